@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package callsite
+
+import "runtime"
+
+// PC returns the program counter of a function further up the stack. With skip
+// 0 it is the caller of the function that calls PC; each step more is one
+// caller further out. Functions that the compiler has inlined count as if they
+// had not been. It is 0 when the stack is not that deep. skip must not be
+// negative.
+//
+// Wrappers that the compiler makes are passed over, as in [runtime.Callers]:
+// of "defer f()" and of "go f()" with arguments, and of methods called through
+// an interface. For "go f(x)" that leaves [runtime.goexit] as the caller of f.
+//
+// PC may be called concurrently and does not allocate. It walks the stack by
+// the runtime's tables, which costs more than all other parts of a short log
+// line; see [Fast].
+func PC(skip int) uintptr {
+	var pcs [1]uintptr
+	// 3 leaves out runtime.Callers, PC and the function that calls PC.
+	runtime.Callers(skip+3, pcs[:])
+	return pcs[0]
+}
