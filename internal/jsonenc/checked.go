@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build invariants
+
+package jsonenc
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// The functions of unsafe.go with bounds checks, so that the tests show every
+// access to be in bounds.
+
+func load64(s string, i int) uint64 {
+	return binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+}
+
+func load32(s string, i int) uint64 {
+	return uint64(binary.LittleEndian.Uint32([]byte(s[i : i+4])))
+}
+
+func store64(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint64(b[i:i+8:len(b)], w)
+}
+
+func store32(b []byte, i int, w uint32) {
+	binary.LittleEndian.PutUint32(b[i:i+4:len(b)], w)
+}
+
+func viewString(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
