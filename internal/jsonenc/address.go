@@ -92,7 +92,7 @@ func appendAddrText(dst []byte, a netip.Addr) []byte {
 	}
 	dst = a.WithZone("").AppendTo(dst)
 	dst = append(dst, '%')
-	return appendText(dst, zone, 0)
+	return appendText(dst, zone)
 }
 
 // AppendAddrPort appends the text of p.String, quoted.

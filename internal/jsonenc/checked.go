@@ -20,13 +20,21 @@ func load32(s string, i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32([]byte(s[i : i+4])))
 }
 
+func load8(s string, i int) uint64 { return uint64(s[i]) }
+
 func store64(b []byte, i int, w uint64) {
 	binary.LittleEndian.PutUint64(b[i:i+8:len(b)], w)
 }
 
-func store32(b []byte, i int, w uint32) {
-	binary.LittleEndian.PutUint32(b[i:i+4:len(b)], w)
+func store32(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint32(b[i:i+4:len(b)], uint32(w))
 }
+
+func store16(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint16(b[i:i+2:len(b)], uint16(w))
+}
+
+func store8(b []byte, i int, w uint64) { b[i] = byte(w) }
 
 func viewString(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))

@@ -4,135 +4,109 @@ package jsonenc
 
 import "math/bits"
 
-// room is what appendText keeps free behind the text that is still to come: one
-// whole word for the store that runs over, and what the callers append.
-const room = 2 * slack
+// room is what appendEscaped keeps free behind the text that is still to come:
+// what the last 7 bytes can grow to, one store that runs over, and the quote.
+const room = 7*textLen + slack
 
-// appendText appends s[i:], escaped and without quotes. It copies clean runs a
-// word at a time, whatever else the string holds.
-func appendText(dst []byte, s string, i int) []byte {
-	j := len(dst)
-	if need := len(s) - i + room; cap(dst)-j < need {
-		dst = grow(dst, need)
+// appendEscaped appends s[i:], escaped, and the closing quote. It copies clean
+// runs a word at a time, whatever else the string holds.
+//
+//go:noinline
+func appendEscaped(dst []byte, s string, i int) []byte {
+	j, n := len(dst), len(s)
+	if cap(dst)-j < n-i+room {
+		dst = grow(dst, n-i+room)
 	}
 	b := dst[:cap(dst)]
-	// At the top of the loop j + len(s)-i + room <= len(b).
-	for i < len(s) {
-		w := loadPadded(s, i)
+	// At the top of the loop j + n-i + room <= len(b).
+	for i+8 <= n {
+		w := load64(s, i)
 		store64(b, j, w)
-		m := special(w)
+		m := mark(w) & all80
 		if m == 0 {
-			k := min(8, len(s)-i)
-			i += k
-			j += k
+			i += 8
+			j += 8
 			continue
 		}
-		// The padding is not special, so this stays within s.
 		k := bits.TrailingZeros64(m) >> 3
 		i += k
 		j += k
-		text, width := uint64(0), 1
-		if c := s[i]; c < 0x80 {
-			text = escapes[c]
-		} else {
+		w >>= 8 * k & 63
+		text, width := escapes[w&0x7f], 1
+		if w&0x80 != 0 {
+			// A letter with an accent in ASCII text is complete in w, mostly.
+			if w&0x80c0e0 == 0x80c0 && rune2(w) >= 0xa0 {
+				i += 2
+				j += 2
+				continue
+			}
 			k := copyRunes(b, j, s, i)
 			i += k
 			j += k
-			if i == len(s) || s[i] < 0x80 {
+			if i+8 > n || load8(s, i) < 0x80 {
 				continue
 			}
-			text, width = rewrite(loadPadded(s, i))
+			text, width = rewrite(load64(s, i))
 		}
 		i += width
-		if j+textLen+len(s)-i+room > len(b) {
-			b = grow(b[:j], textLen+len(s)-i+room)
+		if j+textLen+n-i+room > len(b) {
+			b = grow(b[:j], textLen+n-i+room)
 			b = b[:cap(b)]
 		}
 		store64(b, j, text)
 		j += int(text >> 56)
 	}
-	return b[:j]
-}
-
-// loadPadded returns s[i:] or its first 8 bytes as a little-endian word, filled
-// up with spaces.
-func loadPadded(s string, i int) uint64 {
-	if n := len(s) - i; n < 8 {
-		return loadShort(s[i:])
+	if i < n {
+		j = putTail(b, j, loadTail(s, n-i), n-i)
 	}
-	return load64(s, i)
+	store8(b, j, '"')
+	return b[:j+1]
 }
 
-// copyRunes copies the non-ASCII characters at s[i:] to b[j:] as far as they
-// need no rewriting, and returns their length. b must have slack bytes of room
-// behind s[i:].
-func copyRunes(b []byte, j int, s string, i int) int {
-	start := i
-	for i < len(s) {
-		w := loadPadded(s, i)
-		store64(b, j+i-start, w)
-		if w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 {
-			i += 6
+// loadTail returns the last n bytes of s, 1 to 7, as a word that ends in zeros.
+func loadTail(s string, n int) uint64 {
+	if len(s) >= 8 {
+		return load64(s, len(s)-8) >> (64 - 8*n&63)
+	}
+	w := uint64(0)
+	for i := len(s) - 1; i >= len(s)-n; i-- {
+		w = w<<8 | load8(s, i)
+	}
+	return w
+}
+
+// putTail writes the first n bytes of w, at most 7, escaped, to b[j:], which has
+// room for them, and returns the offset behind them.
+func putTail(b []byte, j int, w uint64, n int) int {
+	for n > 0 {
+		store64(b, j, w)
+		// Zeros are marked, so k is at most n.
+		if k := bits.TrailingZeros64(mark(w)&all80) >> 3; k > 0 {
+			w >>= 8 * k
+			j += k
+			n -= k
 			continue
 		}
-		n := runeLen(w)
-		i += n
-		if n == 0 || i == len(s) || s[i] < 0x80 {
-			break
+		text, width := escapes[w&0x7f], 1
+		if w&0x80 != 0 {
+			if k := runeLen(w); k > 0 {
+				w >>= 8 * k
+				j += k
+				n -= k
+				continue
+			}
+			text, width = rewrite(w)
 		}
+		store64(b, j, text)
+		j += int(text >> 56)
+		w >>= 8 * width
+		n -= width
 	}
-	return i - start
+	return j
 }
 
-// plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec
-// and 0xee: behind these, any two continuation bytes make a valid character that
-// is copied as it is.
-const plainLeads = 0x5ffa
-
-// runeLen returns the length of the non-ASCII character at the front of w if it
-// is valid and copied as it is, and 0 otherwise.
-func runeLen(w uint64) int {
-	switch {
-	case w&0xc0c0f0 == 0x8080e0:
-		if r := rune3(w); plainLeads>>(w&15)&1 != 0 || r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) {
-			return 3
-		}
-	case w&0xc0e0 == 0x80c0:
-		if rune2(w) >= 0xa0 {
-			return 2
-		}
-	case w&0xc0c0c0f8 == 0x808080f0:
-		if r := w&7<<18 | w>>8&0x3f<<12; r >= 0x10000 && r <= 0x10ffff {
-			return 4
-		}
-	}
-	return 0
-}
-
-// rune2 and rune3 decode two and three bytes whose top bits have been checked.
-func rune2(w uint64) uint64 { return w&0x1f<<6 | w>>8&0x3f }
-func rune3(w uint64) uint64 { return w&0xf<<12 | w>>8&0x3f<<6 | w>>16&0x3f }
-
-// escaped3 reports whether the three-byte character r is written as \uXXXX.
-func escaped3(r uint64) bool {
-	return r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
-}
-
-// rewrite returns what replaces the character at the front of w, for which
-// runeLen is 0, and the number of bytes replaced. The text is packed like the
-// entries of escapes.
-func rewrite(w uint64) (text uint64, width int) {
-	switch {
-	case w&0xc0c0f0 == 0x8080e0 && escaped3(rune3(w)):
-		return unicodeEscape(rune3(w)), 3
-	case w&0xc0e0 == 0x80c0 && rune2(w) >= 0x80:
-		return unicodeEscape(rune2(w)), 2
-	}
-	return 3<<56 | 0xbdbfef, 1
-}
-
-// unicodeEscape returns \uXXXX for r, packed.
-func unicodeEscape(r uint64) uint64 {
-	return uXX | uint64(hexDigits[r>>12])<<16 | uint64(hexDigits[r>>8&15])<<24 |
-		uint64(hexDigits[r>>4&15])<<32 | uint64(hexDigits[r&15])<<40
+// appendText appends s, escaped and without quotes.
+func appendText(dst []byte, s string) []byte {
+	dst = appendEscaped(dst, s, 0)
+	return dst[:len(dst)-1]
 }

@@ -87,3 +87,13 @@ func AppendBool(dst []byte, v bool) []byte {
 	}
 	return append(dst, "false"...)
 }
+
+// AppendKeyInt appends a comma, the quoted key, a colon and v in decimal.
+func AppendKeyInt(dst []byte, key string, v int64) []byte {
+	return AppendInt(AppendKey(dst, key), v)
+}
+
+// AppendKeyUint appends a comma, the quoted key, a colon and v in decimal.
+func AppendKeyUint(dst []byte, key string, v uint64) []byte {
+	return AppendUint(AppendKey(dst, key), v)
+}

@@ -27,16 +27,33 @@ func load32(s string, i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
 }
 
+// load8 returns s[i]. In bounds because the caller has 0 <= i and i < len(s).
+func load8(s string, i int) uint64 {
+	return uint64(*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i)))
+}
+
 // store64 writes w to b[i:i+8]. In bounds because the caller has 0 <= i and
 // i+8 <= len(b).
 func store64(b []byte, i int, w uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], w)
 }
 
-// store32 writes w to b[i:i+4]. In bounds because the caller has 0 <= i and
-// i+4 <= len(b).
-func store32(b []byte, i int, w uint32) {
-	binary.LittleEndian.PutUint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], w)
+// store32 writes the low half of w to b[i:i+4]. In bounds because the caller has
+// 0 <= i and i+4 <= len(b).
+func store32(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], uint32(w))
+}
+
+// store16 writes the low two bytes of w to b[i:i+2]. In bounds because the
+// caller has 0 <= i and i+2 <= len(b).
+func store16(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint16((*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], uint16(w))
+}
+
+// store8 writes the low byte of w to b[i]. In bounds because the caller has
+// 0 <= i and i < len(b).
+func store8(b []byte, i int, w uint64) {
+	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i)) = byte(w)
 }
 
 // viewString returns b as a string without a copy. It is valid as long as b does

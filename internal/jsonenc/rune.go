@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonenc
+
+// copyRunes copies the characters at s[i:] to b[j:] as long as they are not
+// ASCII and need no rewriting, and returns their length. It stops within 8
+// bytes of the end of s. b must have slack bytes of room behind s[i:].
+func copyRunes(b []byte, j int, s string, i int) int {
+	start := i
+	for i+8 <= len(s) {
+		w := load64(s, i)
+		store64(b, j+i-start, w)
+		// Two characters of three bytes: Chinese, Japanese, Korean.
+		if w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 {
+			i += 6
+			continue
+		}
+		// Four characters of two bytes: Cyrillic, Greek, Arabic, Hebrew.
+		if w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 && (w&0x001c001c001c001c+0x007c007c007c007c)&^0xff7fff7fff7fff7f == 0x0080008000800080 {
+			i += 8
+			continue
+		}
+		n := runeLen(w)
+		if n == 0 {
+			break
+		}
+		i += n
+	}
+	return i - start
+}
+
+// plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec
+// and 0xee: behind these, any two continuation bytes make a valid character that
+// is copied as it is.
+const plainLeads = 0x5ffa
+
+// runeLen returns the length of the character at the front of w if it is not
+// ASCII, valid and copied as it is, and 0 otherwise.
+func runeLen(w uint64) int {
+	switch {
+	case w&0xc0c0f0 == 0x8080e0:
+		if r := rune3(w); plainLeads>>(w&15)&1 != 0 || r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) {
+			return 3
+		}
+	case w&0xc0e0 == 0x80c0:
+		if rune2(w) >= 0xa0 {
+			return 2
+		}
+	case w&0xc0c0c0f8 == 0x808080f0:
+		if r := w&7<<18 | w>>8&0x3f<<12; r >= 0x10000 && r <= 0x10ffff {
+			return 4
+		}
+	}
+	return 0
+}
+
+// rune2 and rune3 decode two and three bytes whose top bits have been checked.
+func rune2(w uint64) uint64 { return w&0x1f<<6 | w>>8&0x3f }
+func rune3(w uint64) uint64 { return w&0xf<<12 | w>>8&0x3f<<6 | w>>16&0x3f }
+
+// escaped3 reports whether the three-byte character r is written as \uXXXX.
+func escaped3(r uint64) bool {
+	return r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
+}
+
+// rewrite returns what replaces the character at the front of w, for which
+// runeLen is 0, and the number of bytes replaced. The text is packed like the
+// entries of escapes.
+func rewrite(w uint64) (text uint64, width int) {
+	switch {
+	case w&0xc0c0f0 == 0x8080e0 && escaped3(rune3(w)):
+		return unicodeEscape(rune3(w)), 3
+	case w&0xc0e0 == 0x80c0 && rune2(w) >= 0x80:
+		return unicodeEscape(rune2(w)), 2
+	}
+	return 3<<56 | 0xbdbfef, 1
+}
+
+// unicodeEscape returns \uXXXX for r, packed.
+func unicodeEscape(r uint64) uint64 {
+	return uXX | uint64(hexDigits[r>>12])<<16 | uint64(hexDigits[r>>8&15])<<24 |
+		uint64(hexDigits[r>>4&15])<<32 | uint64(hexDigits[r&15])<<40
+}
