@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+)
+
+var defaultLogger atomic.Pointer[Logger]
+
+func init() {
+	*idleLogger = *newLogger(output{}, []Option{WithLevel(minLevel)})
+	defaultLogger.Store(New(os.Stderr))
+}
+
+// Default returns the logger of the package-level functions: JSON lines to
+// standard error at LevelInfo, until SetDefault replaces it.
+func Default() *Logger { return defaultLogger.Load() }
+
+// SetDefault replaces the default logger; nil discards. It may be called at any
+// time and concerns calls that begin later.
+func SetDefault(l *Logger) { defaultLogger.Store(l) }
+
+// Trace starts an event of the default logger; see [Logger.Trace].
+func Trace() *Event { return Default().atDefault(LevelTrace) }
+
+// Debug is Trace at LevelDebug.
+func Debug() *Event { return Default().atDefault(LevelDebug) }
+
+// Info is Trace at LevelInfo.
+func Info() *Event { return Default().atDefault(LevelInfo) }
+
+// Warn is Trace at LevelWarn.
+func Warn() *Event { return Default().atDefault(LevelWarn) }
+
+// Error is Trace at LevelError.
+func Error() *Event { return Default().atDefault(LevelError) }
+
+// Panic starts an event that panics with its message; see [Logger.Panic].
+func Panic() *Event { return Default().final(LevelPanic, actPanic, 0) }
+
+// Fatal starts an event that ends the process; see [Logger.Fatal].
+func Fatal() *Event { return Default().final(LevelFatal, actExit, 0) }
+
+func (l *Logger) atDefault(level Level) *Event {
+	if l == nil || l.min > level {
+		return nil
+	}
+	return l.event(level, 1)
+}
+
+type contextKey struct{}
+
+// NewContext returns a context that carries l.
+func NewContext(ctx context.Context, l *Logger) context.Context {
+	return context.WithValue(ctx, contextKey{}, l)
+}
+
+// FromContext returns the logger that ctx carries, or Default() when it carries
+// none: a line is never lost silently.
+func FromContext(ctx context.Context) *Logger {
+	if ctx != nil {
+		if l, ok := ctx.Value(contextKey{}).(*Logger); ok {
+			return l
+		}
+	}
+	return Default()
+}

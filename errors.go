@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// ErrReentrant is reported for a line that was logged by its own sink while
+// that was writing, too often in a row to be written as well.
+var ErrReentrant = errors.New("nib: a sink logs to itself without end")
+
+// A MisuseError tells the error handler of a call on an event that has been
+// finished, or on one that was not the caller's to finish.
+type MisuseError struct {
+	What  string
+	Ended string // stack of the call that finished the event; only with -race or the tag invariants
+}
+
+func (m *MisuseError) Error() string {
+	if m.Ended == "" {
+		return "nib: " + m.What
+	}
+	return "nib: " + m.What + "; it was finished by\n" + m.Ended
+}
+
+// Stats counts what a logger, and all loggers that share its sink, could not do.
+type Stats struct {
+	Failed    uint64 // lines the sink or writer returned an error for
+	Reentrant uint64 // lines dropped because their own sink logged them without end
+	Aborted   uint64 // lines lost because user code ended the goroutine (runtime.Goexit) half-way
+	Misused   uint64 // calls on finished events: those of this logger that were recognised while the event was its own, and all that hit an idle one
+}
+
+// state is what Stats reads and report keeps.
+type state struct {
+	failed, reentrant, aborted, misused atomic.Uint64
+
+	inside    atomic.Int32 // calls of a sink that are under way
+	reporting atomic.Int32 // calls of the error handler that are under way
+}
+
+// idleLogger owns the events in the pool and the lines of nil loggers. It is
+// filled in when the program starts, since making it needs events.
+var idleLogger = new(Logger)
+
+// Stats returns the counts so far. It may be called at any time.
+func (l *Logger) Stats() Stats {
+	if l == nil {
+		return Stats{}
+	}
+	s := l.core.state
+	return Stats{
+		Failed:    s.failed.Load(),
+		Reentrant: s.reentrant.Load(),
+		Aborted:   s.aborted.Load(),
+		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
+	}
+}
+
+// misused counts a wrong call and reports it, except for one that hit an idle
+// event of the release build: whose it was is not known any more.
+func (e *Event) misused(what string) {
+	c := e.log.core
+	c.state.misused.Add(1)
+	if e.log != idleLogger {
+		c.report(&MisuseError{What: what, Ended: e.ended.String()})
+	}
+}
+
+// report hands err to the error handler, unless this goroutine is in it
+// already: then the counters have to do.
+//
+//go:noinline
+func (c *core) report(err error) {
+	defer func() {
+		c.state.reporting.Add(-1)
+		_ = recover() // the handler's own; nobody is left to tell
+	}()
+	if c.state.reporting.Add(1) > 1 && framesOf((*core).report) > 1 {
+		return
+	}
+	if c.onError != nil {
+		c.onError(err)
+		return
+	}
+	stderrHandler.handle(err)
+}
+
+// framesOf counts the frames of one function on the caller's stack. It takes a
+// microsecond or more, and so is asked only when something else hints at
+// re-entry already. No goroutine identity is needed.
+func framesOf(function any) (n int) {
+	entry := reflect.ValueOf(function).Pointer()
+	var pcs [64]uintptr
+	for skip := 2; ; skip += len(pcs) {
+		got := runtime.Callers(skip, pcs[:])
+		for _, pc := range pcs[:got] {
+			if f := runtime.FuncForPC(pc - 1); f != nil && f.Entry() == entry {
+				n++
+			}
+		}
+		if got < len(pcs) {
+			return n
+		}
+	}
+}
+
+// stderrHandler is the default error handler: one line a second at most.
+var stderrHandler limitedStderr
+
+type limitedStderr struct {
+	next       atomic.Int64 // when the next line may be written
+	suppressed atomic.Int64
+}
+
+var processStart = time.Now()
+
+func (h *limitedStderr) handle(err error) {
+	now := int64(time.Since(processStart)) + 1
+	next := h.next.Load()
+	if now < next || !h.next.CompareAndSwap(next, now+int64(time.Second)) {
+		h.suppressed.Add(1)
+		return
+	}
+	if n := h.suppressed.Swap(0); n > 0 {
+		err = fmt.Errorf("%w (and %d more errors before it)", err, n)
+	}
+	fmt.Fprintln(os.Stderr, err)
+}

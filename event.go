@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/clock"
+	"github.com/nib-log/nib/internal/invariants"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// An Event is a line in the making. A Logger's level methods give one out of a
+// pool; the field methods append to it and return it, so that calls chain; Msg,
+// Msgf, MsgFunc or Send writes the line and takes the event back. All methods
+// work on a nil Event, which a disabled level gives, and do nothing.
+//
+// An Event belongs to one goroutine and is dead once it has been finished: keep
+// no copy of the pointer. A call on a finished event that is still idle is
+// ignored and counted; once the pool has handed it out again it is a data race.
+// Builds with -race or the tag invariants never hand one out twice, and report
+// each such call with the stack that finished the event.
+//
+// Arguments are copied into the line at once and never kept. Methods of the
+// caller's own that run meanwhile (Error, String, MarshalJSON, …) may panic: the
+// field then says so, and the line is written.
+type Event struct {
+	// buf is the line so far. Its first byte and that of every object and array
+	// in it is written last: each member brings a comma in front, and the first
+	// comma turns into the brace or bracket when the container is closed.
+	buf []byte
+
+	// watched has bit n set when a key of n bytes (modulo 64) needs checkKey:
+	// it may be reserved. Inside an array and in an idle event all bits are set,
+	// since no key is welcome there.
+	watched uint64
+
+	log   *Logger
+	level Level
+	nest  int32 // containers and callbacks that are open; idle below zero
+	flags flags
+	act   act
+
+	head, body int // where the fields begin; where those of the waiting group do
+
+	callerAt, callerEnd   int // the caller field in buf, when hasCaller
+	messageAt, messageEnd int // the text of the message in buf, when hasMessage
+
+	sec     int64 // the line's time
+	nsec    int32
+	pc      uintptr
+	message string // of an Entry, written by Send
+
+	second  jsonenc.SecondCache
+	scratch []byte   // formatted messages
+	keys    []string // keys being sorted; used as a stack by nested maps
+	pcs     []uintptr
+	record  Record
+	ended   invariants.Stack
+}
+
+type flags uint16
+
+const (
+	muted     flags = 1 << iota // fields are taken, the line is not written
+	inArray                     // the innermost container is an array
+	hasTime                     // sec and nsec are set
+	timeShown                   // the line has its time field
+	hasCaller
+	hasStack
+	hasMessage
+	messageFirst // and it stands in front of the fields already
+	isEntry      // Send writes message
+)
+
+// act is what Panic and Fatal do after their line.
+type act uint8
+
+const (
+	actNone act = iota
+	actPanic
+	actExit
+)
+
+const (
+	idle     = -1      // nest of an event in the pool
+	maxDepth = 32      // of containers within containers
+	keepSize = 1 << 16 // a buffer above this is not kept for the next line (golang/go#23199)
+	startCap = 512
+)
+
+var eventPool = sync.Pool{New: func() any { return newEvent() }}
+
+func newEvent() *Event {
+	return &Event{buf: make([]byte, 0, startCap), nest: idle, watched: math.MaxUint64}
+}
+
+// acquire takes an event from the pool and gives it to l.
+func acquire(l *Logger, level Level) *Event {
+	if invariants.Enabled {
+		e := newEvent()
+		e.log, e.level, e.nest = l, level, 0
+		return e
+	}
+	e := eventPool.Get().(*Event)
+	e.log, e.level, e.nest = l, level, 0
+	return e
+}
+
+// release makes e idle and gives it back. In an idle event every key is
+// watched, so a stale call ends in checkKey and leaves no trace but a count.
+func (e *Event) release() {
+	e.nest, e.watched = idle, math.MaxUint64
+	e.flags, e.act, e.pc, e.message = 0, actNone, 0, ""
+	if invariants.Enabled {
+		e.ended.Record()
+		invariants.Poison(e.buf)
+		return
+	}
+	e.log, e.record = idleLogger, Record{}
+	if cap(e.buf) > keepSize {
+		e.buf = make([]byte, 0, startCap)
+	}
+	if cap(e.scratch) > keepSize {
+		e.scratch = nil
+	}
+	e.buf = e.buf[:0]
+	eventPool.Put(e)
+}
+
+// event starts an event if level and sampler let it through. skip counts the
+// frames between the level method and the call site.
+//
+//go:noinline
+func (l *Logger) event(level Level, skip int) *Event {
+	if !l.wants(level) {
+		return nil
+	}
+	var pc uintptr
+	if l.core.caller {
+		if callsite.HasFast && skip == 0 {
+			pc = callsite.Fast()
+		}
+		if pc == 0 {
+			pc = callsite.PC(skip + 1)
+		}
+	}
+	return l.start(level, l.core.format.level(level), pc, nil)
+}
+
+// wants is the part of the decision that a comparison with min cannot make.
+func (l *Logger) wants(level Level) bool {
+	if l.leveler != nil && level < Level(l.leveler.Level()) {
+		return false
+	}
+	s := l.core.sampler
+	return s == nil || l.sample(s, level)
+}
+
+// final starts the event of Panic and Fatal, which exists also when its line
+// is not wanted.
+func (l *Logger) final(level Level, a act, skip int) *Event {
+	mute := !l.Enabled(level)
+	if l == nil {
+		l = idleLogger
+	} else if s := l.core.sampler; !mute && s != nil {
+		mute = !l.sample(s, level)
+	}
+	var pc uintptr
+	if l.core.caller {
+		pc = callsite.PC(skip + 1)
+	}
+	e := l.start(level, l.core.format.level(level), pc, nil)
+	e.act = a
+	if mute {
+		e.flags |= muted
+	}
+	return e
+}
+
+// start begins the line: time, level, logger, caller, constant and bound
+// fields. msg is nil where the message is not known yet.
+func (l *Logger) start(level Level, levelField string, pc uintptr, msg *string) *Event {
+	e, f := acquire(l, level), l.core.format
+	buf := e.buf[:0]
+	if f.timeKey != "" {
+		loc := f.TimeZone
+		if l.core.now == nil {
+			now := clock.Now()
+			e.sec, e.nsec = now/1e9, int32(now%1e9)
+			if f.KeepZone {
+				loc = time.Local
+			}
+		} else {
+			t := l.core.now()
+			e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
+			if f.KeepZone {
+				loc = t.Location()
+			}
+		}
+		buf = append(buf, f.timeKey...)
+		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), loc)
+		e.flags |= hasTime | timeShown
+	}
+	buf = append(buf, levelField...)
+	e.buf = append(buf, l.nameField...)
+	e.fields(pc, msg)
+	return e
+}
+
+// startEntry is start for a line made elsewhere.
+func (l *Logger) startEntry(en *Entry) *Event {
+	e, f := acquire(l, en.Level), l.core.format
+	e.message, e.flags = en.Message, isEntry
+	buf := e.buf[:0]
+	if !en.Time.IsZero() {
+		e.sec, e.nsec = en.Time.Unix(), int32(en.Time.Nanosecond())
+		e.flags |= hasTime
+		if f.timeKey != "" {
+			loc := f.TimeZone
+			if f.KeepZone {
+				loc = en.Time.Location()
+			}
+			buf = append(buf, f.timeKey...)
+			buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), loc)
+			e.flags |= timeShown
+		}
+	}
+	buf = append(buf, f.level(en.Level)...)
+	e.buf = append(buf, l.nameField...)
+	if !l.core.caller {
+		en.PC = 0
+	}
+	e.fields(en.PC, &en.Message)
+	return e
+}
+
+// fields begins the second half of the head: caller, message if it comes
+// first and is known, constant and bound fields.
+func (e *Event) fields(pc uintptr, msg *string) {
+	l := e.log
+	f := l.core.format
+	e.watched = f.reservedLen
+	if pc != 0 {
+		e.addCaller(pc)
+	}
+	if f.MessageFirst {
+		if msg != nil {
+			e.addMessage(*msg)
+			e.flags |= messageFirst
+		}
+		e.head = len(e.buf)
+	}
+	e.buf = append(append(e.buf, f.static...), l.bound...)
+	if l.open+l.waiting > 0 {
+		e.watched = 0
+		e.buf = append(e.buf, l.pending...)
+		e.body = len(e.buf)
+	}
+}
+
+// builder is an event that collects fields and is never written.
+func (l *Logger) builder() *Event {
+	e := acquire(l, LevelInfo)
+	e.nest = 1
+	if l.open+l.waiting == 0 {
+		e.watched = l.core.format.reservedLen
+	} else {
+		e.watched = 0
+	}
+	return e
+}
+
+// build lets f and attrs add their fields to a builder.
+func (e *Event) build(f func(*Event), attrs []slog.Attr) {
+	if f != nil {
+		e.run(f)
+	}
+	e.attrs(attrs)
+}
+
+// buildFields gives the encoded fields that f adds.
+func buildFields(l *Logger, dst []byte, f func(*Event)) []byte {
+	e := l.builder()
+	e.build(f, nil)
+	dst = append(dst, e.buf...)
+	e.release()
+	return dst
+}
+
+// key gives the key that a field with this key is written under, or false when
+// there can be no field.
+func (e *Event) key(key string) (string, bool) {
+	if e.watched>>(uint(len(key))&63)&1 == 0 {
+		return key, true
+	}
+	return e.checkKey(key)
+}
+
+// checkKey is the rare half of key.
+func (e *Event) checkKey(key string) (string, bool) {
+	if e.nest < 0 {
+		e.misused("a field was added to a finished event")
+		return "", false
+	}
+	if e.flags&inArray != 0 {
+		e.misused("a field was added to an array")
+		return "", false
+	}
+	if e.log.core.format.isReserved(key) {
+		return reservedPrefix + key, true
+	}
+	return key, true
+}
+
+// Enabled reports whether the event will be written: it is neither nil nor
+// discarded.
+func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.nest >= 0 }
+
+// Discard keeps the line from being written. Panic and Fatal still act. The
+// event is to be finished all the same.
+func (e *Event) Discard() *Event {
+	if e != nil {
+		e.flags |= muted
+	}
+	return e
+}
+
+// Lookup finds the top-level field key among what has been added so far, bound
+// fields included, and returns its value as raw JSON: a part of the line that is
+// valid until the next call on e. Of several fields with one key it finds the last.
+func (e *Event) Lookup(key string) (json []byte, ok bool) {
+	if e == nil || e.nest < 0 {
+		return nil, false
+	}
+	return jsonscan.Lookup(e.buf, key)
+}
+
+// time reads the clock once for the line.
+func (e *Event) time() (sec int64, nsec int32) {
+	if e.flags&hasTime == 0 {
+		e.flags |= hasTime
+		if now := e.log.core.now; now != nil {
+			t := now()
+			e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
+		} else {
+			now := clock.Now()
+			e.sec, e.nsec = now/1e9, int32(now%1e9)
+		}
+	}
+	return e.sec, e.nsec
+}
+
+// Timestamp adds the time of the line where the layout leaves it out.
+func (e *Event) Timestamp() *Event {
+	if e == nil || e.nest < 0 || e.flags&(timeShown|inArray) != 0 {
+		return e
+	}
+	e.flags |= timeShown
+	f := e.log.core.format
+	key := f.timeKey
+	if key == "" {
+		key = `,"time":`
+	}
+	loc := f.TimeZone
+	if f.KeepZone {
+		loc = time.Local
+	}
+	sec, nsec := e.time()
+	e.buf = append(e.buf, key...)
+	e.buf = f.time.AppendCached(e.buf, &e.second, sec, int(nsec), loc)
+	return e
+}
+
+// Ctx adds what [WithContextFields] takes from ctx.
+func (e *Event) Ctx(ctx context.Context) *Event {
+	if e != nil && ctx != nil && e.nest >= 0 {
+		if f := e.log.core.contextFields; f != nil {
+			e.addContext(ctx, f)
+		}
+	}
+	return e
+}

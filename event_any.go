@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// Any adds a value of any type: a [Marshaler] as an object, an error or a
+// []error as text, numbers, strings, times and durations as their own methods
+// write them, map[string]any and []any element by element, everything else as
+// encoding/json does, without HTML escaping. What cannot be encoded becomes a
+// text beginning with "!ERROR: ".
+//
+// Go boxes a value that is neither a constant nor a pointer before nib is
+// called, also when the level is off; the typed methods have no such cost.
+func (e *Event) Any(key string, v any) *Event {
+	if e != nil {
+		e.any(key, v)
+	}
+	return e
+}
+
+func (e *Event) any(key string, v any) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		e.addAny(v)
+	}
+}
+
+// Fields adds the entries of m in the order of their keys, each as Any does.
+func (e *Event) Fields(m map[string]any) *Event {
+	if e == nil {
+		return nil
+	}
+	from := len(e.keys)
+	for k := range m {
+		e.keys = append(e.keys, k)
+	}
+	slices.Sort(e.keys[from:])
+	for i := from; i < len(e.keys); i++ {
+		e.any(e.keys[i], m[e.keys[i]])
+	}
+	clear(e.keys[from:])
+	e.keys = e.keys[:from]
+	return e
+}
+
+// Type adds the name of the type of v.
+func (e *Event) Type(key string, v any) *Event {
+	if e == nil {
+		return nil
+	}
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		if v == nil {
+			e.null()
+		} else {
+			e.buf = jsonenc.AppendString(e.buf, reflect.TypeOf(v).String())
+		}
+	}
+	return e
+}
+
+// RawJSON adds a value that is JSON already. It is checked and compacted to one
+// line; what is not JSON, or nested more than 32 deep, becomes a string, and
+// nil is null.
+func (e *Event) RawJSON(key string, raw []byte) *Event {
+	if e == nil {
+		return nil
+	}
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		e.addRaw(raw)
+	}
+	return e
+}
+
+// Stringer adds the text of s; nil is null.
+func (e *Event) Stringer(key string, s fmt.Stringer) *Event {
+	if e == nil {
+		return nil
+	}
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		e.addStringer(s)
+	}
+	return e
+}
+
+// Err adds err under the layout's error key and in its way; nil is null.
+func (e *Event) Err(err error) *Event {
+	if e != nil {
+		e.addLayoutError(err)
+	}
+	return e
+}
+
+// AnErr adds err under key; nil is null.
+func (e *Event) AnErr(key string, err error) *Event {
+	if e != nil {
+		e.err(key, err)
+	}
+	return e
+}
+
+func (e *Event) addLayoutError(err error) {
+	f := e.log.core.format
+	switch {
+	case f.ErrorKey == OmitKey:
+	case f.Error == nil || isNil(err):
+		e.err(f.ErrorKey, err)
+	default:
+		e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
+	}
+}
+
+func (e *Event) err(key string, err error) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		e.addError(err)
+	}
+}
+
+func (e *Event) addError(err error) {
+	if isNil(err) {
+		e.null()
+		return
+	}
+	e.addText(e.callText(err.Error))
+}
+
+func (e *Event) addStringer(s fmt.Stringer) {
+	if isNil(s) {
+		e.null()
+		return
+	}
+	e.addText(e.callText(s.String))
+}
+
+// addText appends what user code has returned, unless the code has ended the
+// goroutine and with it the event.
+func (e *Event) addText(s string) {
+	if e.nest >= 0 {
+		e.buf = jsonenc.AppendString(e.buf, s)
+	}
+}
+
+// addAny appends a value of any type.
+func (e *Event) addAny(v any) {
+	switch v := v.(type) {
+	case nil:
+		e.null()
+	case string:
+		e.buf = jsonenc.AppendString(e.buf, v)
+	case bool:
+		e.buf = jsonenc.AppendBool(e.buf, v)
+	case int:
+		e.buf = jsonenc.AppendInt(e.buf, int64(v))
+	case int8:
+		e.buf = jsonenc.AppendInt(e.buf, int64(v))
+	case int16:
+		e.buf = jsonenc.AppendInt(e.buf, int64(v))
+	case int32:
+		e.buf = jsonenc.AppendInt(e.buf, int64(v))
+	case int64:
+		e.buf = jsonenc.AppendInt(e.buf, v)
+	case uint:
+		e.buf = jsonenc.AppendUint(e.buf, uint64(v))
+	case uint8:
+		e.buf = jsonenc.AppendUint(e.buf, uint64(v))
+	case uint16:
+		e.buf = jsonenc.AppendUint(e.buf, uint64(v))
+	case uint32:
+		e.buf = jsonenc.AppendUint(e.buf, uint64(v))
+	case uint64:
+		e.buf = jsonenc.AppendUint(e.buf, v)
+	case float32:
+		e.buf = jsonenc.AppendFloat32(e.buf, v)
+	case float64:
+		e.buf = jsonenc.AppendFloat64(e.buf, v)
+	case time.Time:
+		e.buf = e.log.core.format.appendTime(e.buf, v)
+	case time.Duration:
+		e.buf = e.log.core.format.appendDuration(e.buf, v)
+	case json.RawMessage:
+		e.addRaw(v)
+	case map[string]any:
+		e.addMap(v)
+	case []any:
+		addSlice(e, v, (*Event).addAny)
+	case []error:
+		addSlice(e, v, (*Event).addError)
+	case Marshaler:
+		e.addMarshaler(v)
+	case json.Marshaler:
+		e.addJSON(v)
+	case error:
+		e.addError(v)
+	default:
+		e.addJSON(v)
+	}
+}
+
+func (e *Event) addRaw(raw []byte) {
+	if raw == nil {
+		e.null()
+		return
+	}
+	buf, err := jsonscanCompact(e.buf, raw)
+	if err != nil {
+		buf = jsonenc.AppendBytes(e.buf, raw)
+	}
+	e.buf = buf
+}
+
+// addMap appends an object with sorted keys.
+func (e *Event) addMap(m map[string]any) {
+	if m == nil {
+		e.null()
+		return
+	}
+	s, ok := e.enter(0)
+	if !ok {
+		return
+	}
+	e.Fields(m)
+	if e.nest >= 0 {
+		e.leave(s, "{}")
+	}
+}
+
+func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
+	if vs == nil {
+		e.null()
+		return
+	}
+	s, ok := e.enter(inArray)
+	if !ok {
+		return
+	}
+	for _, v := range vs {
+		e.buf = append(e.buf, ',')
+		add(e, v)
+	}
+	if e.nest >= 0 {
+		e.leave(s, "[]")
+	}
+}
+
+// isNil reports whether v holds nothing that a method could be called on: no
+// value at all, or a nil pointer, map, slice, func, chan.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return r.IsNil()
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// A callText is the encoded caller field of one call site. Call sites within
+// nib (a wrapper that was not inlined) are marked: the caller is further up.
+type callText struct {
+	field string
+	inner bool
+}
+
+// ownPrefix begins the names of this package's functions.
+const ownPrefix = "github.com/nib-log/nib."
+
+// Caller adds the call site where the logger leaves it out.
+func (e *Event) Caller() *Event {
+	if e != nil && e.nest >= 0 && e.flags&(hasCaller|inArray) == 0 {
+		e.addCaller(callsite.PC(0))
+	}
+	return e
+}
+
+// CallerSkipFrame adds the call site n frames further up than Caller would, for
+// functions that log on behalf of their callers. It replaces what [WithCaller]
+// has added.
+func (e *Event) CallerSkipFrame(n int) *Event {
+	if e == nil || e.nest < 0 || e.flags&inArray != 0 {
+		return e
+	}
+	pc := callsite.PC(n)
+	if e.flags&hasCaller == 0 {
+		e.addCaller(pc)
+		return e
+	}
+	e.setCaller(pc)
+	return e
+}
+
+// setCaller replaces the caller field.
+func (e *Event) setCaller(pc uintptr) {
+	e.pc = pc
+	tail := string(e.buf[e.callerEnd:])
+	field := e.log.core.format.caller(pc).field
+	shift := len(field) - (e.callerEnd - e.callerAt)
+	e.buf = append(append(e.buf[:e.callerAt], field...), tail...)
+	e.callerEnd += shift
+	e.head, e.body = e.head+shift, e.body+shift
+	e.messageAt, e.messageEnd = e.messageAt+shift, e.messageEnd+shift
+}
+
+// addCaller appends the caller field for pc.
+func (e *Event) addCaller(pc uintptr) {
+	t := e.log.core.format.caller(pc)
+	if t.inner {
+		pc = outerPC()
+		t = e.log.core.format.caller(pc)
+	}
+	e.pc = pc
+	e.flags |= hasCaller
+	e.callerAt = len(e.buf)
+	e.buf = append(e.buf, t.field...)
+	e.callerEnd = len(e.buf)
+}
+
+// caller gives the field of a call site, encoded once and kept.
+func (f *format) caller(pc uintptr) *callText {
+	t := f.callers.Get(pc)
+	if t == nil {
+		t = f.callers.Put(pc, f.encodeCaller(pc))
+	}
+	return t
+}
+
+func (f *format) encodeCaller(pc uintptr) callText {
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	key := f.CallerKey
+	if key == OmitKey {
+		key = "caller"
+	}
+	t := callText{inner: strings.HasPrefix(frame.Function, ownPrefix)}
+	if f.Caller == nil {
+		text := shortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
+		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
+		return t
+	}
+	e := (&Logger{core: &core{format: f, state: new(state)}}).builder()
+	e.watched = 0
+	e.run(func(e *Event) { f.Caller(e, key, frame) })
+	t.field = string(e.buf)
+	e.release()
+	return t
+}
+
+// outerPC is the first call site outside this package.
+func outerPC() uintptr {
+	return firstPC(func(function string) bool { return !strings.HasPrefix(function, ownPrefix) })
+}
+
+// firstPC is the first call site on the stack whose function is wanted, or 0.
+func firstPC(wanted func(function string) bool) uintptr {
+	var pcs [32]uintptr
+	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
+		frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+		if wanted(frame.Function) {
+			return pc
+		}
+	}
+	return 0
+}
+
+// maxStack is the number of frames that Stack shows.
+const maxStack = 64
+
+// Stack adds the stack of the calling goroutine as one text: function, file and
+// line of each frame, the innermost first, as Go's own traces have it. At most
+// 64 frames are shown.
+func (e *Event) Stack() *Event {
+	if e == nil || e.nest < 0 || e.flags&(hasStack|inArray) != 0 {
+		return e
+	}
+	e.flags |= hasStack
+	if e.pcs == nil {
+		e.pcs = make([]uintptr, maxStack)
+	}
+	f := e.log.core.format
+	key := f.StackKey
+	if key == OmitKey {
+		key = "stack"
+	}
+	e.buf = append(jsonenc.AppendKey(e.buf, key), '"')
+	outside := false
+	for _, pc := range e.pcs[:runtime.Callers(2, e.pcs)] {
+		t := f.frames.Get(pc)
+		if t == nil {
+			t = f.frames.Put(pc, encodeFrame(pc))
+		}
+		if outside = outside || *t != ""; outside {
+			e.buf = append(e.buf, *t...)
+		}
+	}
+	e.buf = append(e.buf, '"')
+	return e
+}
+
+// encodeFrame gives one frame as JSON text without quotes; frames of nib's own
+// methods are empty.
+func encodeFrame(pc uintptr) string {
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	if strings.HasPrefix(frame.Function, ownPrefix) {
+		return ""
+	}
+	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+strconv.Itoa(frame.Line)+"\n")
+	return string(s[1 : len(s)-1])
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// finalFlush is how long Panic and Fatal wait for sinks to flush.
+const finalFlush = 5 * time.Second
+
+// Msg writes the line with message msg. The event is dead afterwards. 0 allocs.
+func (e *Event) Msg(msg string) {
+	if e != nil {
+		e.finish(msg, true)
+	}
+}
+
+// Send writes the line without a message (that of an [Entry] apart). The event
+// is dead afterwards.
+func (e *Event) Send() {
+	if e != nil {
+		e.finish(e.message, e.flags&isEntry != 0)
+	}
+}
+
+// Msgf writes the line with a formatted message. Go boxes each argument that is
+// not a constant or a pointer before nib is called, also when the level is off:
+// the typed field methods and Msg have no such cost.
+func (e *Event) Msgf(format string, args ...any) {
+	if e == nil {
+		return
+	}
+	if e.act != actNone {
+		e.finish(fmt.Sprintf(format, args...), true)
+		return
+	}
+	e.finishf(format, args)
+}
+
+// MsgFunc writes the line with the message that f returns. f does not run when
+// the level is off.
+func (e *Event) MsgFunc(f func() string) {
+	if e == nil {
+		return
+	}
+	var msg string
+	if f != nil {
+		msg = e.callText(f)
+	}
+	e.finish(msg, true)
+}
+
+// finishf formats into the event's own scratch space, which a nested use of the
+// same event cannot reach: it is taken out while user code may run.
+func (e *Event) finishf(format string, args []any) {
+	scratch := e.scratch[:0]
+	e.scratch = nil
+	scratch = fmt.Appendf(scratch, format, args...)
+	if !e.finishable() {
+		return
+	}
+	if len(e.log.core.hooks) > 0 {
+		e.scratch = scratch
+		e.finish(string(scratch), true)
+		return
+	}
+	e.closeGroups()
+	if e.flags&hasMessage == 0 && e.log.core.format.messageKey != "" {
+		e.buf = append(e.buf, e.log.core.format.messageKey...)
+		from := len(e.buf)
+		e.buf = jsonenc.AppendBytes(e.buf, scratch)
+		e.markMessage(from)
+	}
+	e.scratch = scratch
+	e.end()
+}
+
+// finishable reports whether the line may be written now. It is not on a
+// finished event nor inside a callback that only adds fields.
+func (e *Event) finishable() bool {
+	if e.nest == 0 {
+		return true
+	}
+	if e.nest < 0 {
+		e.misused("Msg or Send was called on a finished event")
+	} else {
+		e.misused("Msg or Send was called inside a function that only adds fields")
+	}
+	return false
+}
+
+// finish completes the line, writes it, and does what Panic and Fatal promise.
+func (e *Event) finish(msg string, shown bool) {
+	if e.nest != 0 && !e.finishable() {
+		return
+	}
+	c := e.log.core
+	if e.level >= c.stackFrom {
+		e.Stack()
+	}
+	if len(c.hooks) > 0 {
+		e.runHooks(msg)
+	}
+	if e.log.open+e.log.waiting > 0 {
+		e.closeGroups()
+	}
+	if shown && e.flags&hasMessage == 0 {
+		e.addMessage(msg)
+	}
+	if e.act != actNone {
+		e.endWith(msg)
+		return
+	}
+	e.end()
+}
+
+// addMessage appends the message field.
+func (e *Event) addMessage(msg string) {
+	key := e.log.core.format.messageKey
+	if key == "" {
+		return
+	}
+	e.buf = append(e.buf, key...)
+	from := len(e.buf)
+	e.buf = jsonenc.AppendString(e.buf, msg)
+	e.markMessage(from)
+}
+
+// markMessage notes where the quoted message stands.
+func (e *Event) markMessage(from int) {
+	e.flags |= hasMessage
+	e.messageAt, e.messageEnd = from+1, len(e.buf)-1
+}
+
+// closeGroups ends the groups of Logger.WithGroup; those that nothing was added
+// to vanish.
+func (e *Event) closeGroups() {
+	l := e.log
+	open := l.open
+	if l.waiting > 0 {
+		if len(e.buf) == e.body {
+			e.buf = e.buf[:e.body-len(l.pending)]
+		} else {
+			e.buf[e.body] = '{'
+			open += l.waiting
+		}
+	}
+	for range open {
+		e.buf = append(e.buf, '}')
+	}
+}
+
+// end closes the object, hands the line over and gives the event back.
+func (e *Event) end() {
+	f := e.log.core.format
+	if f.MessageFirst && e.flags&(hasMessage|messageFirst) == hasMessage {
+		e.moveMessage(len(f.messageKey))
+	}
+	if len(e.buf) == 0 {
+		e.buf = append(e.buf, '{')
+	}
+	e.buf = append(e.buf, "}\n"...)
+	e.buf[0] = '{'
+	if e.flags&muted == 0 {
+		e.log.core.write(e)
+	}
+	e.release()
+}
+
+// moveMessage brings the message field from behind the fields to the front.
+func (e *Event) moveMessage(key int) {
+	from := e.messageAt - 1 - key
+	fields, size := from-e.head, len(e.buf)-from
+	e.buf = append(e.buf, e.buf[e.head:from]...)
+	copy(e.buf[e.head:], e.buf[from:])
+	e.buf = e.buf[:e.head+size+fields]
+	e.messageAt, e.messageEnd = e.messageAt-fields, e.messageEnd-fields
+}
+
+// endWith is end for Panic and Fatal.
+func (e *Event) endWith(msg string) {
+	l, a := e.log, e.act
+	e.end()
+	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
+	defer cancel()
+	if err := l.Flush(ctx); err != nil {
+		l.core.report(err)
+	}
+	if a == actPanic {
+		panic(msg)
+	}
+	exit := l.core.exit
+	if exit == nil {
+		exit = os.Exit
+	}
+	exit(1)
+}
+
+// fill describes the finished line to sinks.
+func (e *Event) fill() *Record {
+	sec, nsec := e.time()
+	r := &e.record
+	r.Time, r.Level, r.PC, r.Logger = unixNano(sec, nsec), e.level, e.pc, e.log.name
+	r.Line, r.Message = e.buf, nil
+	if e.flags&hasMessage != 0 {
+		r.Message = e.buf[e.messageAt:e.messageEnd]
+	}
+	return r
+}
+
+// unixNano saturates where an int64 of nanoseconds ends.
+func unixNano(sec int64, nsec int32) int64 {
+	const last = math.MaxInt64 / 1_000_000_000
+	switch {
+	case sec >= last:
+		return math.MaxInt64
+	case sec <= -last:
+		return math.MinInt64
+	}
+	return sec*1_000_000_000 + int64(nsec)
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// The methods users call are thin enough to be inlined: on a nil Event they
+// cost one comparison at the call site. The work is in the lower-case twins.
+
+// Str adds a string. It is escaped so that no reader takes part of it for a
+// line, a terminal command or another field.
+func (e *Event) Str(key, val string) *Event {
+	if e != nil {
+		e.str(key, val)
+	}
+	return e
+}
+
+// Bytes adds text that is held in a byte slice; nil is null.
+func (e *Event) Bytes(key string, val []byte) *Event {
+	if e != nil {
+		e.bytes(key, val, jsonenc.AppendBytes)
+	}
+	return e
+}
+
+// Hex adds bytes as a string of hexadecimal digits; nil is null.
+func (e *Event) Hex(key string, val []byte) *Event {
+	if e != nil {
+		e.bytes(key, val, jsonenc.AppendHex)
+	}
+	return e
+}
+
+// Base64 adds bytes in standard base64 (RFC 4648, section 4); nil is null.
+func (e *Event) Base64(key string, val []byte) *Event {
+	if e != nil {
+		e.bytes(key, val, jsonenc.AppendBase64)
+	}
+	return e
+}
+
+// Bool adds a truth value.
+func (e *Event) Bool(key string, val bool) *Event {
+	if e != nil {
+		e.bool(key, val)
+	}
+	return e
+}
+
+// Int adds a number.
+func (e *Event) Int(key string, val int) *Event {
+	if e != nil {
+		e.int(key, int64(val))
+	}
+	return e
+}
+
+// Int8 adds a number.
+func (e *Event) Int8(key string, val int8) *Event {
+	if e != nil {
+		e.int(key, int64(val))
+	}
+	return e
+}
+
+// Int16 adds a number.
+func (e *Event) Int16(key string, val int16) *Event {
+	if e != nil {
+		e.int(key, int64(val))
+	}
+	return e
+}
+
+// Int32 adds a number.
+func (e *Event) Int32(key string, val int32) *Event {
+	if e != nil {
+		e.int(key, int64(val))
+	}
+	return e
+}
+
+// Int64 adds a number.
+func (e *Event) Int64(key string, val int64) *Event {
+	if e != nil {
+		e.int(key, val)
+	}
+	return e
+}
+
+// Uint adds a number.
+func (e *Event) Uint(key string, val uint) *Event {
+	if e != nil {
+		e.uint(key, uint64(val))
+	}
+	return e
+}
+
+// Uint8 adds a number.
+func (e *Event) Uint8(key string, val uint8) *Event {
+	if e != nil {
+		e.uint(key, uint64(val))
+	}
+	return e
+}
+
+// Uint16 adds a number.
+func (e *Event) Uint16(key string, val uint16) *Event {
+	if e != nil {
+		e.uint(key, uint64(val))
+	}
+	return e
+}
+
+// Uint32 adds a number.
+func (e *Event) Uint32(key string, val uint32) *Event {
+	if e != nil {
+		e.uint(key, uint64(val))
+	}
+	return e
+}
+
+// Uint64 adds a number.
+func (e *Event) Uint64(key string, val uint64) *Event {
+	if e != nil {
+		e.uint(key, val)
+	}
+	return e
+}
+
+// Float32 adds a number with the fewest digits that give the same float32 back.
+// What JSON has no number for is a string: "NaN", "+Inf", "-Inf".
+func (e *Event) Float32(key string, val float32) *Event {
+	if e != nil {
+		e.float32(key, val)
+	}
+	return e
+}
+
+// Float64 is Float32 for a float64.
+func (e *Event) Float64(key string, val float64) *Event {
+	if e != nil {
+		e.float64(key, val)
+	}
+	return e
+}
+
+func (e *Event) str(key, val string) {
+	if e.watched>>(uint(len(key))&63)&1 != 0 {
+		var ok bool
+		if key, ok = e.checkKey(key); !ok {
+			return
+		}
+	}
+	e.buf = jsonenc.AppendKeyString(e.buf, key, val)
+}
+
+func (e *Event) bytes(key string, val []byte, app func(dst, val []byte) []byte) {
+	key, ok := e.key(key)
+	if !ok {
+		return
+	}
+	e.buf = jsonenc.AppendKey(e.buf, key)
+	if val == nil {
+		e.null()
+		return
+	}
+	e.buf = app(e.buf, val)
+}
+
+func (e *Event) bool(key string, val bool) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendBool(jsonenc.AppendKey(e.buf, key), val)
+	}
+}
+
+func (e *Event) int(key string, val int64) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendKeyInt(e.buf, key, val)
+	}
+}
+
+func (e *Event) uint(key string, val uint64) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendUint(jsonenc.AppendKey(e.buf, key), val)
+	}
+}
+
+func (e *Event) float32(key string, val float32) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendFloat32(jsonenc.AppendKey(e.buf, key), val)
+	}
+}
+
+func (e *Event) float64(key string, val float64) {
+	if key, ok := e.key(key); ok {
+		e.buf = jsonenc.AppendFloat64(jsonenc.AppendKey(e.buf, key), val)
+	}
+}
+
+// null appends the value of what is not there.
+func (e *Event) null() { e.buf = append(e.buf, "null"...) }

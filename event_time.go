@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// Time adds a time in the layout's format and zone.
+func (e *Event) Time(key string, t time.Time) *Event {
+	if e == nil {
+		return nil
+	}
+	if key, ok := e.key(key); ok {
+		e.buf = e.log.core.format.appendTime(jsonenc.AppendKey(e.buf, key), t)
+	}
+	return e
+}
+
+// Dur adds a duration in the layout's format: milliseconds by default.
+func (e *Event) Dur(key string, d time.Duration) *Event {
+	if e != nil {
+		e.dur(key, d)
+	}
+	return e
+}
+
+// TimeDiff adds the duration from start to t, negative when t is earlier. It is
+// exact up to 292 years and saturates beyond.
+func (e *Event) TimeDiff(key string, t, start time.Time) *Event {
+	if e != nil {
+		e.dur(key, t.Sub(start))
+	}
+	return e
+}
+
+func (e *Event) dur(key string, d time.Duration) {
+	if key, ok := e.key(key); ok {
+		e.buf = e.log.core.format.appendDuration(jsonenc.AppendKey(e.buf, key), d)
+	}
+}
+
+// IPAddr adds an IP address as text; an empty one is null.
+func (e *Event) IPAddr(key string, ip net.IP) *Event { return one(e, key, ip, jsonenc.AppendIP) }
+
+// IPPrefix adds a network as text, such as "10.0.0.0/8".
+func (e *Event) IPPrefix(key string, p net.IPNet) *Event {
+	return one(e, key, p, jsonenc.AppendIPNet)
+}
+
+// MACAddr adds a hardware address as text.
+func (e *Event) MACAddr(key string, a net.HardwareAddr) *Event {
+	return one(e, key, a, jsonenc.AppendMAC)
+}
+
+// Addr adds an IP address as text; the zero Addr is "invalid IP".
+func (e *Event) Addr(key string, a netip.Addr) *Event { return one(e, key, a, jsonenc.AppendAddr) }
+
+// AddrPort adds an address and port as text.
+func (e *Event) AddrPort(key string, a netip.AddrPort) *Event {
+	return one(e, key, a, jsonenc.AppendAddrPort)
+}
+
+// Prefix adds a network as text, such as "10.0.0.0/8".
+func (e *Event) Prefix(key string, p netip.Prefix) *Event {
+	return one(e, key, p, jsonenc.AppendPrefix)
+}
+
+// one adds a value that no user code takes part in.
+func one[T any](e *Event, key string, v T, app func([]byte, T) []byte) *Event {
+	if e == nil {
+		return nil
+	}
+	if key, ok := e.key(key); ok {
+		e.buf = app(jsonenc.AppendKey(e.buf, key), v)
+	}
+	return e
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"fmt"
+)
+
+// User code runs in this file and in addObject, addArray and marshal, each time
+// behind a deferred function that tells a panic from runtime.Goexit: recover
+// gives nil for the latter, and the flag done is still false.
+
+// panicKey is the field that says which callback of a line has panicked.
+const panicKey = "panic"
+
+// failure turns a recovered panic into text. For nil the goroutine is ending
+// with runtime.Goexit: the line is lost, is counted, and the event goes to the
+// garbage collector, since outer callbacks of the same event will still come by.
+func (e *Event) failure(panicked any) (text string, alive bool) {
+	if panicked == nil {
+		if e.nest >= 0 {
+			e.log.core.state.aborted.Add(1)
+			e.nest, e.watched = idle, ^uint64(0)
+		}
+		return "", false
+	}
+	if e.nest < 0 {
+		return "", false
+	}
+	return "!PANIC: " + fmt.Sprint(panicked), true
+}
+
+// run lets f add fields at this level.
+func (e *Event) run(f func(*Event)) {
+	if e.nest < 0 {
+		e.misused("a field was added to a finished event")
+		return
+	}
+	done := false
+	e.nest++
+	defer func() {
+		if !done {
+			e.fieldFailed(recover())
+		}
+	}()
+	f(e)
+	done = true
+	e.nest--
+}
+
+// fieldFailed adds a field that tells of a panic among fields.
+func (e *Event) fieldFailed(panicked any) {
+	if text, ok := e.failure(panicked); ok {
+		e.nest--
+		e.str(panicKey, text)
+	}
+}
+
+// callText runs a method that gives text.
+func (e *Event) callText(f func() string) (text string) {
+	done := false
+	e.nest++
+	defer func() {
+		if !done {
+			text, _ = e.failure(recover())
+		}
+		if e.nest > 0 {
+			e.nest--
+		}
+	}()
+	text = f()
+	done = true
+	return text
+}
+
+// addContext runs the function of WithContextFields.
+func (e *Event) addContext(ctx context.Context, f func(context.Context, *Event)) {
+	e.run(func(e *Event) { f(ctx, e) })
+}
+
+// runHooks runs the hooks; one that panics does not keep the others from
+// running.
+func (e *Event) runHooks(msg string) {
+	for _, h := range e.log.core.hooks {
+		e.run(func(e *Event) { h.Run(e, e.level, msg) })
+	}
+}
+
+// sample asks the sampler. One that panics lets the event through and is
+// reported.
+func (l *Logger) sample(s Sampler, level Level) (keep bool) {
+	done := false
+	defer func() {
+		if !done {
+			if r := recover(); r != nil {
+				keep = true
+				l.core.report(fmt.Errorf("nib: the sampler panicked: %v", r))
+			}
+		}
+	}()
+	keep = s.Sample(level)
+	done = true
+	return keep
+}
+
+// callSink hands a record to a sink of the user's.
+func callSink(s Sink, r *Record) (err error) {
+	done := false
+	defer func() {
+		if !done {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("nib: the sink panicked: %v", p)
+			}
+		}
+	}()
+	err = s.WriteRecord(r)
+	done = true
+	return err
+}
+
+// ErrorCauses is a [Layout].Error that keeps what an error wraps: its text
+// under key and, when it wraps or joins others, their texts under key+".causes",
+// outermost first.
+func ErrorCauses(e *Event, key string, err error) {
+	e.AnErr(key, err)
+	if causes := appendCauses(nil, err, maxDepth); len(causes) > 0 {
+		e.Errs(key+".causes", causes)
+	}
+}
+
+func appendCauses(dst []error, err error, depth int) []error {
+	if depth == 0 {
+		return dst
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		if c := w.Unwrap(); c != nil {
+			dst = appendCauses(append(dst, c), c, depth-1)
+		}
+	case interface{ Unwrap() []error }:
+		for _, c := range w.Unwrap() {
+			if c != nil {
+				dst = appendCauses(append(dst, c), c, depth-1)
+			}
+		}
+	}
+	return dst
+}

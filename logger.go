@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// A Logger makes events and hands their lines to one sink. It is immutable and
+// safe for concurrent use; With, Named and their like return new ones that share
+// the sink. A nil *Logger discards (but Panic and Fatal still act).
+type Logger struct {
+	min     Level        // the level, or minLevel when leveler decides
+	leveler slog.Leveler // nil for a constant level
+
+	core *core
+
+	name      string
+	nameField string // `,"logger":"name"`
+	bound     string // encoded fields, each with its comma in front; groups below stay open
+	open      int    // groups that bound leaves open
+	pending   string // `,"a":{"b":`: groups that nothing has been added to yet
+	waiting   int    // number of groups in pending
+}
+
+// minLevel lets every level through to the leveler.
+const minLevel = Level(math.MinInt)
+
+// A core is what the loggers derived from one New share. It never changes once
+// its Logger is out: WithOptions copies it.
+type core struct {
+	format *format
+	out    output
+
+	now           func() time.Time // nil: the built-in clock
+	caller        bool
+	stackFrom     Level
+	hooks         []Hook
+	sampler       Sampler
+	contextFields func(context.Context, *Event)
+	onError       func(error)
+	exit          func(int)
+
+	state *state // shared by copies
+}
+
+// New makes a Logger that writes lines to w: one Write per line, under one lock
+// shared by all loggers derived from this one, done when the call returns. A
+// short write is continued; a line that could not be written whole is ended
+// before the next one begins. A w that is also a [Sink] is used as a Sink, and
+// io.Discard is called without the lock. A nil w panics.
+func New(w io.Writer, opts ...Option) *Logger {
+	if w == nil {
+		panic("nib: New with a nil io.Writer")
+	}
+	if w == io.Discard {
+		return newLogger(output{discard: w}, opts)
+	}
+	return NewSink(WriterSink(w), opts...)
+}
+
+// NewSink makes a Logger that hands its lines to s, which is called by the
+// goroutine that logs and by many at once. A nil s panics.
+func NewSink(s Sink, opts ...Option) *Logger {
+	if s == nil {
+		panic("nib: NewSink with a nil Sink")
+	}
+	return newLogger(sinkOutput(s), opts)
+}
+
+func newLogger(out output, opts []Option) *Logger {
+	c := &core{format: defaultFormat, out: out, stackFrom: math.MaxInt, state: new(state)}
+	return (&Logger{core: c}).apply(opts)
+}
+
+// apply changes l in place; l and its core are not yet in anyone else's hands.
+func (l *Logger) apply(opts []Option) *Logger {
+	for _, o := range opts {
+		if o != nil {
+			o(l)
+		}
+	}
+	return l
+}
+
+// WithOptions returns a Logger with the same sink, name and bound fields and
+// with opts applied. The original is unchanged.
+func (l *Logger) WithOptions(opts ...Option) *Logger {
+	if l == nil {
+		return nil
+	}
+	c, n := *l.core, *l
+	n.core = &c
+	return n.apply(opts)
+}
+
+// Enabled reports whether a line of this level would be written, sampling
+// aside.
+func (l *Logger) Enabled(level Level) bool {
+	return l != nil && level >= l.min && (l.leveler == nil || level >= Level(l.leveler.Level()))
+}
+
+// Trace starts an event at LevelTrace. It returns nil when the level is off;
+// every method of a nil Event does nothing, so the chain behind it costs a few
+// nil checks. Finish the event with Msg, Msgf, MsgFunc or Send. 0 allocs.
+func (l *Logger) Trace() *Event {
+	if l == nil || l.min > LevelTrace {
+		return nil
+	}
+	return l.event(LevelTrace, 0)
+}
+
+// Debug is Trace at LevelDebug.
+func (l *Logger) Debug() *Event {
+	if l == nil || l.min > LevelDebug {
+		return nil
+	}
+	return l.event(LevelDebug, 0)
+}
+
+// Info is Trace at LevelInfo.
+func (l *Logger) Info() *Event {
+	if l == nil || l.min > LevelInfo {
+		return nil
+	}
+	return l.event(LevelInfo, 0)
+}
+
+// Warn is Trace at LevelWarn.
+func (l *Logger) Warn() *Event {
+	if l == nil || l.min > LevelWarn {
+		return nil
+	}
+	return l.event(LevelWarn, 0)
+}
+
+// Error is Trace at LevelError.
+func (l *Logger) Error() *Event {
+	if l == nil || l.min > LevelError {
+		return nil
+	}
+	return l.event(LevelError, 0)
+}
+
+// At starts an event at any level. It never exits or panics, whatever the level.
+func (l *Logger) At(level Level) *Event {
+	if l == nil || l.min > level {
+		return nil
+	}
+	return l.event(level, 0)
+}
+
+// Panic starts an event that panics with its message once the line is written
+// and the sink flushed. It is never nil, also on a nil Logger: level, sampler
+// and Discard suppress the line, never the act.
+func (l *Logger) Panic() *Event { return l.final(LevelPanic, actPanic, 0) }
+
+// Fatal starts an event that ends the process with status 1 (see WithExit) once
+// the line is written and the sink flushed, or five seconds have passed. It is
+// never nil, also on a nil Logger: level, sampler and Discard suppress the
+// line, never the act.
+func (l *Logger) Fatal() *Event { return l.final(LevelFatal, actExit, 0) }
+
+// Log starts an event without a level: its line has no level key, its Record
+// has LevelInfo, and no level switches it off.
+func (l *Logger) Log() *Event {
+	if l == nil {
+		return nil
+	}
+	if s := l.core.sampler; s != nil && !l.sample(s, LevelInfo) {
+		return nil
+	}
+	var pc uintptr
+	if l.core.caller {
+		pc = callsite.PC(0)
+	}
+	return l.start(LevelInfo, "", pc, nil)
+}
+
+// An Entry is what another front end (slog, logrus, a bridge) knows of a line
+// before nib sees it.
+type Entry struct {
+	Time    time.Time // the zero Time leaves the time out
+	Level   Level
+	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
+	Message string
+}
+
+// Entry starts an event for a line that another front end has made. The level
+// has been decided there and is not looked at again; a sampler is. Finish it
+// with Send, which writes en.Message. It never exits or panics. 0 allocs.
+func (l *Logger) Entry(en Entry) *Event {
+	if l == nil {
+		return nil
+	}
+	if s := l.core.sampler; s != nil && !l.sample(s, en.Level) {
+		return nil
+	}
+	return l.startEntry(&en)
+}
+
+// Flush brings every line accepted so far to the promise of the sink, if the
+// sink holds lines back, and returns its error. The sink must honour ctx; Flush
+// does not wait longer for one that hangs. Whoever opened a sink closes it; a
+// Logger closes nothing.
+func (l *Logger) Flush(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	return l.core.out.flush(ctx)
+}
+
+// With returns a Logger whose lines all have the fields that f adds. f runs at
+// once; it only adds fields and must not keep e. The fields are encoded once
+// and belong to the new Logger alone. 2 allocs: the Logger and its bytes.
+func (l *Logger) With(f func(e *Event)) *Logger {
+	if l == nil || f == nil {
+		return l
+	}
+	return l.bind(f, nil)
+}
+
+// WithAttrs is With for slog's attributes.
+func (l *Logger) WithAttrs(attrs ...slog.Attr) *Logger {
+	if l == nil || len(attrs) == 0 {
+		return l
+	}
+	return l.bind(nil, attrs)
+}
+
+// bind appends the fields of f and attrs to the bound ones. A group that was
+// waiting for its first field is opened by it.
+func (l *Logger) bind(f func(*Event), attrs []slog.Attr) *Logger {
+	e := l.builder()
+	e.buf = append(append(e.buf, l.bound...), l.pending...)
+	body := len(e.buf)
+	e.build(f, attrs)
+	if len(e.buf) == body {
+		e.release()
+		return l
+	}
+	n := *l
+	if l.waiting > 0 {
+		e.buf[body] = '{'
+		n.open, n.pending, n.waiting = l.open+l.waiting, "", 0
+	}
+	n.bound = string(e.buf)
+	e.release()
+	return &n
+}
+
+// WithGroup returns a Logger that puts all further fields, bound or not, into
+// an object under name, inside the groups that are open already. A group
+// without fields is not written. An empty name changes nothing.
+func (l *Logger) WithGroup(name string) *Logger {
+	if l == nil || name == "" {
+		return l
+	}
+	e := l.builder()
+	e.buf = append(e.buf, l.pending...)
+	at := len(e.buf)
+	if key, ok := e.key(name); ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
+	}
+	if l.waiting > 0 {
+		e.buf[at] = '{'
+	}
+	n := *l
+	n.pending, n.waiting = string(e.buf), l.waiting+1
+	e.release()
+	return &n
+}
+
+// Named returns a Logger whose name is that of l, a dot, and name. The name
+// stands in every line, and an empty one changes nothing.
+func (l *Logger) Named(name string) *Logger {
+	if l == nil || name == "" {
+		return l
+	}
+	n := *l
+	if n.name != "" {
+		name = n.name + "." + name
+	}
+	n.name, n.nameField = name, l.core.format.encodeName(name)
+	return &n
+}
+
+func (f *format) encodeName(name string) string {
+	if name == "" || f.loggerKey == "" {
+		return ""
+	}
+	return string(jsonenc.AppendString([]byte(f.loggerKey), name))
+}

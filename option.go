@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// An Option changes how a Logger works. Options are applied in order, so of
+// two that set the same thing the later one holds; hooks add up.
+type Option func(*Logger)
+
+// WithLevel sets the lowest level that is written, LevelInfo by default. A
+// [LevelVar] or [slog.LevelVar] can be changed while the logger is in use; a
+// plain [Level] makes a disabled call one comparison.
+func WithLevel(level slog.Leveler) Option {
+	return func(l *Logger) {
+		switch v := level.(type) {
+		case nil:
+			panic("nib: WithLevel(nil)")
+		case Level:
+			l.min, l.leveler = v, nil
+		case slog.Level:
+			l.min, l.leveler = Level(v), nil
+		default:
+			l.min, l.leveler = minLevel, level
+		}
+	}
+}
+
+// WithLayout sets the shape of the lines. Fields bound before keep the shape
+// they were given.
+func WithLayout(layout Layout) Option {
+	return func(l *Logger) {
+		l.core.format = newFormat(layout)
+		l.nameField = l.core.format.encodeName(l.name)
+	}
+}
+
+// WithClock replaces the clock. now must be safe for concurrent use.
+func WithClock(now func() time.Time) Option {
+	return func(l *Logger) { l.core.now = now }
+}
+
+// WithCaller adds the call site to every line.
+func WithCaller() Option { return func(l *Logger) { l.core.caller = true } }
+
+// WithStack adds the stack of the calling goroutine to lines of level from and
+// above.
+func WithStack(from Level) Option {
+	return func(l *Logger) { l.core.stackFrom = from }
+}
+
+// A Hook sees every event that is about to be written, on the goroutine that
+// logs. It may add fields, Discard the event, and read what is there with
+// Lookup; it must not finish it or keep it. A panic in a hook is shown in the
+// line.
+type Hook interface {
+	Run(e *Event, level Level, msg string)
+}
+
+// WithHook adds a hook behind those already there.
+func WithHook(h Hook) Option {
+	return func(l *Logger) {
+		l.core.hooks = append(l.core.hooks[:len(l.core.hooks):len(l.core.hooks)], h)
+	}
+}
+
+// A Sampler decides which events are made at all, before any field is
+// encoded. It runs on the goroutine that logs and must be safe for concurrent
+// use. Panic and Fatal act even when their line is sampled out.
+type Sampler interface {
+	Sample(level Level) bool
+}
+
+// WithSampler sets the sampler; there is none by default, and nil takes it away.
+func WithSampler(s Sampler) Option { return func(l *Logger) { l.core.sampler = s } }
+
+// WithErrorHandler sets what is told of lines that could not be written and of
+// wrong use of events. It runs on the goroutine that logs, may be called by
+// several at once, and may log: an error that arises meanwhile is counted and
+// not reported again. The default writes to standard error, at most one line a
+// second.
+func WithErrorHandler(h func(error)) Option {
+	return func(l *Logger) { l.core.onError = h }
+}
+
+// WithExit replaces os.Exit as the last act of Fatal.
+func WithExit(exit func(code int)) Option { return func(l *Logger) { l.core.exit = exit } }
+
+// WithContextFields sets what Event.Ctx and LogAttrs take from a context: trace
+// ids and the like. f only adds fields.
+func WithContextFields(f func(ctx context.Context, e *Event)) Option {
+	return func(l *Logger) { l.core.contextFields = f }
+}

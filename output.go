@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// An output is where a logger's lines go: exactly one of lines, sink and
+// discard is set, or none in the logger of idle events.
+type output struct {
+	lines   *lineWriter
+	sink    Sink
+	discard io.Writer // io.Discard, which needs no lock
+
+	flusher   flusher // nil when nothing is held back
+	neverLogs bool    // sink cannot call back into a logger
+}
+
+// maxInside is the number of calls of a sink at once from which on nib looks
+// whether they are one goroutine's; maxReentry is how many of those may be.
+const (
+	maxInside  = 16
+	maxReentry = 8
+)
+
+func sinkOutput(s Sink) output {
+	if w, ok := s.(*lineWriter); ok {
+		o := output{lines: w}
+		if w.flush != nil {
+			o.flusher = w
+		}
+		return o
+	}
+	o := output{sink: s}
+	o.flusher, _ = s.(flusher)
+	_, o.neverLogs = s.(interface{ NeverLogs() })
+	return o
+}
+
+// write hands over the finished line of e.
+func (c *core) write(e *Event) {
+	var lost int
+	var err error
+	switch o := &c.out; {
+	case o.lines != nil:
+		lost, err = o.lines.write(e.buf)
+	case o.sink != nil && o.neverLogs:
+		err = callSink(o.sink, e.fill())
+	case o.sink != nil:
+		err = c.deliver(e)
+	case o.discard != nil:
+		_, err = o.discard.Write(e.buf)
+	}
+	if err != nil {
+		c.lost(max(lost, 1), err)
+	}
+}
+
+// lost counts and reports lines that were not written.
+func (c *core) lost(n int, err error) {
+	if errors.Is(err, ErrReentrant) {
+		c.state.reentrant.Add(uint64(n))
+	} else {
+		c.state.failed.Add(uint64(n))
+	}
+	c.report(err)
+}
+
+// deliver hands the line to a sink that may log itself. There is no lock that
+// would show re-entry, so calls are counted, and only when there are more at
+// once than usual does each look at its own stack.
+//
+//go:noinline
+func (c *core) deliver(e *Event) error {
+	inside := c.state.inside.Add(1)
+	defer c.state.inside.Add(-1)
+	if inside > maxInside && framesOf((*core).deliver) > maxReentry {
+		return ErrReentrant
+	}
+	return callSink(c.out.sink, e.fill())
+}
+
+// flush waits for the flusher no longer than ctx allows.
+func (o *output) flush(ctx context.Context) error {
+	f := o.flusher
+	if f == nil {
+		return nil
+	}
+	if ctx.Done() == nil {
+		return callFlush(ctx, f)
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("nib: Flush of the sink ended its goroutine")
+		defer func() { done <- err }()
+		err = callFlush(ctx, f)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		select {
+		case err := <-done: // both were ready: the flush has the say
+			return err
+		default:
+			return fmt.Errorf("nib: flush: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func callFlush(ctx context.Context, f flusher) (err error) {
+	done := false
+	defer func() {
+		if !done {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("nib: Flush of the sink panicked: %v", p)
+			}
+		}
+	}()
+	err = f.Flush(ctx)
+	done = true
+	return err
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// A lineWriter writes one line at a time to an io.Writer. It is the Sink that
+// [New] makes.
+//
+// An io.Writer that is not a file may log to the very logger that writes to it.
+// Such a line cannot be written at once, since the lock is the caller's own;
+// waiting for it would never end. It is queued, and the outer call writes it
+// before it lets go of the lock. That a taken lock is one's own shows in one's
+// own stack: put is on it. (Put of another lineWriter may be on it too. Then the
+// line is queued as well and whoever holds the lock writes it: later, but in order.)
+type lineWriter struct {
+	w     io.Writer
+	file  bool // w is an *os.File, which cannot log
+	flush func(context.Context) error
+
+	mu   sync.Mutex // held while a line is written; protects torn
+	torn bool       // the last line written has no end
+
+	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
+	queue   []queued
+	depth   atomic.Int32 // how many lines led to the one being written
+}
+
+// A queued line was logged while another one was being written.
+type queued struct {
+	line  []byte
+	depth int32
+}
+
+// maxQueue and maxLineDepth bound what a writer that logs can cause: lines
+// waiting, and lines caused by lines caused by lines.
+const (
+	maxQueue     = 64
+	maxLineDepth = 4
+)
+
+var _ Sink = (*lineWriter)(nil)
+
+func newLineWriter(w io.Writer) *lineWriter {
+	l := &lineWriter{w: w}
+	_, l.file = w.(*os.File)
+	switch f := w.(type) {
+	case flusher:
+		l.flush = f.Flush
+	case interface{ Flush() error }:
+		l.flush = func(context.Context) error { return f.Flush() }
+	}
+	return l
+}
+
+// WriteRecord writes the line of r.
+func (w *lineWriter) WriteRecord(r *Record) error {
+	_, err := w.write(r.Line)
+	return err
+}
+
+// Flush flushes a writer that can be: a bufio.Writer, say.
+func (w *lineWriter) Flush(ctx context.Context) error {
+	if w.flush == nil || framesOf((*lineWriter).put) > 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush(ctx)
+}
+
+// write writes line, and whatever the writer itself logs meanwhile. It returns
+// how many lines were lost, and the first error.
+func (w *lineWriter) write(line []byte) (lost int, err error) {
+	if w.file {
+		w.mu.Lock()
+		lost, err = w.put(line)
+		w.mu.Unlock()
+		return lost, err
+	}
+	if !w.mu.TryLock() {
+		if framesOf((*lineWriter).put) == 0 {
+			w.mu.Lock()
+		} else if taken, err := w.enqueue(line); err != nil {
+			return 1, err
+		} else if taken {
+			return 0, nil
+		}
+	}
+	return w.writeAll(line)
+}
+
+// enqueue leaves line to whoever holds the lock. When nobody does any more, it
+// takes the lock instead and says false.
+func (w *lineWriter) enqueue(line []byte) (taken bool, err error) {
+	w.queueMu.Lock()
+	defer w.queueMu.Unlock()
+	if w.mu.TryLock() {
+		return false, nil
+	}
+	depth := w.depth.Load() + 1
+	if depth > maxLineDepth || len(w.queue) >= maxQueue {
+		return false, ErrReentrant
+	}
+	w.queue = append(w.queue, queued{bytes.Clone(line), depth})
+	return true, nil
+}
+
+// writeAll writes line and the queue, and releases the lock, also when the
+// writer ends the goroutine.
+func (w *lineWriter) writeAll(line []byte) (lost int, err error) {
+	released := false
+	defer func() {
+		if !released {
+			w.depth.Store(0)
+			w.mu.Unlock()
+		}
+	}()
+	lost, err = w.put(line)
+	for {
+		w.queueMu.Lock()
+		if len(w.queue) == 0 {
+			w.queue = nil
+			w.depth.Store(0)
+			released = true
+			w.mu.Unlock()
+			w.queueMu.Unlock()
+			return lost, err
+		}
+		next := w.queue[0]
+		w.queue = w.queue[1:]
+		w.queueMu.Unlock()
+
+		w.depth.Store(next.depth)
+		n, putErr := w.put(next.line)
+		lost += n
+		if err == nil {
+			err = putErr
+		}
+	}
+}
+
+// put writes one line. The lock is held.
+//
+//go:noinline
+func (w *lineWriter) put(line []byte) (lost int, err error) {
+	done := false
+	defer func() {
+		if !done {
+			w.torn = true // nobody knows how much of it went out
+			if p := recover(); p != nil {
+				lost, err = 1, fmt.Errorf("nib: the writer panicked: %v", p)
+			}
+		}
+	}()
+	if w.torn {
+		_, err = w.writeFull(newline)
+		w.torn = err != nil
+	}
+	rest := len(line)
+	if err == nil {
+		rest, err = w.writeFull(line)
+		w.torn = rest > 0 && rest < len(line)
+	}
+	done = true
+	if rest > 0 {
+		lost = 1
+	}
+	return lost, err
+}
+
+var newline = []byte{'\n'}
+
+var errWriteCount = errors.New("nib: the writer returned an impossible count")
+
+// writeFull writes p and goes on after a short write for as long as that gets
+// it any further. It returns how much of p is left.
+func (w *lineWriter) writeFull(p []byte) (rest int, err error) {
+	for {
+		n, err := w.w.Write(p)
+		if n < 0 || n > len(p) {
+			return len(p), errWriteCount
+		}
+		p = p[n:]
+		switch {
+		case len(p) == 0:
+			return 0, err
+		case n == 0 && err != nil:
+			return len(p), err
+		case n == 0:
+			return len(p), io.ErrShortWrite
+		}
+	}
+}
