@@ -1,0 +1,61 @@
+# Every verb works over every module of the repository.
+MODULES  := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
+NESTED   := $(filter-out .,$(MODULES))
+GO       ?= go
+FUZZTIME ?= 10s
+# The releases that the promises are checked on: the root's go line to the newest.
+RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
+TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
+
+.PHONY: help demo test race alloc fuzz lint bench e2e table cross arch
+help: ## list the verbs
+	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 10
+
+demo: ## a real HTTP service, its access log, and proof that nothing is lost
+	@cd cmd/nib && $(GO) run . demo $(DEMO)
+
+test: arch ## all tests of all modules
+	$(call each,$(MODULES),$(GO) test ./...)
+
+arch: ## the architecture's rules and budgets, never from the cache
+	$(GO) test -count=1 ./internal/arch/
+
+race: ## race detector, misuse checks and the nibfast build
+	$(call each,. $(wildcard examples cmd/nib),$(GO) test -race -short ./...)
+	$(GO) test -short -tags invariants ./...
+	$(GO) test -tags nibfast ./...
+	$(GO) test -race -short -tags nibfast ./...
+
+alloc: ## exact allocation counts on every supported Go release
+	@set -e; for r in $(RELEASES); do for tags in none nibfast; do echo "== $$r -tags $$tags"; \
+		GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run 'Alloc|Malloc' ./...; done; done
+
+fuzz: ## every fuzz target of the root module, FUZZTIME each
+	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
+		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+lint: ## formatting, vet, staticcheck and known vulnerabilities
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(call each,$(MODULES),$(GO) vet ./...)
+	$(GO) vet -tags nibfast ./... && $(GO) vet -tags invariants ./...
+	$(call each,$(MODULES),$(GO) run $(STATICCHECK) ./...)
+	$(call each,$(MODULES),$(GO) run $(GOVULNCHECK) ./...)
+
+cross: ## build and vet for the other systems
+	@set -e; for t in $(TARGETS); do for tags in none nibfast; do echo "== $$t -tags $$tags"; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -tags $$tags ./... && \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet -tags $$tags ./...; done; done
+
+bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
+	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
+	$(MAKE) table
+
+table: ## tables and picture in README and docs from the stored results
+	cd bench && $(GO) run ./cmd/table
+
+e2e: ## processes that are killed, readers that stop (NIB_E2E=full for the long counts)
+	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/
