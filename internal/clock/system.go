@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clock
+
+import "time"
+
+// base is where the monotonic time of this package begins.
+var base = time.Now()
+
+// shared is the clock of the system that all callers read.
+var shared wallClock
+
+func init() { shared.start(systemWall, systemMono) }
+
+func systemWall() int64 { return time.Now().UnixNano() }
+
+// systemMono is cheaper than time.Now because it does not read the wall clock.
+// In a testing/synctest bubble it follows the bubble's time, on the same offset.
+func systemMono() int64 { return int64(time.Since(base)) }

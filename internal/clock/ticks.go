@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clock
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// calibrateFor is the shortest time over which the rate of a counter is
+	// measured. Two samples of 0.1 µs that far apart give it to 40 ppm, which
+	// is 0.4 µs until the next sample.
+	calibrateFor = int64(5 * time.Millisecond)
+
+	// rateOver is the time over which the rate is measured later on: long
+	// against the inaccuracy of a sample, short against the times in which the
+	// system changes the rate of its clocks.
+	rateOver = int64(time.Second)
+
+	// tolerance is how far counter and monotonic clock may disagree from one
+	// sample to the next, apart from a thousandth of the time between.
+	tolerance = int64(20 * time.Microsecond)
+
+	// maxFaults is how many disagreements it takes to give the counter up.
+	maxFaults = 8
+
+	// retryTicks is the number of ticks between two attempts at a sample: 0.2
+	// to 1 ms at the rates of today's processors. It is counted in ticks
+	// because the rate may not be known yet.
+	retryTicks = 1 << 20
+)
+
+// A tickClock turns a counter of unknown rate into wall time. It is safe for
+// concurrent use once start has returned.
+//
+// The counter may differ between processors, it may run on or start anew while
+// the machine sleeps, and its rate may change when a virtual machine moves. So
+// every sample compares it with the monotonic clock. As long as the two agree,
+// the sample becomes the new place to count from; when they do not, readings
+// come from the fallback until the rate has been measured anew, and for ever
+// once that has happened too often. A change of the rate of all clocks by more
+// than half a percent, such as a daemon may use to take back seconds, counts as
+// a step: it is followed within 20 ms.
+type tickClock struct {
+	// What reading needs, under a sequence number that is odd while a writer is at
+	// it. A reader that meets one does not wait but takes the slow way.
+	seq   atomic.Uint64
+	from  atomic.Uint64 // counter at the last sample
+	wall  atomic.Int64  // wall time at the last sample
+	rate  atomic.Uint64 // nanoseconds per tick, times 2^32
+	limit atomic.Uint64 // ticks for which these hold; 0 without calibration
+
+	tried atomic.Uint64 // counter at the last attempt at a sample
+
+	// Protected by sampling, for which nobody waits.
+	sampling  sync.Mutex
+	last      tickSample // what from and wall come from
+	far, near tickSample // where the rate is measured from, and will be next
+	perTick   uint64     // as rate; 0 before calibration
+	faults    int
+
+	ticks    func() uint64
+	both     func() (wall, mono int64)
+	fallback func() int64
+}
+
+// start takes the first sample. ticks reads the counter, both reads the wall
+// clock and the monotonic clock at one moment, fallback tells the wall time
+// when the counter cannot.
+func (c *tickClock) start(ticks func() uint64, both func() (wall, mono int64), fallback func() int64) {
+	c.ticks, c.both, c.fallback = ticks, both, fallback
+	s := c.sample()
+	c.last, c.far, c.near = s, s, s
+	c.tried.Store(s.at)
+}
+
+// reading returns the wall time at the counter's value t, which must have been
+// read just now.
+func (c *tickClock) reading(t uint64) int64 {
+	seq := c.seq.Load()
+	passed := t - c.from.Load() // huge when t lies before
+	limit := c.limit.Load()
+	wall := c.wall.Load() + int64(passed*c.rate.Load()>>32)
+	if passed >= limit || seq&1 != 0 || c.seq.Load() != seq {
+		return c.renew(t)
+	}
+	return wall
+}
+
+// renew takes a sample if it is time for one, and returns the wall time.
+func (c *tickClock) renew(t uint64) int64 {
+	if t-c.tried.Load() < retryTicks || !c.sampling.TryLock() {
+		return c.fallback()
+	}
+	defer c.sampling.Unlock()
+	if c.faults >= maxFaults {
+		c.tried.Store(t)
+		return c.fallback()
+	}
+	s := c.sample()
+	c.tried.Store(s.at)
+	// Inside a testing/synctest bubble the monotonic clock stands before all
+	// others. That is no reason to doubt the counter, nor a time for others.
+	if s.mono >= c.last.mono {
+		c.learn(s)
+	}
+	return s.wall
+}
+
+// learn makes s the sample to count from, provided that it is an undisturbed
+// one and that counter and monotonic clock agree. sampling is held.
+func (c *tickClock) learn(s tickSample) {
+	if c.perTick != 0 && !s.agrees(c.last, c.perTick) {
+		if s.mono-c.last.mono < rateOver {
+			c.faults++ // else the machine may have slept
+		}
+		c.restart(s)
+		return
+	}
+	passed := s.mono - c.far.mono
+	if passed < calibrateFor {
+		return
+	}
+	rate, ok := s.rate(c.far)
+	if !ok {
+		c.faults++
+		c.restart(s)
+		return
+	}
+	if c.far.wide(rate) {
+		c.restart(s) // only the first sample can be: it was taken unseen
+		return
+	}
+	if s.wide(rate) {
+		return
+	}
+	c.perTick = rate
+	c.publish(s.at, s.wall, rate, uint64(renewAfter)<<32/rate)
+	c.last = s
+	if s.mono-c.near.mono >= rateOver {
+		c.far, c.near = c.near, s
+	}
+}
+
+// restart forgets the rate and sends readers to the fallback.
+func (c *tickClock) restart(s tickSample) {
+	c.perTick = 0
+	c.last, c.far, c.near = s, s, s
+	c.publish(0, 0, 0, 0)
+}
+
+// publish changes what readers count from.
+func (c *tickClock) publish(from uint64, wall int64, rate, limit uint64) {
+	c.seq.Add(1)
+	c.from.Store(from)
+	c.wall.Store(wall)
+	c.rate.Store(rate)
+	c.limit.Store(limit)
+	c.seq.Add(1)
+}
+
+// sample takes the narrowest of some samples.
+func (c *tickClock) sample() tickSample {
+	var best tickSample
+	for i := range tries {
+		before := c.ticks()
+		wall, mono := c.both()
+		width := c.ticks() - before
+		if i == 0 || width < best.width {
+			best = tickSample{at: before + width/2, width: width, wall: wall, mono: mono}
+		}
+	}
+	return best
+}
+
+// A tickSample is what three clocks show at one moment, which is known to lie
+// within width ticks around at.
+type tickSample struct {
+	at, width  uint64
+	wall, mono int64
+}
+
+// wide tells whether the sample was disturbed. A counter that jumped back
+// between its two readings shows as a huge width.
+func (s tickSample) wide(rate uint64) bool {
+	return s.width >= uint64(maxWidth)<<32/rate
+}
+
+// rate returns the nanoseconds per tick since the sample before, times 2^32. It
+// is not ok when that is no rate of a processor: 62 MHz to 64 GHz.
+func (s tickSample) rate(before tickSample) (rate uint64, ok bool) {
+	ticks, ns := int64(s.at-before.at), s.mono-before.mono
+	if ns <= 0 || ticks < ns/16 || ticks/64 > ns {
+		return 0, false
+	}
+	return uint64(float64(ns) / float64(ticks) * (1 << 32)), true
+}
+
+// agrees tells whether counter and monotonic clock say the same about the time
+// since the sample before.
+func (s tickSample) agrees(before tickSample, rate uint64) bool {
+	toNs := float64(rate) / (1 << 32)
+	counted := float64(int64(s.at-before.at)) * toNs
+	passed := float64(s.mono - before.mono)
+	slack := float64(tolerance) + float64(s.width)*toNs + passed/1000
+	return counted >= passed-slack && counted <= passed+slack
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clock
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	bound     = int64(50 * time.Microsecond)
+	afterStep = int64(20 * time.Millisecond)
+)
+
+// A world has a wall clock, a monotonic clock and a cycle counter that move
+// only when they are looked at, now and then by the length of a preemption. It
+// is for one goroutine.
+type world struct {
+	rnd     *rand.Rand
+	pause   float64 // probability that a look is followed by a preemption
+	now     int64   // true time, monotonic
+	ahead   int64   // wall time minus now
+	stepped int64   // true time of the last step
+	perNs   float64 // rate of the counter
+	counter float64
+	skew    uint64 // what the counter may differ by from look to look
+	looks   int
+	atLook  func() // called at each look, may be nil
+}
+
+func newWorld(seed uint64) *world {
+	return &world{
+		rnd:     rand.New(rand.NewPCG(seed, 0)),
+		now:     1e9,
+		ahead:   1_790_000_000e9,
+		stepped: -afterStep,
+		perNs:   2.4,
+		counter: 1e15,
+	}
+}
+
+// pass lets ns nanoseconds go by.
+func (w *world) pass(ns int64) {
+	w.now += ns
+	w.counter += float64(ns) * w.perNs
+}
+
+// look lets the time of a reading pass, before and after the instant that it
+// shows, which is the present one when this returns.
+func (w *world) look() {
+	w.looks++
+	w.pass(int64(10 + w.rnd.IntN(30)))
+	if w.rnd.Float64() < w.pause {
+		w.pass(int64(w.rnd.IntN(5_000_000)))
+	}
+	if w.atLook != nil {
+		w.atLook()
+	}
+}
+
+func (w *world) wall() int64 { w.look(); return w.now + w.ahead }
+func (w *world) mono() int64 { w.look(); return w.now }
+
+func (w *world) both() (wall, mono int64) { return w.wall(), w.mono() }
+
+func (w *world) ticks() uint64 {
+	w.look()
+	t := uint64(w.counter)
+	if w.skew > 0 {
+		t += w.rnd.Uint64N(w.skew)
+	}
+	return t
+}
+
+// step sets the wall clock forward or back.
+func (w *world) step(by int64) { w.ahead += by; w.stepped = w.now }
+
+// offBy returns how far reading, which returned got, lies outside of two
+// readings of the wall clock around it.
+func (w *world) offBy(reading func() int64) (off, got int64) {
+	before := w.wall()
+	got = reading()
+	after := w.wall()
+	return max(before-got, got-after, 0), got
+}
+
+// justStepped tells whether a reading may be off because the clock was set.
+func (w *world) justStepped() bool { return w.now-w.stepped < afterStep }
+
+// wallReading and tickReading start a clock in w and return how to read it.
+func wallReading(w *world) (*wallClock, func() int64) {
+	c := new(wallClock)
+	c.start(w.wall, w.mono)
+	return c, func() int64 { return c.reading(w.mono()) }
+}
+
+func tickReading(w *world) (*tickClock, func() int64) {
+	c := new(tickClock)
+	c.start(w.ticks, w.both, w.wall)
+	return c, func() int64 { return c.reading(w.ticks()) }
+}
+
+// calibrate reads until the counter is in use.
+func calibrate(w *world, c *tickClock, reading func() int64) bool {
+	for range 1000 {
+		reading()
+		if c.limit.Load() != 0 {
+			return true
+		}
+		w.pass(100_000)
+	}
+	return false
+}
