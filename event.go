@@ -47,6 +47,7 @@ type Event struct {
 	flags flags
 	act   act
 
+	front      front
 	head, body int // where the fields begin; where those of the waiting group do
 
 	callerAt, callerEnd   int // the caller field in buf, when hasCaller
@@ -103,13 +104,13 @@ func newEvent() *Event {
 
 // acquire takes an event from the pool and gives it to l.
 func acquire(l *Logger, level Level) *Event {
+	var e *Event
 	if invariants.Enabled {
-		e := newEvent()
-		e.log, e.level, e.nest = l, level, 0
-		return e
+		e = newEvent()
+	} else {
+		e = eventPool.Get().(*Event)
 	}
-	e := eventPool.Get().(*Event)
-	e.log, e.level, e.nest = l, level, 0
+	e.log, e.level, e.nest, e.watched = l, level, 0, l.watched
 	return e
 }
 
@@ -117,20 +118,16 @@ func acquire(l *Logger, level Level) *Event {
 // watched, so a stale call ends in checkKey and leaves no trace but a count.
 func (e *Event) release() {
 	e.nest, e.watched = idle, math.MaxUint64
-	e.flags, e.act, e.pc, e.message = 0, actNone, 0, ""
+	e.flags, e.act, e.pc = 0, actNone, 0
 	if invariants.Enabled {
 		e.ended.Record()
 		invariants.Poison(e.buf)
 		return
 	}
-	e.log, e.record = idleLogger, Record{}
+	e.log = idleLogger
 	if cap(e.buf) > keepSize {
-		e.buf = make([]byte, 0, startCap)
+		e.buf, e.front.of = make([]byte, 0, startCap), 0
 	}
-	if cap(e.scratch) > keepSize {
-		e.scratch = nil
-	}
-	e.buf = e.buf[:0]
 	eventPool.Put(e)
 }
 
@@ -151,7 +148,7 @@ func (l *Logger) event(level Level, skip int) *Event {
 			pc = callsite.PC(skip + 1)
 		}
 	}
-	return l.start(level, l.core.format.level(level), pc, nil)
+	return l.start(level, level, pc, nil)
 }
 
 // wants is the part of the decision that a comparison with min cannot make.
@@ -176,7 +173,7 @@ func (l *Logger) final(level Level, a act, skip int) *Event {
 	if l.core.caller {
 		pc = callsite.PC(skip + 1)
 	}
-	e := l.start(level, l.core.format.level(level), pc, nil)
+	e := l.start(level, level, pc, nil)
 	e.act = a
 	if mute {
 		e.flags |= muted
@@ -184,96 +181,10 @@ func (l *Logger) final(level Level, a act, skip int) *Event {
 	return e
 }
 
-// start begins the line: time, level, logger, caller, constant and bound
-// fields. msg is nil where the message is not known yet.
-func (l *Logger) start(level Level, levelField string, pc uintptr, msg *string) *Event {
-	e, f := acquire(l, level), l.core.format
-	buf := e.buf[:0]
-	if f.timeKey != "" {
-		loc := f.TimeZone
-		if l.core.now == nil {
-			now := clock.Now()
-			e.sec, e.nsec = now/1e9, int32(now%1e9)
-			if f.KeepZone {
-				loc = time.Local
-			}
-		} else {
-			t := l.core.now()
-			e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
-			if f.KeepZone {
-				loc = t.Location()
-			}
-		}
-		buf = append(buf, f.timeKey...)
-		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), loc)
-		e.flags |= hasTime | timeShown
-	}
-	buf = append(buf, levelField...)
-	e.buf = append(buf, l.nameField...)
-	e.fields(pc, msg)
-	return e
-}
-
-// startEntry is start for a line made elsewhere.
-func (l *Logger) startEntry(en *Entry) *Event {
-	e, f := acquire(l, en.Level), l.core.format
-	e.message, e.flags = en.Message, isEntry
-	buf := e.buf[:0]
-	if !en.Time.IsZero() {
-		e.sec, e.nsec = en.Time.Unix(), int32(en.Time.Nanosecond())
-		e.flags |= hasTime
-		if f.timeKey != "" {
-			loc := f.TimeZone
-			if f.KeepZone {
-				loc = en.Time.Location()
-			}
-			buf = append(buf, f.timeKey...)
-			buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), loc)
-			e.flags |= timeShown
-		}
-	}
-	buf = append(buf, f.level(en.Level)...)
-	e.buf = append(buf, l.nameField...)
-	if !l.core.caller {
-		en.PC = 0
-	}
-	e.fields(en.PC, &en.Message)
-	return e
-}
-
-// fields begins the second half of the head: caller, message if it comes
-// first and is known, constant and bound fields.
-func (e *Event) fields(pc uintptr, msg *string) {
-	l := e.log
-	f := l.core.format
-	e.watched = f.reservedLen
-	if pc != 0 {
-		e.addCaller(pc)
-	}
-	if f.MessageFirst {
-		if msg != nil {
-			e.addMessage(*msg)
-			e.flags |= messageFirst
-		}
-		e.head = len(e.buf)
-	}
-	e.buf = append(append(e.buf, f.static...), l.bound...)
-	if l.open+l.waiting > 0 {
-		e.watched = 0
-		e.buf = append(e.buf, l.pending...)
-		e.body = len(e.buf)
-	}
-}
-
 // builder is an event that collects fields and is never written.
 func (l *Logger) builder() *Event {
 	e := acquire(l, LevelInfo)
-	e.nest = 1
-	if l.open+l.waiting == 0 {
-		e.watched = l.core.format.reservedLen
-	} else {
-		e.watched = 0
-	}
+	e.nest, e.front.of, e.buf = 1, 0, e.buf[:0]
 	return e
 }
 

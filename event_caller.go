@@ -52,17 +52,21 @@ func (e *Event) setCaller(pc uintptr) {
 	field := e.log.core.format.caller(pc).field
 	shift := len(field) - (e.callerEnd - e.callerAt)
 	e.buf = append(append(e.buf[:e.callerAt], field...), tail...)
+	for _, at := range []*int{&e.head, &e.body, &e.messageAt, &e.messageEnd} {
+		if *at >= e.callerEnd {
+			*at += shift
+		}
+	}
 	e.callerEnd += shift
-	e.head, e.body = e.head+shift, e.body+shift
-	e.messageAt, e.messageEnd = e.messageAt+shift, e.messageEnd+shift
 }
 
 // addCaller appends the caller field for pc.
 func (e *Event) addCaller(pc uintptr) {
-	t := e.log.core.format.caller(pc)
+	f := e.log.core.format
+	t := f.caller(pc)
 	if t.inner {
 		pc = outerPC()
-		t = e.log.core.format.caller(pc)
+		t = f.caller(pc)
 	}
 	e.pc = pc
 	e.flags |= hasCaller

@@ -25,9 +25,16 @@ func (e *Event) Msg(msg string) {
 // Send writes the line without a message (that of an [Entry] apart). The event
 // is dead afterwards.
 func (e *Event) Send() {
-	if e != nil {
-		e.finish(e.message, e.flags&isEntry != 0)
+	if e == nil {
+		return
 	}
+	if e.flags&isEntry == 0 {
+		e.finish("", false)
+		return
+	}
+	msg := e.message
+	e.message = ""
+	e.finish(msg, true)
 }
 
 // Msgf writes the line with a formatted message. Go boxes each argument that is
@@ -78,7 +85,9 @@ func (e *Event) finishf(format string, args []any) {
 		e.buf = jsonenc.AppendBytes(e.buf, scratch)
 		e.markMessage(from)
 	}
-	e.scratch = scratch
+	if cap(scratch) <= keepSize {
+		e.scratch = scratch
+	}
 	e.end()
 }
 
@@ -127,9 +136,8 @@ func (e *Event) addMessage(msg string) {
 	if key == "" {
 		return
 	}
-	e.buf = append(e.buf, key...)
-	from := len(e.buf)
-	e.buf = jsonenc.AppendString(e.buf, msg)
+	from := len(e.buf) + len(key)
+	e.buf = jsonenc.AppendString(append(e.buf, key...), msg)
 	e.markMessage(from)
 }
 

@@ -27,7 +27,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 			pc = callsite.PC(0)
 		}
 	}
-	e := l.start(level, l.core.format.level(level), pc, &msg)
+	e := l.start(level, level, pc, &msg)
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, true)

@@ -84,7 +84,8 @@ const reservedPrefix = "field."
 // with the layout.
 type format struct {
 	Layout
-	time jsonenc.TimeFormat
+	time     jsonenc.TimeFormat
+	fraction int // digits of the second's fraction in every time; negative when that varies
 
 	timeKey, levelKey, messageKey, loggerKey string // `,"time":`; "" when left out
 	levels                                   [len(levelNames)]string
@@ -119,7 +120,7 @@ func newFormat(l Layout) *format {
 	if l.LevelName == nil {
 		l.LevelName = Level.String
 	}
-	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat)}
+	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat), fraction: fractionDigits(l.TimeFormat)}
 	f.timeKey, f.levelKey = f.encodedKey(l.TimeKey), f.encodedKey(l.LevelKey)
 	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
 	f.encodedKey(l.CallerKey)
@@ -128,7 +129,7 @@ func newFormat(l Layout) *format {
 		f.levels[i] = f.encodeLevel(LevelTrace + Level(4*i))
 	}
 	if l.Static != nil {
-		f.static = string(buildFields(&Logger{core: &core{format: f}}, nil, l.Static))
+		f.static = string(buildFields((&Logger{core: &core{format: f, state: new(state)}}).seal(), nil, l.Static))
 	}
 	return f
 }
@@ -176,6 +177,43 @@ func (f *format) isReserved(key string) bool {
 		}
 	}
 	return false
+}
+
+// fractionDigits is the number of digits that the fraction of a second has in
+// every time of a format, or -1 when it varies or is not known.
+func fractionDigits(layout string) int {
+	switch layout {
+	case TimeUnix, time.RFC3339:
+		return 0
+	case TimeUnixMilli, defaultTimeFormat:
+		return 3
+	case TimeUnixMicro, "2006-01-02T15:04:05.000000Z07:00":
+		return 6
+	case TimeUnixNano, "2006-01-02T15:04:05.000000000Z07:00":
+		return 9
+	}
+	return -1
+}
+
+// fractionTail is how much follows the fraction in text, which ends in a time:
+// nothing in a number, otherwise the zone and a quote.
+func (f *format) fractionTail(text []byte) int {
+	n := len(text)
+	switch {
+	case text[n-1] != '"':
+		return 0
+	case text[n-2] == 'Z':
+		return len(`Z"`)
+	}
+	return len(`+00:00"`)
+}
+
+// zone is the zone that a time is shown in which came in zone own.
+func (f *format) zone(own *time.Location) *time.Location {
+	if f.KeepZone {
+		return own
+	}
+	return f.TimeZone
 }
 
 // appendTime writes t in the zone and format of the layout.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
@@ -20,7 +21,9 @@ type Logger struct {
 	min     Level        // the level, or minLevel when leveler decides
 	leveler slog.Leveler // nil for a constant level
 
-	core *core
+	core    *core
+	id      uint64 // no other logger's
+	watched uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
 
 	name      string
 	nameField string // `,"logger":"name"`
@@ -41,6 +44,7 @@ type core struct {
 
 	now           func() time.Time // nil: the built-in clock
 	caller        bool
+	splitFront    bool // something stands between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
 	sampler       Sampler
@@ -86,6 +90,19 @@ func (l *Logger) apply(opts []Option) *Logger {
 		if o != nil {
 			o(l)
 		}
+	}
+	l.core.splitFront = l.core.caller || l.core.format.MessageFirst
+	return l.seal()
+}
+
+var loggerIDs atomic.Uint64
+
+// seal gives a new logger, complete but for this, what depends on all of it.
+func (l *Logger) seal() *Logger {
+	l.id = loggerIDs.Add(1)
+	l.watched = 0
+	if l.open+l.waiting == 0 {
+		l.watched = l.core.format.reservedLen
 	}
 	return l
 }
@@ -181,7 +198,7 @@ func (l *Logger) Log() *Event {
 	if l.core.caller {
 		pc = callsite.PC(0)
 	}
-	return l.start(LevelInfo, "", pc, nil)
+	return l.start(LevelInfo, noLevel, pc, nil)
 }
 
 // An Entry is what another front end (slog, logrus, a bridge) knows of a line
@@ -253,7 +270,7 @@ func (l *Logger) bind(f func(*Event), attrs []slog.Attr) *Logger {
 	}
 	n.bound = string(e.buf)
 	e.release()
-	return &n
+	return n.seal()
 }
 
 // WithGroup returns a Logger that puts all further fields, bound or not, into
@@ -275,7 +292,7 @@ func (l *Logger) WithGroup(name string) *Logger {
 	n := *l
 	n.pending, n.waiting = string(e.buf), l.waiting+1
 	e.release()
-	return &n
+	return n.seal()
 }
 
 // Named returns a Logger whose name is that of l, a dot, and name. The name
@@ -289,7 +306,7 @@ func (l *Logger) Named(name string) *Logger {
 		name = n.name + "." + name
 	}
 	n.name, n.nameField = name, l.core.format.encodeName(name)
-	return &n
+	return n.seal()
 }
 
 func (f *format) encodeName(name string) string {
