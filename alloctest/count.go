@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alloctest
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+const (
+	// windows is how often the same number of calls is counted. What the
+	// runtime allocates on its own account does not hit five in a row.
+	windows = 5
+
+	// headroom is how far the heap may grow while the collector rests, so that
+	// a function that does allocate does not take all the memory there is.
+	headroom = 64 << 20
+)
+
+// Count returns how often a call of f allocates on the heap, and how many
+// bytes, on average over runs calls: exactly, so a function that allocates in
+// every second call has 0.5 mallocs. f is called six times runs: once to warm
+// up, then in five windows of which the one with the fewest allocations counts.
+// What happens less than once in runs calls may therefore be missed.
+//
+// It sets GOMAXPROCS to 1 and stops the garbage collector meanwhile, so it must
+// not run in parallel with other tests. The collector does run when the heap
+// has grown by 64 MiB; pools are empty after that. It panics if runs is not
+// positive. See [Enabled] for builds in which the result means nothing.
+func Count(f func(), runs int) (mallocs, bytes float64) {
+	lowest := total{mallocs: ^uint64(0), bytes: ^uint64(0)}
+	for _, w := range count(f, runs) {
+		if w.mallocs < lowest.mallocs || w.mallocs == lowest.mallocs && w.bytes < lowest.bytes {
+			lowest = w
+		}
+	}
+	return float64(lowest.mallocs) / float64(runs), float64(lowest.bytes) / float64(runs)
+}
+
+// total is what the calls of one window allocated.
+type total struct{ mallocs, bytes uint64 }
+
+// count returns the totals of the windows.
+func count(f func(), runs int) (totals [windows]total) {
+	if runs <= 0 {
+		panic("alloctest: the number of runs must be positive")
+	}
+	defer quiet()()
+	repeat(f, runs)
+	for i := range totals {
+		totals[i] = window(f, runs)
+	}
+	return totals
+}
+
+// quiet keeps the rest of the process from disturbing a count as far as it can
+// be kept: one processor, no collector. It returns how to undo that.
+func quiet() (restore func()) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	procs := runtime.GOMAXPROCS(1)
+	percent := debug.SetGCPercent(-1)
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(m.Sys)+headroom))
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(procs)
+	}
+}
+
+// window counts what runs calls of f allocate.
+func window(f func(), runs int) total {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	repeat(f, runs)
+	runtime.ReadMemStats(&after)
+	return total{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc}
+}
+
+func repeat(f func(), runs int) {
+	for range runs {
+		f()
+	}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alloctest checks in a test that code does not allocate, exactly.
+//
+//	func TestHotPathDoesNotAllocate(t *testing.T) {
+//		alloctest.Zero(t, func() { handle(request) })
+//	}
+//
+// [testing.AllocsPerRun] rounds down: a function that allocates in every second
+// call shows as 0, and so does one that allocates a buffer in every hundredth.
+// Here the allocations of many calls are counted one by one, and a failure
+// names the stacks that they came from.
+//
+// # What a count of 0 means
+//
+// It holds for the calls that were made, in this build, on this version of Go:
+// branches that f did not take were not measured, and the compiler may decide
+// differently elsewhere. It holds for the steady state: what f allocates in its
+// first calls (pools and caches that fill, buffers that grow) is not counted,
+// and the garbage collector, which empties every [sync.Pool], rests meanwhile.
+//
+// The runtime counts for the whole process. So a test that counts must not run
+// in parallel with others, and allocations of goroutines that f leaves running
+// belong to it too. What the runtime allocates on its own account now and then
+// is told apart by measuring several times and taking the lowest count.
+//
+// # Builds in which nothing is proved
+//
+// With -race, -msan, -asan or -tags invariants code allocates that does not
+// otherwise: sync.Pool drops values at random and instrumented code keeps
+// records. [Enabled] is false in such a build, and Zero logs that it has proved
+// nothing.
+package alloctest
