@@ -100,16 +100,19 @@ func TestStringOfOneAndTwoBytes(t *testing.T) {
 	}
 }
 
-// All beginnings of a multi-byte character, in front of enough text for the
-// word-wise paths, and cut off at the end.
+// Each kind of first byte with every second byte, in front of enough text for
+// the word-wise paths, and cut off at the end.
 func TestStringOfThreeBytes(t *testing.T) {
-	edges := []byte{0x00, 0x22, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xa8, 0xae, 0xaf, 0xbb, 0xbf, 0xc0, 0xc2, 0xe2, 0xff}
+	firsts := []byte("\x7f\x80\xbf\xc0\xc1\xc2\xc3\xc4\xd0\xdf" +
+		"\xe0\xe1\xe2\xe3\xe4\xe5\xe6\xe7\xe8\xe9\xea\xeb\xec\xed\xee\xef" +
+		"\xf0\xf1\xf3\xf4\xf5\xf7\xf8\xfc\xff")
+	thirds := []byte("\x00A\x7f\x80\xa7\xa8\xae\xaf\xbb\xbf\xc0\xe2")
 	dst := make([]byte, 0, 256)
-	for a := 0x7f; a < 256; a++ {
+	for _, a := range firsts {
 		for b := range 256 {
-			for _, c := range edges {
-				for _, tail := range []string{"", "\x80", "\xbf", "abcdefgh", "中文字"} {
-					s := string([]byte{byte(a), byte(b), c}) + tail
+			for _, c := range thirds {
+				for _, tail := range []string{"", "\x80", "abcdefgh", "中文字"} {
+					s := string([]byte{a, byte(b), c}) + tail
 					if got, want := string(AppendString(dst, s)), quote(s); got != want {
 						t.Fatalf("AppendString(%q)\ngot  %s\nwant %s", s, got, want)
 					}
@@ -119,12 +122,21 @@ func TestStringOfThreeBytes(t *testing.T) {
 	}
 }
 
+// Every code point among its neighbours, alone in ASCII, and behind a word.
 func TestEveryCodePoint(t *testing.T) {
-	dst := make([]byte, 0, 256)
-	for r := rune(0); r <= utf8.MaxRune; r++ {
-		for _, s := range []string{string(r), string(r) + " behind it", "四" + string(r) + "字é🙂"} {
-			if got, want := string(AppendString(dst, s)), quote(s); got != want {
-				t.Fatalf("AppendString(%q)\ngot  %s\nwant %s", s, got, want)
+	const group = 8
+	dst := make([]byte, 0, 1024)
+	var run, spaced, apart []byte
+	for r := rune(0); r <= utf8.MaxRune; r += group {
+		run, spaced, apart = run[:0], spaced[:0], apart[:0]
+		for k := range rune(group) {
+			run = utf8.AppendRune(run, r+k)
+			spaced = append(utf8.AppendRune(spaced, r+k), 'x')
+			apart = append(utf8.AppendRune(apart, r+k), "behind it"...)
+		}
+		for _, s := range [][]byte{run, spaced, apart} {
+			if got, want := string(AppendBytes(dst, s)), quote(string(s)); got != want {
+				t.Fatalf("AppendBytes(%q)\ngot  %s\nwant %s", s, got, want)
 			}
 		}
 	}

@@ -2,7 +2,10 @@
 
 package jsonenc
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The layouts that mean a number instead of text.
 const (
@@ -12,38 +15,129 @@ const (
 	TimeUnixNano  = "UNIXNANO"  // nanoseconds since 1970
 )
 
-// A TimeFormat writes times in one layout. Make one with CompileTime.
+// A TimeFormat writes times in one layout. CompileTime makes one; it is a plain
+// value, never changes and may be used by any number of goroutines.
 type TimeFormat struct {
 	layout string
+	kind   timeKind
+	digits uint8 // of the fraction of kindRFC3339
+	trim   bool  // the fraction ends before its trailing zeros
 }
 
-// CompileTime prepares layout: one of the Unix constants, or a layout of
-// package time.
+type timeKind uint8
+
+const (
+	kindLayout timeKind = iota // whatever package time makes of it
+	kindRFC3339
+	kindUnix
+	kindMilli
+	kindMicro
+	kindNano
+)
+
+// CompileTime prepares layout: one of the Unix constants, or a layout of package
+// time. The layouts of RFC 3339 with Z07:00, without a fraction or with one of 1
+// to 9 digits, .000 as well as .999, are written by this package; all others
+// cost what time.Time.AppendFormat costs.
 func CompileTime(layout string) TimeFormat {
-	return TimeFormat{layout: layout}
-}
-
-// A SecondCache holds the text of the second that was written last.
-type SecondCache struct {
-	loc *time.Location
-}
-
-// Append appends t in its own zone.
-func (f TimeFormat) Append(dst []byte, t time.Time) []byte {
-	switch f.layout {
+	f := TimeFormat{layout: layout}
+	switch layout {
 	case TimeUnix:
-		return AppendUnix(dst, t.Unix())
+		f.kind = kindUnix
 	case TimeUnixMilli:
-		return AppendUnixMilli(dst, t.Unix(), t.Nanosecond())
+		f.kind = kindMilli
 	case TimeUnixMicro:
-		return AppendUnixMicro(dst, t.Unix(), t.Nanosecond())
+		f.kind = kindMicro
 	case TimeUnixNano:
-		return AppendUnixNano(dst, t.Unix(), t.Nanosecond())
+		f.kind = kindNano
+	default:
+		rest, ok1 := strings.CutPrefix(layout, "2006-01-02T15:04:05")
+		fraction, ok2 := strings.CutSuffix(rest, "Z07:00")
+		if ok1 && ok2 {
+			f.compileFraction(fraction)
+		}
 	}
-	return AppendString(dst, t.Format(f.layout))
+	return f
 }
 
-// AppendCached appends the instant sec, nsec in loc.
+// compileFraction recognises an empty fraction, .0 to .000000000 and .9 to
+// .999999999.
+func (f *TimeFormat) compileFraction(s string) {
+	n := max(len(s)-1, 0)
+	switch {
+	case s == "":
+	case n > 9 || s[0] != '.' || n == 0:
+		return
+	case strings.Trim(s[1:], "0") == "":
+	case strings.Trim(s[1:], "9") == "":
+		f.trim = true
+	default:
+		return
+	}
+	f.kind, f.digits = kindRFC3339, uint8(n)
+}
+
+// Append appends t in its own zone: quoted text equal to t.Format(layout),
+// escaped, or a number. It allocates nothing in any zone.
+func (f TimeFormat) Append(dst []byte, t time.Time) []byte {
+	switch f.kind {
+	case kindRFC3339:
+		_, offset := t.Zone()
+		var c SecondCache
+		if c.fill(t.Unix(), offset) {
+			return c.append(dst, f, t.Nanosecond())
+		}
+	case kindUnix, kindMilli, kindMicro, kindNano:
+		return f.appendUnix(dst, t.Unix(), t.Nanosecond())
+	}
+	return f.appendLayout(dst, t)
+}
+
+// AppendCached appends the instant sec, nsec as f.Append appends
+// time.Unix(sec, int64(nsec)).In(loc); a nil loc means UTC. c keeps the text of
+// the second, so writing another instant of the same second costs about as much
+// as copying it. c may be used with any formats and locations in turn, but by one
+// goroutine at a time.
 func (f TimeFormat) AppendCached(dst []byte, c *SecondCache, sec int64, nsec int, loc *time.Location) []byte {
-	return f.Append(dst, time.Unix(sec, int64(nsec)).In(loc))
+	if loc == nil {
+		loc = time.UTC
+	}
+	if uint(nsec) >= 1e9 {
+		return f.Append(dst, time.Unix(sec, int64(nsec)).In(loc))
+	}
+	switch f.kind {
+	case kindRFC3339:
+		if c.sec == sec && c.loc == loc || c.refill(sec, loc) {
+			return c.append(dst, f, nsec)
+		}
+	case kindUnix, kindMilli, kindMicro, kindNano:
+		return f.appendUnix(dst, sec, nsec)
+	}
+	return f.appendLayout(dst, time.Unix(sec, int64(nsec)).In(loc))
+}
+
+func (f TimeFormat) appendUnix(dst []byte, sec int64, nsec int) []byte {
+	switch f.kind {
+	case kindMilli:
+		return AppendUnixMilli(dst, sec, nsec)
+	case kindMicro:
+		return AppendUnixMicro(dst, sec, nsec)
+	case kindNano:
+		return AppendUnixNano(dst, sec, nsec)
+	}
+	return AppendUnix(dst, sec)
+}
+
+// appendLayout lets package time write t. A layout, or the name of a zone, may
+// hold any text, so the result is escaped: the escaped text is written behind
+// the plain one and then moved over it, because there is no other place for it
+// without an allocation.
+func (f TimeFormat) appendLayout(dst []byte, t time.Time) []byte {
+	dst = append(dst, '"')
+	start := len(dst)
+	dst = t.AppendFormat(dst, f.layout)
+	end := len(dst)
+	dst = appendEscaped(dst, viewString(dst[start:]), 0)
+	n := copy(dst[start:], dst[end:])
+	return dst[:start+n]
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonenc
+
+import "time"
+
+// A SecondCache holds the text of the second that was written last. The zero
+// value is empty and ready for use. It depends on the second and the location
+// only, which is why one cache serves all formats.
+type SecondCache struct {
+	loc  *time.Location // nil if the cache is empty
+	sec  int64
+	head [24]byte // the quote, date and time, and 4 bytes to make it whole words
+	tail [8]byte  // the zone and the quote
+	n    uint8    // length of tail
+}
+
+const (
+	headLen = len(`"2006-01-02T15:04:05`)
+	// secondRoom is what append may write: head, fraction, and tail as a word.
+	secondRoom = headLen + 10 + 8
+)
+
+// The seconds since 1970 that have a year of four digits.
+const (
+	minCivil = -62167219200 // 0000-01-01T00:00:00
+	maxCivil = 253402300799 // 9999-12-31T23:59:59
+)
+
+// refill makes c hold the second sec in loc, and reports whether it can.
+func (c *SecondCache) refill(sec int64, loc *time.Location) bool {
+	_, offset := time.Unix(sec, 0).In(loc).Zone()
+	c.loc = nil
+	if !c.fill(sec, offset) {
+		return false
+	}
+	c.sec, c.loc = sec, loc
+	return true
+}
+
+// fill writes the texts of the second sec at offset seconds east of UTC, and
+// reports whether they have the usual length.
+func (c *SecondCache) fill(sec int64, offset int) bool {
+	local := sec + int64(offset)
+	const maxOffset = 100 * 3600
+	if local < minCivil || local > maxCivil || offset <= -maxOffset || offset >= maxOffset {
+		return false
+	}
+	putSecond(&c.head, uint64(local-minCivil))
+	c.n = putZone(&c.tail, offset)
+	return true
+}
+
+// append appends the text of the cached second with the fraction nsec.
+func (c *SecondCache) append(dst []byte, f TimeFormat, nsec int) []byte {
+	j := len(dst)
+	if cap(dst)-j < secondRoom {
+		dst = grow(dst, secondRoom)
+	}
+	b := (*[secondRoom]byte)(dst[j : j+secondRoom])
+	*(*[24]byte)(b[:]) = c.head
+	n := headLen
+	switch {
+	case f.digits == 3 && !f.trim: // by far the most frequent
+		ms := uint64(nsec) / 1e6
+		b[n] = '.'
+		b[n+1] = byte('0' + ms/100)
+		putPair(b[n+2:], ms%100)
+		n += 4
+	case f.digits > 0:
+		n += putFraction(b[n:n+10], uint64(nsec), int(f.digits), f.trim)
+	}
+	*(*[8]byte)(b[n:]) = c.tail
+	return dst[:j+n+int(c.n)]
+}
+
+// putFraction writes a point and the first digits of nsec / 10^9 to b and
+// returns their length. With trim it leaves out trailing zeros, and the point if
+// nothing is left.
+func putFraction(b []byte, nsec uint64, digits int, trim bool) int {
+	v := nsec / pow10[9-digits]
+	if trim {
+		if v == 0 {
+			return 0
+		}
+		for v%10 == 0 {
+			v /= 10
+			digits--
+		}
+	}
+	b[0] = '.'
+	putDigits(b[1:1+digits], v)
+	return 1 + digits
+}
+
+// putZone writes Z or the offset as ±hh:mm, and the closing quote. Package time
+// drops the seconds of an offset, and with them the sign of one that is shorter
+// than a minute.
+func putZone(tail *[8]byte, offset int) uint8 {
+	if offset == 0 {
+		tail[0], tail[1] = 'Z', '"'
+		return 2
+	}
+	minutes := offset / 60
+	tail[0] = '+'
+	if minutes < 0 {
+		tail[0] = '-'
+		minutes = -minutes
+	}
+	putPair(tail[1:], uint64(minutes/60))
+	tail[3] = ':'
+	putPair(tail[4:], uint64(minutes%60))
+	tail[6] = '"'
+	return 7
+}
+
+// putSecond writes the quote, date and time of the second sec, counted from the
+// beginning of the year 0.
+func putSecond(head *[24]byte, sec uint64) {
+	days := sec / 86400
+	sec -= days * 86400
+	year, month, day := civil(days)
+	head[0] = '"'
+	putPair(head[1:], year/100)
+	putPair(head[3:], year%100)
+	head[5] = '-'
+	putPair(head[6:], month)
+	head[8] = '-'
+	putPair(head[9:], day)
+	head[11] = 'T'
+	putPair(head[12:], sec/3600)
+	head[14] = ':'
+	putPair(head[15:], sec/60%60)
+	head[17] = ':'
+	putPair(head[18:], sec%60)
+}
+
+// civil returns the date of a day counted from 1 January of the year 0 in the
+// proleptic Gregorian calendar. Years are counted from March, so that the leap
+// day is the last day of a year and the lengths of the months before it follow a
+// line of 153 days in 5 months; the method is described by Howard Hinnant in
+// "chrono-Compatible Low-Level Date Algorithms".
+func civil(days uint64) (year, month, day uint64) {
+	const cycle = 146097 // days in 400 years
+	// One cycle more keeps January and February of the year 0 positive.
+	days += cycle - 60
+	era := days / cycle
+	d := days % cycle
+	y := (d - d/1460 + d/36524 - d/(cycle-1)) / 365
+	d -= 365*y + y/4 - y/100
+	m := (5*d + 2) / 153
+	day = d - (153*m+2)/5 + 1
+	year = era*400 + y - 400
+	if m < 10 {
+		return year, m + 3, day
+	}
+	return year + 1, m - 9, day
+}
