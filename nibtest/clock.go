@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibtest
+
+import (
+	"sync"
+	"time"
+)
+
+// Epoch is where a zero [Clock] stands.
+var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
+
+// A Clock stands still until it is told to move, so that a test knows the time
+// of each line beforehand:
+//
+//	var clock nibtest.Clock
+//	log := nib.New(w, nib.WithClock(clock.Now))
+//
+// The zero Clock stands at [Epoch]. It is safe for concurrent use and must not
+// be copied.
+type Clock struct {
+	mu    sync.Mutex // protects set and t
+	set   bool
+	t     time.Time
+	reads int
+}
+
+// Now returns the time of the clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reads++
+	return c.now()
+}
+
+// Set moves the clock to t, backwards too.
+func (c *Clock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set, c.t = true, t
+}
+
+// Advance moves the clock by d, backwards if d is negative.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t, c.set = c.now().Add(d), true
+}
+
+// Reads returns how often Now was called.
+func (c *Clock) Reads() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reads
+}
+
+func (c *Clock) now() time.Time {
+	if !c.set {
+		return Epoch
+	}
+	return c.t
+}
