@@ -36,9 +36,9 @@ type Event struct {
 	// comma turns into the brace or bracket when the container is closed.
 	buf []byte
 
-	// watched has bit n set when a key of n bytes (modulo 64) needs checkKey:
-	// it may be reserved. Inside an array and in an idle event all bits are set,
-	// since no key is welcome there.
+	// watched has bit keyBit(k) set for every key k that is reserved here; a key
+	// that meets a set bit needs checkKey. Inside an array and in an idle event
+	// all bits are set, since no key is welcome there.
 	watched uint64
 
 	log   *Logger
@@ -208,10 +208,20 @@ func buildFields(l *Logger, dst []byte, f func(*Event)) []byte {
 // key gives the key that a field with this key is written under, or false when
 // there can be no field.
 func (e *Event) key(key string) (string, bool) {
-	if e.watched>>(uint(len(key))&63)&1 == 0 {
+	if e.watched>>keyBit(key)&1 == 0 {
 		return key, true
 	}
 	return e.checkKey(key)
+}
+
+// keyBit is a hash of a key's ends and length, 0 to 63. Of the usual keys in
+// logs few share a bit with the default reserved ones.
+func keyBit(key string) uint {
+	n := uint(len(key))
+	if n == 0 {
+		return 0
+	}
+	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
 }
 
 // checkKey is the rare half of key.

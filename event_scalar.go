@@ -148,7 +148,7 @@ func (e *Event) Float64(key string, val float64) *Event {
 }
 
 func (e *Event) str(key, val string) {
-	if e.watched>>(uint(len(key))&63)&1 != 0 {
+	if e.watched>>keyBit(key)&1 != 0 {
 		var ok bool
 		if key, ok = e.checkKey(key); !ok {
 			return

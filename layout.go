@@ -91,8 +91,8 @@ type format struct {
 	levels                                   [len(levelNames)]string
 	static                                   string
 
-	reserved    []string
-	reservedLen uint64 // bit n&63 is set when a reserved key has n bytes
+	reserved []string
+	watched  uint64 // bit keyBit(k) is set for every reserved key k
 
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
 	callers     callsite.Table[callText]
@@ -140,7 +140,7 @@ func (f *format) encodedKey(key string) string {
 		return ""
 	}
 	f.reserved = append(f.reserved, key)
-	f.reservedLen |= 1 << (uint(len(key)) & 63)
+	f.watched |= 1 << keyBit(key)
 	return string(jsonenc.AppendKey(nil, key))
 }
 

@@ -102,7 +102,7 @@ func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
 	l.watched = 0
 	if l.open+l.waiting == 0 {
-		l.watched = l.core.format.reservedLen
+		l.watched = l.core.format.watched
 	}
 	return l
 }
