@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nib-log/nib"
+)
+
+// A Rule sends the levels From to To, both included, to Sink. [AtLeast],
+// [Below] and [Between] make the usual ones.
+type Rule struct {
+	From, To nib.Level
+	Sink     nib.Sink
+}
+
+// AtLeast is the rule for level from and all above.
+func AtLeast(from nib.Level, s nib.Sink) Rule {
+	return Rule{From: from, To: math.MaxInt, Sink: s}
+}
+
+// Below is the rule for all levels below end, custom ones such as "info+2"
+// included.
+func Below(end nib.Level, s nib.Sink) Rule {
+	if end == math.MinInt {
+		panic("nib/sink: Below the lowest level there is none")
+	}
+	return Rule{From: math.MinInt, To: end - 1, Sink: s}
+}
+
+// Between is the rule for the levels from to to, both included.
+func Between(from, to nib.Level, s nib.Sink) Rule {
+	return Rule{From: from, To: to, Sink: s}
+}
+
+// Route makes a sink that hands each record to one other: that of the first
+// rule its level is in, or otherwise, so that no line is lost for want of a rule.
+// To lose the rest on purpose, say [Discard]. A line without a level counts as
+// info. Errors and panics are those of the sink chosen. A nil sink panics, and so
+// does a rule whose From is above its To. 0 allocs per record.
+//
+//	sink.Route(stdout, sink.AtLeast(nib.LevelError, stderr))
+func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
+	sinks := []nib.Sink{otherwise}
+	for i, rule := range rules {
+		if rule.From > rule.To {
+			panic(fmt.Sprintf("nib/sink: Route: rule %d holds for no level: %s to %s", i, rule.From, rule.To))
+		}
+		sinks = append(sinks, rule.Sink)
+	}
+	r := &route{
+		branches:  newBranches("Route", sinks),
+		otherwise: otherwise,
+		rules:     append([]Rule(nil), rules...),
+	}
+	if r.neverLogs {
+		return quietRoute{r}
+	}
+	return r
+}
+
+type route struct {
+	branches
+	otherwise nib.Sink
+	rules     []Rule
+}
+
+// A quietRoute is a route whose branches all carry the mark.
+type quietRoute struct{ *route }
+
+func (quietRoute) NeverLogs() {}
+
+var (
+	_ nib.Sink = (*route)(nil)
+	_ nib.Sink = quietRoute{}
+)
+
+// WriteRecord hands r to the sink of its level.
+func (t *route) WriteRecord(r *nib.Record) error {
+	for i := range t.rules {
+		if rule := &t.rules[i]; r.Level >= rule.From && r.Level <= rule.To {
+			return rule.Sink.WriteRecord(r)
+		}
+	}
+	return t.otherwise.WriteRecord(r)
+}

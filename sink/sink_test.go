@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/sink"
+)
+
+// A probe is a branch whose behaviour a test chooses.
+type probe struct {
+	write func(*nib.Record) error
+	flush func(context.Context) error
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func (p *probe) WriteRecord(r *nib.Record) error {
+	if p.write != nil {
+		if err := p.write(r); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines = append(p.lines, string(r.Line))
+	return nil
+}
+
+func (p *probe) Flush(ctx context.Context) error {
+	if p.flush == nil {
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+func (p *probe) want(t *testing.T, name string, want ...string) {
+	t.Helper()
+	if !slices.Equal(p.lines, want) {
+		t.Errorf("%s got %q, want %q", name, p.lines, want)
+	}
+}
+
+// quiet is a branch that keeps nothing and carries the mark.
+type quiet struct{}
+
+func (quiet) WriteRecord(*nib.Record) error { return nil }
+func (quiet) NeverLogs()                    {}
+
+// loud is a branch that keeps nothing and carries no mark.
+type loud struct{}
+
+func (loud) WriteRecord(*nib.Record) error { return nil }
+
+func record(level nib.Level, line string) *nib.Record {
+	return &nib.Record{Level: level, Line: []byte(line + "\n")}
+}
+
+var (
+	errOne = errors.New("one")
+	errTwo = errors.New("two")
+)
+
+func TestTeeGivesEveryBranchEveryRecord(t *testing.T) {
+	var a, b probe
+	s := sink.Tee(&a, &b)
+	for _, line := range []string{`{"n":1}`, `{"n":2}`} {
+		if err := s.WriteRecord(record(nib.LevelInfo, line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.want(t, "a", "{\"n\":1}\n", "{\"n\":2}\n")
+	b.want(t, "b", "{\"n\":1}\n", "{\"n\":2}\n")
+}
+
+func TestTeeGoesOnAfterABranchThat(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		write func(*nib.Record) error
+		err   string // "" where WriteRecord does not return
+	}{
+		{"fails", func(*nib.Record) error { return errOne }, "one"},
+		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: Tee: branch 1 panicked: boom"},
+		{"ends the goroutine", func(*nib.Record) error { runtime.Goexit(); return nil }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var first, last probe
+			s := sink.Tee(&first, &probe{write: tt.write}, &last)
+			var err error
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				err = s.WriteRecord(record(nib.LevelInfo, "{}"))
+			}()
+			<-done
+			first.want(t, "first", "{}\n")
+			last.want(t, "last", "{}\n")
+			if got := text(err); got != tt.err {
+				t.Errorf("error %q, want %q", got, tt.err)
+			}
+		})
+	}
+}
+
+func TestTeeJoinsErrors(t *testing.T) {
+	s := sink.Tee(
+		&probe{write: func(*nib.Record) error { return errOne }},
+		&probe{write: func(*nib.Record) error { panic(errTwo) }},
+		&probe{write: func(*nib.Record) error { return nib.ErrReentrant }},
+	)
+	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
+	if want := "one\nnib/sink: Tee: branch 1 panicked: two\n" + nib.ErrReentrant.Error(); text(err) != want {
+		t.Errorf("error %q, want %q", text(err), want)
+	}
+	if !errors.Is(err, errOne) || !errors.Is(err, nib.ErrReentrant) {
+		t.Errorf("errors.Is does not find the parts of %v", err)
+	}
+}
+
+func TestTeeKeepsItsOwnListOfBranches(t *testing.T) {
+	var a, b probe
+	list := []nib.Sink{&a}
+	s := sink.Tee(list...)
+	list[0] = &b
+	_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+	a.want(t, "a", "{}\n")
+	b.want(t, "b")
+}
+
+func TestRouteChoosesByLevel(t *testing.T) {
+	for _, tt := range []struct {
+		level nib.Level
+		want  string
+	}{
+		{nib.LevelTrace - 1, "low"},
+		{nib.LevelTrace, "low"},
+		{nib.LevelInfo - 1, "low"},
+		{nib.LevelInfo, "middle"},
+		{nib.LevelInfo + 2, "middle"},
+		{nib.LevelWarn, "middle"},
+		{nib.LevelWarn + 1, "otherwise"},
+		{nib.LevelError - 1, "otherwise"},
+		{nib.LevelError, "high"},
+		{nib.LevelFatal + 1000, "high"},
+	} {
+		t.Run(tt.level.String(), func(t *testing.T) {
+			branches := map[string]*probe{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
+			s := sink.Route(branches["otherwise"],
+				sink.AtLeast(nib.LevelError, branches["high"]),
+				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["middle"]),
+				sink.Below(nib.LevelInfo, branches["low"]),
+				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["shadowed"]),
+			)
+			if err := s.WriteRecord(record(tt.level, "{}")); err != nil {
+				t.Fatal(err)
+			}
+			for name, b := range branches {
+				if got, want := len(b.lines), map[bool]int{true: 1}[name == tt.want]; got != want {
+					t.Errorf("%s got %d lines, want %d", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestFilterHandsOnWhatIsKept(t *testing.T) {
+	var p probe
+	s := sink.Filter(&p, func(r *nib.Record) bool { return r.Level >= nib.LevelWarn })
+	_ = s.WriteRecord(record(nib.LevelInfo, `{"n":1}`))
+	_ = s.WriteRecord(record(nib.LevelError, `{"n":2}`))
+	p.want(t, "sink", "{\"n\":2}\n")
+}
+
+func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
+	for name, keep := range map[string]func(*nib.Record) bool{
+		"panics":             func(*nib.Record) bool { panic("boom") },
+		"ends the goroutine": func(*nib.Record) bool { runtime.Goexit(); return false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p probe
+			s := sink.Filter(&p, keep)
+			var err error
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				err = s.WriteRecord(record(nib.LevelInfo, "{}"))
+			}()
+			<-done
+			p.want(t, "sink", "{}\n")
+			if err != nil {
+				t.Errorf("error %v: the line is not lost", err)
+			}
+		})
+	}
+}
+
+func TestFilterLeavesAPanicOfTheSinkAlone(t *testing.T) {
+	calls := 0
+	s := sink.Filter(&probe{write: func(*nib.Record) error { calls++; panic("sink") }},
+		func(*nib.Record) bool { return true })
+	defer func() {
+		if p := recover(); p != "sink" || calls != 1 {
+			t.Errorf("got panic %v after %d calls, want sink after 1", p, calls)
+		}
+	}()
+	_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+}
+
+func TestMarkNeverLogs(t *testing.T) {
+	keep := func(*nib.Record) bool { return true }
+	for _, tt := range []struct {
+		name string
+		sink nib.Sink
+		want bool
+	}{
+		{"Discard", sink.Discard(), true},
+		{"Tee of none", sink.Tee(), true},
+		{"Tee of quiet", sink.Tee(quiet{}, quiet{}), true},
+		{"Tee of quiet and loud", sink.Tee(quiet{}, loud{}), false},
+		{"Route of quiet", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, quiet{})), true},
+		{"Route otherwise loud", sink.Route(loud{}, sink.AtLeast(nib.LevelWarn, quiet{})), false},
+		{"Route with a loud rule", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, loud{})), false},
+		{"Filter of quiet", sink.Filter(quiet{}, keep), false},
+		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(quiet{}), sink.Discard()), true},
+	} {
+		if _, got := tt.sink.(interface{ NeverLogs() }); got != tt.want {
+			t.Errorf("%s: NeverLogs %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestWrongUsePanics(t *testing.T) {
+	keep := func(*nib.Record) bool { return true }
+	for name, f := range map[string]func(){
+		"Tee with nil":            func() { sink.Tee(quiet{}, nil) },
+		"Route otherwise nil":     func() { sink.Route(nil) },
+		"Route to nil":            func() { sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, nil)) },
+		"Route upside down":       func() { sink.Route(quiet{}, sink.Between(nib.LevelWarn, nib.LevelInfo, quiet{})) },
+		"Below the lowest level":  func() { sink.Below(-1<<(intBits-1), quiet{}) },
+		"Filter of nil":           func() { sink.Filter(nil, keep) },
+		"Filter without function": func() { sink.Filter(quiet{}, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s did not panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+const intBits = 32 << (^uint(0) >> 63)
+
+func TestWriteRecordDoesNotAllocate(t *testing.T) {
+	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
+	r := record(nib.LevelWarn, `{"level":"warn"}`)
+	for name, s := range map[string]nib.Sink{
+		"Tee":                  sink.Tee(quiet{}, loud{}, sink.Tee(quiet{}, quiet{})),
+		"Route":                sink.Route(loud{}, sink.Below(nib.LevelInfo, quiet{}), sink.AtLeast(nib.LevelWarn, quiet{})),
+		"Filter":               sink.Filter(loud{}, keep),
+		"Discard":              sink.Discard(),
+		"Tee with one failing": sink.Tee(quiet{}, &failing{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			alloctest.Zero(t, func() { _ = s.WriteRecord(r) })
+		})
+	}
+}
+
+type failing struct{}
+
+func (*failing) WriteRecord(*nib.Record) error { return errOne }
+
+func TestManyGoroutines(t *testing.T) {
+	var a, b, c probe
+	s := sink.Tee(&a, sink.Route(&b, sink.AtLeast(nib.LevelError, sink.Filter(&c, func(r *nib.Record) bool {
+		return r.Level != nib.LevelPanic
+	}))))
+	log := nib.NewSink(s, nib.WithErrorHandler(func(err error) { t.Error(err) }))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 100 {
+				log.Info().Msg("i")
+				log.Error().Msg("e")
+				log.At(nib.LevelPanic).Msg("p")
+			}
+		}()
+	}
+	wg.Wait()
+	if got := [3]int{len(a.lines), len(b.lines), len(c.lines)}; got != [3]int{2400, 800, 800} {
+		t.Errorf("lines %v, want [2400 800 800]", got)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
