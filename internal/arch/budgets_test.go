@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The budgets, in lines with comments.
+const (
+	maxRootFiles = 22
+	maxRootLines = 4200
+	maxFile      = 400
+	maxTestFile  = 700
+	maxFunction  = 60
+)
+
+// exceptions are larger than the budgets say, each for a reason. One that is no
+// longer needed is a violation.
+var exceptions = []exception{}
+
+type exception struct {
+	path     string
+	function string // "Name" or "Type.Name"; empty for the file as a whole
+	lines    int    // what it may have
+	reason   string
+}
+
+// size is how many lines a file or function has, against its budget.
+type size struct {
+	path, function, at string
+	lines, budget      int
+}
+
+func checkSizes(t *tree, exceptions []exception) (violations []string) {
+	used := make([]bool, len(exceptions))
+	for _, z := range sizes(t) {
+		i := slices.IndexFunc(exceptions, func(e exception) bool { return e.path == z.path && e.function == z.function })
+		if z.lines <= z.budget {
+			continue
+		}
+		if i >= 0 {
+			used[i] = true
+			z.budget = exceptions[i].lines
+		}
+		if z.lines > z.budget {
+			violations = append(violations, fmt.Sprintf("%s: %d lines, want at most %d", strings.TrimSpace(z.at+" "+z.function), z.lines, z.budget))
+		}
+	}
+	for i, e := range exceptions {
+		if !used[i] {
+			violations = append(violations, fmt.Sprintf("%s %s: the exception is not needed any more", e.path, e.function))
+		}
+		if e.reason == "" {
+			violations = append(violations, fmt.Sprintf("%s %s: the exception has no reason", e.path, e.function))
+		}
+	}
+	return violations
+}
+
+// sizes measures all files, and all functions declared in them.
+func sizes(t *tree) (list []size) {
+	for _, s := range t.files {
+		z := size{path: s.path, at: s.path, lines: s.lines, budget: maxFile}
+		if s.isTest() {
+			z.budget = maxTestFile
+		}
+		list = append(list, z)
+		if !s.isGo() {
+			continue
+		}
+		for _, d := range s.syntax.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				lines := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1
+				list = append(list, size{path: s.path, function: functionName(f), at: s.at(f), lines: lines, budget: maxFunction})
+			}
+		}
+	}
+	return list
+}
+
+// functionName is "Name" for a function and "Type.Name" for a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	for {
+		switch x := receiver.(type) {
+		case *ast.StarExpr:
+			receiver = x.X
+		case *ast.IndexExpr:
+			receiver = x.X
+		case *ast.IndexListExpr:
+			receiver = x.X
+		case *ast.Ident:
+			return x.Name + "." + f.Name.Name
+		default:
+			return f.Name.Name
+		}
+	}
+}
+
+// checkRootSize measures the root package: it should be read within an hour.
+func checkRootSize(t *tree) (violations []string) {
+	files, lines := 0, 0
+	for _, s := range t.files {
+		if s.folder == "." && !s.isTest() {
+			files++
+			lines += s.lines
+		}
+	}
+	if files > maxRootFiles {
+		violations = append(violations, fmt.Sprintf("the root package has %d files, want at most %d", files, maxRootFiles))
+	}
+	if lines > maxRootLines {
+		violations = append(violations, fmt.Sprintf("the root package has %d lines, want at most %d", lines, maxRootLines))
+	}
+	return violations
+}
+
+// function is a function with a number of lines.
+func function(head string, lines int) string {
+	return head + " {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"
+}
+
+func TestSizes(t *testing.T) {
+	line := func(n int) string { return "package a\n" + strings.Repeat("\n", n-1) }
+	check := func(t *tree) []string { return checkSizes(t, nil) }
+	tryOn(t, check, []fixture{
+		{"good", map[string]string{
+			"a.go": line(400), "a_test.go": line(700), "a.s": strings.Repeat("\n", 400),
+			"b.go": "package a\n\n" + function("func f()", 60),
+		}, nil},
+		{"file", map[string]string{"a.go": line(401)}, []string{"a.go: 401 lines, want at most 400"}},
+		{"test file", map[string]string{"bench/a_test.go": line(701)}, []string{"bench/a_test.go: 701 lines, want at most 700"}},
+		{"assembly", map[string]string{"a.s": strings.Repeat("\n", 401)}, []string{"a.s: 401 lines"}},
+		{"function", map[string]string{"a.go": "package a\n\n" + function("func f()", 61)}, []string{"a.go:3 f: 61 lines, want at most 60"}},
+		{"method", map[string]string{"a.go": "package a\n" + function("func (t *T[K]) f()", 61)}, []string{"a.go:2 T.f: 61 lines"}},
+		{"function in a test", map[string]string{"a_test.go": "package a\n" + function("func (T[K, V]) f()", 61)}, []string{"T.f: 61 lines"}},
+	})
+	excepted := []exception{{"a.go", "f", 70, "one table of cases"}, {"b.go", "", 500, ""}}
+	tryOn(t, func(t *tree) []string { return checkSizes(t, excepted) }, []fixture{
+		{"exception without a reason", map[string]string{
+			"a.go": "package a\n" + function("func f()", 70), "b.go": line(500),
+		}, []string{"b.go : the exception has no reason"}},
+		{"exceptions not needed", map[string]string{"a.go": "package a\n" + function("func f()", 60), "b.go": line(400)},
+			[]string{"a.go f: the exception is not needed", "b.go : the exception is not needed", "no reason"}},
+		{"above the exception", map[string]string{"a.go": "package a\n" + function("func f()", 71), "b.go": line(500)},
+			[]string{"f: 71 lines, want at most 70", "no reason"}},
+	})
+	loaded, _ := repository(t)
+	report(t, checkSizes(loaded, exceptions))
+}
+
+func TestRootPackageSize(t *testing.T) {
+	files := func(n, lines int) map[string]string {
+		m := map[string]string{"x_test.go": "package x\n", "sink/x.go": "package sink\n"}
+		for i := range n {
+			m[fmt.Sprintf("x%d.go", i)] = "package x\n" + strings.Repeat("\n", lines-1)
+		}
+		return m
+	}
+	tryOn(t, checkRootSize, []fixture{
+		{"good", files(22, 190), nil},
+		{"files", files(23, 100), []string{"23 files, want at most 22"}},
+		{"lines", files(12, 351), []string{"4212 lines, want at most 4200"}},
+	})
+	loaded, _ := repository(t)
+	report(t, checkRootSize(loaded))
+}
