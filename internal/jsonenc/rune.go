@@ -10,13 +10,11 @@ func copyRunes(b []byte, j int, s string, i int) int {
 	for i+8 <= len(s) {
 		w := load64(s, i)
 		store64(b, j+i-start, w)
-		// Two characters of three bytes: Chinese, Japanese, Korean.
-		if w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 {
+		if twoPlain3(w) {
 			i += 6
 			continue
 		}
-		// Four characters of two bytes: Cyrillic, Greek, Arabic, Hebrew.
-		if w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 && (w&0x001c001c001c001c+0x007c007c007c007c)&^0xff7fff7fff7fff7f == 0x0080008000800080 {
+		if fourPlain2(w) {
 			i += 8
 			continue
 		}
@@ -33,6 +31,20 @@ func copyRunes(b []byte, j int, s string, i int) int {
 // and 0xee: behind these, any two continuation bytes make a valid character that
 // is copied as it is.
 const plainLeads = 0x5ffa
+
+// twoPlain3 reports whether w begins with two characters of three bytes that are
+// copied as they are: Chinese, Japanese, Korean.
+func twoPlain3(w uint64) bool {
+	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0
+}
+
+// fourPlain2 reports whether w is four characters of two bytes with first bytes
+// from 0xc4 on: Cyrillic, Greek, Hebrew, Arabic. The addition carries into bit 7
+// of a first byte if one of its bits 2 to 4 is set.
+func fourPlain2(w uint64) bool {
+	return w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 &&
+		(w&0x001c001c001c001c+0x007c007c007c007c)&0x0080008000800080 == 0x0080008000800080
+}
 
 // runeLen returns the length of the character at the front of w if it is not
 // ASCII, valid and copied as it is, and 0 otherwise.

@@ -3,7 +3,8 @@
 package jsonscan
 
 import (
-	"unicode/utf8"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -11,33 +12,65 @@ import (
 // text reads the string literal at i, which is a quote, and returns the offset
 // behind it.
 func (c *compactor) text(i int) (int, error) {
+	src := c.src
 	i++
-	for i < len(c.src) {
-		switch b := c.src[i]; {
+	for {
+		if c.rewrite {
+			i += jsonenc.CleanLen(src[i:])
+		} else {
+			i += plainLen(src[i:])
+		}
+		if i >= len(src) {
+			return i, ErrSyntax
+		}
+		switch b := src[i]; {
 		case b == '"':
 			return i + 1, nil
 		case b == '\\':
-			n := escapeLen(c.src[i:])
+			n := escapeLen(src[i:])
 			if n == 0 {
 				return i, ErrSyntax
 			}
 			i += n
 		case b < 0x20:
 			return i, ErrSyntax
-		case b < 0x7f:
-			i++
 		default:
-			_, n := utf8.DecodeRune(c.src[i:])
-			if c.rewrite {
-				c.flush(i, i+n)
-				start := len(c.dst)
-				c.dst = jsonenc.AppendBytes(c.dst, c.src[i:i+n])
-				c.dst = append(c.dst[:start], c.dst[start+1:len(c.dst)-1]...)
-			}
+			c.flush(i, i)
+			var n int
+			c.dst, n = jsonenc.AppendRewritten(c.dst, src[i:])
 			i += n
+			c.from = i
 		}
 	}
-	return i, ErrSyntax
+}
+
+// Every byte of a word set to the same value.
+const (
+	all01 = 0x0101010101010101
+	all02 = 0x02 * all01
+	all21 = 0x21 * all01
+	all5c = 0x5c * all01
+	all80 = 0x80 * all01
+)
+
+// plainLen returns the number of bytes at the front of b before the first quote,
+// backslash or control byte.
+func plainLen(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		// x^0x02 moves the quote to 0x20, just above the control bytes; bytes that
+		// are not ASCII are left out. Borrows run upwards, so the lowest is right.
+		w := binary.LittleEndian.Uint64(b[i:])
+		if m := (((w ^ all02) - all21) | ((w ^ all5c) - all01)) &^ w & all80; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] < 0x20 || b[i] == '"' || b[i] == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 // escapeLen returns the length of the escape sequence at the front of b, which

@@ -5,17 +5,27 @@ package jsonscan
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// AppendUnquoted appends the text of the JSON string literal quoted, which
-// includes its quotes.
+// AppendUnquoted appends the text of quoted, one JSON string literal with its
+// quotes and nothing around it, as UTF-8: surrogate pairs are combined, lone
+// surrogates and bytes that are not UTF-8 become U+FFFD. If quoted is not a
+// string literal, it returns dst as it was and false. It allocates only to grow
+// dst.
 func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
 	n := len(quoted)
 	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
 		return dst, false
 	}
 	out, body := dst, quoted[1:n-1]
-	for len(body) > 0 {
+	for {
+		n := jsonenc.CleanLen(body)
+		out = append(out, body[:n]...)
+		if body = body[n:]; len(body) == 0 {
+			return out, true
+		}
 		r, n := nextRune(body)
 		if n == 0 {
 			return dst, false
@@ -23,7 +33,6 @@ func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
 		out = utf8.AppendRune(out, r)
 		body = body[n:]
 	}
-	return out, true
 }
 
 // nextRune decodes the character at the front of b, which lies within a string

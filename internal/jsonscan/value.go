@@ -25,8 +25,17 @@ func (c *compactor) flush(i, next int) {
 	}
 }
 
-// space skips white space from i on.
+// space skips white space from i on. It is small enough to be inlined for the
+// usual case that there is none.
 func (c *compactor) space(i int) int {
+	if i < len(c.src) && c.src[i] > ' ' {
+		return i
+	}
+	return c.skipSpace(i)
+}
+
+//go:noinline
+func (c *compactor) skipSpace(i int) int {
 	start := i
 	for i < len(c.src) && isSpace(c.src[i]) {
 		i++
