@@ -24,32 +24,25 @@ func Default() *Logger { return defaultLogger.Load() }
 func SetDefault(l *Logger) { defaultLogger.Store(l) }
 
 // Trace starts an event of the default logger; see [Logger.Trace].
-func Trace() *Event { return Default().atDefault(LevelTrace) }
+func Trace() *Event { return Default().At(LevelTrace) }
 
 // Debug is Trace at LevelDebug.
-func Debug() *Event { return Default().atDefault(LevelDebug) }
+func Debug() *Event { return Default().At(LevelDebug) }
 
 // Info is Trace at LevelInfo.
-func Info() *Event { return Default().atDefault(LevelInfo) }
+func Info() *Event { return Default().At(LevelInfo) }
 
 // Warn is Trace at LevelWarn.
-func Warn() *Event { return Default().atDefault(LevelWarn) }
+func Warn() *Event { return Default().At(LevelWarn) }
 
 // Error is Trace at LevelError.
-func Error() *Event { return Default().atDefault(LevelError) }
+func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().final(LevelPanic, actPanic, 0) }
+func Panic() *Event { return Default().final(LevelPanic, actPanic) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().final(LevelFatal, actExit, 0) }
-
-func (l *Logger) atDefault(level Level) *Event {
-	if l == nil || l.min > level {
-		return nil
-	}
-	return l.event(level, 1)
-}
+func Fatal() *Event { return Default().final(LevelFatal, actExit) }
 
 type contextKey struct{}
 

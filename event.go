@@ -131,21 +131,18 @@ func (e *Event) release() {
 	eventPool.Put(e)
 }
 
-// event starts an event if level and sampler let it through. skip counts the
-// frames between the level method and the call site.
+// event starts an event if level and sampler let it through. It is not to be
+// inlined: the call site is where it returns to.
 //
 //go:noinline
-func (l *Logger) event(level Level, skip int) *Event {
-	if !l.wants(level) {
+func (l *Logger) event(level Level) *Event {
+	if l.gated && !l.wants(level) {
 		return nil
 	}
 	var pc uintptr
 	if l.core.caller {
-		if callsite.HasFast && skip == 0 {
-			pc = callsite.Fast()
-		}
-		if pc == 0 {
-			pc = callsite.PC(skip + 1)
+		if pc = callsite.Fast(); pc == 0 {
+			pc = callsite.PC(0)[0]
 		}
 	}
 	return l.start(level, level, pc, nil)
@@ -162,7 +159,9 @@ func (l *Logger) wants(level Level) bool {
 
 // final starts the event of Panic and Fatal, which exists also when its line
 // is not wanted.
-func (l *Logger) final(level Level, a act, skip int) *Event {
+//
+//go:noinline
+func (l *Logger) final(level Level, a act) *Event {
 	mute := !l.Enabled(level)
 	if l == nil {
 		l = idleLogger
@@ -171,7 +170,7 @@ func (l *Logger) final(level Level, a act, skip int) *Event {
 	}
 	var pc uintptr
 	if l.core.caller {
-		pc = callsite.PC(skip + 1)
+		pc = callsite.PC(0)[0]
 	}
 	e := l.start(level, level, pc, nil)
 	e.act = a

@@ -11,11 +11,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A callText is the encoded caller field of one call site. Call sites within
-// nib (a wrapper that was not inlined) are marked: the caller is further up.
+// A callText is the encoded caller field of one call site.
 type callText struct {
 	field string
-	inner bool
+	pc    uintptr // the call site as runtime.Callers gives it; 0: within nib, the caller is further up
 }
 
 // ownPrefix begins the names of this package's functions.
@@ -24,7 +23,7 @@ const ownPrefix = "github.com/nib-log/nib."
 // Caller adds the call site where the logger leaves it out.
 func (e *Event) Caller() *Event {
 	if e != nil && e.nest >= 0 && e.flags&(hasCaller|inArray) == 0 {
-		e.addCaller(callsite.PC(0))
+		e.addCaller(callsite.PC(0)[0])
 	}
 	return e
 }
@@ -36,7 +35,7 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 	if e == nil || e.nest < 0 || e.flags&inArray != 0 {
 		return e
 	}
-	pc := callsite.PC(n)
+	pc := callsite.PC(n)[0]
 	if e.flags&hasCaller == 0 {
 		e.addCaller(pc)
 		return e
@@ -60,15 +59,17 @@ func (e *Event) setCaller(pc uintptr) {
 	e.callerEnd += shift
 }
 
-// addCaller appends the caller field for pc.
+// addCaller appends the caller field for pc, which is where some method of nib
+// returns to. That method may have been inlined with others of nib's into the
+// code that called it; then pc stands for all of them, and the first that is not
+// nib's is the caller. If they were not inlined, pc lies within nib.
 func (e *Event) addCaller(pc uintptr) {
 	f := e.log.core.format
 	t := f.caller(pc)
-	if t.inner {
-		pc = outerPC()
-		t = f.caller(pc)
+	if t.pc == 0 {
+		t = f.caller(outerPC())
 	}
-	e.pc = pc
+	e.pc = t.pc
 	e.flags |= hasCaller
 	e.callerAt = len(e.buf)
 	e.buf = append(e.buf, t.field...)
@@ -85,12 +86,21 @@ func (f *format) caller(pc uintptr) *callText {
 }
 
 func (f *format) encodeCaller(pc uintptr) callText {
-	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	site := pc
+	frame := frameOf(pc)
+	if strings.HasPrefix(frame.Function, ownPrefix) {
+		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
+			return callText{}
+		}
+		// Inlined into code that is not nib's: that code is the next on the stack.
+		site = outerPC()
+		frame = frameOf(site)
+	}
 	key := f.CallerKey
 	if key == OmitKey {
 		key = "caller"
 	}
-	t := callText{inner: strings.HasPrefix(frame.Function, ownPrefix)}
+	t := callText{pc: site}
 	if f.Caller == nil {
 		text := shortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
 		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
@@ -104,6 +114,12 @@ func (f *format) encodeCaller(pc uintptr) callText {
 	return t
 }
 
+// frameOf is the innermost frame that pc stands for.
+func frameOf(pc uintptr) runtime.Frame {
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return frame
+}
+
 // outerPC is the first call site outside this package.
 func outerPC() uintptr {
 	return firstPC(func(function string) bool { return !strings.HasPrefix(function, ownPrefix) })
@@ -113,8 +129,7 @@ func outerPC() uintptr {
 func firstPC(wanted func(function string) bool) uintptr {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
-		frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-		if wanted(frame.Function) {
+		if wanted(frameOf(pc).Function) {
 			return pc
 		}
 	}
@@ -158,7 +173,7 @@ func (e *Event) Stack() *Event {
 // encodeFrame gives one frame as JSON text without quotes; frames of nib's own
 // methods are empty.
 func encodeFrame(pc uintptr) string {
-	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	frame := frameOf(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		return ""
 	}

@@ -73,12 +73,9 @@ func (e *Event) finishf(format string, args []any) {
 	if !e.finishable() {
 		return
 	}
-	if len(e.log.core.hooks) > 0 {
-		e.scratch = scratch
-		e.finish(string(scratch), true)
-		return
+	if e.log.busyEnd {
+		e.extras(string(scratch))
 	}
-	e.closeGroups()
 	if e.flags&hasMessage == 0 && e.log.core.format.messageKey != "" {
 		e.buf = append(e.buf, e.log.core.format.messageKey...)
 		from := len(e.buf)
@@ -110,15 +107,8 @@ func (e *Event) finish(msg string, shown bool) {
 	if e.nest != 0 && !e.finishable() {
 		return
 	}
-	c := e.log.core
-	if e.level >= c.stackFrom {
-		e.Stack()
-	}
-	if len(c.hooks) > 0 {
-		e.runHooks(msg)
-	}
-	if e.log.open+e.log.waiting > 0 {
-		e.closeGroups()
+	if e.log.busyEnd {
+		e.extras(msg)
 	}
 	if shown && e.flags&hasMessage == 0 {
 		e.addMessage(msg)
@@ -130,6 +120,20 @@ func (e *Event) finish(msg string, shown bool) {
 	e.end()
 }
 
+// extras is what few loggers have between the fields and the message.
+func (e *Event) extras(msg string) {
+	c := e.log.core
+	if e.level >= c.stackFrom {
+		e.Stack()
+	}
+	if len(c.hooks) > 0 {
+		e.runHooks(msg)
+	}
+	if e.log.open+e.log.waiting > 0 {
+		e.closeGroups()
+	}
+}
+
 // addMessage appends the message field.
 func (e *Event) addMessage(msg string) {
 	key := e.log.core.format.messageKey
@@ -137,7 +141,7 @@ func (e *Event) addMessage(msg string) {
 		return
 	}
 	from := len(e.buf) + len(key)
-	e.buf = jsonenc.AppendString(append(e.buf, key...), msg)
+	e.buf = jsonenc.AppendKeyString(e.buf, e.log.core.format.MessageKey, msg)
 	e.markMessage(from)
 }
 
@@ -167,9 +171,9 @@ func (e *Event) closeGroups() {
 
 // end closes the object, hands the line over and gives the event back.
 func (e *Event) end() {
-	f := e.log.core.format
-	if f.MessageFirst && e.flags&(hasMessage|messageFirst) == hasMessage {
-		e.moveMessage(len(f.messageKey))
+	c := e.log.core
+	if c.splitFront && c.format.MessageFirst && e.flags&(hasMessage|messageFirst) == hasMessage {
+		e.moveMessage(len(c.format.messageKey))
 	}
 	if len(e.buf) == 0 {
 		e.buf = append(e.buf, '{')
@@ -177,7 +181,7 @@ func (e *Event) end() {
 	e.buf = append(e.buf, "}\n"...)
 	e.buf[0] = '{'
 	if e.flags&muted == 0 {
-		e.log.core.write(e)
+		c.write(e)
 	}
 	e.release()
 }

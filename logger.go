@@ -24,6 +24,8 @@ type Logger struct {
 	core    *core
 	id      uint64 // no other logger's
 	watched uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
+	gated   bool   // a leveler or a sampler has a say
+	busyEnd bool   // something may come between the fields and the message
 
 	name      string
 	nameField string // `,"logger":"name"`
@@ -100,6 +102,8 @@ var loggerIDs atomic.Uint64
 // seal gives a new logger, complete but for this, what depends on all of it.
 func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
+	l.gated = l.leveler != nil || l.core.sampler != nil
+	l.busyEnd = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
 	l.watched = 0
 	if l.open+l.waiting == 0 {
 		l.watched = l.core.format.watched
@@ -131,7 +135,7 @@ func (l *Logger) Trace() *Event {
 	if l == nil || l.min > LevelTrace {
 		return nil
 	}
-	return l.event(LevelTrace, 0)
+	return l.event(LevelTrace)
 }
 
 // Debug is Trace at LevelDebug.
@@ -139,7 +143,7 @@ func (l *Logger) Debug() *Event {
 	if l == nil || l.min > LevelDebug {
 		return nil
 	}
-	return l.event(LevelDebug, 0)
+	return l.event(LevelDebug)
 }
 
 // Info is Trace at LevelInfo.
@@ -147,7 +151,7 @@ func (l *Logger) Info() *Event {
 	if l == nil || l.min > LevelInfo {
 		return nil
 	}
-	return l.event(LevelInfo, 0)
+	return l.event(LevelInfo)
 }
 
 // Warn is Trace at LevelWarn.
@@ -155,7 +159,7 @@ func (l *Logger) Warn() *Event {
 	if l == nil || l.min > LevelWarn {
 		return nil
 	}
-	return l.event(LevelWarn, 0)
+	return l.event(LevelWarn)
 }
 
 // Error is Trace at LevelError.
@@ -163,7 +167,7 @@ func (l *Logger) Error() *Event {
 	if l == nil || l.min > LevelError {
 		return nil
 	}
-	return l.event(LevelError, 0)
+	return l.event(LevelError)
 }
 
 // At starts an event at any level. It never exits or panics, whatever the level.
@@ -171,19 +175,19 @@ func (l *Logger) At(level Level) *Event {
 	if l == nil || l.min > level {
 		return nil
 	}
-	return l.event(level, 0)
+	return l.event(level)
 }
 
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, also on a nil Logger: level, sampler
 // and Discard suppress the line, never the act.
-func (l *Logger) Panic() *Event { return l.final(LevelPanic, actPanic, 0) }
+func (l *Logger) Panic() *Event { return l.final(LevelPanic, actPanic) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, also on a nil Logger: level, sampler and Discard suppress the
 // line, never the act.
-func (l *Logger) Fatal() *Event { return l.final(LevelFatal, actExit, 0) }
+func (l *Logger) Fatal() *Event { return l.final(LevelFatal, actExit) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
@@ -196,7 +200,7 @@ func (l *Logger) Log() *Event {
 	}
 	var pc uintptr
 	if l.core.caller {
-		pc = callsite.PC(0)
+		pc = callsite.PC(0)[0]
 	}
 	return l.start(LevelInfo, noLevel, pc, nil)
 }

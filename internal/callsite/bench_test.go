@@ -9,7 +9,7 @@ import (
 )
 
 //go:noinline
-func sitePC() uintptr { return PC(0) }
+func sitePC() uintptr { return PC(0)[0] }
 
 //go:noinline
 func siteFast() uintptr { return Fast() }

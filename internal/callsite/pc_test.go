@@ -16,17 +16,17 @@ import (
 // that called it, both ways.
 //
 //go:noinline
-func site() place { return place{slow: callsite.PC(0), fast: callsite.Fast()} }
+func site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
 
 type place struct{ slow, fast uintptr }
 
 // here returns the line that it is called on.
-func here() string { return lineOf(callsite.PC(0)) }
+func here() string { return lineOf(callsite.PC(0)[0]) }
 
 // lineAbove returns the line above the one that it is called on, for a
 // statement that leaves no room for a second call.
 func lineAbove() string {
-	f, _ := runtime.CallersFrames([]uintptr{callsite.PC(0)}).Next()
+	f, _ := runtime.CallersFrames([]uintptr{callsite.PC(0)[0]}).Next()
 	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line-1)
 }
 
@@ -134,7 +134,7 @@ func TestPlaceOfTheCaller(t *testing.T) {
 //
 //go:noinline
 func wrapped(p *place, done chan<- bool) {
-	*p = place{slow: callsite.PC(0), fast: callsite.Fast()}
+	*p = place{slow: callsite.PC(0)[0], fast: callsite.Fast()}
 	if done != nil {
 		close(done)
 	}
@@ -175,7 +175,7 @@ func TestGoStatementWithArguments(t *testing.T) {
 type byValue struct{ room [4]int }
 
 //go:noinline
-func (byValue) site() place { return place{slow: callsite.PC(0), fast: callsite.Fast()} }
+func (byValue) site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
 
 // siter is a variable of the package, so that the compiler cannot see what it
 // holds and call the method directly.
@@ -195,7 +195,7 @@ func outer() [4]string  { return middle() }
 func middle() [4]string { return inner() }
 func inner() (names [4]string) {
 	for skip := range names {
-		names[skip] = functionOf(callsite.PC(skip))
+		names[skip] = functionOf(callsite.PC(skip)[0])
 	}
 	return names
 }
@@ -209,7 +209,7 @@ func TestSkipCountsInlinedCallers(t *testing.T) {
 }
 
 func TestNothingAboveTheStack(t *testing.T) {
-	if got := callsite.PC(1000); got != 0 {
+	if got := callsite.PC(1000)[0]; got != 0 {
 		t.Errorf("got %#x, want 0", got)
 	}
 }
