@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+)
+
+// An Exception is a difference between what a peer prints and what the
+// scenario wants that is known and let pass. The documentation lists them.
+type Exception struct {
+	Peer, Scenario string
+	Key            string // the key that may differ, be missing or be too much; "" is the whole line
+	Reason         string
+}
+
+// Exceptions is the table of all of them. The test fails on one that is no
+// longer needed.
+var Exceptions = []Exception{
+	{Peer: "slog", Scenario: "Caller", Key: "function", Reason: "also writes the function's name"},
+	{Peer: "phuslu", Scenario: "Caller", Key: "callerfunc", Reason: "also writes the function's name"},
+	{Peer: "phuslu", Scenario: "Caller", Key: "goid", Reason: "also writes the goroutine's number"},
+	{Peer: "phuslu", Scenario: "Escapes", Reason: "is not JSON: control characters go out as they are"},
+	{Peer: "logrus", Scenario: "Caller", Key: "func", Reason: "also writes the function's name"},
+}
+
+// aliases gives the canonical name of a key.
+var aliases = map[string]string{"time": "time", "ts": "time", "msg": "message", "source": "caller", "file": "caller"}
+
+// Check lets every peer that can do s print one line and compares it with
+// s.Want. The lines go through a file, so that buffering writers take part.
+func Check(s *Scenario, peers []*Peer) error {
+	var errs []error
+	for _, p := range peers {
+		setup := s.Setup(p)
+		if setup == nil {
+			continue
+		}
+		line, err := capture(setup)
+		if err == nil {
+			err = compare(s, p, line)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s, %s: %w", s.Name, p.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Excepted tells whether the whole line of p in s is excepted: it is timed and
+// shown, but it is not what the others are compared with.
+func Excepted(s *Scenario, p *Peer) bool {
+	return exceptedKeys(s, p)[""]
+}
+
+func exceptedKeys(s *Scenario, p *Peer) map[string]bool {
+	keys := map[string]bool{}
+	for _, e := range Exceptions {
+		if e.Scenario == s.Name && e.Peer == p.Name {
+			keys[e.Key] = true
+		}
+	}
+	return keys
+}
+
+// capture returns what one call of setup writes.
+func capture(setup Setup) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "nibbench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	f, err := os.Create(filepath.Join(dir, "line"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := setup(f)
+	r.Do(1)
+	if r.Flush != nil {
+		r.Flush()
+	}
+	return os.ReadFile(f.Name())
+}
+
+func compare(s *Scenario, p *Peer, line []byte) error {
+	if s.Want == "" {
+		if len(line) > 0 {
+			return fmt.Errorf("prints %q, want no line", line)
+		}
+		return nil
+	}
+	except := exceptedKeys(s, p)
+	want, err := canonical([]byte(s.Want), "", time.Nanosecond)
+	if err != nil {
+		return fmt.Errorf("scenario: %w", err)
+	}
+	if i := bytes.IndexByte(line, '\n'); i < 0 || i != len(line)-1 {
+		return fmt.Errorf("prints %q, want one line", line)
+	}
+	got, err := canonical(line, p.File, durationUnit(s, p))
+	if err != nil {
+		if except[""] {
+			return nil
+		}
+		return fmt.Errorf("line %q: %w", line, err)
+	}
+	used := map[string]bool{}
+	var diffs []string
+	for _, key := range keysOf(got, want) {
+		switch {
+		case reflect.DeepEqual(got[key], want[key]):
+		case except[key], except[""]:
+			used[key] = true
+		default:
+			diffs = append(diffs, fmt.Sprintf("%s: got %v, want %v", key, got[key], want[key]))
+		}
+	}
+	if len(used) < len(except) {
+		diffs = append(diffs, "an exception is in the table that is not needed")
+	}
+	if len(diffs) > 0 {
+		return errors.New(strings.Join(diffs, "; "))
+	}
+	return nil
+}
+
+func durationUnit(s *Scenario, p *Peer) time.Duration {
+	if s.Slog && p.SlogUnit != 0 {
+		return p.SlogUnit
+	}
+	return p.DurationUnit
+}
+
+func keysOf(maps ...map[string]any) []string {
+	seen := map[string]bool{}
+	var keys []string
+	for _, m := range maps {
+		for key := range m {
+			if !seen[key] {
+				seen[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// canonical parses one line and removes what peers may choose: names of the
+// reserved keys, case of the level, unit of durations, precision of times,
+// shape of the call site (which must lie in the adapter's own file), notation
+// of numbers.
+func canonical(line []byte, file string, unit time.Duration) (map[string]any, error) {
+	fields, err := decode(line)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for key, v := range fields {
+		name := key
+		if a, ok := aliases[key]; ok && !isField(key, v) {
+			name = a
+		}
+		if name == "caller" {
+			v = flattenSource(v, out)
+		}
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("key %q stands twice", name)
+		}
+		out[name] = canonicalValue(name, v, file, unit)
+	}
+	return out, nil
+}
+
+// decode parses one object key by key: a map would hide a key that stands
+// twice.
+func decode(line []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if open, err := d.Token(); err != nil {
+		return nil, err
+	} else if open != json.Delim('{') {
+		return nil, fmt.Errorf("begins with %v", open)
+	}
+	fields := map[string]any{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key := token.(string) // where a key is due the decoder takes nothing else
+		if _, twice := fields[key]; twice {
+			return nil, fmt.Errorf("key %q stands twice", key)
+		}
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return nil, err
+		}
+		fields[key] = v
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if d.More() {
+		return nil, errors.New("more than one line")
+	}
+	return fields, nil
+}
+
+// isField tells a user's field apart from a reserved key of the same name: the
+// scenario Escapes has a field "file", and logrus calls its caller so.
+func isField(key string, v any) bool {
+	text, _ := v.(string)
+	return key == "file" && !callSite.MatchString(text)
+}
+
+// flattenSource turns slog's source object into "file:line" and moves what
+// else it says up to the line.
+func flattenSource(v any, out map[string]any) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	for key, sub := range m {
+		if key != "file" && key != "line" {
+			out[key] = sub
+		}
+	}
+	return fmt.Sprintf("%v:%v", m["file"], m["line"])
+}
+
+var callSite = regexp.MustCompile(`([a-z]+\.go):[0-9]+$`)
+
+func canonicalValue(key string, v any, file string, unit time.Duration) any {
+	text, isText := v.(string)
+	number, isNumber := v.(json.Number)
+	switch {
+	case key == "time" && isText:
+		if t, err := time.Parse(time.RFC3339, text); err == nil && time.Since(t).Abs() < time.Hour {
+			return "now"
+		}
+	case key == "level" && isText:
+		return strings.ToLower(text)
+	case key == "caller" && isText:
+		if m := callSite.FindStringSubmatch(text); m != nil && m[1] == file {
+			return "here"
+		}
+	case key == "started" && isText:
+		if t, err := time.Parse(time.RFC3339, text); err == nil {
+			return t.UTC().Truncate(time.Second)
+		}
+	case key == "took" && isNumber:
+		if r, ok := new(big.Rat).SetString(number.String()); ok {
+			return r.Mul(r, new(big.Rat).SetInt64(int64(unit))).RatString()
+		}
+	case isNumber:
+		if r, ok := new(big.Rat).SetString(number.String()); ok {
+			return r.RatString()
+		}
+	}
+	return v
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package child
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib/bench"
+)
+
+// A Load is what one run of the service came to.
+type Load struct {
+	Requests  int
+	PerSecond float64
+	CPU       time.Duration // of the service, user and system, per request
+}
+
+// Service runs an HTTP service that logs as the named entry of bench.Services
+// does, five lines a request, to a standard output that is a pipe with a live
+// reader, and sends it requests over conns connections. CPU is that of the
+// service's process alone, its start and end included.
+func Service(name string, conns, requests int) (Load, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return Load{}, err
+	}
+	out, err := StartDrain()
+	if err != nil {
+		return Load{}, err
+	}
+	defer out.Close()
+	cmd := exec.Command(self, serveVerb, name)
+	cmd.Stdout = out.W
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return Load{}, err
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return Load{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return Load{}, err
+	}
+	address, loadErr := bufio.NewReader(stderr).ReadString('\n')
+	var took time.Duration
+	if loadErr == nil {
+		took, loadErr = load(strings.TrimSpace(address), conns, requests)
+	}
+	stdin.Close() // the service ends
+	if err := errors.Join(loadErr, cmd.Wait()); err != nil {
+		return Load{}, fmt.Errorf("service %s: %w", name, err)
+	}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return Load{Requests: requests, PerSecond: float64(requests) / took.Seconds(), CPU: cpu / time.Duration(requests)}, nil
+}
+
+// serve is the service: it says on stderr where it listens and ends when its
+// standard input does.
+func serve(name string) error {
+	handler, err := handlerFor(name)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler}
+	go func() { _ = server.Serve(listener) }() // ends with Shutdown
+	fmt.Fprintln(os.Stderr, listener.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return server.Shutdown(context.Background())
+}
+
+func handlerFor(name string) (http.Handler, error) {
+	for _, s := range bench.Services() {
+		if s.Name != name {
+			continue
+		}
+		log := s.Start(os.Stdout)
+		body := bytes.Repeat([]byte("nib "), 64)
+		var ids atomic.Uint64
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			log(ids.Add(1))
+			_, _ = w.Write(body)
+		}), nil
+	}
+	return nil, fmt.Errorf("unknown service %q", name)
+}
+
+// load sends requests over conns connections and waits for every answer.
+func load(address string, conns, requests int) (time.Duration, error) {
+	errs := make([]error, conns)
+	var group sync.WaitGroup
+	start := time.Now()
+	for i := range conns {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			errs[i] = loadOne(address, (requests+i)/conns)
+		}()
+	}
+	group.Wait()
+	return time.Since(start), errors.Join(errs...)
+}
+
+// loadOne speaks just enough HTTP that the client, on the same machine, takes
+// little of the time that the service could use.
+func loadOne(address string, requests int) error {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	request := []byte("GET /v1/accounts/7361/orders HTTP/1.1\r\nHost: bench\r\n\r\n")
+	r := bufio.NewReader(conn)
+	for range requests {
+		if _, err := conn.Write(request); err != nil {
+			return err
+		}
+		if err := readAnswer(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readAnswer(r *bufio.Reader) error {
+	length, first := 0, true
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		if first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200")) {
+			return fmt.Errorf("answer %q", line)
+		}
+		first = false
+		if len(line) == 0 {
+			break
+		}
+		if text, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(text)); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := r.Discard(length)
+	return err
+}

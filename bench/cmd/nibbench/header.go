@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/report"
+)
+
+// header says under which conditions the figures came about. It names nothing
+// of the machine but its processor.
+func header(p *plan) []report.Field {
+	fields := []report.Field{
+		{Key: "build", Value: bench.Build},
+		{Key: "go", Value: runtime.Version()},
+		{Key: "goos", Value: runtime.GOOS},
+		{Key: "goarch", Value: runtime.GOARCH},
+		{Key: "cpu", Value: cpuModel()},
+		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
+		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
+		{Key: "rounds", Value: fmt.Sprintf("%d of about %v, of %d calls into a pipe", p.timing.Rounds, p.timing.Round, p.piped)},
+		{Key: "clock", Value: fmt.Sprintf("%.0f ns in each call of the latency lines", measure.ClockCost())},
+	}
+	versions := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			versions[m.Path] = m.Version
+		}
+	}
+	for _, peer := range bench.Peers() {
+		if peer.Module != "" {
+			fields = append(fields, report.Field{Key: "peer", Value: peer.Name + " " + versions[peer.Module]})
+		}
+	}
+	return fields
+}
+
+// cpuModel reads the processor's name where the system tells it in a file.
+func cpuModel() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if key, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.Join(strings.Fields(value), " ")
+		}
+	}
+	return runtime.GOARCH
+}

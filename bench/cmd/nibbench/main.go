@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command nibbench compares nib with other logging libraries. It checks that
+// all print equivalent lines, then measures, and stores what it found as text:
+//
+//	go run ./cmd/nibbench                    # all of it, into results/default.txt
+//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt
+//	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
+//	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
+//
+// Run it within the bench module. Only figures of one run may be compared with
+// each other.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/child"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/report"
+)
+
+func main() {
+	child.Dispatch()
+	if err := benchmark(); err != nil {
+		fmt.Fprintln(os.Stderr, "nibbench:", err)
+		os.Exit(1)
+	}
+}
+
+// A plan is what to measure and how long.
+type plan struct {
+	only     *regexp.Regexp
+	timing   measure.Config
+	piped    int // calls per round into a pipe: many times what the pipe itself holds
+	allocs   int // calls in each window that counts allocations
+	calls    int // per contestant and latency scenario
+	starts   int // of each hello program
+	loads    int // rounds of the service scenario
+	requests int // in each of them
+}
+
+func benchmark() error {
+	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
+	rounds := flag.Int("rounds", 40, "rounds per contestant")
+	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
+	out := flag.String("o", "", "result `file`; default results/<build>.txt, or stdout with -run or -quick")
+	list := flag.Bool("list", false, "list the scenarios and end")
+	checkOnly := flag.Bool("check", false, "only check that all print equivalent lines")
+	flag.Parse()
+
+	if *list {
+		for _, name := range scenarioNames() {
+			fmt.Println(name)
+		}
+		return nil
+	}
+	for i := range bench.Scenarios {
+		if err := bench.Check(&bench.Scenarios[i], bench.Peers()); err != nil {
+			return err
+		}
+	}
+	if *checkOnly {
+		return nil
+	}
+	only, err := regexp.Compile(*run)
+	if err != nil {
+		return err
+	}
+	p := plan{only: only, timing: measure.Config{Rounds: *rounds, Round: 3 * time.Millisecond},
+		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 20_000}
+	if *quick {
+		p = plan{only: only, timing: measure.Config{Rounds: 5, Round: time.Millisecond},
+			piped: 1000, allocs: 1000, calls: 10_000, starts: 3, loads: 1, requests: 2_000}
+	}
+	results := &report.Results{Header: header(&p)}
+	if err := p.measure(results); err != nil {
+		return err
+	}
+	if len(results.Lines) == 0 {
+		return fmt.Errorf("no scenario matches %q; -list names them", *run)
+	}
+	if *out == "" && *run == "" && !*quick {
+		*out = filepath.Join("results", bench.Build+".txt")
+	}
+	return store(results, *out)
+}
+
+func (p *plan) measure(results *report.Results) error {
+	for i := range bench.Scenarios {
+		s := &bench.Scenarios[i]
+		if p.only.MatchString(s.Name) {
+			progress(s.Name)
+			if err := p.contest(results, s); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+	}
+	for _, s := range bench.Scenarios {
+		if name := s.Name + report.LatencySuffix; s.Latency && p.only.MatchString(name) {
+			progress(name)
+			p.latency(results, &s)
+		}
+	}
+	if p.only.MatchString(report.HelloName) {
+		progress(report.HelloName)
+		if err := p.hello(results); err != nil {
+			return err
+		}
+	}
+	if p.only.MatchString(report.ServiceName) {
+		progress(report.ServiceName)
+		return p.service(results)
+	}
+	return nil
+}
+
+func scenarioNames() []string {
+	var names []string
+	for _, s := range bench.Scenarios {
+		names = append(names, s.Name)
+	}
+	for _, s := range bench.Scenarios {
+		if s.Latency {
+			names = append(names, s.Name+report.LatencySuffix)
+		}
+	}
+	return append(names, report.HelloName, report.ServiceName)
+}
+
+func progress(name string) { fmt.Fprintln(os.Stderr, name) }
+
+func store(results *report.Results, path string) error {
+	var w io.Writer = os.Stdout
+	if path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w = f
+	}
+	return results.Write(w)
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package measure times contestants against each other in one process, on a
+// machine that other programs use too.
+//
+// Nothing that is measured once can be trusted there: the clock rate changes,
+// neighbours come and go. So contestants take turns in short rounds, in an
+// order that rotates, and of each the least round counts: noise only ever adds
+// time. What the least round leaves out is stated in the documentation: a
+// contestant that allocates has its cheapest round between two collections.
+package measure
+
+import (
+	"runtime"
+	"slices"
+	"time"
+)
+
+// A Contestant is one of those who take turns. Do performs n operations and
+// returns when the last is done.
+type Contestant struct {
+	Name string
+	Do   func(n int)
+}
+
+// Config says how long to measure.
+type Config struct {
+	Rounds int           // per contestant
+	Round  time.Duration // what one round takes, about
+	// Ops, if not 0, is the number of operations of a round instead, the same
+	// for all: for contestants whose first operations are cheaper, as into an
+	// empty pipe.
+	Ops int
+}
+
+// A Timing is what one operation of a contestant costs.
+type Timing struct {
+	N      int     // operations per round
+	Least  float64 // ns, in the quickest round
+	Median float64 // ns, in the middle one: says how noisy the machine was
+}
+
+// Alternate times the contestants, one Timing each.
+func Alternate(contestants []Contestant, c Config) []Timing {
+	timings := make([]Timing, len(contestants))
+	rounds := make([][]float64, len(contestants))
+	for i, x := range contestants {
+		if timings[i].N = c.Ops; c.Ops == 0 {
+			timings[i].N = calibrate(x.Do, c.Round)
+		}
+		rounds[i] = make([]float64, 0, c.Rounds)
+	}
+	runtime.GC()
+	for r := range c.Rounds {
+		for k := range contestants {
+			i := (k + r) % len(contestants)
+			n := timings[i].N
+			rounds[i] = append(rounds[i], float64(elapsed(contestants[i].Do, n))/float64(n))
+		}
+	}
+	for i, all := range rounds {
+		slices.Sort(all)
+		timings[i].Least, timings[i].Median = all[0], all[len(all)/2]
+	}
+	return timings
+}
+
+func elapsed(do func(n int), n int) time.Duration {
+	start := time.Now()
+	do(n)
+	return time.Since(start)
+}
+
+// calibrate finds how many operations take about round. It doubles until one
+// try takes a quarter of it: a shorter one would be mostly noise.
+func calibrate(do func(n int), round time.Duration) int {
+	for n := 16; ; n *= 2 {
+		took := elapsed(do, n)
+		if took >= round/4 {
+			return max(1, int(float64(n)*float64(round)/float64(took)))
+		}
+	}
+}
+
+// Allocs counts mallocs and bytes per operation exactly, as fractions: an
+// average rounded down would show 0 for a contestant that allocates every
+// other time. The runtime's own mallocs fall into the same counters, so the
+// least of several windows counts.
+func Allocs(do func(n int), n, windows int) (mallocs, bytes float64) {
+	do(n) // pools and buffers warm up
+	var before, after runtime.MemStats
+	for w := range windows {
+		runtime.ReadMemStats(&before)
+		do(n)
+		runtime.ReadMemStats(&after)
+		m := float64(after.Mallocs-before.Mallocs) / float64(n)
+		b := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
+		if w == 0 || m < mallocs {
+			mallocs = m
+		}
+		if w == 0 || b < bytes {
+			bytes = b
+		}
+	}
+	return mallocs, bytes
+}

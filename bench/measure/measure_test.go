@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestAlternateCountsTheRoundsAndOperations(t *testing.T) {
+	var a, b int
+	timings := Alternate([]Contestant{
+		{Name: "a", Do: func(n int) { a += n; burn(n) }},
+		{Name: "b", Do: func(n int) { b += n; burn(3 * n) }},
+	}, Config{Rounds: 4, Round: 200 * time.Microsecond})
+	for i, ops := range []int{a, b} {
+		if got := timings[i]; got.N < 1 || ops < 4*got.N || got.Least <= 0 || got.Median < got.Least {
+			t.Errorf("contestant %d: %+v after %d operations", i, got, ops)
+		}
+	}
+}
+
+func TestAlternateTakesTheOperationsItIsGiven(t *testing.T) {
+	var ops int
+	got := Alternate([]Contestant{{Do: func(n int) { ops += n }}}, Config{Rounds: 3, Ops: 7})
+	if ops != 21 || got[0].N != 7 {
+		t.Errorf("%d operations, %+v, want 3 rounds of 7", ops, got)
+	}
+}
+
+var sink atomic.Int64
+
+func burn(n int) {
+	for range 100 * n {
+		sink.Add(1)
+	}
+}
+
+var kept []byte
+
+func TestAllocsIsExactInFractions(t *testing.T) {
+	var calls int
+	mallocs, bytes := Allocs(func(n int) {
+		for range n {
+			if calls++; calls%4 == 0 {
+				kept = make([]byte, 64)
+			}
+		}
+	}, 1000, 5)
+	if mallocs != 0.25 || bytes != 16 {
+		t.Errorf("got %v mallocs, %v B per operation, want 0.25 and 16", mallocs, bytes)
+	}
+}
+
+func TestLatencyPercentilesAreOfTheSortedCalls(t *testing.T) {
+	samples := make([]time.Duration, 1000)
+	for i := range samples {
+		samples[i] = time.Duration(1000 - i)
+	}
+	if got, want := spread(samples), (Latency{N: 1000, P50: 501, P99: 991, P999: 1000, Max: 1000}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestLatenciesTimesEveryContestantEquallyOften(t *testing.T) {
+	var a, b int
+	got := Latencies([]Contestant{{Do: func(n int) { a += n }}, {Do: func(n int) { b += n }}}, 2500)
+	if a != b || got[0].N < 2500 || got[0].N != got[1].N {
+		t.Errorf("%d and %d operations, %+v", a, b, got)
+	}
+}
+
+func TestCrewSharesEveryOperation(t *testing.T) {
+	for _, size := range []int{1, 2, 8, 64} {
+		for _, n := range []int{0, 1, 63, 64, 1000} {
+			var ops atomic.Int64
+			c := NewCrew(size, func(n int) { ops.Add(int64(n)) })
+			c.Do(n)
+			c.Close()
+			if got := ops.Load(); got != int64(n) {
+				t.Errorf("crew of %d: %d operations, want %d", size, got, n)
+			}
+		}
+	}
+}

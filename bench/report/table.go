@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/bench"
+)
+
+// Builds are the stored results of both builds. Fast may be nil.
+type Builds struct{ Default, Fast *Results }
+
+const (
+	own  = "nib"  // the contestant that the tables put first and set in bold
+	seed = "seed" // the logger that does next to nothing
+)
+
+// headline lists the scenarios of the short table, in the README.
+var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "Formatted", "StructValue",
+	"ArrayDict", "Unicode", "Escapes", "Attrs", "SlogFront", "Parallel2", "Pipe8", "BufferedPipe8"}
+
+// Short is the table of the README.
+func (b *Builds) Short() string {
+	var t strings.Builder
+	t.WriteString("![Time of one log call with nib and other libraries](docs/bench.svg)\n\n")
+	t.WriteString(b.conditions("One call in nanoseconds, the least of many rounds in which all take turns; " +
+		"in brackets the heap allocations of a call, where there are any."))
+	b.calls(&t, headline)
+	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest other library; below 1 nib is the fastest. " +
+		"*nibfast* was measured in a run of its own. " +
+		"A dash: the library cannot do that. An asterisk: what it prints is not JSON, so it is not counted.\n")
+	return t.String()
+}
+
+// Full is the set of tables in docs/benchmarks.md.
+func (b *Builds) Full() string {
+	var t strings.Builder
+	t.WriteString(b.conditions(""))
+	t.WriteString("### Time of one call, ns\n\n")
+	b.calls(&t, scenarioNames())
+	if ns, ok := b.Default.Get("Bare", seed, UnitTime); ok {
+		fmt.Fprintf(&t, "\n%s: a message copied into a pooled buffer and written, without escaping, takes %s ns; "+
+			"the last column of that row refers to it.\n", title("Bare"), nanoseconds(ns))
+	}
+	b.losses(&t)
+	t.WriteString("\n### Heap allocations of one call, and their bytes\n\n")
+	b.allocs(&t)
+	t.WriteString("\n### Single calls, ns\n\n")
+	b.latency(&t)
+	t.WriteString("\n### An HTTP service, five lines a request, standard output a pipe\n\n")
+	b.pairs(&t, ServiceName, []column{{"requests/s", UnitRequests, 0}, {"CPU per request, µs", UnitCPU, 1}})
+	t.WriteString("\n### A program that logs one line\n\n")
+	b.pairs(&t, HelloName, []column{{"stripped binary, bytes", UnitSize, 0}, {"package initialisation, µs", UnitInit, 0}})
+	t.WriteString("\n### Known differences between the lines\n\n")
+	for _, e := range bench.Exceptions {
+		fmt.Fprintf(&t, "- %s, %s: %s.\n", e.Peer, title(e.Scenario), e.Reason)
+	}
+	return t.String()
+}
+
+// conditions is a paragraph on where the figures come from.
+func (b *Builds) conditions(before string) string {
+	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
+	if before != "" {
+		before += "\n"
+	}
+	return fmt.Sprintf("%s%s, %s/%s, %s, %s CPUs, %s. %s, slog of the same Go. Rounds: %s.\n\n", before,
+		strings.Replace(head("go"), "go", "Go ", 1), head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"),
+		head("peer"), head("rounds"))
+}
+
+// taken are those of the named scenarios that were measured.
+func (b *Builds) taken(names []string) []string {
+	var taken []string
+	for _, name := range names {
+		if len(b.Default.Contestants(name)) > 0 {
+			taken = append(taken, name)
+		}
+	}
+	return taken
+}
+
+// calls writes the table of times of the named scenarios.
+func (b *Builds) calls(t *strings.Builder, names []string) {
+	peers := callPeers()
+	head := []string{"", "**nib**", "nibfast"}
+	head = append(append(head, peers...), "nib ÷ best")
+	row(t, head)
+	rule(t, len(head))
+	for _, name := range b.taken(names) {
+		cells := []string{title(name), bold(b.callCell(b.Default, name, own)), b.callCell(b.Fast, name, own)}
+		for _, p := range peers {
+			cells = append(cells, b.callCell(b.Default, name, p))
+		}
+		ratio := "–"
+		if r, ok := b.Default.Get(name, own, UnitRatio); ok {
+			ratio = strconv.FormatFloat(r, 'f', 2, 64) + "×"
+		}
+		row(t, append(cells, ratio))
+	}
+}
+
+// losses names the rows in which another library is faster.
+func (b *Builds) losses(t *strings.Builder) {
+	var lost []string
+	for _, name := range scenarioNames() {
+		ratio, ok := b.Default.Get(name, own, UnitRatio)
+		if !ok || ratio <= 1 {
+			continue
+		}
+		winner := ""
+		for _, p := range b.Default.Contestants(name) {
+			if r, _ := b.Default.Get(name, p, UnitRatio); r == 1 && p != own {
+				winner = p
+				break
+			}
+		}
+		lost = append(lost, fmt.Sprintf("%s (%s, nib takes %.2f times as long)", title(name), winner, ratio))
+	}
+	if len(lost) > 0 {
+		t.WriteString("\nWhere another library is faster: " + strings.Join(lost, "; ") + ".\n")
+	} else if len(b.Default.Lines) > 0 {
+		t.WriteString("\nNo other library is faster in any row.\n")
+	}
+}
+
+// callPeers are the other libraries, which have a column of their own. The
+// seed has one scenario only and stands in a note to it.
+func callPeers() []string {
+	var names []string
+	for _, p := range bench.Peers() {
+		if p.Name != own && p.Name != seed {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func (b *Builds) callCell(r *Results, scenario, contestant string) string {
+	ns, ok := r.Get(scenario, contestant, UnitTime)
+	if !ok {
+		return "–"
+	}
+	text := nanoseconds(ns)
+	if m, _ := r.Get(scenario, contestant, UnitMallocs); m >= 0.005 {
+		text += " (" + strconv.FormatFloat(math.Round(m*100)/100, 'f', -1, 64) + ")"
+	}
+	if notCounted(scenario, contestant) {
+		text += "\\*"
+	}
+	return text
+}
+
+func notCounted(scenario, contestant string) bool {
+	for i := range bench.Scenarios {
+		for _, p := range bench.Peers() {
+			if s := &bench.Scenarios[i]; s.Name == scenario && p.Name == contestant {
+				return bench.Excepted(s, p)
+			}
+		}
+	}
+	return false
+}
+
+func (b *Builds) allocs(t *strings.Builder) {
+	peers := callPeers()
+	head := append([]string{"", "**nib**", "nibfast"}, peers...)
+	row(t, head)
+	rule(t, len(head))
+	cell := func(r *Results, scenario, contestant string) string {
+		m, ok := r.Get(scenario, contestant, UnitMallocs)
+		if !ok {
+			return "–"
+		}
+		n, _ := r.Get(scenario, contestant, UnitBytes)
+		if m < 0.005 && n < 0.5 {
+			return "0"
+		}
+		return fmt.Sprintf("%.2f, %.0f B", m, n)
+	}
+	for _, name := range b.taken(scenarioNames()) {
+		cells := []string{title(name), bold(cell(b.Default, name, own)), cell(b.Fast, name, own)}
+		for _, p := range peers {
+			cells = append(cells, cell(b.Default, name, p))
+		}
+		row(t, cells)
+	}
+}
+
+func (b *Builds) latency(t *strings.Builder) {
+	fmt.Fprintf(t, "Each call by itself, with the two readings of the clock around it (%s).\n\n",
+		strings.Join(b.Default.Head("clock"), ""))
+	row(t, []string{"", "", "p50", "p99", "p99.9", "max"})
+	rule(t, 6)
+	for _, s := range bench.Scenarios {
+		if !s.Latency {
+			continue
+		}
+		name := s.Name + LatencySuffix
+		b.each(name, func(r *Results, contestant, label string) {
+			cells := []string{s.Title, label}
+			for _, unit := range []string{UnitP50, UnitP99, UnitP999, UnitMax} {
+				v, _ := r.Get(name, contestant, unit)
+				cells = append(cells, thousands(v, 0))
+			}
+			row(t, cells)
+		})
+	}
+}
+
+// A column of a table with one row per contestant.
+type column struct {
+	title    string
+	unit     string
+	decimals int
+}
+
+func (b *Builds) pairs(t *strings.Builder, name string, columns []column) {
+	head := []string{""}
+	for _, c := range columns {
+		head = append(head, c.title)
+	}
+	row(t, head)
+	rule(t, len(head))
+	b.each(name, func(r *Results, contestant, label string) {
+		cells := []string{label}
+		for _, c := range columns {
+			v, _ := r.Get(name, contestant, c.unit)
+			cells = append(cells, thousands(v, c.decimals))
+		}
+		row(t, cells)
+	})
+}
+
+// each calls f for every contestant of a scenario, and behind nib's rows of the
+// default build for those of nibfast.
+func (b *Builds) each(scenario string, f func(r *Results, contestant, label string)) {
+	for _, c := range b.Default.Contestants(scenario) {
+		if !strings.HasPrefix(c, own) {
+			f(b.Default, c, c)
+			continue
+		}
+		f(b.Default, c, bold(c))
+		if b.Fast != nil {
+			f(b.Fast, c, strings.Replace(c, own, "nibfast", 1))
+		}
+	}
+}
+
+func scenarioNames() []string {
+	names := make([]string, len(bench.Scenarios))
+	for i, s := range bench.Scenarios {
+		names[i] = s.Name
+	}
+	return names
+}
+
+func title(scenario string) string {
+	for _, s := range bench.Scenarios {
+		if s.Name == scenario {
+			return s.Title
+		}
+	}
+	return scenario
+}
+
+func row(t *strings.Builder, cells []string) {
+	t.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+// rule is the line under a table's head: the first column to the left, the
+// figures to the right.
+func rule(t *strings.Builder, columns int) {
+	t.WriteString("|---|" + strings.Repeat("---:|", columns-1) + "\n")
+}
+
+func bold(text string) string {
+	if text == "–" {
+		return text
+	}
+	return "**" + text + "**"
+}
+
+// nanoseconds keeps one decimal where it means something.
+func nanoseconds(ns float64) string {
+	if ns < 10 {
+		return strconv.FormatFloat(ns, 'f', 1, 64)
+	}
+	return thousands(ns, 0)
+}
+
+// thousands writes a number with a comma between groups of three digits.
+func thousands(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
+}
