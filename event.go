@@ -4,7 +4,6 @@ package nib
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -187,18 +186,10 @@ func (l *Logger) builder() *Event {
 	return e
 }
 
-// build lets f and attrs add their fields to a builder.
-func (e *Event) build(f func(*Event), attrs []slog.Attr) {
-	if f != nil {
-		e.run(f)
-	}
-	e.attrs(attrs)
-}
-
 // buildFields gives the encoded fields that f adds.
 func buildFields(l *Logger, dst []byte, f func(*Event)) []byte {
 	e := l.builder()
-	e.build(f, nil)
+	e.run(f)
 	dst = append(dst, e.buf...)
 	e.release()
 	return dst

@@ -245,7 +245,7 @@ func (l *Logger) With(f func(e *Event)) *Logger {
 	if l == nil || f == nil {
 		return l
 	}
-	return l.bind(f, nil)
+	return l.bind(f)
 }
 
 // WithAttrs is With for slog's attributes.
@@ -253,16 +253,16 @@ func (l *Logger) WithAttrs(attrs ...slog.Attr) *Logger {
 	if l == nil || len(attrs) == 0 {
 		return l
 	}
-	return l.bind(nil, attrs)
+	return l.bind(func(e *Event) { e.attrs(attrs) })
 }
 
-// bind appends the fields of f and attrs to the bound ones. A group that was
+// bind appends the fields that f adds to the bound ones. A group that was
 // waiting for its first field is opened by it.
-func (l *Logger) bind(f func(*Event), attrs []slog.Attr) *Logger {
+func (l *Logger) bind(f func(*Event)) *Logger {
 	e := l.builder()
 	e.buf = append(append(e.buf, l.bound...), l.pending...)
 	body := len(e.buf)
-	e.build(f, attrs)
+	e.run(f)
 	if len(e.buf) == body {
 		e.release()
 		return l
