@@ -20,6 +20,10 @@ func load32(s string, i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32([]byte(s[i : i+4])))
 }
 
+func load16(s string, i int) uint64 {
+	return uint64(binary.LittleEndian.Uint16([]byte(s[i : i+2])))
+}
+
 func load8(s string, i int) uint64 { return uint64(s[i]) }
 
 func store64(b []byte, i int, w uint64) {

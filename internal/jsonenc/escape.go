@@ -5,8 +5,9 @@ package jsonenc
 import "math/bits"
 
 // room is what appendEscaped keeps free behind the text that is still to come:
-// what the last 7 bytes can grow to, one store that runs over, and the quote.
-const room = 7*textLen + slack
+// as much as its last 7 bytes can grow by, which also takes up the stores of
+// whole words that run over, and the quote.
+const room = 7*textLen + 1
 
 // appendEscaped appends s[i:], escaped, and the closing quote. It copies clean
 // runs a word at a time, whatever else the string holds.

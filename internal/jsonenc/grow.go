@@ -4,10 +4,6 @@ package jsonenc
 
 import "slices"
 
-// slack is the number of bytes that the copying functions may write behind the
-// text they return: they store whole words and advance by less.
-const slack = 8
-
 // grow returns dst with room for n more bytes and some to spare, so that a line
 // that outgrows its buffer does not grow again with its next field. It is kept
 // out of line because it is rare and its callers are hot.

@@ -2,10 +2,7 @@
 
 package jsonenc
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // maxIntLen is the length of the longest 64-bit integer, "-9223372036854775808"
 // and "18446744073709551615" alike.
@@ -43,10 +40,94 @@ func AppendUint(dst []byte, v uint64) []byte {
 	if cap(dst)-j < maxIntLen {
 		dst = grow(dst, maxIntLen)
 	}
-	end := j + decimalLen(v)
-	b := dst[:end]
-	putDigits(b[j:], v)
+	b := dst[:j+decimalLen(v)]
+	if v >= 1e8 {
+		return putLarge(b, v)
+	}
+	i := len(b)
+	for v >= 100 {
+		q := v / 100
+		i -= 2
+		store16(b, i, twoDigits(v-q*100))
+		v = q
+	}
+	if v >= 10 {
+		store16(b, i-2, twoDigits(v))
+	} else {
+		store8(b, i-1, '0'+v)
+	}
 	return b
+}
+
+// AppendKeyInt appends a comma, the quoted key, a colon and v in decimal.
+func AppendKeyInt(dst []byte, key string, v int64) []byte {
+	minus := uint64(v) >> 63
+	return appendKeyNumber(dst, key, minus, (uint64(v)^-minus)+minus)
+}
+
+// AppendKeyUint appends a comma, the quoted key, a colon and v in decimal.
+func AppendKeyUint(dst []byte, key string, v uint64) []byte {
+	return appendKeyNumber(dst, key, 0, v)
+}
+
+// appendKeyNumber appends key and v, behind a sign if minus is 1, not 0. It repeats the
+// short lengths of AppendKey, as AppendKeyString does: that saves a third of the
+// time.
+func appendKeyNumber(dst []byte, key string, minus, v uint64) []byte {
+	j, n := len(dst), len(key)
+	if cap(dst)-j < n+4+maxIntLen {
+		return appendKeyNumber(grow(dst, n+4+maxIntLen), key, minus, v)
+	}
+	b := dst[:cap(dst)]
+	store16(b, j, ','|'"'<<8)
+	j += 2
+	bad := uint64(all80)
+	if uint(n-4) < 4 {
+		w := load4to7(key)
+		store4to7(b, j, n, w)
+		bad = mark(w)
+	} else if uint(n-8) <= 8 {
+		w, v := load64(key, 0), load64(key, n-8)
+		store64(b, j, w)
+		store64(b, j+n-8, v)
+		bad = mark(w) | mark(v)
+	} else if uint(n-1) < 3 {
+		w := load1to3(key)
+		store1to3(b, j, n, w)
+		bad = mark(w)
+	}
+	if bad&all80 != 0 {
+		return appendRareKeyNumber(dst, key, minus, v)
+	}
+	j += n
+	store32(b, j, '"'|':'<<8|'-'<<16)
+	j += 2 + int(minus)
+	b = b[:j+decimalLen(v)]
+	if v >= 1e8 {
+		return putLarge(b, v)
+	}
+	i := len(b)
+	for v >= 100 {
+		q := v / 100
+		i -= 2
+		store16(b, i, twoDigits(v-q*100))
+		v = q
+	}
+	if v >= 10 {
+		store16(b, i-2, twoDigits(v))
+	} else {
+		store8(b, i-1, '0'+v)
+	}
+	return b
+}
+
+// appendRareKeyNumber is appendKeyNumber for keys that are empty, long or need
+// escaping.
+//
+//go:noinline
+func appendRareKeyNumber(dst []byte, key string, minus, v uint64) []byte {
+	dst = appendRareKey(dst, key)
+	return AppendUint(append(dst, "-"[:minus]...), v)
 }
 
 // decimalLen returns the number of decimal digits of v.
@@ -59,6 +140,45 @@ func decimalLen(v uint64) int {
 		n++
 	}
 	return n
+}
+
+// putLarge writes v to the end of b, which has room for its digits, and returns
+// b. It cuts v into groups of eight digits, whose divisions do not wait for each
+// other; for small numbers the loop in the callers is faster.
+//
+//go:noinline
+func putLarge(b []byte, v uint64) []byte {
+	i := len(b)
+	for v >= 1e8 {
+		q := v / 1e8
+		i -= 8
+		group := v - q*1e8
+		high := group / 1e4
+		store32(b, i, fourDigits(high))
+		store32(b, i+4, fourDigits(group-high*1e4))
+		v = q
+	}
+	for v >= 100 {
+		q := v / 100
+		i -= 2
+		store16(b, i, twoDigits(v-q*100))
+		v = q
+	}
+	if v >= 10 {
+		store16(b, i-2, twoDigits(v))
+	} else {
+		store8(b, i-1, '0'+v)
+	}
+	return b
+}
+
+// twoDigits returns the two digits of v < 100, the first one lowest.
+func twoDigits(v uint64) uint64 { return load16(digitPairs, int(2*v)) }
+
+// fourDigits returns the four digits of v < 10000, the first one lowest.
+func fourDigits(v uint64) uint64 {
+	q := v / 100
+	return twoDigits(q) | twoDigits(v-q*100)<<16
 }
 
 // putDigits fills b with the last len(b) decimal digits of v, with leading
@@ -77,7 +197,8 @@ func putDigits(b []byte, v uint64) {
 
 // putPair writes the two digits of v, which is below 100, to the front of b.
 func putPair(b []byte, v uint64) {
-	binary.LittleEndian.PutUint16(b, uint16(digitPairs[2*v])|uint16(digitPairs[2*v+1])<<8)
+	_ = b[1]
+	store16(b, 0, twoDigits(v))
 }
 
 // AppendBool appends true or false.
@@ -86,14 +207,4 @@ func AppendBool(dst []byte, v bool) []byte {
 		return append(dst, "true"...)
 	}
 	return append(dst, "false"...)
-}
-
-// AppendKeyInt appends a comma, the quoted key, a colon and v in decimal.
-func AppendKeyInt(dst []byte, key string, v int64) []byte {
-	return AppendInt(AppendKey(dst, key), v)
-}
-
-// AppendKeyUint appends a comma, the quoted key, a colon and v in decimal.
-func AppendKeyUint(dst []byte, key string, v uint64) []byte {
-	return AppendUint(AppendKey(dst, key), v)
 }

@@ -4,7 +4,7 @@ package jsonenc
 
 // copyRunes copies the characters at s[i:] to b[j:] as long as they are not
 // ASCII and need no rewriting, and returns their length. It stops within 8
-// bytes of the end of s. b must have slack bytes of room behind s[i:].
+// bytes of the end of s. b has room for s[i:].
 func copyRunes(b []byte, j int, s string, i int) int {
 	start := i
 	for i+8 <= len(s) {

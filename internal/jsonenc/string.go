@@ -12,8 +12,8 @@ package jsonenc
 // AppendString appends s as a quoted JSON string.
 func AppendString(dst []byte, s string) []byte {
 	j, n := len(dst), len(s)
-	if cap(dst)-j < n+2+slack {
-		return AppendString(grow(dst, n+2+slack), s)
+	if cap(dst)-j < n+2 {
+		return AppendString(grow(dst, n+2), s)
 	}
 	b := dst[:cap(dst)]
 	store8(b, j, '"')
@@ -52,8 +52,8 @@ func AppendBytes(dst, b []byte) []byte {
 // first; who writes an object overwrites the first one by a brace.
 func AppendKey(dst []byte, key string) []byte {
 	j, n := len(dst), len(key)
-	if cap(dst)-j < n+4+slack {
-		return AppendKey(grow(dst, n+4+slack), key)
+	if cap(dst)-j < n+4 {
+		return AppendKey(grow(dst, n+4), key)
 	}
 	b := dst[:cap(dst)]
 	store16(b, j, ','|'"'<<8)
@@ -87,8 +87,8 @@ func AppendKey(dst []byte, key string) []byte {
 // string val.
 func AppendKeyString(dst []byte, key, val string) []byte {
 	j, n, m := len(dst), len(key), len(val)
-	if cap(dst)-j < n+m+6+slack {
-		return AppendKeyString(grow(dst, n+m+6+slack), key, val)
+	if cap(dst)-j < n+m+6 {
+		return AppendKeyString(grow(dst, n+m+6), key, val)
 	}
 	b := dst[:cap(dst)]
 	store16(b, j, ','|'"'<<8)
@@ -141,7 +141,7 @@ func AppendKeyString(dst []byte, key, val string) []byte {
 }
 
 // appendLong appends s, which is longer than 16 bytes, and the closing quote.
-// dst has room for both and slack bytes more.
+// dst has room for both.
 //
 //go:noinline
 func appendLong(dst []byte, s string) []byte {

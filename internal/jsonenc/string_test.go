@@ -208,6 +208,9 @@ func TestStringGrowsFromEveryCapacity(t *testing.T) {
 // Bytes behind the capacity belong to someone else.
 func TestStringStaysWithinCapacity(t *testing.T) {
 	texts := []string{"", "a", "abcdefg", "abcdefghi", strings.Repeat("a\n中é", 10), strings.Repeat("\x01", 9)}
+	for n := range 40 {
+		texts = append(texts, strings.Repeat("x", n), strings.Repeat("x", n)+"\n", strings.Repeat("é", n))
+	}
 	for _, s := range texts {
 		for c := range 120 {
 			back := []byte(strings.Repeat("#", 200))

@@ -138,12 +138,31 @@ func TestTimeCachedTakesAnyArguments(t *testing.T) {
 	var c SecondCache
 	for _, layout := range []string{time.RFC3339Nano, TimeUnixNano, time.Kitchen} {
 		f := CompileTime(layout)
-		for _, nsec := range []int{-1, 1e9, 2_000_000_003, -3_000_000_000} {
+		for _, nsec := range []int{-1, 1e9, 2_000_000_003, -2_000_000_000} {
 			want := wantTime(time.Unix(1e9, int64(nsec)).UTC(), layout)
 			if got := string(f.AppendCached(nil, &c, 1e9, nsec, nil)); got != want {
 				t.Errorf("AppendCached(%s, 1e9, %d, nil) = %s, want %s", layout, nsec, got, want)
 			}
 		}
+	}
+}
+
+// The text of the second comes from the cache as long as the second and the
+// location stay the same, whatever the fraction and the format.
+func TestTimeCacheKeepsTheSecond(t *testing.T) {
+	var c SecondCache
+	millis, plain := CompileTime("2006-01-02T15:04:05.000Z07:00"), CompileTime(time.RFC3339)
+	loc := time.FixedZone("", 3600)
+	millis.AppendCached(nil, &c, 1e9, 0, loc)
+	c.head[1] = '?'
+	if got, want := string(millis.AppendCached(nil, &c, 1e9, 5e6, loc)), `"?001-09-09T02:46:40.005+01:00"`; got != want {
+		t.Errorf("same second: %s, want %s", got, want)
+	}
+	if got, want := string(plain.AppendCached(nil, &c, 1e9, 0, loc)), `"?001-09-09T02:46:40+01:00"`; got != want {
+		t.Errorf("other format: %s, want %s", got, want)
+	}
+	if got, want := string(plain.AppendCached(nil, &c, 1e9, 0, time.UTC)), `"2001-09-09T01:46:40Z"`; got != want {
+		t.Errorf("other location: %s, want %s", got, want)
 	}
 }
 

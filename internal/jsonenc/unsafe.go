@@ -27,6 +27,12 @@ func load32(s string, i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32((*[4]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
 }
 
+// load16 returns s[i:i+2] as a little-endian word. In bounds because the caller
+// has 0 <= i and i+2 <= len(s).
+func load16(s string, i int) uint64 {
+	return uint64(binary.LittleEndian.Uint16((*[2]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))[:]))
+}
+
 // load8 returns s[i]. In bounds because the caller has 0 <= i and i < len(s).
 func load8(s string, i int) uint64 {
 	return uint64(*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i)))
