@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// testTime is what the clock of a captured logger shows.
+var testTime = time.Date(2026, 1, 2, 15, 4, 5, 6_000_000, time.UTC)
+
+// A capture keeps the lines and errors of a logger under test.
+type capture struct {
+	tb   testing.TB
+	mu   sync.Mutex
+	text [][]byte
+	errs []error
+}
+
+// newCapture returns a logger with a stopped clock at LevelTrace, and where its
+// lines and errors go. opts are applied last.
+func newCapture(tb testing.TB, opts ...nib.Option) (*nib.Logger, *capture) {
+	c := &capture{tb: tb}
+	base := []nib.Option{
+		nib.WithLevel(nib.LevelTrace),
+		nib.WithClock(func() time.Time { return testTime }),
+		nib.WithErrorHandler(c.fail),
+	}
+	return nib.New(c, append(base, opts...)...), c
+}
+
+func (c *capture) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text = append(c.text, bytes.Clone(p))
+	return len(p), nil
+}
+
+func (c *capture) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.errs = append(c.errs, err)
+}
+
+// take returns the lines so far, each checked, and forgets them.
+func (c *capture) take() []*node {
+	c.tb.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := make([]*node, len(c.text))
+	for i, line := range c.text {
+		v, err := parseLine(line)
+		if err != nil {
+			c.tb.Errorf("line %d is not right: %v\nline: %.2000q", i, err, line)
+			v = &node{kind: '{'}
+		}
+		lines[i] = v
+	}
+	c.text = nil
+	return lines
+}
+
+// one returns the one line that has been written since the last call.
+func (c *capture) one() *node {
+	c.tb.Helper()
+	lines := c.take()
+	if len(lines) != 1 {
+		c.tb.Errorf("got %d lines, want 1", len(lines))
+		return &node{kind: '{'}
+	}
+	return lines[0]
+}
+
+// takeErrors returns the errors so far and forgets them.
+func (c *capture) takeErrors() []error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	errs := c.errs
+	c.errs = nil
+	return errs
+}
+
+// value logs the one field that add makes under the key "k" and returns it.
+func value(tb testing.TB, add func(*nib.Event), opts ...nib.Option) *node {
+	tb.Helper()
+	l, c := newCapture(tb, opts...)
+	e := l.Log()
+	add(e)
+	e.Send()
+	return c.one().get("k")
+}
+
+// watch fails the test and shows all stacks if f does not come back; the limit
+// is far beyond what a slow machine needs.
+func watch(tb testing.TB, f func()) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		panic("the call under test does not come back")
+	}
+}
+
+func stringers(vals ...fmt.Stringer) []fmt.Stringer { return vals }
