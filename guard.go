@@ -5,6 +5,7 @@ package nib
 import (
 	"context"
 	"fmt"
+	"reflect"
 )
 
 // User code runs in this file and in addObject, addArray and marshal, each time
@@ -28,7 +29,26 @@ func (e *Event) failure(panicked any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
 	}
-	return "!PANIC: " + fmt.Sprint(panicked), true
+	return "!PANIC: " + panicText(panicked), true
+}
+
+// panicText shows what was given to panic. Its methods may panic too, and
+// package fmt would follow a cyclic map or slice until the stack is full, so
+// values without a text of their own are shown by their type.
+func panicText(panicked any) (text string) {
+	text = reflect.TypeOf(panicked).String()
+	defer func() { _ = recover() }()
+	switch v := panicked.(type) {
+	case error:
+		text = v.Error()
+	case fmt.Stringer:
+		text = v.String()
+	default:
+		if k := reflect.TypeOf(v).Kind(); scalar(k) {
+			text = fmt.Sprint(v)
+		}
+	}
+	return text
 }
 
 // run lets f add fields at this level.
@@ -95,7 +115,7 @@ func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 		if !done {
 			if r := recover(); r != nil {
 				keep = true
-				l.core.report(fmt.Errorf("nib: the sampler panicked: %v", r))
+				l.core.report(fmt.Errorf("nib: the sampler panicked: %s", panicText(r)))
 			}
 		}
 	}()
@@ -110,7 +130,7 @@ func callSink(s Sink, r *Record) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: the sink panicked: %v", p)
+				err = fmt.Errorf("nib: the sink panicked: %s", panicText(p))
 			}
 		}
 	}()

@@ -117,7 +117,7 @@ func callFlush(ctx context.Context, f flusher) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: Flush of the sink panicked: %v", p)
+				err = fmt.Errorf("nib: Flush of the sink panicked: %s", panicText(p))
 			}
 		}
 	}()

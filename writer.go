@@ -158,7 +158,7 @@ func (w *lineWriter) put(line []byte) (lost int, err error) {
 		if !done {
 			w.torn = true // nobody knows how much of it went out
 			if p := recover(); p != nil {
-				lost, err = 1, fmt.Errorf("nib: the writer panicked: %v", p)
+				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", panicText(p))
 			}
 		}
 	}()
