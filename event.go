@@ -70,6 +70,8 @@ type flags uint16
 const (
 	muted     flags = 1 << iota // fields are taken, the line is not written
 	inArray                     // the innermost container is an array
+	nested                      // a container is open
+	inValue                     // a method of the user's gives the value of a field: none can be added
 	hasTime                     // sec and nsec are set
 	timeShown                   // the line has its time field
 	hasCaller
@@ -220,8 +222,8 @@ func (e *Event) checkKey(key string) (string, bool) {
 		e.misused("a field was added to a finished event")
 		return "", false
 	}
-	if e.flags&inArray != 0 {
-		e.misused("a field was added to an array")
+	if e.flags&(inArray|inValue) != 0 {
+		e.misused("a field was added to an array or to the value of another field")
 		return "", false
 	}
 	if e.log.core.format.isReserved(key) {
@@ -237,7 +239,7 @@ func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.nest
 // Discard keeps the line from being written. Panic and Fatal still act. The
 // event is to be finished all the same.
 func (e *Event) Discard() *Event {
-	if e != nil {
+	if e != nil && e.nest >= 0 {
 		e.flags |= muted
 	}
 	return e
@@ -268,9 +270,11 @@ func (e *Event) time() (sec int64, nsec int32) {
 	return e.sec, e.nsec
 }
 
-// Timestamp adds the time of the line where the layout leaves it out.
+// Timestamp adds the time of the line where the layout leaves it out. Like
+// Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
+// it adds belongs to the line.
 func (e *Event) Timestamp() *Event {
-	if e == nil || e.nest < 0 || e.flags&(timeShown|inArray) != 0 {
+	if e == nil || e.nest < 0 || e.flags&(timeShown|nested|inValue) != 0 {
 		return e
 	}
 	e.flags |= timeShown

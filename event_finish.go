@@ -4,7 +4,6 @@ package nib
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"time"
@@ -41,11 +40,11 @@ func (e *Event) Send() {
 // not a constant or a pointer before nib is called, also when the level is off:
 // the typed field methods and Msg have no such cost.
 func (e *Event) Msgf(format string, args ...any) {
-	if e == nil {
+	if e == nil || !e.finishable() {
 		return
 	}
 	if e.act != actNone {
-		e.finish(fmt.Sprintf(format, args...), true)
+		e.finish(string(e.format(nil, format, args)), true)
 		return
 	}
 	e.finishf(format, args)
@@ -54,7 +53,7 @@ func (e *Event) Msgf(format string, args ...any) {
 // MsgFunc writes the line with the message that f returns. f does not run when
 // the level is off.
 func (e *Event) MsgFunc(f func() string) {
-	if e == nil {
+	if e == nil || !e.finishable() {
 		return
 	}
 	var msg string
@@ -69,10 +68,7 @@ func (e *Event) MsgFunc(f func() string) {
 func (e *Event) finishf(format string, args []any) {
 	scratch := e.scratch[:0]
 	e.scratch = nil
-	scratch = fmt.Appendf(scratch, format, args...)
-	if !e.finishable() {
-		return
-	}
+	scratch = e.format(scratch, format, args)
 	if e.log.busyEnd {
 		e.extras(string(scratch))
 	}
@@ -126,7 +122,7 @@ func (e *Event) extras(msg string) {
 	if e.level >= c.stackFrom {
 		e.Stack()
 	}
-	if len(c.hooks) > 0 {
+	if len(c.hooks) > 0 && e.flags&muted == 0 {
 		e.runHooks(msg)
 	}
 	if e.log.open+e.log.waiting > 0 {

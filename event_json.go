@@ -37,7 +37,7 @@ func (e *Event) addJSON(v any) {
 		e.null()
 		return
 	}
-	if deeper(reflect.ValueOf(v), maxDepth-int(e.nest)) {
+	if deeper(reflect.ValueOf(v), maxDepth-int(e.nest), maxDepth) {
 		e.buf = append(e.buf, `"!ERROR: nested deeper than 32"`...)
 		return
 	}
@@ -66,15 +66,13 @@ func (e *Event) addJSON(v any) {
 // marshal runs the encoder, which runs user code.
 func (e *Event) marshal(j *jsonEncoder, v any) (text string, ok bool) {
 	done := false
-	e.nest++
+	s := e.suspend()
 	defer func() {
 		if !done {
 			text, ok = e.failure(recover())
 			ok = false
 		}
-		if e.nest > 0 {
-			e.nest--
-		}
+		e.resume(s)
 	}()
 	err := j.enc.Encode(v)
 	done = true
@@ -96,7 +94,7 @@ var (
 // deeper reports whether v nests containers more than depth deep. encoding/json
 // has no limit: it would follow a value of any depth until the stack is full,
 // which ends the process.
-func deeper(v reflect.Value, depth int) bool {
+func deeper(v reflect.Value, depth, links int) bool {
 	if !v.IsValid() {
 		return false
 	}
@@ -105,8 +103,8 @@ func deeper(v reflect.Value, depth int) bool {
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		// A chain of pointers costs depth too: *any can point at itself.
-		return depth < 0 || deeper(v.Elem(), depth-1)
+		// A chain of pointers has an end too: *any can point at itself.
+		return links <= 0 || deeper(v.Elem(), depth, links-1)
 	case reflect.Struct:
 		return depth <= 0 || deeperStruct(v, depth-1)
 	case reflect.Map:
@@ -114,7 +112,7 @@ func deeper(v reflect.Value, depth int) bool {
 			return true
 		}
 		for it := v.MapRange(); it.Next(); {
-			if deeper(it.Value(), depth-1) {
+			if deeper(it.Value(), depth-1, maxDepth) {
 				return true
 			}
 		}
@@ -126,7 +124,7 @@ func deeper(v reflect.Value, depth int) bool {
 			return false
 		}
 		for i := range v.Len() {
-			if deeper(v.Index(i), depth-1) {
+			if deeper(v.Index(i), depth-1, maxDepth) {
 				return true
 			}
 		}
@@ -141,7 +139,7 @@ func deeperStruct(v reflect.Value, depth int) bool {
 		if scalar(f.Type.Kind()) || !f.IsExported() && !f.Anonymous || f.Tag.Get("json") == "-" {
 			continue
 		}
-		if deeper(v.Field(i), depth) {
+		if deeper(v.Field(i), depth, maxDepth) {
 			return true
 		}
 	}

@@ -72,7 +72,7 @@ func (e *Event) Func(f func(*Event)) *Event {
 type scope struct {
 	from    int // the place of its opening byte
 	watched uint64
-	array   flags // inArray when it stands in an array
+	outer   flags // inArray and nested as they are around it
 }
 
 // enter opens a container at the end of the line, unless that is too deep.
@@ -81,9 +81,9 @@ func (e *Event) enter(array flags) (s scope, ok bool) {
 		e.buf = append(e.buf, `"!ERROR: nested deeper than 32"`...)
 		return s, false
 	}
-	s = scope{len(e.buf), e.watched, e.flags & inArray}
+	s = scope{len(e.buf), e.watched, e.flags & (inArray | nested)}
 	e.nest++
-	e.flags = e.flags&^inArray | array
+	e.flags = e.flags&^inArray | array | nested
 	e.watched = 0
 	if array != 0 {
 		e.watched = ^e.watched
@@ -104,7 +104,7 @@ func (e *Event) leave(s scope, brackets string) {
 
 func (e *Event) restore(s scope) {
 	e.nest--
-	e.watched, e.flags = s.watched, e.flags&^inArray|s.array
+	e.watched, e.flags = s.watched, e.flags&^(inArray|nested)|s.outer
 }
 
 // fail puts what went wrong in place of the container.
@@ -176,7 +176,7 @@ func (a *Array) element() (*Event, bool) {
 	if e == nil {
 		return nil, false
 	}
-	if e.nest < 0 || e.flags&inArray == 0 {
+	if e.nest < 0 || e.flags&(inArray|inValue) != inArray {
 		e.misused("an element was added to an array that is closed")
 		return nil, false
 	}

@@ -15,6 +15,9 @@ import (
 // panicKey is the field that says which callback of a line has panicked.
 const panicKey = "panic"
 
+// depthKey is the field in place of those that were embedded too deep.
+const depthKey = "depth"
+
 // failure turns a recovered panic into text. For nil the goroutine is ending
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
 // garbage collector, since outer callbacks of the same event will still come by.
@@ -57,6 +60,10 @@ func (e *Event) run(f func(*Event)) {
 		e.misused("a field was added to a finished event")
 		return
 	}
+	if e.nest >= maxDepth { // a Marshaler that embeds itself
+		e.str(depthKey, "!ERROR: nested deeper than 32")
+		return
+	}
 	done := false
 	e.nest++
 	defer func() {
@@ -80,18 +87,49 @@ func (e *Event) fieldFailed(panicked any) {
 // callText runs a method that gives text.
 func (e *Event) callText(f func() string) (text string) {
 	done := false
-	e.nest++
+	s := e.suspend()
 	defer func() {
 		if !done {
 			text, _ = e.failure(recover())
 		}
-		if e.nest > 0 {
-			e.nest--
-		}
+		e.resume(s)
 	}()
 	text = f()
 	done = true
 	return text
+}
+
+// format formats a message, which may run methods of the arguments. Package fmt
+// catches a panic in one of these, but not in one of the panic's own.
+func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
+	done := false
+	s := e.suspend()
+	defer func() {
+		if !done {
+			what, _ := e.failure(recover())
+			text = append(dst, what...)
+		}
+		e.resume(s)
+	}()
+	text = fmt.Appendf(dst, format, args...)
+	done = true
+	return text
+}
+
+// suspend keeps user code that is asked for the value of a field from adding
+// fields to the same event, where they would end up in the middle of that one.
+func (e *Event) suspend() scope {
+	s := scope{watched: e.watched, outer: e.flags & inValue}
+	e.nest++
+	e.watched, e.flags = ^uint64(0), e.flags|inValue
+	return s
+}
+
+func (e *Event) resume(s scope) {
+	if e.nest > 0 { // else the goroutine is ending
+		e.nest--
+		e.watched, e.flags = s.watched, e.flags&^inValue|s.outer
+	}
 }
 
 // addContext runs the function of WithContextFields.
@@ -149,8 +187,11 @@ func ErrorCauses(e *Event, key string, err error) {
 	}
 }
 
+// maxCauses ends a list of causes that contain each other.
+const maxCauses = 64
+
 func appendCauses(dst []error, err error, depth int) []error {
-	if depth == 0 {
+	if depth == 0 || len(dst) >= maxCauses {
 		return dst
 	}
 	switch w := err.(type) {
