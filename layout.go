@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
 )
 
 // OmitKey as a key of a [Layout] leaves that field out.
@@ -148,7 +149,17 @@ func (f *format) encodeLevel(l Level) string {
 	if f.levelKey == "" {
 		return ""
 	}
-	return string(jsonenc.AppendString([]byte(f.levelKey), f.LevelName(l)))
+	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l)))
+}
+
+// levelName names a level, in nib's way if the layout's function panics.
+func (f *format) levelName(l Level) (name string) {
+	defer func() {
+		if recover() != nil {
+			name = l.String()
+		}
+	}()
+	return f.LevelName(l)
 }
 
 // level gives the encoded level field. Unnamed levels are encoded once and
@@ -177,6 +188,24 @@ func (f *format) isReserved(key string) bool {
 		}
 	}
 	return false
+}
+
+// rename gives the reserved ones among encoded fields the keys they would have
+// been given under this layout. end is what the fields lack to be complete.
+func (f *format) rename(fields, end string) string {
+	if fields == "" {
+		return ""
+	}
+	var out, name []byte
+	for k, v := range jsonscan.Fields([]byte(fields + end)) {
+		name, _ = jsonscan.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
+		out = append(out, ',', '"')
+		if f.isReserved(string(name)) {
+			out = append(out, reservedPrefix...)
+		}
+		out = append(append(append(out, k...), '"', ':'), v...)
+	}
+	return string(out[:len(out)-len(end)])
 }
 
 // fractionDigits is the number of digits that the fraction of a second has in

@@ -5,6 +5,7 @@ package nib
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -31,11 +32,15 @@ func WithLevel(level slog.Leveler) Option {
 }
 
 // WithLayout sets the shape of the lines. Fields bound before keep the shape
-// they were given.
+// they were given, except that the keys which the layout reserves are renamed.
 func WithLayout(layout Layout) Option {
 	return func(l *Logger) {
 		l.core.format = newFormat(layout)
 		l.nameField = l.core.format.encodeName(l.name)
+		l.bound = l.core.format.rename(l.bound, strings.Repeat("}", l.open))
+		if l.open == 0 && l.waiting > 0 {
+			l.pending = l.core.format.rename(l.pending, "0"+strings.Repeat("}", l.waiting-1))
+		}
 	}
 }
 

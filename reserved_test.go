@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// A forgery adds fields that pretend to be nib's own, by one of the ways there
+// are. Each adds every key of keys, and nothing else.
+type forgery struct {
+	name string
+	opts []nib.Option
+	log  func(l *nib.Logger, keys []string) // at info, with the message "real"
+}
+
+func strs(e *nib.Event, keys []string) {
+	for _, k := range keys {
+		e.Str(k, "forged")
+	}
+}
+
+func fieldMap(keys []string) map[string]any {
+	m := map[string]any{}
+	for _, k := range keys {
+		m[k] = "forged"
+	}
+	return m
+}
+
+func attrs(keys []string) []slog.Attr {
+	var list []slog.Attr
+	for _, k := range keys {
+		list = append(list, slog.String(k, "forged"))
+	}
+	return list
+}
+
+type valuer struct{ v slog.Value }
+
+func (v valuer) LogValue() slog.Value { return v.v }
+
+func forgeries(keys []string) []forgery {
+	embed := marshalFunc(func(e *nib.Event) { strs(e, keys) })
+	end := func(e *nib.Event) { e.Msg("real") }
+	return []forgery{
+		{"Str", nil, func(l *nib.Logger, keys []string) { e := l.Info(); strs(e, keys); end(e) }},
+		{"Str before Msgf", nil, func(l *nib.Logger, keys []string) { e := l.Info(); strs(e, keys); e.Msgf("%s", "real") }},
+		{"Fields", nil, func(l *nib.Logger, keys []string) { end(l.Info().Fields(fieldMap(keys))) }},
+		{"EmbedObject", nil, func(l *nib.Logger, keys []string) { end(l.Info().EmbedObject(embed)) }},
+		{"Func", nil, func(l *nib.Logger, keys []string) { end(l.Info().Func(func(e *nib.Event) { strs(e, keys) })) }},
+		{"Attrs", nil, func(l *nib.Logger, keys []string) { end(l.Info().Attrs(attrs(keys)...)) }},
+		{"inline group", nil, func(l *nib.Logger, keys []string) {
+			end(l.Info().Attrs(slog.Attr{Value: slog.GroupValue(attrs(keys)...)}))
+		}},
+		{"LogValuer", nil, func(l *nib.Logger, keys []string) {
+			end(l.Info().Attrs(slog.Any("", valuer{slog.GroupValue(attrs(keys)...)})))
+		}},
+		{"LogAttrs", nil, func(l *nib.Logger, keys []string) {
+			l.LogAttrs(context.Background(), nib.LevelInfo, "real", attrs(keys)...)
+		}},
+		{"Entry", nil, func(l *nib.Logger, keys []string) {
+			e := l.Entry(nib.Entry{Time: testTime, Message: "real"})
+			strs(e, keys)
+			e.Send()
+		}},
+		{"With", nil, func(l *nib.Logger, keys []string) { end(l.With(func(e *nib.Event) { strs(e, keys) }).Info()) }},
+		{"With Func", nil, func(l *nib.Logger, keys []string) {
+			end(l.With(func(e *nib.Event) { e.Func(func(e *nib.Event) { strs(e, keys) }) }).Info())
+		}},
+		{"WithAttrs", nil, func(l *nib.Logger, keys []string) { end(l.WithAttrs(attrs(keys)...).Info()) }},
+		{"hook", []nib.Option{nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
+			func(l *nib.Logger, keys []string) { end(l.Info()) }},
+		{"hook before Msgf", []nib.Option{nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
+			func(l *nib.Logger, keys []string) { l.Info().Msgf("%s", "real") }},
+		{"Ctx", []nib.Option{nib.WithContextFields(func(_ context.Context, e *nib.Event) { strs(e, keys) })},
+			func(l *nib.Logger, keys []string) { end(l.Info().Ctx(context.Background())) }},
+	}
+}
+
+// layouts with keys of their own; the names are what is reserved.
+func reservingLayouts() map[string]nib.Layout {
+	return map[string]nib.Layout{
+		"time level message logger caller stack": {},
+		"ts lvl msg name src trace":              {TimeKey: "ts", LevelKey: "lvl", MessageKey: "msg", LoggerKey: "name", CallerKey: "src", StackKey: "trace"},
+		"@timestamp log.level m\"sg l c s":       {TimeKey: "@timestamp", LevelKey: "log.level", MessageKey: "m\"sg", LoggerKey: "l", CallerKey: "c", StackKey: "s"},
+		"level logger caller stack":              {TimeKey: nib.OmitKey, MessageKey: nib.OmitKey},
+		"time message":                           {LevelKey: nib.OmitKey, LoggerKey: nib.OmitKey, CallerKey: nib.OmitKey, StackKey: nib.OmitKey},
+	}
+}
+
+func TestGauntlet1_NoFieldPassesForNibsOwn(t *testing.T) {
+	for names, layout := range reservingLayouts() {
+		keys := strings.Fields(names)
+		for _, first := range []bool{false, true} {
+			layout.MessageFirst = first
+			for _, f := range forgeries(keys) {
+				l, c := newCapture(t, append(f.opts, nib.WithLayout(layout), nib.WithCaller())...)
+				f.log(l.Named("app"), keys)
+				line := c.one()
+				for _, k := range keys {
+					if got := line.get("field." + k); got == nil || got.text != "forged" {
+						t.Errorf("%s, layout %q\n got %s\nwant the field under field.%s", f.name, names, line, k)
+					}
+					if got := line.get(k); got != nil && got.text == "forged" || countKey(line, k) > 1 {
+						t.Errorf("%s, layout %q: %s is forged\n got %s", f.name, names, k, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+func countKey(line *node, key string) (n int) {
+	for _, k := range line.keys {
+		if k == key {
+			n++
+		}
+	}
+	return n
+}
+
+func TestGauntlet1_KeysThatAreOnlyLikeReservedOnesStay(t *testing.T) {
+	for _, key := range []string{"", "Time", "times", "tim", "leve", "levels", "messag", "massage", "user", "stuck", "error", "msg", "field.time"} {
+		l, c := newCapture(t)
+		l.Info().Str(key, "v").Msg("m")
+		if got := c.one().get(key); got.String() != `"v"` {
+			t.Errorf("key %q\n got %s", key, got)
+		}
+	}
+}
+
+func TestGauntlet1_ReservedKeysInsideOfContainersStay(t *testing.T) {
+	l, c := newCapture(t)
+	l.Info().Dict("d", func(e *nib.Event) { e.Str("time", "a").Dict("level", func(e *nib.Event) { e.Str("message", "b") }) }).
+		Array("a", func(a *nib.Array) { a.Dict(func(e *nib.Event) { e.Str("stack", "c") }) }).
+		Any("m", map[string]any{"logger": 1}).Attrs(slog.Group("g", slog.Int("caller", 2))).Str("time", "d").Msg("m")
+	want := `{"time":"2026-01-02T15:04:05.006Z","level":"info","d":{"time":"a","level":{"message":"b"}},"a":[{"stack":"c"}],"m":{"logger":1},"g":{"caller":2},"field.time":"d","message":"m"}`
+	if got := c.one().String(); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	g := l.WithGroup("time").With(func(e *nib.Event) { e.Str("level", "a") })
+	g.Info().Str("message", "b").Msg("m")
+	want = `{"time":"2026-01-02T15:04:05.006Z","level":"info","field.time":{"level":"a","message":"b"},"message":"m"}`
+	if got := c.one().String(); got != want {
+		t.Errorf("in a group\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestGauntlet1_LayoutFunctionsCannotForge(t *testing.T) {
+	keys := strings.Fields("time level message logger caller stack")
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{
+		Static: func(e *nib.Event) { strs(e, keys) },
+		Error:  func(e *nib.Event, key string, err error) { e.AnErr(key, err); strs(e, keys) },
+	}))
+	l.Info().Err(anError).Msg("real")
+	line := c.one()
+	for _, k := range keys {
+		if got := line.get(k); got != nil && got.text == "forged" || countKey(line, "field."+k) != 2 {
+			t.Errorf("%s\n got %s", k, line)
+		}
+	}
+}
+
+// Only the function that writes the caller writes reserved keys: its own.
+func TestGauntlet1_LayoutCallerWritesItsKey(t *testing.T) {
+	l, c := newCapture(t, nib.WithCaller(), nib.WithLayout(nib.Layout{
+		Caller: func(e *nib.Event, key string, f runtime.Frame) {
+			e.Dict(key, func(e *nib.Event) { e.Str("func", f.Function[strings.LastIndexByte(f.Function, '.')+1:]) })
+		},
+	}))
+	l.Info().Msg("m")
+	if got := c.one().get("caller").String(); got != `{"func":"TestGauntlet1_LayoutCallerWritesItsKey"}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestGauntlet1_ErrorKeyThatIsReservedIsRenamed(t *testing.T) {
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{ErrorKey: "message"}))
+	l.Info().Err(anError).Msg("real")
+	line := c.one()
+	if line.get("message").String() != `"real"` || line.get("field.message").String() != `"broken"` {
+		t.Errorf("got %s", line)
+	}
+}
+
+func TestGauntlet1_TheSameKeyTwiceIsKept(t *testing.T) {
+	l, c := newCapture(t)
+	l.With(func(e *nib.Event) { e.Int("k", 1) }).Info().Int("k", 2).Int("k", 3).Send()
+	line := c.one()
+	if countKey(line, "k") != 3 {
+		t.Errorf("got %s", line)
+	}
+}
+
+// A layout set later reserves keys that bound fields may have already.
+func TestGauntlet1_LaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
+	l, c := newCapture(t)
+	for name, bound := range map[string]*nib.Logger{
+		"With": l.With(func(e *nib.Event) {
+			e.Str("a", "b").Str("ts", "forged").Dict("msg", func(e *nib.Event) { e.Int("msg", 1) })
+		}),
+		"WithGroup": l.WithGroup("ts").With(func(e *nib.Event) { e.Str("msg", "inside") }),
+		"pending":   l.With(func(e *nib.Event) { e.Str("msg", "forged") }).WithGroup("ts").WithGroup("msg"),
+	} {
+		bound.WithOptions(nib.WithLayout(nib.Layout{TimeKey: "ts", MessageKey: "msg"})).Info().Int("n", 1).Msg("real")
+		line := c.one()
+		if countKey(line, "ts") != 1 || countKey(line, "msg") != 1 || line.get("ts").kind != '"' || line.get("msg").text != "real" {
+			t.Errorf("%s\n got %s", name, line)
+		}
+	}
+}
+
+// What nib adds on demand must not end up inside of a container or twice.
+func TestGauntlet1_OwnFieldsOnDemandStandAtTheTop(t *testing.T) {
+	bare := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
+	own := func(e *nib.Event) { e.Timestamp().Caller().CallerSkipFrame(0).Stack().Timestamp().Caller().Stack() }
+	for name, log := range map[string]func(l *nib.Logger){
+		"plain":  func(l *nib.Logger) { e := l.Info(); own(e); e.Send() },
+		"Func":   func(l *nib.Logger) { l.Info().Func(own).Send() },
+		"Embed":  func(l *nib.Logger) { l.Info().EmbedObject(marshalFunc(own)).Send() },
+		"Dict":   func(l *nib.Logger) { e := l.Info().Dict("d", own); own(e); e.Send() },
+		"Array":  func(l *nib.Logger) { e := l.Info(); e.Array("d", func(a *nib.Array) { own(e) }); own(e); e.Send() },
+		"Object": func(l *nib.Logger) { e := l.Info().Object("o", marshalFunc(own)); own(e); e.Send() },
+	} {
+		for _, opts := range [][]nib.Option{{}, {bare}, {nib.WithCaller(), nib.WithStack(nib.LevelInfo)}, {bare, nib.WithCaller()}} {
+			l, c := newCapture(t, opts...)
+			log(l)
+			line := c.one()
+			for _, k := range []string{"time", "caller", "stack"} {
+				if line.get(k) == nil {
+					t.Errorf("%s: %s is missing\n got %s", name, k, line)
+				}
+			}
+			for _, k := range []string{"d", "o"} {
+				if v := line.get(k); v != nil && len(v.kids) > 0 {
+					t.Errorf("%s: own fields in a container\n got %s", name, v)
+				}
+			}
+		}
+	}
+}
