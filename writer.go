@@ -169,7 +169,8 @@ func (w *lineWriter) put(line []byte) (lost int, err error) {
 	rest := len(line)
 	if err == nil {
 		rest, err = w.writeFull(line)
-		w.torn = rest > 0 && rest < len(line)
+		// After an impossible count nobody knows how much went out.
+		w.torn = rest > 0 && (rest < len(line) || err == errWriteCount)
 	}
 	done = true
 	if rest > 0 {
