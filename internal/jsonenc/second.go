@@ -68,29 +68,34 @@ func (c *SecondCache) append(dst []byte, f TimeFormat, nsec int) []byte {
 		putPair(b[n+2:], ms%100)
 		n += 4
 	case f.digits > 0:
-		n += putFraction(b[n:n+10], uint64(nsec), int(f.digits), f.trim)
+		n += putFraction((*[10]byte)(b[n:]), uint64(nsec), int(f.digits), f.trim)
 	}
 	*(*[8]byte)(b[n:]) = c.tail
 	return dst[:j+n+int(c.n)]
 }
 
-// putFraction writes a point and the first digits of nsec / 10^9 to b and
-// returns their length. With trim it leaves out trailing zeros, and the point if
-// nothing is left.
-func putFraction(b []byte, nsec uint64, digits int, trim bool) int {
-	v := nsec / pow10[9-digits]
+// putFraction writes a point and the first digits of nsec / 10^9 to the front of
+// b and returns their length. With trim it leaves out trailing zeros, and the
+// point if nothing is left. It always writes all nine digits: that takes less
+// than a division by a power that is not constant.
+func putFraction(b *[10]byte, nsec uint64, digits int, trim bool) int {
+	first := nsec / 1e8
+	nsec -= first * 1e8
+	high := nsec / 1e4
+	b[0] = '.'
+	b[1] = byte('0' + first)
+	store32(b[:], 2, fourDigits(high))
+	store32(b[:], 6, fourDigits(nsec-high*1e4))
+	n := 1 + digits
 	if trim {
-		if v == 0 {
-			return 0
+		for b[n-1] == '0' {
+			n--
 		}
-		for v%10 == 0 {
-			v /= 10
-			digits--
+		if n == 1 {
+			n = 0
 		}
 	}
-	b[0] = '.'
-	putDigits(b[1:1+digits], v)
-	return 1 + digits
+	return n
 }
 
 // putZone writes Z or the offset as ±hh:mm, and the closing quote. Package time

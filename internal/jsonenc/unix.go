@@ -29,6 +29,9 @@ func AppendUnixNano(dst []byte, sec int64, nsec int) []byte {
 // behind the other, so it never needs more than 64 bits.
 func appendUnixFraction(dst []byte, sec int64, frac uint64, digits int) []byte {
 	whole := uint64(sec)
+	if whole < 1<<33 { // 1970 to 2242
+		return AppendUint(dst, whole*pow10[digits]+frac)
+	}
 	if sec < 0 {
 		dst = append(dst, '-')
 		whole = -whole
