@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/nibhttp"
+)
+
+// A nullWriter is a ResponseWriter that allocates nothing.
+type nullWriter struct{ h http.Header }
+
+func (w nullWriter) Header() http.Header         { return w.h }
+func (w nullWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w nullWriter) WriteHeader(int)             {}
+func (w nullWriter) Flush()                      {}
+
+func TestMallocsOfARequest(t *testing.T) {
+	if !alloctest.Enabled {
+		t.Skip("mallocs mean nothing in this build")
+	}
+	body := []byte("hello")
+	quiet := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
+	logging := func(w http.ResponseWriter, r *http.Request) {
+		log := nib.FromContext(r.Context())
+		log.Info().Str("k", "v").Msg("one")
+		log.Info().Str("k", "v").Msg("two")
+		nib.FromContext(r.Context()).Info().Msg("three")
+		_, _ = w.Write(body)
+	}
+	client := http.Header{
+		"X-Request-Id": {"550e8400-e29b-41d4-a716-446655440000"},
+		"Traceparent":  {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+	}
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		header  http.Header
+		opts    []nibhttp.Option
+		want    float64
+	}{
+		{"the line", quiet, nil, nil, 1},
+		{"the line, ids of the client", quiet, client, nil, 1},
+		{"three lines of the handler too", logging, nil, nil, 3},
+		{"three lines of the handler too, ids of the client", logging, client, nil, 3},
+		{"fields", quiet, nil, []nibhttp.Option{nibhttp.WithFields(func(e *nib.Event, r *http.Request) { e.Str("host", r.Host) })}, 1},
+		{"line off", quiet, nil, []nibhttp.Option{nibhttp.WithLevels(func(int) nib.Level { return nib.LevelDebug })}, 1},
+	} {
+		h := nibhttp.Middleware(nib.New(io.Discard), c.opts...)(c.handler)
+		r := httptest.NewRequest("GET", "/some/path", nil)
+		if c.header != nil {
+			r.Header = c.header
+		}
+		var w http.ResponseWriter = nullWriter{http.Header{}}
+		if got, _ := alloctest.Count(func() { h.ServeHTTP(w, r) }, 1000); got != c.want {
+			t.Errorf("%s: got %v mallocs a request, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nibhttp connects nib with net/http: [Middleware] writes one line per
+// request and gives handlers a logger that knows the request, [LevelHandler]
+// changes a level while the server runs, [MetricsHandler] shows what a logger
+// could not write.
+//
+// An access line has, in this order:
+//
+//	method      of the request
+//	path        of the URL, decoded; the query is left out, it often holds secrets
+//	route       pattern of the ServeMux that was matched, if any
+//	status      of the response; 0 if none is known (see below)
+//	bytes       of the body, as the handler wrote them
+//	took        from the start of the handler to its end
+//	remote      address of the peer, as net/http has it
+//	request_id  from X-Request-Id, or made up
+//	trace_id, span_id  from traceparent (W3C Trace Context), if there is a valid one
+//	canceled    true when the context of the request was cancelled before the handler
+//	            had ended: the client went away, or the server was told to stop
+//	hijacked    true when the handler took the connection over
+//	aborted     true when the handler panicked or ended its goroutine
+//	status_ignored  a second status the handler set, too late to be sent
+//
+// The status is 200 when the handler set none, as in net/http, and 500 when it
+// panicked before it set one, although net/http then closes the connection. It
+// is 0 for a connection that was taken over before a status was set, and for a
+// handler that ended with [net/http.ErrAbortHandler] before it had set one.
+package nibhttp

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// An exchange is a request, its context and the writer of its response: all
+// that one request needs, in one malloc. It is not pooled. A handler may leave
+// goroutines behind that hold its request or, wrongly, its ResponseWriter; in a
+// pool those would write into someone else's response.
+type exchange struct {
+	context.Context // of the request as it came in
+	m               *middleware
+	req             http.Request // what the handler gets
+	w               writer
+
+	start          time.Time
+	path           string // the handler may change the URL
+	id             string // from the client; "" when it is in made
+	trace, span    string // within the header; "" without a valid one
+	made           [idLen]byte
+	returned       bool
+	log            atomic.Pointer[nib.Logger] // nil until the handler asks for it
+	panicked, gone bool
+}
+
+// loggerKey is what nib.FromContext asks a context for. Knowing it, the exchange
+// answers for itself: the logger is made only when a handler asks for it, and no
+// context.WithValue is needed to hold it.
+var loggerKey = func() any {
+	p := keyProbe{Context: context.Background()}
+	nib.FromContext(&p)
+	return p.asked
+}()
+
+// A keyProbe remembers which key it was asked for.
+type keyProbe struct {
+	context.Context
+	asked any
+}
+
+func (p *keyProbe) Value(key any) any {
+	p.asked = key
+	return nil
+}
+
+// exchangeKey is the key of the exchange itself.
+type exchangeKey struct{}
+
+func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{Context: r.Context(), m: m, path: r.URL.Path, start: m.now()}
+	x.w.ResponseWriter = w
+	x.req = *r.WithContext(x) // inlined, so that this is the only copy
+	if !m.ownIDs {
+		x.id = clientID(r.Header)
+	}
+	if x.id == "" {
+		makeID(&x.made)
+	}
+	if v := r.Header["Traceparent"]; len(v) == 1 {
+		x.trace, x.span, _ = parseTraceparent(v[0])
+	}
+	if m.echo {
+		w.Header()["X-Request-Id"] = []string{x.requestID()}
+	}
+	return x
+}
+
+// Value implements context.Context.
+func (x *exchange) Value(key any) any {
+	switch key {
+	case loggerKey:
+		return x.logger()
+	case exchangeKey{}:
+		return x
+	}
+	return x.Context.Value(key)
+}
+
+// logger gives the logger of the request. Goroutines of the handler may ask at
+// once; they get the same one.
+func (x *exchange) logger() *nib.Logger {
+	if l := x.log.Load(); l != nil {
+		return l
+	}
+	l := x.m.log.With(x.addIDs)
+	if !x.log.CompareAndSwap(nil, l) {
+		return x.log.Load()
+	}
+	return l
+}
+
+func (x *exchange) addIDs(e *nib.Event) {
+	if x.id != "" {
+		e.Str("request_id", x.id)
+	} else {
+		e.Bytes("request_id", x.made[:])
+	}
+	if x.trace != "" {
+		e.Str("trace_id", x.trace).Str("span_id", x.span)
+	}
+}
+
+func (x *exchange) requestID() string {
+	if x.id != "" {
+		return x.id
+	}
+	return string(x.made[:])
+}
+
+// end writes the lines of a request whose handler has returned, panicked or
+// ended its goroutine. It is deferred. r is the request as it came in.
+func (x *exchange) end(r *http.Request) {
+	if r.MultipartForm == nil {
+		// The server removes the temporary files of the form it finds in its own
+		// request (golang/go#58809); the handler has parsed its copy.
+		r.MultipartForm = x.req.MultipartForm
+	}
+	took := x.m.now().Sub(x.start)
+	if x.returned {
+		x.writeLine(took)
+		return
+	}
+	p := recover()
+	if p != nil && p != http.ErrAbortHandler {
+		x.panicked = true
+		x.logger().Error().
+			Str("method", x.req.Method).
+			Str("path", x.path).
+			Str("panic", fmt.Sprint(p)).
+			Stack().
+			Msg("handler panicked")
+	}
+	x.writeLine(took)
+	if p != nil {
+		panic(p)
+	}
+}
+
+// status is what the access line shows; see the package comment.
+func (x *exchange) status() int {
+	switch {
+	case x.w.status != 0 || x.w.hijacked:
+		return x.w.status
+	case x.panicked:
+		return http.StatusInternalServerError
+	case x.returned:
+		return http.StatusOK
+	}
+	return 0
+}
+
+// writeLine writes the access line.
+func (x *exchange) writeLine(took time.Duration) {
+	m := x.m
+	if m.skip != nil && !x.panicked && m.skip(&x.req) {
+		return
+	}
+	status := x.status()
+	level := m.levels(status)
+	if x.panicked {
+		level = max(level, nib.LevelError)
+	}
+	e := m.log.At(level)
+	if e == nil {
+		return
+	}
+	e.Str("method", x.req.Method).Str("path", x.path)
+	if x.req.Pattern != "" {
+		e.Str("route", x.req.Pattern)
+	}
+	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", took).Str("remote", x.req.RemoteAddr)
+	x.addIDs(e)
+	if x.Context.Err() == context.Canceled {
+		e.Bool("canceled", true)
+	}
+	if x.w.hijacked {
+		e.Bool("hijacked", true)
+	}
+	if !x.returned {
+		e.Bool("aborted", true)
+	}
+	if x.w.ignored != 0 {
+		e.Int("status_ignored", x.w.ignored)
+	}
+	if m.fields != nil {
+		m.addFields(e, &x.req)
+	}
+	e.Msg("request")
+}
+
+// addFields runs the function of WithFields where nib catches its panics.
+func (m *middleware) addFields(e *nib.Event, r *http.Request) {
+	e.Func(func(e *nib.Event) { m.fields(e, r) })
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A middleware is one handler wrapped by Middleware. It does not change.
+type middleware struct {
+	config
+	next http.Handler
+}
+
+type config struct {
+	log    *nib.Logger
+	levels func(status int) nib.Level
+	skip   func(*http.Request) bool
+	fields func(*nib.Event, *http.Request)
+	now    func() time.Time
+	ownIDs bool
+	echo   bool
+}
+
+// An Option changes what [Middleware] does.
+type Option func(*config)
+
+// WithLevels sets the level of an access line by its status (0 if there is
+// none). The default is [LevelOf]. The line of a handler that panicked has
+// LevelError at least.
+func WithLevels(f func(status int) nib.Level) Option { return func(c *config) { c.levels = f } }
+
+// WithSkip leaves the access line out for requests that f says true for: health
+// checks, say. They are not skipped when their handler panics.
+func WithSkip(f func(*http.Request) bool) Option { return func(c *config) { c.skip = f } }
+
+// WithFields lets f add fields to each access line, behind nib's own. f runs
+// after the handler, on its goroutine; r is the request that the handler got.
+func WithFields(f func(e *nib.Event, r *http.Request)) Option {
+	return func(c *config) { c.fields = f }
+}
+
+// WithClock replaces time.Now as what took is measured by. now must be safe for
+// concurrent use.
+func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
+
+// WithOwnRequestIDs makes up every request id, whatever the client sent: for
+// servers whose clients are not to be trusted with it.
+func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
+
+// WithRequestIDHeader sets X-Request-Id in each response. It is no default,
+// since the text and the header entry are mallocs of their own.
+func WithRequestIDHeader() Option { return func(c *config) { c.echo = true } }
+
+// LevelOf is the default level of an access line: LevelError from status 500
+// on, LevelWarn from 400 on, else LevelInfo.
+func LevelOf(status int) nib.Level {
+	switch {
+	case status >= 500:
+		return nib.LevelError
+	case status >= 400:
+		return nib.LevelWarn
+	}
+	return nib.LevelInfo
+}
+
+// Middleware returns a function that wraps a handler. Each request then writes
+// one line to l when its handler has ended; see the package comment for its
+// fields. nib.FromContext(r.Context()) gives the handler a logger with
+// request_id, trace_id and span_id bound, and [RequestID] the id.
+//
+// A panic of the handler is written with its stack, at LevelError, and goes on:
+// net/http, or a middleware further out, deals with it. [net/http.ErrAbortHandler]
+// goes on without a line of its own.
+//
+// The ResponseWriter given to the handler has Unwrap for
+// [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom
+// (sendfile) or Pusher where the wrapped one is.
+//
+// The result is safe for concurrent use. A request costs 1 malloc (the request
+// with its context, and the ResponseWriter), and 2 more when the handler asks
+// for its logger; the line costs none. A nil l writes nothing.
+func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
+	c := config{log: l, levels: LevelOf, now: time.Now}
+	for _, o := range opts {
+		if o != nil {
+			o(&c)
+		}
+	}
+	return func(next http.Handler) http.Handler {
+		return &middleware{config: c, next: next}
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := begin(m, w, r)
+	defer x.end(r)
+	m.next.ServeHTTP(x.w.abilities(), &x.req)
+	x.returned = true
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp_test
+
+import (
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/nibhttp"
+)
+
+// recovered sends a request and returns what the middleware lets through.
+func (g *rig) recovered(r *http.Request) (p any) {
+	defer func() { p = recover() }()
+	g.do(r)
+	return nil
+}
+
+func TestPanicIsWrittenAndGoesOn(t *testing.T) {
+	boom := errors.New("boom")
+	g := newRig(func(http.ResponseWriter, *http.Request) { explode(boom) })
+	if got := g.recovered(request("/p")); got != boom {
+		t.Errorf("got panic %v, want %v", got, boom)
+	}
+	f := g.rec.Find("handler panicked")
+	if f["level"] != "error" || f["panic"] != "boom" || f["request_id"] != "r1" || f["path"] != "/p" {
+		t.Errorf("the line of the panic: %v", f)
+	}
+	if s, _ := f["stack"].(string); !strings.Contains(s, "nibhttp_test.explode\n") {
+		t.Errorf("the stack does not show who panicked:\n%s", s)
+	}
+	wantLine(t, g.rec.Last(), head+`"level":"error","method":"GET","path":"/p","status":500,"bytes":0,"took":0,`+
+		`"remote":"192.0.2.1:1234","request_id":"r1","aborted":true,"message":"request"}`)
+}
+
+//go:noinline
+func explode(err error) { panic(err) }
+
+func TestPanicAfterTheHeaderKeepsItsStatus(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		panic("late")
+	})
+	_ = g.recovered(request("/"))
+	if f := g.rec.Find("request"); f["status"] != 200.0 || f["level"] != "error" || f["bytes"] != 4.0 {
+		t.Errorf("got status %v, level %v, bytes %v; want 200, error, 4", f["status"], f["level"], f["bytes"])
+	}
+}
+
+func TestSkippedRequestIsWrittenWhenItPanics(t *testing.T) {
+	g := newRig(func(http.ResponseWriter, *http.Request) { panic("x") },
+		nibhttp.WithSkip(func(*http.Request) bool { return true }))
+	_ = g.recovered(request("/"))
+	if g.rec.Len() != 2 {
+		t.Errorf("got lines %q, want that of the panic and that of the request", g.rec.Lines())
+	}
+}
+
+func TestErrAbortHandlerHasNoLineOfItsOwn(t *testing.T) {
+	g := newRig(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	if got := g.recovered(request("/")); got != http.ErrAbortHandler {
+		t.Errorf("got panic %v, want http.ErrAbortHandler", got)
+	}
+	if g.rec.Len() != 1 {
+		t.Fatalf("got lines %q, want one", g.rec.Lines())
+	}
+	wantLine(t, g.rec.Last(), head+`"level":"info","method":"GET","path":"/","status":0,"bytes":0,"took":0,`+
+		`"remote":"192.0.2.1:1234","request_id":"r1","aborted":true,"message":"request"}`)
+}
+
+func TestPanicWithAValueThatCannotBeCompared(t *testing.T) {
+	g := newRig(func(http.ResponseWriter, *http.Request) { panic([]int{1, 2}) })
+	_ = g.recovered(request("/"))
+	if got := g.rec.Find("handler panicked")["panic"]; got != "[1 2]" {
+		t.Errorf("panic: got %v, want [1 2]", got)
+	}
+}
+
+func TestGoexitWritesTheLine(t *testing.T) {
+	g := newRig(func(http.ResponseWriter, *http.Request) { runtime.Goexit() })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.do(request("/"))
+	}()
+	<-done
+	if f := g.rec.Find("request"); f["aborted"] != true || g.rec.Len() != 1 {
+		t.Errorf("got lines %q, want one with aborted", g.rec.Lines())
+	}
+}
+
+func TestServerOutlivesPanics(t *testing.T) {
+	g := newRig(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/panic" {
+			panic("on purpose")
+		}
+	})
+	srv := httptest.NewUnstartedServer(g)
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.Start()
+	defer srv.Close()
+	for _, path := range []string{"/panic", "/", "/panic", "/"} {
+		resp, err := srv.Client().Post(srv.URL+path, "", nil) // a GET would be sent again
+		if (err != nil) != (path == "/panic") {
+			t.Errorf("%s: got error %v", path, err)
+		}
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	if got := len(g.rec.FindAll("handler panicked")); got != 2 {
+		t.Errorf("got %d panics, want 2", got)
+	}
+}
