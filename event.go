@@ -5,6 +5,7 @@ package nib
 import (
 	"context"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -140,13 +141,13 @@ func (l *Logger) event(level Level) *Event {
 	if l.gated && !l.wants(level) {
 		return nil
 	}
-	var pc uintptr
+	var pc [1]uintptr
 	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
-			pc = callsite.PC(0)[0]
+		if pc[0] = callsite.Fast(); pc[0] == 0 {
+			runtime.Callers(2, pc[:]) // 2 leaves out itself and event; callsite.PC would cost one frame more
 		}
 	}
-	return l.start(level, level, pc, nil)
+	return l.start(level, level, pc[0], nil)
 }
 
 // wants is the part of the decision that a comparison with min cannot make.
