@@ -56,12 +56,16 @@ func (l *Logger) Stats() Stats {
 		return Stats{}
 	}
 	s := l.core.state
-	return Stats{
+	stats := Stats{
 		Failed:    s.failed.Load(),
 		Reentrant: s.reentrant.Load(),
 		Aborted:   s.aborted.Load(),
 		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
 	}
+	if w := l.core.out.lines; w != nil {
+		stats.Aborted += w.aborted.Load()
+	}
+	return stats
 }
 
 // misused counts a wrong call and reports it, except for one that hit an idle

@@ -162,17 +162,19 @@ func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	return keep
 }
 
-// callSink hands a record to a sink of the user's.
-func callSink(s Sink, r *Record) (err error) {
+// callSink hands a record to the sink, which may be the user's.
+func (c *core) callSink(r *Record) (err error) {
 	done := false
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("nib: the sink panicked: %s", panicText(p))
+			} else {
+				c.state.aborted.Add(1)
 			}
 		}
 	}()
-	err = s.WriteRecord(r)
+	err = c.out.sink.WriteRecord(r)
 	done = true
 	return err
 }

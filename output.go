@@ -49,7 +49,7 @@ func (c *core) write(e *Event) {
 	case o.lines != nil:
 		lost, err = o.lines.write(e.buf)
 	case o.sink != nil && o.neverLogs:
-		err = callSink(o.sink, e.fill())
+		err = c.callSink(e.fill())
 	case o.sink != nil:
 		err = c.deliver(e)
 	case o.discard != nil:
@@ -81,7 +81,7 @@ func (c *core) deliver(e *Event) error {
 	if inside > maxInside && framesOf((*core).deliver) > maxReentry {
 		return ErrReentrant
 	}
-	return callSink(c.out.sink, e.fill())
+	return c.callSink(e.fill())
 }
 
 // flush waits for the flusher no longer than ctx allows.
@@ -89,6 +89,9 @@ func (o *output) flush(ctx context.Context) error {
 	f := o.flusher
 	if f == nil {
 		return nil
+	}
+	if o.lines != nil && framesOf((*lineWriter).put) > 0 {
+		return nil // the writer itself asks; on another goroutine it would wait for its own lock
 	}
 	if ctx.Done() == nil {
 		return callFlush(ctx, f)

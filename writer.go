@@ -33,6 +33,8 @@ type lineWriter struct {
 	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
 	queue   []queued
 	depth   atomic.Int32 // how many lines led to the one being written
+
+	aborted atomic.Uint64 // lines during which the writer ended the goroutine
 }
 
 // A queued line was logged while another one was being written.
@@ -159,6 +161,8 @@ func (w *lineWriter) put(line []byte) (lost int, err error) {
 			w.torn = true // nobody knows how much of it went out
 			if p := recover(); p != nil {
 				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", panicText(p))
+			} else {
+				w.aborted.Add(1)
 			}
 		}
 	}()

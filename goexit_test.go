@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// apart runs f on a goroutine of its own, which f may end.
+func apart(tb testing.TB, f func()) {
+	tb.Helper()
+	watch(tb, func() {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f()
+		}()
+		<-done
+	})
+}
+
+func TestGauntlet2_GoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
+	for _, d := range trapdoors(runtime.Goexit) {
+		if d.name == "Layout.Caller" {
+			continue // runs once per call site, on an event of its own
+		}
+		l, c := newCapture(t, d.opts...)
+		ended := true
+		apart(t, func() {
+			e := l.Info().Str("a", "b")
+			d.add(e)
+			e.Msg("m")
+			ended = false
+		})
+		if !ended {
+			t.Errorf("%s: Goexit did not end the goroutine", d.name)
+		}
+		if got := len(c.take()); got != 0 || l.Stats().Aborted != 1 {
+			t.Errorf("%s\n got %d lines, %+v\nwant 0, and 1 aborted", d.name, got, l.Stats())
+		}
+	}
+}
+
+// The event of the lost line must not come back in another one.
+func TestGauntlet2_LinesAfterGoexitAreWhole(t *testing.T) {
+	for _, d := range trapdoors(runtime.Goexit) {
+		l, c := newCapture(t, d.opts...)
+		plain := l.WithOptions() // without the hooks of the trap
+		for range 20 {
+			apart(t, func() { e := l.Info().Str("lost", "x"); d.add(e); e.Msg("m") })
+			if d.name == "hook" {
+				continue
+			}
+			e1, e2 := plain.Info(), plain.Info()
+			e1.Str("a", "1").Msg("m")
+			e2.Str("b", "2").Msg("m")
+		}
+		for _, line := range c.take() {
+			if line.get("lost") != nil && d.name != "Layout.Caller" || len(line.keys) != 4 && d.name != "Layout.Caller" {
+				t.Errorf("%s\n got %s", d.name, line)
+			}
+		}
+	}
+}
+
+func TestGauntlet2_GoexitInTheMessage(t *testing.T) {
+	exit := &trap{runtime.Goexit}
+	for name, log := range map[string]func(e *nib.Event){
+		"Msgf":    func(e *nib.Event) { e.Msgf("%v", exit) },
+		"MsgFunc": func(e *nib.Event) { e.MsgFunc(exit.String) },
+	} {
+		l, c := newCapture(t)
+		apart(t, func() { log(l.Info()) })
+		if got := len(c.take()); got != 0 || l.Stats().Aborted != 1 {
+			t.Errorf("%s\n got %d lines, %+v", name, got, l.Stats())
+		}
+	}
+}
+
+// A deferred call on the event of a line that is lost finds it finished.
+func TestGauntlet2_GoexitThenDeferredMsg(t *testing.T) {
+	l, c := newCapture(t)
+	apart(t, func() {
+		e := l.Info()
+		defer e.Msg("too late")
+		e.Func(func(*nib.Event) { runtime.Goexit() })
+	})
+	if got := len(c.take()); got != 0 || l.Stats().Misused == 0 {
+		t.Errorf("got %d lines, %+v", got, l.Stats())
+	}
+}
+
+func TestGauntlet2_GoexitInWithAndStatic(t *testing.T) {
+	l, _ := newCapture(t)
+	apart(t, func() { l.With(func(*nib.Event) { runtime.Goexit() }) })
+	if l.Stats().Aborted != 1 {
+		t.Errorf("got %+v", l.Stats())
+	}
+	apart(t, func() { nib.WithLayout(nib.Layout{Static: func(*nib.Event) { runtime.Goexit() }})(l) })
+}
+
+func TestGauntlet2_GoexitInSamplerAndErrorHandler(t *testing.T) {
+	on := true
+	l, c := newCapture(t, nib.WithSampler(&trap{func() {
+		if on {
+			runtime.Goexit()
+		}
+	}}))
+	apart(t, func() { l.Info().Msg("m") })
+	on = false
+	l.Info().Msg("m")
+	c.one()
+
+	bad := nib.New(onlyWriter{&trap{func() { panic("boom") }}}, nib.WithErrorHandler(func(error) { runtime.Goexit() }))
+	apart(t, func() { bad.Info().Msg("m") })
+	apart(t, func() { bad.Info().Msg("m") })
+	if s := bad.Stats(); s.Failed != 2 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// The writer's lock is free again, the next line begins on its own, and the lost
+// one is counted.
+func TestGauntlet2_GoexitInTheWriter(t *testing.T) {
+	on := true
+	var got []byte
+	l := nib.New(writeFunc(func(p []byte) (int, error) {
+		if on {
+			got = append(got, p[:5]...)
+			runtime.Goexit()
+		}
+		got = append(got, p...)
+		return len(p), nil
+	}), nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
+	apart(t, func() { l.Info().Msg("lost") })
+	on = false
+	apart(t, func() { l.Info().Msg("next") })
+	if want := "{\"lev\n{\"level\":\"info\",\"message\":\"next\"}\n"; string(got) != want {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+	if s := l.Stats(); s.Aborted != 1 {
+		t.Errorf("got %+v, want 1 aborted", s)
+	}
+}
+
+func TestGauntlet2_GoexitInTheSink(t *testing.T) {
+	l := nib.NewSink(&trap{runtime.Goexit})
+	for range 40 { // more than may be inside at once
+		apart(t, func() { l.Info().Msg("lost") })
+	}
+	if s := l.Stats(); s.Aborted != 40 || s.Reentrant != 0 {
+		t.Errorf("got %+v, want 40 aborted", s)
+	}
+}
+
+type writeFunc func(p []byte) (int, error)
+
+func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
