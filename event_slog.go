@@ -59,6 +59,10 @@ func (e *Event) attr(a *slog.Attr) {
 		e.int(a.Key, v.Int64())
 		return
 	case slog.KindLogValuer:
+		if e.nest < 0 {
+			e.misused("a field was added to a finished event")
+			return
+		}
 		if v = e.resolve(v); e.nest < 0 {
 			return
 		}

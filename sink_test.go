@@ -97,3 +97,7 @@ type writerSink struct{ records, writes int }
 
 func (s *writerSink) WriteRecord(*nib.Record) error { s.records++; return nil }
 func (s *writerSink) Write(p []byte) (int, error)   { s.writes++; return len(p), nil }
+
+type sinkFunc func(r *nib.Record) error
+
+func (f sinkFunc) WriteRecord(r *nib.Record) error { return f(r) }
