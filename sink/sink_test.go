@@ -156,8 +156,8 @@ func TestRouteChoosesByLevel(t *testing.T) {
 			branches := map[string]*probe{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
-				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["middle"]),
 				sink.Below(nib.LevelInfo, branches["low"]),
+				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["middle"]),
 				sink.Between(nib.LevelInfo, nib.LevelWarn, branches["shadowed"]),
 			)
 			if err := s.WriteRecord(record(tt.level, "{}")); err != nil {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"os"
+
+	"github.com/nib-log/nib"
+)
+
+// The colours are of the basic sixteen, which every terminal theme defines to
+// be readable on its own background, and never white, black or grey, which one
+// of light and dark themes hides. What matters less is dim.
+const (
+	sgrReset    = "\x1b[0m"
+	sgrDim      = "\x1b[2m"
+	sgrBold     = "\x1b[1m"
+	sgrKey      = "\x1b[36m"
+	sgrLogger   = "\x1b[35m"
+	sgrError    = "\x1b[31m"
+	sgrTrace    = "\x1b[2m"
+	sgrDebug    = "\x1b[36m"
+	sgrInfo     = "\x1b[32m"
+	sgrWarn     = "\x1b[33m" // not bold: bright yellow, which bold means in some terminals, is lost on white
+	sgrErrorTag = "\x1b[1;31m"
+	sgrFatal    = "\x1b[1;7;31m" // reversed: the theme's red behind its background colour
+)
+
+// levelColor is the colour of the tag of a level.
+func levelColor(l nib.Level) string {
+	switch {
+	case l < nib.LevelDebug:
+		return sgrTrace
+	case l < nib.LevelInfo:
+		return sgrDebug
+	case l < nib.LevelWarn:
+		return sgrInfo
+	case l < nib.LevelError:
+		return sgrWarn
+	case l < nib.LevelPanic:
+		return sgrErrorTag
+	}
+	return sgrFatal
+}
+
+// wantColor decides whether lines for w are coloured.
+func wantColor(c Color, w io.Writer, getenv func(string) string) bool {
+	if c != Auto {
+		return c == Always
+	}
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	f, ok := w.(*os.File)
+	return ok && getenv("TERM") != "dumb" && isTerminal(f)
+}

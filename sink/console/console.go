@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/nib-log/nib"
+)
+
+// A Sink shows each line it is given on a writer. It is a [nib.Sink]: any number
+// of goroutines may call its methods at the same time. A line is made ready
+// outside of all locks and written as [nib.WriterSink] does, with one Write for
+// the line and its blocks, done when WriteRecord returns. 0 allocs per record.
+type Sink struct {
+	view *view
+	out  nib.Sink
+}
+
+var _ nib.Sink = (*Sink)(nil)
+
+// New makes a Sink that writes to w. Whether it writes colours is decided now,
+// by c.Color, w and the environment. It panics if w is nil or c is not valid
+// (see [Config.Validate]). Whoever opened w closes it.
+func New(w io.Writer, c Config) *Sink {
+	if w == nil {
+		panic("nib/console: New with a nil io.Writer")
+	}
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	return &Sink{
+		view: newView(c, wantColor(c.Color, w, os.Getenv)),
+		out:  nib.WriterSink(plainWriter(w)),
+	}
+}
+
+// WriteRecord shows r. Its error is that of the writer.
+func (s *Sink) WriteRecord(r *nib.Record) error {
+	p := painters.Get().(*painter)
+	p.view = s.view
+	p.buf = p.line(p.buf[:0], r.Line, r)
+	p.record = nib.Record{Time: r.Time, Level: r.Level, PC: r.PC, Logger: r.Logger, Line: p.buf}
+	err := s.out.WriteRecord(&p.record)
+	p.release()
+	return err
+}
+
+// Flush flushes the writer if it can be.
+func (s *Sink) Flush(ctx context.Context) error {
+	if f, ok := s.out.(interface{ Flush(context.Context) error }); ok {
+		return f.Flush(ctx)
+	}
+	return nil
+}
+
+// Render appends line to dst as the Sink would show it: for lines read back from
+// a file. line is one line with or without its end, of any content, and is not
+// kept. What is appended ends with a newline. 0 allocs beyond the growth of dst.
+func (s *Sink) Render(dst, line []byte) []byte {
+	p := painters.Get().(*painter)
+	p.view = s.view
+	dst = p.line(dst, line, nil)
+	p.release()
+	return dst
+}
+
+// painters serves all sinks.
+var painters = sync.Pool{New: func() any { return new(painter) }}
+
+// Painters with more than this are left to the garbage collector, so that a
+// huge line does not hold its memory for ever.
+const (
+	keepSize   = 64 << 10 // bytes of a buffer
+	keepFields = 1 << 10
+)
+
+func (p *painter) release() {
+	if cap(p.buf) > keepSize || cap(p.decoded) > keepSize || cap(p.tag) > keepSize || cap(p.fields) > keepFields {
+		return
+	}
+	p.view, p.record = nil, nib.Record{}
+	painters.Put(p)
+}
+
+// plainWriter hides that w is a nib.Sink as well: what is written here are not
+// the lines that a Sink is promised.
+func plainWriter(w io.Writer) io.Writer {
+	if _, ok := w.(nib.Sink); !ok {
+		return w
+	}
+	if f, ok := w.(interface{ Flush(context.Context) error }); ok {
+		return flushWriter{w, f.Flush}
+	}
+	return struct{ io.Writer }{w}
+}
+
+// A flushWriter is a writer and how to flush it.
+type flushWriter struct {
+	io.Writer
+	flush func(context.Context) error
+}
+
+// Flush calls flush.
+func (w flushWriter) Flush(ctx context.Context) error { return w.flush(ctx) }

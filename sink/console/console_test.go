@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+var tokyo = time.FixedZone("JST", 9*3600)
+
+var renderTests = []struct {
+	name   string
+	config Config
+	line   string
+	want   string
+}{
+	{"message only", Config{}, `{"message":"m"}`, "                   m"},
+	{"no message", Config{}, `{"level":"info","a":1}`, "             INFO  a=1"},
+	{"empty message", Config{}, `{"level":"info","a":1,"message":""}`, "             INFO  a=1"},
+	{"level alone", Config{}, `{"level":"info"}`, "             INFO"},
+	{"message that is no string", Config{}, `{"message":{"a":"b c"}}`, `                   {a="b c"}`},
+	{"alignment", Config{MessageWidth: 8}, `{"level":"info","message":"m","a":1}`, "             INFO  m         a=1"},
+	{"alignment behind a logger", Config{MessageWidth: 8}, `{"logger":"db","message":"m","a":1}`, "                   db: m     a=1"},
+	{"alignment of wide characters", Config{MessageWidth: 8}, `{"message":"米🍊e\u0301","a":1}`, "                   米🍊e\u0301     a=1"},
+	{"long message", Config{MessageWidth: 2}, `{"message":"long","a":1}`, "                   long  a=1"},
+	{"no alignment", Config{MessageWidth: -1}, `{"message":"m","a":1}`, "                   m  a=1"},
+	{"logger without message", Config{MessageWidth: 5}, `{"logger":"db","a":1}`, "                   db:   a=1"},
+	{"caller", Config{MessageWidth: 2}, `{"caller":"a/b.go:1","message":"m","a":1}`, "                   m   a=1 a/b.go:1"},
+	{"time zone", Config{TimeZone: tokyo}, `{"time":"2026-01-02T20:04:05.678Z","message":"m"}`, "05:04:05.678       m"},
+	{"time format", Config{TimeFormat: time.RFC3339, TimeZone: tokyo}, `{"time":"2026-01-02T20:04:05Z"}`, "2026-01-03T05:04:05+09:00"},
+	{"time left out", Config{TimeFormat: "-"}, `{"time":"2026-01-02T20:04:05Z","level":"warn","a":1}`, "WARN  a=1"},
+	{"time that is none", Config{}, `{"time":"noon","level":"warn"}`, "noon WARN"},
+	{"time with words", Config{}, `{"time":"at noon","level":"warn"}`, `"at noon" WARN`},
+	{"no time in the layout", Config{Layout: nib.Layout{TimeKey: "-"}}, `{"level":"warn","time":"x"}`, "WARN  time=x"},
+	{"no level in the layout", Config{Layout: nib.Layout{LevelKey: "-"}}, `{"level":"warn"}`, "             level=warn"},
+	{"a key named as what leaves out", Config{Layout: nib.Layout{LevelKey: "-"}}, `{"-":"warn"}`, "             -=warn"},
+	{"keys of the layout", Config{Layout: nib.Layout{TimeKey: "@t", LevelKey: "severity", MessageKey: "a\"b"}},
+		`{"@t":1,"severity":"WARNING","a\"b":"m"}`, "00:00:01.000 WARN  m"},
+	{"two times, levels, messages", Config{MessageWidth: 1}, `{"time":1,"level":"info","time":2,"level":"debug","message":"old","message":"new"}`,
+		"00:00:01.000 INFO  new  time=2 level=debug message=old"},
+	{"two messages, first in front", Config{MessageWidth: 1, Layout: nib.Layout{MessageFirst: true}}, `{"message":"a","message":"b"}`,
+		"                   a  message=b"},
+	{"two stacks", Config{}, `{"stack":"a","stack":"b"}`, "                   stack=b\n    │ a"},
+	{"renamed fields", Config{MessageWidth: 1}, `{"level":"info","field.level":"fatal","message":"m"}`, "             INFO  m  field.level=fatal"},
+	{"error", Config{MessageWidth: 1}, `{"error":"e f","message":"m","error":null}`, `                   m  error="e f" error=null`},
+	{"error of two lines", Config{MessageWidth: 1}, `{"error":"a\n\tb\r\nc\u001b\n","message":"m","x":1}`,
+		"                   m  x=1\n    │ error: a\n    │     b\n    │ c\\u001b"},
+	{"error with a backslash n", Config{MessageWidth: 1}, `{"error":"a\\nb","message":"m"}`, `                   m  error=a\nb`},
+	{"error with the newline as a number", Config{}, `{"error":"a\u000ab"}`, "\n    │ error: a\n    │ b"},
+	{"error and stack", Config{MessageWidth: 1}, `{"stack":"s\n","error":"a\nb","message":"m"}`,
+		"                   m\n    │ error: a\n    │ b\n    │ s"},
+	{"newline elsewhere", Config{MessageWidth: 1}, `{"message":"a\nb","x":"c\nd"}`, `                   "a\nb"  x="c\nd"`},
+	{"stack with empty lines behind it", Config{}, `{"stack":"a\n\nb\r\n\n"}`, "\n    │ a\n    │ \n    │ b"},
+	{"message that ends with a space", Config{}, `{"message":"m "}`, `                   "m "`},
+	{"odd spaces", Config{MessageWidth: 1}, "{\"message\":\"a\u00a0b\",\"k\":\"a\u00a0b\"}", "                   a\u00a0b  k=\"a\u00a0b\""},
+	{"empty stack", Config{}, `{"stack":""}`, `                   stack=""`},
+	{"stack that is no string", Config{}, `{"stack":["a"]}`, `                   stack=[a]`},
+	{"nested", Config{}, `{"a":{"b":[1,"x y",{}],"c d":null},"e":[]}`, `                   a={b=[1 "x y" {}] "c d"=null} e=[]`},
+	{"white space", Config{}, " { \"a\" : { \"b\" : [ 1 , 2 ] } , \"c\":\td } ", ` { "a" : { "b" : [ 1 , 2 ] } , "c":\td } `},
+	{"white space in JSON", Config{}, " { \"a\" :\t{ \"b\" : [ 1 , 2 ] } }\r\n", "                   a={b=[1 2]}"},
+	{"surrogates", Config{}, `{"a":"\ud83c\udf4a"}`, "                   a=🍊"},
+	{"half a surrogate", Config{}, `{"a":"\ud83c"}`, "                   a=\ufffd"},
+	{"not JSON", Config{}, "\tpanic: \x1b[1m\ttab\r", `    panic: \u001b[1m\ttab`},
+	{"empty", Config{}, "", ""},
+	{"empty object", Config{}, "{}", "{}"},
+	{"half an object", Config{}, `{"a":1,"b`, `{"a":1,"b`},
+	{"object and more", Config{}, `{"a":1} {"b":2}`, `{"a":1} {"b":2}`},
+	{"array", Config{}, `["a"]`, `["a"]`},
+}
+
+func TestRender(t *testing.T) {
+	for _, tt := range renderTests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := tt.config
+			c.Color = Never
+			if c.TimeZone == nil {
+				c.TimeZone = time.UTC
+			}
+			s := New(new(bytes.Buffer), c)
+			for _, end := range []string{"", "\n"} {
+				if got, want := string(s.Render([]byte("> "), []byte(tt.line+end))), "> "+tt.want+"\n"; got != want {
+					t.Errorf("\n got %q\nwant %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestLevels(t *testing.T) {
+	roman := func(l nib.Level) string { return map[nib.Level]string{nib.LevelInfo: "I", nib.LevelWarn: "警告"}[l] }
+	for _, tt := range []struct {
+		value string
+		name  func(nib.Level) string
+		tag   string
+		level nib.Level
+	}{
+		{`"trace"`, nil, "TRACE", nib.LevelTrace},
+		{`"INFO"`, nil, "INFO", nib.LevelInfo},
+		{`"warning"`, nil, "WARN", nib.LevelWarn},
+		{`"CRITICAL"`, nil, "CRIT", nib.LevelError + 2},
+		{`"info+2"`, nil, "INF+2", nib.LevelInfo + 2},
+		{`"ERROR+12"`, nil, "ER+12", nib.LevelError + 12},
+		{`"fatal+984"`, nil, "F+984", nib.LevelFatal + 984},
+		{`"trace-1"`, nil, "TRA-1", nib.LevelTrace - 1},
+		{`"fatal+9999"`, nil, "FATA…", fallback},
+		{`"info+x"`, nil, "INFO…", fallback},
+		{`"audit"`, nil, "AUDIT", fallback},
+		{`"backup-start"`, nil, "BACK…", fallback},
+		{`"数据库错误"`, nil, "数据…", fallback},
+		{`"\u001b[1m"`, nil, `\U00…`, fallback},
+		{`""`, nil, "", fallback},
+		{`30`, nil, "30", fallback},
+		{`"I"`, roman, "I", nib.LevelInfo},
+		{`"警告"`, roman, "警告", nib.LevelWarn},
+		{`"warn"`, roman, "WARN", nib.LevelWarn},
+	} {
+		p := &painter{view: newView(Config{Layout: nib.Layout{LevelName: tt.name}}, false)}
+		tag, level := p.tagOf([]byte(tt.value), fallback)
+		if string(tag) != tt.tag || level != tt.level {
+			t.Errorf("%s: got %s, %v, want %s, %v", tt.value, tag, level, tt.tag, tt.level)
+		}
+	}
+}
+
+const fallback = nib.Level(77)
+
+func TestTimes(t *testing.T) {
+	for _, tt := range []struct {
+		value, format string
+		want          string // RFC 3339 in UTC, "" for what is not read
+	}{
+		{`"2026-01-02T15:04:05Z"`, "", "2026-01-02T15:04:05Z"},
+		{`"2026-01-02T15:04:05.123456789+09:00"`, "", "2026-01-02T06:04:05.123456789Z"},
+		{`"2026-01-02T15:04:05,5-0730"`, "", "2026-01-02T22:34:05.5Z"},
+		{`"2026-01-02 15:04:05"`, "", "2026-01-02T06:04:05Z"},
+		{`"2026-01-02T15:04:05.1234567899Z"`, "", "2026-01-02T15:04:05.123456789Z"},
+		{`"0000-02-29T00:00:00Z"`, "", "0000-02-29T00:00:00Z"},
+		{`"2026-13-02T15:04:05Z"`, "", ""},
+		{`"2026-01-02T15:61:05Z"`, "", ""},
+		{`"2026-01-02T15:04:05+09"`, "", ""},
+		{`"2026-01-02T15:04:05 CET"`, "", ""},
+		{`"2026-01-02T15:04:05*09:00"`, "", ""},
+		{`"2026-01-02"`, "", ""},
+		{`"noon"`, "", ""},
+		{`1767366245`, nib.TimeUnix, "2026-01-02T15:04:05Z"},
+		{`1767366245.25`, "", "2026-01-02T15:04:05.25Z"},
+		{`1767366245123`, "", "2026-01-02T15:04:05.123Z"},
+		{`1767366245123456`, "", "2026-01-02T15:04:05.123456Z"},
+		{`1767366245123456789`, "", "2026-01-02T15:04:05.123456789Z"},
+		{`9223372036854775807`, nib.TimeUnixNano, "2262-04-11T23:47:16.854775807Z"},
+		{`9223372036854775808`, nib.TimeUnixNano, ""},
+		{`12345678901234567890`, nib.TimeUnixNano, ""},
+		{`1000`, nib.TimeUnixMilli, "1970-01-01T00:00:01Z"},
+		{`1000`, nib.TimeUnixMicro, "1970-01-01T00:00:00.001Z"},
+		{`-1.5`, nib.TimeUnix, "1969-12-31T23:59:58.5Z"},
+		{`1e9`, nib.TimeUnix, ""},
+		{`null`, "", ""},
+		{`{}`, "", ""},
+	} {
+		got, ok := parseTime([]byte(tt.value), tt.format, tokyo)
+		if text := got.UTC().Format(time.RFC3339Nano); ok != (tt.want != "") || ok && text != tt.want {
+			t.Errorf("%s as %q: got %s, %v, want %s", tt.value, tt.format, text, ok, tt.want)
+		}
+	}
+}
+
+func TestColorIsWanted(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	type env map[string]string
+	for _, tt := range []struct {
+		name  string
+		color Color
+		env   env
+		want  bool
+	}{
+		{"auto", Auto, nil, false},
+		{"always", Always, env{"NO_COLOR": "1", "TERM": "dumb"}, true},
+		{"never", Never, env{"CLICOLOR_FORCE": "1"}, false},
+		{"forced", Auto, env{"CLICOLOR_FORCE": "1"}, true},
+		{"forced on a dumb terminal", Auto, env{"CLICOLOR_FORCE": "1", "TERM": "dumb"}, true},
+		{"not forced", Auto, env{"CLICOLOR_FORCE": "0"}, false},
+		{"forced and unwanted", Auto, env{"CLICOLOR_FORCE": "1", "NO_COLOR": "0"}, false},
+	} {
+		getenv := func(key string) string { return tt.env[key] }
+		for _, w := range []interface{ Write([]byte) (int, error) }{file, null, new(bytes.Buffer), (*os.File)(nil)} {
+			if got := wantColor(tt.color, w, getenv); got != tt.want {
+				t.Errorf("%s: %T: got %v, want %v", tt.name, w, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestValidateJoinsAllFaults(t *testing.T) {
+	err := Config{Color: 3, TimeFormat: "\x1b[1m15:04", MessageWidth: 1001}.Validate()
+	for _, want := range []string{"Color 3", "control characters", "MessageWidth 1001"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %s", err, want)
+		}
+	}
+	if err := (Config{TimeFormat: nib.TimeUnixMilli}).Validate(); err == nil {
+		t.Error("a TimeFormat that is no layout is accepted")
+	}
+	if err := (Config{}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewPanicsWithoutAWriterOrWithAFault(t *testing.T) {
+	for name, f := range map[string]func(){
+		"nil":   func() { New(nil, Config{}) },
+		"fault": func() { New(new(bytes.Buffer), Config{Color: 9}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s did not panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package console shows finished lines to people. It is a view: a line is
+// encoded once, as JSON, and what stands here is made from it, so a line read
+// back from a file looks as it did when it was logged.
+//
+//	15:04:05.000 INFO  db.pool: connected                host=10.0.0.7 took=1.25
+//	15:04:06.120 ERROR payment failed                    user=42 error="card declined" api/pay.go:88
+//	    │ main.pay
+//	    │     /src/api/pay.go:88
+//
+// From left to right: the time, the level, the name of the logger, the message,
+// the fields, the call site. Stack traces, and the texts of errors that have
+// several lines, follow as a block below.
+//
+// # What a reader can rely on
+//
+// Text without quotes is literal: it stands as it was logged. Text that could be
+// taken for something else is quoted and escaped as in JSON: a value with
+// spaces, a string that looks like a number, a message with an equals sign in
+// it, everything that has control characters, bidirectional controls, U+2028,
+// U+2029 or U+FEFF. So no logged text can steer the terminal, begin a line, or
+// add a field. Colours are the only control sequences written, they are chosen
+// by nib alone, and without them the text is the same.
+//
+// Line breaks are shown as such in blocks only, where each line has a marker in
+// front, and every other control character is shown as JSON would escape it.
+//
+// Of several fields that claim to be the time or the level, the first is shown
+// as such, of several messages the last (the first with
+// [nib.Layout].MessageFirst), as nib and others write them; the rest are shown
+// as fields. Bytes that are not a JSON object are passed on as one line, escaped
+// likewise.
+package console

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A view is a Config made ready. It never changes.
+type view struct {
+	color        bool
+	timeFormat   string // "" leaves the time out
+	timeZone     *time.Location
+	timeWidth    int // columns kept free in lines without a time
+	levelWidth   int
+	messageWidth int
+
+	keys         [roles]string
+	levels       []levelName
+	messageFirst bool
+	lineFormat   string // of the time in a line
+	lineZone     *time.Location
+}
+
+func newView(c Config, color bool) *view {
+	c = c.withDefaults()
+	v := &view{
+		color:        color,
+		timeFormat:   c.TimeFormat,
+		timeZone:     c.TimeZone,
+		levelWidth:   tagWidth,
+		messageWidth: c.MessageWidth,
+		keys:         roleKeys(c.Layout),
+		levels:       compileLevels(c.Layout.LevelName),
+		messageFirst: c.Layout.MessageFirst,
+		lineFormat:   c.Layout.TimeFormat,
+		lineZone:     c.Layout.TimeZone,
+	}
+	switch nib.OmitKey {
+	case c.TimeFormat, c.Layout.TimeKey:
+		v.timeFormat = ""
+	default:
+		longest := time.Date(2006, 12, 31, 23, 59, 59, 999_999_999, c.TimeZone)
+		v.timeWidth = width([]byte(longest.Format(c.TimeFormat)))
+	}
+	if c.Layout.LevelKey == nib.OmitKey {
+		v.levelWidth = 0
+	}
+	return v
+}
+
+// A painter shows one line at a time.
+type painter struct {
+	*view
+	dst   []byte
+	gap   int // spaces to write in front of whatever follows
+	level nib.Level
+
+	fields []field    // those of the line
+	at     [roles]int // the place of a role in fields, counted from 1
+
+	decoded, tag, clock []byte // scratch space
+
+	buf    []byte // what the sink writes
+	record nib.Record
+}
+
+// line appends a line and, if it has any, its blocks. known is what the logger
+// says of it, or nil.
+func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
+	p.dst, p.gap = dst, 0
+	if p.split(line) {
+		p.head(known)
+		p.body()
+	} else {
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		p.dst = appendPlain(p.dst, bytes.TrimSuffix(line, []byte{'\r'}))
+	}
+	p.dst = append(p.dst, '\n')
+	p.gap = 0 // nothing came
+	p.blocks()
+	clear(p.fields) // the bytes are the caller's
+	p.fields = p.fields[:0]
+	dst, p.dst = p.dst, nil
+	return dst
+}
+
+// begin writes the spaces that are due, and switches color on.
+func (p *painter) begin(color string) {
+	const spaces = "                                                                "
+	for ; p.gap > len(spaces); p.gap -= len(spaces) {
+		p.dst = append(p.dst, spaces...)
+	}
+	p.dst = append(p.dst, spaces[:p.gap]...)
+	p.gap = 0
+	if p.color {
+		p.dst = append(p.dst, color...)
+	}
+}
+
+// end switches color off again.
+func (p *painter) end(color string) {
+	if p.color && color != "" {
+		p.dst = append(p.dst, sgrReset...)
+	}
+}
+
+// head writes time and level, or leaves their columns free.
+func (p *painter) head(known *nib.Record) {
+	if p.timeFormat != "" {
+		if raw := p.valueOf(asTime); raw != nil {
+			p.begin(sgrDim)
+			p.time(raw, known)
+			p.end(sgrDim)
+		} else {
+			p.gap += p.timeWidth
+		}
+		p.gap++
+	}
+	p.level = nib.LevelInfo
+	if known != nil {
+		p.level = known.Level
+	}
+	if raw := p.valueOf(asLevel); raw != nil {
+		var tag []byte
+		tag, p.level = p.tagOf(raw, p.level)
+		color := levelColor(p.level)
+		p.begin(color)
+		p.dst = append(p.dst, tag...)
+		p.end(color)
+		p.gap += max(p.levelWidth-width(tag), 0)
+	} else {
+		p.gap += p.levelWidth
+	}
+	if p.levelWidth > 0 {
+		p.gap++
+	}
+}
+
+// time writes the time of the line. What cannot be read is shown as it is,
+// unless the logger has told the instant.
+func (p *painter) time(raw []byte, known *nib.Record) {
+	t, ok := parseTime(raw, p.lineFormat, p.lineZone)
+	if !ok {
+		if known == nil || known.Time == 0 || known.Time == math.MaxInt64 || known.Time == math.MinInt64 {
+			p.value(raw)
+			return
+		}
+		t = time.Unix(0, known.Time)
+	}
+	p.clock = t.In(p.timeZone).AppendFormat(p.clock[:0], p.timeFormat)
+	p.dst = appendPlain(p.dst, p.clock)
+}
+
+// body writes logger, message, fields and call site.
+func (p *painter) body() {
+	columns := p.logger() + p.message()
+	if columns > 0 {
+		p.gap = max(p.messageWidth-columns, 0) + 2
+	}
+	for i := range p.fields {
+		p.field(&p.fields[i])
+	}
+	if raw := p.valueOf(asCaller); raw != nil {
+		p.begin(sgrDim)
+		p.value(raw)
+		p.end(sgrDim)
+	}
+}
+
+// logger writes the name of the logger and returns its width.
+func (p *painter) logger() int {
+	raw := p.valueOf(asLogger)
+	if raw == nil {
+		return 0
+	}
+	p.begin(sgrLogger)
+	from := len(p.dst)
+	p.value(raw)
+	p.dst = append(p.dst, ':')
+	columns := width(p.dst[from:])
+	p.end(sgrLogger)
+	p.gap++
+	return columns + 1
+}
+
+// message writes the message and returns its width.
+func (p *painter) message() int {
+	raw := p.valueOf(asMessage)
+	if raw == nil || string(raw) == `""` {
+		return 0
+	}
+	color := sgrBold
+	if p.level < nib.LevelInfo {
+		color = ""
+	}
+	p.begin(color)
+	from := len(p.dst)
+	if raw[0] == '"' {
+		p.text(raw[1:len(raw)-1], inMessage)
+	} else {
+		p.value(raw)
+	}
+	columns := width(p.dst[from:])
+	p.end(color)
+	return columns
+}
+
+// field writes a field that has no place of its own.
+func (p *painter) field(f *field) {
+	switch f.role {
+	case asField:
+	case asStack:
+		if p.takeBlock(f) {
+			return
+		}
+	case asError:
+		if p.takeBlock(f) {
+			return
+		}
+		p.begin(sgrError)
+		p.text(f.key, inKey)
+		p.dst = append(p.dst, '=')
+		p.value(f.value)
+		p.end(sgrError)
+		p.gap = 1
+		return
+	default:
+		return
+	}
+	p.key(f.key)
+	p.value(f.value)
+	p.gap = 1
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+var clock = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 678e6, time.UTC) })
+
+func TestALoggersLines(t *testing.T) {
+	var out bytes.Buffer
+	l := nib.NewSink(New(&out, Config{Color: Never, TimeZone: time.UTC, MessageWidth: 1}), clock, nib.WithLevel(nib.LevelTrace))
+	l.Named("db").Info().Int("n", 1).Msg("hello")
+	l.Log().Msg("no level")
+	l.At(nib.LevelWarn + 1).Err(errors.New("e")).Send()
+	want := "15:04:05.678 INFO  db: hello  n=1\n" +
+		"15:04:05.678       no level\n" +
+		"15:04:05.678 WAR+1 error=e\n"
+	if got := out.String(); got != want {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+}
+
+func TestTheRecordHelpsWhereTheLineIsNotUnderstood(t *testing.T) {
+	layout := nib.Layout{TimeFormat: time.Kitchen, LevelName: func(l nib.Level) string { return "L" + l.String() }}
+	var out bytes.Buffer
+	s := New(&out, Config{Color: Always, TimeZone: time.UTC, Layout: layout})
+	l := nib.NewSink(s, clock, nib.WithLayout(layout))
+	l.At(nib.LevelError + 1).Send()
+	want := sgrDim + "15:04:05.678" + sgrReset + " " + sgrErrorTag + "LERR…" + sgrReset + "\n"
+	if got := out.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A countingWriter says how often Write was called.
+type countingWriter struct {
+	bytes.Buffer
+	writes int
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	w.writes++
+	return w.Buffer.Write(p)
+}
+
+func TestALineAndItsBlocksAreOneWrite(t *testing.T) {
+	var w countingWriter
+	s := New(&w, Config{})
+	if err := s.WriteRecord(&nib.Record{Line: []byte(`{"stack":"a\nb\nc","message":"m"}` + "\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(w.String(), "\n"); w.writes != 1 || n != 4 {
+		t.Errorf("%d lines in %d writes, want 4 in 1", n, w.writes)
+	}
+}
+
+func TestErrorsOfTheWriterComeBack(t *testing.T) {
+	want := errors.New("full")
+	s := New(failingWriter{want}, Config{})
+	if err := s.WriteRecord(&nib.Record{Line: []byte("{}\n")}); !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
+type writerAndSink struct {
+	bytes.Buffer
+	flushed bool
+}
+
+func (*writerAndSink) WriteRecord(*nib.Record) error { return errors.New("not a JSON line") }
+
+func (w *writerAndSink) Flush(context.Context) error { w.flushed = true; return nil }
+
+func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {
+	w := new(writerAndSink)
+	s := New(w, Config{Color: Never})
+	if err := s.WriteRecord(&nib.Record{Line: []byte(`{"message":"m"}` + "\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(t.Context()); err != nil || !w.flushed {
+		t.Errorf("flushed %v, error %v, want true, nil", w.flushed, err)
+	}
+	if got := strings.TrimSpace(w.String()); got != "m" {
+		t.Errorf("got %q, want m", got)
+	}
+}
+
+func TestFlushEmptiesABufferedWriter(t *testing.T) {
+	var out bytes.Buffer
+	l := nib.NewSink(New(bufio.NewWriter(&out), Config{}))
+	l.Info().Msg("m")
+	if out.Len() > 0 {
+		t.Fatal("not buffered")
+	}
+	if err := l.Flush(t.Context()); err != nil || out.Len() == 0 {
+		t.Errorf("%d bytes written, error %v", out.Len(), err)
+	}
+}
+
+func TestManyGoroutines(t *testing.T) {
+	var out bytes.Buffer
+	s := New(&out, Config{Color: Never, TimeFormat: nib.OmitKey, MessageWidth: -1})
+	l := nib.NewSink(s, nib.WithErrorHandler(func(err error) { t.Error(err) }))
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 100 {
+				l.Info().Int("i", i).Str("stack", "a\nb").AnErr("error", errors.New("x\ny")).Msg("m")
+				_ = s.Render(nil, []byte(`{"message":"other"}`))
+			}
+		}()
+	}
+	wg.Wait()
+	for i := range 8 {
+		want := "INFO  m  i=" + string(rune('0'+i)) + " field.stack=\"a\\nb\"\n    │ error: x\n    │ y\n"
+		if n := strings.Count(out.String(), want); n != 100 {
+			t.Errorf("goroutine %d: %d whole lines, want 100", i, n)
+		}
+	}
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	lines := demoLines(t)
+	lines = append(lines, []byte(`{"time":"noon","level":"backup-start","\u0061":"\ud83c\udf4a","error":"a\nb"}`))
+	for name, c := range map[string]Color{"plain": Never, "color": Always} {
+		s := New(discard{}, Config{Color: c})
+		t.Run("WriteRecord/"+name, func(t *testing.T) {
+			r := &nib.Record{Time: 1, Level: nib.LevelWarn}
+			alloctest.Zero(t, func() {
+				for _, line := range lines {
+					r.Line = line
+					_ = s.WriteRecord(r)
+				}
+			})
+		})
+		t.Run("Render/"+name, func(t *testing.T) {
+			var dst []byte
+			alloctest.Zero(t, func() {
+				dst = dst[:0]
+				for _, line := range lines {
+					dst = s.Render(dst, line)
+				}
+			})
+		})
+	}
+}
+
+// discard is io.Discard without its other methods.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestAHugeLineIsNotKept(t *testing.T) {
+	p := &painter{view: plainSink.view}
+	line := []byte(`{"message":"` + strings.Repeat("x", 1<<20) + `"}`)
+	p.buf = p.line(p.buf[:0], line, nil)
+	if len(p.buf) < 1<<20 {
+		t.Fatalf("%d bytes shown", len(p.buf))
+	}
+	for _, f := range p.fields[:cap(p.fields)] {
+		if f.key != nil || f.value != nil {
+			t.Error("the painter holds the bytes of the caller")
+		}
+	}
+	p.release()
+	if p.view == nil {
+		t.Error("a painter with a huge buffer went back to the pool")
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	line := []byte(`{"time":"2026-01-02T15:04:06.120Z","level":"info","logger":"http","method":"GET","path":"/cart","status":200,"took":1.92,"agent":"Mozilla/5.0 (X11; Linux x86_64)","trace":"4bf92f3577b34da6","message":"request served"}` + "\n")
+	for name, s := range map[string]*Sink{"plain": plainSink, "color": colorSink} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			var dst []byte
+			for b.Loop() {
+				dst = s.Render(dst[:0], line)
+			}
+		})
+	}
+}

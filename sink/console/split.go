@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"bytes"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// A role is what a field is shown as.
+type role uint8
+
+const (
+	asTime role = iota
+	asLevel
+	asLogger
+	asCaller
+	asMessage
+	asStack
+	asError
+	asField // any other
+	inBlock // below the line
+
+	roles = int(asField) // the number of keys that give a role
+)
+
+// A field is a member of a line: the key without its quotes and the value, both
+// as they stand there.
+type field struct {
+	key, value []byte
+	role       role
+}
+
+// roleKeys are the keys that give a role, escaped as nib writes them. The key of
+// a field that the layout leaves out is one that no field has.
+func roleKeys(l nib.Layout) (keys [roles]string) {
+	for i, key := range []string{
+		asTime:    l.TimeKey,
+		asLevel:   l.LevelKey,
+		asLogger:  l.LoggerKey,
+		asCaller:  l.CallerKey,
+		asMessage: l.MessageKey,
+		asStack:   l.StackKey,
+		asError:   l.ErrorKey,
+	} {
+		if key == nib.OmitKey {
+			keys[i] = `"`
+			continue
+		}
+		escaped := jsonenc.AppendString(nil, key)
+		keys[i] = string(escaped[1 : len(escaped)-1])
+	}
+	return keys
+}
+
+// roleOf gives the role of a key. One that is escaped without need is not
+// recognised: no log library writes its own keys so.
+func (v *view) roleOf(key []byte) role {
+	for i := range v.keys {
+		if string(key) == v.keys[i] {
+			return role(i)
+		}
+	}
+	return asField
+}
+
+// split takes line apart into p.fields and gives each field its role. It says
+// false for anything but one JSON object with a field.
+func (p *painter) split(line []byte) bool {
+	p.fields, p.at = p.fields[:0], [roles]int{}
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) == 0 || line[0] != '{' || line[len(line)-1] != '}' {
+		return false
+	}
+	for key, value := range jsonscan.Fields(line) {
+		p.add(field{key, value, p.roleOf(key)})
+	}
+	if len(p.fields) == 0 {
+		return false
+	}
+	// Fields ends without a word where the text is wrong. It was right to the end
+	// if nothing but the brace follows the last value.
+	before := bytes.TrimRight(line[:len(line)-1], " \t\r\n")
+	value := p.fields[len(p.fields)-1].value
+	return &value[len(value)-1] == &before[len(before)-1]
+}
+
+// add keeps a field. A role is given once: to the last message, because nib
+// writes it behind all fields, unless the layout has it in front, and to the
+// first field of every other kind. Errors may be many.
+func (p *painter) add(f field) {
+	if f.role < asError {
+		switch earlier := p.at[f.role]; {
+		case earlier == 0:
+			p.at[f.role] = len(p.fields) + 1
+		case f.role == asMessage && !p.messageFirst:
+			p.fields[earlier-1].role = asField
+			p.at[f.role] = len(p.fields) + 1
+		default:
+			f.role = asField
+		}
+	}
+	p.fields = append(p.fields, f)
+}
+
+// valueOf is the value of the field with a role, or nil.
+func (p *painter) valueOf(r role) []byte {
+	if i := p.at[r]; i > 0 {
+		return p.fields[i-1].value
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// A place in a line decides which text may stand there without quotes.
+type place uint8
+
+const (
+	inMessage place = 1 << iota
+	inKey
+	inValue
+)
+
+// literalIn says in which places an ASCII character may stand without quotes.
+var literalIn = func() (t [utf8.RuneSelf]place) {
+	for c := byte(' '); c < 0x7f; c++ {
+		switch c {
+		case '=':
+			t[c] = inValue // the first = of a field ends its key
+		case ' ', '"', '{', '}', '[', ']':
+			t[c] = inMessage
+		default:
+			t[c] = inMessage | inKey | inValue
+		}
+	}
+	return t
+}()
+
+// visible reports whether r is shown as it is anywhere. What is not is what
+// package jsonenc escapes: characters that steer a terminal, break a line or
+// reorder text.
+func visible(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r <= 0x9f:
+		return false
+	case r < 0x2028:
+		return true
+	}
+	return r > 0x202e && (r < 0x2066 || r > 0x2069) && r != 0xfeff
+}
+
+// literal reports whether text may stand in p without quotes.
+func literal(text []byte, p place) bool {
+	n := len(text)
+	if n == 0 {
+		return false
+	}
+	for i := 0; i < n; {
+		if c := text[i]; c < utf8.RuneSelf {
+			if literalIn[c]&p == 0 {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !visible(r) || r == utf8.RuneError && size == 1 || p != inMessage && unicode.IsSpace(r) {
+			return false
+		}
+		i += size
+	}
+	switch p {
+	case inMessage:
+		return text[0] != '"' && text[0] != ' ' && text[n-1] != ' '
+	case inValue:
+		return !scalarLike(text)
+	}
+	return true
+}
+
+// scalarLike reports whether text would read as a number, true, false or null.
+func scalarLike(text []byte) bool {
+	switch c := text[0]; {
+	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
+		return jsonscan.Valid(text)
+	}
+	return false
+}
+
+// text writes the text of a JSON string, given without its quotes: as it is if
+// it may stand in at so, and quoted otherwise.
+func (p *painter) text(body []byte, at place) {
+	if bytes.IndexByte(body, '\\') >= 0 {
+		body = p.decode(body)
+	}
+	if literal(body, at) {
+		p.dst = append(p.dst, body...)
+	} else {
+		p.dst = jsonenc.AppendBytes(p.dst, body)
+	}
+}
+
+// decode gives the text of a JSON string without its quotes, in memory that is
+// used again by the next call.
+func (p *painter) decode(body []byte) []byte {
+	quoted := append(append(append(p.decoded[:0], '"'), body...), '"')
+	text, ok := jsonscan.AppendUnquoted(quoted, quoted)
+	p.decoded = text
+	if !ok {
+		return body
+	}
+	return text[len(quoted):]
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendPlain appends text without quotes wherever it cannot be checked by
+// literal: in blocks and for bytes that are not a line of nib's. Tabs at the
+// front indent, all other characters that are not visible are escaped.
+func appendPlain(dst, text []byte) []byte {
+	for len(text) > 0 && text[0] == '\t' {
+		dst = append(dst, "    "...)
+		text = text[1:]
+	}
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= 0x20 && c < 0x7f {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		switch {
+		case visible(r):
+			dst = utf8.AppendRune(dst, r)
+		case r == '\t':
+			dst = append(dst, `\t`...)
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r == '\r':
+			dst = append(dst, `\r`...)
+		default:
+			dst = append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		}
+	}
+	return dst
+}
