@@ -5,6 +5,7 @@ package jsonenc
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -211,12 +212,24 @@ func TestStringStaysWithinCapacity(t *testing.T) {
 	for n := range 40 {
 		texts = append(texts, strings.Repeat("x", n), strings.Repeat("x", n)+"\n", strings.Repeat("é", n))
 	}
+	functions := []func(dst []byte, s string) []byte{
+		AppendString,
+		AppendKey,
+		func(dst []byte, s string) []byte { return AppendKeyString(dst, s, s) },
+		func(dst []byte, s string) []byte { return AppendKeyInt(dst, s, math.MinInt64) },
+		func(dst []byte, s string) []byte { return AppendKeyUint(dst, s, math.MaxUint64) },
+	}
 	for _, s := range texts {
-		for c := range 120 {
-			back := []byte(strings.Repeat("#", 200))
-			AppendKeyString(back[:0:c], s, s)
-			if rest := string(back[c:]); rest != strings.Repeat("#", 200-c) {
-				t.Fatalf("AppendKeyString(cap %d, %q) wrote behind the capacity: %s", c, s, rest)
+		for i, f := range functions {
+			want := string(f(nil, s))
+			for c := range 120 {
+				back := []byte(strings.Repeat("#", 200))
+				if got := string(f(back[:0:c], s)); got != want {
+					t.Fatalf("function %d (cap %d, %q)\ngot  %s\nwant %s", i, c, s, got, want)
+				}
+				if rest := string(back[c:]); rest != strings.Repeat("#", 200-c) {
+					t.Fatalf("function %d (cap %d, %q) wrote behind the capacity: %s", i, c, s, rest)
+				}
 			}
 		}
 	}

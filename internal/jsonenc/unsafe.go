@@ -10,7 +10,7 @@ import (
 )
 
 // The functions below leave out the bounds checks that the compiler cannot
-// remove from the copy loops; with them, short keys take a third longer. Each
+// remove from the copy loops; with them, a short field takes twice as long. Each
 // compiles to one move instruction on processors that allow unaligned access.
 // Their callers show that the access is in bounds; under the build tag
 // invariants checked.go replaces them by indexing that panics otherwise.

@@ -55,13 +55,12 @@ func isSpace(c byte) bool {
 func (c *compactor) value(i, depth int) (int, error) {
 	var objects uint64 // bit 0: the innermost open container is an object
 	open := 0
-	var err error
 	for {
-		// Here a value begins.
 		i = c.space(i)
 		if i >= len(c.src) {
 			return i, ErrSyntax
 		}
+		var err error
 		switch b := c.src[i]; b {
 		case '{', '[':
 			if open >= depth {
@@ -71,26 +70,15 @@ func (c *compactor) value(i, depth int) (int, error) {
 				i, err = c.value(i, depth-open)
 				break
 			}
-			objects <<= 1
-			open++
-			if b == '{' {
-				objects |= 1
-			}
-			j := c.space(i + 1)
-			if j >= len(c.src) {
-				return j, ErrSyntax
-			}
-			if c.src[j] == b+2 { // ']' is '[' + 2, '}' is '{' + 2
-				i = j
-				goto closing
-			}
-			i = j
-			if b == '{' {
-				if i, err = c.name(i); err != nil {
-					return i, err
+			var empty bool
+			if i, empty, err = c.begin(i, b); err == nil && !empty {
+				open++
+				objects <<= 1
+				if b == '{' {
+					objects |= 1
 				}
+				continue
 			}
-			continue
 		case '"':
 			i, err = c.text(i)
 		default:
@@ -99,33 +87,43 @@ func (c *compactor) value(i, depth int) (int, error) {
 		if err != nil {
 			return i, err
 		}
-	after:
-		// Here a value has ended.
-		if open == 0 {
-			return i, nil
-		}
-		i = c.space(i)
-		if i >= len(c.src) {
-			return i, ErrSyntax
-		}
-		if c.src[i] == ',' {
-			i++
-			if objects&1 != 0 {
-				if i, err = c.name(c.space(i)); err != nil {
-					return i, err
-				}
+		// The value has ended, and perhaps containers with it.
+		for ; ; i++ {
+			if open == 0 {
+				return i, nil
 			}
-			continue
+			i = c.space(i)
+			if i >= len(c.src) {
+				return i, ErrSyntax
+			}
+			object := objects&1 != 0
+			if c.src[i] == ',' {
+				if i++; object {
+					if i, err = c.name(c.space(i)); err != nil {
+						return i, err
+					}
+				}
+				break
+			}
+			if object && c.src[i] != '}' || !object && c.src[i] != ']' {
+				return i, ErrSyntax
+			}
+			open, objects = open-1, objects>>1
 		}
-	closing:
-		if objects&1 != 0 && c.src[i] != '}' || objects&1 == 0 && c.src[i] != ']' {
-			return i, ErrSyntax
-		}
-		i++
-		open--
-		objects >>= 1
-		goto after
 	}
+}
+
+// begin reads the bracket b at i and what belongs to it: the other one if the
+// container is empty, or the first name of an object.
+func (c *compactor) begin(i int, b byte) (next int, empty bool, err error) {
+	i = c.space(i + 1)
+	if i < len(c.src) && c.src[i] == b+2 { // '}' is '{'+2, ']' is '['+2
+		return i + 1, true, nil
+	}
+	if b == '{' {
+		i, err = c.name(i)
+	}
+	return i, false, err
 }
 
 // name reads a member's name and its colon.
