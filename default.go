@@ -39,10 +39,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().final(LevelPanic, actPanic) }
+func Panic() *Event { return Default().final(LevelPanic, thenPanic) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().final(LevelFatal, actExit) }
+func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
 
 type contextKey struct{}
 

@@ -45,7 +45,6 @@ type Event struct {
 	level Level
 	nest  int32 // containers and callbacks that are open; idle below zero
 	flags flags
-	act   act
 
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
@@ -80,15 +79,8 @@ const (
 	hasMessage
 	messageFirst // and it stands in front of the fields already
 	isEntry      // Send writes message
-)
-
-// act is what Panic and Fatal do after their line.
-type act uint8
-
-const (
-	actNone act = iota
-	actPanic
-	actExit
+	thenPanic    // what Panic does after its line
+	thenExit     // what Fatal does
 )
 
 const (
@@ -119,18 +111,24 @@ func acquire(l *Logger, level Level) *Event {
 // release makes e idle and gives it back. In an idle event every key is
 // watched, so a stale call ends in checkKey and leaves no trace but a count.
 func (e *Event) release() {
-	e.nest, e.watched = idle, math.MaxUint64
-	e.flags, e.act, e.pc = 0, actNone, 0
+	e.nest, e.watched, e.flags = idle, math.MaxUint64, 0
+	if invariants.Enabled || cap(e.buf) > keepSize {
+		e.retire()
+		return
+	}
+	e.log = idleLogger
+	eventPool.Put(e)
+}
+
+// retire is release for an event that does not go back as it is.
+func (e *Event) retire() {
 	if invariants.Enabled {
 		e.ended.Record()
 		invariants.Poison(e.buf)
 		return
 	}
-	e.log = idleLogger
-	if cap(e.buf) > keepSize {
-		e.buf, e.front.of = make([]byte, 0, startCap), 0
-	}
-	eventPool.Put(e)
+	e.buf, e.front.of = make([]byte, 0, startCap), 0
+	e.release()
 }
 
 // event starts an event if level and sampler let it through. It is not to be
@@ -163,7 +161,7 @@ func (l *Logger) wants(level Level) bool {
 // is not wanted.
 //
 //go:noinline
-func (l *Logger) final(level Level, a act) *Event {
+func (l *Logger) final(level Level, then flags) *Event {
 	mute := !l.Enabled(level)
 	if l == nil {
 		l = idleLogger
@@ -175,7 +173,7 @@ func (l *Logger) final(level Level, a act) *Event {
 		pc = callsite.PC(0)[0]
 	}
 	e := l.start(level, level, pc, nil)
-	e.act = a
+	e.flags |= then
 	if mute {
 		e.flags |= muted
 	}

@@ -43,7 +43,7 @@ func (e *Event) Msgf(format string, args ...any) {
 	if e == nil || !e.finishable() {
 		return
 	}
-	if e.act != actNone {
+	if e.flags&(thenPanic|thenExit) != 0 {
 		e.finish(string(e.format(nil, format, args)), true)
 		return
 	}
@@ -109,7 +109,7 @@ func (e *Event) finish(msg string, shown bool) {
 	if shown && e.flags&hasMessage == 0 {
 		e.addMessage(msg)
 	}
-	if e.act != actNone {
+	if e.flags&(thenPanic|thenExit) != 0 {
 		e.endWith(msg)
 		return
 	}
@@ -194,14 +194,14 @@ func (e *Event) moveMessage(key int) {
 
 // endWith is end for Panic and Fatal.
 func (e *Event) endWith(msg string) {
-	l, a := e.log, e.act
+	l, then := e.log, e.flags
 	e.end()
 	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
 	defer cancel()
 	if err := l.Flush(ctx); err != nil {
 		l.core.report(err)
 	}
-	if a == actPanic {
+	if then&thenPanic != 0 {
 		panic(msg)
 	}
 	exit := l.core.exit
@@ -215,8 +215,11 @@ func (e *Event) endWith(msg string) {
 func (e *Event) fill() *Record {
 	sec, nsec := e.time()
 	r := &e.record
-	r.Time, r.Level, r.PC, r.Logger = unixNano(sec, nsec), e.level, e.pc, e.log.name
+	r.Time, r.Level, r.PC, r.Logger = unixNano(sec, nsec), e.level, 0, e.log.name
 	r.Line, r.Message = e.buf, nil
+	if e.flags&hasCaller != 0 {
+		r.PC = e.pc
+	}
 	if e.flags&hasMessage != 0 {
 		r.Message = e.buf[e.messageAt:e.messageEnd]
 	}

@@ -181,13 +181,13 @@ func (l *Logger) At(level Level) *Event {
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, also on a nil Logger: level, sampler
 // and Discard suppress the line, never the act.
-func (l *Logger) Panic() *Event { return l.final(LevelPanic, actPanic) }
+func (l *Logger) Panic() *Event { return l.final(LevelPanic, thenPanic) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, also on a nil Logger: level, sampler and Discard suppress the
 // line, never the act.
-func (l *Logger) Fatal() *Event { return l.final(LevelFatal, actExit) }
+func (l *Logger) Fatal() *Event { return l.final(LevelFatal, thenExit) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
