@@ -57,12 +57,12 @@ type Event struct {
 	pc      uintptr
 	message string // of an Entry, written by Send
 
-	second  jsonenc.SecondCache
-	scratch []byte   // formatted messages
-	keys    []string // keys being sorted; used as a stack by nested maps
-	pcs     []uintptr
-	record  Record
-	ended   invariants.Stack
+	second, fieldSecond jsonenc.SecondCache // of the line's time, of the last time field
+	scratch             []byte              // formatted messages
+	keys                []string            // keys being sorted; used as a stack by nested maps
+	pcs                 []uintptr
+	record              Record
+	ended               invariants.Stack
 }
 
 type flags uint16

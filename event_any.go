@@ -186,7 +186,7 @@ func (e *Event) addAny(v any) {
 	case float64:
 		e.buf = jsonenc.AppendFloat64(e.buf, v)
 	case time.Time:
-		e.buf = e.log.core.format.appendTime(e.buf, v)
+		e.addTime(v)
 	case time.Duration:
 		e.buf = e.log.core.format.appendDuration(e.buf, v)
 	case json.RawMessage:

@@ -227,7 +227,7 @@ func (a *Array) Bool(val bool) *Array {
 // Time adds a time.
 func (a *Array) Time(val time.Time) *Array {
 	if e, ok := a.element(); ok {
-		e.buf = e.log.core.format.appendTime(e.buf, val)
+		e.addTime(val)
 	}
 	return a
 }

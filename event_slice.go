@@ -66,7 +66,7 @@ func (e *Event) Times(key string, vals []time.Time) *Event {
 	if e == nil {
 		return nil
 	}
-	return list(e, key, vals, e.log.core.format.appendTime)
+	return each(e, key, vals, (*Event).addTime)
 }
 
 // Durs adds an array of durations in the layout's format.
@@ -120,8 +120,8 @@ func list[T any](e *Event, key string, vals []T, app func([]byte, T) []byte) *Ev
 	return e
 }
 
-// each adds an array of values that are written by the event, since their own
-// methods run meanwhile.
+// each adds an array of values that the event itself writes, since their own
+// methods run meanwhile or since it keeps something for them.
 func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
 	if e == nil {
 		return nil

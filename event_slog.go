@@ -124,7 +124,7 @@ func (e *Event) addValue(v slog.Value) {
 	case slog.KindDuration:
 		e.buf = e.log.core.format.appendDuration(e.buf, v.Duration())
 	case slog.KindTime:
-		e.buf = e.log.core.format.appendTime(e.buf, v.Time())
+		e.addTime(v.Time())
 	default:
 		e.addSlogAny(v.Any())
 	}

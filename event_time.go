@@ -16,9 +16,21 @@ func (e *Event) Time(key string, t time.Time) *Event {
 		return nil
 	}
 	if key, ok := e.key(key); ok {
-		e.buf = e.log.core.format.appendTime(jsonenc.AppendKey(e.buf, key), t)
+		e.buf = jsonenc.AppendKey(e.buf, key)
+		e.addTime(t)
 	}
 	return e
+}
+
+// addTime appends a time. The times of consecutive lines often share their
+// second, whose text the event keeps.
+func (e *Event) addTime(t time.Time) {
+	f := e.log.core.format
+	zone := f.TimeZone
+	if f.KeepZone {
+		zone = t.Location()
+	}
+	e.buf = f.time.AppendCached(e.buf, &e.fieldSecond, t.Unix(), t.Nanosecond(), zone)
 }
 
 // Dur adds a duration in the layout's format: milliseconds by default.

@@ -245,14 +245,6 @@ func (f *format) zone(own *time.Location) *time.Location {
 	return f.TimeZone
 }
 
-// appendTime writes t in the zone and format of the layout.
-func (f *format) appendTime(dst []byte, t time.Time) []byte {
-	if !f.KeepZone {
-		t = t.In(f.TimeZone)
-	}
-	return f.time.Append(dst, t)
-}
-
 func (f *format) appendDuration(dst []byte, d time.Duration) []byte {
 	switch f.Duration {
 	case DurationSeconds:

@@ -141,23 +141,22 @@ func putSecond(head *[24]byte, sec uint64) {
 }
 
 // civil returns the date of a day counted from 1 January of the year 0 in the
-// proleptic Gregorian calendar. Years are counted from March, so that the leap
-// day is the last day of a year and the lengths of the months before it follow a
-// line of 153 days in 5 months; the method is described by Howard Hinnant in
-// "chrono-Compatible Low-Level Date Algorithms".
+// proleptic Gregorian calendar, for the years 0 to 9999. Years are counted from
+// March, so that the leap day is the last day of a year. Quotients and remainders
+// of the century, the year and the month come out of one multiplication each:
+// C. Neri and L. Schneider, "Euclidean affine functions and their application to
+// calendar algorithms" (2022).
 func civil(days uint64) (year, month, day uint64) {
 	const cycle = 146097 // days in 400 years
 	// One cycle more keeps January and February of the year 0 positive.
-	days += cycle - 60
-	era := days / cycle
-	d := days % cycle
-	y := (d - d/1460 + d/36524 - d/(cycle-1)) / 365
-	d -= 365*y + y/4 - y/100
-	m := (5*d + 2) / 153
-	day = d - (153*m+2)/5 + 1
-	year = era*400 + y - 400
-	if m < 10 {
-		return year, m + 3, day
+	n := uint32(4*(days+cycle-60) + 3)
+	century, rest := n/cycle, n%cycle/4
+	product := 2939745 * uint64(4*rest+3)
+	yearOfCentury, dayOfYear := product>>32, uint32(product)/2939745/4
+	m := 2141*dayOfYear + 197913
+	year, month, day = 100*uint64(century)+yearOfCentury-400, uint64(m>>16), uint64(m&0xffff/2141)+1
+	if dayOfYear >= 306 {
+		return year + 1, month - 12, day
 	}
-	return year + 1, m - 9, day
+	return year, month, day
 }
