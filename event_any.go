@@ -34,6 +34,9 @@ func (e *Event) any(key string, v any) {
 	}
 }
 
+// keepKeys is how much room for sorting keys an event keeps for its next line.
+const keepKeys = 1024
+
 // Fields adds the entries of m in the order of their keys, each as Any does.
 func (e *Event) Fields(m map[string]any) *Event {
 	if e == nil {
@@ -49,6 +52,9 @@ func (e *Event) Fields(m map[string]any) *Event {
 	}
 	clear(e.keys[from:])
 	e.keys = e.keys[:from]
+	if cap(e.keys) > keepKeys && from == 0 {
+		e.keys = nil
+	}
 	return e
 }
 
