@@ -91,6 +91,9 @@ func capture(setup Setup) ([]byte, error) {
 	if r.Flush != nil {
 		r.Flush()
 	}
+	if r.Close != nil {
+		r.Close()
+	}
 	return os.ReadFile(f.Name())
 }
 

@@ -3,12 +3,15 @@
 package bench
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibslog"
+	"github.com/nib-log/nib/sink/stdout"
 )
 
 // nib runs with its defaults.
@@ -32,11 +35,20 @@ var nibPeer = Peer{
 	Attrs:        nibAttrs,
 	SlogFront:    nibSlogFront,
 	Bare:         nibBare,
-	Buffered:     nil,
+	Buffered:     nibBuffered,
 	Service:      func(w io.Writer) func(id uint64) { return nibFive(newNib(w)) },
+	BufferedService: func(w io.Writer) func(id uint64) {
+		l, _ := newNibBuffered(w)
+		return nibFive(l)
+	},
 }
 
 func newNib(w io.Writer, opts ...nib.Option) *nib.Logger { return nib.New(w, opts...) }
+
+func newNibBuffered(w io.Writer) (*nib.Logger, *stdout.Sink) {
+	s := stdout.New(stdout.Config{File: w.(*os.File), Buffer: bufferSize})
+	return nib.NewSink(s), s
+}
 
 func nibDisabled(w io.Writer) Run {
 	l := newNib(w)
@@ -186,6 +198,19 @@ func nibBare(w io.Writer) Run {
 			l.Info().Msg(message)
 		}
 	})
+}
+
+func nibBuffered(w io.Writer) Run {
+	l, s := newNibBuffered(w)
+	r := nibTen(l)
+	r.Flush = func() { _ = s.Flush(background) }
+	r.Close = func() {
+		if lost := s.Stats().Lost(); lost > 0 {
+			panic(fmt.Sprintf("nib dropped %d lines: what was measured is not what the others did", lost))
+		}
+		_ = s.Close()
+	}
+	return r
 }
 
 // nibFive logs the five lines of a request.

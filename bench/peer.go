@@ -21,6 +21,8 @@ type Run struct {
 	// Flush, if not nil, hands on what is held back. It belongs to the timed
 	// part of every round.
 	Flush func()
+	// Close, if not nil, ends it: goroutines, and files opened a second time.
+	Close func()
 }
 
 // A Setup prepares a Run that writes its lines to w.

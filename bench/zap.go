@@ -196,7 +196,7 @@ func zapBare(w io.Writer) Run {
 	})
 }
 
-func newZapBuffered(w io.Writer) (*zap.Logger, zapcore.WriteSyncer) {
+func newZapBuffered(w io.Writer) (*zap.Logger, *zapcore.BufferedWriteSyncer) {
 	b := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(w), Size: bufferSize}
 	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zapConfig()), b, zap.InfoLevel)), b
 }
@@ -205,6 +205,7 @@ func zapBuffered(w io.Writer) Run {
 	l, b := newZapBuffered(w)
 	r := zapTen(l)
 	r.Flush = func() { _ = b.Sync() } // a pipe cannot be synced, but the lines are in it by then
+	r.Close = func() { _ = b.Stop() }
 	return r
 }
 

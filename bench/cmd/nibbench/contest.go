@@ -29,9 +29,13 @@ func prepare(s *bench.Scenario, w io.Writer) []contestant {
 		}
 		run := setup(w)
 		c := contestant{peer: p, do: run.Do, end: func() {}}
+		if run.Close != nil {
+			c.end = run.Close
+		}
 		if s.Goroutines > 1 {
 			crew := measure.NewCrew(s.Goroutines, run.Do)
-			c.do, c.end = crew.Do, crew.Close
+			end := c.end
+			c.do, c.end = crew.Do, func() { crew.Close(); end() }
 		}
 		if do := c.do; run.Flush != nil {
 			c.do = func(n int) { do(n); run.Flush() }
