@@ -5,12 +5,14 @@ package jsonenc
 import "math/bits"
 
 // room is what appendEscaped keeps free behind the text that is still to come:
-// as much as its last 7 bytes can grow by, which also takes up the stores of
-// whole words that run over, and the quote.
-const room = 7*textLen + 1
+// what the last store of a whole word runs over by, and the quote.
+const room = 8 + 1
 
-// appendEscaped appends s[i:], escaped, and the closing quote. It copies clean
-// runs a word at a time, whatever else the string holds.
+// appendEscaped appends s[i:], escaped, and the closing quote. Whatever else the
+// string holds, clean runs are copied a word at a time, Chinese, Japanese and
+// Korean two characters at a time and Cyrillic, Greek and their like four. It is
+// one loop, with a load and a store of one word in each turn, because calls and
+// special cases for the end cost more than the copying of a short text.
 //
 //go:noinline
 func appendEscaped(dst []byte, s string, i int) []byte {
@@ -20,34 +22,61 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 	}
 	b := dst[:cap(dst)]
 	// At the top of the loop j + n-i + room <= len(b).
-	for i+8 <= n {
-		w := load64(s, i)
-		store64(b, j, w)
-		m := mark(w) & all80
-		if m == 0 {
-			i += 8
-			j += 8
-			continue
+	for i < n {
+		w := uint64(0)
+		if i+8 <= n {
+			w = load64(s, i)
+		} else {
+			w = loadTail(s, n-i)
 		}
-		k := bits.TrailingZeros64(m) >> 3
-		i += k
-		j += k
-		w >>= 8 * k & 63
-		text, width := escapes[w&0x7f], 1
-		if w&0x80 != 0 {
-			// A letter with an accent in ASCII text is complete in w, mostly.
-			if w&0x80c0e0 == 0x80c0 && rune2(w) >= 0xa0 {
-				i += 2
-				j += 2
+		store64(b, j, w)
+		text, width := uint64(0), 1
+		switch {
+		case w&0x80 == 0:
+			m := mark(w) & all80
+			if m == 0 {
+				i += 8
+				j += 8
 				continue
 			}
-			k := copyRunes(b, j, s, i)
+			k := bits.TrailingZeros64(m) >> 3
 			i += k
 			j += k
-			if i+8 > n || load8(s, i) < 0x80 {
+			if i >= n { // only the zeros behind the end were marked
 				continue
 			}
-			text, width = rewrite(load64(s, i))
+			w >>= 8 * k & 63
+			if w&0x80 != 0 {
+				// A letter with an accent in ASCII text is complete in w, mostly.
+				if w&0xc0e0 == 0x80c0 && rune2(w) >= 0xa0 {
+					i += 2
+					j += 2
+				}
+				continue
+			}
+			text = escapes[w&0x7f]
+		case twoPlain3(w):
+			i += 6
+			j += 6
+			for ; i+14 <= n; i, j = i+12, j+12 {
+				w, v := load64(s, i), load64(s, i+6)
+				if !twoPlain3(w) || !twoPlain3(v) {
+					break
+				}
+				store64(b, j, w)
+				store64(b, j+6, v)
+			}
+			continue
+		default:
+			if k := runeLen(w); k > 0 {
+				if k == 2 && fourPlain2(w) {
+					k = 8
+				}
+				i += k
+				j += k
+				continue
+			}
+			text, width = rewrite(w)
 		}
 		i += width
 		if j+textLen+n-i+room > len(b) {
@@ -56,9 +85,6 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 		}
 		store64(b, j, text)
 		j += int(text >> 56)
-	}
-	if i < n {
-		j = putTail(b, j, loadTail(s, n-i), n-i)
 	}
 	store8(b, j, '"')
 	return b[:j+1]
@@ -74,36 +100,6 @@ func loadTail(s string, n int) uint64 {
 		w = w<<8 | load8(s, i)
 	}
 	return w
-}
-
-// putTail writes the first n bytes of w, at most 7, escaped, to b[j:], which has
-// room for them, and returns the offset behind them.
-func putTail(b []byte, j int, w uint64, n int) int {
-	for n > 0 {
-		store64(b, j, w)
-		// Zeros are marked, so k is at most n.
-		if k := bits.TrailingZeros64(mark(w)&all80) >> 3; k > 0 {
-			w >>= 8 * k
-			j += k
-			n -= k
-			continue
-		}
-		text, width := escapes[w&0x7f], 1
-		if w&0x80 != 0 {
-			if k := runeLen(w); k > 0 {
-				w >>= 8 * k
-				j += k
-				n -= k
-				continue
-			}
-			text, width = rewrite(w)
-		}
-		store64(b, j, text)
-		j += int(text >> 56)
-		w >>= 8 * width
-		n -= width
-	}
-	return j
 }
 
 // appendText appends s, escaped and without quotes.

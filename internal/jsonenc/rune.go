@@ -2,40 +2,19 @@
 
 package jsonenc
 
-// copyRunes copies the characters at s[i:] to b[j:] as long as they are not
-// ASCII and need no rewriting, and returns their length. It stops within 8
-// bytes of the end of s. b has room for s[i:].
-func copyRunes(b []byte, j int, s string, i int) int {
-	start := i
-	for i+8 <= len(s) {
-		w := load64(s, i)
-		store64(b, j+i-start, w)
-		if twoPlain3(w) {
-			i += 6
-			continue
-		}
-		if fourPlain2(w) {
-			i += 8
-			continue
-		}
-		n := runeLen(w)
-		if n == 0 {
-			break
-		}
-		i += n
-	}
-	return i - start
-}
+// plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec,
+// 0xee and 0xef: behind these, any two continuation bytes make a valid character
+// that is copied as it is, but for U+FEFF.
+const plainLeads = 0xdffa
 
-// plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec
-// and 0xee: behind these, any two continuation bytes make a valid character that
-// is copied as it is.
-const plainLeads = 0x5ffa
+// nearFEFF is how the three-byte characters U+FEC0 to U+FEFF begin, as a word.
+const nearFEFF = 0xbbef
 
 // twoPlain3 reports whether w begins with two characters of three bytes that are
-// copied as they are: Chinese, Japanese, Korean.
+// copied as they are: Chinese, Japanese, Korean and their punctuation.
 func twoPlain3(w uint64) bool {
-	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0
+	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 &&
+		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
 // fourPlain2 reports whether w is four characters of two bytes with first bytes
@@ -51,7 +30,7 @@ func fourPlain2(w uint64) bool {
 func runeLen(w uint64) int {
 	switch {
 	case w&0xc0c0f0 == 0x8080e0:
-		if r := rune3(w); plainLeads>>(w&15)&1 != 0 || r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) {
+		if r := rune3(w); r >= 0x800 && r-0xd800 >= 0x800 && !escaped3(r) {
 			return 3
 		}
 	case w&0xc0e0 == 0x80c0:
