@@ -56,7 +56,7 @@ func (p *keyProbe) Value(key any) any {
 type exchangeKey struct{}
 
 func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{Context: r.Context(), m: m, path: r.URL.Path, start: m.now()}
+	x := &exchange{Context: r.Context(), m: m, path: r.URL.Path, start: m.clock()}
 	x.w.ResponseWriter = w
 	x.req = *r.WithContext(x) // inlined, so that this is the only copy
 	if !m.ownIDs {
@@ -124,7 +124,7 @@ func (x *exchange) end(r *http.Request) {
 		// request (golang/go#58809); the handler has parsed its copy.
 		r.MultipartForm = x.req.MultipartForm
 	}
-	took := x.m.now().Sub(x.start)
+	took := x.m.since(x.start)
 	if x.returned {
 		x.writeLine(took)
 		return
