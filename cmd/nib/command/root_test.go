@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/cmd/nib/command"
+)
+
+func TestRun(t *testing.T) {
+	for _, c := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"version"}, 0, "nib ", ""},
+		{[]string{"help"}, 0, "demo ", ""},
+		{[]string{"demo", "--help"}, 0, "--connections", ""},
+		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1"}, 0, "Every line is in the file once", ""},
+		{[]string{"demo", "-n", "0"}, 1, "", "nib: demo: 0 requests, want 1 to"},
+		{[]string{"demo", "x"}, 1, "", "unknown command"},
+		{[]string{"nonsense"}, 1, "", `unknown command "nonsense"`},
+		{[]string{"demo", "--nonsense"}, 1, "", "unknown flag"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := command.Run(c.args, &stdout, &stderr)
+		if code != c.code || !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
+			t.Errorf("nib %s: got code %d\nstdout %s\nstderr %s", strings.Join(c.args, " "), code, &stdout, &stderr)
+		}
+		if code == 0 && stderr.Len() > 0 {
+			t.Errorf("nib %s: stderr has %s", strings.Join(c.args, " "), &stderr)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// A bar shows how far the load is, on a terminal only. It redraws one line and
+// removes it in the end.
+type bar struct {
+	w     io.Writer
+	fd    int
+	s     style
+	total int64
+	done  *atomic.Int64
+	start time.Time
+
+	quit chan struct{}
+	wg   sync.WaitGroup
+}
+
+const redraw = 100 * time.Millisecond
+
+// startBar waits with its first picture until begin is closed, so as not to
+// stand between other lines.
+func startBar(w io.Writer, total int64, done *atomic.Int64, begin <-chan struct{}) *bar {
+	b := &bar{w: w, total: total, done: done, start: time.Now(), s: styleFor(w), quit: make(chan struct{})}
+	fd, ok := terminal(w)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return b
+	}
+	b.fd = fd
+	b.wg.Add(1)
+	go b.run(begin)
+	return b
+}
+
+// stop ends the bar's goroutine.
+func (b *bar) stop() {
+	close(b.quit)
+	b.wg.Wait()
+}
+
+func (b *bar) run(begin <-chan struct{}) {
+	defer b.wg.Done()
+	select {
+	case <-begin:
+	case <-b.quit:
+		return
+	}
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
+	defer fmt.Fprint(b.w, "\r\x1b[K")
+	for {
+		width, _, err := term.GetSize(b.fd)
+		if err != nil {
+			width = 80
+		}
+		fmt.Fprint(b.w, "\r\x1b[K"+b.picture(b.done.Load(), time.Since(b.start), width))
+		select {
+		case <-tick.C:
+		case <-b.quit:
+			return
+		}
+	}
+}
+
+// picture is the bar, at most width-1 columns wide.
+func (b *bar) picture(done int64, took time.Duration, width int) string {
+	rate := float64(done) / max(took.Seconds(), 1e-3)
+	text := fmt.Sprintf(" %3d %%  %s of %s  %s/s", 100*done/b.total, count(int(done)), count(int(b.total)), count(int(rate)))
+	size := min(width-1-len(text)-2, 40)
+	if size < 5 {
+		return text[:max(0, min(len(text), width-1))]
+	}
+	full := int(int64(size) * done / b.total)
+	return "  " + b.s.good(strings.Repeat("━", full)) + b.s.dim(strings.Repeat("─", size-full)) + text
+}

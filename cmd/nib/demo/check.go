@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// A check is what the file turned out to hold. Each line that is not as it
+// should be counts once, in the first kind that fits.
+type check struct {
+	lines int
+	bytes int64
+
+	invalid    int // not one JSON object, or not of this run
+	untrue     int // says something else than the client saw
+	duplicates int
+	reordered  int // behind a later line of its connection
+	lost       int
+
+	examples []string // of the first faults
+}
+
+func (c *check) ok() bool {
+	return c.invalid+c.untrue+c.duplicates+c.reordered+c.lost == 0
+}
+
+const maxExamples = 5
+
+func (c *check) fault(kind *int, format string, args ...any) {
+	*kind++
+	if len(c.examples) < maxExamples {
+		c.examples = append(c.examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// A lineBody is what is read of a line.
+type lineBody struct {
+	Time      string   `json:"time"`
+	Level     string   `json:"level"`
+	Method    string   `json:"method"`
+	Path      string   `json:"path"`
+	Status    int      `json:"status"`
+	Bytes     int      `json:"bytes"`
+	Took      *float64 `json:"took"`
+	Remote    string   `json:"remote"`
+	RequestID string   `json:"request_id"`
+	Error     string   `json:"error"`
+	Item      int      `json:"item"`
+	Message   string   `json:"message"`
+}
+
+// A checker reads a file against a plan.
+type checker struct {
+	check
+	plan plan
+	seen [2][][]bool // per kind of line, connection, request
+	last []int       // position of the latest line of a connection
+}
+
+// Kinds of lines; of one request the service's comes first.
+const (
+	serviceLine = iota
+	accessLine
+)
+
+func checkFile(path string, p plan) (check, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return check{}, err
+	}
+	defer f.Close()
+	k := checker{plan: p, last: make([]int, p.connections)}
+	for c := range p.connections {
+		k.last[c] = -1
+		for kind := range k.seen {
+			k.seen[kind] = append(k.seen[kind], make([]bool, p.of(c)))
+		}
+	}
+	r := bufio.NewReaderSize(f, 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			k.line(line)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return k.check, err
+		}
+	}
+	k.findLost()
+	return k.check, nil
+}
+
+// line checks one line of the file.
+func (k *checker) line(line []byte) {
+	k.lines++
+	k.bytes += int64(len(line))
+	body, err := decode(line)
+	if err != nil {
+		k.fault(&k.invalid, "line %d is invalid (%v): %.200q", k.lines, err, line)
+		return
+	}
+	connection, n, ok := k.plan.parseID(body.RequestID)
+	kind := accessLine
+	if body.Message != accessMessage {
+		kind = serviceLine
+	}
+	if !ok || kind == serviceLine && (body.Message != serviceMessage || !expect(n).logs) {
+		k.fault(&k.invalid, "line %d is of no request: %.200q", k.lines, line)
+		return
+	}
+	if k.seen[kind][connection][n] {
+		k.fault(&k.duplicates, "line %d was there before: %.200q", k.lines, line)
+		return
+	}
+	k.seen[kind][connection][n] = true
+	position := 2*n + kind
+	if position < k.last[connection] {
+		k.fault(&k.reordered, "line %d comes behind a later one: %.200q", k.lines, line)
+		return
+	}
+	k.last[connection] = position
+	if !body.truth(kind, n) {
+		k.fault(&k.untrue, "line %d does not say what the client saw: %.200q", k.lines, line)
+	}
+}
+
+// decode reads a line that is one JSON object with known fields and a newline.
+func decode(line []byte) (body lineBody, err error) {
+	if !bytes.HasSuffix(line, []byte{'\n'}) {
+		return body, errors.New("it has no end")
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&body); err != nil {
+		return body, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return body, errors.New("there is more than one value in it")
+	}
+	_, err = time.Parse(time.RFC3339Nano, body.Time)
+	return body, err
+}
+
+// truth compares a line with what its request was answered with.
+func (b *lineBody) truth(kind, n int) bool {
+	want := expect(n)
+	if kind == serviceLine {
+		return b.Level == "error" && b.Error == errStock.Error() && b.Item == n
+	}
+	return b.Level == want.level() && b.Method == want.method && b.Path == itemPath(n) && b.Status == want.status &&
+		b.Bytes == len(want.body) && b.Took != nil && *b.Took >= 0 && b.Remote != ""
+}
+
+// findLost counts what was not there.
+func (k *checker) findLost() {
+	for c := range k.plan.connections {
+		for n := range k.plan.of(c) {
+			if !k.seen[accessLine][c][n] {
+				k.fault(&k.lost, "the access line of request %s is lost", requestID(c, n))
+			}
+			if expect(n).logs && !k.seen[serviceLine][c][n] {
+				k.fault(&k.lost, "the line that the handler of request %s wrote is lost", requestID(c, n))
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibhttp"
+)
+
+// A cost is what logging takes, measured when the load is over: one goroutine
+// writes the access line of the run again, with the same fields.
+type cost struct {
+	written    contestant // to a file, one write(2) each
+	encoded    contestant // to io.Discard
+	middleware contestant // all that nibhttp does for a request, to the file
+}
+
+// A contestant is one way to spend time, measured in turn with the others.
+type contestant struct {
+	run     func()
+	ns      float64 // per call, in the fastest round
+	mallocs float64 // per call, in the round with the fewest
+}
+
+const (
+	rounds        = 7
+	callsPerRound = 10_000
+	warmUp        = 100
+)
+
+// measure writes its lines to a file at path and removes it. A round has calls
+// calls.
+func measure(path string, calls int) (c cost, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return c, err
+	}
+	defer func() {
+		_ = f.Close()
+		_ = os.Remove(path)
+	}()
+	toFile, toNothing := nib.New(f), nib.New(io.Discard)
+	handler := nibhttp.Middleware(toFile)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	req := &http.Request{
+		Method:     http.MethodGet,
+		URL:        &url.URL{Path: itemPath(4711)},
+		Header:     http.Header{"X-Request-Id": {requestID(3, 4711)}},
+		RemoteAddr: "127.0.0.1:54321",
+	}
+	c.written.run = func() { replay(toFile) }
+	c.encoded.run = func() { replay(toNothing) }
+	c.middleware.run = func() { handler.ServeHTTP(nowhere{}, req) }
+	compete(calls, &c.written, &c.encoded, &c.middleware)
+	return c, nil
+}
+
+// replay writes a line with the fields of an access line.
+func replay(log *nib.Logger) {
+	log.Info().
+		Str("method", http.MethodGet).
+		Str("path", "/items/4711").
+		Int("status", 200).
+		Int64("bytes", 240).
+		Dur("took", 23_456*time.Nanosecond).
+		Str("remote", "127.0.0.1:54321").
+		Str("request_id", "c3-4711").
+		Msg(accessMessage)
+}
+
+// compete measures contestants in turn, so that what disturbs the machine
+// disturbs all of them. The collector rests during a round, since its own
+// mallocs would be counted, and runs before it, so that a round has memory to
+// use again; the calls of the warm-up fill the pools that it has emptied.
+func compete(calls int, all ...*contestant) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for round := range rounds {
+		for _, c := range all {
+			runtime.GC()
+			for range warmUp {
+				c.run()
+			}
+			ns, mallocs := c.once(calls)
+			if round == 0 {
+				c.ns, c.mallocs = ns, mallocs
+			}
+			c.ns, c.mallocs = min(c.ns, ns), min(c.mallocs, mallocs)
+		}
+	}
+}
+
+// once gives time and mallocs per call.
+func (c *contestant) once(calls int) (ns, mallocs float64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	for range calls {
+		c.run()
+	}
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	n := float64(calls)
+	return float64(took.Nanoseconds()) / n, float64(after.Mallocs-before.Mallocs) / n
+}
+
+// nowhere is a ResponseWriter for no one.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return nil }
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) WriteHeader(int)             {}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// run runs a small demo whose file tamper may spoil.
+func run(t *testing.T, tamper func(lines [][]byte) [][]byte) (out string, err error) {
+	t.Helper()
+	var b bytes.Buffer
+	c := Config{Requests: 1000, Connections: 4, Show: 3, calls: 200, Dir: t.TempDir(), Out: &b, Progress: &b}
+	if tamper != nil {
+		c.tamper = func(path string) error {
+			file, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			lines := bytes.SplitAfter(file, []byte{'\n'})
+			return os.WriteFile(path, bytes.Join(tamper(lines[:len(lines)-1]), nil), 0o600)
+		}
+	}
+	err = Run(context.Background(), c)
+	return b.String(), err
+}
+
+// figure finds a row of the table.
+func figure(out, name string) string {
+	m := regexp.MustCompile(`(?m)^  ` + name + ` +([0-9,.]+)`).FindStringSubmatch(out)
+	if m == nil {
+		return "no row"
+	}
+	return m[1]
+}
+
+func TestRunFindsEveryLine(t *testing.T) {
+	out, err := run(t, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, want := range map[string]string{
+		"requests": "1,000", "lines": "1,012", "mallocs per line": "0",
+		"lost": "0", "duplicates": "0", "out of order": "0", "invalid": "0", "untrue": "0",
+	} {
+		if got := figure(out, name); got != want && !(name == "mallocs per line" && !exactMallocs) {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	if got := strings.Count(out, "remote=127.0.0.1:"); got < 1 || got > 3 {
+		t.Errorf("%d access lines are shown, want 1 to 3", got)
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("there are colours, but no terminal")
+	}
+	if !strings.Contains(out, "over 4 connections") {
+		t.Error("not every connection was kept alive")
+	}
+}
+
+func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		tamper func(lines [][]byte) [][]byte
+		row    string
+		want   string
+	}{
+		{"a line is missing", func(l [][]byte) [][]byte { return append(l[:500], l[501:]...) }, "lost", "1"},
+		{"the last line is missing", func(l [][]byte) [][]byte { return l[:len(l)-1] }, "lost", "1"},
+		{"all lines are missing", func([][]byte) [][]byte { return nil }, "lost", "1,012"},
+		{"a line is there twice", func(l [][]byte) [][]byte { return append(l, l[7]) }, "duplicates", "1"},
+		{"a line is late", func(l [][]byte) [][]byte { return append(append(l[:7:7], l[8:]...), l[7]) }, "out of order", "1"},
+		{"a line is cut", func(l [][]byte) [][]byte { l[9] = append(l[9][:20:20], '\n'); return l }, "invalid", "1"},
+		{"the last line has no end", func(l [][]byte) [][]byte { l[len(l)-1] = bytes.TrimSpace(l[len(l)-1]); return l }, "invalid", "1"},
+		{"two lines run together", func(l [][]byte) [][]byte { l[3] = bytes.TrimSpace(l[3]); return l }, "invalid", "1"},
+		{"a line of someone else", func(l [][]byte) [][]byte { return append(l, []byte("{\"x\":1}\n")) }, "invalid", "1"},
+		{"an empty line", func(l [][]byte) [][]byte { return append(l, []byte("\n")) }, "invalid", "1"},
+		{"a request that was never sent", func(l [][]byte) [][]byte {
+			return append(l, bytes.Replace(l[len(l)-1], []byte(`"request_id":"c`), []byte(`"request_id":"c9`), 1))
+		}, "invalid", "1"},
+		{"another status", func(l [][]byte) [][]byte {
+			l[5] = bytes.Replace(l[5], []byte(`"status":20`), []byte(`"status":30`), 1)
+			return l
+		}, "untrue", "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := run(t, c.tamper)
+			if !errors.Is(err, ErrFile) {
+				t.Errorf("got error %v, want ErrFile", err)
+			}
+			if got := figure(out, c.row); got != c.want {
+				t.Errorf("%s: got %s, want %s\n%s", c.row, got, c.want, out)
+			}
+		})
+	}
+}
+
+func TestRunKeepsTheFileOnlyWhereAsked(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	if err := Run(context.Background(), Config{Requests: 20, Connections: 2, Out: new(bytes.Buffer)}); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	c := Config{Requests: 20, Connections: 2, Out: new(bytes.Buffer), Dir: dir}
+	if err := Run(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || filepath.Base(left[0]) != logName {
+		t.Errorf("got %q, want %s", left, logName)
+	}
+	if err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("second run in one folder: got error %v", err)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := Run(ctx, Config{Requests: 1000, Connections: 2, Out: new(bytes.Buffer)})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want context.Canceled", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		c    Config
+		want []string
+	}{
+		{Config{Requests: 1, Connections: 1}, nil},
+		{Config{Requests: maxRequests, Connections: maxConnections, Show: maxShow}, nil},
+		{Config{}, []string{"0 requests", "0 connections"}},
+		{Config{Requests: -1, Connections: 1, Show: -1}, []string{"-1 requests", "-1 show"}},
+		{Config{Requests: maxRequests + 1, Connections: maxConnections + 1, Show: maxShow + 1}, []string{"requests", "connections", "show"}},
+	} {
+		err := c.c.Validate()
+		if (err == nil) != (c.want == nil) {
+			t.Errorf("%+v: got error %v, want %q", c.c, err, c.want)
+		}
+		for _, w := range c.want {
+			if err != nil && !strings.Contains(err.Error(), w) {
+				t.Errorf("%+v: %q is not in %v", c.c, w, err)
+			}
+		}
+	}
+}

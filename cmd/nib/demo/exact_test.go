@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race && !invariants
+
+package demo
+
+// exactMallocs is true where counts of mallocs mean something.
+const exactMallocs = true

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race || invariants
+
+package demo
+
+// exactMallocs is false where counts of mallocs mean nothing.
+const exactMallocs = false

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command nib is the tool that comes with the logger; see nib help.
+package main
+
+import (
+	"os"
+
+	"github.com/nib-log/nib/cmd/nib/command"
+)
+
+func main() {
+	os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
+}
