@@ -25,6 +25,9 @@ func AppendString(dst []byte, s string) []byte {
 		store64(b, j+n-8, v)
 		bad = mark(w) | mark(v)
 	} else if n > 16 {
+		if load8(s, 0) >= 0x80 { // so will be most of it
+			return appendEscaped(b[:j], s, 0)
+		}
 		return appendLong(b[:j], s)
 	} else if n >= 4 {
 		w := load4to7(s)
@@ -122,6 +125,9 @@ func AppendKeyString(dst []byte, key, val string) []byte {
 		store64(b, j+m-8, v)
 		bad = mark(w) | mark(v)
 	} else if m > 16 {
+		if load8(val, 0) >= 0x80 {
+			return appendEscaped(b[:j], val, 0)
+		}
 		return appendLong(b[:j], val)
 	} else if m >= 4 {
 		w := load4to7(val)
