@@ -5,22 +5,24 @@ package jsonenc
 // PutFraction overwrites the first digits bytes of b with the fraction of a
 // second, nsec nanoseconds cut to so many digits: 0, 3, 6 or 9.
 func PutFraction(b []byte, nsec uint32, digits int) {
-	switch digits {
-	case 3:
-		put3(b, nsec/1e6)
-	case 6:
-		put3(b, nsec/1e6)
+	if digits == 0 {
+		return
+	}
+	put3(b, nsec/1e6)
+	if digits > 3 {
 		put3(b[3:], nsec/1e3%1e3)
-	case 9:
-		put3(b, nsec/1e6)
-		put3(b[3:], nsec/1e3%1e3)
+	}
+	if digits > 6 {
 		put3(b[6:], nsec%1e3)
 	}
 }
 
 func put3(b []byte, v uint32) {
+	hundreds := v / 100
+	v -= hundreds * 100
+	tens := v / 10
 	_ = b[2]
-	b[0] = byte('0' + v/100)
-	b[1] = byte('0' + v/10%10)
-	b[2] = byte('0' + v%10)
+	b[0] = byte('0' + hundreds)
+	b[1] = byte('0' + tens)
+	b[2] = byte('0' + v - tens*10)
 }
