@@ -32,7 +32,7 @@ race: ## race detector, misuse checks and the nibfast build
 
 alloc: ## exact allocation counts on every supported Go release
 	@set -e; for r in $(RELEASES); do for tags in none nibfast; do echo "== $$r -tags $$tags"; \
-		GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run 'Alloc|Malloc' ./...; done; done
+		GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run '(?i)alloc|Gauntlet8' ./...; done; done
 
 fuzz: ## every fuzz target of the root module, FUZZTIME each
 	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \

@@ -33,7 +33,7 @@ var arrows = []struct {
 	{"pool/list", []string{"internal/invariants"}},
 	{"schema", []string{"internal/jsonenc", "internal/jsonscan", "internal/secret", "pool"}},
 	{"layout", []string{"."}},
-	{"nibslog", []string{".", "schema", "internal/*"}},
+	{"nibslog", []string{".", "layout", "schema", "internal/*"}},
 	{"nibhttp", []string{"."}},
 
 	{"sink", []string{".", "pool"}},

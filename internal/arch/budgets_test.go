@@ -21,7 +21,9 @@ const (
 
 // exceptions are larger than the budgets say, each for a reason. One that is no
 // longer needed is a violation.
-var exceptions = []exception{}
+var exceptions = []exception{
+	{"internal/jsonenc/escape.go", "appendEscaped", 76, "one loop: the calls that would shorten it cost more than copying a short text"},
+}
 
 type exception struct {
 	path     string
