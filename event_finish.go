@@ -70,7 +70,11 @@ func (e *Event) finishf(format string, args []any) {
 	e.scratch = nil
 	scratch = e.format(scratch, format, args)
 	if e.log.busyEnd {
-		e.extras(string(scratch))
+		msg := "" // only hooks are told
+		if len(e.log.core.hooks) > 0 {
+			msg = string(scratch)
+		}
+		e.extras(msg)
 	}
 	if e.flags&hasMessage == 0 && e.log.core.format.messageKey != "" {
 		e.buf = append(e.buf, e.log.core.format.messageKey...)

@@ -20,24 +20,24 @@ func (e *Event) Str(key, val string) *Event {
 
 // Bytes adds text that is held in a byte slice; nil is null.
 func (e *Event) Bytes(key string, val []byte) *Event {
-	if e != nil {
-		e.bytes(key, val, jsonenc.AppendBytes)
+	if e != nil && e.filled(key, val) {
+		e.buf = jsonenc.AppendBytes(e.buf, val)
 	}
 	return e
 }
 
 // Hex adds bytes as a string of hexadecimal digits; nil is null.
 func (e *Event) Hex(key string, val []byte) *Event {
-	if e != nil {
-		e.bytes(key, val, jsonenc.AppendHex)
+	if e != nil && e.filled(key, val) {
+		e.buf = jsonenc.AppendHex(e.buf, val)
 	}
 	return e
 }
 
 // Base64 adds bytes in standard base64 (RFC 4648, section 4); nil is null.
 func (e *Event) Base64(key string, val []byte) *Event {
-	if e != nil {
-		e.bytes(key, val, jsonenc.AppendBase64)
+	if e != nil && e.filled(key, val) {
+		e.buf = jsonenc.AppendBase64(e.buf, val)
 	}
 	return e
 }
@@ -157,17 +157,24 @@ func (e *Event) str(key, val string) {
 	e.buf = jsonenc.AppendKeyString(e.buf, key, val)
 }
 
-func (e *Event) bytes(key string, val []byte, app func(dst, val []byte) []byte) {
+// open adds a key, and reports whether there can be a value.
+func (e *Event) open(key string) bool {
 	key, ok := e.key(key)
-	if !ok {
-		return
+	if ok {
+		e.buf = jsonenc.AppendKey(e.buf, key)
 	}
-	e.buf = jsonenc.AppendKey(e.buf, key)
+	return ok
+}
+
+// filled is open for bytes, of which nil is null.
+func (e *Event) filled(key string, val []byte) bool {
+	if !e.open(key) {
+		return false
+	}
 	if val == nil {
 		e.null()
-		return
 	}
-	e.buf = app(e.buf, val)
+	return val != nil
 }
 
 func (e *Event) bool(key string, val bool) {

@@ -12,53 +12,117 @@ import (
 // Strs adds an array of strings. As with every slice, nil is null and an empty
 // one is [].
 func (e *Event) Strs(key string, vals []string) *Event {
-	return list(e, key, vals, jsonenc.AppendString)
+	if e == nil {
+		return nil
+	}
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendString(append(buf, ','), v)
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
 }
 
 // Bools adds an array of truth values.
 func (e *Event) Bools(key string, vals []bool) *Event {
-	return list(e, key, vals, jsonenc.AppendBool)
+	if e == nil {
+		return nil
+	}
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendBool(append(buf, ','), v)
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
 }
 
 // Ints adds an array of numbers.
-func (e *Event) Ints(key string, vals []int) *Event { return list(e, key, vals, appendInt) }
+//
+//go:noinline
+func (e *Event) Ints(key string, vals []int) *Event { return ints(e, key, vals) }
 
 // Ints8 adds an array of numbers.
-func (e *Event) Ints8(key string, vals []int8) *Event { return list(e, key, vals, appendInt) }
+//
+//go:noinline
+func (e *Event) Ints8(key string, vals []int8) *Event { return ints(e, key, vals) }
 
 // Ints16 adds an array of numbers.
-func (e *Event) Ints16(key string, vals []int16) *Event { return list(e, key, vals, appendInt) }
+//
+//go:noinline
+func (e *Event) Ints16(key string, vals []int16) *Event { return ints(e, key, vals) }
 
 // Ints32 adds an array of numbers.
-func (e *Event) Ints32(key string, vals []int32) *Event { return list(e, key, vals, appendInt) }
+//
+//go:noinline
+func (e *Event) Ints32(key string, vals []int32) *Event { return ints(e, key, vals) }
 
 // Ints64 adds an array of numbers.
-func (e *Event) Ints64(key string, vals []int64) *Event { return list(e, key, vals, appendInt) }
+//
+//go:noinline
+func (e *Event) Ints64(key string, vals []int64) *Event { return ints(e, key, vals) }
 
 // Uints adds an array of numbers.
-func (e *Event) Uints(key string, vals []uint) *Event { return list(e, key, vals, appendUint) }
+//
+//go:noinline
+func (e *Event) Uints(key string, vals []uint) *Event { return uints(e, key, vals) }
 
 // Uints8 adds an array of numbers; for text or binary data see Bytes, Hex and
 // Base64.
-func (e *Event) Uints8(key string, vals []uint8) *Event { return list(e, key, vals, appendUint) }
+//
+//go:noinline
+func (e *Event) Uints8(key string, vals []uint8) *Event { return uints(e, key, vals) }
 
 // Uints16 adds an array of numbers.
-func (e *Event) Uints16(key string, vals []uint16) *Event { return list(e, key, vals, appendUint) }
+//
+//go:noinline
+func (e *Event) Uints16(key string, vals []uint16) *Event { return uints(e, key, vals) }
 
 // Uints32 adds an array of numbers.
-func (e *Event) Uints32(key string, vals []uint32) *Event { return list(e, key, vals, appendUint) }
+//
+//go:noinline
+func (e *Event) Uints32(key string, vals []uint32) *Event { return uints(e, key, vals) }
 
 // Uints64 adds an array of numbers.
-func (e *Event) Uints64(key string, vals []uint64) *Event { return list(e, key, vals, appendUint) }
+//
+//go:noinline
+func (e *Event) Uints64(key string, vals []uint64) *Event { return uints(e, key, vals) }
 
 // Floats32 adds an array of numbers, each as Float32 writes it.
 func (e *Event) Floats32(key string, vals []float32) *Event {
-	return list(e, key, vals, jsonenc.AppendFloat32)
+	if e == nil {
+		return nil
+	}
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendFloat32(append(buf, ','), v)
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
 }
 
 // Floats64 adds an array of numbers, each as Float64 writes it.
 func (e *Event) Floats64(key string, vals []float64) *Event {
-	return list(e, key, vals, jsonenc.AppendFloat64)
+	if e == nil {
+		return nil
+	}
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendFloat64(append(buf, ','), v)
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
 }
 
 // Times adds an array of times in the layout's format and zone.
@@ -66,7 +130,14 @@ func (e *Event) Times(key string, vals []time.Time) *Event {
 	if e == nil {
 		return nil
 	}
-	return each(e, key, vals, (*Event).addTime)
+	if from := e.list(key, vals == nil); from >= 0 {
+		for _, v := range vals {
+			e.buf = append(e.buf, ',')
+			e.addTime(v)
+		}
+		e.endList(from)
+	}
+	return e
 }
 
 // Durs adds an array of durations in the layout's format.
@@ -74,50 +145,86 @@ func (e *Event) Durs(key string, vals []time.Duration) *Event {
 	if e == nil {
 		return nil
 	}
-	return list(e, key, vals, e.log.core.format.appendDuration)
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = e.log.core.format.appendDuration(append(buf, ','), v)
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
 }
 
 // Stringers adds the texts of an array; a nil element is null.
+//
+//go:noinline
 func (e *Event) Stringers(key string, vals []fmt.Stringer) *Event {
 	return each(e, key, vals, (*Event).addStringer)
 }
 
 // Errs adds the texts of an array of errors; a nil element is null.
+//
+//go:noinline
 func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
 
-func appendInt[T int | int8 | int16 | int32 | int64](dst []byte, v T) []byte {
-	return jsonenc.AppendInt(dst, int64(v))
-}
+// A slice that is handed to a function value, or in another package to a generic
+// function, counts as kept: every caller's would move to the heap, also when the
+// level is off. Hence the loops that are spelled out, and the methods that are
+// not inlined.
 
-func appendUint[T uint | uint8 | uint16 | uint32 | uint64](dst []byte, v T) []byte {
-	return jsonenc.AppendUint(dst, uint64(v))
-}
-
-// list adds an array of values that no user code takes part in.
-func list[T any](e *Event, key string, vals []T, app func([]byte, T) []byte) *Event {
+func ints[T int | int8 | int16 | int32 | int64](e *Event, key string, vals []T) *Event {
 	if e == nil {
 		return nil
 	}
-	key, ok := e.key(key)
-	if !ok {
-		return e
-	}
-	buf := jsonenc.AppendKey(e.buf, key)
-	if vals == nil {
-		e.buf = append(buf, "null"...)
-		return e
-	}
-	buf = append(buf, '[')
-	for i, v := range vals {
-		if i > 0 {
-			buf = append(buf, ',')
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendInt(append(buf, ','), int64(v))
 		}
-		buf = app(buf, v)
+		e.buf = buf
+		e.endList(from)
 	}
-	e.buf = append(buf, ']')
 	return e
+}
+
+func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals []T) *Event {
+	if e == nil {
+		return nil
+	}
+	if from := e.list(key, vals == nil); from >= 0 {
+		buf := e.buf
+		for _, v := range vals {
+			buf = jsonenc.AppendUint(append(buf, ','), uint64(v))
+		}
+		e.buf = buf
+		e.endList(from)
+	}
+	return e
+}
+
+// list begins an array, each element of which brings a comma, and returns the
+// place of its bracket; it is negative when there are no elements to add.
+func (e *Event) list(key string, null bool) (from int) {
+	if !e.open(key) {
+		return -1
+	}
+	if null {
+		e.null()
+		return -1
+	}
+	return len(e.buf)
+}
+
+func (e *Event) endList(from int) {
+	if len(e.buf) == from {
+		e.buf = append(e.buf, "[]"...)
+		return
+	}
+	e.buf[from] = '['
+	e.buf = append(e.buf, ']')
 }
 
 // each adds an array of values that the event itself writes, since their own

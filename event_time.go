@@ -57,38 +57,49 @@ func (e *Event) dur(key string, d time.Duration) {
 }
 
 // IPAddr adds an IP address as text; an empty one is null.
-func (e *Event) IPAddr(key string, ip net.IP) *Event { return one(e, key, ip, jsonenc.AppendIP) }
+func (e *Event) IPAddr(key string, ip net.IP) *Event {
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendIP(e.buf, ip)
+	}
+	return e
+}
 
 // IPPrefix adds a network as text, such as "10.0.0.0/8".
 func (e *Event) IPPrefix(key string, p net.IPNet) *Event {
-	return one(e, key, p, jsonenc.AppendIPNet)
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendIPNet(e.buf, p)
+	}
+	return e
 }
 
 // MACAddr adds a hardware address as text.
 func (e *Event) MACAddr(key string, a net.HardwareAddr) *Event {
-	return one(e, key, a, jsonenc.AppendMAC)
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendMAC(e.buf, a)
+	}
+	return e
 }
 
 // Addr adds an IP address as text; the zero Addr is "invalid IP".
-func (e *Event) Addr(key string, a netip.Addr) *Event { return one(e, key, a, jsonenc.AppendAddr) }
+func (e *Event) Addr(key string, a netip.Addr) *Event {
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendAddr(e.buf, a)
+	}
+	return e
+}
 
 // AddrPort adds an address and port as text.
 func (e *Event) AddrPort(key string, a netip.AddrPort) *Event {
-	return one(e, key, a, jsonenc.AppendAddrPort)
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendAddrPort(e.buf, a)
+	}
+	return e
 }
 
 // Prefix adds a network as text, such as "10.0.0.0/8".
 func (e *Event) Prefix(key string, p netip.Prefix) *Event {
-	return one(e, key, p, jsonenc.AppendPrefix)
-}
-
-// one adds a value that no user code takes part in.
-func one[T any](e *Event, key string, v T, app func([]byte, T) []byte) *Event {
-	if e == nil {
-		return nil
-	}
-	if key, ok := e.key(key); ok {
-		e.buf = app(jsonenc.AppendKey(e.buf, key), v)
+	if e != nil && e.open(key) {
+		e.buf = jsonenc.AppendPrefix(e.buf, p)
 	}
 	return e
 }
