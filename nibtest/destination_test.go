@@ -61,81 +61,85 @@ func TestDestinationPassesGoodOnes(t *testing.T) {
 	}
 }
 
-func TestDestinationFindsFaults(t *testing.T) {
-	type destination = goodDestination
-	for _, c := range []struct {
-		name    string
-		deliver func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error)
-		want    string
-	}{
-		{"settles what it did not take", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			_, err := d.take(ctx, batch)
-			return nib.Result{Accepted: len(batch)}, err
-		}, "batches: "},
-		{"takes what it does not settle", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			res, err := d.take(ctx, batch)
-			res.Accepted = min(res.Accepted, 1)
-			return res, err
-		}, "batches: line"},
-		{"settles more than there is", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			return nib.Result{Accepted: len(batch) + 1}, nil
-		}, "Accepted is 1 of a batch of 0"},
-		{"settles nothing", func(*destination, context.Context, []nib.Record) (nib.Result, error) {
+// A faulty destination breaks the contract in one way.
+type faulty struct {
+	name    string
+	deliver func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error)
+	want    string // of the suite's complaint
+}
+
+var faultyDestinations = []faulty{
+	{"settles what it did not take", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		_, err := d.take(ctx, batch)
+		return nib.Result{Accepted: len(batch)}, err
+	}, "batches: "},
+	{"takes what it does not settle", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		res, err := d.take(ctx, batch)
+		res.Accepted = min(res.Accepted, 1)
+		return res, err
+	}, "batches: line"},
+	{"settles more than there is", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		return nib.Result{Accepted: len(batch) + 1}, nil
+	}, "Accepted is 1 of a batch of 0"},
+	{"settles nothing", func(*goodDestination, context.Context, []nib.Record) (nib.Result, error) {
+		return nib.Result{}, nil
+	}, "settled none"},
+	{"always fails", func(_ *goodDestination, _ context.Context, batch []nib.Record) (nib.Result, error) {
+		if len(batch) == 0 {
 			return nib.Result{}, nil
-		}, "settled none"},
-		{"always fails", func(_ *destination, _ context.Context, batch []nib.Record) (nib.Result, error) {
-			if len(batch) == 0 {
-				return nib.Result{}, nil
+		}
+		return nib.Result{}, errors.New("unreachable")
+	}, "after 100 attempts: unreachable"},
+	{"fails on an empty batch", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		if len(batch) == 0 {
+			return nib.Result{}, errors.New("nothing to do")
+		}
+		return d.take(ctx, batch)
+	}, "empty batch: "},
+	{"keeps the batch", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		for _, r := range batch {
+			d.lines = append(d.lines, r.Line)
+		}
+		return nib.Result{Accepted: len(batch)}, nil
+	}, "####"},
+	{"reverses batches", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		for i := range batch {
+			d.lines = append(d.lines, bytes.Clone(batch[len(batch)-1-i].Line))
+		}
+		return nib.Result{Accepted: len(batch)}, nil
+	}, "batches: line 1"},
+	{"refuses long lines", func(d *goodDestination, ctx context.Context, batch []nib.Record) (res nib.Result, err error) {
+		for i, r := range batch {
+			if len(r.Line) > 1<<16 {
+				res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: errors.New("too long")})
+			} else {
+				d.lines = append(d.lines, bytes.Clone(r.Line))
 			}
-			return nib.Result{}, errors.New("unreachable")
-		}, "after 100 attempts: unreachable"},
-		{"fails on an empty batch", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			if len(batch) == 0 {
-				return nib.Result{}, errors.New("nothing to do")
-			}
-			return d.take(ctx, batch)
-		}, "empty batch: "},
-		{"keeps the batch", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			for _, r := range batch {
-				d.lines = append(d.lines, r.Line)
-			}
-			return nib.Result{Accepted: len(batch)}, nil
-		}, "####"},
-		{"reverses batches", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			for i := range batch {
-				d.lines = append(d.lines, bytes.Clone(batch[len(batch)-1-i].Line))
-			}
-			return nib.Result{Accepted: len(batch)}, nil
-		}, "batches: line 1"},
-		{"refuses long lines", func(d *destination, ctx context.Context, batch []nib.Record) (res nib.Result, err error) {
-			for i, r := range batch {
-				if len(r.Line) > 1<<16 {
-					res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: errors.New("too long")})
-				} else {
-					d.lines = append(d.lines, bytes.Clone(r.Line))
-				}
-			}
-			res.Accepted = len(batch)
-			return res, nil
-		}, "was rejected (too long)"},
-		{"rejects what it does not settle", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			res, err := d.take(ctx, batch)
-			res.Rejected = []nib.Rejection{{Index: len(batch)}}
-			return res, err
-		}, "Rejected names record"},
-		{"hides that it was cancelled", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			res, _ := d.take(ctx, batch)
-			return res, nil
-		}, "cancelled context: Deliver with a cancelled context settled 0"},
-		{"takes records after Close", func(d *destination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
-			d.closed = false
-			return d.take(ctx, batch)
-		}, "Deliver after Close"},
-	} {
+		}
+		res.Accepted = len(batch)
+		return res, nil
+	}, "was rejected (too long)"},
+	{"rejects what it does not settle", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		res, err := d.take(ctx, batch)
+		res.Rejected = []nib.Rejection{{Index: len(batch)}}
+		return res, err
+	}, "Rejected names record"},
+	{"hides that it was cancelled", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		res, _ := d.take(ctx, batch)
+		return res, nil
+	}, "cancelled context: Deliver with a cancelled context settled 0"},
+	{"takes records after Close", func(d *goodDestination, ctx context.Context, batch []nib.Record) (nib.Result, error) {
+		d.closed = false
+		return d.take(ctx, batch)
+	}, "Deliver after Close"},
+}
+
+func TestDestinationFindsFaults(t *testing.T) {
+	for _, c := range faultyDestinations {
 		t.Run(c.name, func(t *testing.T) {
 			wantFault(t, faultsOf(func(tb testing.TB) {
 				nibtest.TestDestination(tb, func(testing.TB) (nib.Destination, func() [][]byte) {
-					d := &destination{step: 300, deliver: c.deliver}
+					d := &goodDestination{step: 300, deliver: c.deliver}
 					return d, d.read
 				})
 			}), c.want)
