@@ -22,14 +22,14 @@ type exchange struct {
 	req             http.Request // what the handler gets
 	w               writer
 
-	start          time.Time
-	path           string // the handler may change the URL
-	id             string // from the client; "" when it is in made
-	trace, span    string // within the header; "" without a valid one
-	made           [idLen]byte
-	returned       bool
-	log            atomic.Pointer[nib.Logger] // nil until the handler asks for it
-	panicked, gone bool
+	start       time.Time
+	path        string // the handler may change the URL
+	id          string // from the client; "" when it is in made
+	trace, span string // within the header; "" without a valid one
+	made        [idLen]byte
+	returned    bool
+	log         atomic.Pointer[nib.Logger] // nil until the handler asks for it
+	panicked    bool
 }
 
 // loggerKey is what nib.FromContext asks a context for. Knowing it, the exchange
