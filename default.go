@@ -44,18 +44,21 @@ func Panic() *Event { return Default().final(LevelPanic, thenPanic) }
 // Fatal starts an event that ends the process; see [Logger.Fatal].
 func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
 
-type contextKey struct{}
+// ContextKey is the key under which a context carries its *Logger. NewContext
+// and FromContext are the usual way; a context of one's own type may answer to
+// the key itself, and make the logger when it is asked for.
+type ContextKey struct{}
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {
-	return context.WithValue(ctx, contextKey{}, l)
+	return context.WithValue(ctx, ContextKey{}, l)
 }
 
 // FromContext returns the logger that ctx carries, or Default() when it carries
 // none: a line is never lost silently.
 func FromContext(ctx context.Context) *Logger {
 	if ctx != nil {
-		if l, ok := ctx.Value(contextKey{}).(*Logger); ok {
+		if l, ok := ctx.Value(ContextKey{}).(*Logger); ok {
 			return l
 		}
 	}

@@ -32,26 +32,6 @@ type exchange struct {
 	panicked    bool
 }
 
-// loggerKey is what nib.FromContext asks a context for. Knowing it, the exchange
-// answers for itself: the logger is made only when a handler asks for it, and no
-// context.WithValue is needed to hold it.
-var loggerKey = func() any {
-	p := keyProbe{Context: context.Background()}
-	nib.FromContext(&p)
-	return p.asked
-}()
-
-// A keyProbe remembers which key it was asked for.
-type keyProbe struct {
-	context.Context
-	asked any
-}
-
-func (p *keyProbe) Value(key any) any {
-	p.asked = key
-	return nil
-}
-
 // exchangeKey is the key of the exchange itself.
 type exchangeKey struct{}
 
@@ -74,10 +54,11 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// Value implements context.Context.
+// Value implements context.Context. It answers for the logger itself, which is
+// made only when a handler asks for it and needs no context.WithValue to hold it.
 func (x *exchange) Value(key any) any {
 	switch key {
-	case loggerKey:
+	case nib.ContextKey{}:
 		return x.logger()
 	case exchangeKey{}:
 		return x
