@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package handover
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// long is a wait that no test comes near unless it fails.
+const long = time.Minute
+
+func TestRunReturnsWhenTheFunctionHas(t *testing.T) {
+	ran := false
+	if !Run(func() { ran = true }, long) || !ran {
+		t.Errorf("got ran = %v, want true", ran)
+	}
+}
+
+func TestRunGivesUpOnAFunctionThatWantsTheCallersLock(t *testing.T) {
+	var mu sync.Mutex
+	done := make(chan struct{})
+	mu.Lock()
+	ok := Run(func() {
+		mu.Lock()
+		mu.Unlock()
+		close(done)
+	}, time.Millisecond)
+	mu.Unlock()
+	<-done
+	if !ok {
+		t.Error("got false, want true")
+	}
+}
+
+func TestRunWithinRunDoesNotWait(t *testing.T) {
+	release, done := make(chan struct{}), make(chan struct{})
+	Run(func() {
+		Run(func() {
+			<-release
+			close(done)
+		}, long)
+	}, long)
+	close(release)
+	<-done
+}
+
+func TestRunRefusesWorkThatIsNestedTooDeep(t *testing.T) {
+	depths := make(chan int, 100)
+	var work func(depth int)
+	work = func(depth int) {
+		if !Run(func() { work(depth + 1) }, long) {
+			depths <- depth
+		}
+	}
+	work(0)
+	if got := <-depths; got != maxDepth+1 {
+		t.Errorf("got refused at depth %d, want %d", got, maxDepth+1)
+	}
+}
+
+func TestRunRefusesMoreThanALimitAtOnce(t *testing.T) {
+	release := make(chan struct{})
+	var group sync.WaitGroup
+	for range maxRunning {
+		group.Add(1)
+		Run(func() {
+			defer group.Done()
+			<-release
+		}, 0)
+	}
+	if Run(func() {}, long) {
+		t.Error("got true, want false")
+	}
+	close(release)
+	group.Wait()
+	for running.Load() > 0 { // what has returned is about to be discounted
+		Run(func() {}, 0)
+	}
+	if !Run(func() {}, long) {
+		t.Error("got false once all had returned, want true")
+	}
+}
+
+func TestRunOutlivesAFunctionThatEndsItsGoroutine(t *testing.T) {
+	if !Run(runtime.Goexit, long) {
+		t.Error("got false, want true")
+	}
+}
