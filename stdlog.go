@@ -3,13 +3,26 @@
 package nib
 
 import (
+	"bytes"
+	"context"
 	"log"
+	"runtime"
 	"strings"
+	"time"
+
+	"github.com/nib-log/nib/internal/handover"
 )
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
 // libraries that take a *log.Logger. With [WithCaller] they show the call site
-// of log's function.
+// of log's function. What its Fatal and Panic methods print is written whatever
+// the level is, at LevelFatal or LevelPanic, and the sink is flushed: package
+// log ends the process behind it, and the line is all that says why.
+//
+// A sink, hook or error handler of l may itself print to that logger. Package
+// log holds a lock meanwhile, which nib cannot see; so unless the sink is a
+// file or one that never logs, lines are written on another goroutine, and log
+// goes on without the line after a tenth of a second (5 s for Fatal and Panic).
 func (l *Logger) StdLog(level Level) *log.Logger {
 	return log.New(stdWriter{l, level}, "", 0)
 }
@@ -21,22 +34,93 @@ type stdWriter struct {
 }
 
 func (w stdWriter) Write(p []byte) (int, error) {
-	if !w.l.Enabled(w.level) {
+	l := w.l
+	if l == nil {
 		return len(p), nil
 	}
-	n := len(p)
-	if n > 0 && p[n-1] == '\n' {
-		p = p[:n-1]
+	pc, level, final := stdCall(w.level)
+	if !final && (level < l.min || !l.wants(level)) {
+		return len(p), nil
 	}
-	e := w.l.event(w.level, 0)
-	if e != nil && w.l.core.caller {
-		e.setCaller(firstPC(isOutsideLog))
+	c := l.core
+	if !c.caller {
+		pc = 0
 	}
-	e.MsgFunc(func() string { return string(p) })
-	return n, nil
+	msg := string(bytes.TrimSuffix(p, newline))
+	e := l.start(level, level, pc, &msg)
+	if level >= c.stackFrom {
+		e.Stack() // here, not on the goroutine that finishes the line
+	}
+	finish := func() { e.finishStd(msg, final) }
+	if c.neverLogs() {
+		finish()
+	} else if !handover.Run(finish, c.patience(final)) {
+		e.release()
+		c.state.reentrant.Add(1)
+	}
+	return len(p), nil
 }
 
-// isOutsideLog reports whether a function is neither nib's nor of package log.
-func isOutsideLog(function string) bool {
-	return !strings.HasPrefix(function, ownPrefix) && !strings.HasPrefix(function, "log.")
+// patience is how long package log is kept waiting for a line. When the writer
+// is what prints, there is little sense in it: the line comes after the one that
+// is being written.
+func (c *core) patience(final bool) time.Duration {
+	const short = 100 * time.Millisecond
+	inWriter := c.out.lines != nil && framesOf((*lineWriter).put) > 0
+	switch {
+	case final && !inWriter:
+		return finalFlush
+	case !final && inWriter:
+		return 0
+	}
+	return short
+}
+
+// finishStd writes the line and, if it is the last one, flushes.
+func (e *Event) finishStd(msg string, final bool) {
+	l := e.log
+	e.finish(msg, true)
+	if !final {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
+	defer cancel()
+	if err := l.Flush(ctx); err != nil {
+		l.core.report(err)
+	}
+}
+
+// neverLogs reports whether no code of the user's runs while a line is written.
+func (c *core) neverLogs() bool {
+	o := &c.out
+	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.file
+	return quiet && len(c.hooks) == 0 && c.onError == nil
+}
+
+// stdCall finds the function of package log that was called: it returns the
+// call site, and level or, with final, that of a line that ends the program.
+// The innermost frames of log's count: further out there may be others, when a
+// String method that log.Fatal has called prints something itself.
+func stdCall(level Level) (pc uintptr, _ Level, final bool) {
+	var pcs [64]uintptr
+	inLog := false
+	for _, at := range pcs[:runtime.Callers(2, pcs[:])] {
+		frame, _ := runtime.CallersFrames([]uintptr{at}).Next()
+		name, ok := strings.CutPrefix(frame.Function, "log.")
+		switch {
+		case ok:
+			inLog = true
+			name = strings.TrimPrefix(name, "(*Logger).")
+			if strings.HasPrefix(name, "Fatal") {
+				level, final = LevelFatal, true
+			} else if strings.HasPrefix(name, "Panic") {
+				level, final = LevelPanic, true
+			}
+		case inLog:
+			return at, level, final
+		case pc == 0 && !strings.HasPrefix(frame.Function, ownPrefix):
+			pc = at // of whoever uses the writer without package log
+		}
+	}
+	return pc, level, final
 }

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+func TestStdLogMakesEachMessageALine(t *testing.T) {
+	var b bytes.Buffer
+	l := nib.New(&b, nib.WithLayout(slogLayout)).With(func(e *nib.Event) { e.Int("n", 1) })
+	s := l.StdLog(nib.LevelWarn)
+	s.Print("one")
+	s.Printf("%s\n", "two")
+	s.Println("three", "and\nfour")
+	s.Print()
+	s.SetPrefix("http: ")
+	s.Print("five")
+	want := `{"level":"warn","n":1,"message":"one"}
+{"level":"warn","n":1,"message":"two"}
+{"level":"warn","n":1,"message":"three and\nfour"}
+{"level":"warn","n":1,"message":""}
+{"level":"warn","n":1,"message":"http: five"}
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestStdLogHonoursTheLevel(t *testing.T) {
+	var b bytes.Buffer
+	var level nib.LevelVar
+	l := nib.New(&b, nib.WithLevel(&level))
+	l.StdLog(nib.LevelDebug).Print("off")
+	level.Set(nib.LevelError)
+	l.StdLog(nib.LevelWarn).Print("off")
+	nib.New(&b).StdLog(nib.LevelDebug).Print("off")
+	(*nib.Logger)(nil).StdLog(nib.LevelError).Print("discarded")
+	if got := b.String(); got != "" {
+		t.Errorf("got %s, want nothing", got)
+	}
+}
+
+func TestStdLogHonoursTheSamplerExceptForTheLastLine(t *testing.T) {
+	var b bytes.Buffer
+	s := nib.New(&b, nib.WithLayout(slogLayout), nib.WithSampler(sampleNone{})).StdLog(nib.LevelError)
+	s.Print("sampled out")
+	panicText(func() { s.Panic("why") })
+	if got, want := b.String(), `{"level":"panic","message":"why"}`+"\n"; got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}
+
+type sampleNone struct{}
+
+func (sampleNone) Sample(nib.Level) bool { return false }
+
+// panicText runs f, which is to panic.
+func panicText(f func()) (text string) {
+	defer func() { text = fmt.Sprint(recover()) }()
+	f()
+	return ""
+}
+
+func TestStdLogWritesAndFlushesThePanicWhateverTheLevel(t *testing.T) {
+	for name, call := range map[string]func(s *log.Logger){
+		"Panic":   func(s *log.Logger) { s.Panic("why") },
+		"Panicf":  func(s *log.Logger) { s.Panicf("%s", "why") },
+		"Panicln": func(s *log.Logger) { s.Panicln("why") },
+	} {
+		var b bytes.Buffer
+		s := nib.New(bufio.NewWriter(&b), nib.WithLayout(slogLayout), nib.WithLevel(nib.LevelFatal+1)).StdLog(nib.LevelDebug)
+		s.Print("off")
+		if got := strings.TrimSpace(panicText(func() { call(s) })); got != "why" {
+			t.Errorf("%s: got a panic of %q, want why", name, got)
+		}
+		if got, want := b.String(), `{"level":"panic","message":"why"}`+"\n"; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestStdLogReportsAFlushThatFails(t *testing.T) {
+	var got error
+	s := nib.NewSink(unflushable{}, nib.WithErrorHandler(func(err error) { got = err })).StdLog(nib.LevelInfo)
+	panicText(func() { s.Panic("why") })
+	if !errors.Is(got, errFlush) {
+		t.Errorf("got %v, want %v", got, errFlush)
+	}
+}
+
+type unflushable struct{}
+
+var errFlush = errors.New("cannot flush")
+
+func (unflushable) WriteRecord(*nib.Record) error { return nil }
+func (unflushable) Flush(context.Context) error   { return errFlush }
+
+func TestStdLogShowsTheCallSiteOfLog(t *testing.T) {
+	var b bytes.Buffer
+	s := nib.New(&b, nib.WithLayout(slogLayout), nib.WithCaller()).StdLog(nib.LevelInfo)
+	_, file, line, _ := runtime.Caller(0)
+	s.Print("m")
+	s.Println("m")
+	_, _ = s.Writer().Write([]byte("m"))
+	var want strings.Builder
+	for i := range 3 {
+		dir := filepath.Base(filepath.Dir(file))
+		fmt.Fprintf(&want, `{"level":"info","caller":"%s/stdlog_test.go:%d","message":"m"}`+"\n", dir, line+1+i)
+	}
+	if got := b.String(); got != want.String() {
+		t.Errorf("got\n%swant\n%s", got, want.String())
+	}
+}
+
+func TestStdLogShowsTheStackOfTheCaller(t *testing.T) {
+	var b bytes.Buffer
+	nib.New(&b, nib.WithStack(nib.LevelError)).StdLog(nib.LevelError).Print("m")
+	if got, want := b.String(), "TestStdLogShowsTheStackOfTheCaller"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestStdLogDoesNotBlockWhenTheWriterPrintsToIt(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var s *log.Logger
+	w := &printingWriter{inner: make(chan struct{})}
+	l := nib.New(w)
+	s = l.StdLog(nib.LevelInfo)
+	w.print = func() { s.Print("inner") }
+	done := make(chan struct{})
+	go func() {
+		s.Print("outer")
+		<-w.inner
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		t.Fatal("deadlock")
+	}
+}
+
+// A printingWriter prints once, on its first line, and tells of the second.
+type printingWriter struct {
+	print func()
+	first sync.Once
+	inner chan struct{}
+}
+
+func (w *printingWriter) Write(p []byte) (int, error) {
+	first := false
+	w.first.Do(func() { first = true })
+	if first {
+		w.print()
+	} else {
+		close(w.inner)
+	}
+	return len(p), nil
+}
