@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibslog
+
+import (
+	"log"
+	"log/slog"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/handover"
+)
+
+// SetDefault puts l behind the top-level functions of slog and of log, and sets
+// log's flags to 0; its prefix stays part of the messages. It may be called
+// more than once.
+//
+// What log.Print and its like print is a line at nib.LevelInfo. What log.Fatal,
+// log.Panic and their like print is written whatever the level is, at
+// nib.LevelFatal or nib.LevelPanic, and the sink is flushed before log ends the
+// process. (After slog.SetDefault alone a raised level drops that line, and the
+// process ends without a word.) Sinks, hooks and methods of values may
+// themselves use log, slog and l; see [nib.Logger.StdLog].
+func SetDefault(l *nib.Logger) {
+	slog.SetDefault(slog.New(NewHandler(l)))
+	log.SetOutput(l.StdLog(nib.LevelInfo).Writer())
+	log.SetFlags(0)
+}
+
+// After slog.SetDefault, log's lines come to Handle by way of a writer of
+// slog's, with log's lock held. They are to be written as those of SetDefault
+// are, lest a sink that uses log wait for ever. Nothing in a record says that it
+// came this way; but one call in the program text always comes the same way.
+var viaLog callsite.Table[bool]
+
+// fromLog reports whether a record was made by package log.
+func fromLog(r *slog.Record) bool {
+	if r.PC == 0 {
+		return r.NumAttrs() == 0 && logWriterOnStack()
+	}
+	via := viaLog.Get(r.PC)
+	if via == nil {
+		via = viaLog.Put(r.PC, logWriterOnStack())
+	}
+	return *via
+}
+
+// logWriterOnStack looks for slog's writer among the callers.
+func logWriterOnStack() bool {
+	var pcs [32]uintptr
+	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
+		if f := runtime.FuncForPC(pc - 1); f != nil && strings.HasPrefix(f.Name(), "log/slog.(*handlerWriter)") {
+			return true
+		}
+	}
+	return false
+}
+
+// handleLog writes a line that package log has made.
+func (h *Handler) handleLog(r *slog.Record) {
+	if h.replace == nil {
+		_, _ = h.log.StdLog(nib.Level(r.Level)).Writer().Write([]byte(r.Message))
+		return
+	}
+	e := h.replace.event(h.log, r)
+	if !handover.Run(e.Send, 100*time.Millisecond) {
+		e.Discard().Send()
+	}
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibslog_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibslog"
+)
+
+// childVar tells the test binary to end the process in one of ways instead.
+const childVar = "NIBSLOG_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(childVar); name != "" {
+		child := ways[name]
+		child.set(nib.New(bufio.NewWriter(os.Stdout), nib.WithLayout(bareLayout), nib.WithLevel(nib.LevelError)))
+		child.end()
+		os.Exit(99) // not reached
+	}
+	os.Exit(m.Run())
+}
+
+var bareLayout = nib.Layout{TimeKey: nib.OmitKey}
+
+// ways are ways to end a process by package log.
+var ways = map[string]struct {
+	set  func(l *nib.Logger)
+	end  func()
+	want string
+	code int
+}{
+	"log.Fatal":            {nibslog.SetDefault, func() { log.Fatal("wh", "y") }, fatalLine, 1},
+	"log.Fatalf":           {nibslog.SetDefault, func() { log.Fatalf("%sy", "wh") }, fatalLine, 1},
+	"log.Fatalln":          {nibslog.SetDefault, func() { log.Fatalln("why") }, fatalLine, 1},
+	"log.Panic":            {nibslog.SetDefault, func() { log.Panic("why") }, panicLine, 2},
+	"log.Panicf":           {nibslog.SetDefault, func() { log.Panicf("why") }, panicLine, 2},
+	"log.Panicln":          {nibslog.SetDefault, func() { log.Panicln("why") }, panicLine, 2},
+	"Logger.Fatal":         {nibslog.SetDefault, func() { log.Default().Fatal("why") }, fatalLine, 1},
+	"Logger.Fatalf":        {nibslog.SetDefault, func() { log.Default().Fatalf("why") }, fatalLine, 1},
+	"Logger.Fatalln":       {nibslog.SetDefault, func() { log.Default().Fatalln("why") }, fatalLine, 1},
+	"another Logger":       {nibslog.SetDefault, func() { log.New(log.Writer(), "", 0).Fatal("why") }, fatalLine, 1},
+	"a writer in between":  {nibslog.SetDefault, teeFatal, fatalLine, 1},
+	"in a deferred call":   {nibslog.SetDefault, func() { defer log.Fatal("why") }, fatalLine, 1},
+	"a String that prints": {nibslog.SetDefault, func() { log.Fatal(printer{}) }, fatalLine, 1},
+	"set twice": {func(l *nib.Logger) { nibslog.SetDefault(l); nibslog.SetDefault(l) }, func() { log.Fatal("why") },
+		fatalLine, 1},
+	"slog.SetDefault, not raised": {func(l *nib.Logger) {
+		slog.SetDefault(slog.New(nibslog.NewHandler(l.WithOptions(nib.WithLevel(nib.LevelInfo)))))
+	}, func() { log.Fatal("why") }, fatalLine, 1},
+}
+
+const (
+	fatalLine = `{"level":"fatal","message":"why"}` + "\n"
+	panicLine = `{"level":"panic","message":"why"}` + "\n"
+)
+
+func teeFatal() {
+	log.SetOutput(io.MultiWriter(io.Discard, log.Writer()))
+	log.Fatal("why")
+}
+
+// A printer prints while log.Fatal formats it; that line is an ordinary one.
+type printer struct{}
+
+func (printer) String() string {
+	log.Print("dropped")
+	return "why"
+}
+
+func TestTextOfLogFatalSurvivesARaisedLevel(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), childVar+"="+name)
+			var exit *exec.ExitError
+			out, err := cmd.Output()
+			if !errors.As(err, &exit) || exit.ExitCode() != way.code {
+				t.Errorf("got %v, want exit code %d", err, way.code)
+			}
+			if got := string(out); got != way.want {
+				t.Errorf("got  %q\nwant %q", got, way.want)
+			}
+		})
+	}
+}
+
+// keepDefaults restores what SetDefault changes when the test is over.
+func keepDefaults(t *testing.T) {
+	t.Helper()
+	s, w, flags, prefix := slog.Default(), log.Writer(), log.Flags(), log.Prefix()
+	t.Cleanup(func() {
+		slog.SetDefault(s)
+		log.SetOutput(w)
+		log.SetFlags(flags)
+		log.SetPrefix(prefix)
+	})
+}
+
+func TestSetDefaultTakesTheLinesOfLogAndSlog(t *testing.T) {
+	keepDefaults(t)
+	log.SetFlags(log.LstdFlags | log.Lshortfile)
+	log.SetPrefix("app: ")
+	var b bytes.Buffer
+	var level nib.LevelVar
+	nibslog.SetDefault(nib.New(&b, nib.WithLayout(bareLayout), nib.WithLevel(&level)))
+	slog.Info("from slog", "n", 1)
+	log.Print("from log")
+	log.Println("two\nlines")
+	level.Set(nib.LevelWarn)
+	slog.Info("off")
+	log.Print("off")
+	func() {
+		defer func() {
+			if got, want := recover(), "why"; got != want {
+				t.Errorf("log.Panic: got %v, want %v", got, want)
+			}
+		}()
+		log.Panic("why")
+	}()
+	want := `{"level":"info","n":1,"message":"from slog"}
+{"level":"info","message":"app: from log"}
+{"level":"info","message":"app: two\nlines"}
+{"level":"panic","message":"app: why"}
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := log.Flags(); got != 0 {
+		t.Errorf("log.Flags: got %d, want 0", got)
+	}
+}
+
+func TestSetDefaultShowsTheCallSiteOfLog(t *testing.T) {
+	keepDefaults(t)
+	for name, set := range map[string]func(l *nib.Logger){
+		"SetDefault":      nibslog.SetDefault,
+		"slog.SetDefault": func(l *nib.Logger) { slog.SetDefault(slog.New(nibslog.NewHandler(l))) },
+	} {
+		var b bytes.Buffer
+		set(nib.New(&b, nib.WithLayout(bareLayout), nib.WithCaller()))
+		log.Print("m")
+		if got, want := b.String(), `"caller":"nibslog/default_test.go:`; !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestSetDefaultOfNilDiscards(t *testing.T) {
+	keepDefaults(t)
+	nibslog.SetDefault(nil)
+	log.Print("nothing")
+	slog.Error("nothing")
+	if _, err := fmt.Fprintln(log.Writer(), "nothing"); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+}

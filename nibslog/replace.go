@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibslog
+
+import (
+	"encoding/json"
+	"log/slog"
+	"slices"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
+)
+
+// A replacer makes lines for a Handler with ReplaceAttr. The built-in
+// attributes may come back from it with any key and value, so to nib they are
+// fields like others, of a layout that has no keys of its own. They come first
+// in the line, before what is bound; so what is bound waits here, as attributes.
+type replacer struct {
+	replace   func(groups []string, a slog.Attr) slog.Attr
+	addSource bool
+
+	// scopes are the line's object, which has no name, and the groups of
+	// WithGroup, each within the one before. Never empty. The attributes have
+	// been replaced and hold no pointers. Shared with other handlers: never changed.
+	scopes []scope
+}
+
+type scope struct {
+	name  string
+	attrs []slog.Attr
+}
+
+func newReplacer(opts *slog.HandlerOptions) *replacer {
+	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, scopes: make([]scope, 1)}
+}
+
+// groups gives the names of the open groups, in a slice of its own.
+func (p *replacer) groups() []string {
+	names := make([]string, 0, len(p.scopes)+4)
+	for _, s := range p.scopes[1:] {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func (p *replacer) withGroup(name string) *replacer {
+	n := *p
+	n.scopes = append(slices.Clip(p.scopes), scope{name: name})
+	return &n
+}
+
+func (p *replacer) withAttrs(attrs []slog.Attr) *replacer {
+	t := tree{replace: p.replace, groups: p.groups()}
+	var added []slog.Attr
+	for _, a := range attrs {
+		added = t.add(added, a)
+	}
+	new(freezer).freeze(added)
+	n := *p
+	n.scopes = slices.Clone(p.scopes)
+	last := &n.scopes[len(n.scopes)-1]
+	last.attrs = append(slices.Clip(last.attrs), added...)
+	return &n
+}
+
+// event begins the line of r and adds everything to it.
+func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
+	// All of ReplaceAttr runs before there is an event: it may end the goroutine.
+	builtin := p.builtin(r)
+	t := tree{replace: p.replace, groups: p.groups()}
+	var attrs []slog.Attr
+	r.Attrs(func(a slog.Attr) bool {
+		attrs = t.add(attrs, a)
+		return true
+	})
+	for i := len(p.scopes) - 1; i > 0; i-- {
+		group := slog.GroupValue(slices.Concat(p.scopes[i].attrs, attrs)...)
+		attrs = []slog.Attr{{Key: p.scopes[i].name, Value: group}}
+	}
+	attrs = slices.Concat(p.scopes[0].attrs, attrs)
+	for i := range attrs {
+		if slices.ContainsFunc(builtin, func(b slog.Attr) bool { return b.Key == attrs[i].Key }) {
+			attrs[i].Key = "field." + attrs[i].Key
+		}
+	}
+	return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), Message: r.Message}).Attrs(builtin...).Attrs(attrs...)
+}
+
+// builtin gives the replaced built-in attributes. They are in no group, and nor
+// is what they contain: ReplaceAttr gets nil groups for all of it.
+func (p *replacer) builtin(r *slog.Record) []slog.Attr {
+	t := tree{replace: p.replace}
+	attrs := make([]slog.Attr, 0, 4)
+	if !r.Time.IsZero() {
+		attrs = t.add(attrs, slog.Time(slog.TimeKey, r.Time))
+	}
+	attrs = t.add(attrs, slog.Any(slog.LevelKey, r.Level))
+	if p.addSource {
+		src := source(r.PC)
+		attrs = t.add(attrs, slog.Any(slog.SourceKey, src))
+	}
+	return t.add(attrs, slog.String(slog.MessageKey, r.Message))
+}
+
+// A tree is a walk over attributes that replaces them.
+type tree struct {
+	replace func(groups []string, a slog.Attr) slog.Attr
+	groups  []string // names of the groups we are in; nil among the built-in attributes
+	depth   int
+}
+
+// maxDepth is how deep groups may be nested, as everywhere in nib.
+const maxDepth = 32
+
+// add appends what becomes of a: nothing, one attribute without LogValuers in
+// it, or several when it is a group without a key.
+func (t *tree) add(dst []slog.Attr, a slog.Attr) []slog.Attr {
+	a.Value = resolve(a.Value)
+	if a.Value.Kind() != slog.KindGroup {
+		a = t.call(a)
+		a.Value = resolve(a.Value)
+	}
+	if a.Value.Kind() == slog.KindAny {
+		switch v := a.Value.Any().(type) {
+		case nil:
+			if a.Key == "" {
+				return dst
+			}
+		case *slog.Source:
+			a.Value = sourceGroup(v)
+		}
+	}
+	if a.Value.Kind() == slog.KindGroup {
+		return t.addGroup(dst, a)
+	}
+	return append(dst, a)
+}
+
+func (t *tree) addGroup(dst []slog.Attr, a slog.Attr) []slog.Attr {
+	if t.depth >= maxDepth {
+		return append(dst, slog.String(a.Key, "!ERROR: nested deeper than 32"))
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	if a.Key == "" {
+		for _, m := range a.Value.Group() {
+			dst = t.add(dst, m)
+		}
+		return dst
+	}
+	outer := t.groups
+	if outer != nil {
+		t.groups = append(outer, a.Key)
+	}
+	var members []slog.Attr
+	for _, m := range a.Value.Group() {
+		members = t.add(members, m)
+	}
+	t.groups = outer
+	if len(members) == 0 {
+		return dst
+	}
+	return append(dst, slog.Attr{Key: a.Key, Value: slog.GroupValue(members...)})
+}
+
+// call calls ReplaceAttr. Its panic becomes the value.
+func (t *tree) call(a slog.Attr) (replaced slog.Attr) {
+	defer func() {
+		if p := recover(); p != nil {
+			replaced = slog.Attr{Key: a.Key, Value: panicValue(p)}
+		}
+	}()
+	return t.replace(t.groups, a)
+}
+
+// A freezer encodes values that the caller may still change. It is the sink of
+// its own logger and keeps the value of the field v.
+type freezer struct {
+	log   *nib.Logger
+	value json.RawMessage
+}
+
+// freeze changes attrs in place: add has made them and they are nobody else's.
+func (f *freezer) freeze(attrs []slog.Attr) {
+	for i := range attrs {
+		switch v := attrs[i].Value; v.Kind() {
+		case slog.KindGroup:
+			f.freeze(v.Group())
+		case slog.KindAny:
+			if f.log == nil {
+				f.log = nib.NewSink(f, nib.WithLayout(bare()))
+			}
+			f.log.Entry(nib.Entry{}).Attrs(slog.Attr{Key: "v", Value: v}).Send()
+			attrs[i].Value = slog.AnyValue(f.value)
+		}
+	}
+}
+
+// WriteRecord implements [nib.Sink].
+func (f *freezer) WriteRecord(r *nib.Record) error {
+	v, _ := r.Lookup("v")
+	f.value = slices.Clone(v)
+	return nil
+}
+
+// NeverLogs marks a sink that does not log.
+func (f *freezer) NeverLogs() {}
+
+// bare is slog's layout without any keys of its own.
+func bare() nib.Layout {
+	l := layout.Slog()
+	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {
+		*key = nib.OmitKey
+	}
+	return l
+}
