@@ -225,10 +225,7 @@ func (e *Event) checkKey(key string) (string, bool) {
 		e.misused("a field was added to an array or to the value of another field")
 		return "", false
 	}
-	if e.log.core.format.isReserved(key) {
-		return reservedPrefix + key, true
-	}
-	return key, true
+	return e.log.core.format.renamed(key), true
 }
 
 // Enabled reports whether the event will be written: it is neither nil nor

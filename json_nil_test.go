@@ -21,17 +21,18 @@ func (e *nilError) Error() string { return e.text }
 
 // nilKinds implement everything by other kinds than a pointer.
 type (
-	nilMap   map[string]int
-	nilFunc  func()
-	nilSlice []int
+	nilMap    map[string]int
+	nilFunc   func()
+	nilSlice  []int
+	nilValuer struct{ s string }
 )
 
-func (m nilMap) String() string             { m["x"] = 1; return "map" }
-func (m nilMap) Error() string              { m["x"] = 1; return "map" }
-func (f nilFunc) String() string            { f(); return "func" }
-func (f nilFunc) MarshalNib(*nib.Event)     { f() }
-func (s nilSlice) String() string           { return fmt.Sprint(s[0]) }
-func (o *fieldObject) LogValue() slog.Value { return slog.StringValue(o.name) }
+func (m nilMap) String() string           { m["x"] = 1; return "map" }
+func (m nilMap) Error() string            { m["x"] = 1; return "map" }
+func (f nilFunc) String() string          { f(); return "func" }
+func (f nilFunc) MarshalNib(*nib.Event)   { f() }
+func (s nilSlice) String() string         { return fmt.Sprint(s[0]) }
+func (v *nilValuer) LogValue() slog.Value { return slog.StringValue(v.s) }
 
 func TestGauntlet1_NilIsNull(t *testing.T) {
 	for name, add := range map[string]func(e *nib.Event){
@@ -58,7 +59,7 @@ func TestGauntlet1_NilIsNull(t *testing.T) {
 		"Type": func(e *nib.Event) { e.Type("k", nil) }, "IPAddr": func(e *nib.Event) { e.IPAddr("k", nil) },
 		"Attr any": func(e *nib.Event) { e.Attrs(slog.Any("k", nil)) }, "Attr error": func(e *nib.Event) { e.Attrs(slog.Any("k", (*nilError)(nil))) },
 		"Attr pointer":   func(e *nib.Event) { e.Attrs(slog.Any("k", (*int)(nil))) },
-		"Attr LogValuer": func(e *nib.Event) { e.Attrs(slog.Any("k", (*fieldObject)(nil))) },
+		"Attr LogValuer": func(e *nib.Event) { e.Attrs(slog.Any("k", (*nilValuer)(nil))) },
 	} {
 		if got := value(t, add); got.String() != "null" {
 			t.Errorf("%s\n got %s\nwant null", name, got)

@@ -92,8 +92,8 @@ type format struct {
 	levels                                   [len(levelNames)]string
 	static                                   string
 
-	reserved []string
-	watched  uint64 // bit keyBit(k) is set for every reserved key k
+	reserved []string // with the prefix
+	watched  uint64   // bit keyBit(k) is set for every reserved key k
 
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
 	callers     callsite.Table[callText]
@@ -140,7 +140,7 @@ func (f *format) encodedKey(key string) string {
 	if key == OmitKey {
 		return ""
 	}
-	f.reserved = append(f.reserved, key)
+	f.reserved = append(f.reserved, reservedPrefix+key)
 	f.watched |= 1 << keyBit(key)
 	return string(jsonenc.AppendKey(nil, key))
 }
@@ -180,14 +180,15 @@ func (f *format) level(l Level) string {
 	return *s
 }
 
-// isReserved reports whether nib keeps key for itself at the top level.
-func (f *format) isReserved(key string) bool {
+// renamed gives the key in place of one that nib keeps for itself at the top
+// level, and otherwise key.
+func (f *format) renamed(key string) string {
 	for _, k := range f.reserved {
-		if k == key {
-			return true
+		if k[len(reservedPrefix):] == key {
+			return k
 		}
 	}
-	return false
+	return key
 }
 
 // rename gives the reserved ones among encoded fields the keys they would have
@@ -200,7 +201,7 @@ func (f *format) rename(fields, end string) string {
 	for k, v := range jsonscan.Fields([]byte(fields + end)) {
 		name, _ = jsonscan.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
 		out = append(out, ',', '"')
-		if f.isReserved(string(name)) {
+		if len(f.renamed(string(name))) > len(name) {
 			out = append(out, reservedPrefix...)
 		}
 		out = append(append(append(out, k...), '"', ':'), v...)
