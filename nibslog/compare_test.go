@@ -183,7 +183,7 @@ func (c *trial) compare() error {
 	}
 	if c.options.ReplaceAttr != nil {
 		reserved = nil
-		for _, m := range head {
+		for _, m := range normalise(head, len(head), nil) {
 			reserved = append(reserved, m.key)
 		}
 	}

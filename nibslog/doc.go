@@ -40,8 +40,9 @@
 //   - Years beyond 9999 are written in full; slog's line is not valid JSON then.
 //
 // Groups:
-//   - A group whose attributes all turn out to be empty is left out; slog writes
-//     {} when they are LogValuers for empty groups.
+//   - A group whose attributes all turn out to be empty is left out. slog writes {}
+//     when they are LogValuers for empty groups; otherwise it forgets the comma
+//     behind the group, and passes its name to ReplaceAttr with what follows.
 //   - WithGroup("") on the handler changes nothing, as the interface demands.
 //
 // Errors: Handle returns nil. Errors of the writer are counted and go to the
