@@ -88,7 +88,11 @@ func ParseLevel(s string) (Level, error) {
 	}
 	for i, known := range levelNames {
 		if strings.EqualFold(name, known) {
-			return LevelTrace + Level(4*i+offset), nil
+			base := LevelTrace + Level(4*i)
+			if l := base + Level(offset); (l >= base) == (offset >= 0) { // else it has run over
+				return l, nil
+			}
+			break
 		}
 	}
 	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
