@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// at keeps the time of the examples the same.
+var at = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) })
+
+func Example() {
+	log := nib.New(os.Stdout, at)
+	log.Info().Str("method", "GET").Int("status", 200).Dur("took", 1500*time.Microsecond).Msg("request done")
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","method":"GET","status":200,"took":1.5,"message":"request done"}
+}
+
+func ExampleNew() {
+	log := nib.New(os.Stdout, at, nib.WithLevel(nib.LevelWarn))
+	log.Info().Msg("not written")
+	log.Warn().Msg("disk almost full")
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"warn","message":"disk almost full"}
+}
+
+// noTime keeps the following examples short.
+var noTime = nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
+
+func ExampleLogger_With() {
+	log := nib.New(os.Stdout, noTime)
+	request := log.With(func(e *nib.Event) { e.Str("request", "b7e2").Str("user", "alice") })
+	request.Info().Msg("begin")
+	request.Info().Int("bytes", 512).Msg("end")
+	// Output:
+	// {"level":"info","request":"b7e2","user":"alice","message":"begin"}
+	// {"level":"info","request":"b7e2","user":"alice","bytes":512,"message":"end"}
+}
+
+func ExampleLogger_WithGroup() {
+	log := nib.New(os.Stdout, noTime).WithGroup("http")
+	log.Info().Int("status", 404).Msg("not found")
+	// Output:
+	// {"level":"info","http":{"status":404},"message":"not found"}
+}
+
+func ExampleLogger_Named() {
+	log := nib.New(os.Stdout, noTime).Named("db").Named("pool")
+	log.Info().Msg("connected")
+	// Output:
+	// {"level":"info","logger":"db.pool","message":"connected"}
+}
+
+func ExampleLogger_LogAttrs() {
+	log := nib.New(os.Stdout, noTime)
+	log.LogAttrs(context.Background(), nib.LevelInfo, "request done", slog.String("method", "GET"), slog.Group("response", slog.Int("status", 200)))
+	// Output:
+	// {"level":"info","method":"GET","response":{"status":200},"message":"request done"}
+}
+
+func ExampleLogger_At() {
+	log := nib.New(os.Stdout, noTime)
+	log.At(nib.LevelInfo + 2).Msg("between info and warn")
+	// Output:
+	// {"level":"info+2","message":"between info and warn"}
+}
+
+func ExampleEvent_Dict() {
+	log := nib.New(os.Stdout, noTime)
+	log.Info().Dict("user", func(e *nib.Event) { e.Int("id", 7).Str("name", "alice") }).Send()
+	// Output:
+	// {"level":"info","user":{"id":7,"name":"alice"}}
+}
+
+func ExampleEvent_Array() {
+	log := nib.New(os.Stdout, noTime)
+	log.Info().Array("point", func(a *nib.Array) { a.Int(3).Float(0.5).Null() }).Send()
+	// Output:
+	// {"level":"info","point":[3,0.5,null]}
+}
+
+// A user writes itself into a line.
+type user struct {
+	id   int
+	name string
+}
+
+func (u *user) MarshalNib(e *nib.Event) { e.Int("id", u.id).Str("name", u.name) }
+
+func ExampleEvent_Object() {
+	log := nib.New(os.Stdout, noTime)
+	u := &user{7, "alice"}
+	log.Info().Object("user", u).Msg("login")
+	log.Info().EmbedObject(u).Msg("login")
+	// Output:
+	// {"level":"info","user":{"id":7,"name":"alice"},"message":"login"}
+	// {"level":"info","id":7,"name":"alice","message":"login"}
+}
+
+func ExampleEvent_Err() {
+	log := nib.New(os.Stdout, noTime)
+	log.Error().Err(errors.New("no such file")).Str("path", "/etc/app.json").Msg("cannot start")
+	// Output:
+	// {"level":"error","error":"no such file","path":"/etc/app.json","message":"cannot start"}
+}
+
+func ExampleEvent_Func() {
+	log := nib.New(os.Stdout, noTime)
+	log.Debug().Func(func(*nib.Event) { fmt.Println("this does not run") }).Send()
+	log.Info().Func(func(e *nib.Event) { e.Int("costly", 42) }).Send()
+	// Output:
+	// {"level":"info","costly":42}
+}
+
+func ExampleLevelVar() {
+	var level nib.LevelVar
+	log := nib.New(os.Stdout, noTime, nib.WithLevel(&level))
+	log.Debug().Msg("not written")
+	level.Set(nib.LevelDebug)
+	log.Debug().Msg("written")
+	// Output:
+	// {"level":"debug","message":"written"}
+}
+
+func ExampleParseLevel() {
+	level, err := nib.ParseLevel("WARN+1")
+	fmt.Println(level, err)
+	_, err = nib.ParseLevel("inof")
+	fmt.Println(err != nil)
+	// Output:
+	// warn+1 <nil>
+	// true
+}
+
+func ExampleLayout() {
+	log := nib.New(os.Stdout, at, nib.WithLayout(nib.Layout{
+		TimeKey: "ts", TimeFormat: nib.TimeUnixMilli, LevelKey: "severity", MessageKey: "msg", MessageFirst: true,
+		Static: func(e *nib.Event) { e.Str("service", "shop") },
+	}))
+	log.Info().Int("items", 3).Msg("order placed")
+	// Output:
+	// {"ts":1767366245000,"severity":"info","msg":"order placed","service":"shop","items":3}
+}
+
+func ExampleWithHook() {
+	log := nib.New(os.Stdout, noTime, nib.WithHook(probeFilter{}))
+	log.Info().Str("path", "/healthz").Msg("request done")
+	log.Info().Str("path", "/").Msg("request done")
+	// Output:
+	// {"level":"info","path":"/","message":"request done"}
+}
+
+// A probeFilter keeps health checks out of the log.
+type probeFilter struct{}
+
+func (probeFilter) Run(e *nib.Event, _ nib.Level, _ string) {
+	if path, ok := e.Lookup("path"); ok && string(path) == `"/healthz"` {
+		e.Discard()
+	}
+}
+
+func ExampleNewContext() {
+	log := nib.New(os.Stdout, noTime).Named("request")
+	ctx := nib.NewContext(context.Background(), log)
+	nib.FromContext(ctx).Info().Msg("found")
+	// Output:
+	// {"level":"info","logger":"request","message":"found"}
+}
+
+func ExampleErrorCauses() {
+	log := nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Error: nib.ErrorCauses}))
+	log.Error().Err(fmt.Errorf("save order: %w", errors.New("disk full"))).Send()
+	// Output:
+	// {"level":"error","error":"save order: disk full","error.causes":["disk full"]}
+}
+
+func ExampleLogger_StdLog() {
+	log := nib.New(os.Stdout, noTime)
+	log.StdLog(nib.LevelWarn).Printf("from package %s", "log")
+	// Output:
+	// {"level":"warn","message":"from package log"}
+}
+
+func ExampleRecord_Fields() {
+	sink := sinkFunc(func(r *nib.Record) error {
+		for key, value := range r.Fields() {
+			fmt.Printf("%s = %s\n", key, value)
+		}
+		return nil
+	})
+	nib.NewSink(sink, noTime).Info().Int("n", 1).Msg("m")
+	// Output:
+	// level = "info"
+	// n = 1
+	// message = "m"
+}
