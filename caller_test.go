@@ -162,6 +162,10 @@ func TestWithStackFromALevel(t *testing.T) {
 	if c.one().get("stack") == nil {
 		t.Error("LogAttrs has no stack")
 	}
+	l.WithGroup("g").WithGroup("h").Error().Msg("m")
+	if line := c.one(); line.get("stack") == nil || line.get("g") != nil {
+		t.Errorf("in a group\n got %s", line)
+	}
 }
 
 func TestTimestampWhereTheLayoutLeavesItOut(t *testing.T) {

@@ -123,14 +123,14 @@ func (e *Event) finish(msg string, shown bool) {
 // extras is what few loggers have between the fields and the message.
 func (e *Event) extras(msg string) {
 	c := e.log.core
-	if e.level >= c.stackFrom {
-		e.Stack()
-	}
 	if len(c.hooks) > 0 && e.flags&muted == 0 {
 		e.runHooks(msg)
 	}
 	if e.log.open+e.log.waiting > 0 {
 		e.closeGroups()
+	}
+	if e.level >= c.stackFrom {
+		e.Stack() // at the top, not in a group
 	}
 }
 

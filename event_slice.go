@@ -233,22 +233,12 @@ func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
 	if e == nil {
 		return nil
 	}
-	key, ok := e.key(key)
-	if !ok {
-		return e
-	}
-	e.buf = jsonenc.AppendKey(e.buf, key)
-	if vals == nil {
-		e.null()
-		return e
-	}
-	e.buf = append(e.buf, '[')
-	for i, v := range vals {
-		if i > 0 {
+	if from := e.list(key, vals == nil); from >= 0 {
+		for _, v := range vals {
 			e.buf = append(e.buf, ',')
+			add(e, v)
 		}
-		add(e, v)
+		e.endList(from)
 	}
-	e.buf = append(e.buf, ']')
 	return e
 }
