@@ -28,8 +28,7 @@ func (e *Event) Any(key string, v any) *Event {
 }
 
 func (e *Event) any(key string, v any) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addAny(v)
 	}
 }
@@ -63,8 +62,7 @@ func (e *Event) Type(key string, v any) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		if v == nil {
 			e.null()
 		} else {
@@ -81,8 +79,7 @@ func (e *Event) RawJSON(key string, raw []byte) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addRaw(raw)
 	}
 	return e
@@ -93,8 +90,7 @@ func (e *Event) Stringer(key string, s fmt.Stringer) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addStringer(s)
 	}
 	return e
@@ -128,8 +124,7 @@ func (e *Event) addLayoutError(err error) {
 }
 
 func (e *Event) err(key string, err error) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addError(err)
 	}
 }

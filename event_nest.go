@@ -21,8 +21,7 @@ func (e *Event) Dict(key string, f func(*Event)) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addObject(f)
 	}
 	return e
@@ -33,8 +32,7 @@ func (e *Event) Array(key string, f func(*Array)) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addArray(f)
 	}
 	return e
@@ -45,8 +43,7 @@ func (e *Event) Object(key string, m Marshaler) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addMarshaler(m)
 	}
 	return e

@@ -148,7 +148,7 @@ func (e *Event) Float64(key string, val float64) *Event {
 }
 
 func (e *Event) str(key, val string) {
-	if e.watched>>keyBit(key)&1 != 0 {
+	if e.isWatched(key) {
 		var ok bool
 		if key, ok = e.checkKey(key); !ok {
 			return
@@ -157,13 +157,55 @@ func (e *Event) str(key, val string) {
 	e.buf = jsonenc.AppendKeyString(e.buf, key, val)
 }
 
-// open adds a key, and reports whether there can be a value.
-func (e *Event) open(key string) bool {
-	key, ok := e.key(key)
-	if ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+func (e *Event) int(key string, val int64) {
+	if e.isWatched(key) {
+		var ok bool
+		if key, ok = e.checkKey(key); !ok {
+			return
+		}
 	}
-	return ok
+	e.buf = jsonenc.AppendKeyInt(e.buf, key, val)
+}
+
+func (e *Event) uint(key string, val uint64) {
+	if e.isWatched(key) {
+		var ok bool
+		if key, ok = e.checkKey(key); !ok {
+			return
+		}
+	}
+	e.buf = jsonenc.AppendKeyUint(e.buf, key, val)
+}
+
+func (e *Event) bool(key string, val bool) {
+	if e.open(key) {
+		e.buf = jsonenc.AppendBool(e.buf, val)
+	}
+}
+
+func (e *Event) float32(key string, val float32) {
+	if e.open(key) {
+		e.buf = jsonenc.AppendFloat32(e.buf, val)
+	}
+}
+
+func (e *Event) float64(key string, val float64) {
+	if e.open(key) {
+		e.buf = jsonenc.AppendFloat64(e.buf, val)
+	}
+}
+
+// open adds the key of a field, and reports whether there can be one. The
+// methods above that are used most do it themselves, with the value in one go.
+func (e *Event) open(key string) bool {
+	if e.isWatched(key) {
+		var ok bool
+		if key, ok = e.checkKey(key); !ok {
+			return false
+		}
+	}
+	e.buf = jsonenc.AppendKey(e.buf, key)
+	return true
 }
 
 // filled is open for bytes, of which nil is null.
@@ -175,36 +217,6 @@ func (e *Event) filled(key string, val []byte) bool {
 		e.null()
 	}
 	return val != nil
-}
-
-func (e *Event) bool(key string, val bool) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendBool(jsonenc.AppendKey(e.buf, key), val)
-	}
-}
-
-func (e *Event) int(key string, val int64) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKeyInt(e.buf, key, val)
-	}
-}
-
-func (e *Event) uint(key string, val uint64) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendUint(jsonenc.AppendKey(e.buf, key), val)
-	}
-}
-
-func (e *Event) float32(key string, val float32) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendFloat32(jsonenc.AppendKey(e.buf, key), val)
-	}
-}
-
-func (e *Event) float64(key string, val float64) {
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendFloat64(jsonenc.AppendKey(e.buf, key), val)
-	}
 }
 
 // null appends the value of what is not there.

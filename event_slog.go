@@ -93,8 +93,7 @@ func (e *Event) attr(a *slog.Attr) {
 		e.group(a.Key, v.Group())
 		return
 	}
-	if key, ok := e.key(a.Key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(a.Key) {
 		e.addValue(v)
 	}
 }
@@ -120,12 +119,10 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 		e.inline(attrs)
 		return
 	}
-	key, ok := e.key(key)
-	if !ok || len(attrs) == 0 {
+	from := len(e.buf)
+	if len(attrs) == 0 || !e.open(key) {
 		return
 	}
-	from := len(e.buf)
-	e.buf = jsonenc.AppendKey(e.buf, key)
 	s, ok := e.enter(0)
 	if !ok {
 		return

@@ -15,8 +15,7 @@ func (e *Event) Time(key string, t time.Time) *Event {
 	if e == nil {
 		return nil
 	}
-	if key, ok := e.key(key); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
+	if e.open(key) {
 		e.addTime(t)
 	}
 	return e
@@ -51,8 +50,8 @@ func (e *Event) TimeDiff(key string, t, start time.Time) *Event {
 }
 
 func (e *Event) dur(key string, d time.Duration) {
-	if key, ok := e.key(key); ok {
-		e.buf = e.log.core.format.appendDuration(jsonenc.AppendKey(e.buf, key), d)
+	if e.open(key) {
+		e.buf = e.log.core.format.appendDuration(e.buf, d)
 	}
 }
 

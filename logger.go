@@ -287,9 +287,7 @@ func (l *Logger) WithGroup(name string) *Logger {
 	e := l.builder()
 	e.buf = append(e.buf, l.pending...)
 	at := len(e.buf)
-	if key, ok := e.key(name); ok {
-		e.buf = jsonenc.AppendKey(e.buf, key)
-	}
+	e.open(name)
 	if l.waiting > 0 {
 		e.buf[at] = '{'
 	}
