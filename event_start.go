@@ -75,7 +75,7 @@ func (e *Event) writeFront(show Level, own *time.Location) {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		if f.fraction < 0 || e.sec < 0 || e.sec > maxFrontSec {
+		if f.fraction < 0 || e.sec <= 0 || e.sec > maxFrontSec {
 			e.front.of = 0
 		} else {
 			e.front.nanos = e.sec * 1e9
