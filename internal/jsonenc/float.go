@@ -50,36 +50,38 @@ var tens = [...]float64{
 // m / 10^k is then the shortest decimal of v: m and 10^k are exact as float64s,
 // so their quotient is the float64 nearest to the decimal, and the decimal reads
 // back as v. A decimal of at most 15 digits survives the way to a float64 and
-// back, so no other one reads back as v; and as k is the smallest, m does not end
-// in a zero behind the point.
+// back, so no other one reads back as v. So it is enough to look at the largest k
+// and take the zeros behind the point away: one division, whatever k is.
 func decimal64(v float64) (m uint64, k int) {
-	// Most numbers in logs have few decimals, or as many as there can be.
-	for k := range 4 {
-		x := v * tens[k]
-		if x >= 1e15 {
-			return 0, -1
-		}
-		m := uint64(x + 0.5)
-		if float64(m)/tens[k] == v {
-			return m, k
-		}
-	}
 	// The exponent of 2 tells the power of ten, or one too few.
 	exp := int(math.Float64bits(v)>>52) - 1023
-	last := 14 - exp*1233>>12
-	if v*tens[last] >= 1e15 {
-		last--
+	k = 14 - exp*1233>>12
+	x := v * tens[k]
+	if x >= 1e15 {
+		k--
+		x = v * tens[k]
 	}
-	if m := uint64(v*tens[last] + 0.5); float64(m)/tens[last] != v {
+	m = uint64(x + 0.5)
+	if float64(m)/tens[k] != v {
 		return 0, -1
 	}
-	for k := 4; k < last; k++ {
-		m := uint64(v*tens[k] + 0.5)
-		if float64(m)/tens[k] == v {
-			return m, k
-		}
+	if k >= 8 && m%1e8 == 0 {
+		m /= 1e8
+		k -= 8
 	}
-	return uint64(v*tens[last] + 0.5), last
+	if k >= 4 && m%1e4 == 0 {
+		m /= 1e4
+		k -= 4
+	}
+	if k >= 2 && m%1e2 == 0 {
+		m /= 1e2
+		k -= 2
+	}
+	for k > 0 && m%10 == 0 {
+		m /= 10
+		k--
+	}
+	return m, k
 }
 
 // decimal32 is decimal64 for a float32 and m < 10^6, or below 2^24 if k is 0. v
