@@ -107,7 +107,9 @@ func decimal32(v float64) (m uint64, k int) {
 	return 0, -1
 }
 
-// appendDecimal appends m / 10^k with k digits behind the point.
+// appendDecimal appends m / 10^k with k digits behind the point. It writes the
+// digits of m one place too far and moves those before the point back, which are
+// few: that takes less than the division which would separate them.
 func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	if cap(dst)-len(dst) < maxFloatLen {
 		dst = grow(dst, maxFloatLen)
@@ -118,16 +120,15 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	if k == 0 {
 		return AppendUint(dst, m)
 	}
-	whole := uint64(0)
-	if k < 16 { // else m < 10^15 is all behind the point
-		whole = m / pow10[k]
-		m -= whole * pow10[k]
+	j, n := len(dst), max(decimalLen(m), k+1)
+	b := dst[:j+1+n]
+	putDigits(b[j+1:], m)
+	point := j + n - k
+	for ; j < point; j++ {
+		b[j] = b[j+1]
 	}
-	dst = AppendUint(dst, whole)
-	j := len(dst)
-	dst = append(dst, ".000000000000000000000"[:1+k]...)
-	putDigits(dst[j+1:], m)
-	return dst
+	b[point] = '.'
+	return b
 }
 
 // maxFloatLen is enough for the sign, 15 digits, the point, and a zero before or
