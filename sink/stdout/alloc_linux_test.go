@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+// drain reads until the other end is closed.
+func drain(r *os.File) {
+	chunk := make([]byte, 64<<10)
+	for {
+		if _, err := r.Read(chunk); err != nil {
+			return
+		}
+	}
+}
+
+func TestAllocWriteRecord(t *testing.T) {
+	reader := func(r, w *os.File) *os.File { go drain(r); return w }
+	for _, c := range []struct {
+		name string
+		open func(t *testing.T) *Sink
+		size int
+		want error
+	}{
+		{"pipe", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never}) }, 300, nil},
+		{"somebody else's pipe", func(t *testing.T) *Sink {
+			w := reader(pipe(t))
+			s := New(Config{File: w, Stall: never})
+			share(s, w)
+			return s
+		}, 300, nil},
+		{"socket", func(t *testing.T) *Sink { return New(Config{File: reader(sockets(t, 1)), Stall: never}) }, 300, nil},
+		{"file", func(t *testing.T) *Sink { return New(Config{File: tempFile(t)}) }, 300, nil},
+		{"long line", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never}) }, 100_000, nil},
+		{"buffered", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never, Buffer: 4096}) }, 300, nil},
+		{"longer than the buffer", func(t *testing.T) *Sink { return New(Config{File: reader(pipe(t)), Stall: never, Buffer: 200}) }, 300, nil},
+		{"stalled", func(t *testing.T) *Sink {
+			_, w := pipe(t)
+			return New(Config{File: w, Stall: time.Microsecond})
+		}, 300, ErrStalled},
+		{"stalled buffer", func(t *testing.T) *Sink {
+			_, w := pipe(t)
+			return New(Config{File: w, Stall: time.Microsecond, Buffer: 4096})
+		}, 300, ErrStalled},
+		{"gone", func(t *testing.T) *Sink {
+			r, w := pipe(t)
+			r.Close()
+			return New(Config{File: w})
+		}, 300, ErrGone},
+		{"failed", func(t *testing.T) *Sink { return New(Config{File: open(t, "/dev/full")}) }, 300, writeError(28)},
+		{"closed", func(t *testing.T) *Sink {
+			s := New(Config{File: tempFile(t)})
+			s.Close()
+			return s
+		}, 300, ErrClosed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.open(t)
+			defer s.Close()
+			r := record(nib.LevelInfo, 1, c.size)
+			if c.want == ErrStalled {
+				full(t, s, nib.LevelInfo)
+			}
+			alloctest.Zero(t, func() {
+				if err := s.WriteRecord(r); err != c.want {
+					t.Fatalf("got %v, want %v", err, c.want)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A sink with a buffer has two batches. Callers append to fill under mu. The
+// holder of the turn swaps the two and writes out, without mu. When fill is
+// full, the caller who finds it so writes; the goroutine does when the delay is
+// over. It sleeps until a line wakes it, then keeps the delay until it finds
+// nothing to write: so there is no timer and no waking per line.
+
+// collect puts the line of r into the buffer, or writes or drops it.
+func (s *Sink) collect(r *nib.Record) error {
+	s.mu.Lock()
+	switch {
+	case s.closed:
+		defer s.mu.Unlock()
+		return s.drop(r, closed, ErrClosed)
+	case s.fits(r):
+		s.add(r)
+		flush := r.Level >= nib.LevelError && !s.stalled
+		s.mu.Unlock()
+		if flush {
+			_ = s.flushFor(limit{until: time.Now().Add(s.stall)}) // r is in the buffer anyway
+		}
+		return nil
+	case s.stalled && len(r.Line) <= s.size:
+		before := s.moved
+		s.mu.Unlock()
+		return s.dropStalled(r, before)
+	}
+	s.mu.Unlock()
+	return s.collectSlowly(r)
+}
+
+// fits says whether r may be added to fill. While the reader is stalled the last
+// eighth is for errors. While writing fails nothing is: the callers should know.
+// mu is held.
+func (s *Sink) fits(r *nib.Record) bool {
+	room := s.size - len(s.fill.data)
+	if s.stalled && r.Level < nib.LevelError {
+		room -= s.size / 8
+	}
+	return len(r.Line) <= room && !s.broken
+}
+
+// add adds r to fill. mu is held.
+func (s *Sink) add(r *nib.Record) {
+	s.fill.add(r)
+	if !s.awake {
+		s.awake = true
+		s.wake <- struct{}{} // never blocks: it is empty while the goroutine sleeps
+	}
+}
+
+// collectSlowly makes room for r, or writes what is in the buffer and then r,
+// because that is too long or writing fails.
+func (s *Sink) collectSlowly(r *nib.Record) error {
+	from := time.Now()
+	if err := s.queue(r, from); err != nil {
+		return err
+	}
+	defer s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := limit{until: from.Add(s.stall)}
+	switch {
+	case s.closed:
+		return s.drop(r, closed, ErrClosed)
+	case s.fits(r): // somebody else has made room meanwhile
+		s.add(r)
+	default:
+		added, err := s.flush(l, r)
+		switch {
+		case added:
+		case err == ErrStalled:
+			return s.drop(r, stalled, ErrStalled)
+		default:
+			return s.await(r, from)
+		}
+	}
+	if r.Level >= nib.LevelError && !s.stalled {
+		_, _ = s.flush(l, nil)
+	}
+	return nil
+}
+
+// flushFor takes the turn and flushes. What cannot be written stays.
+func (s *Sink) flushFor(l limit) error {
+	if !s.acquire(l) {
+		return ErrStalled
+	}
+	defer s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.flush(l, nil)
+	return err
+}
+
+// flush writes what was in the buffer when it began. When the reader has
+// stopped it returns ErrStalled, and the rest stays. Any other error has cost
+// the lines of a batch. It adds r, if there is one, to the buffer as soon as it
+// fits, before anybody else can. The turn and mu are held; mu is not while it
+// writes or waits.
+func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
+	swapped, waited := false, false
+	var before uint64
+	for {
+		if s.out.lines() == 0 {
+			s.out.reset()
+			if swapped || s.fill.lines() == 0 {
+				return added, nil
+			}
+			s.fill, s.out = s.out, s.fill
+			swapped = true
+			if r != nil && s.fits(r) {
+				s.add(r)
+				added = true
+			}
+		}
+		n, err := s.writeOut()
+		switch {
+		case err == nil:
+			s.settle()
+			continue
+		case err != errFull:
+			return added, s.dropOut(err)
+		}
+		if n > 0 {
+			s.stalled = false
+		}
+		if !waited {
+			before, waited = s.moved, true
+		}
+		s.mu.Unlock()
+		ready := s.wait(l)
+		s.mu.Lock()
+		if !ready {
+			if s.moved == before && !time.Now().Before(l.until) {
+				s.setStalled()
+			}
+			return added, ErrStalled
+		}
+	}
+}
+
+// writeOut writes out. mu and the turn are held; mu is not while it writes.
+func (s *Sink) writeOut() (n int, err error) {
+	if s.broken {
+		if err := s.port.state(); err != nil {
+			return 0, err
+		}
+	}
+	if s.out.sent == 0 {
+		s.prepare()
+	}
+	s.mu.Unlock()
+	n, err = s.send(s.out.rest())
+	s.mu.Lock()
+	s.confirm()
+	s.moved += uint64(n)
+	lines, bytes := s.out.advance(n)
+	s.lines += lines
+	s.bytes += bytes
+	return n, err
+}
+
+// dropOut counts the rest of out as lost because of err. mu and the turn are
+// held.
+func (s *Sink) dropOut(err error) error {
+	s.torn = s.torn || s.out.begun()
+	s.out.drop(&s.dropped[causeOf(err)])
+	s.broken, s.trouble = true, true
+	if s.late == nil {
+		s.late = err
+	}
+	return err
+}
+
+// dropHeld counts all that is in the buffer as lost to a stalled reader, when
+// the sink closes. It returns the first error that cost lines. mu is held.
+func (s *Sink) dropHeld() error {
+	if s.late == nil && s.out.lines()+s.fill.lines() > 0 {
+		s.late = ErrStalled
+	}
+	s.out.drop(&s.dropped[stalled])
+	s.fill.drop(&s.dropped[stalled])
+	err := s.late
+	s.late = nil
+	return err
+}
+
+// run keeps the delay until Close.
+func (s *Sink) run() {
+	defer close(s.done)
+	delay := time.NewTimer(0)
+	<-delay.C
+	defer delay.Stop()
+	for {
+		select {
+		case <-s.wake:
+		case <-s.quit:
+			return
+		}
+		for held := true; held; held = s.held() {
+			delay.Reset(s.delay)
+			select {
+			case <-delay.C:
+			case <-s.quit:
+				return
+			}
+			_ = s.flushFor(limit{until: time.Now().Add(s.stall), quit: s.quit})
+		}
+	}
+}
+
+// held says whether there is anything in the buffer. If not, the goroutine goes
+// to sleep.
+func (s *Sink) held() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.awake = s.out.lines()+s.fill.lines() > 0
+	return s.awake
+}

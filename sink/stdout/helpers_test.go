@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// never is a deadline that a test does not live to see: a call that waits for
+// it makes the test time out.
+const never = time.Hour
+
+// record is a line with a number in it, of at least size bytes.
+func record(l nib.Level, n, size int) *nib.Record {
+	line := fmt.Appendf(nil, `{"level":%q,"n":%d}`, l, n)
+	if pad := size - len(line) - 1; pad > 0 {
+		line = fmt.Appendf(line[:len(line)-1], `,"pad":"%s"}`, strings.Repeat("x", max(0, pad-9)))
+	}
+	return &nib.Record{Level: l, Line: append(line, '\n')}
+}
+
+// pipe is a pipe in blocking mode, as a service finds its standard output.
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Fd() // switches over
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+func tempFile(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func content(t *testing.T, f *os.File) string {
+	t.Helper()
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// readUntilClosed closes the writing end and returns what the pipe holds.
+func readUntilClosed(t *testing.T, r, w *os.File) string {
+	t.Helper()
+	w.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// mustWrite logs lines that are not lost.
+func mustWrite(t *testing.T, s *Sink, records ...*nib.Record) {
+	t.Helper()
+	for _, r := range records {
+		if err := s.WriteRecord(r); err != nil {
+			t.Fatalf("WriteRecord(%s): %v", r.Line, err)
+		}
+	}
+}
+
+// checkIdentity checks that what was logged is what the sink accounts for.
+func checkIdentity(t *testing.T, s *Sink, logged int) {
+	t.Helper()
+	st := s.Stats()
+	if got := st.Lines + st.Pending + st.Lost(); got != uint64(logged) {
+		t.Errorf("written %d + pending %d + dropped %d = %d, want %d logged\n%+v",
+			st.Lines, st.Pending, st.Lost(), got, logged, st)
+	}
+}
+
+// A seen line is one that a reader has got.
+type seen struct {
+	N       *int
+	Dropped uint64
+	Levels  map[string]uint64
+	Reasons map[string]uint64
+	Pad     string
+}
+
+// parse splits what a reader got into the lines of the test, the notices, and
+// the lines that are not JSON.
+func parse(text string) (lines, notices []seen, torn []string) {
+	for line := range strings.Lines(text) {
+		var s seen
+		switch err := json.Unmarshal([]byte(line), &s); {
+		case err != nil || !strings.HasSuffix(line, "\n"):
+			torn = append(torn, line)
+		case s.N != nil:
+			lines = append(lines, s)
+		default:
+			notices = append(notices, s)
+		}
+	}
+	return lines, notices, torn
+}
+
+// checkStream checks that the reader got the lines and notices that the sink
+// counted, and nothing else.
+func checkStream(t *testing.T, s *Sink, text string) {
+	t.Helper()
+	st := s.Stats()
+	lines, notices, torn := parse(text)
+	if uint64(len(lines)) != st.Lines || uint64(len(notices)) != st.Notices || len(torn) > 0 {
+		t.Errorf("the reader got %d lines, %d notices, torn %.200q; counted %+v", len(lines), len(notices), torn, st)
+	}
+	var told uint64
+	for _, n := range notices {
+		told += n.Dropped
+	}
+	if told > st.Lost() {
+		t.Errorf("notices tell of %d lost lines, more than the %d that were lost", told, st.Lost())
+	}
+}
+
+// count is how many lines were dropped for a reason at a level.
+func count(st Stats, r Reason, l nib.Level) uint64 {
+	for _, d := range st.Dropped {
+		if d.Reason == r && d.Level == l {
+			return d.Lines
+		}
+	}
+	return 0
+}
+
+// numbers joins the numbers of lines.
+func numbers(lines []seen) string {
+	var b bytes.Buffer
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%d ", *l.N)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"strconv"
+	"time"
+)
+
+// noticeSize is more than the longest notice: 11 counts of 20 digits among 300
+// bytes of text.
+const noticeSize = 640
+
+// appendNotice appends the line that tells of a loss.
+func appendNotice(dst []byte, now time.Time, lost tally) []byte {
+	var byLevel [levels]uint64
+	var byCause [causes]uint64
+	var total uint64
+	for c, row := range lost {
+		for l, n := range row {
+			byLevel[l] += n
+			byCause[c] += n
+			total += n
+		}
+	}
+	dst = append(dst, `{"time":"`...)
+	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	dst = append(dst, `","level":"warn","message":"lines lost: standard output `...)
+	if byCause[stalled] == total {
+		dst = append(dst, `was blocked`...)
+	} else {
+		dst = append(dst, `could not be written`...)
+	}
+	dst = append(dst, `","dropped":`...)
+	dst = strconv.AppendUint(dst, total, 10)
+	dst = append(dst, `,"levels":{`...)
+	for l, n := range byLevel {
+		dst = appendCount(dst, levelNames[l], n)
+	}
+	dst = append(dst, `},"reasons":{`...)
+	for c, n := range byCause {
+		dst = appendCount(dst, string(reasons[c]), n)
+	}
+	return append(dst, "}}\n"...)
+}
+
+// levelNames are those of nib.Level.String, which allocates for other levels.
+var levelNames = func() (names [levels]string) {
+	for i := range names {
+		names[i] = levelAt(i).String()
+	}
+	return names
+}()
+
+// appendCount appends a member of an object, unless n is 0.
+func appendCount(dst []byte, key string, n uint64) []byte {
+	if n == 0 {
+		return dst
+	}
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(append(append(dst, '"'), key...), `":`...)
+	return strconv.AppendUint(dst, n, 10)
+}
+
+// A head is what the sink itself has to write before the next line: the end of
+// a line that was cut off, and the notice of what was lost.
+type head struct {
+	text  []byte
+	sent  int   // bytes of text that are out
+	tells tally // the losses that text tells of, all in all
+}
+
+// prepare makes the head for the losses up to now, unless one is half out. The
+// stream is at the end of a line, or of one that was cut off. mu is held.
+func (s *Sink) prepare() {
+	h := &s.head
+	if h.sent > 0 || s.dropped == s.told {
+		return
+	}
+	h.text = h.text[:0]
+	if s.torn {
+		h.text = append(h.text, '\n')
+	}
+	h.text = appendNotice(h.text, time.Now(), s.dropped.minus(s.told))
+	h.tells = s.dropped
+}
+
+// confirm takes note of a head that is all out. mu is held.
+func (s *Sink) confirm() {
+	h := &s.head
+	if h.sent == 0 || h.sent < len(h.text) {
+		return
+	}
+	s.told = h.tells
+	s.moved += uint64(h.sent)
+	s.stalled, s.torn = false, false
+	s.notices++
+	h.text, h.sent = h.text[:0], 0
+}
+
+// send writes the head, then p. It returns how much of p is out. It is called
+// by the one who has the stream to himself: the holder of mu in a sink without
+// a buffer, the holder of the turn in one with a buffer.
+func (s *Sink) send(p []byte) (n int, err error) {
+	if h := &s.head; h.sent < len(h.text) {
+		n, err := s.port.write(h.text[h.sent:])
+		h.sent += n
+		if err != nil {
+			return 0, err
+		}
+	}
+	return s.port.write(p)
+}

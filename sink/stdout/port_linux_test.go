@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"math"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// ends are the kinds of standard output whose reader may stop.
+var ends = []struct {
+	name string
+	open func(t *testing.T) (r, w *os.File)
+	port func(s *Sink, w *os.File) // replaces the port, if set
+	end  func(w *os.File)          // lets the reader see the end
+}{
+	{"pipe", pipe, nil, closeFile},
+	{"somebody else's pipe", pipe, share, closeFile},
+	{"socket", func(t *testing.T) (r, w *os.File) { return sockets(t, syscall.SOCK_STREAM) }, nil, closeFile},
+	{"terminal", terminal, nil, closeFile},
+}
+
+func closeFile(w *os.File) { w.Close() }
+
+// share makes s write as if it could not open the pipe anew.
+func share(s *Sink, w *os.File) {
+	s.port.close()
+	conn, _ := w.SyscallConn()
+	_ = conn.Control(func(fd uintptr) {
+		s.port = newPort(int(fd), func(int, *syscall.Stat_t) int { return -1 })
+	})
+}
+
+// sockets are a pair in blocking mode.
+func sockets(t *testing.T, kind int) (r, w *os.File) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w = os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w")
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+func flags(t *testing.T, f *os.File) (flags int) {
+	t.Helper()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Control(func(fd uintptr) {
+		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
+		if errno != 0 {
+			t.Fatal(errno)
+		}
+		flags = int(n)
+	})
+	return flags
+}
+
+func open(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("no %s here: %v", name, err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestPortFitsStandardOutput(t *testing.T) {
+	_, pipeEnd := pipe(t)
+	_, socket := sockets(t, syscall.SOCK_STREAM)
+	_, tty := terminal(t)
+	for _, c := range []struct {
+		name  string
+		file  *os.File
+		kind  kind
+		whole int
+	}{
+		{"pipe", pipeEnd, kindOwn, pipeBuf},
+		{"socket", socket, kindSocket, 0},
+		{"terminal", tty, kindOwn, 0},
+		{"file", tempFile(t), kindFile, math.MaxInt},
+		{"null", open(t, "/dev/null"), kindFile, math.MaxInt},
+	} {
+		p := openPort(c.file)
+		if p.kind != c.kind || p.whole != c.whole || p.fd <= 2 {
+			t.Errorf("%s: got %+v, want kind %d, whole %d, a descriptor above 2", c.name, p, c.kind, c.whole)
+		}
+		p.close()
+	}
+}
+
+func TestFlagsOfTheSharedDescriptionStay(t *testing.T) {
+	for _, c := range ends {
+		t.Run(c.name, func(t *testing.T) {
+			_, w := c.open(t)
+			before := flags(t, w)
+			s := New(Config{File: w, Stall: time.Millisecond})
+			if c.port != nil {
+				c.port(s, w)
+			}
+			full(t, s, nib.LevelInfo)
+			if got := flags(t, w); got != before || got&syscall.O_NONBLOCK != 0 {
+				t.Errorf("in use: got flags %#o, want %#o", got, before)
+			}
+			s.Close()
+			if got := flags(t, w); got != before {
+				t.Errorf("after Close: got flags %#o, want %#o", got, before)
+			}
+		})
+	}
+}
+
+func TestClosingTheFileDoesNotDisturbTheSink(t *testing.T) {
+	f := tempFile(t)
+	s := New(Config{File: f})
+	defer s.Close()
+	f.Close()
+	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+	if lines, _, _ := parse(content(t, f)); len(lines) != 1 {
+		t.Errorf("got %v", lines)
+	}
+}
+
+func TestFileKeepsItsPosition(t *testing.T) {
+	f := tempFile(t)
+	if _, err := f.WriteString("before\n"); err != nil {
+		t.Fatal(err)
+	}
+	s := New(Config{File: f})
+	defer s.Close()
+	mustWrite(t, s, &nib.Record{Line: []byte("line\n")})
+	if _, err := f.WriteString("after\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := content(t, f), "before\nline\nafter\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDescriptorIsNotInheritedAndIsClosed(t *testing.T) {
+	_, w := pipe(t)
+	p := openPort(w)
+	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(p.fd), syscall.F_GETFD, 0)
+	if errno != 0 || n&syscall.FD_CLOEXEC == 0 {
+		t.Errorf("got flags %#x, error %v, want FD_CLOEXEC", n, errno)
+	}
+	p.close()
+	if _, err := p.write([]byte{'\n'}); err == nil || !strings.Contains(err.Error(), "bad file descriptor") {
+		t.Errorf("after close: got %v", err)
+	}
+}
+
+// TestOnlyWholeLinesAreWrittenTogether looks at single writes: each is a
+// message of a socket that keeps them apart.
+func TestOnlyWholeLinesAreWrittenTogether(t *testing.T) {
+	r, w := sockets(t, syscall.SOCK_SEQPACKET)
+	s := New(Config{File: w, Buffer: 500, Stall: never})
+	go func() {
+		writers(s, 4, 60)
+		s.Close()
+		w.Close()
+	}()
+	packet, got := make([]byte, 1<<20), 0
+	for {
+		n, err := r.Read(packet)
+		if err != nil || n == 0 {
+			break
+		}
+		lines, _, torn := parse(string(packet[:n]))
+		if len(torn) > 0 || n > 500 && len(lines) > 1 {
+			t.Errorf("one write of %d bytes: %d lines, torn %.80q", n, len(lines), torn)
+		}
+		got += len(lines)
+	}
+	if got != 240 {
+		t.Errorf("got %d lines, want 240", got)
+	}
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux && !darwin && !dragonfly && !freebsd && !netbsd && !openbsd
+
+package stdout
+
+import "os"
+
+// A reader that went away is one more reason for a write to fail.
+func isGone(error) bool { return false }
+
+func ownFile(f *os.File) *os.File { return f }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package stdout
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// isGone says whether a pipe has no reader any more.
+func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
+
+// ownFile returns a file with a descriptor of its own. os.File raises SIGPIPE
+// only for descriptors 1 and 2.
+func ownFile(f *os.File) *os.File {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return f
+	}
+	own := -1
+	_ = conn.Control(func(fd uintptr) {
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		if own, err = syscall.Dup(int(fd)); err == nil {
+			syscall.CloseOnExec(own)
+		}
+	})
+	if err != nil || own < 0 {
+		return f
+	}
+	return os.NewFile(uintptr(own), f.Name())
+}

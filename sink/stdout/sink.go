@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A Sink writes lines to standard output. It is made by [New] and safe for
+// concurrent use.
+//
+// Two locks keep callers from waiting longer than they have to. mu protects the
+// state, and in a sink without a buffer each write that does not wait. Nobody
+// waits for the reader under mu. Whoever has to wait takes the turn first, for
+// which one can wait with a deadline; only he may stop in the middle of a line
+// (busy), so a line that a write may cut short is begun by the holder of the
+// turn only. In a sink with a buffer all writes are those of the holder of the
+// turn, and mu is free meanwhile.
+type Sink struct {
+	port    port
+	stall   time.Duration
+	delay   time.Duration
+	onStall func(Stats)
+
+	turn   chan struct{} // full: taken
+	timers timers
+
+	mu      sync.Mutex
+	trouble bool // one of the next six, or a loss not yet told of, or a half head
+	closed  bool
+	stalled bool // a call has waited for the reader in vain, and nothing was read since
+	broken  bool // the last write failed, and not for want of room
+	hungry  bool // a call has waited for a while: no overtaking
+	busy    bool // a line is half out, and its caller is writing it
+	torn    bool // the last line has no end
+	stalls  bool // OnStall is to be called
+	telling bool // it is running
+
+	waiting               int // calls in the queue for the turn
+	lines, bytes, notices uint64
+	moved                 uint64 // bytes that went out, of whole lines or not
+	dropped               tally
+	told                  tally // those of dropped that a notice has told of
+	head                  head  // of the holder of the stream, see send
+
+	// The rest is for a sink with a buffer.
+	size  int   // 0: no buffer
+	fill  batch // what is being collected
+	out   batch // what is being written; its bytes belong to the holder of the turn
+	late  error // first loss of lines whose calls had returned, until Flush or Close tells
+	awake bool  // the goroutine is keeping the delay
+	wake  chan struct{}
+	quit  chan struct{} // closed by Close
+	done  chan struct{} // closed by the goroutine
+}
+
+var _ nib.Sink = (*Sink)(nil)
+
+// New makes a Sink for c.File. It starts a goroutine only if c.Buffer is set,
+// which Close ends. It panics if c is not valid. If the system refuses a
+// descriptor, every line is dropped as Failed.
+func New(c Config) *Sink {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	c = c.withDefaults()
+	s := &Sink{
+		port:    openPort(c.File),
+		stall:   c.Stall,
+		delay:   c.Delay,
+		onStall: c.OnStall,
+		turn:    make(chan struct{}, 1),
+		head:    head{text: make([]byte, 0, noticeSize)},
+	}
+	if c.Buffer > 0 {
+		s.size = c.Buffer
+		s.fill, s.out = newBatch(c.Buffer), newBatch(c.Buffer)
+		s.wake = make(chan struct{}, 1)
+		s.quit, s.done = make(chan struct{}), make(chan struct{})
+		go s.run()
+	}
+	return s
+}
+
+// NeverLogs tells nib that WriteRecord does not log. (OnStall may; its lines
+// end at the latest when it is running already.)
+func (s *Sink) NeverLogs() {}
+
+// WriteRecord writes the line of r, or drops and counts it and returns why:
+// [ErrStalled], [ErrGone], [ErrClosed] or what the system says. Without a
+// buffer the line is in the pipe or file when it returns nil; with one it is at
+// least in the buffer. It waits for the reader no longer than Config.Stall. r
+// is not kept. 0 allocs.
+func (s *Sink) WriteRecord(r *nib.Record) error {
+	if s.size > 0 {
+		return s.collect(r)
+	}
+	if len(r.Line) > s.port.whole {
+		return s.writeSlowly(r)
+	}
+	s.mu.Lock()
+	if s.trouble {
+		s.mu.Unlock()
+		return s.writeSlowly(r)
+	}
+	n, err := s.port.write(r.Line)
+	if err == nil {
+		s.lines++
+		s.bytes += uint64(n)
+		s.moved += uint64(n)
+		s.mu.Unlock()
+		return nil
+	}
+	if err == errFull && n == 0 {
+		s.mu.Unlock()
+		return s.writeSlowly(r)
+	}
+	err = s.giveUp(r, n > 0, err)
+	s.mu.Unlock()
+	return err
+}
+
+// Flush writes what is in the buffer and returns when it is in the pipe or
+// file. If the reader has stopped it waits as long as ctx allows, and
+// Config.Stall if ctx has no deadline; what could not be written stays in the
+// buffer. The error is that, or the first one that cost lines since the last
+// Flush although their calls had returned nil. Without a buffer there is
+// nothing to do but to tell of losses, if that is possible at once.
+func (s *Sink) Flush(ctx context.Context) error {
+	if s.size == 0 && !s.untold() {
+		return nil
+	}
+	l := limit{cancel: ctx.Done(), quit: s.quit}
+	var ok bool
+	if l.until, ok = ctx.Deadline(); !ok {
+		l.until = time.Now().Add(s.stall)
+	}
+	if !s.acquire(l) {
+		return flushError(ctx, ErrStalled)
+	}
+	defer s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.flush(l, nil)
+	s.tell()
+	if s.late != nil {
+		err, s.late = s.late, nil
+	}
+	return flushError(ctx, err)
+}
+
+// flushError prefers the reason of ctx to "stalled".
+func flushError(ctx context.Context, err error) error {
+	if err == ErrStalled && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Close flushes, waiting for the reader for up to Config.Stall, drops what is
+// still in the buffer then, ends the goroutine and closes the sink's own
+// descriptor. Config.File stays open; it is its owner's. Later lines are
+// dropped. Closing again does nothing.
+func (s *Sink) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed, s.trouble = true, true
+	s.mu.Unlock()
+	if s.size > 0 {
+		close(s.quit)
+		<-s.done
+	}
+	// Holders of the turn keep it for Config.Stall at most, and a Flush gives
+	// up when quit is closed.
+	s.turn <- struct{}{}
+	defer s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.flush(limit{until: time.Now().Add(s.stall)}, nil)
+	err := s.dropHeld()
+	s.tell()
+	s.port.close()
+	return err
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+const (
+	// patience is how long a call waits for the turn while the reader is
+	// stalled: others only look whether it reads again, and that is quick.
+	patience = time.Millisecond
+
+	// hunger is the part of Stall that a call waits before others may not
+	// overtake it any more.
+	hunger = 20
+
+	// slice is how often a wait that may be called off looks whether it is.
+	slice = 10 * time.Millisecond
+
+	// pace is what a reader has to take in Stall to be waited for on.
+	pace = 64 << 10
+)
+
+// writeSlowly writes a line when WriteRecord could not do so at once, or might
+// have stopped half-way. 0 allocs.
+func (s *Sink) writeSlowly(r *nib.Record) error {
+	from := time.Now()
+	if err := s.queue(r, from); err != nil {
+		return err
+	}
+	defer s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.await(r, from)
+}
+
+// queue takes the turn for r, which has come at from, or drops it.
+func (s *Sink) queue(r *nib.Record, from time.Time) error {
+	s.mu.Lock()
+	if s.closed {
+		defer s.mu.Unlock()
+		return s.drop(r, closed, ErrClosed)
+	}
+	l := limit{until: from.Add(s.stall)}
+	if s.stalled {
+		l.until = from.Add(min(patience, s.stall))
+	}
+	before := s.moved
+	s.waiting++
+	s.mu.Unlock()
+
+	got := s.acquire(l)
+
+	s.mu.Lock()
+	s.waiting--
+	if got {
+		s.setHungry(time.Since(from) > s.stall/hunger)
+		s.mu.Unlock()
+		return nil
+	}
+	s.mu.Unlock()
+	return s.dropStalled(r, before)
+}
+
+// setHungry notes whether the holder of the turn has waited so long that calls
+// which have just come must not go before him. Without that they would: they
+// run already, while he has to be woken. (Package sync's Mutex does the same.)
+// mu is held.
+func (s *Sink) setHungry(is bool) {
+	s.hungry = is
+	s.trouble = s.trouble || is
+}
+
+// dropStalled drops the line of r, which has waited in vain while what had
+// moved before was all that moved. No lock is held.
+func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
+	s.mu.Lock()
+	if s.moved == before {
+		s.setStalled()
+	}
+	err := s.drop(r, stalled, ErrStalled)
+	s.mu.Unlock()
+	s.callOnStall()
+	return err
+}
+
+// await writes the line of r, which has come at from, waiting for the reader.
+// The turn and mu are held; mu is not while it waits.
+func (s *Sink) await(r *nib.Record, from time.Time) error {
+	rest, taken := r.Line, 0
+	until := from.Add(s.stall)
+	before, waited := uint64(0), false
+	for {
+		n, err := s.try(rest, len(rest) < len(r.Line))
+		rest, taken = rest[n:], taken+n
+		begun := len(rest) < len(r.Line)
+		switch {
+		case err == nil:
+			s.lines++
+			s.bytes += uint64(len(r.Line))
+			s.busy = false
+			s.hungry = s.hungry && s.waiting > 0
+			s.settle()
+			return nil
+		case err != errFull:
+			return s.giveUp(r, begun, err)
+		case s.stalled:
+			return s.giveUp(r, begun, errFull)
+		}
+		if !waited {
+			before, waited = s.moved, true
+		}
+		if taken >= pace {
+			until, taken = time.Now().Add(s.stall), 0
+			before = s.moved
+		}
+		s.busy = begun
+		s.trouble = s.trouble || begun
+		s.setHungry(s.hungry || time.Since(from) > s.stall/hunger)
+		s.mu.Unlock()
+		ready := s.wait(limit{until: until})
+		s.mu.Lock()
+		if !ready {
+			if s.moved == before {
+				s.setStalled()
+			}
+			return s.giveUp(r, begun, errFull)
+		}
+	}
+}
+
+// try writes rest, and before the beginning of a line the head. mu and the turn
+// are held.
+func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
+	if s.closed && !begun {
+		return 0, ErrClosed
+	}
+	if s.stalled || s.broken {
+		// Asking costs less than making a notice in vain, and it raises no
+		// SIGPIPE, which the program may be listening to.
+		if err := s.port.state(); err != nil {
+			return 0, err
+		}
+	}
+	if !begun {
+		s.prepare()
+	}
+	n, err = s.send(rest)
+	s.confirm()
+	if n > 0 {
+		s.moved += uint64(n)
+		s.stalled = false
+	}
+	return n, err
+}
+
+// tell writes the notice of what was lost, if that is possible at once. The
+// turn and mu are held.
+func (s *Sink) tell() {
+	if s.dropped != s.told && s.port.state() == nil {
+		s.prepare()
+		_, err := s.send(nil)
+		s.confirm()
+		if err == nil {
+			s.settle()
+		}
+	}
+}
+
+// untold says whether there are losses to tell of.
+func (s *Sink) untold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped != s.told
+}
+
+// settle notes that a write went well. mu is held.
+func (s *Sink) settle() {
+	s.stalled, s.broken = false, false
+	s.trouble = s.closed || s.busy || s.hungry || s.torn || s.dropped != s.told
+}
+
+// giveUp drops the line of r, of which a part is out already if begun. mu is
+// held.
+func (s *Sink) giveUp(r *nib.Record, begun bool, err error) error {
+	s.busy = false
+	s.torn = s.torn || begun
+	switch err {
+	case errFull:
+		return s.drop(r, stalled, ErrStalled)
+	case ErrClosed:
+		return s.drop(r, closed, err)
+	}
+	s.broken = true
+	return s.drop(r, causeOf(err), err)
+}
+
+// drop counts the line of r as lost. mu is held.
+func (s *Sink) drop(r *nib.Record, c cause, err error) error {
+	s.dropped[c][levelIndex(r.Level)]++
+	s.trouble = true
+	return err
+}
+
+// setStalled notes that the reader has stopped. mu is held.
+func (s *Sink) setStalled() {
+	if !s.stalled {
+		s.stalled, s.trouble, s.stalls = true, true, !s.telling
+	}
+}
+
+// A limit says how long to wait. The channels may be nil.
+type limit struct {
+	until  time.Time
+	cancel <-chan struct{}
+	quit   <-chan struct{}
+}
+
+// acquire takes the turn. It returns false if that takes too long. 0 allocs.
+func (s *Sink) acquire(l limit) bool {
+	select {
+	case s.turn <- struct{}{}:
+		return true
+	default:
+	}
+	left := time.Until(l.until)
+	if left <= 0 {
+		return false
+	}
+	t := s.timers.get(left)
+	got := false
+	select {
+	case s.turn <- struct{}{}:
+		got = true
+	case <-t.C:
+	case <-l.cancel:
+	case <-l.quit:
+	}
+	s.timers.put(t)
+	return got
+}
+
+// release gives the turn back.
+func (s *Sink) release() {
+	<-s.turn
+	s.callOnStall()
+}
+
+// callOnStall calls OnStall if the reader has been found to have stopped. No
+// lock is held.
+func (s *Sink) callOnStall() {
+	if s.onStall == nil {
+		return
+	}
+	s.mu.Lock()
+	if !s.stalls {
+		s.mu.Unlock()
+		return
+	}
+	s.stalls, s.telling = false, true
+	st := s.stats()
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.telling = false
+		s.mu.Unlock()
+		_ = recover() // the callback's own; the log call that it came from is not to end with it
+	}()
+	s.onStall(st)
+}
+
+// wait waits for the reader. It returns false if that takes too long.
+func (s *Sink) wait(l limit) bool {
+	for {
+		left := time.Until(l.until)
+		if left <= 0 {
+			return false
+		}
+		if l.cancel != nil || l.quit != nil {
+			left = min(left, slice)
+		}
+		if s.port.wait(left) {
+			return true
+		}
+		select {
+		case <-l.cancel:
+			return false
+		case <-l.quit:
+			return false
+		default:
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
+	_, w := pipe(t)
+	full(t, New(Config{File: w, Stall: time.Millisecond}), nib.LevelInfo)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	s.mu.Lock()
+	s.setStalled()
+	s.mu.Unlock()
+	logged := full(t, s, nib.LevelInfo)
+	for _, c := range []struct {
+		level nib.Level
+		want  error
+	}{{nib.LevelWarn, ErrStalled}, {nib.LevelError, nil}, {nib.LevelFatal, nil}, {nib.LevelWarn, ErrStalled}} {
+		logged++
+		if got := s.WriteRecord(record(c.level, 0, 40)); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.level, got, c.want)
+		}
+	}
+	s.Close()
+	checkIdentity(t, s, logged)
+}
+
+func TestStalledBufferKeepsWhatItHas(t *testing.T) {
+	r, w := pipe(t)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	logged := full(t, s, nib.LevelInfo)
+	if err := s.Flush(context.Background()); err != ErrStalled {
+		t.Errorf("Flush: got %v, want ErrStalled", err)
+	}
+	text := make([]byte, 1<<20)
+	n, err := r.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(context.Background()); err != nil {
+		t.Errorf("Flush with a reader: %v", err)
+	}
+	s.Close()
+	all := string(text[:n]) + readUntilClosed(t, r, w)
+	checkIdentity(t, s, logged)
+	checkStream(t, s, all)
+	if st := s.Stats(); st.Lost() != 1 || st.Notices != 1 {
+		t.Errorf("got %+v, want the one line lost that did not fit", st)
+	}
+}
+
+func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
+	_, w := pipe(t)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	logged := full(t, s, nib.LevelInfo)
+	if err := s.Close(); err != ErrStalled {
+		t.Errorf("got %v, want ErrStalled", err)
+	}
+	if st := s.Stats(); st.Pending != 0 || count(st, Stalled, nib.LevelInfo) < 2 {
+		t.Errorf("got %+v", st)
+	}
+	checkIdentity(t, s, logged)
+}
+
+func TestFlushEndsWithItsContext(t *testing.T) {
+	_, w := pipe(t)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	full(t, s, nib.LevelInfo)
+	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(never))
+	cancel()
+	if err := s.Flush(ctx); err != context.Canceled {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if s.Stats().Pending == 0 {
+		t.Error("what could not be written is gone")
+	}
+}
+
+func TestCloseCallsOffAFlush(t *testing.T) {
+	_, w := pipe(t)
+	s := buffered(t, Config{File: w, Stall: time.Millisecond})
+	full(t, s, nib.LevelInfo)
+	flushed := make(chan error)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), never)
+		defer cancel()
+		flushed <- s.Flush(ctx)
+	}()
+	for len(s.turn) == 0 {
+		runtime.Gosched()
+	}
+	s.Close()
+	if err := <-flushed; err == nil {
+		t.Error("got nil, want an error")
+	}
+}
+
+func TestFlushTellsOnceOfALossInBetween(t *testing.T) {
+	r, w := pipe(t)
+	s := buffered(t, Config{File: w})
+	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+	r.Close()
+	_ = s.flushFor(limit{until: time.Now().Add(never)}) // as the goroutine does
+	if err := s.Flush(context.Background()); !errors.Is(err, ErrGone) {
+		t.Errorf("got %v, want ErrGone", err)
+	}
+	if err := s.Flush(context.Background()); err != nil {
+		t.Errorf("again: got %v", err)
+	}
+	// Writing fails, so the caller is told.
+	if err := s.WriteRecord(record(nib.LevelInfo, 2, 0)); err != ErrGone {
+		t.Errorf("got %v, want ErrGone", err)
+	}
+	checkIdentity(t, s, 2)
+}

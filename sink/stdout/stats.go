@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdout
+
+import (
+	"errors"
+
+	"github.com/nib-log/nib"
+)
+
+// A Reason says why a line was dropped.
+type Reason string
+
+// The reasons, and the errors that come with them.
+const (
+	Stalled Reason = "stalled" // the reader did not read in time: ErrStalled
+	Gone    Reason = "gone"    // the reader went away: ErrGone
+	Closed  Reason = "closed"  // the sink was closed before: ErrClosed
+	Failed  Reason = "failed"  // the system refused the write: its error, a syscall.Errno inside
+)
+
+// What WriteRecord, Flush and Close return.
+var (
+	ErrStalled = errors.New("nib/stdout: the reader of standard output has stopped")
+	ErrGone    = errors.New("nib/stdout: the reader of standard output went away")
+	ErrClosed  = errors.New("nib/stdout: written after Close")
+)
+
+// A Drop counts lines that were dropped.
+type Drop struct {
+	Reason Reason
+	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
+	Lines  uint64
+}
+
+// Stats counts what became of the lines. For lines whose calls have returned,
+// logged = Lines + Pending + the sum of Dropped, which is [Stats.Lost].
+type Stats struct {
+	Lines   uint64 // written
+	Bytes   uint64 // of these lines
+	Pending uint64 // in the buffer
+	Notices uint64 // lines of the sink's own, each of which told of a loss
+	Dropped []Drop // by reason and level, without those that are 0
+}
+
+// Lost is how many lines were dropped in all.
+func (s Stats) Lost() (n uint64) {
+	for _, d := range s.Dropped {
+		n += d.Lines
+	}
+	return n
+}
+
+// Stats returns the counts so far. It may be called at any time and waits for a
+// write(2) that is under way. It allocates if lines were dropped.
+func (s *Sink) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats()
+}
+
+// stats is Stats under mu.
+func (s *Sink) stats() Stats {
+	st := Stats{Lines: s.lines, Bytes: s.bytes, Notices: s.notices, Pending: uint64(s.fill.lines() + s.out.lines())}
+	for i, levels := range s.dropped {
+		for l, n := range levels {
+			if n > 0 {
+				st.Dropped = append(st.Dropped, Drop{Reason: reasons[i], Level: levelAt(l), Lines: n})
+			}
+		}
+	}
+	return st
+}
+
+// A cause is a Reason as an index.
+type cause int
+
+const (
+	stalled cause = iota
+	gone
+	closed
+	failed
+	causes
+)
+
+var reasons = [causes]Reason{Stalled, Gone, Closed, Failed}
+
+// causeOf tells why err came out of a write.
+func causeOf(err error) cause {
+	if err == ErrGone {
+		return gone
+	}
+	return failed
+}
+
+const levels = 7
+
+// levelIndex is the row of a level in a tally.
+func levelIndex(l nib.Level) int {
+	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
+}
+
+func levelAt(i int) nib.Level { return nib.LevelTrace + nib.Level(4*i) }
+
+// A tally counts lines by cause and level.
+type tally [causes][levels]uint64
+
+// minus returns what has come since u.
+func (t tally) minus(u tally) tally {
+	for c := range t {
+		for l := range t[c] {
+			t[c][l] -= u[c][l]
+		}
+	}
+	return t
+}

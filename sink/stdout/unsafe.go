@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package stdout
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// The events of poll(2).
+const (
+	pollOut  = 0x4
+	pollErr  = 0x8
+	pollHup  = 0x10
+	pollNval = 0x20
+)
+
+// pollFd is struct pollfd of poll(2).
+type pollFd struct {
+	fd      int32
+	events  int16
+	revents int16
+}
+
+// poll waits until fd can be written to, or is broken, and says which; 0 after
+// d. When it cannot wait, because a signal came or for any other reason, it
+// returns pollOut: a write will tell. 0 allocs.
+//
+// ppoll(2) because package syscall has no poll, and select(2) is limited to
+// 1024 descriptors.
+func poll(fd int, d time.Duration) int16 {
+	p := pollFd{fd: int32(fd), events: pollOut}
+	t := syscall.NsecToTimespec(int64(max(d, 0)))
+	// Both pointers are to variables of this function that are as large as the
+	// kernel's structures, and live until the call has returned.
+	n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
+		uintptr(unsafe.Pointer(&t)), 0, 0, 0)
+	switch {
+	case errno != 0:
+		return pollOut
+	case n == 0:
+		return 0
+	}
+	return p.revents
+}
