@@ -20,13 +20,13 @@ func AppendSeconds(dst []byte, d time.Duration) []byte {
 func appendScaled(dst []byte, d time.Duration, decimals int) []byte {
 	v := uint64(d)
 	if d < 0 {
-		dst = append(dst, '-')
 		v = -v
 	}
-	unit := pow10[decimals]
-	whole := v / unit
-	dst = AppendUint(dst, whole)
-	return appendFraction(dst, v-whole*unit, decimals)
+	for decimals > 0 && v%10 == 0 {
+		v /= 10
+		decimals--
+	}
+	return appendDecimal(dst, d < 0, v, decimals)
 }
 
 // appendFraction appends a point and the digits of v / 10^decimals without

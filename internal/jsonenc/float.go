@@ -120,9 +120,15 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	if k == 0 {
 		return AppendUint(dst, m)
 	}
-	j, n := len(dst), max(decimalLen(m), k+1)
-	b := dst[:j+1+n]
-	putDigits(b[j+1:], m)
+	j, n := len(dst), decimalLen(m)
+	var b []byte
+	if n > k {
+		b = AppendUint(dst[:j+1], m)
+	} else { // zeros behind the point, and one before it
+		n = k + 1
+		b = dst[:j+1+n]
+		putDigits(b[j+1:], m)
+	}
 	point := j + n - k
 	for ; j < point; j++ {
 		b[j] = b[j+1]
@@ -131,8 +137,8 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	return b
 }
 
-// maxFloatLen is enough for the sign, 15 digits, the point, and a zero before or
-// up to 6 behind it.
+// maxFloatLen is enough for the sign, 19 digits (of a duration; floats have 15),
+// the point, and a zero before or up to 6 behind it.
 const maxFloatLen = 32
 
 // appendRareFloat appends 0, very small and very large numbers, and what is not
