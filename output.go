@@ -37,7 +37,9 @@ func sinkOutput(s Sink) output {
 	}
 	o := output{sink: s}
 	o.flusher, _ = s.(flusher)
-	_, o.neverLogs = s.(interface{ NeverLogs() })
+	if q, ok := s.(interface{ NeverLogs() bool }); ok {
+		o.neverLogs = q.NeverLogs()
+	}
 	return o
 }
 

@@ -56,7 +56,7 @@ func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 //
 //	Flush(context.Context) error // bring everything accepted so far to the sink's promise
 //	Close() error                // called by whoever opened the sink, never by a Logger
-//	NeverLogs()                  // a mark: WriteRecord cannot call back into a Logger, so nib need not watch for it
+//	NeverLogs() bool             // true: WriteRecord cannot call back into a Logger, so nib need not watch for it
 type Sink interface {
 	WriteRecord(r *Record) error
 }

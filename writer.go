@@ -70,6 +70,9 @@ func (w *lineWriter) WriteRecord(r *Record) error {
 	return err
 }
 
+// NeverLogs reports whether w is a file, which cannot call back into a logger.
+func (w *lineWriter) NeverLogs() bool { return w.file }
+
 // Flush flushes a writer that can be: a bufio.Writer, say.
 func (w *lineWriter) Flush(ctx context.Context) error {
 	if w.flush == nil || framesOf((*lineWriter).put) > 0 {

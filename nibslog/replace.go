@@ -203,8 +203,8 @@ func (f *freezer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// NeverLogs marks a sink that does not log.
-func (f *freezer) NeverLogs() {}
+// NeverLogs is true: a freezer only copies.
+func (f *freezer) NeverLogs() bool { return true }
 
 // bare is slog's layout without any keys of its own.
 func bare() nib.Layout {

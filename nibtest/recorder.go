@@ -53,7 +53,7 @@ func (rec *Recorder) Flush(context.Context) error {
 }
 
 // NeverLogs tells nib that WriteRecord does not call back into a logger.
-func (rec *Recorder) NeverLogs() {}
+func (rec *Recorder) NeverLogs() bool { return true }
 
 // FailWith makes each WriteRecord and Flush from now on fail with err, and
 // keep nothing; nil ends that.

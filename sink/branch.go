@@ -34,11 +34,14 @@ func newBranches(combinator string, sinks []nib.Sink) branches {
 		if f, ok := s.(flusher); ok {
 			b.flushers = append(b.flushers, f)
 		}
-		_, quiet := s.(interface{ NeverLogs() })
-		b.neverLogs = b.neverLogs && quiet
+		quiet, ok := s.(interface{ NeverLogs() bool })
+		b.neverLogs = b.neverLogs && ok && quiet.NeverLogs()
 	}
 	return b
 }
+
+// NeverLogs reports whether no branch can call back into a logger.
+func (b *branches) NeverLogs() bool { return b.neverLogs }
 
 // Flush flushes all branches at the same time, so that one that fails, panics
 // or hangs does not keep the others from it. It waits for them no longer than

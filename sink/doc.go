@@ -13,5 +13,5 @@
 //
 //	log := nib.NewSink(sink.Tee(nib.WriterSink(os.Stderr), file))
 //
-// Tee and Route carry the mark NeverLogs if all their branches do.
+// NeverLogs of a Tee or a Route is true if it is for all their branches.
 package sink

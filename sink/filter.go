@@ -8,13 +8,15 @@ import "github.com/nib-log/nib"
 // runs on the goroutine that logs and must be safe for concurrent use; it must
 // not change or keep the record. One that panics or ends the goroutine lets the
 // record through: a faulty filter shows too much, never too little. Since keep
-// may log, a filter never carries the mark NeverLogs. Nil arguments panic. 0
+// may log, NeverLogs is false. Nil arguments panic. 0
 // allocs per record but for those of keep.
 func Filter(s nib.Sink, keep func(*nib.Record) bool) nib.Sink {
 	if keep == nil {
 		panic("nib/sink: Filter with a nil function")
 	}
-	return &filter{branches: newBranches("Filter", []nib.Sink{s}), sink: s, keep: keep}
+	f := &filter{branches: newBranches("Filter", []nib.Sink{s}), sink: s, keep: keep}
+	f.neverLogs = false
+	return f
 }
 
 type filter struct {

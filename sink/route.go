@@ -55,9 +55,6 @@ func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
 		otherwise: otherwise,
 		rules:     append([]Rule(nil), rules...),
 	}
-	if r.neverLogs {
-		return quietRoute{r}
-	}
 	return r
 }
 
@@ -67,15 +64,7 @@ type route struct {
 	rules     []Rule
 }
 
-// A quietRoute is a route whose branches all carry the mark.
-type quietRoute struct{ *route }
-
-func (quietRoute) NeverLogs() {}
-
-var (
-	_ nib.Sink = (*route)(nil)
-	_ nib.Sink = quietRoute{}
-)
+var _ nib.Sink = (*route)(nil)
 
 // WriteRecord hands r to the sink of its level.
 func (t *route) WriteRecord(r *nib.Record) error {

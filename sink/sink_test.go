@@ -50,11 +50,11 @@ func (p *probe) want(t *testing.T, name string, want ...string) {
 	}
 }
 
-// quiet is a branch that keeps nothing and carries the mark.
+// quiet is a branch that keeps nothing and never logs.
 type quiet struct{}
 
 func (quiet) WriteRecord(*nib.Record) error { return nil }
-func (quiet) NeverLogs()                    {}
+func (quiet) NeverLogs() bool               { return true }
 
 // loud is a branch that keeps nothing and carries no mark.
 type loud struct{}
@@ -232,7 +232,7 @@ func TestMarkNeverLogs(t *testing.T) {
 		{"Filter of quiet", sink.Filter(quiet{}, keep), false},
 		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(quiet{}), sink.Discard()), true},
 	} {
-		if _, got := tt.sink.(interface{ NeverLogs() }); got != tt.want {
+		if got := tt.sink.(interface{ NeverLogs() bool }).NeverLogs(); got != tt.want {
 			t.Errorf("%s: NeverLogs %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -18,11 +18,7 @@ func Tee(sinks ...nib.Sink) nib.Sink {
 	if len(sinks) == 0 {
 		return Discard()
 	}
-	t := &tee{branches: newBranches("Tee", sinks), sinks: append([]nib.Sink(nil), sinks...)}
-	if t.neverLogs {
-		return quietTee{t}
-	}
-	return t
+	return &tee{branches: newBranches("Tee", sinks), sinks: append([]nib.Sink(nil), sinks...)}
 }
 
 type tee struct {
@@ -30,15 +26,7 @@ type tee struct {
 	sinks []nib.Sink
 }
 
-// A quietTee is a tee whose branches all carry the mark.
-type quietTee struct{ *tee }
-
-func (quietTee) NeverLogs() {}
-
-var (
-	_ nib.Sink = (*tee)(nil)
-	_ nib.Sink = quietTee{}
-)
+var _ nib.Sink = (*tee)(nil)
 
 // WriteRecord hands r to every branch.
 func (t *tee) WriteRecord(r *nib.Record) error { return t.from(0, r) }

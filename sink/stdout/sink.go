@@ -88,7 +88,7 @@ func New(c Config) *Sink {
 
 // NeverLogs tells nib that WriteRecord does not log. (OnStall may; its lines
 // end at the latest when it is running already.)
-func (s *Sink) NeverLogs() {}
+func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord writes the line of r, or drops and counts it and returns why:
 // [ErrStalled], [ErrGone], [ErrClosed] or what the system says. Without a
