@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
-	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // ErrReentrant is reported for a line that was logged by its own sink while
@@ -87,7 +87,7 @@ func (c *core) report(err error) {
 		c.state.reporting.Add(-1)
 		_ = recover() // the handler's own; nobody is left to tell
 	}()
-	if c.state.reporting.Add(1) > 1 && framesOf((*core).report) > 1 {
+	if c.state.reporting.Add(1) > 1 && reentry.Frames((*core).report) > 1 {
 		return
 	}
 	if c.onError != nil {
@@ -95,25 +95,6 @@ func (c *core) report(err error) {
 		return
 	}
 	stderrHandler.handle(err)
-}
-
-// framesOf counts the frames of one function on the caller's stack. It takes a
-// microsecond or more, and so is asked only when something else hints at
-// re-entry already. No goroutine identity is needed.
-func framesOf(function any) (n int) {
-	entry := reflect.ValueOf(function).Pointer()
-	var pcs [64]uintptr
-	for skip := 2; ; skip += len(pcs) {
-		got := runtime.Callers(skip, pcs[:])
-		for _, pc := range pcs[:got] {
-			if f := runtime.FuncForPC(pc - 1); f != nil && f.Entry() == entry {
-				n++
-			}
-		}
-		if got < len(pcs) {
-			return n
-		}
-	}
 }
 
 // stderrHandler is the default error handler: one line a second at most.

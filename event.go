@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // An Event is a line in the making. A Logger's level methods give one out of a
@@ -46,6 +47,7 @@ type Event struct {
 	nest  int32 // containers and callbacks that are open; idle below zero
 	flags flags
 
+	user       *reentry.Slot // while code of the user's runs, on the goroutine that counts there
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
 
@@ -183,7 +185,8 @@ func (l *Logger) final(level Level, then flags) *Event {
 // builder is an event that collects fields and is never written.
 func (l *Logger) builder() *Event {
 	e := acquire(l, LevelInfo)
-	e.nest, e.front.of, e.buf = 1, 0, e.buf[:0]
+	e.front.of, e.buf = 0, e.buf[:0]
+	e.flags = timeShown | hasCaller | hasStack // they belong to a line, not to a logger
 	return e
 }
 

@@ -102,7 +102,7 @@ func (f *format) encodeCaller(pc uintptr) callText {
 	}
 	t := callText{pc: site}
 	if f.Caller == nil {
-		text := shortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
+		text := callsite.ShortFile(frame.File) + ":" + strconv.Itoa(frame.Line)
 		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
 		return t
 	}

@@ -66,7 +66,10 @@ func (e *Event) addJSON(v any) {
 // marshal runs the encoder, which runs user code.
 func (e *Event) marshal(j *jsonEncoder, v any) (text string, ok bool) {
 	done := false
-	s := e.suspend()
+	s, why := e.suspend()
+	if why != "" {
+		return why, false
+	}
 	defer func() {
 		if !done {
 			text, ok = e.failure(recover())

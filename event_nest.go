@@ -74,12 +74,11 @@ type scope struct {
 
 // enter opens a container at the end of the line, unless that is too deep.
 func (e *Event) enter(array flags) (s scope, ok bool) {
-	if e.nest >= maxDepth {
-		e.buf = append(e.buf, `"!ERROR: nested deeper than 32"`...)
+	if why := e.down(maxDepth); why != "" {
+		e.buf = jsonenc.AppendString(e.buf, why)
 		return s, false
 	}
 	s = scope{len(e.buf), e.watched, e.flags & (inArray | nested)}
-	e.nest++
 	e.flags = e.flags&^inArray | array | nested
 	e.watched = 0
 	if array != 0 {
@@ -100,7 +99,7 @@ func (e *Event) leave(s scope, brackets string) {
 }
 
 func (e *Event) restore(s scope) {
-	e.nest--
+	e.up()
 	e.watched, e.flags = s.watched, e.flags&^(inArray|nested)|s.outer
 }
 

@@ -142,15 +142,12 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 // inline adds the attributes of a group without a key at this level. It counts
 // as nesting all the same: the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
-	if e.nest >= maxDepth {
-		e.str("", "!ERROR: nested deeper than 32")
+	if why := e.down(maxDepth); why != "" {
+		e.str("", why)
 		return
 	}
-	e.nest++
 	e.attrs(attrs)
-	if e.nest > 0 {
-		e.nest--
-	}
+	e.up()
 }
 
 // addValue appends a resolved value that is not a group.
@@ -207,7 +204,9 @@ func (e *Event) resolve(v slog.Value) slog.Value {
 // something to say. A nil that panics is null.
 func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 	done := false
-	e.nest++
+	if why := e.down(maxDepth + 1); why != "" {
+		return slog.StringValue(why)
+	}
 	defer func() {
 		if !done {
 			text, alive := e.failure(recover())
@@ -215,9 +214,7 @@ func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 				v = slog.Value{}
 			}
 		}
-		if e.nest > 0 {
-			e.nest--
-		}
+		e.up()
 	}()
 	v = lv.LogValue()
 	done = true

@@ -6,17 +6,51 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // User code runs in this file and in addObject, addArray and marshal, each time
 // behind a deferred function that tells a panic from runtime.Goexit: recover
 // gives nil for the latter, and the flag done is still false.
 
-// panicKey is the field that says which callback of a line has panicked.
-const panicKey = "panic"
+const (
+	panicKey = "panic" // the field that says that a callback has panicked
+	depthKey = "depth" // the field in place of those embedded too deep
+)
 
-// depthKey is the field in place of those that were embedded too deep.
-const depthKey = "depth"
+// maxUser is how many lines may be under way on one stack because user code that
+// a line runs logs a line itself. A Stringer that logs itself would otherwise
+// do so until the stack is full, which ends the process.
+const maxUser = 4
+
+// down notes that code of the user's begins, or says why it must not.
+func (e *Event) down(limit int32) (why string) {
+	if e.nest >= limit {
+		return "!ERROR: nested deeper than 32"
+	}
+	if e.nest == 0 {
+		s, n := reentry.Enter()
+		if n > maxUser && reentry.Frames((*Event).run, (*Event).addObject, (*Event).addArray, (*Event).callText,
+			(*Event).format, (*Event).marshal, (*Event).callLogValue) > maxUser {
+			s.Leave()
+			e.log.core.state.reentrant.Add(1)
+			return "!ERROR: logging leads to itself"
+		}
+		e.user = s
+	}
+	e.nest++
+	return ""
+}
+
+// up notes that it has ended, unless the goroutine is ending with it.
+func (e *Event) up() {
+	if e.nest > 0 {
+		if e.nest--; e.nest == 0 {
+			e.user.Leave()
+		}
+	}
+}
 
 // failure turns a recovered panic into text. For nil the goroutine is ending
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
@@ -25,6 +59,7 @@ func (e *Event) failure(panicked any) (text string, alive bool) {
 	if panicked == nil {
 		if e.nest >= 0 {
 			e.log.core.state.aborted.Add(1)
+			e.user.Leave()
 			e.nest, e.watched = idle, ^uint64(0)
 		}
 		return "", false
@@ -60,12 +95,11 @@ func (e *Event) run(f func(*Event)) {
 		e.misused("a field was added to a finished event")
 		return
 	}
-	if e.nest >= maxDepth { // a Marshaler that embeds itself
-		e.str(depthKey, "!ERROR: nested deeper than 32")
+	if why := e.down(maxDepth); why != "" { // a Marshaler that embeds itself, say
+		e.str(depthKey, why)
 		return
 	}
 	done := false
-	e.nest++
 	defer func() {
 		if !done {
 			e.fieldFailed(recover())
@@ -73,13 +107,13 @@ func (e *Event) run(f func(*Event)) {
 	}()
 	f(e)
 	done = true
-	e.nest--
+	e.up()
 }
 
 // fieldFailed adds a field that tells of a panic among fields.
 func (e *Event) fieldFailed(panicked any) {
 	if text, ok := e.failure(panicked); ok {
-		e.nest--
+		e.up()
 		e.str(panicKey, text)
 	}
 }
@@ -87,7 +121,10 @@ func (e *Event) fieldFailed(panicked any) {
 // callText runs a method that gives text.
 func (e *Event) callText(f func() string) (text string) {
 	done := false
-	s := e.suspend()
+	s, why := e.suspend()
+	if why != "" {
+		return why
+	}
 	defer func() {
 		if !done {
 			text, _ = e.failure(recover())
@@ -103,7 +140,10 @@ func (e *Event) callText(f func() string) (text string) {
 // catches a panic in one of these, but not in one of the panic's own.
 func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 	done := false
-	s := e.suspend()
+	s, why := e.suspend()
+	if why != "" {
+		return append(dst, why...)
+	}
 	defer func() {
 		if !done {
 			what, _ := e.failure(recover())
@@ -118,17 +158,18 @@ func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 
 // suspend keeps user code that is asked for the value of a field from adding
 // fields to the same event, where they would end up in the middle of that one.
-func (e *Event) suspend() scope {
-	s := scope{watched: e.watched, outer: e.flags & inValue}
-	e.nest++
-	e.watched, e.flags = ^uint64(0), e.flags|inValue
-	return s
+func (e *Event) suspend() (s scope, why string) {
+	if why = e.down(maxDepth + 1); why == "" {
+		s = scope{watched: e.watched, outer: e.flags & inValue}
+		e.watched, e.flags = ^uint64(0), e.flags|inValue
+	}
+	return s, why
 }
 
 func (e *Event) resume(s scope) {
 	if e.nest > 0 { // else the goroutine is ending
-		e.nest--
 		e.watched, e.flags = s.watched, e.flags&^inValue|s.outer
+		e.up()
 	}
 }
 
@@ -149,7 +190,9 @@ func (e *Event) runHooks(msg string) {
 // reported.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	done := false
+	under, n := reentry.Enter()
 	defer func() {
+		under.Leave()
 		if !done {
 			if r := recover(); r != nil {
 				keep = true
@@ -157,6 +200,10 @@ func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 			}
 		}
 	}()
+	if n > maxUser && reentry.Frames((*Logger).sample) > maxUser { // it logs itself
+		done = true
+		return true
+	}
 	keep = s.Sample(level)
 	done = true
 	return keep

@@ -4,7 +4,6 @@ package nib
 
 import (
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
@@ -121,7 +120,8 @@ func newFormat(l Layout) *format {
 	if l.LevelName == nil {
 		l.LevelName = Level.String
 	}
-	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat), fraction: fractionDigits(l.TimeFormat)}
+	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat)}
+	f.fraction = f.time.Fraction()
 	f.timeKey, f.levelKey = f.encodedKey(l.TimeKey), f.encodedKey(l.LevelKey)
 	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
 	f.encodedKey(l.CallerKey)
@@ -209,22 +209,6 @@ func (f *format) rename(fields, end string) string {
 	return string(out[:len(out)-len(end)])
 }
 
-// fractionDigits is the number of digits that the fraction of a second has in
-// every time of a format, or -1 when it varies or is not known.
-func fractionDigits(layout string) int {
-	switch layout {
-	case TimeUnix, time.RFC3339:
-		return 0
-	case TimeUnixMilli, defaultTimeFormat:
-		return 3
-	case TimeUnixMicro, "2006-01-02T15:04:05.000000Z07:00":
-		return 6
-	case TimeUnixNano, "2006-01-02T15:04:05.000000000Z07:00":
-		return 9
-	}
-	return -1
-}
-
 // fractionTail is how much follows the fraction in text, which ends in a time:
 // nothing in a number, otherwise the zone and a quote.
 func (f *format) fractionTail(text []byte) int {
@@ -257,15 +241,4 @@ func (f *format) appendDuration(dst []byte, d time.Duration) []byte {
 	default:
 		return jsonenc.AppendMillis(dst, d)
 	}
-}
-
-// shortFile keeps the last folder and the name of a path: enough to find the
-// line, short enough to read.
-func shortFile(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		if j := strings.LastIndexByte(path[:i], '/'); j >= 0 {
-			return path[j+1:]
-		}
-	}
-	return path
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // An output is where a logger's lines go: exactly one of lines, sink and
@@ -80,7 +82,7 @@ func (c *core) lost(n int, err error) {
 func (c *core) deliver(e *Event) error {
 	inside := c.state.inside.Add(1)
 	defer c.state.inside.Add(-1)
-	if inside > maxInside && framesOf((*core).deliver) > maxReentry {
+	if inside > maxInside && reentry.Frames((*core).deliver) > maxReentry {
 		return ErrReentrant
 	}
 	return c.callSink(e.fill())
@@ -92,7 +94,7 @@ func (o *output) flush(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
-	if o.lines != nil && framesOf((*lineWriter).put) > 0 {
+	if o.lines != nil && reentry.Frames((*lineWriter).put) > 0 {
 		return nil // the writer itself asks; on another goroutine it would wait for its own lock
 	}
 	if ctx.Done() == nil {

@@ -13,7 +13,7 @@ import (
 // A Record is one finished line and what a sink may want to know of it without
 // reading it. Build Records with keyed literals; fields may be added.
 type Record struct {
-	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; 0 for a line without a time
+	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; set also when the line does not show it
 	Level   Level   // LevelInfo for lines of Logger.Log, which show no level
 	PC      uintptr // call site, 0 if it was not taken
 	Logger  string  // the name given by Named, "" without

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/handover"
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
@@ -66,7 +67,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 // is being written.
 func (c *core) patience(final bool) time.Duration {
 	const short = 100 * time.Millisecond
-	inWriter := c.out.lines != nil && framesOf((*lineWriter).put) > 0
+	inWriter := c.out.lines != nil && reentry.Frames((*lineWriter).put) > 0
 	switch {
 	case final && !inWriter:
 		return finalFlush

@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 // A lineWriter writes one line at a time to an io.Writer. It is the Sink that
@@ -75,7 +77,7 @@ func (w *lineWriter) NeverLogs() bool { return w.file }
 
 // Flush flushes a writer that can be: a bufio.Writer, say.
 func (w *lineWriter) Flush(ctx context.Context) error {
-	if w.flush == nil || framesOf((*lineWriter).put) > 0 {
+	if w.flush == nil || reentry.Frames((*lineWriter).put) > 0 {
 		return nil
 	}
 	w.mu.Lock()
@@ -93,7 +95,7 @@ func (w *lineWriter) write(line []byte) (lost int, err error) {
 		return lost, err
 	}
 	if !w.mu.TryLock() {
-		if framesOf((*lineWriter).put) == 0 {
+		if reentry.Frames((*lineWriter).put) == 0 {
 			w.mu.Lock()
 		} else if taken, err := w.enqueue(line); err != nil {
 			return 1, err

@@ -2,7 +2,10 @@
 
 package callsite
 
-import "runtime"
+import (
+	"runtime"
+	"strings"
+)
 
 // PC returns the program counter of a function further up the stack. With skip
 // 0 it is the caller of the function that calls PC; each step more is one
@@ -22,4 +25,15 @@ func PC(skip int) (pc [1]uintptr) {
 	// 3 leaves out runtime.Callers, PC and the function that calls PC.
 	runtime.Callers(skip+3, pc[:])
 	return
+}
+
+// ShortFile keeps the last folder and the name of a path: enough to find the
+// line, short enough to read.
+func ShortFile(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		if j := strings.LastIndexByte(path[:i], '/'); j >= 0 {
+			return path[j+1:]
+		}
+	}
+	return path
 }

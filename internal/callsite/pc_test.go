@@ -219,3 +219,18 @@ func TestAskingDoesNotAllocate(t *testing.T) {
 		t.Errorf("got %v allocations, want 0", got)
 	}
 }
+
+func TestShortFile(t *testing.T) {
+	for path, want := range map[string]string{
+		"":                   "",
+		"main.go":            "main.go",
+		"/main.go":           "/main.go",
+		"app/main.go":        "app/main.go",
+		"/src/app/main.go":   "app/main.go",
+		"C:/src/app/main.go": "app/main.go",
+	} {
+		if got := callsite.ShortFile(path); got != want {
+			t.Errorf("ShortFile(%q) = %q, want %q", path, got, want)
+		}
+	}
+}

@@ -13,10 +13,10 @@
 package handover
 
 import (
-	"reflect"
-	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/nib-log/nib/internal/reentry"
 )
 
 const (
@@ -32,7 +32,7 @@ var running atomic.Int32
 // or too many functions have not returned yet. It may be called concurrently
 // and allocates.
 func Run(f func(), wait time.Duration) bool {
-	depth := framesOfNest()
+	depth := reentry.Frames(nest)
 	if depth > maxDepth {
 		return false
 	}
@@ -69,21 +69,4 @@ func nest(depth int, f func()) {
 		return
 	}
 	f()
-}
-
-// framesOfNest counts the frames of nest on the caller's stack.
-func framesOfNest() (n int) {
-	entry := reflect.ValueOf(nest).Pointer()
-	var pcs [64]uintptr
-	for skip := 2; ; skip += len(pcs) {
-		got := runtime.Callers(skip, pcs[:])
-		for _, pc := range pcs[:got] {
-			if f := runtime.FuncForPC(pc - 1); f != nil && f.Entry() == entry {
-				n++
-			}
-		}
-		if got < len(pcs) {
-			return n
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -24,6 +25,26 @@ func TestPutFraction(t *testing.T) {
 			if string(got) != want {
 				t.Fatalf("PutFraction(%d, %d digits)\n got %s\nwant %s", nsec, digits, got, want)
 			}
+		}
+	}
+}
+
+func TestFraction(t *testing.T) {
+	for layout, want := range map[string]int{
+		jsonenc.TimeUnix:                      0,
+		jsonenc.TimeUnixMilli:                 3,
+		jsonenc.TimeUnixMicro:                 6,
+		jsonenc.TimeUnixNano:                  9,
+		time.RFC3339:                          0,
+		"2006-01-02T15:04:05.0Z07:00":         -1,
+		"2006-01-02T15:04:05.000Z07:00":       3,
+		"2006-01-02T15:04:05.000000Z07:00":    6,
+		"2006-01-02T15:04:05.000000000Z07:00": 9,
+		time.RFC3339Nano:                      -1,
+		time.Kitchen:                          -1,
+	} {
+		if got := jsonenc.CompileTime(layout).Fraction(); got != want {
+			t.Errorf("%s: %d digits, want %d", layout, got, want)
 		}
 	}
 }

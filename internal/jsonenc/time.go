@@ -77,6 +77,24 @@ func (f *TimeFormat) compileFraction(s string) {
 	f.kind, f.digits = kindRFC3339, uint8(n)
 }
 
+// Fraction returns how many digits the fraction of a second has in every time of
+// the format, 0, 3, 6 or 9, or -1 where it varies or is not known.
+func (f TimeFormat) Fraction() int {
+	switch {
+	case f.kind == kindUnix:
+		return 0
+	case f.kind == kindMilli:
+		return 3
+	case f.kind == kindMicro:
+		return 6
+	case f.kind == kindNano:
+		return 9
+	case f.kind == kindRFC3339 && !f.trim && f.digits%3 == 0:
+		return int(f.digits)
+	}
+	return -1
+}
+
 // Append appends t in its own zone: quoted text equal to t.Format(layout),
 // escaped, or a number. It allocates nothing in any zone.
 func (f TimeFormat) Append(dst []byte, t time.Time) []byte {

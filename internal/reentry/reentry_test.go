@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reentry_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib/internal/reentry"
+)
+
+//go:noinline
+func chain(depth int, end func()) {
+	if depth > 1 {
+		chain(depth-1, end)
+		return
+	}
+	end()
+}
+
+func TestFramesCountsItsOwnStack(t *testing.T) {
+	for _, depth := range []int{1, 5, 200} {
+		chain(depth, func() {
+			if got := reentry.Frames(chain); got != depth {
+				t.Errorf("Frames at depth %d = %d", depth, got)
+			}
+			if got := reentry.Frames((*reentry.Slot).Leave, chain); got != depth {
+				t.Errorf("Frames of two functions at depth %d = %d", depth, got)
+			}
+		})
+	}
+	if got := reentry.Frames(chain); got != 0 {
+		t.Errorf("Frames outside of the chain = %d, want 0", got)
+	}
+}
+
+func TestFramesDoesNotSeeOtherGoroutines(t *testing.T) {
+	chain(3, func() {
+		got := make(chan int)
+		go func() { got <- reentry.Frames(chain) }()
+		if n := <-got; n != 0 {
+			t.Errorf("Frames on another goroutine = %d, want 0", n)
+		}
+	})
+}
+
+func TestEnterCountsUpAlongAChain(t *testing.T) {
+	var enter func(depth int)
+	enter = func(depth int) {
+		s, n := reentry.Enter()
+		defer s.Leave()
+		if n < depth {
+			t.Errorf("Enter at depth %d: %d under way", depth, n)
+		}
+		if depth < 8 {
+			enter(depth + 1)
+		}
+	}
+	enter(1)
+}
+
+func TestLeaveTakesAllBack(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 100 {
+				s, _ := reentry.Enter()
+				s.Leave()
+			}
+		}()
+	}
+	wg.Wait()
+	if _, n := reentry.Enter(); n != 1 {
+		t.Errorf("%d under way after all have left, want this one", n)
+	}
+}
