@@ -21,7 +21,7 @@ import (
 // What is handed to the methods here is made beforehand: the tests count what
 // nib allocates, not what their arguments cost.
 var (
-	someMap       = map[string]any{"a": 1, "b": "two", "c": nil, "d": anError, "e": []any{1, 2}}
+	someMap       = map[string]any{"a": 1, "b": "two", "c": nil, "d": errAny, "e": []any{1, 2}}
 	someStringers = []fmt.Stringer{aStringer, nil, aStringer}
 	someAttrs     = []slog.Attr{slog.String("a", "b"), slog.Int("c", 1), slog.Bool("d", true), slog.Duration("e", 5), slog.Time("f", aTime)}
 	rawMap        = []byte(`{"a": [1, 2, 3]}`)
@@ -51,19 +51,19 @@ func free() []method {
 	}
 	return append(all,
 		method{"literals", func(e *nib.Event, k string) {
-			e.Errs(k, []error{anError, nil}).Stringers(k, []fmt.Stringer{aStringer}).Strs(k, []string{k, "x"})
+			e.Errs(k, []error{errAny, nil}).Stringers(k, []fmt.Stringer{aStringer}).Strs(k, []string{k, "x"})
 			e.IPAddr(k, net.IP{1, 2, 3, byte(len(k))}).MACAddr(k, net.HardwareAddr{1, 2, 3, 4, 5, 6})
 		}, ""},
 		method{"Any constant", func(e *nib.Event, k string) { e.Any(k, "constant").Any(k, 7).Any(k, true) }, ""},
 		method{"Any pointer", func(e *nib.Event, k string) { e.Any(k, aPointer) }, ""},
 		method{"Any nil", func(e *nib.Event, k string) { e.Any(k, nil) }, ""},
-		method{"Any error", func(e *nib.Event, k string) { e.Any(k, anError) }, ""},
+		method{"Any error", func(e *nib.Event, k string) { e.Any(k, errAny) }, ""},
 		method{"Attrs inline", func(e *nib.Event, k string) {
 			e.Attrs(slog.String(k, "v"), slog.Int(k, 1), slog.Uint64(k, 1), slog.Float64(k, 0.5), slog.Bool(k, true))
 		}, ""},
 		method{"Array of all", func(e *nib.Event, k string) {
 			e.Array(k, func(a *nib.Array) {
-				a.Str("x").Int(1).Uint(2).Float(0.5).Bool(true).Time(aTime).Dur(5).Err(anError).Object(anObject).Null()
+				a.Str("x").Int(1).Uint(2).Float(0.5).Bool(true).Time(aTime).Dur(5).Err(errAny).Object(anObject).Null()
 				a.Dict(func(e *nib.Event) { e.Str("a", "b") }).Array(func(a *nib.Array) { a.Int(1) })
 			})
 		}, ""},
@@ -135,7 +135,7 @@ func TestGauntlet8_LoggersDoNotAllocate(t *testing.T) {
 			msg := strings.Repeat("x", size)
 			t.Run(fmt.Sprint(name, "/", size), func(t *testing.T) {
 				alloctest.Zero(t, func() {
-					l.Info().Str("a", "b").Int("c", 1).Dur("d", 5).Time("t", aTime).Err(anError).Msg(msg)
+					l.Info().Str("a", "b").Int("c", 1).Dur("d", 5).Time("t", aTime).Err(errAny).Msg(msg)
 					l.Log().Send()
 					l.At(nib.LevelInfo + 1).Msg(msg)
 				})
@@ -235,7 +235,7 @@ func TestGauntlet8_ColdLinesCostThreeAtMost(t *testing.T) {
 		t.Skip("allocations are not counted in this build")
 	}
 	l := nib.New(io.Discard)
-	log := func() { l.Info().Str("a", "b").Int("c", 1).Err(anError).Msg("m") }
+	log := func() { l.Info().Str("a", "b").Int("c", 1).Err(errAny).Msg("m") }
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	least := ^uint64(0)
 	var others [3]sync.Pool

@@ -20,10 +20,9 @@ type (
 	anyChain  struct{ Next any }
 	nibChain  struct{ next *nibChain }
 	embChain  struct{ next *embChain }
-	hidden    struct{ m map[string]any }
 	namedMap  map[string]any
 	logChain  struct{ key string }
-	joinCycle struct{ n int }
+	joinCycle struct{ _ int } // not empty: two of them need two addresses
 )
 
 func (c *nibChain) MarshalNib(e *nib.Event) { e.Int("i", 1).Object("next", c.next) }
@@ -168,7 +167,7 @@ func TestGauntlet2_ThousandDeep(t *testing.T) {
 	var v any = 1
 	structs := &chain{}
 	n := &nibChain{}
-	err := error(anError)
+	err := error(errAny)
 	for range 1000 {
 		v = map[string]any{"m": v}
 		structs = &chain{structs}
@@ -197,8 +196,8 @@ func TestErrorCauses(t *testing.T) {
 	}{
 		{cause, "(nothing)"},
 		{fmt.Errorf("save: %w", fmt.Errorf("write: %w", cause)), `["write: disk full","disk full"]`},
-		{errors.Join(cause, anError), `["disk full","broken"]`},
-		{fmt.Errorf("%w and %w", cause, anError), `["disk full","broken"]`},
+		{errors.Join(cause, errAny), `["disk full","broken"]`},
+		{fmt.Errorf("%w and %w", cause, errAny), `["disk full","broken"]`},
 	} {
 		l, c := newCapture(t, layout)
 		l.Info().Err(x.err).Send()

@@ -77,7 +77,7 @@ func TestGauntlet2_PanicActsWithoutItsLine(t *testing.T) {
 	}
 	var none *nib.Logger
 	for name, end := range messages {
-		if got := panicOf(func() { end(none.Panic().Str("a", "b").Err(anError).Stack().Caller().Timestamp()) }); got != "disk sda" {
+		if got := panicOf(func() { end(none.Panic().Str("a", "b").Err(errAny).Stack().Caller().Timestamp()) }); got != "disk sda" {
 			t.Errorf("nil logger, %s: panics with %v", name, got)
 		}
 	}

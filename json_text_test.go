@@ -185,7 +185,7 @@ func TestGauntlet1_HostileLayoutKeys(t *testing.T) {
 			TimeKey: "t" + text, LevelKey: "l" + text, MessageKey: "m" + text, ErrorKey: "e" + text,
 			CallerKey: "c" + text, StackKey: "s" + text, LoggerKey: "n" + text, TimeFormat: "2006" + text,
 		}))
-		l.Named("x").Info().Err(anError).Stack().Msg("m")
+		l.Named("x").Info().Err(errAny).Stack().Msg("m")
 		line := c.one()
 		for _, k := range []string{"t", "l", "m", "e", "c", "s", "n"} {
 			if line.get(k+decoded(text)) == nil {

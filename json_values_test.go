@@ -246,7 +246,7 @@ func TestGauntlet1_AddressesAreTheTextOfTheirString(t *testing.T) {
 }
 
 func TestGauntlet1_ErrorsInSlicesAreTexts(t *testing.T) {
-	errs := []error{fmt.Errorf("wrapped: %w", anError), nil, errors.Join(anError, anError)}
+	errs := []error{fmt.Errorf("wrapped: %w", errAny), nil, errors.Join(errAny, errAny)}
 	want := `["wrapped: broken",null,"broken\nbroken"]`
 	for name, add := range map[string]func(*nib.Event){
 		"Errs":   func(e *nib.Event) { e.Errs("k", errs) },

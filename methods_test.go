@@ -31,8 +31,8 @@ func (o *fieldObject) MarshalNib(e *nib.Event) { e.Str("name", o.name).Int("n", 
 var (
 	aStringer  = &textStringer{"text"}
 	anObject   = &fieldObject{"box", 7}
-	anError    = errors.New("broken")
-	someErrors = []error{anError, nil, errors.New("worse")}
+	errAny     = errors.New("broken")
+	someErrors = []error{errAny, nil, errors.New("worse")}
 	aTime      = time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	someText   = []string{"a", "", "ünï"}
 	anIP       = net.IPv4(10, 1, 2, 3)
@@ -91,7 +91,7 @@ var keyed = []method{
 	{"Dur", func(e *nib.Event, k string) { e.Dur(k, 1500*time.Microsecond) }, `1.5`},
 	{"Durs", func(e *nib.Event, k string) { e.Durs(k, []time.Duration{-1}) }, `[-0.000001]`},
 	{"TimeDiff", func(e *nib.Event, k string) { e.TimeDiff(k, aTime, aTime.Add(time.Second)) }, `-1000`},
-	{"AnErr", func(e *nib.Event, k string) { e.AnErr(k, anError) }, `"broken"`},
+	{"AnErr", func(e *nib.Event, k string) { e.AnErr(k, errAny) }, `"broken"`},
 	{"Errs", func(e *nib.Event, k string) { e.Errs(k, someErrors) }, `["broken",null,"worse"]`},
 	{"Type", func(e *nib.Event, k string) { e.Type(k, anObject) }, `"*nib_test.fieldObject"`},
 	{"Any", func(e *nib.Event, k string) { e.Any(k, []any{1, "x", nil}) }, `[1,"x",null]`},
@@ -111,7 +111,7 @@ var keyed = []method{
 
 // keyless are the other methods that add to an event or look at it.
 var keyless = []method{
-	{"Err", func(e *nib.Event, _ string) { e.Err(anError) }, ""},
+	{"Err", func(e *nib.Event, _ string) { e.Err(errAny) }, ""},
 	{"Timestamp", func(e *nib.Event, _ string) { e.Timestamp() }, ""},
 	{"Caller", func(e *nib.Event, _ string) { e.Caller() }, ""},
 	{"CallerSkipFrame", func(e *nib.Event, _ string) { e.CallerSkipFrame(1) }, ""},
@@ -145,7 +145,7 @@ var elements = []struct {
 	{"Bool", func(a *nib.Array) { a.Bool(false) }, `false`},
 	{"Time", func(a *nib.Array) { a.Time(aTime) }, `"2024-02-29T23:59:59.123Z"`},
 	{"Dur", func(a *nib.Array) { a.Dur(time.Second) }, `1000`},
-	{"Err", func(a *nib.Array) { a.Err(anError) }, `"broken"`},
+	{"Err", func(a *nib.Array) { a.Err(errAny) }, `"broken"`},
 	{"Any", func(a *nib.Array) { a.Any(map[string]any{"x": 1}) }, `{"x":1}`},
 	{"Object", func(a *nib.Array) { a.Object(anObject) }, `{"name":"box","n":7}`},
 	{"Dict", func(a *nib.Array) { a.Dict(func(e *nib.Event) { e.Str("time", "t") }) }, `{"time":"t"}`},

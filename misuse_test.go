@@ -21,7 +21,7 @@ func stale() []method {
 		}, ""},
 		method{"Attrs group", func(e *nib.Event, k string) { e.Attrs(slog.Group(k, slog.Int("a", 1))) }, ""},
 		method{"Msgf with Stringer", func(e *nib.Event, k string) { e.Msgf("%v", aStringer) }, ""},
-		method{"chain", func(e *nib.Event, k string) { e.Str(k, "x").Dict("d", func(*nib.Event) {}).Err(anError).Msg("again") }, ""},
+		method{"chain", func(e *nib.Event, k string) { e.Str(k, "x").Dict("d", func(*nib.Event) {}).Err(errAny).Msg("again") }, ""},
 	)
 }
 

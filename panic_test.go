@@ -49,7 +49,7 @@ func trapdoors(do func()) []trapdoor {
 		{"Stringer", nil, func(e *nib.Event) { e.Stringer("k", p) }, "k"},
 		{"Stringers", nil, func(e *nib.Event) { e.Stringers("k", stringers(aStringer, p, aStringer)) }, "k"},
 		{"AnErr", nil, func(e *nib.Event) { e.AnErr("k", e1) }, "k"}, {"Err", nil, func(e *nib.Event) { e.Err(e1) }, "error"},
-		{"Errs", nil, func(e *nib.Event) { e.Errs("k", []error{anError, e1, anError}) }, "k"},
+		{"Errs", nil, func(e *nib.Event) { e.Errs("k", []error{errAny, e1, errAny}) }, "k"},
 		{"Any error", nil, func(e *nib.Event) { e.Any("k", e1) }, "k"}, {"Any []error", nil, func(e *nib.Event) { e.Any("k", []error{e1}) }, "k"},
 		{"MarshalJSON", nil, func(e *nib.Event) { e.Any("k", j) }, "k"}, {"MarshalText", nil, func(e *nib.Event) { e.Any("k", x) }, "k"},
 		{"MarshalJSON in a struct", nil, func(e *nib.Event) { e.Any("k", struct{ A, B any }{1, j}) }, "k"},
@@ -75,7 +75,7 @@ func trapdoors(do func()) []trapdoor {
 		{"context fields", []nib.Option{nib.WithContextFields(func(_ context.Context, e *nib.Event) { field(e) })},
 			func(e *nib.Event) { e.Ctx(context.Background()) }, "panic"},
 		{"Layout.Error", []nib.Option{nib.WithLayout(nib.Layout{Error: func(*nib.Event, string, error) { do() }})},
-			func(e *nib.Event) { e.Err(anError) }, "panic"},
+			func(e *nib.Event) { e.Err(errAny) }, "panic"},
 		{"Layout.Caller", []nib.Option{nib.WithLayout(nib.Layout{Caller: func(*nib.Event, string, runtime.Frame) { do() }})},
 			func(e *nib.Event) { e.Caller() }, "panic"},
 	}

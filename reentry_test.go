@@ -5,7 +5,6 @@ package nib_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"strings"
 	"sync"
@@ -246,6 +245,6 @@ type stdLoop struct {
 
 func (w *stdLoop) Write(p []byte) (int, error) {
 	w.n.Add(1)
-	w.std.Print(fmt.Sprintf("%d bytes", len(p)))
+	w.std.Printf("%d bytes", len(p))
 	return len(p), nil
 }

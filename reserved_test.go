@@ -159,7 +159,7 @@ func TestGauntlet1_LayoutFunctionsCannotForge(t *testing.T) {
 		Static: func(e *nib.Event) { strs(e, keys) },
 		Error:  func(e *nib.Event, key string, err error) { e.AnErr(key, err); strs(e, keys) },
 	}))
-	l.Info().Err(anError).Msg("real")
+	l.Info().Err(errAny).Msg("real")
 	line := c.one()
 	for _, k := range keys {
 		if got := line.get(k); got != nil && got.text == "forged" || countKey(line, "field."+k) != 2 {
@@ -183,7 +183,7 @@ func TestGauntlet1_LayoutCallerWritesItsKey(t *testing.T) {
 
 func TestGauntlet1_ErrorKeyThatIsReservedIsRenamed(t *testing.T) {
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{ErrorKey: "message"}))
-	l.Info().Err(anError).Msg("real")
+	l.Info().Err(errAny).Msg("real")
 	line := c.one()
 	if line.get("message").String() != `"real"` || line.get("field.message").String() != `"broken"` {
 		t.Errorf("got %s", line)

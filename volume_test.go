@@ -172,7 +172,7 @@ func TestConcurrentUse(t *testing.T) {
 			for i := range 200 {
 				level.Set(nib.Level(i%5) * 4)
 				k := l.With(func(e *nib.Event) { e.Int("i", i) }).Named("n").WithGroup("g")
-				k.Info().Any("m", map[string]any{"a": g}).Err(anError).Msgf("%d", i)
+				k.Info().Any("m", map[string]any{"a": g}).Err(errAny).Msgf("%d", i)
 				k.At(nib.Level(i)).Stack().Msg("m")
 				k.WithOptions(nib.WithLayout(nib.Layout{MessageFirst: true})).Error().Msg("m")
 				l.Stats()

@@ -172,7 +172,7 @@ func TestGoStatementWithArguments(t *testing.T) {
 
 // byValue has its method by value, so that an interface which holds a pointer
 // reaches it through a wrapper.
-type byValue struct{ room [4]int }
+type byValue struct{ _ [4]int }
 
 //go:noinline
 func (byValue) site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }

@@ -25,7 +25,7 @@ func TestRunGivesUpOnAFunctionThatWantsTheCallersLock(t *testing.T) {
 	mu.Lock()
 	ok := Run(func() {
 		mu.Lock()
-		mu.Unlock()
+		defer mu.Unlock()
 		close(done)
 	}, time.Millisecond)
 	mu.Unlock()
