@@ -31,8 +31,8 @@ func (e *Event) down(limit int32) (why string) {
 	}
 	if e.nest == 0 {
 		s, n := reentry.Enter()
-		if n > maxUser && reentry.Frames((*Event).run, (*Event).addObject, (*Event).addArray, (*Event).callText,
-			(*Event).format, (*Event).marshal, (*Event).callLogValue) > maxUser {
+		if n > maxUser && reentry.FramesNamed(ownPrefix+"(*Event).",
+			"run", "addObject", "addArray", "callText", "format", "marshal", "callLogValue") > maxUser {
 			s.Leave()
 			e.log.core.state.reentrant.Add(1)
 			return "!ERROR: logging leads to itself"
