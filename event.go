@@ -234,7 +234,7 @@ func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.nest
 // Discard keeps the line from being written. Panic and Fatal still act. The
 // event is to be finished all the same.
 func (e *Event) Discard() *Event {
-	if e != nil && e.nest >= 0 {
+	if e.live() {
 		e.flags |= muted
 	}
 	return e
@@ -265,11 +265,26 @@ func (e *Event) time() (sec int64, nsec int32) {
 	return e.sec, e.nsec
 }
 
+// live reports whether e is an event that has not been finished, and counts the
+// call if it has.
+func (e *Event) live() bool {
+	if e != nil && e.nest < 0 {
+		e.misused("a field was added to a finished event")
+	}
+	return e != nil && e.nest >= 0
+}
+
+// takes reports whether e may be given one of nib's own fields: not twice, which
+// unless tells, and only at the top of the line.
+func (e *Event) takes(unless flags) bool {
+	return e.live() && e.flags&(unless|nested|inValue) == 0
+}
+
 // Timestamp adds the time of the line where the layout leaves it out. Like
 // Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
 // it adds belongs to the line.
 func (e *Event) Timestamp() *Event {
-	if e == nil || e.nest < 0 || e.flags&(timeShown|nested|inValue) != 0 {
+	if !e.takes(timeShown) {
 		return e
 	}
 	e.flags |= timeShown
@@ -290,7 +305,7 @@ func (e *Event) Timestamp() *Event {
 
 // Ctx adds what [WithContextFields] takes from ctx.
 func (e *Event) Ctx(ctx context.Context) *Event {
-	if e != nil && ctx != nil && e.nest >= 0 {
+	if ctx != nil && e.live() {
 		if f := e.log.core.contextFields; f != nil {
 			e.addContext(ctx, f)
 		}

@@ -22,7 +22,7 @@ const ownPrefix = "github.com/nib-log/nib."
 
 // Caller adds the call site where the logger leaves it out.
 func (e *Event) Caller() *Event {
-	if e != nil && e.nest >= 0 && e.flags&(hasCaller|nested|inValue) == 0 {
+	if e.takes(hasCaller) {
 		e.addCaller(callsite.PC(0)[0])
 	}
 	return e
@@ -32,7 +32,7 @@ func (e *Event) Caller() *Event {
 // functions that log on behalf of their callers. It replaces what [WithCaller]
 // has added.
 func (e *Event) CallerSkipFrame(n int) *Event {
-	if e == nil || e.nest < 0 || e.flags&(nested|inValue) != 0 {
+	if !e.takes(0) {
 		return e
 	}
 	pc := callsite.PC(n)[0]
@@ -143,7 +143,7 @@ const maxStack = 64
 // line of each frame, the innermost first, as Go's own traces have it. At most
 // 64 frames are shown.
 func (e *Event) Stack() *Event {
-	if e == nil || e.nest < 0 || e.flags&(hasStack|nested|inValue) != 0 {
+	if !e.takes(hasStack) {
 		return e
 	}
 	e.flags |= hasStack

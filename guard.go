@@ -91,8 +91,7 @@ func panicText(panicked any) (text string) {
 
 // run lets f add fields at this level.
 func (e *Event) run(f func(*Event)) {
-	if e.nest < 0 {
-		e.misused("a field was added to a finished event")
+	if !e.live() {
 		return
 	}
 	if why := e.down(maxDepth); why != "" { // a Marshaler that embeds itself, say
