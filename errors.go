@@ -4,11 +4,9 @@ package nib
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"sync/atomic"
-	"time"
 
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
@@ -94,28 +92,5 @@ func (c *core) report(err error) {
 		c.onError(err)
 		return
 	}
-	stderrHandler.handle(err)
-}
-
-// stderrHandler is the default error handler: one line a second at most.
-var stderrHandler limitedStderr
-
-type limitedStderr struct {
-	next       atomic.Int64 // when the next line may be written
-	suppressed atomic.Int64
-}
-
-var processStart = time.Now()
-
-func (h *limitedStderr) handle(err error) {
-	now := int64(time.Since(processStart)) + 1
-	next := h.next.Load()
-	if now < next || !h.next.CompareAndSwap(next, now+int64(time.Second)) {
-		h.suppressed.Add(1)
-		return
-	}
-	if n := h.suppressed.Swap(0); n > 0 {
-		err = fmt.Errorf("%w (and %d more errors before it)", err, n)
-	}
-	fmt.Fprintln(os.Stderr, err)
+	lastresort.Report(err)
 }

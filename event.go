@@ -98,15 +98,17 @@ func newEvent() *Event {
 	return &Event{buf: make([]byte, 0, startCap), nest: idle, watched: math.MaxUint64}
 }
 
-// acquire takes an event from the pool and gives it to l.
-func acquire(l *Logger, level Level) *Event {
-	var e *Event
+// acquire takes an event from the pool and gives it to l. It is just small
+// enough to be inlined.
+func acquire(l *Logger) *Event {
 	if invariants.Enabled {
-		e = newEvent()
-	} else {
-		e = eventPool.Get().(*Event)
+		return newEvent().lend(l)
 	}
-	e.log, e.level, e.nest, e.watched = l, level, 0, l.watched
+	return eventPool.Get().(*Event).lend(l)
+}
+
+func (e *Event) lend(l *Logger) *Event {
+	e.log, e.nest, e.watched = l, 0, l.watched
 	return e
 }
 
@@ -184,7 +186,7 @@ func (l *Logger) final(level Level, then flags) *Event {
 
 // builder is an event that collects fields and is never written.
 func (l *Logger) builder() *Event {
-	e := acquire(l, LevelInfo)
+	e := acquire(l)
 	e.front.of, e.buf = 0, e.buf[:0]
 	e.flags = timeShown | hasCaller | hasStack // they belong to a line, not to a logger
 	return e

@@ -31,7 +31,8 @@ const noLevel = Level(math.MinInt + 1)
 // fields. show is the level shown, and msg is nil where the message is not
 // known yet.
 func (l *Logger) start(level, show Level, pc uintptr, msg *string) *Event {
-	e, c := acquire(l, level), l.core
+	e, c := acquire(l), l.core
+	e.level = level
 	same := e.front.of == l.id && e.front.level == show
 	switch {
 	case c.now != nil:
@@ -123,7 +124,8 @@ func (e *Event) addBound() {
 
 // startEntry is start for a line made elsewhere.
 func (l *Logger) startEntry(en *Entry) *Event {
-	e, c := acquire(l, en.Level), l.core
+	e, c := acquire(l), l.core
+	e.level = en.Level
 	f := c.format
 	e.message, e.flags, e.front.of = en.Message, isEntry, 0
 	buf := e.buf[:0]
