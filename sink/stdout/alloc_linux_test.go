@@ -68,11 +68,19 @@ func TestAllocWriteRecord(t *testing.T) {
 			if c.want == ErrStalled {
 				full(t, s, nib.LevelInfo)
 			}
+			calls, wanted := 0, 0
 			alloctest.Zero(t, func() {
-				if err := s.WriteRecord(r); err != c.want {
+				calls++
+				switch err := s.WriteRecord(r); {
+				case err == c.want:
+					wanted++
+				case err != nil || c.want != ErrStalled: // a microsecond may pass while there is room yet
 					t.Fatalf("got %v, want %v", err, c.want)
 				}
 			})
+			if wanted*2 < calls {
+				t.Errorf("%d of %d calls returned %v, want most", wanted, calls, c.want)
+			}
 		})
 	}
 }
