@@ -64,23 +64,29 @@ func TestAllocWriteRecord(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.open(t)
 			defer s.Close()
-			r := record(nib.LevelInfo, 1, c.size)
-			if c.want == ErrStalled {
-				full(t, s, nib.LevelInfo)
-			}
-			calls, wanted := 0, 0
-			alloctest.Zero(t, func() {
-				calls++
-				switch err := s.WriteRecord(r); {
-				case err == c.want:
-					wanted++
-				case err != nil || c.want != ErrStalled: // a microsecond may pass while there is room yet
-					t.Fatalf("got %v, want %v", err, c.want)
-				}
-			})
-			if wanted*2 < calls {
-				t.Errorf("%d of %d calls returned %v, want most", wanted, calls, c.want)
-			}
+			writeWithoutAllocs(t, s, record(nib.LevelInfo, 1, c.size), c.want)
 		})
+	}
+}
+
+// writeWithoutAllocs writes r over and over. Most calls, at least, are to return
+// want: of a sink that has stalled, a microsecond may pass while there is room yet.
+func writeWithoutAllocs(t *testing.T, s *Sink, r *nib.Record, want error) {
+	t.Helper()
+	if want == ErrStalled {
+		full(t, s, nib.LevelInfo)
+	}
+	calls, wanted := 0, 0
+	alloctest.Zero(t, func() {
+		calls++
+		switch err := s.WriteRecord(r); {
+		case err == want:
+			wanted++
+		case err != nil || want != ErrStalled:
+			t.Fatalf("got %v, want %v", err, want)
+		}
+	})
+	if wanted*2 < calls {
+		t.Errorf("%d of %d calls returned %v, want most", wanted, calls, want)
 	}
 }
