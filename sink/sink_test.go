@@ -56,7 +56,7 @@ type quiet struct{}
 func (quiet) WriteRecord(*nib.Record) error { return nil }
 func (quiet) NeverLogs() bool               { return true }
 
-// loud is a branch that keeps nothing and carries no mark.
+// loud is a branch that keeps nothing and may log.
 type loud struct{}
 
 func (loud) WriteRecord(*nib.Record) error { return nil }
