@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/layout"
+)
+
+// presets are all layouts of the package.
+var presets = []struct {
+	name   string
+	layout nib.Layout
+}{
+	{"ECS", layout.ECS()},
+	{"GCP", layout.GCP()},
+	{"Datadog", layout.Datadog()},
+	{"OTel", layout.OTel()},
+	{"Zap", layout.Zap()},
+	{"Zerolog", layout.Zerolog()},
+	{"Logrus", layout.Logrus()},
+	{"Slog", layout.Slog()},
+}
+
+func preset(t testing.TB, name string) nib.Layout {
+	t.Helper()
+	for _, p := range presets {
+		if p.name == name {
+			return p.layout
+		}
+	}
+	t.Fatalf("no layout %q", name)
+	return nib.Layout{}
+}
+
+// epoch is the time of the lines in these tests, in the zone nib.WithClock
+// hands on.
+var epoch = time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.FixedZone("", 3600))
+
+// line is what f logs under a layout, without its newline.
+func line(l nib.Layout, f func(*nib.Logger), opts ...nib.Option) string {
+	var b bytes.Buffer
+	opts = append([]nib.Option{
+		nib.WithLayout(l), nib.WithLevel(nib.LevelTrace), nib.WithClock(func() time.Time { return epoch }),
+	}, opts...)
+	f(nib.New(&b, opts...))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// fields decodes a line and fails if a key comes twice.
+func fields(t *testing.T, line string) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(line))
+	dec.UseNumber()
+	if tok, err := dec.Token(); tok != json.Delim('{') || err != nil {
+		t.Fatalf("%s: not an object: %v", line, err)
+	}
+	m := map[string]any{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if _, twice := m[key.(string)]; twice {
+			t.Errorf("%s: key %q twice", line, key)
+		}
+		m[key.(string)] = value
+	}
+	return m
+}
+
+// wants compares what some keys hold. A nil value means that the key is absent.
+func wants(t *testing.T, line string, want map[string]any) {
+	t.Helper()
+	got := fields(t, line)
+	for key, value := range want {
+		g, ok := got[key]
+		if value == nil {
+			if ok {
+				t.Errorf("%s: %q is %v, want none", line, key, g)
+			}
+			continue
+		}
+		if fmt.Sprint(g) != fmt.Sprint(value) {
+			t.Errorf("%s: %q is %v, want %v", line, key, g, value)
+		}
+	}
+}
+
+func TestTheKeysOfALine(t *testing.T) {
+	var pcs [1]uintptr
+	runtime.Callers(1, pcs[:])
+	frame, _ := runtime.CallersFrames(pcs[:]).Next()
+	short := path.Join(path.Base(path.Dir(frame.File)), path.Base(frame.File))
+	at := ":" + strconv.Itoa(frame.Line)
+	for _, tt := range []struct {
+		name string
+		want string // with $FILE, $SHORT, $LINE and $FUNC in place of the call site
+	}{
+		{"ECS", `{"@timestamp":"2026-01-02T14:04:05.123Z","log.level":"warn","log.logger":"db","log.origin":{"function":"$FUNC","file.name":"$SHORT","file.line":$LINE},` +
+			`"message":"slow","ecs.version":"8.11.0","took":1500000,"error.message":"gone","error.type":"*errors.errorString"}`},
+		{"GCP", `{"time":"2026-01-02T14:04:05.123456789Z","severity":"WARNING","logger":"db","logging.googleapis.com/sourceLocation":{"file":"$FILE","line":"$LINE","function":"$FUNC"},` +
+			`"took":1.5,"error":"gone","message":"slow"}`},
+		{"Datadog", `{"timestamp":"2026-01-02T14:04:05.123Z","status":"warning","logger.name":"db","caller":"$SHORT:$LINE",` +
+			`"took":1500000,"error.message":"gone","error.kind":"*errors.errorString","message":"slow"}`},
+		{"OTel", `{"Timestamp":"2026-01-02T14:04:05.123456789Z","SeverityText":"WARN","otel.scope.name":"db","code.file.path":"$FILE","code.line.number":$LINE,"code.function.name":"$FUNC",` +
+			`"took":0.0015,"exception.message":"gone","exception.type":"*errors.errorString","Body":"slow"}`},
+		{"Zap", `{"ts":1767362645,"level":"warn","logger":"db","caller":"$SHORT:$LINE","msg":"slow","took":0.0015,"error":"gone"}`},
+		{"Zerolog", `{"time":"2026-01-02T15:04:05+01:00","level":"warn","logger":"db","caller":"$FILE:$LINE","took":1.5,"error":"gone","message":"slow"}`},
+		{"Logrus", `{"time":"2026-01-02T15:04:05+01:00","level":"warning","logger":"db","func":"$FUNC","file":"$FILE:$LINE","msg":"slow","took":1500000,"error":"gone"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := line(preset(t, tt.name), func(l *nib.Logger) {
+				l.Named("db").Entry(nib.Entry{Time: epoch, Level: nib.LevelWarn, Message: "slow", PC: pcs[0]}).
+					Dur("took", 1500*time.Microsecond).Err(errors.New("gone")).Send()
+			}, nib.WithCaller())
+			want := strings.NewReplacer("$FILE", frame.File, "$SHORT", short, ":$LINE", at, "$LINE", strconv.Itoa(frame.Line), "$FUNC", frame.Function).Replace(tt.want)
+			if got != want {
+				t.Errorf("\n got %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestTheStackOfALine(t *testing.T) {
+	for name, key := range map[string]string{
+		"ECS": "error.stack_trace", "GCP": "stack_trace", "Datadog": "error.stack", "OTel": "code.stacktrace",
+		"Zap": "stacktrace", "Zerolog": "stack", "Logrus": "stack",
+	} {
+		got := fields(t, line(preset(t, name), func(l *nib.Logger) { l.Error().Msg("m") }, nib.WithStack(nib.LevelError)))
+		if s, _ := got[key].(string); !strings.HasPrefix(s, "github.com/nib-log/nib/layout_test.TestTheStackOfALine") {
+			t.Errorf("%s: %q is %v, want the stack", name, key, got[key])
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	levels := []nib.Level{-100, nib.LevelTrace, nib.LevelTrace + 1, nib.LevelDebug, nib.LevelDebug + 3, nib.LevelInfo, nib.LevelInfo + 1, nib.LevelInfo + 2,
+		nib.LevelWarn, nib.LevelWarn + 1, nib.LevelError, nib.LevelError + 3, nib.LevelPanic, nib.LevelPanic + 2, nib.LevelFatal, 100}
+	for name, want := range map[string]string{
+		"ECS":     "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",
+		"GCP":     "DEBUG DEBUG DEBUG DEBUG DEBUG INFO INFO NOTICE WARNING WARNING ERROR ERROR CRITICAL CRITICAL ALERT ALERT",
+		"Datadog": "debug debug debug debug debug info info notice warning warning error error critical critical alert alert",
+		"OTel":    "TRACE TRACE TRACE2 DEBUG DEBUG4 INFO INFO2 INFO3 WARN WARN2 ERROR ERROR4 FATAL FATAL3 FATAL4 FATAL4",
+		"Zap":     "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",
+		"Zerolog": "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",
+		"Logrus":  "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warning warning+1 error error+3 panic panic+2 fatal fatal+84",
+	} {
+		p := preset(t, name)
+		var got []string
+		for _, level := range levels {
+			m := fields(t, line(p, func(l *nib.Logger) { l.At(level).Send() }, nib.WithLevel(level)))
+			got = append(got, fmt.Sprint(m[p.LevelKey]))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, s, want)
+		}
+	}
+}
+
+func TestFieldsCannotPassForWhatNibSays(t *testing.T) {
+	for _, p := range presets {
+		for _, key := range []string{p.layout.TimeKey, p.layout.LevelKey, p.layout.MessageKey, p.layout.LoggerKey, p.layout.CallerKey, p.layout.StackKey} {
+			if key == "" {
+				continue
+			}
+			got := line(p.layout, func(l *nib.Logger) { l.Named("n").Error().Str(key, "forged").Msg("m") }, nib.WithCaller(), nib.WithStack(nib.LevelError))
+			wants(t, got, map[string]any{"field." + key: "forged"})
+		}
+	}
+}
+
+func TestNoErrorIsNull(t *testing.T) {
+	for _, p := range presets {
+		key := p.layout.ErrorKey
+		if key == "" {
+			key = "error"
+		}
+		m := fields(t, line(p.layout, func(l *nib.Logger) { l.Error().Err(nil).Send() }))
+		if v, ok := m[key]; !ok || v != nil {
+			t.Errorf("%s: %q is %v (%v), want null", p.name, key, v, ok)
+		}
+	}
+}
+
+// A panicking error has a method that fails whenever it is asked.
+type panicking struct{}
+
+func (panicking) Error() string { panic("no text") }
+
+func TestAnErrorThatPanicsIsShown(t *testing.T) {
+	for _, p := range presets {
+		got := line(p.layout, func(l *nib.Logger) { l.Error().Err(panicking{}).Msg("m") })
+		fields(t, got)
+		if !strings.Contains(got, "!PANIC: no text") || !strings.Contains(got, `:"m"`) {
+			t.Errorf("%s: %s: want the panic and the message", p.name, got)
+		}
+	}
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	err := errors.New("gone")
+	for _, p := range presets {
+		t.Run(p.name, func(t *testing.T) {
+			l := nib.New(io.Discard, nib.WithLayout(p.layout), nib.WithCaller())
+			alloctest.Zero(t, func() { l.Info().Dur("took", time.Second).Msg("m") })
+			alloctest.Zero(t, func() { l.Info().Err(err).Msg("m") })
+		})
+	}
+}
