@@ -15,8 +15,8 @@ import "github.com/nib-log/nib"
 //   - timestamp: UTC, with milliseconds, one of the default dates
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_date_remapper/)
 //   - status: debug for trace and debug, info, notice from nib.LevelInfo+2 on,
-//     warning, error, critical for panic, alert for fatal. nib's own names would
-//     not do: Datadog takes "panic" for info
+//     warn, error, critical for panic, alert for fatal. nib's own names would not
+//     do: Datadog takes "panic" for info
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_status_remapper/)
 //   - message
 //   - logger.name: the name of the logger
@@ -43,6 +43,6 @@ func Datadog() nib.Layout {
 }
 
 var datadogStatus = [steps]string{
-	debug: "debug", info: "info", notice: "notice", warning: "warning",
+	debug: "debug", info: "info", notice: "notice", warning: "warn",
 	failure: "error", critical: "critical", alert: "alert",
 }

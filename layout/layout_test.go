@@ -118,7 +118,7 @@ func TestTheKeysOfALine(t *testing.T) {
 			`"message":"slow","ecs.version":"8.11.0","took":1500000,"error.message":"gone","error.type":"*errors.errorString"}`},
 		{"GCP", `{"time":"2026-01-02T14:04:05.123456789Z","severity":"WARNING","logger":"db","logging.googleapis.com/sourceLocation":{"file":"$FILE","line":"$LINE","function":"$FUNC"},` +
 			`"took":1.5,"error":"gone","message":"slow"}`},
-		{"Datadog", `{"timestamp":"2026-01-02T14:04:05.123Z","status":"warning","logger.name":"db","caller":"$SHORT:$LINE",` +
+		{"Datadog", `{"timestamp":"2026-01-02T14:04:05.123Z","status":"warn","logger.name":"db","caller":"$SHORT:$LINE",` +
 			`"took":1500000,"error.message":"gone","error.kind":"*errors.errorString","message":"slow"}`},
 		{"OTel", `{"Timestamp":"2026-01-02T14:04:05.123456789Z","SeverityText":"WARN","otel.scope.name":"db","code.file.path":"$FILE","code.line.number":$LINE,"code.function.name":"$FUNC",` +
 			`"took":0.0015,"exception.message":"gone","exception.type":"*errors.errorString","Body":"slow"}`},
@@ -157,7 +157,7 @@ func TestLevels(t *testing.T) {
 	for name, want := range map[string]string{
 		"ECS":     "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",
 		"GCP":     "DEBUG DEBUG DEBUG DEBUG DEBUG INFO INFO NOTICE WARNING WARNING ERROR ERROR CRITICAL CRITICAL ALERT ALERT",
-		"Datadog": "debug debug debug debug debug info info notice warning warning error error critical critical alert alert",
+		"Datadog": "debug debug debug debug debug info info notice warn warn error error critical critical alert alert",
 		"OTel":    "TRACE TRACE TRACE2 DEBUG DEBUG4 INFO INFO2 INFO3 WARN WARN2 ERROR ERROR4 FATAL FATAL3 FATAL4 FATAL4",
 		"Zap":     "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",
 		"Zerolog": "trace-92 trace trace+1 debug debug+3 info info+1 info+2 warn warn+1 error error+3 panic panic+2 fatal fatal+84",

@@ -26,9 +26,11 @@ import (
 //	      layout: '2006-01-02T15:04:05.000000000Z07:00'
 //	    severity:
 //	      parse_from: attributes.SeverityText
-//	    scope_name:
-//	      parse_from: attributes["otel.scope.name"]
+//	  - type: scope_name_parser
+//	    if: attributes["otel.scope.name"] != nil
+//	    parse_from: attributes["otel.scope.name"]
 //	  - type: move
+//	    if: attributes.Body != nil
 //	    from: attributes.Body
 //	    to: body
 //	  - type: remove
@@ -36,9 +38,8 @@ import (
 //	  - type: remove
 //	    field: attributes.SeverityText
 //
-// (scope_name is for lines that have one, those of named loggers.) What is left
-// are the attributes of the record: the fields. The keys are those of
-// https://opentelemetry.io/docs/specs/otel/logs/data-model/ and
+// What is left are the attributes of the record: the fields. The keys are those
+// of https://opentelemetry.io/docs/specs/otel/logs/data-model/ and of
 // https://opentelemetry.io/docs/specs/semconv/ (version 1.43):
 //
 //   - Timestamp: UTC, with nanoseconds, as text: a JSON number would be read as
@@ -55,8 +56,10 @@ import (
 //   - exception.message, exception.type: what Err adds, the type being that of Go
 //   - code.stacktrace: the stack
 //
-// Durations are seconds. Fields named TraceId, SpanId and TraceFlags, added with
-// nib.WithContextFields, are what the operator trace_parser takes.
+// Durations are seconds. A trace is tied to its lines by the fields trace_id,
+// span_id and trace_flags, added with nib.WithContextFields
+// (https://opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context/),
+// and the operator trace_parser.
 func OTel() nib.Layout {
 	return nib.Layout{
 		TimeKey:    "Timestamp",

@@ -20,7 +20,8 @@ import (
 //
 // Err writes error, errorVerbose for errors that print more with %+v, and
 // errorCauses for groups of errors (those with a method Errors() []error), as
-// zap does.
+// zap does. The stack ends in the runtime's frame and a newline, which zap
+// leaves out.
 //
 // zap's seconds have a fraction. nib writes times as whole numbers of one unit
 // or as text, and here whole seconds, so that readers which expect seconds are

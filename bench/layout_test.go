@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/sirupsen/logrus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
+)
+
+// whole is the time of all lines: a whole second, since nib's layout of zap has
+// no fraction.
+var whole = time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
+
+// layoutTook and errGone are values that the loggers write in ways of their own.
+const layoutTook = 1500 * time.Microsecond
+
+var errGone = errors.New("gone")
+
+// decodeLine reads a line as a map and keeps numbers as they stand there.
+func decodeLine(t *testing.T, line string) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(line))
+	dec.UseNumber()
+	m := map[string]any{}
+	if err := dec.Decode(&m); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	return m
+}
+
+// compareLines tells which keys of two logs differ, line by line. The log is
+// one of the peer's and one of nib's under the peer's layout.
+func compareLines(t *testing.T, peer, nib string) {
+	t.Helper()
+	theirs, ours := strings.Split(strings.TrimSpace(peer), "\n"), strings.Split(strings.TrimSpace(nib), "\n")
+	if len(theirs) != len(ours) || peer == "" {
+		t.Fatalf("peer has %d lines, nib %d\n%s\n%s", len(theirs), len(ours), peer, nib)
+	}
+	for i := range theirs {
+		want, got := decodeLine(t, theirs[i]), decodeLine(t, ours[i])
+		for key, w := range want {
+			if g, ok := got[key]; !ok || !sameValue(g, w) {
+				t.Errorf("%q: got %v, want %v\nnib  %s\npeer %s", key, g, w, ours[i], theirs[i])
+			}
+		}
+		for key := range got {
+			if _, ok := want[key]; !ok {
+				t.Errorf("%q: the peer has no such key\nnib  %s\npeer %s", key, ours[i], theirs[i])
+			}
+		}
+	}
+}
+
+// sameValue compares numbers by what they stand for: 1e-3 is 0.001.
+func sameValue(a, b any) bool {
+	x, ok1 := a.(json.Number)
+	y, ok2 := b.(json.Number)
+	if ok1 && ok2 {
+		f, _ := x.Float64()
+		g, _ := y.Float64()
+		return f == g
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func nibUnder(w io.Writer, l nib.Layout) *nib.Logger {
+	return nib.New(w, nib.WithLayout(l), nib.WithLevel(nib.LevelTrace), nib.WithCaller(),
+		nib.WithClock(func() time.Time { return whole }), nib.WithExit(func(int) {}))
+}
+
+// quiet runs what ends in a panic.
+func quiet(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
+
+// zapClock stands still.
+type zapClock struct{}
+
+func (zapClock) Now() time.Time                         { return whole }
+func (zapClock) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
+
+// A richError prints more with %+v, like those of github.com/pkg/errors.
+type richError struct{}
+
+func (richError) Error() string { return "gone" }
+
+func (richError) Format(s fmt.State, verb rune) {
+	_, _ = io.WriteString(s, "gone")
+	if s.Flag('+') {
+		_, _ = io.WriteString(s, "\nat home")
+	}
+}
+
+// An errorGroup is to zap several errors, like those of go.uber.org/multierr.
+type errorGroup []error
+
+func (g errorGroup) Error() string   { return "several" }
+func (g errorGroup) Errors() []error { return g }
+
+func TestLayoutZap(t *testing.T) {
+	var peer, own bytes.Buffer
+	z := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&peer), zap.DebugLevel),
+		zap.AddCaller(), zap.WithClock(zapClock{}), zap.WithPanicHook(zapcore.WriteThenPanic)).Named("db")
+	n := nibUnder(&own, layout.Zap()).Named("db")
+	group := errorGroup{errGone, richError{}}
+
+	// Both stand on one line, so that the call site is the same.
+	both := func(peer, own func()) { peer(); own() }
+	both(func() { z.Debug("m") }, func() { n.Debug().Msg("m") })
+	both(func() { z.Info("m", zap.String("s", "x"), zap.Int("i", -1)) }, func() { n.Info().Str("s", "x").Int("i", -1).Msg("m") })
+	both(func() { z.Info("m", zap.Duration("d", layoutTook)) }, func() { n.Info().Dur("d", layoutTook).Msg("m") })
+	both(func() { z.Warn("m", zap.Time("t", whole), zap.Float64("f", 0.1)) }, func() { n.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") })
+	both(func() { z.Error("m", zap.Error(errGone)) }, func() { n.Error().Err(errGone).Msg("m") })
+	both(func() { z.Error("m", zap.Error(richError{})) }, func() { n.Error().Err(richError{}).Msg("m") })
+	both(func() { z.Error("m", zap.Error(group)) }, func() { n.Error().Err(group).Msg("m") })
+	both(func() { quiet(func() { z.Panic("m") }) }, func() { quiet(func() { n.Panic().Msg("m") }) })
+	compareLines(t, peer.String(), own.String())
+}
+
+// zap leaves out the outermost frame, which is the runtime's, and the last
+// newline.
+func TestLayoutZapStack(t *testing.T) {
+	var peer, own bytes.Buffer
+	z := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&peer), zap.DebugLevel), zap.AddStacktrace(zap.ErrorLevel))
+	n := nib.New(&own, nib.WithLayout(layout.Zap()), nib.WithStack(nib.LevelError))
+	func() { z.Error("m"); n.Error().Msg("m") }()
+	want, got := decodeLine(t, peer.String())["stacktrace"], decodeLine(t, own.String())["stacktrace"]
+	if !strings.HasPrefix(got.(string), want.(string)+"\nruntime.") {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+}
+
+func TestLayoutZerolog(t *testing.T) {
+	now := zerolog.TimestampFunc
+	zerolog.TimestampFunc = func() time.Time { return whole }
+	defer func() { zerolog.TimestampFunc = now }()
+	var peer, own bytes.Buffer
+	z := zerolog.New(&peer).With().Timestamp().Caller().Logger()
+	n := nibUnder(&own, layout.Zerolog())
+	both := func(peer, own func()) { peer(); own() }
+	both(func() { z.Trace().Msg("m") }, func() { n.Trace().Msg("m") })
+	both(func() { z.Debug().Msg("m") }, func() { n.Debug().Msg("m") })
+	both(func() { z.Info().Str("s", "x").Int("i", -1).Msg("m") }, func() { n.Info().Str("s", "x").Int("i", -1).Msg("m") })
+	both(func() { z.Info().Dur("d", layoutTook).Msg("m") }, func() { n.Info().Dur("d", layoutTook).Msg("m") })
+	both(func() { z.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") }, func() { n.Warn().Time("t", whole).Float64("f", 0.1).Msg("m") })
+	both(func() { z.Error().Err(errGone).Msg("m") }, func() { n.Error().Err(errGone).Msg("m") })
+	both(func() { quiet(func() { z.Panic().Msg("m") }) }, func() { quiet(func() { n.Panic().Msg("m") }) })
+	both(func() { z.WithLevel(zerolog.FatalLevel).Msg("m") }, func() { n.Fatal().Msg("m") })
+	both(func() { z.Log().Msg("m") }, func() { n.Log().Msg("m") })
+	both(func() { z.Info().Send() }, func() { n.Info().Send() })
+	compareLines(t, peer.String(), own.String())
+}
+
+func TestLayoutLogrus(t *testing.T) {
+	var peer, own bytes.Buffer
+	logger := logrus.New()
+	logger.SetOutput(&peer)
+	logger.SetLevel(logrus.TraceLevel)
+	logger.SetFormatter(&logrus.JSONFormatter{})
+	logger.SetReportCaller(true)
+	logger.ExitFunc = func(int) {}
+	r := logger.WithTime(whole)
+	n := nibUnder(&own, layout.Logrus())
+	// Within one function, because it is named in the line.
+	func() { r.Trace("m"); n.Trace().Msg("m") }()
+	func() { r.Debug("m"); n.Debug().Msg("m") }()
+	func() { r.Info("m"); n.Info().Msg("m") }()
+	func() { r.Warn("m"); n.Warn().Msg("m") }()
+	func() { r.WithError(errGone).Error("m"); n.Error().Err(errGone).Msg("m") }()
+	func() { r.WithError(nil).Error("m"); n.Error().Err(nil).Msg("m") }()
+	func() { r.WithField("d", layoutTook).Info("m"); n.Info().Dur("d", layoutTook).Msg("m") }()
+	func() { r.WithField("f", 0.1).Info("m"); n.Info().Float64("f", 0.1).Msg("m") }()
+	func() { r.WithField("t", whole).Info("m"); n.Info().Time("t", whole).Msg("m") }()
+	func() { r.Fatal("m"); n.Fatal().Msg("m") }()
+	compareLines(t, peer.String(), own.String())
+}
+
+func TestLayoutSlog(t *testing.T) {
+	var peer, own bytes.Buffer
+	// slog reads its own clock; a handler in between sets the time.
+	s := slog.New(stopped{slog.NewJSONHandler(&peer, &slog.HandlerOptions{AddSource: true, Level: slog.LevelDebug})})
+	n := nibUnder(&own, layout.Slog())
+	func() { s.Debug("m"); n.Debug().Msg("m") }()
+	func() { s.Info("m", "s", "x", "i", -1); n.Info().Str("s", "x").Int("i", -1).Msg("m") }()
+	func() { s.Info("m", "d", layoutTook); n.Info().Dur("d", layoutTook).Msg("m") }()
+	func() { s.Warn("m", "t", whole); n.Warn().Time("t", whole).Msg("m") }()
+	func() { s.Error("m", "error", errGone); n.Error().Err(errGone).Msg("m") }()
+	compareLines(t, peer.String(), own.String())
+}
+
+// stopped gives every record the same time.
+type stopped struct{ slog.Handler }
+
+func (h stopped) Handle(ctx context.Context, r slog.Record) error {
+	r.Time = whole
+	return h.Handler.Handle(ctx, r)
+}
+
+// The comparison itself must be able to fail.
+func TestCompareLinesCanFail(t *testing.T) {
+	for _, own := range []string{`{}`, `{"a":2}`, `{"a":1,"b":1}`, `{"a":"1"}`} {
+		probe := new(testing.T)
+		compareLines(probe, `{"a":1}`, own)
+		if !probe.Failed() {
+			t.Errorf("%s passes for %s", own, `{"a":1}`)
+		}
+	}
+}
