@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package list
+
+// An Element stands for one element of a [List], from its insertion to its
+// removal. After that it is stale: Valid is false, the methods return zero
+// values and those of the list ignore it. The zero Element is the one that no
+// list has; it is what the methods return where container/list returns nil.
+//
+// Two Elements are equal if they stand for the same element. All methods take
+// constant time and allocate nothing.
+type Element[T any] struct {
+	n *node[T]
+	// use is the count of the node for which this Element was made.
+	use uint64
+}
+
+// Valid tells whether the element is in a list. In loops it takes the place of
+// the comparison with nil:
+//
+//	for e := l.Front(); e.Valid(); e = e.Next() {
+//		// do something with e.Value()
+//	}
+func (e Element[T]) Valid() bool { return e.n != nil && e.n.use == e.use }
+
+// Value returns the value of the element, or the zero value if the element is
+// not valid.
+func (e Element[T]) Value() (v T) {
+	if e.Valid() {
+		v = e.n.value
+	}
+	return v
+}
+
+// SetValue replaces the value of the element. It does nothing if the element is
+// not valid.
+func (e Element[T]) SetValue(v T) {
+	if e.Valid() {
+		e.n.value = v
+	}
+}
+
+// Next returns the element after this one. It returns the zero Element for the
+// last one, and for one that is not valid.
+func (e Element[T]) Next() Element[T] {
+	if e.Valid() && e.n.next != &e.n.list.root {
+		return e.n.next.element()
+	}
+	return Element[T]{}
+}
+
+// Prev returns the element before this one. It returns the zero Element for the
+// first one, and for one that is not valid.
+func (e Element[T]) Prev() Element[T] {
+	if e.Valid() && e.n.prev != &e.n.list.root {
+		return e.n.prev.element()
+	}
+	return Element[T]{}
+}
