@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vfs
+
+import (
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// SyncDir makes the names in dir survive a loss of power, see [FS].
+func (m *Mem) SyncDir(dir string) error {
+	dir = filepath.Clean(dir)
+	if _, err := m.enter(OpSyncDir, dir); err != nil {
+		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.isDir(dir) {
+		return &fs.PathError{Op: "sync", Path: dir, Err: syscall.ENOENT}
+	}
+	// A change of two directories is one: the other name goes to the disk with
+	// it, and so does what happened to that name before.
+	touched := map[string]bool{}
+	needed := func(e entry) bool { return touched[e.name] || filepath.Dir(e.name) == dir }
+	var now, later []change
+	for _, c := range slices.Backward(m.pending) {
+		if !slices.ContainsFunc(c, needed) {
+			later = append(later, c)
+			continue
+		}
+		now = append(now, c)
+		for _, e := range c {
+			touched[e.name] = true
+		}
+	}
+	for _, c := range slices.Backward(now) {
+		c.settle(m.durable)
+	}
+	slices.Reverse(later)
+	m.pending = later
+	return nil
+}
+
+// settle makes the change in names.
+func (c change) settle(names map[string]*node) {
+	for _, e := range c {
+		if e.node == nil {
+			delete(names, e.name)
+		} else {
+			names[e.name] = e.node
+		}
+	}
+}
+
+// settle brings the dirty sectors to the disk.
+func (n *node) settle() {
+	n.disk = resized(n.disk, len(n.data))
+	for s := range n.dirty {
+		copySector(n.disk, n.data, s)
+	}
+}
+
+// copySector copies what both files have of a sector.
+func copySector(dst, src []byte, s int) {
+	from := s * sector
+	if to := min(from+sector, len(dst), len(src)); from < to {
+		copy(dst[from:to], src[from:to])
+	}
+}
+
+// resized returns a copy of b, cut off or filled up with zeros.
+func resized(b []byte, size int) []byte {
+	c := make([]byte, size)
+	copy(c, b)
+	return c
+}
+
+// CrashClone returns what a machine finds after a loss of power at this moment:
+// a file system of its own, with everything synced and without faults, locks and
+// open files.
+//
+// What was not synced is there or not, as pick decides; pick(n) returns a number
+// below n, and 0 stands for losing the most. Changes of names are kept up to one
+// of them, as a journal does. A file that grew is torn at any byte. Each sector
+// of 512 bytes that was written is kept or not, so one may be missing in the
+// middle, and reads as zeros or as what was there before.
+//
+// The IntN of a math/rand/v2 Rand is a pick, and so are [Nothing] and
+// [Everything].
+func (m *Mem) CrashClone(pick func(n int) int) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := NewMem(m.now)
+	c.free = m.free
+	c.names, c.durable = map[string]*node{}, map[string]*node{}
+	kept := maps.Clone(m.durable)
+	for _, change := range m.pending[:pick(len(m.pending)+1)] {
+		change.settle(kept)
+	}
+	clones := map[*node]*node{}
+	for _, name := range slices.Sorted(maps.Keys(kept)) { // in order, so that a seed means one outcome
+		n := kept[name]
+		if clones[n] == nil {
+			clones[n] = n.crash(pick)
+		}
+		clones[n].links++
+		c.names[name], c.durable[name] = clones[n], clones[n]
+	}
+	c.inodes = m.inodes
+	return c
+}
+
+// crash returns what is left of n.
+func (n *node) crash(pick func(n int) int) *node {
+	left := &node{
+		inode: n.inode, mode: n.mode, modTime: n.modTime, room: n.room,
+		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
+	}
+	size := len(n.disk)
+	if len(n.dirty) > 0 {
+		if grown := len(n.data) - size; grown >= 0 {
+			size += pick(grown + 1)
+		} else if pick(2) == 1 {
+			size = len(n.data)
+		}
+	}
+	left.disk = resized(n.disk, size)
+	for _, s := range slices.Sorted(maps.Keys(n.dirty)) {
+		if pick(2) == 1 {
+			copySector(left.disk, n.data, s)
+		}
+	}
+	left.data = slices.Clone(left.disk)
+	return left
+}
+
+// Nothing is a pick for CrashClone: nothing is left but what was synced.
+func Nothing(int) int { return 0 }
+
+// Everything is a pick for CrashClone: all is left, as after the death of the
+// process alone.
+func Everything(n int) int { return n - 1 }

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A Mem is a file system in memory. It has hard links, files that are open
+// without a name, and locks, but no symbolic links, and directories keep their
+// names. It remembers what has been synced and what has not: see
+// [Mem.CrashClone]. Faults are set by [Mem.Fail].
+type Mem struct {
+	mu      sync.Mutex       // protects all of it, and the nodes
+	names   map[string]*node // by clean name, the roots / and . too
+	durable map[string]*node // what of names is on the disk
+	pending []change         // what of names is not, in order
+	faults  []*fault
+	free    int64 // bytes that may be written, below 0: any number
+	inodes  uint64
+	now     func() time.Time
+}
+
+// A node is a file or directory.
+type node struct {
+	inode   uint64
+	mode    fs.FileMode
+	links   uint64
+	modTime time.Time
+	locks   map[any]LockMode // by the open file that holds it
+
+	data  []byte           // what readers see
+	room  int64            // that it has taken
+	disk  []byte           // what is on the disk
+	dirty map[int]struct{} // sectors of data that a sync has to write
+}
+
+// sector is what a disk writes in one piece.
+const sector = 512
+
+// A change is one atomic change of names: each one means the node then, or
+// nothing if that is nil.
+type change []entry
+
+type entry struct {
+	name string
+	node *node
+}
+
+// NewMem returns an empty file system with room for anything. Its files show the
+// time of now, and of time.Now if that is nil.
+func NewMem(now func() time.Time) *Mem {
+	if now == nil {
+		now = time.Now
+	}
+	m := &Mem{names: map[string]*node{}, durable: map[string]*node{}, free: -1, now: now}
+	for _, root := range []string{".", string(filepath.Separator)} {
+		m.apply(change{{root, m.newNode(fs.ModeDir | 0o777)}})
+	}
+	m.durable, m.pending = maps.Clone(m.names), nil
+	return m
+}
+
+// SetFree leaves room for n more bytes. Files that are removed or truncated give
+// theirs back. A negative n stands for any number.
+func (m *Mem) SetFree(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free = n
+}
+
+// take takes room for up to size bytes, and returns how much there was.
+func (m *Mem) take(n *node, size int64) int64 {
+	if m.free >= 0 {
+		size = min(size, m.free)
+		m.free -= size
+	}
+	n.room += size
+	return size
+}
+
+// give gives the room of n beyond size back.
+func (m *Mem) give(n *node, size int64) {
+	if back := n.room - size; back > 0 {
+		n.room = size
+		if m.free >= 0 {
+			m.free += back
+		}
+	}
+}
+
+// isDir says whether there is a directory called name, which is clean.
+func (m *Mem) isDir(name string) bool {
+	n := m.names[name]
+	return n != nil && n.mode.IsDir()
+}
+
+// apply makes a change visible, and remembers it for the next SyncDir.
+func (m *Mem) apply(c change) {
+	for _, e := range c {
+		if old := m.names[e.name]; old != nil {
+			old.links--
+			m.forget(old)
+			delete(m.names, e.name)
+		}
+	}
+	for _, e := range c {
+		if e.node != nil {
+			e.node.links++
+			m.names[e.name] = e.node
+		}
+	}
+	m.pending = append(m.pending, c)
+}
+
+// forget gives the room of a node back that has neither a name nor an open file.
+func (m *Mem) forget(n *node) {
+	if n.links == 0 && n.opened() == 0 {
+		m.give(n, 0)
+	}
+}
+
+func (n *node) opened() int { return len(n.locks) }
+
+func (m *Mem) newNode(mode fs.FileMode) *node {
+	m.inodes++
+	return &node{
+		inode: m.inodes, mode: mode, modTime: m.now(),
+		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
+	}
+}
+
+func (m *Mem) info(n *node) Info {
+	return Info{ID: ID{1, n.inode}, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
+}
+
+// Open opens a file, see [FS].
+func (m *Mem) Open(name string, flag int, perm fs.FileMode) (File, error) {
+	name = filepath.Clean(name)
+	op := OpOpen
+	if flag&os.O_CREATE != 0 {
+		op = OpCreate
+	}
+	f, err := m.open(op, name, flag, perm)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+func (m *Mem) open(op Op, name string, flag int, perm fs.FileMode) (*memFile, error) {
+	if _, err := m.enter(op, name); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.names[name]
+	switch {
+	case n == nil && flag&os.O_CREATE == 0:
+		return nil, syscall.ENOENT
+	case n == nil && !m.isDir(filepath.Dir(name)):
+		return nil, syscall.ENOENT
+	case n == nil:
+		n = m.newNode(perm & fs.ModePerm)
+		m.apply(change{{name, n}})
+	case flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0:
+		return nil, syscall.EEXIST
+	case n.mode.IsDir():
+		return nil, syscall.EISDIR
+	}
+	if flag&os.O_TRUNC != 0 {
+		m.resize(n, 0)
+	}
+	f := &memFile{m: m, n: n, name: name, flag: flag}
+	n.locks[f] = unlocked
+	return f, nil
+}
+
+// Lstat describes a name, see [FS].
+func (m *Mem) Lstat(name string) (Info, error) {
+	name = filepath.Clean(name)
+	if _, err := m.enter(OpLstat, name); err != nil {
+		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.names[name]
+	if n == nil {
+		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: syscall.ENOENT}
+	}
+	return m.info(n), nil
+}
+
+// Rename gives a file a new name, see [FS].
+func (m *Mem) Rename(oldname, newname string) error {
+	return m.link(OpRename, oldname, newname)
+}
+
+// Link gives a file another name, see [FS].
+func (m *Mem) Link(oldname, newname string) error {
+	return m.link(OpLink, oldname, newname)
+}
+
+func (m *Mem) link(op Op, oldname, newname string) error {
+	oldname, newname = filepath.Clean(oldname), filepath.Clean(newname)
+	fail := func(err error) error {
+		return &os.LinkError{Op: string(op), Old: oldname, New: newname, Err: err}
+	}
+	if _, err := m.enter(op, oldname); err != nil {
+		return fail(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, target := m.names[oldname], m.names[newname]
+	switch {
+	case n == nil || !m.isDir(filepath.Dir(newname)):
+		return fail(syscall.ENOENT)
+	case n.mode.IsDir():
+		return fail(syscall.EPERM)
+	case target != nil && target.mode.IsDir():
+		return fail(syscall.EISDIR)
+	case op == OpLink && target != nil:
+		return fail(syscall.EEXIST)
+	case target == n: // rename(2): two names of one file, nothing happens
+		return nil
+	}
+	c := change{{newname, n}}
+	if op == OpRename {
+		c = append(c, entry{oldname, nil})
+	}
+	m.apply(c)
+	return nil
+}
+
+// Remove removes a file or an empty directory.
+func (m *Mem) Remove(name string) error {
+	name = filepath.Clean(name)
+	fail := func(err error) error { return &fs.PathError{Op: "remove", Path: name, Err: err} }
+	if _, err := m.enter(OpRemove, name); err != nil {
+		return fail(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.names[name] == nil {
+		return fail(syscall.ENOENT)
+	}
+	for other := range m.names {
+		if other != name && filepath.Dir(other) == name {
+			return fail(syscall.ENOTEMPTY)
+		}
+	}
+	m.apply(change{{name, nil}})
+	return nil
+}
+
+// MkdirAll makes dir and those that it lies in.
+func (m *Mem) MkdirAll(dir string, perm fs.FileMode) error {
+	dir = filepath.Clean(dir)
+	if _, err := m.enter(OpMkdir, dir); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var missing []string
+	for d := dir; !m.isDir(d); d = filepath.Dir(d) {
+		if m.names[d] != nil {
+			return &fs.PathError{Op: "mkdir", Path: d, Err: syscall.ENOTDIR}
+		}
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		m.apply(change{{d, m.newNode(fs.ModeDir | perm&fs.ModePerm)}})
+	}
+	return nil
+}
+
+// ReadDir returns the sorted names in dir.
+func (m *Mem) ReadDir(dir string) ([]string, error) {
+	dir = filepath.Clean(dir)
+	if _, err := m.enter(OpReadDir, dir); err != nil {
+		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.isDir(dir) {
+		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: syscall.ENOENT}
+	}
+	names := []string{}
+	for name := range maps.Keys(m.names) {
+		if name != dir && filepath.Dir(name) == dir {
+			names = append(names, filepath.Base(name))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// LockDir locks a directory, see [FS].
+func (m *Mem) LockDir(dir string) (io.Closer, error) {
+	dir = filepath.Clean(dir)
+	if _, err := m.enter(OpLock, dir); err != nil {
+		return nil, &fs.PathError{Op: "flock", Path: dir, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.names[dir]
+	if n == nil || !n.mode.IsDir() {
+		return nil, &fs.PathError{Op: "flock", Path: dir, Err: syscall.ENOENT}
+	}
+	f := &memFile{m: m, n: n, name: dir}
+	if !n.lock(f, Exclusive) {
+		return nil, ErrLocked
+	}
+	return f, nil
+}
+
+var errAppend = errors.New("nib/vfs: WriteAt on a file opened with O_APPEND")

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// A memFile is an open file of a Mem.
+type memFile struct {
+	m    *Mem
+	n    *node
+	name string // that it was opened with
+	flag int
+	at   int64 // behind the last Write
+
+	closed bool
+}
+
+// unlocked is the mode of an open file without a lock.
+const unlocked LockMode = -1
+
+// lock takes n for f, if no one else is in the way. The lock of the file system
+// is held.
+func (n *node) lock(f *memFile, mode LockMode) bool {
+	for other, held := range n.locks {
+		if other != any(f) && held != unlocked && (mode == Exclusive || held == Exclusive) {
+			return false
+		}
+	}
+	n.locks[f] = mode
+	return true
+}
+
+// begin is the start of every operation: faults, then the state. When it
+// returns no error the lock of the file system is held.
+func (f *memFile) begin(op Op) (short int, err error) {
+	short, err = f.m.enter(op, f.name)
+	f.m.mu.Lock()
+	if f.closed {
+		err = os.ErrClosed
+	}
+	if err != nil {
+		err = &fs.PathError{Op: string(op), Path: f.name, Err: err}
+	}
+	return short, err
+}
+
+func (f *memFile) fail(op Op, err error) error {
+	return &fs.PathError{Op: string(op), Path: f.name, Err: err}
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	short, err := f.begin(OpWrite)
+	defer f.m.mu.Unlock()
+	if f.flag&(os.O_WRONLY|os.O_RDWR) == 0 && err == nil {
+		return 0, f.fail(OpWrite, syscall.EBADF)
+	}
+	if f.flag&os.O_APPEND != 0 {
+		f.at = int64(len(f.n.data))
+	}
+	n, err := f.put(p, f.at, short, err)
+	f.at += int64(n)
+	return n, err
+}
+
+func (f *memFile) WriteAt(p []byte, at int64) (n int, err error) {
+	if f.flag&os.O_APPEND != 0 {
+		return 0, errAppend
+	}
+	short, err := f.begin(OpWrite)
+	defer f.m.mu.Unlock()
+	n, err = f.put(p, at, short, err)
+	if err == nil && n < len(p) {
+		err = f.fail(OpWrite, syscall.ENOSPC)
+	}
+	return n, err
+}
+
+// put writes p, or as much of it as there is room for and a fault lets through:
+// short bytes when that is not negative, or none with an error.
+func (f *memFile) put(p []byte, at int64, short int, err error) (int, error) {
+	whole := len(p)
+	if short >= 0 {
+		p = p[:min(short, len(p))]
+	} else if err != nil {
+		return 0, err
+	}
+	end := at + int64(len(p))
+	if grow := end - int64(len(f.n.data)); grow > 0 {
+		missing := grow - f.m.take(f.n, grow)
+		if p = p[:max(int64(len(p))-missing, 0)]; len(p) == 0 && missing > 0 {
+			return 0, f.fail(OpWrite, syscall.ENOSPC)
+		}
+		f.n.grow(at + int64(len(p)))
+	}
+	copy(f.n.data[at:], p)
+	f.n.soil(at, at+int64(len(p)))
+	f.n.modTime = f.m.now()
+	if len(p) < whole && len(p) > 0 {
+		err = nil // as write(2): the error comes with the next call
+	}
+	return len(p), err
+}
+
+func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
+	_, err := f.begin(OpRead)
+	defer f.m.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	if at >= int64(len(f.n.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.n.data[at:])
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Sync brings the file to the disk, see [File].
+func (f *memFile) Sync() error { return f.sync() }
+
+// SyncData is Sync.
+func (f *memFile) SyncData() error { return f.sync() }
+
+func (f *memFile) sync() error {
+	_, err := f.begin(OpSync)
+	defer f.m.mu.Unlock()
+	if err == nil {
+		f.n.settle()
+	}
+	clear(f.n.dirty) // with an error too: the system does not try these pages again
+	return err
+}
+
+func (f *memFile) Truncate(size int64) error {
+	_, err := f.begin(OpTruncate)
+	defer f.m.mu.Unlock()
+	if err == nil {
+		f.m.resize(f.n, size)
+	}
+	return err
+}
+
+func (f *memFile) Preallocate(size int64) error {
+	_, err := f.begin(OpPreallocate)
+	defer f.m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	grow := size - int64(len(f.n.data))
+	if grow <= 0 {
+		return nil
+	}
+	if got := f.m.take(f.n, grow); got < grow {
+		f.m.give(f.n, f.n.room-got)
+		return f.fail(OpPreallocate, syscall.ENOSPC)
+	}
+	f.n.grow(size)
+	return nil
+}
+
+// resize cuts n off, or adds zeros and takes room for them if there is some.
+func (m *Mem) resize(n *node, size int64) {
+	was := int64(len(n.data))
+	if size > was {
+		m.take(n, size-was)
+		n.grow(size)
+	} else {
+		m.give(n, size)
+		n.data = slices.Clone(n.data[:size])
+		n.soil(size, was)
+	}
+	n.modTime = m.now()
+}
+
+// grow makes n size bytes long.
+func (n *node) grow(size int64) {
+	was := int64(len(n.data))
+	n.data = append(n.data, make([]byte, size-was)...)
+	n.soil(was, size)
+}
+
+// soil notes that the bytes in [from, to) are not on the disk.
+func (n *node) soil(from, to int64) {
+	for s := from / sector; s*sector < to; s++ {
+		n.dirty[int(s)] = struct{}{}
+	}
+}
+
+func (f *memFile) Stat() (Info, error) {
+	_, err := f.begin(OpStat)
+	defer f.m.mu.Unlock()
+	if err != nil {
+		return Info{}, err
+	}
+	return f.m.info(f.n), nil
+}
+
+func (f *memFile) Free() (int64, error) {
+	_, err := f.begin(OpFree)
+	defer f.m.mu.Unlock()
+	if f.m.free < 0 {
+		return 1 << 62, err
+	}
+	return f.m.free, err
+}
+
+// Lock locks the file, see [File].
+func (f *memFile) Lock(mode LockMode) error {
+	_, err := f.begin(OpLock)
+	defer f.m.mu.Unlock()
+	if err == nil && !f.n.lock(f, mode) {
+		return ErrLocked
+	}
+	return err
+}
+
+func (f *memFile) Unlock() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if !f.closed {
+		f.n.locks[f] = unlocked
+	}
+	return nil
+}
+
+func (f *memFile) Close() error {
+	_, err := f.begin(OpClose)
+	defer f.m.mu.Unlock()
+	if !f.closed {
+		f.closed = true
+		delete(f.n.locks, f)
+		f.m.forget(f.n)
+	}
+	return err
+}
+
+// Fd says that there is no descriptor.
+func (f *memFile) Fd() uintptr { return ^uintptr(0) }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib/alloctest"
+)
+
+// TestOpenFollowsNothing would hang, or write to the target, if Open did.
+func TestOpenFollowsNothing(t *testing.T) {
+	dir := t.TempDir()
+	target, link, dangling, fifo := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "dangling"), filepath.Join(dir, "fifo")
+	must(t, os.WriteFile(target, nil, 0o600), os.Symlink(target, link), os.Symlink(filepath.Join(dir, "none"), dangling), syscall.Mkfifo(fifo, 0o600))
+	for _, name := range []string{link, dangling} {
+		for _, flag := range []int{os.O_RDONLY, os.O_RDWR | os.O_APPEND, appending} {
+			if f, err := OS().Open(name, flag, 0o600); err == nil {
+				f.Close()
+				t.Errorf("%s with flags %#x: got no error", filepath.Base(name), flag)
+			}
+		}
+		info, err := OS().Lstat(name)
+		if err != nil || info.Mode.Type() != fs.ModeSymlink {
+			t.Errorf("%s: got %+v, %v, want a link", filepath.Base(name), info, err)
+		}
+	}
+	if f, err := OS().Open(fifo, os.O_WRONLY, 0); err == nil {
+		f.Close()
+		t.Error("FIFO without a reader: got no error")
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the target of a link was made: %v", err)
+	}
+	// A link to a directory on the way is followed.
+	sub := filepath.Join(dir, "sub")
+	must(t, os.Symlink(dir, sub), OS().SyncDir(sub))
+	open(t, OS(), filepath.Join(sub, "file"), appending)
+	lock, err := OS().LockDir(sub)
+	must(t, err)
+	lock.Close()
+}
+
+func TestLstatAgreesWithStat(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	fifo := filepath.Join(dir, "fifo")
+	long := strings.Repeat("d", 200)
+	must(t, syscall.Mkfifo(fifo, 0o600), os.MkdirAll(filepath.Join(long, long), 0o700))
+	for _, name := range []string{dir, fifo, "fifo", ".", os.DevNull, long, filepath.Join(long, long), filepath.Join(dir, long, long)} {
+		want, err := os.Lstat(name)
+		must(t, err)
+		got, err := OS().Lstat(name)
+		must(t, err)
+		st := want.Sys().(*syscall.Stat_t)
+		if got.Mode != want.Mode() && got.Mode != want.Mode()&^(fs.ModeSticky|fs.ModeSetgid|fs.ModeSetuid) ||
+			got.Size != want.Size() || !got.ModTime.Equal(want.ModTime()) ||
+			got.Links != uint64(st.Nlink) || got.ID != (ID{uint64(st.Dev), uint64(st.Ino)}) {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+	for _, name := range []string{"", "none", "a\x00b", strings.Repeat("n", 300)} {
+		_, want := os.Lstat(name)
+		if _, got := OS().Lstat(name); got == nil || errno(got) != errno(want) {
+			t.Errorf("%q: got error %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestFreeIsThatOfTheSystem(t *testing.T) {
+	f := open(t, OS(), filepath.Join(t.TempDir(), "a"), appending)
+	if n, err := f.Free(); n <= 0 && !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("got %d, %v, want some room", n, err)
+	}
+}
+
+func TestDescriptorsAreNotInherited(t *testing.T) {
+	f := open(t, OS(), filepath.Join(t.TempDir(), "a"), appending)
+	flags, _, e := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_GETFD, 0)
+	if e != 0 || flags&syscall.FD_CLOEXEC == 0 {
+		t.Errorf("got flags %#x, %v, want FD_CLOEXEC", flags, e)
+	}
+}
+
+func TestWriteAfterCloseReachesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	f := open(t, OS(), filepath.Join(dir, "a"), appending)
+	f.Close()
+	other := open(t, OS(), filepath.Join(dir, "b"), appending) // takes the number over, most likely
+	if _, err := f.Write([]byte("text")); err == nil {
+		t.Error("got no error")
+	}
+	wantText(t, "the other file", contentOf(t, other), "")
+}
+
+func TestAllocsOfWhatLogFilesDo(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	f := open(t, OS(), name, appending)
+	line := []byte("line\n")
+	calls := []func(){
+		func() { _, _ = f.Write(line) },
+		func() { _, _ = f.Stat() },
+		func() { _, _ = f.Free() },
+	}
+	if lstatIsFree {
+		calls = append(calls, func() { _, _ = OS().Lstat(name) })
+	}
+	for _, call := range calls {
+		alloctest.Zero(t, call)
+	}
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux && (amd64 || arm64)
+
+package vfs
+
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+const (
+	atCwd          = -100  // AT_FDCWD: a relative name starts at the working directory
+	atNoFollow     = 0x100 // AT_SYMLINK_NOFOLLOW
+	longestOnStack = 256   // of names, with the NUL byte
+)
+
+// lstat does what syscall.Lstat does, which puts a copy of the name on the heap:
+// a log file looks ten times a second whether its name is still its own.
+func lstat(name string, st *syscall.Stat_t) error {
+	var text [longestOnStack]byte
+	if len(name) >= len(text) || strings.IndexByte(name, 0) >= 0 {
+		return syscall.Lstat(name, st)
+	}
+	copy(text[:], name) // a NUL byte follows, for name is shorter than text
+	cwd := atCwd
+	// text ends with a NUL byte and st is as large as the kernel's struct stat of
+	// this architecture. Both live until the call returns: conversions in its
+	// argument list are kept alive by the compiler.
+	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(cwd), uintptr(unsafe.Pointer(&text[0])),
+		uintptr(unsafe.Pointer(st)), atNoFollow, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
