@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logfmt
+
+import (
+	"bytes"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// Bounds on flattening: a path stands in front of each value below it, so
+// without them a line could grow by the square of its length.
+const (
+	maxDepth = 32
+	maxPath  = 256
+)
+
+// maxNesting is how deep JSON within a field may be nested. Nothing deeper
+// comes out of jsonscan.Fields.
+const maxNesting = 10000
+
+const space = " \t\r\n"
+
+// An encoder writes one line at a time.
+type encoder struct {
+	flatten bool
+	begun   bool // a field has been written
+	depth   int
+	path    []byte // the keys of the objects around, escaped, each with its dot
+	text    []byte // scratch space
+
+	buf    []byte // what the sink writes
+	record nib.Record
+}
+
+// line appends a line and its newline.
+func (e *encoder) line(dst, line []byte) []byte {
+	from := len(dst)
+	line = bytes.Trim(line, space)
+	e.begun, e.depth, e.path = false, 0, e.path[:0]
+	dst, ok := e.object(dst, line)
+	if !ok {
+		dst = appendForeign(dst[:from], line)
+	}
+	return append(dst, '\n')
+}
+
+// object appends the fields of line. It says false for anything but one JSON
+// object.
+func (e *encoder) object(dst, line []byte) ([]byte, bool) {
+	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
+		return dst, false
+	}
+	inside := bytes.TrimRight(line[:len(line)-1], space)
+	end := &inside[0] // the last byte read: the brace, then that of a value
+	for key, value := range jsonscan.Fields(line) {
+		dst = e.field(dst, key, value)
+		end = &value[len(value)-1]
+	}
+	// Fields ends without a word where the text is wrong. It was right to the end
+	// if nothing but the brace follows what was read.
+	return dst, end == &inside[len(inside)-1]
+}
+
+// field appends one field of the object whose path is e.path, or the fields of
+// an object.
+func (e *encoder) field(dst, key, value []byte) []byte {
+	if value[0] == '{' && e.flatten {
+		if dst, ok := e.flattened(dst, key, value); ok {
+			return dst
+		}
+	}
+	if e.begun {
+		dst = append(dst, ' ')
+	}
+	e.begun = true
+	dst = append(dst, e.path...)
+	dst = e.appendKey(dst, key)
+	dst = append(dst, '=')
+	switch value[0] {
+	case '"':
+		return appendString(dst, value)
+	case '{', '[':
+		return e.appendJSON(dst, value)
+	}
+	return append(dst, value...)
+}
+
+// flattened appends the fields of an object. It says false, and appends
+// nothing, for one that is kept as JSON.
+func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
+	if e.depth == maxDepth || len(bytes.TrimLeft(object[1:], space)) == len("}") {
+		return dst, false
+	}
+	outer := len(e.path)
+	e.path = append(e.appendKey(e.path, key), '.')
+	ok := len(e.path) <= maxPath
+	if ok {
+		e.depth++
+		for key, value := range jsonscan.Fields(object) {
+			dst = e.field(dst, key, value)
+		}
+		e.depth--
+	}
+	e.path = e.path[:outer]
+	return dst, ok
+}
+
+// appendJSON appends an array or object as a quoted text.
+func (e *encoder) appendJSON(dst, value []byte) []byte {
+	text, err := jsonscan.AppendCompact(e.text[:0], value, maxNesting)
+	e.text = text
+	if err != nil { // it has been read before, so it is JSON
+		text = value
+	}
+	return jsonenc.AppendBytes(dst, text)
+}

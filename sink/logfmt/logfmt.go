@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logfmt
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/nib-log/nib"
+)
+
+// A Sink writes each line it is given as logfmt. It is a [nib.Sink]: any number
+// of goroutines may call its methods at the same time. A line is made ready
+// outside of all locks and written as [nib.WriterSink] does, with one Write, done
+// when WriteRecord returns. 0 allocs per record.
+type Sink struct {
+	flatten bool
+	out     nib.Sink
+}
+
+var _ nib.Sink = (*Sink)(nil)
+
+// New makes a Sink that writes to w. It panics if w is nil or c is not valid
+// (see [Config.Validate]). Whoever opened w closes it.
+func New(w io.Writer, c Config) *Sink {
+	if w == nil {
+		panic("nib/logfmt: New with a nil io.Writer")
+	}
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	return &Sink{flatten: c.Objects == Flatten, out: nib.WriterSink(plainWriter(w))}
+}
+
+// WriteRecord writes r. Its error is that of the writer.
+func (s *Sink) WriteRecord(r *nib.Record) error {
+	e := encoders.Get().(*encoder)
+	e.flatten = s.flatten
+	e.buf = e.line(e.buf[:0], r.Line)
+	e.record = nib.Record{Time: r.Time, Level: r.Level, PC: r.PC, Logger: r.Logger, Line: e.buf}
+	err := s.out.WriteRecord(&e.record)
+	e.release()
+	return err
+}
+
+// Flush flushes the writer if it can be.
+func (s *Sink) Flush(ctx context.Context) error {
+	if f, ok := s.out.(interface{ Flush(context.Context) error }); ok {
+		return f.Flush(ctx)
+	}
+	return nil
+}
+
+// NeverLogs reports whether the writer is a file, which cannot call back into a
+// logger.
+func (s *Sink) NeverLogs() bool {
+	q, ok := s.out.(interface{ NeverLogs() bool })
+	return ok && q.NeverLogs()
+}
+
+// Render appends line to dst as the Sink would write it: for lines read back
+// from a file. line is one line with or without its end, of any content, and is
+// not kept. What is appended ends with a newline. 0 allocs beyond the growth of
+// dst.
+func (s *Sink) Render(dst, line []byte) []byte {
+	e := encoders.Get().(*encoder)
+	e.flatten = s.flatten
+	dst = e.line(dst, line)
+	e.release()
+	return dst
+}
+
+// encoders serves all sinks.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+// keepSize bounds the buffers that wait for the next line, so that a huge line
+// does not hold its memory for ever.
+const keepSize = 64 << 10
+
+func (e *encoder) release() {
+	if cap(e.buf) > keepSize || cap(e.text) > keepSize || cap(e.path) > keepSize {
+		return
+	}
+	e.record = nib.Record{}
+	encoders.Put(e)
+}
+
+// plainWriter hides that w is a nib.Sink as well: what is written here are not
+// the lines that a Sink is promised.
+func plainWriter(w io.Writer) io.Writer {
+	if _, ok := w.(nib.Sink); !ok {
+		return w
+	}
+	if f, ok := w.(interface{ Flush(context.Context) error }); ok {
+		return flushWriter{w, f.Flush}
+	}
+	return struct{ io.Writer }{w}
+}
+
+// A flushWriter is a writer and how to flush it.
+type flushWriter struct {
+	io.Writer
+	flush func(context.Context) error
+}
+
+// Flush calls flush.
+func (w flushWriter) Flush(ctx context.Context) error { return w.flush(ctx) }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logfmt
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// plain has the ASCII characters that stand as they are in a key and in a value
+// without quotes.
+var plain = func() (t [utf8.RuneSelf]bool) {
+	for c := byte('!'); c < 0x7f; c++ {
+		t[c] = c != '"' && c != '=' && c != '\\'
+	}
+	return t
+}()
+
+// plainRune is plain for all characters. Spaces of any kind are not: there are
+// parsers that split at them. Nor is U+FFFD, at which others give up, nor what
+// package jsonenc escapes.
+func plainRune(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return plain[r]
+	case r == utf8.RuneError, r == 0xfeff, unicode.IsSpace(r):
+		return false
+	}
+	return r >= 0xa0 && (r < 0x2028 || r > 0x202e) && (r < 0x2066 || r > 0x2069)
+}
+
+// isPlain reports whether all characters of text are.
+func isPlain(text []byte) bool {
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			if !plain[c] {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !plainRune(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// appendString appends a string that is given with its quotes, as it stands in
+// the line. What is plain has no escape sequences, so it needs no decoding.
+func appendString(dst, quoted []byte) []byte {
+	text := quoted[1 : len(quoted)-1]
+	if len(text) > 0 && isPlain(text) && !scalarLike(text) {
+		return append(dst, text...)
+	}
+	if out, err := jsonscan.AppendCompact(dst, quoted, 0); err == nil {
+		return out
+	}
+	return jsonenc.AppendBytes(dst, text)
+}
+
+// scalarLike reports whether text would read as a number, true, false or null.
+func scalarLike(text []byte) bool {
+	switch c := text[0]; {
+	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
+		return jsonscan.Valid(text)
+	}
+	return false
+}
+
+// appendKey appends a key that is given without its quotes, as it stands in the
+// line.
+func (e *encoder) appendKey(dst, key []byte) []byte {
+	if len(key) == 0 {
+		return append(dst, '\\', '_')
+	}
+	if isPlain(key) {
+		return append(dst, key...)
+	}
+	if bytes.IndexByte(key, '\\') >= 0 {
+		key = e.decode(key)
+	}
+	for len(key) > 0 {
+		r, size := utf8.DecodeRune(key)
+		switch {
+		case plainRune(r):
+			dst = append(dst, key[:size]...)
+		case r == '\\':
+			dst = append(dst, '\\', '\\')
+		default:
+			dst = appendEscape(dst, r)
+		}
+		key = key[size:]
+	}
+	return dst
+}
+
+// decode gives the text of a JSON string without its quotes, in scratch space.
+func (e *encoder) decode(body []byte) []byte {
+	quoted := append(append(append(e.text[:0], '"'), body...), '"')
+	text, _ := jsonscan.AppendUnquoted(quoted, quoted) // it has been read before
+	e.text = text
+	return text[len(quoted):]
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendEscape appends \uXXXX. All characters that need it have four digits.
+func appendEscape(dst []byte, r rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// appendForeign appends text as it is, but for characters that steer a
+// terminal, break the line or reorder it.
+func appendForeign(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case plainRune(r), r == ' ', r == '"', r == '=', r == '\\', unicode.Is(unicode.Zs, r):
+			dst = append(dst, text[:size]...)
+		default:
+			dst = appendEscape(dst, r)
+		}
+		text = text[size:]
+	}
+	return dst
+}
