@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package niblogrus is nib behind github.com/sirupsen/logrus, for programs that
+// keep their calls of logrus.
+//
+// A [Formatter] takes the place of logrus.JSONFormatter. One line changes, and
+// the lines that the program writes have the same keys and values:
+//
+//	logrus.SetFormatter(&niblogrus.Formatter{})
+//
+// It can also bring entries into a fixed format: keys that come first, in an
+// order of their own, keys that are always there, other names. [Install] puts
+// nib's sinks, hooks and layouts behind a logrus.Logger, which then formats and
+// writes nothing itself.
+//
+// # Differences from logrus.JSONFormatter
+//
+// Lines that logrus loses: it writes none when a value cannot be encoded, and
+// says so on standard error. Here the line is written, and the value is
+//   - "NaN", "+Inf" or "-Inf" for a float that JSON has no number for;
+//   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors of
+//     MarshalJSON), and for containers nested more than 32 deep, which logrus
+//     follows until the stack is full;
+//   - "!PANIC: …" where a method of the value panics, which logrus hands on to
+//     whoever logs.
+//
+// Values:
+//   - An error is its text also within []any, []error, map[string]any and
+//     logrus.Fields, at any depth; in logrus {}. In structs, and in slices and
+//     maps of other types, it is what encoding/json makes of it.
+//   - A nil pointer that is an error is null. logrus calls its method.
+//   - A [nib.Marshaler] writes itself.
+//   - Raw JSON that is none becomes a string.
+//
+// Keys:
+//   - A field whose key the formatter uses itself is written as "fields." and the
+//     key, as in logrus. Where that key is taken as well, logrus forgets one of the
+//     two fields; here "fields." is put in front once more.
+//   - A key that nib.OmitKey leaves out is free for fields. With DisableTimestamp
+//     logrus writes a field "time" as "fields.time" nevertheless.
+//
+// Text: neither HTML characters nor anything else is escaped that need not be,
+// but for what terminals and editors act on: DEL, C1 controls, bidirectional
+// controls, U+2028, U+2029 and U+FEFF are written as \uXXXX. Decoded, the strings
+// are the same.
+//
+// There is no PrettyPrint: an entry is one line.
+package niblogrus

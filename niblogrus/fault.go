@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import (
+	"reflect"
+
+	"github.com/sirupsen/logrus"
+)
+
+// errField is the index of the field in which a logrus.Entry notes what it has
+// refused to take (functions, above all), or -1. The field is not exported, but
+// reflect reads it, and does so without allocating.
+var errField = func() int {
+	f, ok := reflect.TypeFor[logrus.Entry]().FieldByName("err")
+	if !ok || f.Type.Kind() != reflect.String {
+		return -1
+	}
+	return f.Index[0]
+}()
+
+// fault gives what logrus's formatters write as "logrus_error".
+func fault(entry *logrus.Entry) string {
+	if errField < 0 {
+		return ""
+	}
+	return reflect.ValueOf(entry).Elem().Field(errField).String()
+}

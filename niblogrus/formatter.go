@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/nib-log/nib"
+	"github.com/sirupsen/logrus"
+)
+
+var _ logrus.Formatter = (*Formatter)(nil)
+
+// A Formatter stands in place of [logrus.JSONFormatter] and writes the same keys
+// and values, one JSON object and a newline for each entry:
+//
+//	log.SetFormatter(&logrus.JSONFormatter{})
+//	log.SetFormatter(&niblogrus.Formatter{})
+//
+// The zero Formatter is ready. Its fields are read when the first entry is
+// formatted and must not be changed afterwards; it must not be copied either.
+// It is safe for concurrent use.
+type Formatter struct {
+	// Layout has the names and formats of what is not a field of the entry. What
+	// is left zero is as logrus has it: keys time, level and msg, errors under
+	// logrus.ErrorKey, the call site as func and file, times in the zone they come
+	// in and as [time.RFC3339], logrus's names of levels, and durations as whole
+	// nanoseconds (so that [nib.DurationMillis], the zero value, cannot be had).
+	// nib.OmitKey as a key leaves that field out.
+	//
+	// TimeFormat, TimeZone and KeepZone are those of the entry's own time. Times
+	// among the fields stay what encoding/json makes of them.
+	//
+	// With a CallerKey or Caller the call site is one field, not two. Fields of
+	// Static come before all others. LoggerKey, StackKey and MessageFirst have no
+	// meaning here.
+	Layout nib.Layout
+
+	// Service is written as "service" when it is not empty.
+	Service string
+
+	// First are keys that come first in the line, in this order, as far as the
+	// line has them. All others follow, sorted, as in logrus.
+	First []string
+
+	// Always are keys that each line has: their value is the empty string where
+	// the entry has no such field.
+	Always []string
+
+	// Rename has another key for some fields of the entry; nib.OmitKey leaves the
+	// field out.
+	Rename map[string]string
+
+	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter.
+	// Where Layout names a key as well, it has precedence. With a DataKey, First,
+	// Always and Rename are about the line, not about the fields within.
+	FieldMap         logrus.FieldMap
+	DataKey          string
+	CallerPrettyfier func(*runtime.Frame) (function, file string)
+
+	once sync.Once
+	plan *plan
+}
+
+// Format gives the line for entry, whatever is in it: it neither panics nor
+// returns an error, unless entry is nil. Methods of values (Error, MarshalJSON,
+// …) run on the calling goroutine, without any lock. Nothing of entry.Data is
+// kept. The line is in entry.Buffer, as with logrus's own formatters, unless
+// there is none or the line is longer than 64 KiB, which that pooled buffer
+// would hold for ever. 0 allocs otherwise, when the fields are plain values.
+func (f *Formatter) Format(entry *logrus.Entry) ([]byte, error) {
+	if entry == nil {
+		return nil, errNoEntry
+	}
+	f.once.Do(func() { f.plan = newPlan(f) })
+	w := f.plan.writers.Get().(*writer)
+	line := w.write(entry)
+	f.plan.writers.Put(w) // not deferred: a writer whose goroutine ends half-way is not to be used again
+	return line, nil
+}
+
+var errNoEntry = errors.New("nib/logrus: there is no entry to format")

@@ -1,0 +1,12 @@
+module github.com/nib-log/nib/niblogrus
+
+go 1.24
+
+require (
+	github.com/nib-log/nib v0.0.0
+	github.com/sirupsen/logrus v1.10.2
+)
+
+require golang.org/x/sys v0.13.0 // indirect
+
+replace github.com/nib-log/nib => ..

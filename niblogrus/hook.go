@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/sirupsen/logrus"
+)
+
+var _ logrus.Hook = (*Hook)(nil)
+
+// A Hook forwards the entries of a logrus.Logger to a nib.Logger. [Install]
+// adds one and switches off what logrus writes itself.
+//
+// logrus decides about levels: an entry that comes here is written, whatever
+// the level of the nib.Logger. Its other options hold (layout, bound fields,
+// hooks, sampler, context fields). The call site is that of the entry, if
+// logrus reports it. Fields with a key that nib keeps for itself are written
+// under "field." and the key.
+//
+// A Hook must not be changed or copied once it has been added. It is safe for
+// concurrent use.
+type Hook struct {
+	Logger    *nib.Logger    // nil: entries are discarded
+	LogLevels []logrus.Level // nil: all
+
+	once sync.Once
+	log  *nib.Logger
+}
+
+// Levels tells logrus which entries are for the hook.
+func (h *Hook) Levels() []logrus.Level {
+	if h.LogLevels == nil {
+		return logrus.AllLevels
+	}
+	return h.LogLevels
+}
+
+// Fire writes one line with the level, time, message, context and fields of the
+// entry, fields in the order of their keys. It does not end the process and does
+// not panic; logrus does, after all hooks. Before it does, at the levels panic
+// and fatal, the nib.Logger is flushed, for five seconds at most.
+//
+// Fire returns nil: errors of the sink go to the error handler of the
+// nib.Logger, and logrus would keep the entry from the hooks that come later.
+// Nothing of the entry is kept. 0 allocs when the fields are plain values.
+func (h *Hook) Fire(entry *logrus.Entry) error {
+	if entry == nil || h.Logger == nil {
+		return nil
+	}
+	h.once.Do(func() { h.log = h.Logger.WithOptions(nib.WithCaller()) }) // shown if the entry has one
+	h.write(entry)
+	if entry.Level <= logrus.FatalLevel {
+		h.flush()
+	}
+	return nil
+}
+
+func (h *Hook) write(entry *logrus.Entry) {
+	en := nib.Entry{Time: entry.Time, Level: Level(entry.Level), Message: entry.Message}
+	caller := entry.Caller
+	if caller != nil && caller.PC != 0 {
+		en.PC = caller.PC + 1 // a frame has the call itself, Callers where it returns to
+	}
+	e := h.log.Entry(en)
+	if e == nil {
+		return
+	}
+	if caller != nil && caller.PC == 0 { // not from the stack, but somebody's words
+		e.Str(logrus.FieldKeyFunc, caller.Function).Str(logrus.FieldKeyFile, fmt.Sprintf("%s:%d", caller.File, caller.Line))
+	}
+	e.Ctx(entry.Context)
+	l := lists.Get().(*list)
+	for k, v := range entry.Data {
+		l.field(0, k, v)
+	}
+	l.sort()
+	for _, p := range l.order {
+		it := &l.items[p.at]
+		if err, ok := it.value.(error); ok && it.key == logrus.ErrorKey {
+			e.Err(err)
+		} else {
+			add(e, it.key, it.value)
+		}
+	}
+	l.reset()
+	lists.Put(l)
+	if s := fault(entry); s != "" {
+		e.Str(logrus.FieldKeyLogrusError, s)
+	}
+	e.Send()
+}
+
+// finalFlush is how long nib's own Panic and Fatal wait, too.
+const finalFlush = 5 * time.Second
+
+func (h *Hook) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
+	defer cancel()
+	if err := h.log.Flush(ctx); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "nib/logrus: flush before the end:", err)
+	}
+}
+
+// Install makes l write through n:
+//
+//	niblogrus.Install(logrus.StandardLogger(), nib.New(os.Stdout))
+//
+// It adds a [Hook] for all levels behind the hooks that l has, so that it sees
+// what they change, discards what l would write, and spares it the formatting.
+// Hooks that ask an entry for its text (Entry.Bytes, Entry.String) get it from
+// the formatter that l has had so far. The level of l goes on to decide; n's is
+// not looked at. Call Install once, before l is used by other goroutines.
+func Install(l *logrus.Logger, n *nib.Logger) {
+	if l.Hooks == nil {
+		l.ReplaceHooks(make(logrus.LevelHooks))
+	}
+	l.AddHook(&Hook{Logger: n})
+	l.SetFormatter(&silent{l.Formatter})
+	l.SetOutput(io.Discard)
+}
+
+// silent formats nothing for the output of the logger, which alone provides a
+// buffer.
+type silent struct{ logrus.Formatter }
+
+func (s *silent) Format(entry *logrus.Entry) ([]byte, error) {
+	if entry.Buffer != nil || s.Formatter == nil {
+		return nil, nil
+	}
+	return s.Formatter.Format(entry)
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/sirupsen/logrus"
+)
+
+// A plan is a Formatter with its defaults filled in. It never changes.
+type plan struct {
+	layout nib.Layout // of the loggers that make the lines: the keys are left to us
+	first  []string
+
+	always             list // what each line has besides the fields of its entry
+	levelAt, messageAt int  // the items of always that differ from line to line, or -1
+
+	levels  [len(levels)]string
+	rules   map[string]rule
+	watched uint64 // bit keyBit(k) is set for every key k of rules
+
+	dataKey, faultKey string
+	callerKey         string // "": the call site is the two fields below
+	funcKey, fileKey  string
+	caller            func(*nib.Event, string, runtime.Frame)      // adds the call site, or nil
+	prettify          func(*runtime.Frame) (function, file string) // or nil
+	timeLayout        string                                       // of the entry's time where secondText writes it, otherwise ""
+
+	writers sync.Pool // of *writer
+}
+
+// A rule is for fields with a key that one of the Formatter's lists has.
+type rule struct {
+	key      string // what the field is written under
+	position int
+	isError  bool // only when it is an error
+}
+
+func newPlan(f *Formatter) *plan {
+	l, names := f.Layout, f.FieldMap
+	p := &plan{
+		layout:    quiet(l),
+		first:     slices.Clone(f.First),
+		dataKey:   f.DataKey,
+		faultKey:  firstOf(names[logrus.FieldKeyLogrusError], logrus.FieldKeyLogrusError),
+		callerKey: l.CallerKey,
+		funcKey:   firstOf(names[logrus.FieldKeyFunc], logrus.FieldKeyFunc),
+		fileKey:   firstOf(names[logrus.FieldKeyFile], logrus.FieldKeyFile),
+		caller:    l.Caller,
+		prettify:  f.CallerPrettyfier,
+	}
+	if p.caller != nil {
+		p.callerKey = firstOf(p.callerKey, "caller")
+	}
+	if !nibWrites(p.layout.TimeFormat) {
+		p.timeLayout = p.layout.TimeFormat
+	}
+	for i := range p.levels {
+		p.levels[i] = p.levelName(logrus.Level(i))
+	}
+	p.keep(firstOf(l.TimeKey, names[logrus.FieldKeyTime], logrus.FieldKeyTime), item{kind: stamp})
+	p.levelAt = p.keep(firstOf(l.LevelKey, names[logrus.FieldKeyLevel], logrus.FieldKeyLevel), item{kind: text})
+	p.messageAt = p.keep(firstOf(l.MessageKey, names[logrus.FieldKeyMsg], logrus.FieldKeyMsg), item{kind: text})
+	if f.Service != "" {
+		p.keep("service", item{kind: text, text: f.Service})
+	}
+	for _, k := range f.Always {
+		p.keep(k, item{kind: text, claim: filler})
+	}
+	p.always.sort()
+	p.always.separate(p.position)
+	p.addRules(f)
+	p.writers.New = func() any { return newWriter(p) }
+	return p
+}
+
+// quiet is a layout with the formats of l under which a line has only what is
+// added to it.
+func quiet(l nib.Layout) nib.Layout {
+	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
+	l.TimeFormat = firstOf(l.TimeFormat, time.RFC3339)
+	if l.TimeZone == nil {
+		l.KeepZone = true
+	}
+	if l.Duration == nib.DurationMillis {
+		l.Duration = nib.DurationNanos
+	}
+	for _, key := range []*string{&l.TimeKey, &l.LevelKey, &l.MessageKey, &l.CallerKey, &l.StackKey, &l.LoggerKey} {
+		*key = nib.OmitKey
+	}
+	return l
+}
+
+// firstOf gives the first of keys that is not empty.
+func firstOf(keys ...string) string {
+	for _, k := range keys {
+		if k != "" {
+			return k
+		}
+	}
+	return ""
+}
+
+// nibWrites reports whether nib has a way of its own to write times in this
+// format. It leaves the others to package time.
+func nibWrites(format string) bool {
+	switch format {
+	case nib.TimeUnix, nib.TimeUnixMilli, nib.TimeUnixMicro, nib.TimeUnixNano:
+		return true
+	}
+	return strings.HasPrefix(format, "2006-01-02T15:04:05") && strings.HasSuffix(format, "Z07:00")
+}
+
+// keep adds an item that each line has and gives its index. One that the layout
+// leaves out has none.
+func (p *plan) keep(key string, it item) int {
+	if key == nib.OmitKey {
+		return -1
+	}
+	it.key = key
+	p.always.add(p.position(key), it)
+	return len(p.always.items) - 1
+}
+
+func (p *plan) addRules(f *Formatter) {
+	// logrus never writes a field under this key, with or without an error of its own.
+	kept := clashPrefix + p.faultKey
+	p.rules = map[string]rule{p.faultKey: {key: kept, position: p.position(kept)}}
+	for _, k := range p.first {
+		p.rules[k] = rule{key: k, position: p.position(k)}
+	}
+	for from, to := range f.Rename {
+		p.rules[from] = rule{key: to, position: p.position(to)}
+	}
+	if f.Layout.ErrorKey != "" || f.Layout.Error != nil {
+		k := p.layout.ErrorKey
+		p.rules[logrus.ErrorKey] = rule{key: k, position: p.position(k), isError: true}
+	}
+	for k := range p.rules {
+		p.watched |= 1 << keyBit(k)
+	}
+}
+
+// keyBit is a hash of a key's ends and length, 0 to 63: most fields need no
+// look into the map of rules.
+func keyBit(key string) uint {
+	n := uint(len(key))
+	if n == 0 {
+		return 0
+	}
+	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
+}
+
+// position is where a key stands in First, or behind it.
+func (p *plan) position(key string) int {
+	if i := slices.Index(p.first, key); i >= 0 {
+		return i
+	}
+	return len(p.first)
+}
+
+// apply does what the rule for its key, if there is one, says to a field, which
+// is the last item of l.
+func (p *plan) apply(l *list, it *item) {
+	r, ok := p.rules[it.key]
+	if !ok {
+		return
+	}
+	if r.isError {
+		if _, isError := it.value.(error); isError {
+			it.kind = problem
+		} else {
+			r = rule{key: it.key, position: p.position(it.key)}
+		}
+	}
+	if r.key == nib.OmitKey {
+		l.drop()
+		return
+	}
+	if r.key != it.key {
+		it.key, it.text, it.claim = r.key, it.key, renamed
+	}
+	l.order[len(l.order)-1].sort = sortable(r.position, it.key)
+}
+
+// name gives the name of an entry's level.
+func (p *plan) name(l logrus.Level) string {
+	if l < logrus.Level(len(p.levels)) {
+		return p.levels[l]
+	}
+	return p.levelName(l)
+}
+
+// levelName asks the layout, and falls back to logrus if that has no names or
+// panics.
+func (p *plan) levelName(l logrus.Level) (name string) {
+	if p.layout.LevelName == nil {
+		return l.String()
+	}
+	defer func() {
+		if recover() != nil {
+			name = l.String()
+		}
+	}()
+	return p.layout.LevelName(Level(l))
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import "time"
+
+// A secondText is the text of a time in some layout, kept for the other times
+// of the same second: they differ in the digits of the fraction, if at all.
+// Package time needs longer for a layout of its own than nib for ten fields.
+type secondText struct {
+	sec    int64
+	zone   *time.Location
+	text   []byte // empty: nothing is kept
+	from   int    // where the fraction stands in text
+	digits int    // of the fraction
+	other  []byte // for comparison
+}
+
+// format gives t.Format(layout), which must be the same in all calls. The text
+// is valid until the next one.
+func (s *secondText) format(t time.Time, layout string) []byte {
+	if len(s.text) > 0 && t.Unix() == s.sec && t.Location() == s.zone {
+		s.putFraction(t.Nanosecond())
+		return s.text
+	}
+	return s.refill(t, layout)
+}
+
+func (s *secondText) refill(t time.Time, layout string) []byte {
+	whole := t.Add(-time.Duration(t.Nanosecond()))
+	s.sec, s.zone = t.Unix(), t.Location()
+	s.text = whole.AppendFormat(s.text[:0], layout)
+	s.other = whole.Add(111111111).AppendFormat(s.other[:0], layout)
+	if s.findFraction() {
+		s.putFraction(t.Nanosecond())
+		return s.text
+	}
+	s.text = s.text[:0]
+	s.other = t.AppendFormat(s.other[:0], layout)
+	return s.other
+}
+
+// findFraction compares the texts of a second's beginning and of 111111111 ns
+// later. It reports whether they are the same but for one run of digits.
+func (s *secondText) findFraction() bool {
+	s.from, s.digits = 0, 0
+	if len(s.text) != len(s.other) {
+		return false // .999 has no digits for whole seconds
+	}
+	for i, c := range s.text {
+		switch {
+		case c == s.other[i]:
+		case c != '0' || s.other[i] != '1' || s.digits > 0 && i != s.from+s.digits:
+			return false
+		default:
+			if s.digits == 0 {
+				s.from = i
+			}
+			s.digits++
+		}
+	}
+	return s.digits <= 9
+}
+
+// putFraction writes the digits, which are cut off and not rounded.
+func (s *secondText) putFraction(nsec int) {
+	if s.digits == 0 {
+		return
+	}
+	for range 9 - s.digits {
+		nsec /= 10
+	}
+	for i := s.from + s.digits - 1; i >= s.from; i-- {
+		s.text[i] = byte('0' + nsec%10)
+		nsec /= 10
+	}
+}
