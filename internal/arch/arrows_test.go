@@ -27,11 +27,12 @@ var arrows = []struct {
 	{"internal/callsite", nil},
 	{"internal/invariants", nil},
 	{"internal/arch", nil},
+	{"internal/plan", []string{"internal/jsonenc", "internal/jsonscan", "internal/secret"}},
 	{"internal/*", []string{"internal/*"}},
 
 	{"pool", []string{"internal/invariants"}},
 	{"pool/list", []string{"internal/invariants"}},
-	{"schema", []string{"internal/jsonenc", "internal/jsonscan", "internal/secret", "pool"}},
+	{"schema", []string{"internal/*", "pool"}},
 	{"layout", []string{"."}},
 	{"nibslog", []string{".", "layout", "schema", "internal/*"}},
 	{"nibhttp", []string{"."}},

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// AppendAny appends v, whatever it is, as Append does. What v holds has no
+// address, so methods with a pointer receiver are not its own, unless v is a
+// pointer. It allocates nothing for types that Append allocates nothing for.
+func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
+	out, err := appendAny(dst, v, depth)
+	if err != nil {
+		return dst, err.of(reflect.TypeOf(v))
+	}
+	return out, nil
+}
+
+// appendAny appends what an interface holds. The types that are met most often
+// need no plan.
+func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case string:
+		return jsonenc.AppendString(dst, v), nil
+	case int:
+		return jsonenc.AppendInt(dst, int64(v)), nil
+	case float64:
+		return jsonenc.AppendFloat64(dst, v), nil
+	case bool:
+		return jsonenc.AppendBool(dst, v), nil
+	case int64:
+		return jsonenc.AppendInt(dst, v), nil
+	case time.Time:
+		return appendTime(dst, v)
+	}
+	typ, word := unpack(v)
+	p := ofValue(typ, v)
+	if p.err != nil {
+		return dst, p.fault()
+	}
+	if !p.direct {
+		return p.value(dst, word, depth)
+	}
+	if p.shows {
+		kept := new(pointer)
+		*kept = word
+		return p.value(dst, pointer(kept), depth)
+	}
+	return p.value(dst, hideWord(&word), depth)
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "reflect"
+
+// A code says how a value is written.
+type code uint8
+
+const (
+	codeNone code = iota // it cannot be
+
+	codeString
+	codeInt64
+	codeInt32
+	codeInt16
+	codeInt8
+	codeUint64
+	codeUint32
+	codeUint16
+	codeUint8
+	codeBool
+	codeFloat64
+	codeFloat32
+	codeNumber // json.Number
+	codeMicros // time.Duration in a unit; in nanoseconds it is a codeInt64
+	codeMillis
+	codeSeconds
+	codeQuoted // any of the above in quotes
+
+	codeTime
+	codeStruct
+	codePointer
+	codeInterface // with methods
+	codeAny       // without
+	codeSlice
+	codeArray
+	codeBytes // base64
+	codeRaw   // json.RawMessage
+	codeMap
+	codeJSON // MarshalJSON
+	codeText // MarshalText
+	codeMask
+
+	// Of operations only.
+	codePlan  // the value has a plan with another code
+	codeConst // no value, only text
+	codeEmbed // the fields of an embedded pointer's struct
+)
+
+// codeOf is how kinds without methods of their own are written.
+func codeOf(t reflect.Type) code {
+	switch t.Kind() {
+	case reflect.String:
+		return codeString
+	case reflect.Bool:
+		return codeBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return [...]code{1: codeInt8, 2: codeInt16, 4: codeInt32, 8: codeInt64}[t.Size()]
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return [...]code{1: codeUint8, 2: codeUint16, 4: codeUint32, 8: codeUint64}[t.Size()]
+	case reflect.Float32:
+		return codeFloat32
+	case reflect.Float64:
+		return codeFloat64
+	case reflect.Struct:
+		return codeStruct
+	case reflect.Pointer:
+		return codePointer
+	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			return codeAny
+		}
+		return codeInterface
+	case reflect.Slice:
+		return codeSlice
+	case reflect.Array:
+		return codeArray
+	case reflect.Map:
+		return codeMap
+	}
+	return codeNone
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plan turns types into plans, once, and values into JSON by them.
+//
+// # How a value is encoded
+//
+// A [Plan] is made the first time a type is seen: reflection finds the fields,
+// the tags, the methods, and the result is a flat list of operations, each with
+// an offset into the value and the text that comes before it. A struct within a
+// struct needs no operation of its own: its fields are operations of the outer
+// one, and its braces belong to the texts around them. Encoding is then one loop
+// with one switch; reflection is left for maps of unusual types.
+//
+// The text is that of encoding/json in Go 1.26 without HTML escaping, except
+// that
+//
+//   - strings are escaped as package jsonenc says, and bytes that are not UTF-8
+//     become U+FFFD itself and not an escape sequence, in what marshalers return
+//     as well;
+//   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf" and no
+//     error;
+//   - containers nest at most as deep as the caller allows, which also ends
+//     cycles, and a pointer to a pointer or to an interface counts as one;
+//   - the tag log has a say: log:"-" leaves a field out, log:"mask" writes "***"
+//     in its place, and log:"unit=s" (or ms, us, ns) writes a [time.Duration] as
+//     a number of that unit;
+//   - a value with a method IsSecret() is written "***", wherever it stands.
+//
+// # Pointers that are hidden
+//
+// A value on the stack can be encoded where it lies if nothing keeps a pointer
+// to it. Whether that is so, [Plan.Hideable] tells; the compiler cannot know, so
+// [AppendValue] hides the pointer from it. What the value points to is not
+// hidden and lies on the heap.
+package plan

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// hot reports whether an operation has a case of its own in members.
+func (c code) hot() bool {
+	switch c {
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeTime:
+		return true
+	}
+	return false
+}
+
+// members appends the members of the struct at v, with a comma in front of each.
+// The caller has checked that p.inner containers may nest.
+func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
+	for i := range p.ops {
+		o := &p.ops[i]
+		at := add(v, uintptr(o.off))
+		if o.omit != omitNever && o.skips(at) {
+			continue
+		}
+		switch o.code {
+		case codeString:
+			dst = jsonenc.AppendTextString(dst, &o.text, load[string](at))
+		case codeInt64:
+			dst = jsonenc.AppendTextInt(dst, &o.text, load[int64](at))
+		case codeInt32:
+			dst = jsonenc.AppendTextInt(dst, &o.text, int64(load[int32](at)))
+		case codeUint64:
+			dst = jsonenc.AppendTextUint(dst, &o.text, load[uint64](at))
+		case codeUint8:
+			dst = jsonenc.AppendTextUint(dst, &o.text, uint64(load[uint8](at)))
+		case codeBool:
+			dst = jsonenc.AppendBool(jsonenc.AppendText(dst, &o.text), load[bool](at))
+		case codeFloat64:
+			dst = jsonenc.AppendFloat64(jsonenc.AppendText(dst, &o.text), load[float64](at))
+		case codeConst:
+			dst = jsonenc.AppendText(dst, &o.text)
+		default:
+			var err *Error
+			if dst, err = o.append(dst, at, depth-int(o.nest)); err != nil {
+				return dst, err.in(p.steps[i])
+			}
+		}
+	}
+	return dst, nil
+}
+
+// append is the rest of members, for one operation.
+func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
+	if o.code == codeEmbed {
+		at = load[pointer](at)
+		if at == nil {
+			return dst, nil
+		}
+		if depth < o.sub.inner {
+			return dst, failure(errDepth)
+		}
+		return o.sub.members(dst, at, depth)
+	}
+	return o.sub.value(jsonenc.AppendText(dst, &o.text), at, depth)
+}
+
+// object appends the struct at v.
+func (p *Plan) object(dst []byte, v pointer, depth int) ([]byte, *Error) {
+	if depth <= p.inner {
+		return dst, failure(errDepth)
+	}
+	start := len(dst)
+	dst, err := p.members(dst, v, depth-1)
+	if err != nil {
+		return dst, err
+	}
+	if len(dst) == start {
+		return append(dst, "{}"...), nil
+	}
+	dst[start] = '{'
+	return append(dst, '}'), nil
+}
+
+// value appends the value at v.
+func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
+	switch p.code {
+	case codeStruct:
+		return p.object(dst, v, depth)
+	case codePointer:
+		return p.pointee(dst, load[pointer](v), depth)
+	case codeSlice:
+		data, n := loadSlice(v)
+		if data == nil {
+			return append(dst, "null"...), nil
+		}
+		return p.elements(dst, data, n, depth)
+	case codeArray:
+		return p.elements(dst, v, p.n, depth)
+	case codeAny:
+		return appendAny(dst, load[any](v), depth)
+	case codeInterface:
+		return appendAny(dst, loadInterface(v), depth)
+	case codeMap:
+		return p.mapping(dst, load[pointer](v), depth)
+	case codeTime:
+		return appendTime(dst, load[time.Time](v))
+	case codeJSON:
+		return p.callJSON(dst, v, depth)
+	case codeText:
+		return p.callText(dst, v)
+	case codeRaw:
+		return appendRaw(dst, load[[]byte](v), depth)
+	case codeQuoted:
+		return p.elem.quoted(dst, v)
+	case codeNumber:
+		return appendNumber(dst, load[string](v))
+	case codeNone:
+		return dst, failure(p.bad.Err)
+	}
+	return p.scalar(dst, v), nil
+}
+
+// scalar appends a value that cannot fail.
+func (p *Plan) scalar(dst []byte, v pointer) []byte {
+	switch p.code {
+	case codeString:
+		return jsonenc.AppendString(dst, load[string](v))
+	case codeInt64:
+		return jsonenc.AppendInt(dst, load[int64](v))
+	case codeInt32:
+		return jsonenc.AppendInt(dst, int64(load[int32](v)))
+	case codeInt16:
+		return jsonenc.AppendInt(dst, int64(load[int16](v)))
+	case codeInt8:
+		return jsonenc.AppendInt(dst, int64(load[int8](v)))
+	case codeUint64:
+		return jsonenc.AppendUint(dst, load[uint64](v))
+	case codeUint32:
+		return jsonenc.AppendUint(dst, uint64(load[uint32](v)))
+	case codeUint16:
+		return jsonenc.AppendUint(dst, uint64(load[uint16](v)))
+	case codeUint8:
+		return jsonenc.AppendUint(dst, uint64(load[uint8](v)))
+	case codeBool:
+		return jsonenc.AppendBool(dst, load[bool](v))
+	case codeFloat64:
+		return jsonenc.AppendFloat64(dst, load[float64](v))
+	case codeFloat32:
+		return jsonenc.AppendFloat32(dst, load[float32](v))
+	case codeMicros:
+		return jsonenc.AppendMicros(dst, load[time.Duration](v))
+	case codeMillis:
+		return jsonenc.AppendMillis(dst, load[time.Duration](v))
+	case codeSeconds:
+		return jsonenc.AppendSeconds(dst, load[time.Duration](v))
+	case codeMask:
+		return append(dst, masked...)
+	case codeBytes:
+		if b := load[[]byte](v); b != nil {
+			return jsonenc.AppendBase64(dst, b)
+		}
+	}
+	return append(dst, "null"...)
+}
+
+// pointee appends what a pointer points to.
+func (p *Plan) pointee(dst []byte, v pointer, depth int) ([]byte, *Error) {
+	if v == nil {
+		return append(dst, "null"...), nil
+	}
+	if p.link {
+		if depth <= 0 {
+			return dst, failure(errDepth)
+		}
+		depth--
+	}
+	return p.elem.value(dst, v, depth)
+}
+
+// elements appends the n values from data on as an array.
+func (p *Plan) elements(dst []byte, data pointer, n, depth int) ([]byte, *Error) {
+	if depth <= 0 {
+		return dst, failure(errDepth)
+	}
+	if n == 0 {
+		return append(dst, "[]"...), nil
+	}
+	start := len(dst)
+	var err *Error
+	for i := range n {
+		dst, err = p.elem.value(append(dst, ','), add(data, uintptr(i)*p.size), depth-1)
+		if err != nil {
+			return dst, err.inElement(i)
+		}
+	}
+	dst[start] = '['
+	return append(dst, ']'), nil
+}
+
+// quoted appends the scalar at v within quotes.
+func (p *Plan) quoted(dst []byte, v pointer) ([]byte, *Error) {
+	start := len(dst)
+	dst = append(dst, '"')
+	var err *Error
+	if dst, err = p.value(dst, v, 0); err != nil {
+		return dst, err
+	}
+	if dst[start+1] != '"' {
+		return append(dst, '"'), nil
+	}
+	if p.code != codeString { // NaN and the infinities have their quotes
+		return append(dst[:start], dst[start+1:]...), nil
+	}
+	// The text of the string, quotes and all, becomes a string itself. It is
+	// written behind the first one and then moved over it.
+	end := len(dst)
+	dst = jsonenc.AppendBytes(dst, dst[start+1:])
+	n := copy(dst[start:], dst[end:])
+	return dst[:start+n], nil
+}

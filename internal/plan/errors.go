@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+)
+
+// An Error says what could not be encoded and where it stands.
+type Error struct {
+	Path string // from the outermost type: Order.Items[3].Price
+	Err  error  // what is wrong there
+
+	tag bool // what is wrong is the type, such as a tag in it: no value gets around that
+}
+
+func (e *Error) Error() string { return "nib/schema: " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+var (
+	errDepth     = errors.New("nested too deep")
+	errNotStruct = errors.New("not a struct, so it has no fields to add")
+)
+
+// failure begins an error. Each container that it leaves on its way out puts its
+// own step in front of the path.
+func failure(err error) *Error { return &Error{Err: err} }
+
+func (e *Error) in(step string) *Error {
+	e.Path = step + e.Path
+	return e
+}
+
+func (e *Error) inElement(i int) *Error { return e.in("[" + strconv.Itoa(i) + "]") }
+func (e *Error) inKey(key string) *Error {
+	return e.in("[" + strconv.Quote(key) + "]")
+}
+
+// of ends the path at the outermost type.
+func (e *Error) of(t reflect.Type) error { return e.in(typeName(t)) }
+
+func typeName(t reflect.Type) string {
+	if t == nil {
+		return "nil"
+	}
+	if name := t.Name(); name != "" {
+		return name
+	}
+	return t.String()
+}
+
+// fault is why no value of p's type can be encoded, to be put into a path.
+func (p *Plan) fault() *Error { return &Error{Path: p.bad.Path, Err: p.bad.Err} }

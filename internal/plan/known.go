@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// appendNumber appends a json.Number.
+func appendNumber(dst []byte, s string) ([]byte, *Error) {
+	if s == "" {
+		s = "0" // as encoding/json has it
+	}
+	if !isNumber(s) {
+		return dst, failure(fmt.Errorf("json: invalid number literal %q", s))
+	}
+	return append(dst, s...), nil
+}
+
+// isNumber tells whether s is a number in JSON. With a digit or a sign in front
+// and a digit at its end, a JSON value is a number without space around it.
+func isNumber(s string) bool {
+	first, last := s[0], s[len(s)-1]
+	return (first == '-' || first-'0' <= 9) && last-'0' <= 9 && jsonscan.Valid(viewBytes(s))
+}
+
+// appendRaw appends a json.RawMessage.
+func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
+	if text == nil {
+		return append(dst, "null"...), nil
+	}
+	out, err := jsonscan.AppendCompact(dst, text, depth)
+	if err != nil {
+		return dst, failure(&json.MarshalerError{Type: typeRaw, Err: err})
+	}
+	return out, nil
+}
+
+// appendTime appends t as its method MarshalJSON does, which also gives the error
+// for a time that RFC 3339 has no text for.
+func appendTime(dst []byte, t time.Time) ([]byte, *Error) {
+	if out, ok := jsonenc.AppendRFC3339(dst, t); ok {
+		return out, nil
+	}
+	text, err := t.MarshalJSON()
+	if err != nil {
+		return dst, failure(&json.MarshalerError{Type: typeTime, Err: err})
+	}
+	return append(dst, text...), nil
+}

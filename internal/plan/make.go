@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"time"
+)
+
+var (
+	typeJSON     = reflect.TypeFor[json.Marshaler]()
+	typeText     = reflect.TypeFor[encoding.TextMarshaler]()
+	typeSecret   = reflect.TypeFor[interface{ IsSecret() }]()
+	typeLocker   = reflect.TypeFor[interface{ Lock() }]()
+	typeTime     = reflect.TypeFor[time.Time]()
+	typeDuration = reflect.TypeFor[time.Duration]()
+	typeNumber   = reflect.TypeFor[json.Number]()
+	typeRaw      = reflect.TypeFor[json.RawMessage]()
+)
+
+const wordSize = 4 << (^uintptr(0) >> 63) // bytes in a pointer
+
+// A node is what a plan is made for: a type, with or without an address.
+type node struct {
+	typ  reflect.Type
+	addr bool
+}
+
+// A maker makes the plans of one type and of those that it leads to. They may
+// lead back to each other, so a plan is known here before it is complete, and to
+// others only when all are.
+type maker struct {
+	plans map[node]*Plan
+	made  [2][]*Plan // without and with an address
+	parts []*Plan    // plans that belong to one place and are in no table
+}
+
+// plan returns the plan of t, which may not be complete yet if t leads to itself
+// by way of a pointer, slice or map.
+func (m *maker) plan(t reflect.Type, addr bool) *Plan {
+	tab, i := &values, 0
+	if addr {
+		tab, i = &addressed, 1
+	}
+	if p := tab.find(uintptr(identity(t))); p != nil {
+		return p
+	}
+	if p := m.plans[node{t, addr}]; p != nil {
+		return p
+	}
+	p := &Plan{typ: t, kind: t.Kind(), self: identity(t), toSelf: identity(reflect.PointerTo(t)), direct: direct(t)}
+	m.plans[node{t, addr}] = p
+	m.made[i] = append(m.made[i], p)
+	m.fill(p, addr)
+	return p
+}
+
+// fill decides how values of p's type are written. The order is that of
+// encoding/json, and types whose methods are known to this package come before
+// the methods themselves.
+func (m *maker) fill(p *Plan, addr bool) {
+	t := p.typ
+	byPointer := p.kind != reflect.Pointer && p.kind != reflect.Interface
+	has := func(method reflect.Type) bool {
+		return t.Implements(method) || byPointer && addr && reflect.PointerTo(t).Implements(method)
+	}
+	switch {
+	case byPointer && reflect.PointerTo(t).Implements(typeSecret):
+		p.code = codeMask
+	case t == typeTime:
+		p.code = codeTime
+	case t == typeNumber:
+		p.code = codeNumber
+	case t == typeRaw:
+		p.code = codeRaw
+	case p.kind == reflect.Pointer && known(t.Elem()):
+		m.fillKind(p, addr)
+	case has(typeJSON):
+		m.fillMethod(p, codeJSON, byPointer)
+	case has(typeText):
+		m.fillMethod(p, codeText, byPointer)
+	default:
+		m.fillKind(p, addr)
+	}
+}
+
+// known tells whether this package has its own way with values of t, although
+// they have methods.
+func known(t reflect.Type) bool {
+	return t == typeTime || t == typeRaw || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(typeSecret)
+}
+
+// fillMethod is fill for types that write themselves.
+func (m *maker) fillMethod(p *Plan, c code, byPointer bool) {
+	p.code, p.calls, p.shows = c, true, byPointer
+	method := typeJSON
+	if c == codeText {
+		method = typeText
+	}
+	p.locked = !p.typ.Implements(method) && holdsLock(p.typ)
+}
+
+// holdsLock tells whether a copy of a value of t would copy the state of a lock.
+func holdsLock(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && holdsLock(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsLock(t.Field(i).Type) {
+				return true
+			}
+		}
+	case reflect.Interface, reflect.Pointer:
+		return false
+	}
+	return t.Size() > 0 && !t.Implements(typeLocker) && reflect.PointerTo(t).Implements(typeLocker)
+}
+
+// fillKind is fill for types without methods that count.
+func (m *maker) fillKind(p *Plan, addr bool) {
+	t := p.typ
+	p.code = codeOf(t)
+	switch p.code {
+	case codeStruct:
+		m.fillStruct(p, addr)
+	case codePointer:
+		p.elem = m.plan(t.Elem(), true)
+		k := t.Elem().Kind()
+		p.link = k == reflect.Pointer || k == reflect.Interface
+	case codeAny, codeInterface:
+		p.calls = true
+	case codeSlice:
+		p.elem, p.size = m.plan(t.Elem(), true), t.Elem().Size()
+		if p.elem.code == codeUint8 {
+			p.code = codeBytes
+		}
+	case codeArray:
+		p.elem, p.size, p.n = m.plan(t.Elem(), addr), t.Elem().Size(), t.Len()
+	case codeMap:
+		m.fillMap(p)
+	case codeNone:
+		p.bad = failure(&json.UnsupportedTypeError{Type: t})
+	}
+}
+
+// direct tells whether an interface holds a value of t itself, not its address:
+// t is a pointer, or has the size of one and consists of just that. What exactly
+// counts differs between releases of Go, so an interface is made and looked at:
+// the address of a value is never nil.
+func direct(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return true
+	case reflect.Struct, reflect.Array:
+		if t.Size() == wordSize {
+			_, word := unpack(reflect.Zero(t).Interface())
+			return word == nil
+		}
+	}
+	return false
+}
+
+// finish completes what depends on plans that lead to each other: each fact is
+// carried from plan to plan until nothing changes any more.
+func (m *maker) finish() {
+	all := append(append(m.made[0][:len(m.made[0]):len(m.made[0])], m.made[1]...), m.parts...)
+	for changed := true; changed; {
+		changed = false
+		for _, p := range all {
+			before := *p
+			p.learn()
+			changed = changed || p.calls != before.calls || p.shows != before.shows ||
+				p.locked != before.locked || (p.bad == nil) != (before.bad == nil)
+		}
+	}
+	for _, p := range all {
+		if p.bad != nil {
+			p.err = (&Error{Path: p.bad.Path, Err: p.bad.Err}).of(p.typ)
+		}
+	}
+}
+
+// learn takes over what holds for p because it holds for the plans that p uses.
+func (p *Plan) learn() {
+	switch p.code {
+	case codeStruct:
+		for i := range p.ops {
+			p.learnOp(i)
+		}
+	case codeArray, codeQuoted:
+		p.learnFrom(p.elem, "[]", p.n > 0 || p.code == codeQuoted, true)
+	case codePointer:
+		p.learnFrom(p.elem, "", false, false)
+	case codeSlice, codeMap:
+		p.learnFrom(p.elem, "[]", false, false)
+	}
+}
+
+func (p *Plan) learnOp(i int) {
+	f := &p.ops[i]
+	if f.sub == nil {
+		return
+	}
+	if f.code == codeEmbed {
+		p.learnFrom(f.sub, "", false, false)
+	} else if f.code != codeConst {
+		p.learnFrom(f.sub, p.steps[i], f.omit == omitNever, true)
+	}
+}
+
+// learnFrom takes over from part. always says that each value of p has one, and
+// within that it lies within the value itself.
+func (p *Plan) learnFrom(part *Plan, step string, always, within bool) {
+	p.calls = p.calls || part.calls
+	p.shows = p.shows || within && part.shows
+	p.locked = p.locked || within && part.locked
+	if p.bad == nil && part.bad != nil && (always || part.bad.tag) {
+		p.bad = &Error{step + part.bad.Path, part.bad.Err, part.bad.tag}
+	}
+}

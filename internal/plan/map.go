@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// A mapping is what a plan knows about a type of map.
+type mapping struct {
+	key    *Plan // how keys become names: codeString, an integer, or codeText
+	elems  reflect.Type
+	spares sync.Pool // of *gathered
+}
+
+// gathered is what a map is copied to for its members to be sorted. It holds
+// nothing while it is in a pool.
+type gathered struct {
+	iter  reflect.MapIter
+	key   reflect.Value // of the type of the keys
+	elems reflect.Value // slice of the type of the elements
+	keys  []key
+	text  []byte // names that are not strings themselves
+}
+
+// keepEntries is how many entries a gathered may have that is kept in a pool.
+const keepEntries = 1 << 10
+
+// fillMap is fillKind for maps.
+func (m *maker) fillMap(p *Plan) {
+	t := p.typ
+	name := m.plan(t.Key(), false)
+	switch {
+	case name.code == codeMask:
+		name = nil // its names would all be the same
+	case t.Key().Kind() == reflect.String:
+		name = m.variant(name, codeString, nil)
+	case t.Key().Implements(typeText):
+		name = m.variant(name, codeText, nil)
+		p.calls = true
+	case scalar(t.Key().Kind()) && codeOf(t.Key()) <= codeUint8:
+		name = m.variant(name, codeOf(t.Key()), nil)
+	default:
+		name = nil
+	}
+	if name == nil {
+		p.code, p.bad = codeNone, failure(&json.UnsupportedTypeError{Type: t})
+		return
+	}
+	p.elem, p.size = m.plan(t.Elem(), false), t.Elem().Size()
+	p.keyed = &mapping{key: name, elems: reflect.SliceOf(t.Elem())}
+}
+
+// mapping appends the map m.
+func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
+	if m == nil {
+		return append(dst, "null"...), nil
+	}
+	if depth <= 0 {
+		return dst, failure(errDepth)
+	}
+	r := reflect.ValueOf(pack(p.self, m))
+	n := r.Len()
+	if n == 0 {
+		return append(dst, "{}"...), nil
+	}
+	g := p.keyed.take(n)
+	if err := p.gather(g, r); err != nil {
+		return dst, err
+	}
+	sortKeys(g.keys)
+	start := len(dst)
+	data := g.elems.UnsafePointer()
+	var err *Error
+	for i := range g.keys {
+		k := &g.keys[i]
+		dst, err = p.elem.value(jsonenc.AppendKey(dst, k.name), add(data, uintptr(k.i)*p.size), depth-1)
+		if err != nil {
+			return dst, err.inKey(k.name)
+		}
+	}
+	p.keyed.give(g)
+	dst[start] = '{'
+	return append(dst, '}'), nil
+}
+
+// take returns a gathered with room for n entries. It comes from the pool and
+// goes back when all has gone well; one that a method of the user's has run
+// away from, by a panic or otherwise, is left to the garbage collector. So it
+// needs no care when methods encode maps of the same type meanwhile.
+func (k *mapping) take(n int) *gathered {
+	g, _ := k.spares.Get().(*gathered)
+	if g == nil {
+		g = &gathered{key: reflect.New(k.key.typ).Elem(), elems: reflect.New(k.elems).Elem()}
+	}
+	if g.elems.Cap() < n {
+		g.elems.Set(reflect.MakeSlice(k.elems, n+n/2, n+n/2))
+	}
+	g.elems.SetLen(g.elems.Cap())
+	return g
+}
+
+func (k *mapping) give(g *gathered) {
+	if len(g.keys) > keepEntries {
+		return
+	}
+	g.iter.Reset(reflect.Value{})
+	g.key.SetZero()
+	g.elems.SetLen(len(g.keys))
+	g.elems.Clear()
+	clear(g.keys)
+	g.keys, g.text = g.keys[:0], g.text[:0]
+	k.spares.Put(g)
+}
+
+// gather copies the entries of r. A map that changes meanwhile is the caller's
+// race, unless it is a method of a key that changes it: then there may be more
+// entries than there were.
+func (p *Plan) gather(g *gathered, r reflect.Value) *Error {
+	g.iter.Reset(r)
+	for i := 0; g.iter.Next(); i++ {
+		g.key.SetIterKey(&g.iter)
+		if i == g.elems.Len() {
+			g.elems.Set(reflect.AppendSlice(g.elems, g.elems))
+		}
+		g.elems.Index(i).SetIterValue(&g.iter)
+		name, err := p.nameOf(g)
+		if err != nil {
+			return err
+		}
+		g.keys = append(g.keys, makeKey(name, i))
+	}
+	return nil
+}
+
+// nameOf returns the name that the key of g stands for.
+func (p *Plan) nameOf(g *gathered) (string, *Error) {
+	k := p.keyed.key
+	if k.code == codeString {
+		return g.key.String(), nil
+	}
+	start := len(g.text)
+	at := g.key.Addr().UnsafePointer()
+	if k.code != codeText {
+		g.text = k.scalar(g.text, at)
+	} else if r := k.receiver(at); r != nil {
+		text, err := r.(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return "", failure(fmt.Errorf("json: encoding error for type %q: %w", p.typ.String(), err))
+		}
+		g.text = append(g.text, text...)
+	} else if k.kind == reflect.Interface {
+		return "", failure(errNilKey)
+	}
+	// When text grows, the names so far stay where they are.
+	return viewString(g.text[start:]), nil
+}
+
+// errNilKey is where encoding/json panics. A nil pointer is the empty name.
+var errNilKey = errors.New("json: the key of a map is a nil interface")
+
+// AppendMap appends m with sorted keys, and its values as AppendAny does.
+func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
+	return AppendAny(dst, m, depth)
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+)
+
+// receiver returns the value at v as the interface that has its methods, nil if
+// it is a nil pointer or interface. Values that are neither are given by their
+// address: that has the methods with a value receiver as well, and saves a copy.
+func (p *Plan) receiver(v pointer) any {
+	if p.kind == reflect.Pointer || p.kind == reflect.Interface {
+		return p.held(v)
+	}
+	return pack(p.toSelf, v)
+}
+
+// callJSON appends what MarshalJSON returns, checked and in one line.
+func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
+	r := p.receiver(v)
+	if r == nil {
+		return append(dst, "null"...), nil
+	}
+	text, err := r.(json.Marshaler).MarshalJSON()
+	if err == nil {
+		var out []byte
+		if out, err = jsonscan.AppendCompact(dst, text, depth); err == nil {
+			return out, nil
+		}
+	}
+	return dst, failure(&json.MarshalerError{Type: p.typ, Err: err})
+}
+
+// callText appends what MarshalText returns, as a string.
+func (p *Plan) callText(dst []byte, v pointer) ([]byte, *Error) {
+	r := p.receiver(v)
+	if r == nil {
+		return append(dst, "null"...), nil
+	}
+	text, err := r.(encoding.TextMarshaler).MarshalText()
+	if err != nil {
+		return dst, failure(&textError{p.typ, err})
+	}
+	return jsonenc.AppendBytes(dst, text), nil
+}
+
+// A textError is what MarshalText returned. The type of encoding/json for it
+// cannot be made outside of that package.
+type textError struct {
+	typ reflect.Type
+	err error
+}
+
+func (e *textError) Error() string {
+	return "json: error calling MarshalText for type " + e.typ.String() + ": " + e.err.Error()
+}
+
+func (e *textError) Unwrap() error { return e.err }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// MaxDepth is how deep nib lets containers nest.
+const MaxDepth = 32
+
+// A Plan tells how values of one type are encoded. Plans are made by [Of] and
+// [For], never change and are kept for the life of the program; any number of
+// goroutines may use them.
+type Plan struct {
+	code   code
+	kind   reflect.Kind
+	direct bool // an interface holds the value itself where others hold its address
+	link   bool // of a pointer: to a pointer or an interface, so it counts as a container
+	calls  bool // code of the user's may run
+	shows  bool // code of the user's may be given the address of the value or a part of it
+	inner  int  // how deep structs nest in the operations of this one
+
+	elem *Plan   // of a pointer, slice, array or map; of what is quoted
+	size uintptr // of an element
+	n    int     // length of an array
+
+	ops   []op     // of a struct
+	steps []string // the path that belongs to each operation
+	keyed *mapping // of a map
+	table []Field  // of a struct
+
+	self   pointer // type word of the type
+	toSelf pointer // type word of a pointer to it
+	typ    reflect.Type
+	err    error  // why no value of the type can be encoded
+	bad    *Error // the same, before its path is complete
+	locked bool   // see Locked
+}
+
+// An op is one step of writing a struct: text that is always the same, and the
+// value behind it. The fields are in the order of use; the whole fills one cache
+// line.
+type op struct {
+	text    jsonenc.Text
+	sub     *Plan // of the value, or what omit looks at
+	off     uint32
+	code    code
+	omit    omission
+	omitToo omission // the other condition, if there are two
+	nest    uint8    // how many structs within this one are open around the value
+}
+
+// The plans of values that have an address, by type and by the pointer type; and
+// of those that have none, as the values of maps and interfaces: the methods
+// with a pointer receiver are not theirs.
+var addressed, targets, values table
+
+// making guards the making of plans.
+var making sync.Mutex
+
+// Of returns the plan of type t, for a value at an address of its own, so that
+// methods with a pointer receiver count. It takes a few nanoseconds and
+// allocates nothing, except the first time it sees the type. A type that cannot
+// be encoded has a plan too, which says so: see Err.
+func Of(t reflect.Type) *Plan {
+	if p := addressed.find(uintptr(identity(t))); p != nil {
+		return p
+	}
+	return make1(t, true)
+}
+
+// For is Of for the type T.
+func For[T any]() *Plan {
+	typ, _ := unpack((*T)(nil))
+	if p := targets.find(uintptr(typ)); p != nil {
+		return p
+	}
+	return make1(reflect.TypeFor[T](), true)
+}
+
+// ofValue returns the plan of what v holds.
+func ofValue(typ pointer, v any) *Plan {
+	if p := values.find(uintptr(typ)); p != nil {
+		return p
+	}
+	return make1(reflect.TypeOf(v), false)
+}
+
+// make1 makes the plan of one type and of those it leads to.
+func make1(t reflect.Type, addr bool) *Plan {
+	making.Lock()
+	defer making.Unlock()
+	m := maker{plans: map[node]*Plan{}}
+	p := m.plan(t, addr) // perhaps someone else's, made meanwhile
+	m.finish()
+	addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.self) })
+	targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.toSelf) })
+	values.add(m.made[0], func(p *Plan) uintptr { return uintptr(p.self) })
+	return p
+}
+
+// Type returns the type that the plan is for.
+func (p *Plan) Type() reflect.Type { return p.typ }
+
+// Err tells why no value of the type can be encoded: a channel, function or
+// complex number in a field that is always there, or a tag that makes no sense,
+// anywhere. It is nil for a type with a fault that a value may avoid, such as a
+// pointer to a channel; encoding it fails if it does not.
+func (p *Plan) Err() error { return p.err }
+
+// Plain reports whether encoding a value runs no code of the user's: no method
+// of the value or of anything that it leads to, and no interface whose value
+// might have one.
+func (p *Plan) Plain() bool { return !p.calls }
+
+// Hideable reports whether encoding keeps no copy of the value's address: it is
+// given to no method and lies nowhere but on the stack. What the value points to
+// has no such promise. Plain values are hideable, and so are those with
+// interfaces, and with pointers to types that have methods.
+func (p *Plan) Hideable() bool { return !p.shows }
+
+// Locked reports whether a copy of a value must not be encoded: the value, or
+// one within it, has a method Lock and is encoded by a method, either one with a
+// pointer receiver. The method may lock, and who copied the value may have
+// copied a lock that is taken.
+func (p *Plan) Locked() bool { return p.locked }
+
+// IsStruct reports whether AppendFields can be used.
+func (p *Plan) IsStruct() bool { return p.code == codeStruct }
+
+// Fields returns the fields of a struct in the order in which they are written.
+// They must not be changed.
+func (p *Plan) Fields() []Field { return p.table }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// masked stands in place of what must not be seen.
+const masked = `"***"`
+
+// fillStruct makes the operations of a struct.
+func (m *maker) fillStruct(p *Plan, addr bool) {
+	if p.typ.Size() > math.MaxUint32 {
+		p.bad = &Error{Err: errors.New("a struct of more than 4 GiB"), tag: true}
+		return
+	}
+	p.table, p.bad = fieldsOf(p.typ)
+	if p.bad == nil {
+		m.operations(p, p.table, 0, addr)
+	}
+}
+
+// maxInline is how many operations a struct may have that takes over those of a
+// struct within it.
+const maxInline = 128
+
+// A weaver gathers the operations of one struct. Text that is always the same
+// waits until there is an operation that it can come before.
+type weaver struct {
+	*Plan
+	text []byte
+}
+
+// operations makes the operations of p for fields, whose indexes lead from p's
+// type beginning with their element at.
+func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
+	w := weaver{Plan: p}
+	for len(fields) > 0 && p.bad == nil {
+		f := fields[0]
+		t, off := p.typ, uintptr(0)
+		// Walk to the field, or to an embedded pointer on the way to it.
+		i := at
+		for ; ; i++ {
+			sf := t.Field(f.Index[i])
+			t, off = sf.Type, off+sf.Offset
+			if i == len(f.Index)-1 || t.Kind() == reflect.Pointer {
+				break
+			}
+		}
+		if i == len(f.Index)-1 {
+			m.field(&w, f, uint32(off), addr)
+			fields = fields[1:]
+			continue
+		}
+		// All fields behind the same pointer follow each other.
+		n := 1
+		for n < len(fields) && len(fields[n].Index) > i && slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
+			n++
+		}
+		part := &Plan{code: codeStruct, typ: t.Elem(), kind: reflect.Struct}
+		m.parts = append(m.parts, part)
+		m.operations(part, fields[:n], i+1, true)
+		w.flush()
+		w.add(op{code: codeEmbed, sub: part, off: uint32(off)}, "")
+		p.bad = part.bad
+		fields = fields[n:]
+	}
+	w.flush()
+}
+
+// field adds the operation of one field, or the operations of the struct that it
+// is.
+func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
+	step := "." + f.Path
+	sub := m.plan(f.Type, addr)
+	if f.Unit != "" {
+		if sub = m.inUnit(sub, units[f.Unit]); sub == nil {
+			w.bad = badTag(errUnit(f.Unit, f.Type), f.Path)
+			return
+		}
+	}
+	if f.Quoted {
+		sub = m.inQuotes(sub)
+	}
+	o := op{sub: sub, off: off, code: codePlan}
+	if never := w.setOmission(&o, f, addr); never {
+		return
+	}
+	key := jsonenc.AppendKey(nil, f.Name)
+	switch {
+	case o.omit != omitNever:
+		w.flush()
+	case f.Masked || sub.code == codeMask:
+		w.text = append(append(w.text, key...), masked...)
+		return
+	case sub.code == codeStruct && sub.bad == nil && sub.begins() && len(w.ops)+len(sub.ops) <= maxInline:
+		w.inline(sub, key, step, off)
+		return
+	}
+	w.text = append(w.text, key...)
+	switch {
+	case f.Masked || sub.code == codeMask:
+		o.code = codeConst
+		w.text = append(w.text, masked...)
+	case sub.code == codeString:
+		o.code = codeString
+		w.text = append(w.text, '"')
+	case sub.code.hot():
+		o.code = sub.code
+	}
+	w.add(o, step)
+}
+
+// begins reports whether the members of p always begin with the same one, or
+// there are none.
+func (p *Plan) begins() bool {
+	return len(p.ops) == 0 || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
+}
+
+// inline takes over the operations of a struct within this one, with its braces
+// as parts of texts.
+func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
+	w.text = append(append(w.text, key...), '{')
+	for i, o := range sub.ops {
+		text := o.text.String()
+		if i == 0 {
+			text = text[1:] // the comma
+		}
+		if o.omit != omitNever || o.code == codeEmbed {
+			w.flush()
+		}
+		w.text = append(w.text, text...)
+		if o.code == codeConst && o.omit == omitNever {
+			continue
+		}
+		o.off += off
+		o.nest++
+		w.add(o, step+sub.steps[i])
+	}
+	w.text = append(w.text, '}')
+	w.Plan.inner = max(w.Plan.inner, sub.inner+1)
+}
+
+// add adds an operation behind the text that has been gathered.
+func (w *weaver) add(o op, step string) {
+	o.text = jsonenc.MakeText(string(w.text))
+	w.text = w.text[:0]
+	w.ops = append(w.ops, o)
+	w.steps = append(w.steps, step)
+}
+
+// flush makes an operation of text that cannot wait, because what comes next may
+// be left out or be the end.
+func (w *weaver) flush() {
+	if len(w.text) > 0 {
+		w.add(op{code: codeConst}, "")
+	}
+}
+
+// inUnit returns how a time.Duration, or a pointer to one, is written in a unit,
+// nil for any other type.
+func (m *maker) inUnit(p *Plan, c code) *Plan {
+	switch {
+	case p.typ == typeDuration:
+		return m.variant(p, c, nil)
+	case p.code == codePointer && p.elem.typ == typeDuration:
+		return m.variant(p, codePointer, m.variant(p.elem, c, nil))
+	}
+	return nil
+}
+
+// inQuotes returns how a scalar, or what a pointer points to, is written with the
+// tag option string. Values that write themselves do not care for it.
+func (m *maker) inQuotes(p *Plan) *Plan {
+	switch {
+	case p.code >= codeString && p.code <= codeSeconds:
+		return m.variant(p, codeQuoted, p)
+	case p.code == codePointer && p.typ.Name() == "":
+		if elem := m.inQuotes(p.elem); elem != p.elem {
+			return m.variant(p, codePointer, elem)
+		}
+	}
+	return p
+}
+
+// variant returns a plan for the type of p that differs from it.
+func (m *maker) variant(p *Plan, c code, elem *Plan) *Plan {
+	v := *p
+	v.code, v.elem = c, elem
+	m.parts = append(m.parts, &v)
+	return &v
+}

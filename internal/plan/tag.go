@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// A jsonTag is what the tag json says.
+type jsonTag struct {
+	name                        string // empty if there is none, or one that is not allowed
+	skip                        bool
+	omitEmpty, omitZero, quoted bool
+}
+
+func parseJSONTag(tag reflect.StructTag) jsonTag {
+	text := tag.Get("json")
+	if text == "-" {
+		return jsonTag{skip: true}
+	}
+	name, options, _ := strings.Cut(text, ",")
+	var t jsonTag
+	if allowedName(name) {
+		t.name = name
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "omitempty":
+			t.omitEmpty = true
+		case "omitzero":
+			t.omitZero = true
+		case "string":
+			t.quoted = true
+		}
+	}
+	return t
+}
+
+// allowedName tells whether encoding/json takes a name from a tag: it may hold
+// letters, digits, and ASCII punctuation but for quotes, backslash and comma.
+func allowedName(name string) bool {
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// A logTag is what the tag log says.
+type logTag struct {
+	skip, mask bool
+	unit       string // "", or a key of units
+}
+
+// units are the codes that write a time.Duration in a unit.
+var units = map[string]code{"s": codeSeconds, "ms": codeMillis, "us": codeMicros, "ns": codeInt64}
+
+func parseLogTag(tag reflect.StructTag) (t logTag, err error) {
+	text := tag.Get("log")
+	if text == "" {
+		return t, nil
+	}
+	for option := range strings.SplitSeq(text, ",") {
+		unit, isUnit := strings.CutPrefix(option, "unit=")
+		switch {
+		case option == "-":
+			t.skip = true
+		case option == "mask":
+			t.mask = true
+		case isUnit && units[unit] != codeNone:
+			t.unit = unit
+		default:
+			return t, fmt.Errorf("the tag log:%q has an unknown option %q; there are -, mask, unit=s, unit=ms, unit=us, unit=ns", text, option)
+		}
+	}
+	return t, nil
+}

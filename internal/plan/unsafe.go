@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// A pointer points to a value whose type is in the plan that it is used with.
+// The name keeps package unsafe out of the other files: they read through load
+// and move through add, and the two are right because offsets, sizes and types
+// all come from reflect.
+type pointer = unsafe.Pointer
+
+// load reads the T at p. In bounds because the plan says that a T, or a type
+// with the same layout, is there.
+func load[T any](p pointer) T { return *(*T)(p) }
+
+// add returns the address n bytes behind p. In bounds because n is the offset of
+// a field of the struct at p, or of an element of the array at p.
+func add(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
+
+// loadSlice returns address and length of the slice at p, whatever its elements.
+// All slices have the same layout.
+func loadSlice(p pointer) (data pointer, n int) {
+	s := *(*[]byte)(p)
+	return unsafe.Pointer(unsafe.SliceData(s)), len(s)
+}
+
+// An eface is the layout of an interface without methods, and its second word is
+// where one with methods has its own: the word is a pointer to the value, or the
+// value itself where that is a pointer (see Plan.direct).
+type eface struct{ typ, word unsafe.Pointer }
+
+// unpack returns the words of v.
+func unpack(v any) (typ, word pointer) {
+	e := (*eface)(unsafe.Pointer(&v))
+	return e.typ, e.word
+}
+
+// pack is the reverse of unpack. The type word comes from unpack or identity.
+func pack(typ, word pointer) (v any) {
+	e := (*eface)(unsafe.Pointer(&v))
+	e.typ, e.word = typ, word
+	return v
+}
+
+// identity returns the type word that values of type t have: a reflect.Type is
+// an interface that holds a pointer to the very descriptor.
+func identity(t reflect.Type) pointer {
+	return (*eface)(unsafe.Pointer(&t)).word
+}
+
+// loadInterface reads an interface that has methods. Which ones makes no
+// difference to the layout; the conversion to any finds the type.
+func loadInterface(p pointer) any {
+	return *(*interface{ Method() })(p)
+}
+
+// hide returns p in a way that the compiler does not follow, so that what p
+// points to may stay on the stack. That is sound because a Plan that is Hideable
+// keeps no copy of p outside of the stack: when the stack is moved, all copies
+// are adjusted. x is read back at once; nothing can move the stack in between.
+func hide(p unsafe.Pointer) unsafe.Pointer {
+	x := uintptr(p)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
+}
+
+// viewString returns b as a string without a copy. It is valid as long as b does
+// not change; callers do not keep it.
+func viewString(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// viewBytes returns s as bytes without a copy. They must not be written to.
+func viewBytes(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s))
+}
+
+// Append appends v, of the plan's type, as JSON. depth is how many containers
+// may still nest. If Hideable reports true, v need not be on the heap, and the
+// caller may hide it.
+//
+// It allocates to grow dst, for errors, and where the methods of values do. Any
+// number of goroutines may call it. The error is an *Error, and dst is then
+// returned at its old length, but the bytes behind it may have changed.
+func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
+	if p.err != nil {
+		return dst, p.err
+	}
+	if out, err := p.value(dst, v, depth); err == nil {
+		return out, nil
+	} else {
+		return dst, err.of(p.typ)
+	}
+}
+
+// AppendFields is Append for a struct whose members become members of an object
+// that is open already: each is written with a comma in front, without braces
+// around them. depth counts from within that object.
+func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
+	if p.err != nil {
+		return dst, p.err
+	}
+	if p.code != codeStruct {
+		return dst, failure(errNotStruct).of(p.typ)
+	}
+	if depth < p.inner {
+		return dst, failure(errDepth).of(p.typ)
+	}
+	if out, err := p.members(dst, v, depth); err == nil {
+		return out, nil
+	} else {
+		return dst, err.of(p.typ)
+	}
+}
+
+// AppendValue appends v with the plan of T. It allocates no more than Append,
+// and one copy of v if T is not Hideable.
+func AppendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
+	p := For[T]()
+	if p.Hideable() {
+		return p.Append(dst, hide(unsafe.Pointer(&v)), depth)
+	}
+	kept := new(T)
+	*kept = v
+	return p.Append(dst, unsafe.Pointer(kept), depth)
+}
+
+// AppendPointer appends what v points to, with the plan of T; nil is null.
+func AppendPointer[T any](dst []byte, v *T, depth int) ([]byte, error) {
+	if v == nil {
+		return append(dst, "null"...), nil
+	}
+	return For[T]().Append(dst, unsafe.Pointer(v), depth)
+}
+
+// hideWord is hide for a variable on the stack that holds a value of which an
+// interface has no address.
+func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
