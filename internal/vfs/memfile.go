@@ -44,8 +44,8 @@ func (f *memFile) begin(op Op) (short int, err error) {
 	if f.closed {
 		err = os.ErrClosed
 	}
-	if err != nil {
-		err = &fs.PathError{Op: string(op), Path: f.name, Err: err}
+	if err != nil && op != OpWrite {
+		err = f.fail(op, err)
 	}
 	return short, err
 }
@@ -58,7 +58,7 @@ func (f *memFile) Write(p []byte) (int, error) {
 	short, err := f.begin(OpWrite)
 	defer f.m.mu.Unlock()
 	if f.flag&(os.O_WRONLY|os.O_RDWR) == 0 && err == nil {
-		return 0, f.fail(OpWrite, syscall.EBADF)
+		return 0, syscall.EBADF
 	}
 	if f.flag&os.O_APPEND != 0 {
 		f.at = int64(len(f.n.data))
@@ -76,7 +76,10 @@ func (f *memFile) WriteAt(p []byte, at int64) (n int, err error) {
 	defer f.m.mu.Unlock()
 	n, err = f.put(p, at, short, err)
 	if err == nil && n < len(p) {
-		err = f.fail(OpWrite, syscall.ENOSPC)
+		err = syscall.ENOSPC
+	}
+	if err != nil {
+		err = f.fail(OpWrite, err)
 	}
 	return n, err
 }
@@ -94,7 +97,7 @@ func (f *memFile) put(p []byte, at int64, short int, err error) (int, error) {
 	if grow := end - int64(len(f.n.data)); grow > 0 {
 		missing := grow - f.m.take(f.n, grow)
 		if p = p[:max(int64(len(p))-missing, 0)]; len(p) == 0 && missing > 0 {
-			return 0, f.fail(OpWrite, syscall.ENOSPC)
+			return 0, syscall.ENOSPC
 		}
 		f.n.grow(at + int64(len(p)))
 	}

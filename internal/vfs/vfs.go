@@ -54,7 +54,8 @@ type FS interface {
 // Offsets and sizes are in bytes.
 type File interface {
 	// Write writes at the end of a file opened with O_APPEND, else behind the
-	// last write. It may write less than p without an error, as write(2).
+	// last write. It may write less than p without an error, as write(2). Its
+	// error is the system's number itself: a full disk costs no allocations.
 	Write(p []byte) (n int, err error)
 
 	io.ReaderAt

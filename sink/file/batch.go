@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import "github.com/nib-log/nib"
+
+// A batch is lines that are written together.
+type batch struct {
+	data []byte
+	ends []end
+	sent int // bytes of data that are out
+	done int // lines that are out
+}
+
+// An end is where a line ends in a batch, and the row of its level in a tally.
+type end struct {
+	at    int
+	level int
+}
+
+// newBatch makes a batch of up to size bytes. The array of ends grows if lines
+// are shorter than 64 bytes.
+func newBatch(size int) batch {
+	return batch{data: make([]byte, 0, size), ends: make([]end, 0, size/64+1)}
+}
+
+// add appends the line of r.
+func (b *batch) add(r *nib.Record) {
+	b.data = append(b.data, r.Line...)
+	b.ends = append(b.ends, end{len(b.data), levelIndex(r.Level)})
+}
+
+// lines is how many lines are not out.
+func (b *batch) lines() int { return len(b.ends) - b.done }
+
+// next is the size of the next line.
+func (b *batch) next() int { return b.ends[b.done].at - b.sent }
+
+// upTo returns as many of the next lines as have room, but at least one. What is
+// out ends with a line.
+func (b *batch) upTo(room int64) []byte {
+	if room >= int64(len(b.data)-b.sent) {
+		return b.data[b.sent:]
+	}
+	last := b.done
+	for last+1 < len(b.ends) && int64(b.ends[last+1].at-b.sent) <= room {
+		last++
+	}
+	return b.data[b.sent:b.ends[last].at]
+}
+
+// advance notes that n more bytes are out, and returns the lines and bytes that
+// are complete with them.
+func (b *batch) advance(n int) (lines, bytes uint64) {
+	from, first := b.sent, b.done
+	b.sent += n
+	for b.done < len(b.ends) && b.ends[b.done].at <= b.sent {
+		b.done++
+	}
+	if b.done == first {
+		return 0, 0
+	}
+	return uint64(b.done - first), uint64(b.ends[b.done-1].at - from)
+}
+
+// drop counts the lines that are not out and empties the batch.
+func (b *batch) drop(count *[levels]uint64) {
+	for _, e := range b.ends[b.done:] {
+		count[e.level]++
+	}
+	b.reset()
+}
+
+func (b *batch) reset() {
+	b.data, b.ends, b.sent, b.done = b.data[:0], b.ends[:0], 0, 0
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A buffer is where lines wait. Callers append to fill under the buffer's lock;
+// whoever finds it full takes the lock of the sink, swaps fill and out and writes
+// that, while others go on filling. A timer is set by the first line that finds
+// it unset and writes the lines when it fires, so an idle sink has neither a timer
+// nor a goroutine.
+type buffer struct {
+	size  int
+	delay time.Duration
+
+	mu     sync.Mutex // taken under that of the sink
+	fill   batch
+	direct bool // lines are to take the way of write, to learn why they are lost
+	armed  bool
+	timer  *time.Timer
+	firing sync.WaitGroup // timers that are set, and functions of theirs that run
+}
+
+func newBuffer(s *Sink, size int) *buffer {
+	b := &buffer{size: size, delay: s.c.Delay, fill: newBatch(size)}
+	b.timer = time.AfterFunc(time.Hour, s.flushLate)
+	b.timer.Stop()
+	return b
+}
+
+// collect puts the line of r into the buffer, or writes or drops it.
+func (s *Sink) collect(r *nib.Record) error {
+	if !s.buffer.add(r) {
+		return s.collectSlowly(r)
+	}
+	if r.Level >= nib.LevelError {
+		s.mu.Lock()
+		s.flushBuffer(nil)
+		s.unlock()
+	}
+	return nil
+}
+
+// add adds the line of r, if it may be collected and fits.
+func (b *buffer) add(r *nib.Record) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.direct || len(r.Line) > b.size-len(b.fill.data) {
+		return false
+	}
+	b.put(r)
+	return true
+}
+
+// put adds the line of r and sees to it that it is written in time. The lock of
+// the buffer is held.
+func (b *buffer) put(r *nib.Record) {
+	b.fill.add(r)
+	if !b.armed {
+		b.armed = true
+		b.firing.Add(1)
+		b.timer.Reset(b.delay)
+	}
+}
+
+// collectSlowly makes room for r. If it is longer than the buffer, or writing
+// fails, it is written by itself after what was there before.
+func (s *Sink) collectSlowly(r *nib.Record) error {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.closed && s.failing.err == nil && len(r.Line) <= s.buffer.size {
+		if !s.buffer.add(r) { // nobody has made room meanwhile
+			s.flushBuffer(r)
+		}
+		if r.Level >= nib.LevelError {
+			s.flushBuffer(nil)
+		}
+		return nil
+	}
+	s.flushBuffer(nil)
+	return s.write(r)
+}
+
+// flushBuffer writes what is in the buffer, and puts r, if there is one, into it
+// before anybody else can. Lines that cannot be written are dropped. The lock of
+// the sink is held.
+func (s *Sink) flushBuffer(r *nib.Record) {
+	b := s.buffer
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	s.out, b.fill = b.fill, s.out
+	if r != nil {
+		b.put(r)
+	}
+	b.mu.Unlock()
+	if err := s.writeBatch(&s.out); err != nil {
+		s.report("write buffered lines", err)
+		if s.late == nil {
+			s.late = err
+		}
+	}
+}
+
+// writeBatch writes the lines of b, in as many files as they take, or drops
+// them. The lock of the sink is held.
+func (s *Sink) writeBatch(b *batch) error {
+	for b.lines() > 0 {
+		err := s.ready(int64(b.next()))
+		if err == nil {
+			var n int
+			n, err = s.put(b.upTo(s.limit - s.size))
+			lines, bytes := b.advance(n)
+			s.stats.Lines += lines
+			s.stats.Bytes += bytes
+		}
+		if err != nil {
+			b.drop(&s.dropped[s.causeOf(err)])
+			return err
+		}
+	}
+	b.reset()
+	return nil
+}
+
+// flushLate is what the timer calls.
+func (s *Sink) flushLate() {
+	defer s.buffer.firing.Done()
+	s.mu.Lock()
+	defer s.unlock()
+	s.buffer.mu.Lock()
+	s.buffer.armed = false
+	s.buffer.mu.Unlock()
+	s.flushBuffer(nil)
+}
+
+// pending is how many lines are in the buffer. The lock of the sink is held.
+func (s *Sink) pending() uint64 {
+	if s.buffer == nil {
+		return 0
+	}
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
+	return uint64(s.buffer.fill.lines() + s.out.lines())
+}
+
+// setDirect says whether lines may be collected.
+func (b *buffer) setDirect(direct bool) {
+	b.mu.Lock()
+	b.direct = direct
+	b.mu.Unlock()
+}
+
+// closeBuffer lets no more lines in and stops the timer. The lock of the sink is
+// held.
+func (s *Sink) closeBuffer() {
+	b := s.buffer
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.direct = true
+	if b.armed && b.timer.Stop() {
+		b.armed = false
+		b.firing.Done()
+	}
+}

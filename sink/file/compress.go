@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A Compressor makes old files smaller. It is called by one goroutine of a sink
+// at a time.
+type Compressor interface {
+	// Extension is what the names of compressed files end with: a dot, letters and
+	// digits.
+	Extension() string
+
+	// Compress reads src to its end and writes to dst. An error of either is
+	// to be returned. It must not keep them.
+	Compress(dst io.Writer, src io.Reader) error
+}
+
+// Gzip is the Compressor of the standard library.
+type Gzip struct {
+	Level int // 1 to 9, see compress/gzip; 0: its default
+}
+
+// Extension returns ".gz".
+func (Gzip) Extension() string { return ".gz" }
+
+// Compress compresses with the level of g.
+func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
+	level := g.Level
+	if level == 0 {
+		level = gzip.DefaultCompression
+	}
+	w, err := gzip.NewWriterLevel(dst, level)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, src); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// errBroken says that Close has broken off a compression.
+var errBroken = errors.New("broken off by Close")
+
+// compress puts a compressed file in the place of an old one: it is written
+// under a name of its own, synced, given its name, and only then the old one is
+// deleted. Whatever ends the program in between, the lines are in one file at
+// least, and what is left over is done or deleted next time.
+func (s *Sink) compress(b backup) error {
+	src, info, err := s.seize(b.name)
+	if src == nil {
+		return err
+	}
+	defer src.Close()
+	temp := filepath.Join(s.dir, b.name+s.c.Compress.Extension()+tempExtension)
+	if err := s.compressInto(temp, src, info); err != nil {
+		_ = s.fs.Remove(temp) // it is deleted next time, if it is there still
+		return err
+	}
+	if now, err := src.Stat(); err != nil || now.Size != info.Size {
+		_ = s.fs.Remove(temp)
+		return fmt.Errorf("%s has changed meanwhile: %w", b.name, errors.Join(err, errMoved))
+	}
+	if err := s.fs.Rename(temp, filepath.Join(s.dir, b.name+s.c.Compress.Extension())); err != nil {
+		return err
+	}
+	if err := s.fs.SyncDir(s.dir); err != nil {
+		return err
+	}
+	return s.unlink(b.name, src, info)
+}
+
+// compressInto writes the compressed file.
+func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
+	// Nobody else compresses this file while it is locked, so one that is there
+	// was left over.
+	if err := s.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dst, err := s.fs.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode.Perm())
+	if err != nil {
+		return err
+	}
+	err = s.runCompressor(dst, &stoppable{io.NewSectionReader(src, 0, info.Size), &s.tidying.quit})
+	if err == nil {
+		err = dst.Sync()
+	}
+	return errors.Join(err, dst.Close())
+}
+
+// runCompressor calls user code.
+func (s *Sink) runCompressor(dst vfs.File, src io.Reader) (err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			err = fmt.Errorf("the compressor panicked: %v", recover())
+		}
+	}()
+	err = s.c.Compress.Compress(whole{dst}, src)
+	returned = true
+	return err
+}
+
+// A stoppable reader fails when quit is set.
+type stoppable struct {
+	r    io.Reader
+	quit *atomic.Bool
+}
+
+func (r *stoppable) Read(p []byte) (int, error) {
+	if r.quit.Load() {
+		return 0, errBroken
+	}
+	return r.r.Read(p)
+}
+
+// A whole writer goes on after short writes, as an io.Writer has to.
+type whole struct{ f vfs.File }
+
+func (w whole) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		m, err := w.f.Write(p[n:])
+		if n += m; err != nil {
+			return n, err
+		}
+		if m == 0 {
+			return n, io.ErrShortWrite
+		}
+	}
+	return n, nil
+}

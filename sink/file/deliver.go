@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+
+	"github.com/nib-log/nib"
+)
+
+// deliverySize is how many bytes of a batch are written at once, and how often
+// the context is looked at.
+const deliverySize = 64 << 10
+
+// Deliver appends batch and brings it to the disk, with the name of the file,
+// before it returns: what it has accepted survives a loss of power. Nothing is
+// ever rejected. When something cannot be written, Result says how many records
+// are safe nevertheless; after a sync that failed none of the batch is, for
+// nobody knows what is on the disk, and those that are delivered again will stand
+// in the file twice. It does not wait for anything but the disk.
+func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	if len(batch) == 0 {
+		return nib.Result{}, nil
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return nib.Result{}, ErrClosed
+	}
+	s.flushBuffer(nil)
+	s.delivering, s.undurable = true, nil
+	defer func() { s.delivering = false }()
+
+	n, err := s.append(ctx, batch)
+	if n == 0 {
+		return nib.Result{}, err
+	}
+	if syncErr := s.sync(); syncErr != nil {
+		return nib.Result{}, syncErr
+	}
+	if s.undurable != nil { // of a file that was ended meanwhile
+		return nib.Result{}, s.undurable
+	}
+	for _, r := range batch[:n] {
+		s.stats.Bytes += uint64(len(r.Line))
+	}
+	s.stats.Lines += uint64(n)
+	return nib.Result{Accepted: n}, err
+}
+
+// append writes the lines of batch, and returns how many are in a file.
+func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error) {
+	for n < len(batch) && err == nil {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		if line := batch[n].Line; len(line) > deliverySize { // without a copy of it
+			if err = s.ready(int64(len(line))); err == nil {
+				_, err = s.put(line)
+			}
+			if err == nil {
+				n++
+			}
+			continue
+		}
+		for i := n; i < len(batch) && len(s.out.data)+len(batch[i].Line) <= deliverySize; i++ {
+			s.out.add(&batch[i])
+		}
+		for s.out.lines() > 0 && err == nil {
+			if err = s.ready(int64(s.out.next())); err == nil {
+				var m int
+				m, err = s.put(s.out.upTo(s.limit - s.size))
+				s.out.advance(m)
+			}
+		}
+		n += s.out.done
+		s.out.reset()
+	}
+	return n, err
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package file appends to a log file and rotates it: by size, by the clock, or
+// when told so. It is a sink, and the destination behind a spool.
+//
+//	f, err := file.Open("/var/log/app/app.log", file.Config{MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip{}})
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close()
+//	log := nib.NewSink(f)
+//
+// # Unbuffered
+//
+// A line is in the file when the call that logged it returns, by one write(2):
+// killing the process afterwards, with SIGKILL too, does not take it away. There
+// is no goroutine and nothing to flush. What a loss of power takes is up to
+// Config.Sync.
+//
+// # Buffered
+//
+// With Config.Buffer lines are collected and written together: when the buffer
+// is full, Config.Delay after its first line at the latest, and at once with a
+// line of LevelError or above; by Flush, Rotate, Reopen and Close as well. Only
+// whole lines are put together, in order. What a killed process loses is what has
+// not been written yet: up to twice Config.Buffer, collected and being written,
+// and at most what was logged during the last Config.Delay.
+//
+// # Rotation
+//
+// Rotation renames app.log to
+//
+//	app-20261121T103000.123Z-0000.log
+//
+// with the time in UTC and a number that tells files of one millisecond apart,
+// and makes a new app.log. No file is ever renamed over another one. A line is
+// never divided. Old files are deleted only when a limit says so, and only if
+// their names are, to the letter, of this form. Links are not followed.
+//
+// # Other processes
+//
+// Several processes may log to one path, and rotate it at the same time. Each
+// holds a shared flock(2) on the file that it writes to. They take turns to
+// rotate by a lock on the directory, and nobody deletes or compresses a file while
+// someone writes to it. On file systems without such locks, and on Windows, one
+// process should log to one path.
+//
+// Ten times a second, if there is something to write, the sink looks whether the
+// name still means its file. If someone has renamed or removed that, lines go to
+// the file that has the name now, or to a new one. A file that was cut off, as by
+// logrotate's copytruncate, is written to from its new end on.
+//
+// # Faults
+//
+// A line that cannot be written is dropped and counted, by level and [Reason],
+// and the call returns the error. Writing is tried again after a pause of at most
+// a quarter of a second. The first line after a loss tells of it:
+//
+//	{"time":"…","level":"warn","message":"lines lost: no space was left for the log file","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123}}
+//
+// A line that was written in part counts as dropped, and a newline ends it before
+// anything else is written. So does one that a program left behind when it died.
+// If rotation fails, lines go to the old file. A file system that hangs holds its
+// callers.
+package file

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// What Open and the methods of a Sink return, beside the system's errors.
+var (
+	ErrClosed     = errors.New("nib/file: used after Close")
+	ErrNotRegular = errors.New("not a regular file")         // a link, FIFO, device, socket or directory is in the place of the file
+	ErrLinked     = errors.New("the file has another name")  // a hard link: someone may have put it there to have another file written to
+	ErrInUse      = errors.New("locked by someone else")     // another program holds an exclusive lock on the file or its directory
+	ErrLow        = errors.New("too little space left free") // less than Config.MinFree
+)
+
+// Writing that fails is tried again at once, then after a pause that doubles
+// from firstPause to longestPause. So one fault costs few lines, and a disk that
+// stays full few system calls.
+const (
+	firstPause   = int64(time.Millisecond)
+	longestPause = int64(250 * time.Millisecond)
+)
+
+// sayAgain is how long the same error is not told again.
+const sayAgain = int64(time.Minute)
+
+// A failure is the state of writing that fails.
+type failure struct {
+	err   error // nil: it does not
+	raw   error // what err wraps
+	cause cause
+	pause int64
+	retry int64 // monotonic time before which no attempt is made
+}
+
+// fail takes note that an operation on the file has failed, and returns the
+// error for the callers. It allocates when the error is another one than the
+// last. The lock is held.
+func (s *Sink) fail(op string, err error) error {
+	f := &s.failing
+	s.stats.Errors++
+	if f.err == nil || f.raw != err {
+		f.raw, f.err = err, s.wrap(op, err)
+		f.cause = failed
+		if vfs.IsFull(err) || errors.Is(err, ErrLow) {
+			f.cause = full
+		}
+	}
+	f.retry = s.clock.mono() + f.pause
+	f.pause = min(max(2*f.pause, firstPause), longestPause)
+	return f.err
+}
+
+// wrap says what failed, with the path once.
+func (s *Sink) wrap(op string, err error) error {
+	if p, ok := err.(*fs.PathError); ok && p.Path == s.path {
+		err = p.Err
+	}
+	return fmt.Errorf("nib/file: %s %s: %w", op, s.path, err)
+}
+
+// recovered ends the state of failure. The lock is held.
+func (s *Sink) recovered() {
+	if s.failing.err != nil {
+		s.failing = failure{}
+	}
+}
+
+// drop counts the line of r as lost because of err, which it returns. The lock
+// is held.
+func (s *Sink) drop(r *nib.Record, err error) error {
+	s.dropped[s.causeOf(err)][levelIndex(r.Level)]++
+	return err
+}
+
+// causeOf tells what the loss of a line is to be counted as.
+func (s *Sink) causeOf(err error) cause {
+	if err == ErrClosed {
+		return closed
+	}
+	return s.failing.cause
+}
+
+// report takes note of an error that no call returns. unlock tells OnError. The
+// lock is held.
+func (s *Sink) report(op string, err error) {
+	s.stats.Errors++
+	if s.c.OnError == nil || s.news != nil {
+		return
+	}
+	err = s.wrap(op, err)
+	now := s.clock.mono()
+	if text := err.Error(); text != s.said || now >= s.sayAt {
+		s.said, s.sayAt = text, now+sayAgain
+		s.news = err
+	}
+}
+
+// unlock releases the lock, after anything but the usual write, and tells
+// OnError what there is to tell.
+func (s *Sink) unlock() {
+	s.assess()
+	news := s.news
+	tell := news != nil && !s.telling
+	if tell {
+		s.news, s.telling = nil, true
+	}
+	s.mu.Unlock()
+	if tell {
+		s.tell(news)
+	}
+}
+
+func (s *Sink) tell(err error) {
+	defer func() {
+		_ = recover() // the user's, and there is nobody left to tell
+		s.mu.Lock()
+		s.telling = false
+		s.mu.Unlock()
+	}()
+	s.c.OnError(err)
+}

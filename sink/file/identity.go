@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A file has a name, and both may part: logrotate renames it, an administrator
+// deletes it, another process that logs to the same path rotates it. So the sink
+// looks now and then whether the name still means the file that is open, and
+// follows the name.
+//
+// Whoever writes to a file holds a shared lock on it, whatever it is called by
+// then; whoever deletes one, or replaces it by its compressed form, locks it alone
+// first. Between opening the file and locking it someone may have done so: it is
+// only used if the name means it after it was locked.
+
+// openTries is how often a name may change while it is being opened.
+const openTries = 10
+
+// errMoved says that the name meant another file in the end.
+var errMoved = errors.New("the file at this name keeps changing")
+
+// openLive opens the file that has the name, or makes it, and locks it together
+// with other writers.
+func (s *Sink) openLive() (f vfs.File, info vfs.Info, err error) {
+	for range openTries {
+		if f, info, err = s.openOnce(); err != errMoved {
+			return f, info, err
+		}
+	}
+	return nil, vfs.Info{}, err
+}
+
+func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
+	flag := os.O_RDWR | os.O_APPEND // reading is for the last byte
+	info, err = s.fs.Lstat(s.path)
+	switch {
+	case err == nil:
+		if err := fit(info); err != nil {
+			return nil, vfs.Info{}, err
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		flag |= os.O_CREATE | os.O_EXCL
+	default:
+		return nil, vfs.Info{}, err
+	}
+	f, err = s.fs.Open(s.path, flag, s.c.Mode)
+	if err != nil {
+		existed := flag&os.O_CREATE == 0
+		if existed && errors.Is(err, fs.ErrNotExist) || !existed && errors.Is(err, fs.ErrExist) {
+			err = errMoved
+		}
+		return nil, vfs.Info{}, err
+	}
+	if info, err = s.claim(f); err != nil {
+		_ = f.Close() // nothing was written to it
+		return nil, vfs.Info{}, err
+	}
+	return f, info, nil
+}
+
+// claim locks f and makes sure that it is the file that the name means.
+func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
+	switch err := f.Lock(vfs.Shared); {
+	case err == vfs.ErrLocked:
+		return vfs.Info{}, ErrInUse
+	case err != nil && !errors.Is(err, errors.ErrUnsupported):
+		return vfs.Info{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	named, err := s.fs.Lstat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
+		return vfs.Info{}, errMoved
+	}
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	return info, fit(info)
+}
+
+// fit refuses what nobody wants a log in: a link, a FIFO, a device, or a file
+// that has another name somewhere else.
+func fit(info vfs.Info) error {
+	if t := info.Mode.Type(); t != 0 {
+		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
+	}
+	if info.Links > 1 {
+		return fmt.Errorf("%w: %d hard links", ErrLinked, info.Links)
+	}
+	return nil
+}
+
+// describe names a type of file.
+func describe(t fs.FileMode) string {
+	switch {
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case t&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case t&fs.ModeDir != 0:
+		return "a directory"
+	case t&fs.ModeSocket != 0:
+		return "a socket"
+	case t&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}
+
+// reopen opens the file that has the name now and lets go of the other one. With
+// an error, everything is as before. The lock is held.
+func (s *Sink) reopen() error {
+	f, info, err := s.openLive()
+	if err != nil {
+		return err
+	}
+	old := s.file
+	if old != nil && (s.delivering || s.c.Sync != SyncNever) {
+		s.undurable = s.sync()
+	}
+	if info.ID != s.id {
+		s.torn = false
+	}
+	s.file, s.id, s.size = f, info.ID, info.Size
+	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
+	now := s.clock.wall()
+	if from := info.ModTime; info.Size > 0 && from.Before(now) {
+		s.due = s.schedule.next(from)
+	} else {
+		s.due = s.schedule.next(now)
+	}
+	s.checkAt = s.clock.mono() // for the time that is left until due
+	if old != nil {
+		if err := old.Close(); err != nil {
+			s.report("close", err)
+		}
+	}
+	s.startTidying()
+	return nil
+}
+
+// look compares the file with its name, the clock with the schedule and the
+// free space with what is to be left. The lock is held.
+func (s *Sink) look(now int64) error {
+	s.checkAt = now + checkEvery
+	info, err := s.fs.Lstat(s.path)
+	switch {
+	case err == nil && info.ID == s.id && s.file != nil:
+		s.resize(info.Size)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		if err = s.reopen(); err == nil {
+			s.stats.Followed++
+			s.checkAt = now + checkEvery
+		}
+	}
+	if err != nil {
+		if s.orphaned() {
+			return s.fail("open", err)
+		}
+		s.report("look at", err) // the open file has a name yet: better there than nowhere
+	}
+	if s.c.MinFree > 0 && s.file != nil {
+		if free, err := s.file.Free(); err == nil && free < s.c.MinFree {
+			return s.fail("write", ErrLow)
+		}
+	}
+	s.lookAtClock(now)
+	return nil
+}
+
+// resize takes note of the size that the file has. It is less than known if
+// someone has cut it off, as copytruncate does; lines go to its end nevertheless.
+func (s *Sink) resize(size int64) {
+	if size < s.size {
+		s.stats.Truncations++
+		s.torn, s.unseen = false, true
+	}
+	s.size = size
+}
+
+// orphaned says whether what would be written now is lost, because the file
+// has no name any more.
+func (s *Sink) orphaned() bool {
+	if s.file == nil {
+		return true
+	}
+	info, err := s.file.Stat()
+	return err != nil || info.Links == 0
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// stamp is the time in the name of an old file, always UTC.
+const stamp = "20060102T150405.000Z"
+
+// tempExtension is that of a file that is being compressed into.
+const tempExtension = ".tmp"
+
+// A naming knows the names of a log's old files:
+//
+//	app-20261121T103000.123Z-0000.log      rotated at that time, the first one in that millisecond
+//	app-20261121T103000.123Z-0000.log.gz   compressed
+//	app-20261121T103000.123Z-0000.log.gz.tmp
+//
+// A name that it would not have given itself, to the letter, is somebody else's.
+type naming struct {
+	stem, ext string   // "app" and ".log"
+	packed    []string // extensions of compressed files
+}
+
+func newNaming(base string, c Compressor) naming {
+	n := naming{ext: filepath.Ext(base), packed: []string{Gzip{}.Extension()}}
+	n.stem = strings.TrimSuffix(base, n.ext)
+	if n.stem == "" { // ".log" has no extension but begins with a dot
+		n.stem, n.ext = base, ""
+	}
+	if c != nil && !slices.Contains(n.packed, c.Extension()) {
+		n.packed = append(n.packed, c.Extension())
+	}
+	return n
+}
+
+// A backup is an old file by its name.
+type backup struct {
+	name   string
+	time   time.Time // when it was rotated, to the millisecond
+	seq    int       // among those of that millisecond
+	packed string    // its extension if it is compressed
+	temp   bool      // if it is being compressed into
+}
+
+// name is what a file is called that is rotated at t.
+func (n *naming) name(t time.Time, seq int) string {
+	return fmt.Sprintf("%s-%s-%04d%s", n.stem, t.UTC().Format(stamp), seq, n.ext)
+}
+
+// plain is what b was called before it was compressed.
+func (n *naming) plain(b backup) string { return n.name(b.time, b.seq) }
+
+// parse reads a name, and says whether it is one of this log's old files.
+func (n *naming) parse(name string) (b backup, ok bool) {
+	b.name = name
+	rest, temp := strings.CutSuffix(name, tempExtension)
+	b.temp = temp
+	for _, ext := range n.packed {
+		if cut, ok := strings.CutSuffix(rest, ext); ok {
+			rest, b.packed = cut, ext
+			break
+		}
+	}
+	if b.temp && b.packed == "" {
+		return backup{}, false
+	}
+	plain := rest
+	rest, isOurs := strings.CutPrefix(rest, n.stem+"-")
+	rest, hasExt := strings.CutSuffix(rest, n.ext)
+	if !isOurs || !hasExt || len(rest) < len(stamp)+len("-0000") {
+		return backup{}, false
+	}
+	t, err := time.Parse(stamp, rest[:len(stamp)])
+	if err != nil {
+		return backup{}, false
+	}
+	seq, err := strconv.Atoi(rest[len(stamp)+1:])
+	if err != nil || seq < 0 {
+		return backup{}, false
+	}
+	b.time, b.seq = t, seq
+	return b, n.plain(b) == plain
+}
+
+// compare orders backups from the newest to the oldest.
+func (b backup) compare(o backup) int {
+	if c := o.time.Compare(b.time); c != 0 {
+		return c
+	}
+	if b.seq != o.seq {
+		return o.seq - b.seq
+	}
+	return strings.Compare(b.name, o.name)
+}
+
+// validExtension says whether ext can be told apart from the rest of a name.
+func validExtension(ext string) bool {
+	if len(ext) < 2 || ext[0] != '.' || ext == tempExtension {
+		return false
+	}
+	for _, c := range []byte(ext[1:]) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') {
+			return false
+		}
+	}
+	return true
+}

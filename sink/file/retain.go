@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Old files are deleted and compressed by a goroutine that is started when the
+// sink lets go of a file, and ends when there is nothing left to do. A file that
+// another process writes to still is left to that process: it will let go of it,
+// too.
+
+// A tidying is the state of that goroutine.
+type tidying struct {
+	running, again bool // protected by the lock of the sink
+	quit           atomic.Bool
+	done           sync.WaitGroup
+}
+
+// startTidying sees to it that what is old is looked at from now on. The lock of
+// the sink is held.
+func (s *Sink) startTidying() {
+	t := &s.tidying
+	switch {
+	case s.closed, s.c.Compress == nil && s.c.MaxBackups == 0 && s.c.MaxAge == 0 && s.c.MaxTotal == 0:
+	case t.running:
+		t.again = true
+	default:
+		t.running = true
+		t.done.Add(1)
+		go s.tidy()
+	}
+}
+
+// stopTidying makes the goroutine end soon.
+func (s *Sink) stopTidying() { s.tidying.quit.Store(true) }
+
+// awaitGoroutines returns when no goroutine is left.
+func (s *Sink) awaitGoroutines() {
+	if s.buffer != nil {
+		s.buffer.firing.Wait()
+	}
+	s.tidying.done.Wait()
+}
+
+func (s *Sink) tidy() {
+	defer s.tidying.done.Done()
+	for {
+		s.tidyOnce()
+		s.mu.Lock()
+		if !s.tidying.again || s.tidying.quit.Load() {
+			s.tidying.running = false
+			s.mu.Unlock()
+			return
+		}
+		s.tidying.again = false
+		s.mu.Unlock()
+	}
+}
+
+// tidyOnce deletes what is too old or too much, and compresses the rest.
+func (s *Sink) tidyOnce() {
+	backups, err := s.backups()
+	if err != nil {
+		s.complain("read the directory of", err)
+		return
+	}
+	var kept []backup
+	for i, b := range s.outdated(backups) {
+		if s.tidying.quit.Load() {
+			return
+		}
+		if !b {
+			kept = append(kept, backups[i])
+		} else if err := s.remove(backups[i].name); err != nil {
+			s.complain("delete an old file of", err)
+		}
+	}
+	if s.c.Compress == nil {
+		return
+	}
+	for _, b := range slices.Backward(kept) {
+		if b.packed != "" {
+			continue
+		}
+		if err := s.compress(b); errors.Is(err, errBroken) {
+			return
+		} else if err != nil {
+			s.complain("compress an old file of", err)
+		}
+	}
+}
+
+// complain reports an error of the goroutine.
+func (s *Sink) complain(op string, err error) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.report(op, err)
+}
+
+// backups lists the old files, newest first, and deletes what was left over by
+// compressions that did not end.
+func (s *Sink) backups() ([]backup, error) {
+	names, err := s.fs.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []backup
+	for _, name := range names {
+		b, ok := s.naming.parse(name)
+		if !ok {
+			continue
+		}
+		if b.temp {
+			// While it is being written, its source is there.
+			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
+				_ = s.remove(name)
+			}
+			continue
+		}
+		list = append(list, b)
+	}
+	slices.SortFunc(list, backup.compare)
+	return list, nil
+}
+
+// outdated says which of the backups, newest first, are beyond a limit.
+func (s *Sink) outdated(backups []backup) []bool {
+	out := make([]bool, len(backups))
+	now := s.clock.wall()
+	var total int64
+	for i, b := range backups {
+		if s.c.MaxBackups > 0 && i >= s.c.MaxBackups || s.c.MaxAge > 0 && now.Sub(b.time) > s.c.MaxAge {
+			out[i] = true
+			continue
+		}
+		if s.c.MaxTotal > 0 {
+			if info, err := s.fs.Lstat(filepath.Join(s.dir, b.name)); err == nil {
+				total += info.Size
+			}
+			out[i] = total > s.c.MaxTotal
+		}
+	}
+	return out
+}
+
+// remove deletes an old file, unless someone writes to it, or it is no file.
+func (s *Sink) remove(name string) error {
+	f, info, err := s.seize(name)
+	if f == nil {
+		return err
+	}
+	defer f.Close()
+	return s.unlink(name, f, info)
+}
+
+// seize opens an old file and locks it alone. It returns nil, and no error, if
+// the name does not mean a regular file, or someone writes to it still.
+func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
+	path := filepath.Join(s.dir, name)
+	info, err := s.fs.Lstat(path)
+	if err != nil || !info.Mode.IsRegular() {
+		return nil, info, unlessGone(err)
+	}
+	f, err := s.fs.Open(path, os.O_RDWR, 0) // a network file system locks alone only what is open for writing
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = s.fs.Open(path, os.O_RDONLY, 0)
+	}
+	if err != nil {
+		return nil, info, unlessGone(err)
+	}
+	err = f.Lock(vfs.Exclusive)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	if err == nil {
+		info, err = f.Stat()
+	}
+	if err == nil && info.Mode.IsRegular() && s.isNamed(path, info) {
+		return f, info, nil
+	}
+	_ = f.Close() // nothing was written to it
+	if err == vfs.ErrLocked {
+		err = nil
+	}
+	return nil, info, err
+}
+
+// unlink deletes the name of a seized file, if it still is its name.
+func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
+	path := filepath.Join(s.dir, name)
+	if !s.isNamed(path, info) {
+		return nil
+	}
+	if !vfs.CanRenameOpen {
+		_ = f.Close() // nothing was written to it
+	}
+	return unlessGone(s.fs.Remove(path))
+}
+
+// isNamed says whether path means the file that info describes.
+func (s *Sink) isNamed(path string, info vfs.Info) bool {
+	named, err := s.fs.Lstat(path)
+	return err == nil && named.ID == info.ID
+}
+
+// unlessGone forgets an error that says that there is no such file: someone else
+// was first.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

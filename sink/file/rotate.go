@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Rotation gives the file another name, and makes a new one. Several processes
+// may have the same idea at once: the second would rename the new file of the
+// first. So the directory is locked meanwhile, and the name must still mean the
+// file that is to be rotated. The name of the old file is taken by an empty file
+// first, which only one can make, and which the rename then replaces.
+
+const (
+	busyPause     = int64(10 * time.Millisecond)  // until rotation is tried again that another process is at
+	firstRotate   = int64(100 * time.Millisecond) // that has failed, doubling up to
+	longestRotate = int64(10 * time.Second)
+	patience      = time.Second // of Rotate
+	patienceStep  = time.Millisecond
+	maxSeq        = 1_000_000 // names in one millisecond
+)
+
+// Rotate ends the file and begins a new one, unless it is empty, or another
+// process or program has just done so. Buffered lines are written to the old file
+// before. If that is not possible, the old file stays in use.
+func (s *Sink) Rotate() error {
+	for start := time.Now(); ; time.Sleep(patienceStep) {
+		err := s.rotateNow()
+		if err == nil || !errors.Is(err, vfs.ErrLocked) {
+			return err
+		}
+		if time.Since(start) > patience {
+			return s.wrap("rotate", fmt.Errorf("the directory is %w", ErrInUse))
+		}
+	}
+}
+
+func (s *Sink) rotateNow() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.flushBuffer(nil)
+	if s.file != nil {
+		if info, err := s.file.Stat(); err == nil {
+			s.size = info.Size // of all who write to it
+		}
+	}
+	if s.size == 0 {
+		return nil
+	}
+	if err := s.rotate(); err != nil {
+		return s.wrap("rotate", err)
+	}
+	return nil
+}
+
+// Reopen opens the file that has the name now, or makes it, and closes the old
+// one: what a program does on SIGHUP, after logrotate has renamed the file.
+// Buffered lines are written to the old file before. With an error the old file
+// stays in use.
+func (s *Sink) Reopen() error {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.flushBuffer(nil)
+	if err := s.reopen(); err != nil {
+		return s.wrap("open", err)
+	}
+	return nil
+}
+
+// tryRotate rotates, and sees to it that failing does not cost every line
+// another attempt. The lines go to the old file meanwhile. The lock is held.
+func (s *Sink) tryRotate(now int64) {
+	err := s.rotate()
+	switch {
+	case err == nil:
+		s.rotateAt, s.rotatePause = 0, 0
+	case errors.Is(err, vfs.ErrLocked):
+		s.rotateAt = now + busyPause
+	default:
+		s.rotatePause = min(max(2*s.rotatePause, firstRotate), longestRotate)
+		s.rotateAt = now + s.rotatePause
+		s.report("rotate", err)
+	}
+}
+
+// rotate rotates. With an error, the old file is in use still, under one name or
+// the other. The lock is held.
+func (s *Sink) rotate() error {
+	lock, err := s.fs.LockDir(s.dir)
+	if err == nil {
+		defer lock.Close()
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	info, err := s.fs.Lstat(s.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil || info.ID != s.id { // someone else was first
+		s.stats.Followed++
+		return s.reopen()
+	}
+	name, err := s.reserve()
+	if err != nil {
+		return err
+	}
+	if !vfs.CanRenameOpen {
+		s.letGo()
+	}
+	if err := s.fs.Rename(s.path, name); err != nil {
+		_ = s.fs.Remove(name) // empty: at worst it stays
+		if !vfs.CanRenameOpen {
+			return errors.Join(err, s.reopen())
+		}
+		return err
+	}
+	s.stats.Rotations++
+	return s.reopen()
+}
+
+// letGo closes the file, where it cannot be renamed otherwise.
+func (s *Sink) letGo() {
+	if err := s.file.Close(); err != nil {
+		s.report("close", err)
+	}
+	s.file = nil
+}
+
+// reserve makes an empty file with a name for the one that is to be rotated.
+func (s *Sink) reserve() (name string, err error) {
+	t := s.clock.wall().UTC().Truncate(time.Millisecond)
+	seq := 0
+	if t.Equal(s.lastName) {
+		seq = s.lastSeq + 1
+	}
+	for ; seq < maxSeq; seq++ {
+		name = filepath.Join(s.dir, s.naming.name(t, seq))
+		f, err := s.fs.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, s.c.Mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_ = f.Close() // nothing was written to it
+		if !s.wasPacked(name) {
+			s.lastName, s.lastSeq = t, seq
+			return name, nil
+		}
+		_ = s.fs.Remove(name)
+	}
+	return "", fmt.Errorf("no name is left like %s", name)
+}
+
+// wasPacked says whether there is a compressed file that was called name once,
+// in whose place the new one would be compressed.
+func (s *Sink) wasPacked(name string) bool {
+	for _, ext := range s.naming.packed {
+		if _, err := s.fs.Lstat(name + ext); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAtClock rotates if the schedule says so, and sees to it that the next look
+// is not later than the schedule. The lock is held.
+func (s *Sink) lookAtClock(now int64) {
+	if s.schedule.never() {
+		return
+	}
+	wall := s.clock.wall()
+	if s.size > 0 && !wall.Before(s.due) && now >= s.rotateAt {
+		s.tryRotate(now)
+		s.checkAt = now + checkEvery
+	}
+	next := s.schedule.next(wall)
+	if s.size == 0 || next.Before(s.due) { // nothing to rotate, or the clock was set back
+		s.due = next
+	}
+	if left := int64(s.due.Sub(wall)); left > 0 {
+		s.checkAt = min(s.checkAt, now+left)
+	}
+}

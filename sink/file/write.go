@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"io"
+
+	"github.com/nib-log/nib"
+)
+
+// All of this runs under mu. A line takes one of two ways: WriteRecord's own,
+// when there is nothing to think of, or write, which brings the file into a state
+// first where the line may follow.
+
+// assess decides whether the next line may take the short way.
+func (s *Sink) assess() {
+	s.trouble = s.closed || s.file == nil || s.failing.err != nil || s.torn || s.unseen ||
+		s.dropped != s.told || s.c.Sync == SyncAlways
+	if s.buffer != nil {
+		s.buffer.setDirect(s.closed || s.failing.err != nil)
+	}
+}
+
+// write writes the line of r, or drops it.
+func (s *Sink) write(r *nib.Record) error {
+	err := s.ready(int64(len(r.Line)))
+	if err == nil {
+		_, err = s.put(r.Line)
+	}
+	return s.account(r, err)
+}
+
+// finish goes on where a single write has stopped after n bytes.
+func (s *Sink) finish(r *nib.Record, n int, err error) error {
+	s.wrote(r.Line[:n])
+	if err != nil {
+		err = s.fail("write", err)
+	} else {
+		_, err = s.put(r.Line[n:])
+	}
+	return s.account(r, err)
+}
+
+// account counts the line of r as written, or as lost because of err.
+func (s *Sink) account(r *nib.Record, err error) error {
+	if err != nil {
+		return s.drop(r, err)
+	}
+	s.stats.Lines++
+	s.stats.Bytes += uint64(len(r.Line))
+	return nil
+}
+
+// put appends p, going on after short writes. It returns how much of p is in
+// the file, in the way that Sync promises.
+func (s *Sink) put(p []byte) (n int, err error) {
+	for n < len(p) {
+		m, err := s.file.Write(p[n:])
+		if m <= 0 && err == nil {
+			err = io.ErrShortWrite
+		}
+		if m > 0 {
+			s.wrote(p[n : n+m])
+			n += m
+		}
+		if err != nil {
+			return n, s.fail("write", err)
+		}
+	}
+	if s.c.Sync == SyncAlways {
+		if err := s.sync(); err != nil {
+			return 0, err
+		}
+	}
+	s.recovered()
+	return n, nil
+}
+
+// wrote takes note of bytes that are in the file.
+func (s *Sink) wrote(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	s.size += int64(len(p))
+	s.torn = p[len(p)-1] != '\n'
+	s.unsynced = true
+}
+
+// ready brings the file into a state where n bytes may be appended: it is the one
+// that has the name, has room, ends with a newline, and tells of the lines that
+// were lost before. The error says why that cannot be had now.
+func (s *Sink) ready(n int64) error {
+	if s.closed {
+		return ErrClosed
+	}
+	now := s.clock.mono()
+	if s.failing.err != nil {
+		if now < s.failing.retry {
+			return s.failing.err
+		}
+		if err := s.renew(); err != nil {
+			return err
+		}
+		s.checkAt = now
+	}
+	if now >= s.checkAt {
+		if err := s.look(now); err != nil {
+			return err
+		}
+	}
+	s.makeRoom(n, now)
+	if s.file == nil {
+		return s.fail("open", errNoFile)
+	}
+	if s.unseen {
+		s.seeEnd()
+	}
+	if !s.torn && s.dropped == s.told {
+		return nil
+	}
+	if err := s.putHead(now); err != nil {
+		return err
+	}
+	s.makeRoom(n, now)
+	return nil
+}
+
+var errNoFile = errors.New("no file is open")
+
+// renew opens the file again after a failure that has other reasons than a
+// full disk: the descriptor itself may be what does not work any more.
+func (s *Sink) renew() error {
+	if s.failing.cause == full && s.file != nil {
+		return nil
+	}
+	if err := s.reopen(); err != nil && s.orphaned() {
+		return s.fail("open", err)
+	}
+	return nil
+}
+
+// makeRoom begins a new file if n bytes do not fit.
+func (s *Sink) makeRoom(n, now int64) {
+	if s.size > 0 && s.size+n > s.limit && now >= s.rotateAt {
+		s.tryRotate(now)
+	}
+}
+
+// seeEnd finds out whether the file ends in the middle of a line, because the
+// process that wrote it has died, or the disk was full.
+func (s *Sink) seeEnd() {
+	s.unseen = false
+	if s.size == 0 {
+		return
+	}
+	var last [1]byte
+	if n, err := s.file.ReadAt(last[:], s.size-1); n == 1 {
+		s.torn = last[0] != '\n'
+	} else if err != io.EOF {
+		s.torn = true // nobody knows: an empty line does no harm
+	}
+}
+
+// putHead writes what the sink itself has to write before the next line: the
+// end of a line that was cut off, and the notice of what was lost.
+func (s *Sink) putHead(now int64) error {
+	s.head = s.head[:0]
+	if s.torn {
+		s.head = append(s.head, '\n')
+	}
+	lost := s.dropped.minus(s.told)
+	if lost != (tally{}) {
+		s.head = appendNotice(s.head, s.clock.wall(), lost)
+		if s.makeRoom(int64(len(s.head)), now); !s.torn && s.head[0] == '\n' {
+			s.head = append(s.head[:0], s.head[1:]...) // it goes to a new file
+		}
+	}
+	if _, err := s.put(s.head); err != nil {
+		return err
+	}
+	if lost != (tally{}) {
+		s.told = s.dropped
+		s.stats.Notices++
+	}
+	return nil
+}
