@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// A depot is what the shards of a pool share: magazines with values that no
+// shard has room for, empty ones for reuse, and what is left of the limit.
+//
+// Its mutex is held whenever values move from one place to another. So whoever
+// holds it and looks through the depot and all shards finds each value that was
+// put before and not taken since: none can pass from a place not yet looked at
+// to one already seen. Shards are locked with the mutex held, never the other
+// way round.
+//
+// The limit is exact and there is no common counter: free, the room of each
+// shard, and the number of values in spares and in the depot always add up to
+// it. Room moves along with values.
+type depot[T any] struct {
+	mu    sync.Mutex
+	full  []([]T) // len is what is in, cap what fits in
+	empty []([]T) // cap is what fits in
+	free  int64   // values that may be put beyond the room that has been given out
+	next  int     // size of the next magazine to be made
+
+	misses  uint64 // Gets that found nothing
+	refused uint64 // Puts above the limit
+	trimmed uint64 // values dropped by Trim and shrink
+
+	shrink shrink
+}
+
+// unlimited is a limit that nothing reaches and that can be added to.
+const unlimited = 1 << 62
+
+// begin makes the table of a pool that is used for the first time.
+func (p *Pool[T]) begin() *table[T] {
+	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := p.table.Load()
+	if t != nil {
+		return t
+	}
+	t = newTable[T]()
+	d.free, d.next = unlimited, firstMagazine
+	if p.config.limited {
+		d.free = int64(p.config.limit)
+	}
+	if p.config.shrinks {
+		d.shrink.seen = make([]uint64, len(t.shards))
+		p.shrinkAtGC()
+	}
+	p.table.Store(t)
+	return t
+}
+
+// getSlow is Get where the shard has no value at hand, or is in use.
+func (p *Pool[T]) getSlow() (v T) {
+	t := p.table.Load()
+	if t == nil {
+		t = p.begin()
+	}
+	home, ok := t.place(), false
+	if t.at(home).busy() {
+		t.meet()
+	}
+	for i := uintptr(1); i <= t.mask && !ok && t.at(home+i-1).busy(); i++ {
+		v, ok = t.at(home + i).tryGet()
+	}
+	if !ok {
+		v, ok = p.find(t, home)
+	}
+	if !ok {
+		return p.make()
+	}
+	if tracking {
+		p.track.taken(v)
+	}
+	return v
+}
+
+// find looks for a value everywhere.
+func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
+	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := t.at(home)
+	st := s.lock()
+	if st < one {
+		st = d.refill(t, home, st)
+	}
+	if st < one {
+		d.misses++
+		release(&s.state, st)
+		return v, false
+	}
+	v = s.pop(st)
+	release(&s.state, st-one)
+	return v, true
+}
+
+// refill gets values for the locked shard at home, which has none in items.
+func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) uint32 {
+	s := t.at(home)
+	switch n := len(d.full) - 1; {
+	case st&spareBit != 0:
+		old := s.items
+		st = s.load(d, s.spare)
+		s.spare = old[:0]
+	case n >= 0:
+		d.recycle(s.items)
+		st = s.load(d, d.full[n])
+		d.full[n] = nil
+		d.full = d.full[:n]
+		d.shrink.low = min(d.shrink.low, n)
+	default:
+		for i := uintptr(1); i <= t.mask && st < one; i++ {
+			st = d.steal(s, t.at(home+i), st)
+		}
+	}
+	return st
+}
+
+// load makes m, with all that is in it, the items of a locked shard that has
+// none, and gives the state. The room of the items before goes back to free.
+func (s *shard[T]) load(d *depot[T], m []T) uint32 {
+	d.free += int64(s.room)
+	s.items, s.room = m[:cap(m)], uint32(len(m))
+	return s.room * one
+}
+
+// steal moves values from another shard to the locked s, which has none: its
+// spare as it is, or else half of its items.
+func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
+	if atomic.LoadUint32(&from.state) == 0 {
+		return st // it was empty, or has been emptied, since the mutex was locked
+	}
+	theirs := from.lock()
+	n := theirs / one
+	switch {
+	case theirs&spareBit != 0:
+		old := s.items
+		st = s.load(d, from.spare)
+		from.spare = old[:0]
+		theirs &^= spareBit
+	case n > 0:
+		if len(s.items) == 0 {
+			s.items = d.magazine()
+		}
+		k := min((n+1)/2, uint32(len(s.items)))
+		taken := from.items[n-k : n]
+		copy(s.items, taken)
+		clear(taken)
+		from.room -= k
+		theirs -= k * one
+		d.free += int64(s.room)
+		s.room = k
+		st = k * one
+	}
+	release(&from.state, theirs)
+	return st
+}
+
+// putSlow is Put where the shard has no room at hand, or is in use.
+func (p *Pool[T]) putSlow(v T) {
+	t := p.table.Load()
+	if t == nil {
+		t = p.begin()
+	}
+	home := t.place()
+	if t.at(home).busy() {
+		t.meet()
+	}
+	for i := uintptr(1); i <= t.mask && t.at(home+i-1).busy(); i++ {
+		if t.at(home + i).tryPut(v) {
+			return
+		}
+	}
+	if !p.keep(t, home, v) && tracking {
+		p.track.dropped(v)
+	}
+}
+
+// keep stores v unless that would exceed the limit.
+func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
+	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := t.at(home)
+	st := s.lock()
+	if n := st / one; n == s.room {
+		if d.free == 0 {
+			d.reclaim(t, home)
+		}
+		if d.free == 0 {
+			d.refused++
+			release(&s.state, st)
+			return false
+		}
+		if int(n) == len(s.items) {
+			st = d.unload(s, st)
+		}
+		s.room += d.grant(len(s.items) - int(st/one))
+	}
+	s.items[st/one] = v
+	s.puts++
+	release(&s.state, st+one)
+	return true
+}
+
+// unload puts the full items of a locked shard aside, and an empty magazine in
+// their place.
+func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
+	next := s.spare
+	if st&spareBit != 0 {
+		d.full = append(d.full, s.spare)
+		next = nil
+	}
+	st &= spareBit
+	if len(s.items) > 0 {
+		s.spare = s.items
+		st = spareBit
+	}
+	if cap(next) == 0 {
+		next = d.magazine()
+	}
+	s.items, s.room = next[:cap(next)], 0
+	return st
+}
+
+// grant takes room out of what is free: all that is wanted, but no more than
+// half of a limit's rest, so that some is left for the other shards.
+func (d *depot[T]) grant(want int) uint32 {
+	g := min(int64(want), (d.free+1)/2)
+	d.free -= g
+	return uint32(g)
+}
+
+// reclaim takes unused room from another shard: half, so that the two need not
+// take it from each other again and again.
+func (d *depot[T]) reclaim(t *table[T], home uintptr) {
+	for i := uintptr(1); i <= t.mask; i++ {
+		s := t.at(home + i)
+		st := s.lock()
+		g := (s.room - st/one + 1) / 2
+		s.room -= g
+		release(&s.state, st)
+		if g > 0 {
+			d.free += int64(g)
+			return
+		}
+	}
+}
+
+const (
+	firstMagazine = 8
+	maxMagazine   = 256
+	magazineBytes = 16 << 10 // that a magazine should not exceed
+)
+
+// magazine gives an empty magazine. New ones grow, so that a pool of few values
+// stays small and one of many takes few allocations.
+func (d *depot[T]) magazine() []T {
+	if n := len(d.empty) - 1; n >= 0 {
+		m := d.empty[n]
+		d.empty[n] = nil
+		d.empty = d.empty[:n]
+		return m[:cap(m)]
+	}
+	size := min(d.next, largest[T]())
+	d.next = min(2*d.next, maxMagazine)
+	return make([]T, size)
+}
+
+// recycle keeps an empty magazine.
+func (d *depot[T]) recycle(m []T) {
+	if cap(m) > 0 {
+		d.empty = append(d.empty, m[:0])
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import "fmt"
+
+// An Option sets up a pool.
+type Option func(*config)
+
+type config struct {
+	limit    int
+	limited  bool
+	prealloc int
+	shrinks  bool
+}
+
+// WithLimit keeps at most n idle values. A Put beyond that drops its value; one
+// below it never does. The limit is exact, and Gets and Puts pay for it only
+// where the room that is left has to be looked for. n must not be negative.
+func WithLimit(n int) Option {
+	return func(c *config) { c.limit, c.limited = n, true }
+}
+
+// WithPrealloc makes n values at once, so that the first n Gets need not. n must
+// be neither negative nor above the limit.
+func WithPrealloc(n int) Option {
+	return func(c *config) { c.prealloc = n }
+}
+
+// WithGCShrink lets the garbage collector have idle values: each collection
+// drops those that nobody has asked for since the one before. Without it values
+// are kept until Trim.
+func WithGCShrink() Option {
+	return func(c *config) { c.shrinks = true }
+}
+
+func newConfig(opts []Option) config {
+	var c config
+	for _, o := range opts {
+		o(&c)
+	}
+	switch {
+	case c.limit < 0:
+		panic(fmt.Sprintf("nib/pool: limit %d is negative", c.limit))
+	case c.prealloc < 0:
+		panic(fmt.Sprintf("nib/pool: preallocation of %d values is negative", c.prealloc))
+	case c.limited && c.prealloc > c.limit:
+		panic(fmt.Sprintf("nib/pool: preallocation of %d values is above the limit of %d", c.prealloc, c.limit))
+	}
+	return c
+}

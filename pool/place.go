@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import "sync/atomic"
+
+// crowding changes the places of goroutines when many calls find their shard in
+// use: two that run at the same time may have the same place by chance.
+type crowding struct {
+	salt uintptr // atomic
+	met  uint32  // atomic
+}
+
+// meet notes that a shard was found in use. The more often places have been
+// changed, the longer it takes until they change again: with more goroutines
+// running than shards there are, no change helps.
+func (c *crowding) meet() {
+	if n := atomic.AddUint32(&c.met, 1); n >= 64 && n&(n-1) == 0 {
+		atomic.StoreUintptr(&c.salt, uintptr(n)*0x9E3779B1)
+	}
+}
+
+// byStack is the place of the goroutine.
+func (c *crowding) byStack() uintptr { return stackPlace(atomic.LoadUintptr(&c.salt)) }
+
+// place tells which shard the caller should use. Get and Put spell it out: the
+// compiler would not inline it.
+func (c *placing) place() uintptr {
+	if adaptive && c.byCPU() {
+		return cpu()
+	}
+	return c.byStack()
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import "sync/atomic"
+
+// A Pool keeps values of type T for reuse. They are stored by value: a slice or
+// a struct costs no box. The zero Pool is ready to use and keeps any number of
+// values; Get of an empty one gives the zero T.
+//
+// All methods may be called by any number of goroutines. A Pool must not be
+// copied. A value belongs to the pool from the call of Put until a Get has
+// given it out again: whoever puts it keeps no part of it.
+type Pool[T any] struct {
+	// table is all that Get and Put read of the Pool while their shard has what
+	// they need, so nothing that is written lies on its cache line.
+	table atomic.Pointer[table[T]]
+	_     [cacheLine]byte
+
+	create func() T
+	config config
+	depot  depot[T]
+	track  tracker
+}
+
+// New makes a pool whose Get calls create when no value is idle; a nil create
+// gives the zero T. create runs outside of all locks and may use the pool
+// itself. New panics if an option is out of range.
+func New[T any](create func() T, opts ...Option) *Pool[T] {
+	p := &Pool[T]{create: create, config: newConfig(opts)}
+	for range p.config.prealloc {
+		p.putSlow(p.make())
+	}
+	return p
+}
+
+// Get takes a value out of the pool, or makes one if there is none. A value
+// whose Put happened before is found, whichever processor it was put on and
+// however many garbage collections ago; only a Get that runs at the same time
+// as a Put may miss its value. The slot that the value lay in is cleared.
+// 0 allocs, unless a value is made.
+func (p *Pool[T]) Get() (v T) {
+	if t := p.table.Load(); t != nil {
+		if adaptive && t.byCPU() {
+			return p.getByCPU(t)
+		}
+		s := t.at(t.byStack())
+		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
+			slot := &s.items[st/one-1]
+			v = *slot
+			*slot = *new(T)
+			release(&s.state, st-one)
+			if tracking {
+				p.track.taken(v)
+			}
+			return v
+		} else if st != lockBit {
+			release(&s.state, st)
+		}
+	}
+	return p.getSlow()
+}
+
+// Put gives v to the pool. It is dropped, and counted, if the pool has as many
+// idle values as it may keep. 0 allocs, but for the pool's own slots when more
+// values are idle than ever before.
+func (p *Pool[T]) Put(v T) {
+	if tracking {
+		p.track.given(v)
+	}
+	if t := p.table.Load(); t != nil {
+		if adaptive && t.byCPU() {
+			p.putByCPU(t, v)
+			return
+		}
+		s := t.at(t.byStack())
+		if st := atomic.SwapUint32(&s.state, lockBit); st != lockBit {
+			if i := st / one; i < s.room {
+				s.items[i] = v
+				s.puts++
+				look := adaptive && s.puts%sampleEvery == 0
+				release(&s.state, st+one)
+				if look {
+					t.look(&s.sample)
+				}
+				return
+			}
+			release(&s.state, st)
+		}
+	}
+	p.putSlow(v)
+}
+
+// getByCPU is Get once the goroutines' own places have turned out badly.
+func (p *Pool[T]) getByCPU(t *table[T]) T {
+	if v, ok := t.at(cpu()).tryGet(); ok {
+		if tracking {
+			p.track.taken(v)
+		}
+		return v
+	}
+	return p.getSlow()
+}
+
+// putByCPU is Put once the goroutines' own places have turned out badly.
+func (p *Pool[T]) putByCPU(t *table[T], v T) {
+	if !t.at(cpu()).tryPut(v) {
+		p.putSlow(v)
+	}
+}
+
+// make calls the constructor.
+func (p *Pool[T]) make() (v T) {
+	if p.create != nil {
+		v = p.create()
+	}
+	return v
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// cacheLine is two lines of most processors, which fetch them in pairs.
+const cacheLine = 128
+
+// A table is a power of two of shards. Which of them a call uses only matters
+// for speed: place gives the same one to calls on the same goroutine (or, in
+// the nibfast build, on the same processor) most of the time.
+type table[T any] struct {
+	shards []shard[T]
+	mask   uintptr
+	placing
+}
+
+func newTable[T any]() *table[T] {
+	n := 1
+	for n < placesPerCPU*max(runtime.GOMAXPROCS(0), runtime.NumCPU()) && n < maxShards {
+		n *= 2
+	}
+	return &table[T]{shards: make([]shard[T], n), mask: uintptr(n - 1)}
+}
+
+const maxShards = 256
+
+// at is the shard for place i.
+func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
+
+// A shard holds idle values: in items, a stack that Get and Put work on, and in
+// spare, which is set aside when it is full. The pair is what keeps calls
+// that alternate around a boundary away from the depot (the magazines of
+// Bonwick and Adams, Magazines and Vmem, USENIX 2001).
+//
+// The lock is a value of state: whoever swaps it for something else has the
+// shard, knows by the same instruction what is in it, and gives it back by
+// storing the new state. It is held for a few instructions and never while code
+// of the user's runs; who finds it taken goes elsewhere or yields.
+type shard[T any] struct {
+	state uint32 // atomic: lockBit alone, or values in items times one and spareBit
+	room  uint32 // values that items may hold: its share of the limit
+	items []T    // len is what fits in
+	spare []T    // len is what is in, none unless spareBit is set
+	puts  uint64 // that were kept
+	sample
+	_ [cacheLine - 2*4 - 2*24 - 8 - 8]byte
+}
+
+const (
+	lockBit  = 1
+	spareBit = 2
+	one      = 4 // a value in items
+)
+
+// busy tells whether someone has the lock.
+func (s *shard[T]) busy() bool { return atomic.LoadUint32(&s.state) == lockBit }
+
+// lock waits for the shard and returns its state.
+func (s *shard[T]) lock() uint32 {
+	for {
+		if st := atomic.SwapUint32(&s.state, lockBit); st != lockBit {
+			return st
+		}
+		runtime.Gosched() // the owner may have been preempted
+	}
+}
+
+// tryGet takes a value if one is at hand.
+func (s *shard[T]) tryGet() (v T, ok bool) {
+	st := atomic.SwapUint32(&s.state, lockBit)
+	switch {
+	case st == lockBit:
+		return v, false
+	case st >= one:
+		v, ok = s.pop(st), true
+		st -= one
+	}
+	release(&s.state, st)
+	return v, ok
+}
+
+// tryPut puts v if there is room at hand.
+func (s *shard[T]) tryPut(v T) bool {
+	st := atomic.SwapUint32(&s.state, lockBit)
+	if st == lockBit {
+		return false
+	}
+	ok := st/one < s.room
+	if ok {
+		s.items[st/one] = v
+		s.puts++
+		st += one
+	}
+	release(&s.state, st)
+	return ok
+}
+
+// pop takes the last value of a locked shard in state st, which has one.
+func (s *shard[T]) pop(st uint32) T {
+	slot := &s.items[st/one-1]
+	v := *slot
+	*slot = *new(T)
+	return v
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"math"
+	"runtime"
+	"weak"
+)
+
+// shrink is what WithGCShrink needs to know.
+type shrink struct {
+	low  int      // the least number of magazines in the depot since the last collection
+	seen []uint64 // of each shard, what it looked like then
+}
+
+// A canary is garbage from the start: its cleanup tells that a collection has
+// run. It holds a pointer because objects without one share memory blocks and
+// may live longer.
+type canary struct{ _ *canary }
+
+// shrinkAtGC shrinks p after each collection for as long as there is a p.
+func (p *Pool[T]) shrinkAtGC() {
+	runtime.AddCleanup(new(canary), func(w weak.Pointer[Pool[T]]) {
+		if p := w.Value(); p != nil {
+			p.shrink()
+			p.shrinkAtGC()
+		}
+	}, weak.Make(p))
+}
+
+// shrink drops the magazines that lay in the depot since the last collection,
+// the oldest first, and the values of shards that nobody has touched.
+func (p *Pool[T]) shrink() {
+	t := p.table.Load()
+	if t == nil {
+		return
+	}
+	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.shrink.low {
+		p.dropTail(&d.full[i], len(d.full[i]))
+	}
+	d.full = append(d.full[:0:0], d.full[d.shrink.low:]...)
+	d.empty, d.shrink.low = nil, len(d.full)
+	for i := range t.shards {
+		s := &t.shards[i]
+		st := s.lock()
+		now := s.puts<<16 | uint64(st)
+		release(&s.state, st)
+		if d.shrink.seen[i] == now {
+			p.drain(s, math.MaxInt)
+			now = s.puts << 16
+		}
+		d.shrink.seen[i] = now
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+// Trim drops idle values until no more than n are left, and the slots that are
+// not needed for them. While other goroutines use the pool, the number is as
+// exact as it was when each part of the pool was looked at. It panics if n is
+// negative.
+func (p *Pool[T]) Trim(n int) {
+	if n < 0 {
+		panic("nib/pool: Trim to a negative number of values")
+	}
+	t := p.table.Load()
+	if t == nil {
+		return
+	}
+	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.empty = nil
+	excess := d.len(t) - n
+	for i := len(d.full) - 1; i >= 0 && excess > 0; i-- {
+		excess -= p.dropTail(&d.full[i], excess)
+		if len(d.full[i]) == 0 {
+			d.full[i] = nil
+			d.full = d.full[:i]
+		}
+	}
+	d.shrink.low = min(d.shrink.low, len(d.full))
+	for i := range t.shards {
+		if excess > 0 {
+			excess -= p.drain(&t.shards[i], excess)
+		}
+	}
+}
+
+// len counts the idle values. The depot is locked.
+func (d *depot[T]) len(t *table[T]) int {
+	n := 0
+	for _, m := range d.full {
+		n += len(m)
+	}
+	for i := range t.shards {
+		s := &t.shards[i]
+		st := s.lock()
+		n += int(st/one) + len(s.spare)
+		release(&s.state, st)
+	}
+	return n
+}
+
+// dropTail drops up to n values from the end of a magazine of the depot or of a
+// locked shard's spare, and says how many.
+func (p *Pool[T]) dropTail(m *[]T, n int) int {
+	n = min(n, len(*m))
+	rest := len(*m) - n
+	if tracking {
+		for _, v := range (*m)[rest:] {
+			p.track.dropped(v)
+		}
+	}
+	clear((*m)[rest:])
+	*m = (*m)[:rest]
+	p.depot.free += int64(n)
+	p.depot.trimmed += uint64(n)
+	return n
+}
+
+// drain drops up to n values of a shard, and says how many. Storage that is
+// empty then goes as well.
+func (p *Pool[T]) drain(s *shard[T], n int) int {
+	st := s.lock()
+	dropped := p.dropTail(&s.spare, n)
+	if len(s.spare) == 0 {
+		s.spare = nil
+		st &^= spareBit
+	}
+	items := s.items[:st/one]
+	k := p.dropTail(&items, n-dropped)
+	s.room -= uint32(k)
+	if len(items) == 0 {
+		p.depot.free += int64(s.room)
+		s.items, s.room = nil, 0
+	}
+	release(&s.state, uint32(len(items))*one|st&spareBit)
+	return dropped + k
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import "unsafe"
+
+// largest is how many values of T a magazine may hold: at least two, however
+// large they are.
+func largest[T any]() int {
+	size := max(1, int(unsafe.Sizeof(*new(T))))
+	return min(maxMagazine, max(2, magazineBytes/size))
+}
+
+// stackPlace tells goroutines apart by where their stacks lie. The address is
+// only looked at, never used as one. What differs between the calls of one
+// goroutine is mostly less than 2 KiB, the least size of a stack.
+func stackPlace(salt uintptr) uintptr {
+	var here byte
+	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)
+}
