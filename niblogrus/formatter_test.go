@@ -75,7 +75,7 @@ func TestFormatterWritesWhatLogrusWrites(t *testing.T) {
 		"error":            {"error": errors.New("refused"), "cause": fmt.Errorf("x: %w", errors.New("y"))},
 		"error as text":    {"error": "just text"},
 		"struct":           {"p": point{1, 2, ""}, "pp": &point{3, 4, "n"}, "nil": (*point)(nil)},
-		"slices":           {"s": []string{"a", "b"}, "i": []int{1}, "any": []any{1, "a", nil, true, 1.5}, "nil": []string(nil), "nil any": []any(nil), "empty": []any{}},
+		"slices":           {"s": []string{"a", "b"}, "i": []int{1}, "any": []any{1, "a", nil, true, 1.5, []any(nil), []any{}}, "nil": []string(nil), "nil any": []any(nil), "empty": []any{}},
 		"maps":             {"m": map[string]int{"b": 1, "a": 2}, "any": map[string]any{"b": nil, "a": 1}, "nil": map[string]any(nil), "keys": map[int]string{2: "x"}},
 		"nested":           {"a": logrus.Fields{"b": logrus.Fields{"c": []any{logrus.Fields{"d": noon}, []any{noon}}}, "t": noon, "d": time.Second}},
 		"slices of maps":   {"f": []logrus.Fields{{"b": 1, "a": 2}, nil}, "m": []map[string]any{{"x": time.Second}}, "nil": []logrus.Fields(nil)},

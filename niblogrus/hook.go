@@ -84,11 +84,13 @@ func (h *Hook) write(entry *logrus.Entry) {
 	l.sort()
 	for _, p := range l.order {
 		it := &l.items[p.at]
-		if err, ok := it.value.(error); ok && it.key == logrus.ErrorKey {
-			e.Err(err)
-		} else {
-			add(e, it.key, it.value)
+		if it.key == logrus.ErrorKey {
+			if err, ok := it.value.(error); ok {
+				e.Err(err)
+				continue
+			}
 		}
+		add(e, it.key, it.value)
 	}
 	l.reset()
 	lists.Put(l)

@@ -117,6 +117,21 @@ func TestClashesLoseNothing(t *testing.T) {
 	})
 }
 
+func TestOneNameForTwoTextsOfTheFormatter(t *testing.T) {
+	f := &niblogrus.Formatter{
+		Layout:   noTime(nib.Layout{LevelKey: nib.OmitKey}),
+		FieldMap: logrus.FieldMap{logrus.FieldKeyLogrusError: "msg"},
+	}
+	for _, msg := range []string{"a", "z"} {
+		e := entryOf(logrus.Fields{"f": func() {}})
+		e.Message = msg
+		want := `{"fields.msg":"skipping unsupported field \"f\"","msg":"` + msg + "\"}\n"
+		if got, _ := format(t, f, e); got != want {
+			t.Errorf("got  %swant %s", got, want)
+		}
+	}
+}
+
 func TestErrorsInTheWayOfTheLayout(t *testing.T) {
 	wrapped := fmt.Errorf("query: %w", io.EOF)
 	causes := noTime(nib.Layout{Error: nib.ErrorCauses, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})

@@ -50,8 +50,8 @@ func (s *secondText) findFraction() bool {
 	for i, c := range s.text {
 		switch {
 		case c == s.other[i]:
-		case c != '0' || s.other[i] != '1' || s.digits > 0 && i != s.from+s.digits:
-			return false
+		case s.digits > 0 && i != s.from+s.digits:
+			return false // the layout has the fraction twice
 		default:
 			if s.digits == 0 {
 				s.from = i
