@@ -16,9 +16,12 @@ import "iter"
 // The body of the loop may change the list in any way. What follows the current
 // element when the body ends comes next: elements that were inserted there are
 // visited, those that were removed are not. If the body has removed the current
-// element, the loop goes on at the place where that was: with what follows the
-// element that was before it, or if that was removed, too, with the one that
-// was behind it. If that is gone as well, or Init was called, the loop ends.
+// element, the loop goes on with the one that followed it when the body began.
+// If that was removed, too, it goes on with what now follows the element that
+// was before both. It ends if there is none of them, and after a call of Init.
+//
+// To empty a list to which the body adds elements, loop while Len is positive:
+// what is added after the last element was removed is not visited here.
 //
 // It allocates nothing in a range loop.
 func (l *List[T]) All() iter.Seq2[Element[T], T] {
@@ -31,10 +34,12 @@ func (l *List[T]) All() iter.Seq2[Element[T], T] {
 			switch {
 			case e.Valid():
 				e = e.Next()
-			case before.Valid(): // an element, or the sentinel if Init was not called
-				e = before.Next()
-			case behind.n != &l.root:
+			case behind.n == &l.root:
+				return
+			case behind.Valid():
 				e = behind
+			default: // before is an element, or the sentinel if Init was not called
+				e = before.Next()
 			}
 		}
 	}
@@ -52,10 +57,12 @@ func (l *List[T]) Backward() iter.Seq2[Element[T], T] {
 			switch {
 			case e.Valid():
 				e = e.Prev()
-			case behind.Valid():
-				e = behind.Prev()
-			case before.n != &l.root:
+			case before.n == &l.root:
+				return
+			case before.Valid():
 				e = before
+			default:
+				e = behind.Prev()
 			}
 		}
 	}
