@@ -156,7 +156,8 @@ func TestHookDoesNotEndTheProcess(t *testing.T) {
 	l, rec := installed(withoutTime())
 	exit := 0
 	l.ExitFunc = func(code int) { exit = code }
-	l.Fatal("the end")
+	fatal := l.Fatal // comes back, since ExitFunc does
+	fatal("the end")
 	checkLast(t, rec, `{"level":"fatal","message":"the end"}`)
 	if exit != 1 || rec.Flushes() != 1 {
 		t.Errorf("Fatal: got exit code %d and %d flushes, want 1 and 1", exit, rec.Flushes())

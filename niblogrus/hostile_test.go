@@ -71,7 +71,7 @@ var tough = []struct {
 	{"Error panics in a slice", []any{panicsAsError{io.EOF}, 1}, `["!PANIC: EOF",1]`},
 	{"Error panics with an error that panics", panicsAsError{panicsAsError{"oh"}}, `"!PANIC: niblogrus_test.panicsAsError"`},
 	{"MarshalJSON panics", panicsAsJSON{}, `"!PANIC: oh"`},
-	{"MarshalJSON fails", failsAsJSON{}, `"!ERROR: json: error calling MarshalJSON for type niblogrus_test.failsAsJSON: will not"`},
+	{"MarshalJSON fails", &failsAsJSON{}, `"!ERROR: json: error calling MarshalJSON for type *niblogrus_test.failsAsJSON: will not"`},
 	{"MarshalJSON with newlines", brokenJSON("{\n\"a\":\n1}"), `{"a":1}`},
 	{"raw JSON that is none", json.RawMessage("{]\n"), `"{]\n"`},
 	{"text that looks like a line", "\"}\n{\"msg\":\"forged\"}", `"\"}\n{\"msg\":\"forged\"}"`},

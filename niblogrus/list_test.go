@@ -35,7 +35,7 @@ func TestPrefixKeepsTheOrderOfKeys(t *testing.T) {
 	}
 	for _, a := range keys {
 		for _, b := range keys {
-			for _, p := range [][2]int{{0, 0}, {0, 1}, {1, 0}, {maxPosition - 1, maxPosition}, {maxPosition + 1, 1 << 40}} {
+			for _, p := range [][2]int{{0, 0}, {0, 1}, {1, 0}, {maxPosition - 1, maxPosition}, {maxPosition + 1, 1 << 20}} {
 				got := cmp.Compare(sortable(p[0], a), sortable(p[1], b))
 				want := cmp.Compare(min(p[0], maxPosition), min(p[1], maxPosition))
 				if want == 0 {
