@@ -3,16 +3,16 @@
 package nib
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/lastresort"
+	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
 // ErrReentrant is reported for a line that was logged by its own sink while
 // that was writing, too often in a row to be written as well.
-var ErrReentrant = errors.New("nib: a sink logs to itself without end")
+var ErrReentrant = linewriter.ErrReentrant
 
 // A MisuseError tells the error handler of a call on an event that has been
 // finished, or on one that was not the caller's to finish.
@@ -61,7 +61,7 @@ func (l *Logger) Stats() Stats {
 		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
 	}
 	if w := l.core.out.lines; w != nil {
-		stats.Aborted += w.aborted.Load()
+		stats.Aborted += w.Aborted()
 	}
 	return stats
 }

@@ -5,8 +5,8 @@ package nib
 import (
 	"context"
 	"fmt"
-	"reflect"
 
+	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
@@ -67,26 +67,7 @@ func (e *Event) failure(panicked any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
 	}
-	return "!PANIC: " + panicText(panicked), true
-}
-
-// panicText shows what was given to panic. Its methods may panic too, and
-// package fmt would follow a cyclic map or slice until the stack is full, so
-// values without a text of their own are shown by their type.
-func panicText(panicked any) (text string) {
-	text = reflect.TypeOf(panicked).String()
-	defer func() { _ = recover() }()
-	switch v := panicked.(type) {
-	case error:
-		text = v.Error()
-	case fmt.Stringer:
-		text = v.String()
-	default:
-		if k := reflect.TypeOf(v).Kind(); scalar(k) {
-			text = fmt.Sprint(v)
-		}
-	}
-	return text
+	return "!PANIC: " + panictext.Of(panicked), true
 }
 
 // run lets f add fields at this level.
@@ -195,7 +176,7 @@ func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 		if !done {
 			if r := recover(); r != nil {
 				keep = true
-				l.core.report(fmt.Errorf("nib: the sampler panicked: %s", panicText(r)))
+				l.core.report(fmt.Errorf("nib: the sampler panicked: %s", panictext.Of(r)))
 			}
 		}
 	}()
@@ -214,7 +195,7 @@ func (c *core) callSink(r *Record) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: the sink panicked: %s", panicText(p))
+				err = fmt.Errorf("nib: the sink panicked: %s", panictext.Of(p))
 			} else {
 				c.state.aborted.Add(1)
 			}

@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/nib-log/nib/internal/linewriter"
+	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
 // An output is where a logger's lines go: exactly one of lines, sink and
 // discard is set, or none in the logger of idle events.
 type output struct {
-	lines   *lineWriter
+	lines   *linewriter.Writer
 	sink    Sink
 	discard io.Writer // io.Discard, which needs no lock
 
@@ -30,9 +32,9 @@ const (
 )
 
 func sinkOutput(s Sink) output {
-	if w, ok := s.(*lineWriter); ok {
-		o := output{lines: w}
-		if w.flush != nil {
+	if w, ok := s.(lineSink); ok {
+		o := output{lines: w.Writer}
+		if w.Flushes() {
 			o.flusher = w
 		}
 		return o
@@ -51,7 +53,7 @@ func (c *core) write(e *Event) {
 	var err error
 	switch o := &c.out; {
 	case o.lines != nil:
-		lost, err = o.lines.write(e.buf)
+		lost, err = o.lines.Write(e.buf)
 	case o.sink != nil && o.neverLogs:
 		err = c.callSink(e.fill())
 	case o.sink != nil:
@@ -94,7 +96,7 @@ func (o *output) flush(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
-	if o.lines != nil && reentry.Frames((*lineWriter).put) > 0 {
+	if o.lines != nil && linewriter.Writing() {
 		return nil // the writer itself asks; on another goroutine it would wait for its own lock
 	}
 	if ctx.Done() == nil {
@@ -124,7 +126,7 @@ func callFlush(ctx context.Context, f flusher) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: Flush of the sink panicked: %s", panicText(p))
+				err = fmt.Errorf("nib: Flush of the sink panicked: %s", panictext.Of(p))
 			}
 		}
 	}()

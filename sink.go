@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/linewriter"
 )
 
 // A Record is one finished line and what a sink may want to know of it without
@@ -97,5 +98,15 @@ func WriterSink(w io.Writer) Sink {
 	if s, ok := w.(Sink); ok {
 		return s
 	}
-	return newLineWriter(w)
+	return lineSink{linewriter.New(w)}
 }
+
+// A lineSink is the Sink that [New] makes of a plain io.Writer.
+type lineSink struct{ *linewriter.Writer }
+
+func (s lineSink) WriteRecord(r *Record) error {
+	_, err := s.Write(r.Line)
+	return err
+}
+
+func (s lineSink) NeverLogs() bool { return s.IsFile() }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/handover"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/linewriter"
 )
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
@@ -47,7 +47,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	if !c.caller {
 		pc = 0
 	}
-	msg := string(bytes.TrimSuffix(p, newline))
+	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
 	e := l.start(level, level, pc, &msg)
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
@@ -67,7 +67,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 // is being written.
 func (c *core) patience(final bool) time.Duration {
 	const short = 100 * time.Millisecond
-	inWriter := c.out.lines != nil && reentry.Frames((*lineWriter).put) > 0
+	inWriter := c.out.lines != nil && linewriter.Writing()
 	switch {
 	case final && !inWriter:
 		return finalFlush
@@ -94,7 +94,7 @@ func (e *Event) finishStd(msg string, final bool) {
 // neverLogs reports whether no code of the user's runs while a line is written.
 func (c *core) neverLogs() bool {
 	o := &c.out
-	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.file
+	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
 	return quiet && len(c.hooks) == 0 && c.onError == nil
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package nib
+// Package linewriter writes lines to an io.Writer, one at a time, and copes with
+// writers that fail, write short, panic, or log themselves.
+package linewriter
 
 import (
 	"bytes"
@@ -12,19 +14,24 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
-// A lineWriter writes one line at a time to an io.Writer. It is the Sink that
-// [New] makes.
+// ErrReentrant is returned for a line that the writer itself has logged while it
+// was writing, too often in a row to be written as well.
+var ErrReentrant = errors.New("nib: a sink logs to itself without end")
+
+// A Writer writes one line at a time to an io.Writer, under one lock. It is safe
+// for concurrent use.
 //
 // An io.Writer that is not a file may log to the very logger that writes to it.
 // Such a line cannot be written at once, since the lock is the caller's own;
 // waiting for it would never end. It is queued, and the outer call writes it
 // before it lets go of the lock. That a taken lock is one's own shows in one's
-// own stack: put is on it. (Put of another lineWriter may be on it too. Then the
+// own stack: put is on it. (Put of another Writer may be on it too. Then the
 // line is queued as well and whoever holds the lock writes it: later, but in order.)
-type lineWriter struct {
+type Writer struct {
 	w     io.Writer
 	file  bool // w is an *os.File, which cannot log
 	flush func(context.Context) error
@@ -52,13 +59,12 @@ const (
 	maxLineDepth = 4
 )
 
-var _ Sink = (*lineWriter)(nil)
-
-func newLineWriter(w io.Writer) *lineWriter {
-	l := &lineWriter{w: w}
+// New makes a Writer that writes to w.
+func New(w io.Writer) *Writer {
+	l := &Writer{w: w}
 	_, l.file = w.(*os.File)
 	switch f := w.(type) {
-	case flusher:
+	case interface{ Flush(context.Context) error }:
 		l.flush = f.Flush
 	case interface{ Flush() error }:
 		l.flush = func(context.Context) error { return f.Flush() }
@@ -66,18 +72,22 @@ func newLineWriter(w io.Writer) *lineWriter {
 	return l
 }
 
-// WriteRecord writes the line of r.
-func (w *lineWriter) WriteRecord(r *Record) error {
-	_, err := w.write(r.Line)
-	return err
-}
+// IsFile reports whether lines go to a file, which cannot call back into a
+// logger.
+func (w *Writer) IsFile() bool { return w.file }
 
-// NeverLogs reports whether w is a file, which cannot call back into a logger.
-func (w *lineWriter) NeverLogs() bool { return w.file }
+// Flushes reports whether there is anything for Flush to do.
+func (w *Writer) Flushes() bool { return w.flush != nil }
+
+// Aborted is the number of lines during which the writer ended its goroutine.
+func (w *Writer) Aborted() uint64 { return w.aborted.Load() }
+
+// Writing reports whether the caller was called by some Writer's io.Writer.
+func Writing() bool { return reentry.Frames((*Writer).put) > 0 }
 
 // Flush flushes a writer that can be: a bufio.Writer, say.
-func (w *lineWriter) Flush(ctx context.Context) error {
-	if w.flush == nil || reentry.Frames((*lineWriter).put) > 0 {
+func (w *Writer) Flush(ctx context.Context) error {
+	if w.flush == nil || Writing() {
 		return nil
 	}
 	w.mu.Lock()
@@ -85,9 +95,9 @@ func (w *lineWriter) Flush(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
-// write writes line, and whatever the writer itself logs meanwhile. It returns
-// how many lines were lost, and the first error.
-func (w *lineWriter) write(line []byte) (lost int, err error) {
+// Write writes line, and whatever the writer itself logs meanwhile. It returns
+// how many lines were lost, and the first error. line is not kept.
+func (w *Writer) Write(line []byte) (lost int, err error) {
 	if w.file {
 		w.mu.Lock()
 		lost, err = w.put(line)
@@ -95,7 +105,7 @@ func (w *lineWriter) write(line []byte) (lost int, err error) {
 		return lost, err
 	}
 	if !w.mu.TryLock() {
-		if reentry.Frames((*lineWriter).put) == 0 {
+		if !Writing() {
 			w.mu.Lock()
 		} else if taken, err := w.enqueue(line); err != nil {
 			return 1, err
@@ -108,7 +118,7 @@ func (w *lineWriter) write(line []byte) (lost int, err error) {
 
 // enqueue leaves line to whoever holds the lock. When nobody does any more, it
 // takes the lock instead and says false.
-func (w *lineWriter) enqueue(line []byte) (taken bool, err error) {
+func (w *Writer) enqueue(line []byte) (taken bool, err error) {
 	w.queueMu.Lock()
 	defer w.queueMu.Unlock()
 	if w.mu.TryLock() {
@@ -124,7 +134,7 @@ func (w *lineWriter) enqueue(line []byte) (taken bool, err error) {
 
 // writeAll writes line and the queue, and releases the lock, also when the
 // writer ends the goroutine.
-func (w *lineWriter) writeAll(line []byte) (lost int, err error) {
+func (w *Writer) writeAll(line []byte) (lost int, err error) {
 	released := false
 	defer func() {
 		if !released {
@@ -159,13 +169,13 @@ func (w *lineWriter) writeAll(line []byte) (lost int, err error) {
 // put writes one line. The lock is held.
 //
 //go:noinline
-func (w *lineWriter) put(line []byte) (lost int, err error) {
+func (w *Writer) put(line []byte) (lost int, err error) {
 	done := false
 	defer func() {
 		if !done {
 			w.torn = true // nobody knows how much of it went out
 			if p := recover(); p != nil {
-				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", panicText(p))
+				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", panictext.Of(p))
 			} else {
 				w.aborted.Add(1)
 			}
@@ -194,7 +204,7 @@ var errWriteCount = errors.New("nib: the writer returned an impossible count")
 
 // writeFull writes p and goes on after a short write for as long as that gets
 // it any further. It returns how much of p is left.
-func (w *lineWriter) writeFull(p []byte) (rest int, err error) {
+func (w *Writer) writeFull(p []byte) (rest int, err error) {
 	for {
 		n, err := w.w.Write(p)
 		if n < 0 || n > len(p) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package panictext shows what was given to panic.
+package panictext
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Of shows v, which recover has returned and is not nil. Its methods may panic
+// too, and package fmt would follow a cyclic map or slice until the stack is
+// full, so values without a text of their own are shown by their type.
+func Of(v any) (text string) {
+	text = reflect.TypeOf(v).String()
+	defer func() { _ = recover() }()
+	switch v := v.(type) {
+	case error:
+		text = v.Error()
+	case fmt.Stringer:
+		text = v.String()
+	default:
+		if k := reflect.TypeOf(v).Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
+			text = fmt.Sprint(v)
+		}
+	}
+	return text
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package panictext_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nib-log/nib/internal/panictext"
+)
+
+type hostile struct{}
+
+func (hostile) Error() string { panic("again") }
+
+type named struct{}
+
+func (*named) String() string { return "by name" }
+
+func TestOf(t *testing.T) {
+	loop := map[string]any{}
+	loop["loop"] = loop
+	for _, x := range []struct {
+		v    any
+		want string
+	}{
+		{"text", "text"},
+		{42, "42"},
+		{errors.New("an error"), "an error"},
+		{&named{}, "by name"},
+		{hostile{}, "panictext_test.hostile"},
+		{loop, "map[string]interface {}"},
+	} {
+		if got := panictext.Of(x.v); got != x.want {
+			t.Errorf("%T: got %q, want %q", x.v, got, x.want)
+		}
+	}
+}
