@@ -47,8 +47,8 @@ func TestHookForwardsEntries(t *testing.T) {
 	}))
 	ctx := context.WithValue(context.Background(), traceKey{}, "4bf9")
 	e := l.WithTime(noon).WithContext(ctx).WithError(io.EOF)
-	e.WithFields(logrus.Fields{"b": time.Second, "a": logrus.Fields{"e": io.EOF}, "message": 1, "level": 2}).Warn("slow\n")
-	checkLast(t, rec, `{"time":"2026-01-02T03:30:05.123Z","level":"warn","trace":"4bf9","a":{"e":"EOF"},"b":1000,"error":"EOF","field.level":2,"field.message":1,"message":"slow\n"}`)
+	e.WithFields(logrus.Fields{"b": time.Second, "a": logrus.Fields{"e": io.EOF, "t": []any{noon}}, "message": 1, "level": 2}).Warn("slow\n")
+	checkLast(t, rec, `{"time":"2026-01-02T03:30:05.123Z","level":"warn","trace":"4bf9","a":{"e":"EOF","t":["2026-01-02T03:30:05.123Z"]},"b":1000,"error":"EOF","field.level":2,"field.message":1,"message":"slow\n"}`)
 	r := rec.Records()[0]
 	if r.Time != noon.UnixNano() || r.Level != nib.LevelWarn || r.PC != 0 {
 		t.Errorf("got time %d, level %v, PC %d, want %d, %v and none", r.Time, r.Level, r.PC, noon.UnixNano(), nib.LevelWarn)

@@ -166,11 +166,41 @@ func TestTimesOfTheLayout(t *testing.T) {
 		{"milliseconds", at(nib.Layout{TimeFormat: "2006-01-02T15:04:05.000Z07:00"}), nil, `{"time":"2026-01-02T12:30:05.123+09:00"}`},
 		{"own layout", at(nib.Layout{TimeFormat: "02.01.2006 15:04:05,000"}), nil, `{"time":"02.01.2026 12:30:05,123"}`},
 		{"own layout in a zone", at(nib.Layout{TimeFormat: time.ANSIC, TimeZone: time.UTC}), nil, `{"time":"Fri Jan  2 03:30:05 2026"}`},
-		{"Unix", at(nib.Layout{TimeFormat: nib.TimeUnixMilli}), nil, `{"time":1767324605123}`},
+		{"Unix", at(nib.Layout{TimeFormat: nib.TimeUnix}), nil, `{"time":1767324605}`},
+		{"UnixMilli", at(nib.Layout{TimeFormat: nib.TimeUnixMilli}), nil, `{"time":1767324605123}`},
+		{"UnixMicro", at(nib.Layout{TimeFormat: nib.TimeUnixMicro}), nil, `{"time":1767324605123456}`},
+		{"UnixNano", at(nib.Layout{TimeFormat: nib.TimeUnixNano}), nil, `{"time":1767324605123456789}`},
 		{"fields stay", at(nib.Layout{TimeFormat: nib.TimeUnix, TimeZone: time.UTC}), logrus.Fields{"t": noon, "s": []any{noon}},
 			`{"s":["2026-01-02T12:30:05.123456789+09:00"],"t":"2026-01-02T12:30:05.123456789+09:00","time":1767324605}`},
 		{"durations", at(nib.Layout{TimeFormat: nib.TimeUnix, Duration: nib.DurationString}), logrus.Fields{"d": time.Second}, `{"d":"1s","time":1767324605}`},
 	})
+}
+
+func TestUnixTimesAreExact(t *testing.T) {
+	far := time.Date(292277026596, 1, 1, 0, 0, 0, 1, time.UTC)
+	for _, c := range []struct {
+		at     time.Time
+		format string
+		want   string
+	}{
+		{time.Time{}, nib.TimeUnix, "-62135596800"},
+		{time.Time{}, nib.TimeUnixNano, "-62135596800000000000"},
+		{time.Unix(-1, 1), nib.TimeUnixNano, "-999999999"},
+		{time.Unix(-1, 999_999_999), nib.TimeUnixMilli, "-1"},
+		{time.Unix(1<<33, 5), nib.TimeUnixNano, "8589934592000000005"},
+		{time.Unix(1<<33-1, 5), nib.TimeUnixNano, "8589934591000000005"},
+		{time.Unix(-1<<33, 5), nib.TimeUnixNano, "-8589934591999999995"},
+		{far, nib.TimeUnixMicro, "9223372036825516800000000"},
+		{far, nib.TimeUnixNano, "9223372036825516800000000001"},
+	} {
+		l := nib.Layout{TimeFormat: c.format, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey}
+		e := entryOf(nil)
+		e.Time = c.at
+		want := `{"time":` + c.want + "}\n"
+		if got, _ := format(t, &niblogrus.Formatter{Layout: l}, e); got != want {
+			t.Errorf("%v: got %swant %s", c.at, got, want)
+		}
+	}
 }
 
 func TestLevelNames(t *testing.T) {

@@ -5,7 +5,6 @@ package niblogrus
 import (
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +29,9 @@ type plan struct {
 	funcKey, fileKey  string
 	caller            func(*nib.Event, string, runtime.Frame)      // adds the call site, or nil
 	prettify          func(*runtime.Frame) (function, file string) // or nil
-	timeLayout        string                                       // of the entry's time where secondText writes it, otherwise ""
+	timeFormat        string
+	zone              *time.Location // nil: that of each entry
+	units             int64          // of timeFormat in a second; 0: it is text
 
 	writers sync.Pool // of *writer
 }
@@ -45,21 +46,23 @@ type rule struct {
 func newPlan(f *Formatter) *plan {
 	l, names := f.Layout, f.FieldMap
 	p := &plan{
-		layout:    quiet(l),
-		first:     slices.Clone(f.First),
-		dataKey:   f.DataKey,
-		faultKey:  firstOf(names[logrus.FieldKeyLogrusError], logrus.FieldKeyLogrusError),
-		callerKey: l.CallerKey,
-		funcKey:   firstOf(names[logrus.FieldKeyFunc], logrus.FieldKeyFunc),
-		fileKey:   firstOf(names[logrus.FieldKeyFile], logrus.FieldKeyFile),
-		caller:    l.Caller,
-		prettify:  f.CallerPrettyfier,
+		layout:     quiet(l),
+		timeFormat: firstOf(l.TimeFormat, time.RFC3339),
+		first:      slices.Clone(f.First),
+		dataKey:    f.DataKey,
+		faultKey:   firstOf(names[logrus.FieldKeyLogrusError], logrus.FieldKeyLogrusError),
+		callerKey:  l.CallerKey,
+		funcKey:    firstOf(names[logrus.FieldKeyFunc], logrus.FieldKeyFunc),
+		fileKey:    firstOf(names[logrus.FieldKeyFile], logrus.FieldKeyFile),
+		caller:     l.Caller,
+		prettify:   f.CallerPrettyfier,
 	}
+	if !l.KeepZone {
+		p.zone = l.TimeZone
+	}
+	p.units = unixUnits(p.timeFormat)
 	if p.caller != nil {
 		p.callerKey = firstOf(p.callerKey, "caller")
-	}
-	if !nibWrites(p.layout.TimeFormat) {
-		p.timeLayout = p.layout.TimeFormat
 	}
 	for i := range p.levels {
 		p.levels[i] = p.levelName(logrus.Level(i))
@@ -80,14 +83,11 @@ func newPlan(f *Formatter) *plan {
 	return p
 }
 
-// quiet is a layout with the formats of l under which a line has only what is
-// added to it.
+// quiet is a layout under which a line has only what is added to it, with l's
+// ways and logrus's formats.
 func quiet(l nib.Layout) nib.Layout {
 	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
-	l.TimeFormat = firstOf(l.TimeFormat, time.RFC3339)
-	if l.TimeZone == nil {
-		l.KeepZone = true
-	}
+	l.TimeFormat, l.KeepZone = time.RFC3339Nano, true
 	if l.Duration == nib.DurationMillis {
 		l.Duration = nib.DurationNanos
 	}
@@ -107,14 +107,20 @@ func firstOf(keys ...string) string {
 	return ""
 }
 
-// nibWrites reports whether nib has a way of its own to write times in this
-// format. It leaves the others to package time.
-func nibWrites(format string) bool {
+// unixUnits gives how many units a second has in a format that is a number, and
+// 0 for one that is text.
+func unixUnits(format string) int64 {
 	switch format {
-	case nib.TimeUnix, nib.TimeUnixMilli, nib.TimeUnixMicro, nib.TimeUnixNano:
-		return true
+	case nib.TimeUnix:
+		return 1
+	case nib.TimeUnixMilli:
+		return 1e3
+	case nib.TimeUnixMicro:
+		return 1e6
+	case nib.TimeUnixNano:
+		return 1e9
 	}
-	return strings.HasPrefix(format, "2006-01-02T15:04:05") && strings.HasSuffix(format, "Z07:00")
+	return 0
 }
 
 // keep adds an item that each line has and gives its index. One that the layout

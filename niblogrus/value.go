@@ -10,10 +10,9 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// add adds a value as encoding/json would write it, but for errors, which are
-// their text, and what encoding/json refuses, which is a text that says why.
-// The types that entries mostly have are told apart here: Event.Any would do
-// the same behind one more call and one more look at the type.
+// add adds a value as Event.Any does, but errors are always their text, and
+// logrus.Fields are an object like any map. The types that entries mostly have
+// are told apart here: Event.Any would do the same, behind one more call.
 func add(e *nib.Event, key string, value any) {
 	switch v := value.(type) {
 	case string:
@@ -31,8 +30,7 @@ func add(e *nib.Event, key string, value any) {
 	case time.Duration:
 		e.Dur(key, v)
 	case time.Time:
-		var b [len(time.RFC3339Nano) + 8]byte
-		e.Bytes(key, v.AppendFormat(b[:0], time.RFC3339Nano))
+		e.Time(key, v)
 	case logrus.Fields:
 		e.Object(key, fields(v))
 	case map[string]any:
@@ -65,8 +63,6 @@ func addSlice[T any](e *nib.Event, key string, values []T, add func(*nib.Array, 
 // addElement is add for the elements of a slice.
 func addElement(a *nib.Array, value any) {
 	switch v := value.(type) {
-	case time.Time:
-		a.Str(v.Format(time.RFC3339Nano))
 	case logrus.Fields:
 		a.Object(fields(v))
 	case map[string]any:

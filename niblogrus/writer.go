@@ -173,14 +173,14 @@ func panicText(r any) string {
 
 // addTime adds the time of the entry.
 func (w *writer) addTime(e *nib.Event, key string, t time.Time) {
-	if w.timeLayout == "" {
-		e.Time(key, t)
+	if w.units != 0 {
+		addUnix(e, key, t, w.units)
 		return
 	}
-	if !w.layout.KeepZone {
-		t = t.In(w.layout.TimeZone)
+	if w.zone != nil {
+		t = t.In(w.zone)
 	}
-	e.Bytes(key, w.second.format(t, w.timeLayout))
+	e.Bytes(key, w.second.format(t, w.timeFormat))
 }
 
 // addError adds the error of an entry in the way of the layout, which knows of
