@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"errors"
+	"time"
+)
+
+// A port is the socket of journald.
+type port interface {
+	// send hands over an entry as one datagram, without waiting. Its errors are
+	// errFull, errLarge, ErrGone, or what the system says.
+	send(entry []byte) error
+	// sendFile hands over an entry in a file. Its errors are those of send.
+	sendFile(entry []byte) error
+	// connect connects again, to the socket that is at the path now. Its errors
+	// are ErrGone, or what the system says.
+	connect() error
+	close()
+}
+
+// What a port reports besides ErrGone.
+var (
+	errFull  = errors.New("nib/journald: no room for a datagram")
+	errLarge = errors.New("nib/journald: too large for a datagram")
+)
+
+// How long a call that waits sleeps before it tries again. Sleeping, unlike
+// waiting for the descriptor, takes up no thread however many calls wait.
+const (
+	firstPause = 50 * time.Microsecond
+	lastPause  = 2 * time.Millisecond
+)
+
+// deliver hands over an entry, and waits for that up to Config.Stall.
+func (s *Sink) deliver(entry []byte) error {
+	err := s.try(entry)
+	if err == nil {
+		if s.troubled.Load() {
+			s.troubled.Store(false)
+		}
+		return nil
+	}
+	if !passes(err) || s.troubled.Load() {
+		return reported(err)
+	}
+	deadline := time.Now().Add(s.config.Stall)
+	for pause := firstPause; passes(err); pause = min(2*pause, lastPause) {
+		left := time.Until(deadline)
+		if left <= 0 {
+			s.troubled.Store(true)
+			break
+		}
+		time.Sleep(min(pause, left))
+		err = s.try(entry)
+	}
+	return reported(err)
+}
+
+// passes reports whether an error may be over soon.
+func passes(err error) bool { return err == errFull || err == ErrGone }
+
+// reported is what callers are told of an error.
+func reported(err error) error {
+	if err == errFull {
+		return ErrStalled
+	}
+	return err
+}
+
+// try hands over an entry without waiting. If nobody is at the other end it
+// connects again first.
+func (s *Sink) try(entry []byte) error {
+	era, err := s.send(entry)
+	if err != ErrGone {
+		return err
+	}
+	if err := s.reconnect(era); err != nil {
+		return err
+	}
+	_, err = s.send(entry)
+	return err
+}
+
+// send hands over an entry in whatever way it fits. era says which connection
+// the error is about.
+func (s *Sink) send(entry []byte) (era uint64, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return s.era, ErrClosed
+	}
+	if err = s.port.send(entry); err == errLarge {
+		if err = s.port.sendFile(entry); err == nil {
+			s.counters.large.Add(1)
+		}
+	}
+	return s.era, err
+}
+
+// reconnect replaces the connection of era, unless somebody else has done so.
+func (s *Sink) reconnect(era uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.era != era:
+		return nil
+	}
+	err := s.port.connect()
+	if err == nil {
+		s.era++
+		s.counters.reconnects.Add(1)
+	}
+	return err
+}

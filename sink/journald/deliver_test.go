@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+var errOther = errors.New("permission denied")
+
+// record is a line of a level.
+func record(level nib.Level) *nib.Record {
+	return &nib.Record{Level: level, Line: []byte(`{"message":"m"}` + "\n")}
+}
+
+func testSink(p port) *Sink {
+	return newSink(Config{Identifier: "test", Stall: time.Millisecond}, p)
+}
+
+func TestDelivery(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		port fakePort
+		want error
+		// what the port has seen, and what Stats tells
+		entries, files, connects int
+		reason                   Reason
+	}{
+		{"at once", fakePort{}, nil, 1, 0, 0, ""},
+		{"after waiting for room", fakePort{errs: []error{errFull, errFull, nil}}, nil, 1, 0, 0, ""},
+		{"never any room", fakePort{errs: []error{errFull}}, ErrStalled, 0, 0, 0, Stalled},
+		{"connected again", fakePort{errs: []error{ErrGone, nil}}, nil, 1, 0, 1, ""},
+		{"connected again after a while", fakePort{errs: []error{ErrGone, ErrGone, ErrGone, nil}, connectErrs: []error{ErrGone, ErrGone, nil}}, nil, 1, 0, 3, ""},
+		{"refused by the system", fakePort{errs: []error{errOther}}, errOther, 0, 0, 0, Failed},
+		{"refused a new socket", fakePort{errs: []error{ErrGone}, connectErrs: []error{errOther}}, errOther, 0, 0, 1, Failed},
+		{"large", fakePort{errs: []error{errLarge}}, nil, 0, 1, 0, ""},
+		{"large, after waiting for room", fakePort{errs: []error{errLarge}, fileErrs: []error{errFull, nil}}, nil, 0, 1, 0, ""},
+		{"large, connected again", fakePort{errs: []error{errLarge}, fileErrs: []error{ErrGone, nil}}, nil, 0, 1, 1, ""},
+		{"large, refused", fakePort{errs: []error{errLarge}, fileErrs: []error{errOther}}, errOther, 0, 0, 0, Failed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &tt.port
+			s := testSink(p)
+			s.config.Stall = patienceOf(tt.want)
+			if err := s.WriteRecord(record(nib.LevelError)); err != tt.want {
+				t.Errorf("got error %v, want %v", err, tt.want)
+			}
+			if len(p.entries) != tt.entries || len(p.files) != tt.files || p.connects != tt.connects {
+				t.Errorf("got %d entries, %d files, %d connections, want %d, %d, %d", len(p.entries), len(p.files), p.connects, tt.entries, tt.files, tt.connects)
+			}
+			st := s.Stats()
+			var want []Drop
+			if tt.reason != "" {
+				want = []Drop{{tt.reason, nib.LevelError, 1}}
+			}
+			if !slices.Equal(st.Dropped, want) || st.Lines+st.Lost() != 1 || st.Large != uint64(tt.files) {
+				t.Errorf("got %+v, want %v dropped", st, want)
+			}
+		})
+	}
+}
+
+// patienceOf is a Stall that is long where the line must get through.
+func patienceOf(want error) time.Duration {
+	if want == nil {
+		return time.Minute
+	}
+	return time.Millisecond
+}
+
+func TestNoConnectionForEver(t *testing.T) {
+	p := &fakePort{errs: []error{ErrGone}, connectErrs: []error{ErrGone}}
+	s := testSink(p)
+	if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrGone {
+		t.Errorf("got %v, want %v", err, ErrGone)
+	}
+	if st := s.Stats(); !slices.Equal(st.Dropped, []Drop{{Gone, nib.LevelInfo, 1}}) || st.Reconnects != 0 {
+		t.Errorf("got %+v", st)
+	}
+}
+
+// A call that has waited in vain keeps those after it from waiting.
+func TestOnlyTheFirstCallWaits(t *testing.T) {
+	p := &fakePort{errs: []error{errFull}}
+	s := testSink(p)
+	_ = s.WriteRecord(record(nib.LevelInfo))
+	for i := range 3 {
+		before := p.sends
+		if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrStalled || p.sends != before+1 {
+			t.Errorf("call %d: error %v after %d attempts, want one", i, err, p.sends-before)
+		}
+	}
+	p.errs = nil
+	if err := s.WriteRecord(record(nib.LevelInfo)); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	p.errs, s.config.Stall = []error{errFull, errFull, nil}, time.Minute
+	if err := s.WriteRecord(record(nib.LevelInfo)); err != nil {
+		t.Errorf("a call after that does not wait: %v", err)
+	}
+	if st := s.Stats(); st.Lines != 2 || st.Lost() != 4 {
+		t.Errorf("got %+v, want 2 lines and 4 lost", st)
+	}
+}
+
+func TestDropsAreCountedByLevel(t *testing.T) {
+	s := testSink(&fakePort{errs: []error{errOther}})
+	for _, l := range []nib.Level{-50, nib.LevelTrace, nib.LevelInfo, nib.LevelInfo + 3, nib.LevelWarn, nib.LevelFatal, 50} {
+		_ = s.WriteRecord(record(l))
+	}
+	want := []Drop{{Failed, nib.LevelTrace, 2}, {Failed, nib.LevelInfo, 2}, {Failed, nib.LevelWarn, 1}, {Failed, nib.LevelFatal, 2}}
+	if got := s.Stats().Dropped; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestNothingIsWrittenAfterClose(t *testing.T) {
+	p := new(fakePort)
+	s := testSink(p)
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.WriteRecord(record(nib.LevelWarn)); err != ErrClosed || p.closes != 1 || p.sends != 0 {
+		t.Errorf("got %v, %d closes, %d sends, want %v, 1, 0", err, p.closes, p.sends, ErrClosed)
+	}
+	if got, want := s.Stats().Dropped, []Drop{{Closed, nib.LevelWarn, 1}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A gonePort fails until it is connected again, for all callers at once.
+type gonePort struct {
+	connected atomic.Bool
+	connects  atomic.Int32
+	arrived   sync.WaitGroup // those who have failed
+}
+
+func (p *gonePort) send([]byte) error {
+	if p.connected.Load() {
+		return nil
+	}
+	p.arrived.Done()
+	p.arrived.Wait() // nobody connects before all have failed
+	return ErrGone
+}
+
+func (p *gonePort) sendFile([]byte) error { return nil }
+func (p *gonePort) close()                {}
+
+func (p *gonePort) connect() error {
+	p.connects.Add(1)
+	p.connected.Store(true)
+	return nil
+}
+
+func TestOneOfManyConnectsAgain(t *testing.T) {
+	const callers = 16
+	p := new(gonePort)
+	p.arrived.Add(callers)
+	s := testSink(p)
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if err := s.WriteRecord(record(nib.LevelInfo)); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	if n := p.connects.Load(); n != 1 || s.Stats().Reconnects != 1 {
+		t.Errorf("connected %d times (%+v), want once", n, s.Stats())
+	}
+}
+
+// sample is a line as services log it, with what needs a second look.
+var sample = []byte(`{"time":"2026-01-02T15:04:06.120Z","level":"info","logger":"http","method":"GET","path":"/cart","status":200,"took":1.92,"agent":"Mozilla/5.0 (X11; Linux x86_64)","user":{"id":7},"trace.id":"4bf92f3577b34da6","trace-id":"x","\u00e9":"a\nb\u001b","message":"request served"}` + "\n")
+
+// A discardPort takes everything.
+type discardPort struct{ fakePort }
+
+func (*discardPort) send([]byte) error { return nil }
+
+func TestNothingIsAllocated(t *testing.T) {
+	var pc [1]uintptr
+	runtime.Callers(1, pc[:])
+	s := testSink(new(discardPort))
+	r := &nib.Record{PC: pc[0], Message: sample[len(sample)-17 : len(sample)-3], Line: sample}
+	if string(r.Message) != "request served" {
+		t.Fatalf("message %q", r.Message)
+	}
+	alloctest.Zero(t, func() { _ = s.WriteRecord(r) })
+}
+
+func TestAHugeLineIsNotKept(t *testing.T) {
+	s := testSink(new(discardPort))
+	line := append(append([]byte(`{"a":"`), make([]byte, 1<<20)...), "\"}\n"...)
+	for i := 6; i < len(line)-3; i++ {
+		line[i] = 'x'
+	}
+	_ = s.WriteRecord(&nib.Record{Line: line})
+	if e := s.encoders.Get().(*encoder); cap(e.buf) > keepSize {
+		t.Errorf("an encoder with %d bytes went back to the pool", cap(e.buf))
+	}
+}
+
+func BenchmarkEntry(b *testing.B) {
+	s := testSink(new(discardPort))
+	r := &nib.Record{Message: sample[len(sample)-17 : len(sample)-3], Line: sample}
+	b.SetBytes(int64(len(sample)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = s.WriteRecord(r)
+	}
+}

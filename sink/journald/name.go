@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxName is the longest name of a field that journald accepts.
+const maxName = 64
+
+// inName gives what a byte of a key becomes in a name.
+var inName = func() (t [256]byte) {
+	for c := range t {
+		switch {
+		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			t[c] = byte(c)
+		case c >= 'a' && c <= 'z':
+			t[c] = byte(c) - 'a' + 'A'
+		default:
+			t[c] = '_'
+		}
+	}
+	return t
+}()
+
+// isName reports whether journald takes s as the name of a field of a program's.
+func isName(s []byte) bool {
+	for _, c := range s {
+		if inName[c] != c {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= maxName && s[0] >= 'A' && s[0] <= 'Z'
+}
+
+// reserved are the names that this package writes itself and those that make
+// journald or journalctl take an entry for another's.
+var reserved = []string{
+	"MESSAGE", "PRIORITY", "CODE_FILE", "CODE_LINE", "CODE_FUNC", "OBJECT_PID", "NIB_LINE",
+	"SYSLOG_IDENTIFIER", "SYSLOG_PID", "SYSLOG_FACILITY", "SYSLOG_TIMESTAMP", "SYSLOG_RAW",
+}
+
+func isReserved(name []byte) bool {
+	for _, r := range reserved {
+		if string(name) == r {
+			return true
+		}
+	}
+	return false
+}
+
+const fieldPrefix = "FIELD_"
+
+// A usedName is a name that stands in an entry already.
+type usedName struct {
+	from, to int // in the entry
+	hash     uint32
+	count    int // how many other keys wanted it
+}
+
+// appendName appends the name for a key, which is given as it stands in the
+// line, without its quotes.
+func (e *encoder) appendName(dst, key []byte) []byte {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		e.text = appendText(e.text[:0], key)
+		key = e.text
+	}
+	from := len(dst)
+	dst = appendUpper(append(dst, e.prefix...), key, from)
+	if name := dst[from:]; !isName(name) || isReserved(name) || string(name) == e.lineName {
+		dst = append(append(dst[:from], fieldPrefix...), e.prefix...)
+		dst = appendUpper(dst, key, from)
+	}
+	return e.claim(dst, from)
+}
+
+// appendUpper appends the characters of key until the name, which begins at
+// from, is full.
+func appendUpper(dst, key []byte, from int) []byte {
+	for _, c := range key {
+		if len(dst)-from == maxName {
+			break
+		}
+		if utf8.RuneStart(c) { // one _ for each character
+			dst = append(dst, inName[c])
+		}
+	}
+	return dst
+}
+
+// claim notes the name dst[from:], and puts a number behind it until it is one
+// that the entry does not have.
+func (e *encoder) claim(dst []byte, from int) []byte {
+	first := e.find(dst, from)
+	if first >= 0 {
+		base := len(dst)
+		for {
+			e.names[first].count++
+			var digits [8]byte
+			suffix := strconv.AppendInt(append(digits[:0], '_'), int64(e.names[first].count)+1, 10)
+			dst = append(dst[:min(base, from+maxName-len(suffix))], suffix...)
+			if e.find(dst, from) < 0 {
+				break
+			}
+		}
+	}
+	e.names = append(e.names, usedName{from: from, to: len(dst), hash: hash(dst[from:])})
+	return dst
+}
+
+// find returns the place of the name dst[from:] among the names of the entry
+// dst, or -1.
+func (e *encoder) find(dst []byte, from int) int {
+	name := dst[from:]
+	h := hash(name)
+	for i := range e.names {
+		if n := &e.names[i]; n.hash == h && bytes.Equal(dst[n.from:n.to], name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// hash is FNV-1a.
+func hash(b []byte) uint32 {
+	h := uint32(2166136261)
+	for _, c := range b {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// sendBuffer is how much the socket may hold of what journald has not read,
+// where the system allows it. It is what systemd's own library asks for.
+const sendBuffer = 8 << 20
+
+// A socket is a port. It is connected, which saves looking up the path for each
+// entry. The descriptor does not block.
+type socket struct {
+	path string
+	fd   int
+}
+
+var _ port = (*socket)(nil)
+
+func openPort(path string) (port, error) {
+	s := &socket{path: path, fd: -1}
+	err := s.connect()
+	if err == ErrGone {
+		return nil, fmt.Errorf("%w %s", err, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *socket) connect() error {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return fmt.Errorf("nib/journald: %w", os.NewSyscallError("socket", err))
+	}
+	_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBuffer) // less will do
+	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: s.path}); err != nil {
+		_ = syscall.Close(fd)
+		return s.problem("connect", err)
+	}
+	s.close()
+	s.fd = fd
+	return nil
+}
+
+func (s *socket) close() {
+	if s.fd >= 0 {
+		_ = syscall.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+func (s *socket) send(entry []byte) error {
+	for {
+		_, err := syscall.Write(s.fd, entry)
+		switch err {
+		case nil:
+			return nil
+		case syscall.EINTR:
+			continue
+		case syscall.EMSGSIZE:
+			return errLarge
+		case syscall.ENOBUFS, syscall.ENOMEM:
+			if len(entry) > os.Getpagesize() { // a large datagram needs memory in one piece
+				return errLarge
+			}
+			return errFull
+		}
+		return s.problem("write", err)
+	}
+}
+
+func (s *socket) sendFile(entry []byte) error {
+	fd, err := sealedFile(entry)
+	if err != nil {
+		return fmt.Errorf("nib/journald: %d bytes: %w", len(entry), err)
+	}
+	defer syscall.Close(fd)
+	for {
+		err := syscall.Sendmsg(s.fd, nil, syscall.UnixRights(fd), nil, 0)
+		switch err {
+		case nil:
+			return nil
+		case syscall.EINTR:
+			continue
+		case syscall.ENOBUFS, syscall.ENOMEM, syscall.ETOOMANYREFS: // too many files on their way
+			return errFull
+		}
+		return s.problem("sendmsg", err)
+	}
+}
+
+// problem tells what an error of a call means.
+func (s *socket) problem(call string, err error) error {
+	switch err {
+	case syscall.EAGAIN:
+		return errFull
+	case syscall.ECONNREFUSED, syscall.ENOENT, syscall.ENOTCONN, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOTDIR:
+		return ErrGone
+	}
+	return fmt.Errorf("nib/journald: %w", &os.PathError{Op: call, Path: s.path, Err: err})
+}
+
+// The flags and seals of memory files, which package syscall does not have.
+const (
+	mfdCloexec      = 0x1
+	mfdAllowSealing = 0x2
+
+	fAddSeals = 1033
+	allSeals  = 0x1 | 0x2 | 0x4 | 0x8 // no further seals, no shrinking, growing, writing
+)
+
+// sealedFile makes a file of data that journald accepts and whose descriptor is
+// all there is of it: a sealed memory file, or a file in /dev/shm without a name.
+func sealedFile(data []byte) (fd int, err error) {
+	fd, err = memfdCreate(mfdCloexec | mfdAllowSealing)
+	if err == nil {
+		if err = writeAll(fd, data); err == nil {
+			_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), fAddSeals, allSeals)
+			if errno == 0 {
+				return fd, nil
+			}
+			err = os.NewSyscallError("fcntl", errno)
+		}
+		_ = syscall.Close(fd)
+		return -1, err
+	}
+	return unlinkedFile("/dev/shm", data)
+}
+
+// unlinkedFile makes a file in dir and takes its name away.
+func unlinkedFile(dir string, data []byte) (fd int, err error) {
+	f, err := os.CreateTemp(dir, "nib-journal-"+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return -1, err
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return -1, err
+	}
+	if _, err := f.Write(data); err != nil {
+		return -1, err
+	}
+	fd, err = dupCloexec(int(f.Fd()))
+	return fd, os.NewSyscallError("fcntl", err)
+}
+
+// dupCloexec duplicates a descriptor, closed in programs that are started.
+func dupCloexec(fd int) (int, error) {
+	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(n), nil
+}
+
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := syscall.Write(fd, data)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return os.NewSyscallError("write", err)
+		}
+		data = data[n:]
+	}
+	return nil
+}

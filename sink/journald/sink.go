@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+)
+
+// A Sink hands lines to journald. It is made by [Open] and safe for concurrent
+// use.
+type Sink struct {
+	config   Config
+	head     string
+	sites    sites
+	encoders sync.Pool
+	counters counters
+
+	// troubled is set when a call has waited in vain, until an entry gets through:
+	// callers do not queue up behind a journald that does not read.
+	troubled atomic.Bool
+
+	// mu is held for reading while the port is used, and for writing while it is
+	// replaced. Nobody waits for journald under it.
+	mu     sync.RWMutex
+	port   port
+	era    uint64 // how often port was connected
+	closed bool
+}
+
+var _ nib.Sink = (*Sink)(nil)
+
+// Open connects to journald. It starts no goroutine. The error says what is
+// wrong with c, or that there is no journald, as on other systems than Linux.
+func Open(c Config) (*Sink, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	p, err := openPort(c.Socket)
+	if err != nil {
+		return nil, err
+	}
+	return newSink(c, p), nil
+}
+
+// newSink makes a Sink of a Config that is complete, and a port that is
+// connected.
+func newSink(c Config, p port) *Sink {
+	s := &Sink{config: c, head: "SYSLOG_IDENTIFIER=" + c.Identifier + "\n", port: p}
+	s.encoders.New = func() any {
+		return &encoder{head: s.head, prefix: c.Prefix, lineName: c.Line}
+	}
+	return s
+}
+
+// NeverLogs tells nib that WriteRecord does not log.
+func (s *Sink) NeverLogs() bool { return true }
+
+// WriteRecord hands r to journald, or drops and counts it and returns why:
+// [ErrStalled], [ErrGone], [ErrClosed] or what the system says. When it returns
+// nil, the entry is in journald's queue. It waits for journald no longer than
+// Config.Stall. r is not kept. 0 allocs, but for entries too large for a
+// datagram.
+func (s *Sink) WriteRecord(r *nib.Record) error {
+	e := s.encoders.Get().(*encoder)
+	entry := e.entry(r, s.sites.fields(r.PC))
+	err := s.deliver(entry)
+	if err == nil {
+		s.counters.lines.Add(1)
+		s.counters.bytes.Add(uint64(len(entry)))
+	} else {
+		s.counters.drop(r.Level, err)
+	}
+	if cap(e.buf) <= keepSize && cap(e.text) <= keepSize {
+		s.encoders.Put(e)
+	}
+	return err
+}
+
+// keepSize bounds the buffers that wait for the next line, so that a huge line
+// does not hold its memory for ever.
+const keepSize = 64 << 10
+
+// Close closes the socket. What WriteRecord has returned nil for is in the
+// journal's hands. Later lines are dropped. Closing again does nothing.
+func (s *Sink) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.port.close()
+	}
+	return nil
+}

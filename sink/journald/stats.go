@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journald
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+)
+
+// A Reason says why a line was dropped.
+type Reason string
+
+// The reasons, and the errors that come with them.
+const (
+	Stalled Reason = "stalled" // journald did not read in time: ErrStalled
+	Gone    Reason = "gone"    // there was no journald: ErrGone
+	Closed  Reason = "closed"  // the sink was closed before: ErrClosed
+	Failed  Reason = "failed"  // the system refused the entry: its error, a syscall.Errno inside
+)
+
+// What WriteRecord returns.
+var (
+	ErrStalled = errors.New("nib/journald: journald has stopped reading")
+	ErrGone    = errors.New("nib/journald: there is no journald at the socket")
+	ErrClosed  = errors.New("nib/journald: written after Close")
+)
+
+// A Drop counts lines that were dropped.
+type Drop struct {
+	Reason Reason
+	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
+	Lines  uint64
+}
+
+// Stats counts what became of the lines. For lines whose calls have returned,
+// logged = Lines + the sum of Dropped, which is [Stats.Lost].
+type Stats struct {
+	Lines      uint64 // handed to journald
+	Bytes      uint64 // of their entries
+	Large      uint64 // of these lines, those that went in a file
+	Reconnects uint64 // how often the socket was connected again
+	Dropped    []Drop // by reason and level, without those that are 0
+}
+
+// Lost is how many lines were dropped in all.
+func (s Stats) Lost() (n uint64) {
+	for _, d := range s.Dropped {
+		n += d.Lines
+	}
+	return n
+}
+
+// counters is what Stats reads.
+type counters struct {
+	lines, bytes, large, reconnects atomic.Uint64
+
+	dropped [causes][levels]atomic.Uint64
+}
+
+// A cause is a Reason as an index.
+type cause int
+
+const (
+	stalled cause = iota
+	gone
+	closed
+	failed
+	causes
+)
+
+var reasons = [causes]Reason{Stalled, Gone, Closed, Failed}
+
+// causeOf finds the reason for an error.
+func causeOf(err error) cause {
+	switch err {
+	case ErrStalled:
+		return stalled
+	case ErrGone:
+		return gone
+	case ErrClosed:
+		return closed
+	}
+	return failed
+}
+
+const levels = 7
+
+// drop counts a line.
+func (c *counters) drop(l nib.Level, err error) {
+	row := int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
+	c.dropped[causeOf(err)][row].Add(1)
+}
+
+// Stats returns the counts so far. It may be called at any time. It allocates if
+// lines were dropped.
+func (s *Sink) Stats() Stats {
+	c := &s.counters
+	st := Stats{Lines: c.lines.Load(), Bytes: c.bytes.Load(), Large: c.large.Load(), Reconnects: c.reconnects.Load()}
+	for cause := range c.dropped {
+		for row := range c.dropped[cause] {
+			if n := c.dropped[cause][row].Load(); n > 0 {
+				st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.LevelTrace + nib.Level(4*row), Lines: n})
+			}
+		}
+	}
+	return st
+}
