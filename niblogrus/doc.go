@@ -26,8 +26,7 @@
 //
 // Values:
 //   - An error is its text also within []any, []error, map[string]any and
-//     logrus.Fields, at any depth; in logrus {}. In structs, and in slices and
-//     maps of other types, it is what encoding/json makes of it.
+//     logrus.Fields, at any depth; in logrus it is {}.
 //   - A nil pointer that is an error is null. logrus calls its method.
 //   - A [nib.Marshaler] writes itself.
 //   - Raw JSON that is none becomes a string.

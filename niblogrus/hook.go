@@ -5,7 +5,6 @@ package niblogrus
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -16,8 +15,9 @@ import (
 
 var _ logrus.Hook = (*Hook)(nil)
 
-// A Hook forwards the entries of a logrus.Logger to a nib.Logger. [Install]
-// adds one and switches off what logrus writes itself.
+// A Hook forwards the entries of a logrus.Logger to a nib.Logger, besides what
+// logrus writes itself: to a second place, or for some levels. [Install] puts nib
+// in the place of logrus's own output.
 //
 // logrus decides about levels: an entry that comes here is written, whatever
 // the level of the nib.Logger. Its other options hold (layout, bound fields,
@@ -48,8 +48,8 @@ func (h *Hook) Levels() []logrus.Level {
 // not panic; logrus does, after all hooks. Before it does, at the levels panic
 // and fatal, the nib.Logger is flushed, for five seconds at most.
 //
-// Fire returns nil: errors of the sink go to the error handler of the
-// nib.Logger, and logrus would keep the entry from the hooks that come later.
+// Fire returns nil: errors of the sink go to the error handler of the nib.Logger,
+// and one returned here would keep the entry from the hooks that come later.
 // Nothing of the entry is kept. 0 allocs when the fields are plain values.
 func (h *Hook) Fire(entry *logrus.Entry) error {
 	if entry == nil || h.Logger == nil {
@@ -109,33 +109,4 @@ func (h *Hook) flush() {
 	if err := h.log.Flush(ctx); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "nib/logrus: flush before the end:", err)
 	}
-}
-
-// Install makes l write through n:
-//
-//	niblogrus.Install(logrus.StandardLogger(), nib.New(os.Stdout))
-//
-// It adds a [Hook] for all levels behind the hooks that l has, so that it sees
-// what they change, discards what l would write, and spares it the formatting.
-// Hooks that ask an entry for its text (Entry.Bytes, Entry.String) get it from
-// the formatter that l has had so far. The level of l goes on to decide; n's is
-// not looked at. Call Install once, before l is used by other goroutines.
-func Install(l *logrus.Logger, n *nib.Logger) {
-	if l.Hooks == nil {
-		l.ReplaceHooks(make(logrus.LevelHooks))
-	}
-	l.AddHook(&Hook{Logger: n})
-	l.SetFormatter(&silent{l.Formatter})
-	l.SetOutput(io.Discard)
-}
-
-// silent formats nothing for the output of the logger, which alone provides a
-// buffer.
-type silent struct{ logrus.Formatter }
-
-func (s *silent) Format(entry *logrus.Entry) ([]byte, error) {
-	if entry.Buffer != nil || s.Formatter == nil {
-		return nil, nil
-	}
-	return s.Formatter.Format(entry)
 }

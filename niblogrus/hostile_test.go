@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -45,7 +46,8 @@ type both struct{}
 func (both) Error() string                { return "text" }
 func (both) MarshalJSON() ([]byte, error) { return []byte(`{"code":1}`), nil }
 
-// tough is a value that logrus has trouble with.
+// tough are values that logrus has trouble with. What follows !ERROR is for
+// people, and not the same in all releases of Go.
 var tough = []struct {
 	name  string
 	value any
@@ -54,10 +56,10 @@ var tough = []struct {
 	{"NaN", math.NaN(), `"NaN"`},
 	{"infinity", math.Inf(-1), `"-Inf"`},
 	{"NaN in a slice", []any{math.NaN(), 1}, `["NaN",1]`},
-	{"channel", make(chan int), `"!ERROR: json: unsupported type: chan int"`},
-	{"function", func() {}, `"!ERROR: json: unsupported type: func()"`},
-	{"function in a map", map[string]any{"f": func() {}, "a": 1}, `{"a":1,"f":"!ERROR: json: unsupported type: func()"}`},
-	{"complex number", 1i, `"!ERROR: json: unsupported type: complex128"`},
+	{"channel", make(chan int), `"!ERROR"`},
+	{"function", func() {}, `"!ERROR"`},
+	{"function in a map", map[string]any{"f": func() {}, "a": 1}, `{"a":1,"f":"!ERROR"}`},
+	{"complex number", 1i, `"!ERROR"`},
 	{"error", io.EOF, `"EOF"`},
 	{"error that would be JSON", both{}, `"text"`},
 	{"nil error", error(nil), `null`},
@@ -71,12 +73,17 @@ var tough = []struct {
 	{"Error panics in a slice", []any{panicsAsError{io.EOF}, 1}, `["!PANIC: EOF",1]`},
 	{"Error panics with an error that panics", panicsAsError{panicsAsError{"oh"}}, `"!PANIC: niblogrus_test.panicsAsError"`},
 	{"MarshalJSON panics", panicsAsJSON{}, `"!PANIC: oh"`},
-	{"MarshalJSON fails", &failsAsJSON{}, `"!ERROR: json: error calling MarshalJSON for type *niblogrus_test.failsAsJSON: will not"`},
+	{"MarshalJSON fails", &failsAsJSON{}, `"!ERROR"`},
 	{"MarshalJSON with newlines", brokenJSON("{\n\"a\":\n1}"), `{"a":1}`},
 	{"raw JSON that is none", json.RawMessage("{]\n"), `"{]\n"`},
 	{"text that looks like a line", "\"}\n{\"msg\":\"forged\"}", `"\"}\n{\"msg\":\"forged\"}"`},
 	{"nib.Marshaler", object{}, `{"a":1}`},
 }
+
+var explanation = regexp.MustCompile(`"!ERROR: ([^"\\]|\\.)+"`)
+
+// unexplained leaves only the fact that there is an error.
+func unexplained(line string) string { return explanation.ReplaceAllString(line, `"!ERROR"`) }
 
 type object struct{}
 
@@ -89,12 +96,12 @@ func TestToughValues(t *testing.T) {
 			e := entryOf(nil)
 			e.Data = logrus.Fields{"a": 1, "v": c.value, "z": 2} // WithFields would take no function
 			want := `{"a":1,"v":` + c.want + `,"z":2}` + "\n"
-			if got, _ := format(t, f, e); got != want {
+			if got, _ := format(t, f, e); unexplained(got) != want {
 				t.Errorf("got  %swant %s", got, want)
 			}
 			f := &niblogrus.Formatter{Layout: f.Layout, DataKey: "data"}
 			want = `{"data":` + want[:len(want)-1] + "}\n"
-			if got, _ := format(t, f, e); got != want {
+			if got, _ := format(t, f, e); unexplained(got) != want {
 				t.Errorf("with DataKey: got  %swant %s", got, want)
 			}
 		})
@@ -115,8 +122,8 @@ func TestEndlessValuesEnd(t *testing.T) {
 	ring.Next = ring
 	for name, v := range map[string]any{"fields": fields, "slice": slice, "deep": chain, "ring": ring} {
 		line, _ := format(t, &niblogrus.Formatter{}, entryOf(logrus.Fields{"v": v}))
-		if !strings.Contains(line, "!ERROR: nested deeper than 32") {
-			t.Errorf("%s: got %.200s, want a value that says that it is nested too deep", name, line)
+		if !explanation.MatchString(line) || len(line) > 10_000 {
+			t.Errorf("%s: got %.200s (%d bytes), want a value that says where it has been cut off", name, line, len(line))
 		}
 	}
 }

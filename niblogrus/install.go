@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogrus
+
+import (
+	"bytes"
+
+	"github.com/nib-log/nib"
+	"github.com/sirupsen/logrus"
+)
+
+// Install makes l write through n:
+//
+//	niblogrus.Install(logrus.StandardLogger(), nib.New(os.Stdout))
+//
+// What [Hook] says of levels, fields, call sites and flushing holds here, too. n
+// stands in the place of l's formatter and output, not among its hooks: it sees
+// what all of them have changed, also those added later, and writes the entry
+// even if one of them fails. logrus formats nothing any more, except for hooks
+// that ask an entry for its text (Entry.Bytes, Entry.String): they get it from the
+// formatter that l has had so far.
+//
+// A call of SetFormatter or SetOutput on l takes n out again; after SetFormatter
+// alone, the formatted text becomes the message of n's lines. Call Install once,
+// before other goroutines use l.
+func Install(l *logrus.Logger, n *nib.Logger) {
+	l.SetFormatter(&forwarder{Hook{Logger: n}, l.Formatter})
+	l.SetOutput(&stray{n})
+}
+
+// A forwarder is where logrus asks for the text of an entry once all hooks have
+// been called.
+type forwarder struct {
+	to   Hook
+	text logrus.Formatter // may be nil
+}
+
+// Format forwards the entry if it is asked by the logger, which alone provides a
+// buffer, and returns nothing to be written.
+func (f *forwarder) Format(entry *logrus.Entry) ([]byte, error) {
+	if entry.Buffer != nil {
+		return nil, f.to.Fire(entry)
+	}
+	if f.text == nil {
+		return nil, nil
+	}
+	return f.text.Format(entry)
+}
+
+// A stray is the output: it takes the text of a formatter that was set after
+// Install, so that no line is lost.
+type stray struct{ to *nib.Logger }
+
+func (s *stray) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		s.to.Log().Msg(string(bytes.TrimSuffix(p, []byte("\n"))))
+	}
+	return len(p), nil
+}
