@@ -215,6 +215,40 @@ func TestAnErrorThatPanicsIsShown(t *testing.T) {
 	}
 }
 
+// A rich error prints more with %+v; a group has several.
+type (
+	rich  struct{}
+	group []error
+)
+
+func (rich) Error() string      { return "gone" }
+func (group) Error() string     { return "several" }
+func (g group) Errors() []error { return g }
+
+func (rich) Format(s fmt.State, _ rune) {
+	_, _ = io.WriteString(s, "gone")
+	if s.Flag('+') {
+		_, _ = io.WriteString(s, " home")
+	}
+}
+
+func TestZapTellsMoreOfSomeErrors(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("gone"), `{"error":"gone"}`},
+		{rich{}, `{"error":"gone","errorVerbose":"gone home"}`},
+		{group{errors.New("a"), nil, rich{}}, `{"error":"several","errorCauses":[{"error":"a"},{"error":"gone","errorVerbose":"gone home"}]}`},
+	} {
+		l := layout.Zap()
+		l.TimeKey = nib.OmitKey
+		if got := line(l, func(l *nib.Logger) { l.Log().Err(tt.err).Send() }); got != tt.want {
+			t.Errorf("\n got %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
 func TestNothingIsAllocated(t *testing.T) {
 	err := errors.New("gone")
 	for _, p := range presets {

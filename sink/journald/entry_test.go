@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/nib-log/nib"
 )
@@ -291,6 +292,28 @@ func TestHostileText(t *testing.T) {
 		l := nib.New(&line)
 		l.Info().Str(s, s).Strs("list", []string{s}).Dict(s, func(e *nib.Event) { e.Str(s, s) }).Err(errors.New(s)).Msg(s)
 		checkEntry(t, bytes.TrimSpace(line.Bytes()))
+	}
+}
+
+// Each character, as itself and as an escape sequence.
+func TestEveryCharacter(t *testing.T) {
+	for r := rune(0); r <= 0x11000; r++ {
+		s := string(r)
+		want := visible(s)
+		quoted, _ := json.Marshal(s)
+		sequence := fmt.Sprintf(`\u%04x`, r)
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			sequence = fmt.Sprintf(`\u%04x\u%04X`, high, low)
+		}
+		for _, body := range []string{string(quoted[1 : len(quoted)-1]), sequence, s} {
+			if body == s && (r < 0x20 || r == '\\') {
+				continue // not JSON
+			}
+			if got := string(appendText(nil, []byte(body))); got != want {
+				t.Errorf("%U as %q: got %q, want %q", r, body, got, want)
+			}
+		}
 	}
 }
 
