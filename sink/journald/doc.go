@@ -36,10 +36,10 @@
 // off. "FIELD_" goes in front of a name that begins with anything but a letter and
 // of the names that this package writes and journald acts upon (MESSAGE,
 // PRIORITY, CODE_FILE, CODE_LINE, CODE_FUNC, OBJECT_PID, SYSLOG_IDENTIFIER,
-// SYSLOG_PID, SYSLOG_FACILITY, SYSLOG_TIMESTAMP, SYSLOG_RAW), so no field can
-// pass for them. Others that mean something, like MESSAGE_ID and DOCUMENTATION,
-// can be set. If a name is there already, because of another key, _2, _3 and so
-// on is put behind it, in the order of the line.
+// SYSLOG_PID, SYSLOG_FACILITY, SYSLOG_TIMESTAMP, SYSLOG_RAW, NIB_LINE and
+// Config.Line), so no field can pass for them. Others that mean something, like
+// MESSAGE_ID and DOCUMENTATION, can be set. If a name is there already, because of
+// another key, _2, _3 and so on is put behind it, in the order of the line.
 //
 // journald drops entries of more than 1024 fields. Fields beyond the first 1000
 // are left out, and then the line itself is added as NIB_LINE.
