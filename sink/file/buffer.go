@@ -101,7 +101,7 @@ func (s *Sink) flushBuffer(r *nib.Record) {
 	}
 	b.mu.Unlock()
 	if err := s.writeBatch(&s.out); err != nil {
-		s.report("write buffered lines", err)
+		s.announce("write", err)
 		if s.late == nil {
 			s.late = err
 		}

@@ -33,7 +33,7 @@ type Config struct {
 
 	// At begins a new file each day at these times of the clock on the wall,
 	// "15:04", in Zone. A time that a day skips, when summer begins, is moved by
-	// the hour that is missing.
+	// the hour that is missing; one that comes twice counts once.
 	At []string
 
 	// Zone is where At is meant. Defaults to time.Local.
@@ -74,7 +74,7 @@ type Config struct {
 	// OnError is told what no call returns: that rotation, compression or
 	// deletion did not succeed, or that buffered lines were lost after their calls
 	// had returned. It is called without a lock, by the goroutine that found out,
-	// and not while it runs. The same error is told once a minute. What it panics
+	// and not while it runs. The same fault is told once a minute. What it panics
 	// with is discarded.
 	OnError func(error)
 

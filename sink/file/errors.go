@@ -89,19 +89,31 @@ func (s *Sink) causeOf(err error) cause {
 	return s.failing.cause
 }
 
-// report takes note of an error that no call returns. unlock tells OnError. The
-// lock is held.
+// report counts an error that no call returns, and announces it. The lock is held.
 func (s *Sink) report(op string, err error) {
 	s.stats.Errors++
+	s.announce(op, s.wrap(op, err))
+}
+
+// announce leaves err for unlock to tell OnError, unless op has failed for the
+// same reason a short while ago. The lock is held.
+func (s *Sink) announce(op string, err error) {
 	if s.c.OnError == nil || s.news != nil {
 		return
 	}
-	err = s.wrap(op, err)
-	now := s.clock.mono()
-	if text := err.Error(); text != s.said || now >= s.sayAt {
-		s.said, s.sayAt = text, now+sayAgain
+	now, said := s.clock.mono(), op+": "+root(err).Error()
+	if said != s.said || now >= s.sayAt {
+		s.said, s.sayAt = said, now+sayAgain
 		s.news = err
 	}
+}
+
+// root is what err wraps in the end.
+func root(err error) error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err
 }
 
 // unlock releases the lock, after anything but the usual write, and tells

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -242,4 +243,9 @@ func wantText(t testing.TB, what, got, want string) {
 	if got != want {
 		t.Errorf("%s:\n got %.300q\nwant %.300q", what, got, want)
 	}
+}
+
+// sortOldestFirst sorts by the time of rotation.
+func sortOldestFirst(list []backup) {
+	slices.SortFunc(list, func(a, b backup) int { return b.compare(a) })
 }

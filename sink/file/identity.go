@@ -125,9 +125,7 @@ func (s *Sink) reopen() error {
 		return err
 	}
 	old := s.file
-	if old != nil && (s.delivering || s.c.Sync != SyncNever) {
-		s.undurable = s.sync()
-	}
+	s.syncOld()
 	if info.ID != s.id {
 		s.torn = false
 	}
@@ -149,6 +147,17 @@ func (s *Sink) reopen() error {
 	return nil
 }
 
+// syncOld syncs a file before it is let go, if anybody relies on that. The lock
+// is held.
+func (s *Sink) syncOld() {
+	if s.file != nil && s.unsynced && (s.delivering || s.c.Sync != SyncNever) {
+		if err := s.sync(); err != nil && s.undurable == nil {
+			s.undurable = err
+			s.announce("sync", err)
+		}
+	}
+}
+
 // look compares the file with its name, the clock with the schedule and the
 // free space with what is to be left. The lock is held.
 func (s *Sink) look(now int64) error {
@@ -167,7 +176,7 @@ func (s *Sink) look(now int64) error {
 		if s.orphaned() {
 			return s.fail("open", err)
 		}
-		s.report("look at", err) // the open file has a name yet: better there than nowhere
+		s.report("open", err) // the open file has a name yet: better there than nowhere
 	}
 	if s.c.MinFree > 0 && s.file != nil {
 		if free, err := s.file.Free(); err == nil && free < s.c.MinFree {

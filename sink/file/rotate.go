@@ -118,6 +118,8 @@ func (s *Sink) rotate() error {
 	if err != nil {
 		return err
 	}
+	s.endLine()
+	s.syncOld()
 	if !vfs.CanRenameOpen {
 		s.letGo()
 	}
@@ -131,6 +133,20 @@ func (s *Sink) rotate() error {
 	s.stats.Rotations++
 	return s.reopen()
 }
+
+// endLine ends the last line of the file if it was cut off, for those who read
+// the old files as one text. A full disk may be in the way.
+func (s *Sink) endLine() {
+	if s.unseen {
+		s.seeEnd()
+	}
+	if s.torn {
+		n, _ := s.file.Write(newline)
+		s.wrote(newline[:n])
+	}
+}
+
+var newline = []byte{'\n'}
 
 // letGo closes the file, where it cannot be renamed otherwise.
 func (s *Sink) letGo() {

@@ -139,6 +139,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		return s.finish(r, n, err)
 	}
 	s.size += size
+	s.unsynced = true
 	s.stats.Lines++
 	s.stats.Bytes += uint64(size)
 	s.mu.Unlock()

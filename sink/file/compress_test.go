@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+const firstName = "app-20261121T103000.123Z-0000.log"
+
+func TestOldFilesAreCompressed(t *testing.T) {
+	for _, level := range []int{0, 1, 9} {
+		dir := t.TempDir()
+		s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: 5000, Compress: Gzip{Level: level}})
+		for n := range 200 {
+			mustWrite(t, s, record(nib.LevelInfo, n, 100))
+		}
+		tidied(s)
+		must(t, s.Rotate())
+		tidied(s)
+		names := files(t, dir)
+		if len(names) != 5 {
+			t.Errorf("got files %q, want four old ones", names)
+		}
+		for _, name := range names[:len(names)-1] {
+			if !strings.HasSuffix(name, ".log.gz") || size(t, dir, name) > 1000 {
+				t.Errorf("got %s of %d bytes, want it compressed", name, size(t, dir, name))
+			}
+		}
+		checkNumbers(t, all(t, dir), 200)
+	}
+}
+
+func TestBadGzipLevelIsReported(t *testing.T) {
+	m, clock := newMem(t)
+	told := make(chan error, 10)
+	s := openMem(t, m, clock, Config{Compress: Gzip{Level: 99}, OnError: func(err error) { told <- err }})
+	rotated(t, s, clock, 1)
+	if err := <-told; !strings.Contains(err.Error(), "compress an old file of "+livePath) {
+		t.Errorf("got %v", err)
+	}
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
+}
+
+// A testCompressor does what a test wants.
+type testCompressor func(dst io.Writer, src io.Reader) error
+
+func (testCompressor) Extension() string { return ".x" }
+
+func (c testCompressor) Compress(dst io.Writer, src io.Reader) error { return c(dst, src) }
+
+// TestFailedCompressionLosesNothing makes each step of it fail. The next rotation
+// makes up for it.
+func TestFailedCompressionLosesNothing(t *testing.T) {
+	boom := errors.New("boom")
+	healthy := func(dst io.Writer, src io.Reader) error { _, err := io.Copy(dst, src); return err }
+	for _, c := range []struct {
+		name  string
+		fault vfs.Fault
+		run   testCompressor
+		want  error
+		temp  bool // a file is left over
+	}{
+		{"error", vfs.Fault{}, func(io.Writer, io.Reader) error { return boom }, boom, false},
+		{"error after some bytes", vfs.Fault{}, func(w io.Writer, _ io.Reader) error { _, err := w.Write([]byte("x")); return errors.Join(err, boom) }, boom, false},
+		{"panic", vfs.Fault{}, func(io.Writer, io.Reader) error { panic(boom) }, nil, false},
+		{"read", vfs.Fault{Op: vfs.OpRead, Path: "app-*", Err: syscall.EIO}, nil, syscall.EIO, false},
+		{"write", vfs.Fault{Op: vfs.OpWrite, Path: "*.tmp", Err: syscall.ENOSPC}, nil, syscall.ENOSPC, false},
+		{"open", vfs.Fault{Op: vfs.OpOpen, Path: "app-*", Err: syscall.EMFILE}, nil, syscall.EMFILE, false},
+		{"create", vfs.Fault{Op: vfs.OpCreate, Path: "*.tmp", Err: syscall.EACCES}, nil, syscall.EACCES, false},
+		{"sync", vfs.Fault{Op: vfs.OpSync, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, false},
+		{"rename", vfs.Fault{Op: vfs.OpRename, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, true},
+		{"rename and remove", vfs.Fault{Op: vfs.OpRemove, Path: "*.log", Err: syscall.EPERM}, nil, syscall.EPERM, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, clock := newMem(t)
+			var told error
+			run := c.run
+			if run == nil {
+				run = healthy
+			}
+			s := openMem(t, m, clock, Config{
+				Compress: testCompressor(func(w io.Writer, r io.Reader) error { return run(w, r) }),
+				OnError:  func(err error) { told = err },
+			})
+			heal := func() {}
+			if c.fault.Op != "" {
+				heal = m.Fail(c.fault)
+			}
+			rotated(t, s, clock, 1)
+			if told == nil || c.want != nil && !errors.Is(told, c.want) {
+				t.Errorf("OnError was told %v, want %v", told, c.want)
+			}
+			names := memFiles(t, m)
+			if !slices.Contains(names, firstName) {
+				t.Errorf("got files %q, want the old one among them", names)
+			}
+			if left := slices.Contains(names, firstName+".x.tmp"); left != c.temp {
+				t.Errorf("got files %q, want a temporary one: %v", names, c.temp)
+			}
+			heal()
+			run = healthy
+			mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+			must(t, s.Rotate())
+			tidied(s)
+			want := firstName + ".x app-20261121T113000.123Z-0000.log.x app.log"
+			wantText(t, "afterwards", strings.Join(memFiles(t, m), " "), want)
+			checkNumbers(t, memAll(t, m), 2)
+		})
+	}
+}
+
+// TestLeftoversOfACrash starts with what a process may have left behind.
+func TestLeftoversOfACrash(t *testing.T) {
+	for _, c := range []struct{ name, left, want string }{
+		{"half of the compressed file", firstName + " " + firstName + ".x.tmp", firstName + ".x app.log"},
+		{"both files", firstName + " " + firstName + ".x", firstName + ".x app.log"},
+		{"temporary file alone", firstName + ".x.tmp", "app.log"},
+		{"temporary file of the other kind", firstName + ".gz.tmp", "app.log"},
+		{"nothing compressed", firstName, firstName + ".x app.log"},
+	} {
+		m, clock := newMem(t)
+		for _, name := range strings.Fields(c.left) {
+			f, err := m.Open(filepath.Join(logDir, name), os.O_RDWR|os.O_CREATE, 0o600)
+			must(t, err)
+			_, err = f.Write([]byte(`{"n":0}` + "\n"))
+			must(t, err, f.Close())
+		}
+		s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error { _, err := io.Copy(w, r); return err })})
+		tidied(s)
+		wantText(t, c.name, strings.Join(memFiles(t, m), " "), c.want)
+		if strings.Contains(c.want, firstName) {
+			checkNumbers(t, memAll(t, m), 1)
+		}
+	}
+}
+
+// TestCloseBreaksCompressionOff closes while a file is being compressed.
+func TestCloseBreaksCompressionOff(t *testing.T) {
+	m, clock := newMem(t)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+		close(begun)
+		<-goOn
+		_, err := io.Copy(w, r)
+		return err
+	})})
+	writeNumbers(t, s, 0, 1)
+	must(t, s.Rotate())
+	<-begun
+	closing := make(chan error)
+	m.Fail(vfs.Fault{Op: vfs.OpClose, Path: "app.log", Reached: func() { go func() { goOn <- struct{}{} }() }})
+	go func() { closing <- s.Close() }()
+	must(t, <-closing)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
+	if n := s.Stats().Errors; n != 0 {
+		t.Errorf("got %d errors, want none: it was asked for", n)
+	}
+	again := openMem(t, m, clock, Config{Compress: Gzip{}})
+	tidied(again)
+	wantText(t, "after the next Open", strings.Join(memFiles(t, m), " "), firstName+".gz app.log")
+	checkNumbers(t, memAll(t, m), 1)
+}
+
+// TestFileThatGrowsWhileItIsCompressed is kept: a foreign program writes to it.
+func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
+	m, clock := newMem(t)
+	foreign := func() {
+		f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_APPEND, 0)
+		must(t, err)
+		_, err = f.Write([]byte(`{"n":1}` + "\n"))
+		must(t, err, f.Close())
+	}
+	s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+		_, err := io.Copy(w, r)
+		if foreign != nil {
+			foreign()
+			foreign = nil
+		}
+		return err
+	})})
+	tidied(s) // of Open
+	rotated(t, s, clock, 1)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
+	must(t, s.Reopen())
+	tidied(s)
+	wantText(t, "files, the next time", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
+	checkNumbers(t, memAll(t, m), 2)
+}
+
+// TestCompressionFollowsNoLinks plants one where the compressed file is written.
+func TestCompressionFollowsNoLinks(t *testing.T) {
+	dir := t.TempDir()
+	clock := newTestClock()
+	victim := filepath.Join(dir, "victim")
+	must(t, os.WriteFile(victim, []byte("victim"), 0o600))
+	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz.tmp")))
+	s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}, clock: clock.clock()})
+	tidied(s)
+	mustWrite(t, s, record(nib.LevelInfo, 0, 0))
+	must(t, os.Remove(filepath.Join(dir, firstName+".gz.tmp")))
+	// The name of the compressed file: it is taken, so the next one is used.
+	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz")))
+	must(t, s.Rotate())
+	tidied(s)
+	must(t, s.Close())
+	wantText(t, "victim", text(t, victim), "victim")
+	wantText(t, "files", strings.Join(files(t, dir), " "), firstName+".gz "+strings.Replace(firstName, "0000.", "0001.", 1)+".gz app.log victim")
+}

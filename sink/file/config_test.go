@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		c    Config
+		want string // parts of the error, one per line of it
+	}{
+		{"zero", Config{}, ""},
+		{"everything", Config{
+			MaxSize: 1, Every: time.Second, At: []string{"00:00", "23:59"}, Zone: time.UTC, MaxBackups: 1, MaxAge: 1, MaxTotal: 1,
+			Compress: Gzip{}, Mode: 0o640, Buffer: 1, Delay: 1, MinFree: 1, Sync: SyncAlways, OnError: func(error) {},
+		}, ""},
+		{"negative", Config{MaxSize: -1, Every: -1, MaxBackups: -1, MaxAge: -1, MaxTotal: -1, Buffer: -1, Delay: -1, MinFree: -1, Sync: -1},
+			"MaxSize|Every|MaxBackups|MaxAge|MaxTotal|Buffer|Delay|MinFree|Sync"},
+		{"too often", Config{Every: time.Millisecond}, "less than a second"},
+		{"times", Config{At: []string{"24:00", "9:30", "09:30:00", "", "noon", "09:30"}}, `"24:00"|"9:30"|"09:30:00"|""|"noon"`},
+		{"zone alone", Config{Zone: time.UTC}, "Zone of UTC without At"},
+		{"total below size", Config{MaxSize: 2, MaxTotal: 1}, "MaxTotal of 1 is less than MaxSize, 2"},
+		{"delay alone", Config{Delay: time.Second}, "Delay of 1s without Buffer"},
+		{"mode", Config{Mode: fs.ModeSetuid | 0o600}, "other bits"},
+		{"mode that cannot be used", Config{Mode: 0o400}, "owner"},
+		{"extension", Config{Compress: packer("")}, `extension ""`},
+		{"extension without a dot", Config{Compress: packer("gz")}, `extension "gz"`},
+		{"extension of a temporary file", Config{Compress: packer(".tmp")}, `extension ".tmp"`},
+		{"extension elsewhere", Config{Compress: packer("./../x")}, `extension "./../x"`},
+		{"policy", Config{Sync: 3}, "Sync"},
+	} {
+		err := c.c.Validate()
+		var got []string
+		if err != nil {
+			got = strings.Split(err.Error(), "\n")
+		}
+		want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
+		if len(got) != len(want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, want)
+			continue
+		}
+		for i := range want {
+			if !strings.HasPrefix(got[i], "nib/file: ") || !strings.Contains(got[i], want[i]) {
+				t.Errorf("%s:\n got %q\nwant one with %q", c.name, got[i], want[i])
+			}
+		}
+		if err != nil {
+			if _, openErr := Open(t.TempDir()+"/app.log", c.c); openErr == nil || openErr.Error() != err.Error() {
+				t.Errorf("%s: Open returned %v, want %v", c.name, openErr, err)
+			}
+		}
+	}
+}

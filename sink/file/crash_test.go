@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// ops are all operations of a Mem: a crash may come before each.
+var ops = []vfs.Op{
+	vfs.OpOpen, vfs.OpCreate, vfs.OpLstat, vfs.OpRename, vfs.OpLink, vfs.OpRemove, vfs.OpMkdir, vfs.OpReadDir,
+	vfs.OpSyncDir, vfs.OpWrite, vfs.OpRead, vfs.OpSync, vfs.OpTruncate, vfs.OpPreallocate, vfs.OpStat,
+	vfs.OpFree, vfs.OpLock, vfs.OpClose,
+}
+
+// eachOp calls f before each operation of m.
+func eachOp(m *vfs.Mem, f func()) {
+	for _, op := range ops {
+		m.Fail(vfs.Fault{Op: op, Reached: f})
+	}
+}
+
+// deliveries are batches of lines that rotate the file now and then.
+const (
+	deliveries = 12
+	perBatch   = 5
+)
+
+func batchOf(from, n int) []nib.Record {
+	batch := make([]nib.Record, n)
+	for i := range batch {
+		batch[i] = *record(nib.LevelInfo, from+i, 60)
+	}
+	return batch
+}
+
+// deliver delivers the lines from to to-1, as a spool would, and tells acked
+// about each that is settled.
+func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
+	t.Helper()
+	for attempts := 0; from < to; attempts++ {
+		res, err := s.Deliver(context.Background(), batchOf(from, min(perBatch, to-from)))
+		if attempts > 1000 || err == nil && res.Accepted == 0 {
+			t.Fatalf("Deliver settles nothing: %v", err)
+		}
+		from += res.Accepted
+		acked.Store(int64(from))
+	}
+}
+
+// TestCrashLosesNoAcceptedLine takes the power away before each operation on
+// the file system, with several outcomes, starts again and delivers what was not
+// accepted. Each line must be there; those that were accepted are there without
+// that.
+func TestCrashLosesNoAcceptedLine(t *testing.T) {
+	config := Config{MaxSize: 700, Compress: Gzip{}}
+	for at, done := 0, false; !done; at++ {
+		for seed := range uint64(4) {
+			m, clock := newMem(t)
+			clock.steps = time.Millisecond // so that names are looked at now and then
+			var acked atomic.Int64
+			var n, accepted int64
+			var image *vfs.Mem
+			var count atomic.Int64
+			eachOp(m, func() {
+				if count.Add(1)-1 == int64(at) {
+					accepted = acked.Load()
+					image = m.CrashClone(rand.New(rand.NewPCG(seed, uint64(at))).IntN)
+				}
+			})
+			s := openMem(t, m, clock, config)
+			deliver(t, s, 0, deliveries*perBatch, &acked)
+			tidied(s)
+			must(t, s.Close())
+			if n = count.Load(); int64(at) >= n {
+				done = true
+				break
+			}
+			checkHas(t, memAll(t, image), int(accepted))
+			again := openMem(t, image, clock, config)
+			deliver(t, again, int(accepted), deliveries*perBatch, &acked)
+			tidied(again)
+			must(t, again.Close())
+			checkHas(t, memAll(t, image), deliveries*perBatch)
+			if t.Failed() {
+				t.Fatalf("crash before operation %d of %d, seed %d, with %d lines accepted", at, n, seed, accepted)
+			}
+		}
+	}
+}
+
+// checkHas checks that the lines 0 to n-1 are in a text.
+func checkHas(t testing.TB, text string, n int) {
+	t.Helper()
+	lines, _, _ := parse(text)
+	has := map[int]bool{}
+	for _, l := range lines {
+		has[*l.N] = true
+	}
+	for i := range n {
+		if !has[i] {
+			t.Errorf("line %d of %d is lost", i, n)
+		}
+	}
+}

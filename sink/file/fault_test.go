@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+func TestShortWritesAreGoneOnWith(t *testing.T) {
+	for _, buffer := range []int{0, 4096} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Buffer: buffer})
+		for n := range 20 {
+			m.Fail(vfs.Fault{Op: vfs.OpWrite, Short: n + 1, Times: 2})
+			writeNumbers(t, s, n, n+1)
+			must(t, s.Flush(context.Background()))
+		}
+		checkNumbers(t, memAll(t, m), 20)
+		checkIdentity(t, s, 20)
+	}
+}
+
+// TestDiskFull fills the disk in the middle of a line and makes room again. The
+// program goes on, all that is lost is counted by level and reason, and the next
+// line tells of it.
+func TestDiskFull(t *testing.T) {
+	for _, buffer := range []int{0, 300} {
+		for room := range int64(60) {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, Config{Buffer: buffer, OnError: func(error) {}})
+			logged, accepted := 0, 0
+			log := func(l nib.Level) {
+				clock.advance(time.Millisecond)
+				err := s.WriteRecord(record(l, logged, 0))
+				if logged++; err == nil {
+					accepted++
+				} else if !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("got %v, want ENOSPC", err)
+				}
+			}
+			log(nib.LevelInfo)
+			_ = s.Flush(context.Background())
+			m.SetFree(room)
+			for range 50 {
+				log(nib.LevelDebug)
+				log(nib.LevelError)
+			}
+			_ = s.Flush(context.Background())
+			checkIdentity(t, s, logged)
+			lost := s.Stats()
+			if lost.Lost() == 0 || count(lost, Full, nib.LevelDebug)+count(lost, Full, nib.LevelError) != lost.Lost() {
+				t.Fatalf("Buffer %d, room %d: got %+v, want losses as full", buffer, room, lost)
+			}
+			m.SetFree(-1)
+			clock.advance(time.Duration(longestPause))
+			log(nib.LevelInfo)
+			must(t, s.Close())
+			checkIdentity(t, s, logged)
+			lines, notices, torn := parse(memAll(t, m))
+			st := s.Stats()
+			if len(notices) != 1 || notices[0].Dropped != st.Lost() || notices[0].Levels["error"] != count(st, Full, nib.LevelError) || notices[0].Reasons["full"] != st.Lost() {
+				t.Fatalf("Buffer %d, room %d: got notices %+v, want one of %+v", buffer, room, notices, st)
+			}
+			whole := uint64(len(lines))
+			if whole == st.Lines+1 && len(torn) == 0 {
+				whole-- // nothing but its newline was missing, and that came later
+			}
+			if whole != st.Lines || *lines[len(lines)-1].N != logged-1 || len(torn) > 1 {
+				t.Fatalf("Buffer %d, room %d: got %d lines, torn %q, want %d with the last one and one torn", buffer, room, len(lines), torn, st.Lines)
+			}
+		}
+	}
+}
+
+// TestFullDiskCostsFewCalls logs for a second without room.
+func TestFullDiskCostsFewCalls(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	m.SetFree(0)
+	calls := 0
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Reached: func() { calls++ }})
+	for range 10_000 {
+		clock.advance(100 * time.Microsecond)
+		if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("got %v, want ENOSPC", err)
+		}
+	}
+	if calls < 5 || calls > 20 {
+		t.Errorf("got %d attempts in a second, want between 5 and 20", calls)
+	}
+	m.SetFree(-1)
+	for ms := 0; s.WriteRecord(record(nib.LevelInfo, 1, 0)) != nil; ms++ {
+		clock.advance(time.Millisecond)
+		if ms > 250 {
+			t.Fatal("writing is not taken up within 250 ms")
+		}
+	}
+}
+
+func TestOneFaultCostsOneLine(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Err: syscall.EIO})
+	if err := s.WriteRecord(record(nib.LevelWarn, 1, 0)); !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "nib/file: write "+livePath) {
+		t.Errorf("got %v, want EIO with the path", err)
+	}
+	writeNumbers(t, s, 2, 3)
+	wantText(t, "file", numbers(memAll(t, m)), "0 2")
+	if st := s.Stats(); count(st, Failed, nib.LevelWarn) != 1 || st.Notices != 1 || st.Errors != 1 {
+		t.Errorf("got %+v, want one warning lost, one notice, one error", st)
+	}
+}
+
+// TestNoticeIsWrittenByCloseAndFlush when no line comes any more.
+func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
+	for name, end := range map[string]func(s *Sink) error{
+		"Flush": func(s *Sink) error { return s.Flush(context.Background()) },
+		"Close": (*Sink).Close,
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.ENOSPC})
+		for range 5 {
+			_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
+		}
+		heal()
+		clock.advance(time.Second)
+		must(t, end(s))
+		if _, notices, _ := parse(memAll(t, m)); len(notices) != 1 || notices[0].Dropped != 5 {
+			t.Errorf("%s: got notices %+v, want one of 5", name, notices)
+		}
+	}
+}
+
+// TestTornLineOfADeadProcess: what another process has left half-written gets
+// an end.
+func TestTornLineOfADeadProcess(t *testing.T) {
+	for _, c := range []struct{ name, left, want string }{
+		{"nothing", "", `{"level":"info","n":1}` + "\n"},
+		{"whole line", "{}\n", "{}\n" + `{"level":"info","n":1}` + "\n"},
+		{"half a line", `{"level`, `{"level` + "\n" + `{"level":"info","n":1}` + "\n"},
+		{"zeros", "{}\n\x00\x00", "{}\n\x00\x00\n" + `{"level":"info","n":1}` + "\n"},
+	} {
+		m, clock := newMem(t)
+		f, err := m.Open(livePath, 0x42, 0o600) // O_RDWR|O_CREATE
+		must(t, err)
+		_, err = f.Write([]byte(c.left))
+		must(t, err, f.Close())
+		s := openMem(t, m, clock, Config{})
+		wantText(t, c.name+", untouched before there is a line", memAll(t, m), c.left)
+		writeNumbers(t, s, 1, 2)
+		wantText(t, c.name, memAll(t, m), c.want)
+	}
+}
+
+func TestMinFreeIsLeftToOthers(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MinFree: 1000})
+	m.SetFree(1200)
+	logged := 0
+	for range 100 {
+		clock.advance(200 * time.Millisecond)
+		err := s.WriteRecord(record(nib.LevelInfo, logged, 50))
+		if logged++; err != nil && !errors.Is(err, ErrLow) {
+			t.Fatalf("got %v, want ErrLow", err)
+		}
+	}
+	st := s.Stats()
+	if st.Lines != 5 || count(st, Full, nib.LevelInfo) != 95 {
+		t.Errorf("got %+v, want 5 lines of 50 bytes, the others dropped as full", st)
+	}
+	m.SetFree(5000)
+	clock.advance(time.Second)
+	writeNumbers(t, s, logged, logged+1)
+	checkIdentity(t, s, logged+1)
+	if st := s.Stats(); st.Notices != 1 {
+		t.Errorf("got %d notices, want 1", st.Notices)
+	}
+}
+
+// TestSyncPolicies counts the syncs of each.
+func TestSyncPolicies(t *testing.T) {
+	for _, c := range []struct {
+		policy                     SyncPolicy
+		write, flush, rotate, done int // syncs after that
+	}{
+		{SyncNever, 0, 0, 0, 0},
+		{SyncFlush, 0, 1, 2, 3},
+		{SyncAlways, 3, 3, 6, 6},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Sync: c.policy})
+		syncs := 0
+		m.Fail(vfs.Fault{Op: vfs.OpSync, Reached: func() { syncs++ }})
+		want := func(what string, n int) {
+			t.Helper()
+			if syncs != n {
+				t.Errorf("%d: got %d syncs after %s, want %d", c.policy, syncs, what, n)
+			}
+		}
+		writeNumbers(t, s, 0, 3)
+		want("three lines", c.write)
+		must(t, s.Flush(context.Background()))
+		want("Flush", c.flush)
+		writeNumbers(t, s, 3, 6)
+		must(t, s.Rotate())
+		want("Rotate", c.rotate)
+		if c.policy != SyncAlways {
+			writeNumbers(t, s, 6, 7)
+		}
+		must(t, s.Close())
+		want("Close", c.done)
+		if c.policy != SyncNever { // what is promised survives
+			checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 6)
+		}
+	}
+}
+
+func TestFailedSync(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Sync: SyncAlways})
+	writeNumbers(t, s, 0, 1)
+	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v, want EIO", err)
+	}
+	writeNumbers(t, s, 2, 3)
+	checkIdentity(t, s, 3)
+	wantText(t, "what survives", numbers(memAll(t, m.CrashClone(vfs.Nothing))), "0 1 2")
+
+	flushed := openMem(t, m, clock, Config{Sync: SyncFlush})
+	writeNumbers(t, flushed, 3, 4)
+	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	if err := flushed.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Flush: got %v, want EIO", err)
+	}
+	must(t, flushed.Flush(context.Background()))
+}
+
+// TestOnErrorMayDoAnything: it logs, panics and asks for counts.
+func TestOnErrorMayDoAnything(t *testing.T) {
+	m, clock := newMem(t)
+	var s *Sink
+	calls := 0
+	s = openMem(t, m, clock, Config{MaxSize: 100, OnError: func(err error) {
+		calls++
+		_ = s.WriteRecord(record(nib.LevelError, 99, 0))
+		_ = s.Stats()
+		_ = s.Rotate()
+		panic(err)
+	}})
+	m.Fail(vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES})
+	for n := range 20 {
+		clock.advance(2 * time.Minute)
+		writeNumbers(t, s, n, n+1)
+	}
+	if calls < 5 {
+		t.Errorf("OnError was called %d times, want some", calls)
+	}
+	checkIdentity(t, s, 20+calls)
+}
+
+func TestNotice(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.FixedZone("", 3600))
+	one := func(c cause, l nib.Level, n uint64) (t tally) {
+		t[c][levelIndex(l)] = n
+		return t
+	}
+	both := one(full, nib.LevelInfo, 120)
+	both[full][levelIndex(nib.LevelError)] = 3
+	mixed := both
+	mixed[failed][levelIndex(nib.LevelInfo)] = 2
+	for _, c := range []struct {
+		name string
+		give tally
+		want string
+	}{
+		{"one level", one(full, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: no space was left for the log file","dropped":1,"levels":{"trace":1},"reasons":{"full":1}}`},
+		{"two levels", both, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: no space was left for the log file","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123}}`},
+		{"two reasons", mixed, `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: the log file could not be written","dropped":125,"levels":{"info":122,"error":3},"reasons":{"full":123,"failed":2}}`},
+	} {
+		wantText(t, c.name, string(appendNotice(nil, now, c.give)), c.want+"\n")
+	}
+	var most tally
+	for c := range most {
+		for l := range most[c] {
+			most[c][l] = 1<<64 - 1
+		}
+	}
+	if n := len(appendNotice(nil, now, most)); n > noticeSize {
+		t.Errorf("the longest notice has %d bytes, want at most %d", n, noticeSize)
+	}
+}
+
+// A strangeFS makes the files of another one odd.
+type strangeFS struct {
+	vfs.FS
+	write func(p []byte) (int, error)
+}
+
+type strangeFile struct {
+	vfs.File
+	write func(p []byte) (int, error)
+}
+
+func (s strangeFS) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := s.FS.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return strangeFile{f, s.write}, nil
+}
+
+func (f strangeFile) Write(p []byte) (int, error) { return f.write(p) }
+
+func TestWriteThatDoesNothing(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, strangeFS{m, func([]byte) (int, error) { return 0, nil }}, clock, Config{})
+	if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("got %v, want ErrShortWrite", err)
+	}
+	checkIdentity(t, s, 1)
+}
+
+// TestErrorWithBytesWritten: a write may fail after part of the line.
+func TestErrorWithBytesWritten(t *testing.T) {
+	m, clock := newMem(t)
+	var got bytes.Buffer
+	s := openMem(t, strangeFS{m, func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte(`"n":1`)) {
+			got.Write(p[:5])
+			return 5, syscall.EIO
+		}
+		return got.Write(p)
+	}}, clock, Config{})
+	for n := range 3 {
+		_ = s.WriteRecord(record(nib.LevelInfo, n, 0))
+	}
+	lines, notices, torn := parse(got.String())
+	if fmt.Sprint(len(lines), len(notices), torn) != `2 1 [{"lev`+"\n]" {
+		t.Errorf("got %q", got.String())
+	}
+	checkIdentity(t, s, 3)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// logDir is where the sinks of tests log to in memory.
+var logDir = filepath.Join(string(filepath.Separator), "log")
+
+// livePath is the live file there.
+var livePath = filepath.Join(logDir, "app.log")
+
+// newMem returns a file system with logDir, and a clock that stands still.
+func newMem(t testing.TB) (*vfs.Mem, *testClock) {
+	t.Helper()
+	c := newTestClock()
+	m := vfs.NewMem(c.now)
+	must(t, m.MkdirAll(logDir, 0o700), m.SyncDir(filepath.Dir(logDir)))
+	return m, c
+}
+
+// openMem opens livePath in m.
+func openMem(t testing.TB, m vfs.FS, clock *testClock, c Config) *Sink {
+	t.Helper()
+	c.fs, c.clock = m, clock.clock()
+	return open(t, livePath, c)
+}
+
+// memFiles are the names in logDir.
+func memFiles(t testing.TB, m vfs.FS) []string {
+	t.Helper()
+	names, err := m.ReadDir(logDir)
+	must(t, err)
+	return names
+}
+
+// memAll is the text of all files in logDir, decompressed, oldest first. Files
+// that were being compressed into are left out.
+func memAll(t testing.TB, m vfs.FS) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range memFiles(t, m) {
+		text := memText(t, m, filepath.Join(logDir, name))
+		if strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		if strings.HasSuffix(name, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader([]byte(text)))
+			must(t, err)
+			plain, err := io.ReadAll(z)
+			must(t, err)
+			text = string(plain)
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}

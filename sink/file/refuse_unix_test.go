@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package file
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+func TestModeOfNewFiles(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	for _, c := range []struct {
+		umask      int
+		mode, want os.FileMode
+	}{
+		{0, 0, 0o600},
+		{0o077, 0, 0o600},
+		{0, 0o640, 0o640},
+		{0o027, 0o664, 0o640},
+		{0o077, 0o640, 0o600},
+	} {
+		syscall.Umask(c.umask)
+		dir := t.TempDir()
+		s := open(t, filepath.Join(dir, "app.log"), Config{Mode: c.mode, Compress: Gzip{}})
+		for n := range 2 {
+			mustWrite(t, s, record(nib.LevelInfo, n, 0))
+			must(t, s.Rotate())
+			tidied(s)
+		}
+		names := files(t, dir)
+		if len(names) != 3 {
+			t.Fatalf("got files %q, want three", names)
+		}
+		for _, name := range names {
+			info, err := os.Lstat(filepath.Join(dir, name))
+			must(t, err)
+			if info.Mode() != c.want {
+				t.Errorf("umask %03o, Mode %03o: %s has %03o, want %03o", c.umask, c.mode, name, info.Mode(), c.want)
+			}
+		}
+	}
+}
+
+func TestModeOfAnExistingFileIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	must(t, os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644))
+	open(t, path, Config{})
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o644 {
+		t.Errorf("got %v, %v, want 0644", info.Mode(), err)
+	}
+}
+
+// plants put something in the place of a log file that nobody wants a log in.
+var plants = []struct {
+	name  string
+	plant func(t *testing.T, path, victim string)
+	want  error
+	says  string
+}{
+	{"symbolic link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim, path)) }, ErrNotRegular, "a symbolic link"},
+	{"dangling link", func(t *testing.T, path, victim string) { must(t, os.Symlink(victim+"x", path)) }, ErrNotRegular, "a symbolic link"},
+	{"hard link", func(t *testing.T, path, victim string) { must(t, os.Link(victim, path)) }, ErrLinked, "2 hard links"},
+	{"FIFO", func(t *testing.T, path, victim string) { must(t, syscall.Mkfifo(path, 0o600)) }, ErrNotRegular, "a FIFO"},
+	{"directory", func(t *testing.T, path, victim string) { must(t, os.Mkdir(path, 0o700)) }, ErrNotRegular, "a directory"},
+	{"socket", func(t *testing.T, path, victim string) {
+		l, err := net.Listen("unix", path)
+		must(t, err)
+		t.Cleanup(func() { l.Close() })
+	}, ErrNotRegular, "a socket"},
+	{"device", func(t *testing.T, path, victim string) {
+		if err := syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3); err != nil {
+			t.Skipf("cannot make a device: %v", err)
+		}
+	}, ErrNotRegular, "a device"},
+}
+
+// TestOpenRefusesWhatIsNotAFileOfItsOwn would hang at the FIFO, or write to the
+// victim, if it did not.
+func TestOpenRefusesWhatIsNotAFileOfItsOwn(t *testing.T) {
+	for _, c := range plants {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, victim := filepath.Join(dir, "a"), filepath.Join(dir, "v")
+			must(t, os.WriteFile(victim, []byte("victim"), 0o600))
+			c.plant(t, path, victim)
+			s, err := Open(path, Config{})
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, %v, want %v, with the path and %q", s, err, c.want, c.says)
+			}
+			wantText(t, "victim", text(t, victim), "victim")
+			if got := len(files(t, dir)); got != 2 {
+				t.Errorf("got %q, want the two that were there", files(t, dir))
+			}
+		})
+	}
+}
+
+// TestPlantedWhileOpen removes the file and plants something in its place. The
+// lines are lost and counted, until the place is free again.
+func TestPlantedWhileOpen(t *testing.T) {
+	for _, c := range plants {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, victim := filepath.Join(dir, "a"), filepath.Join(dir, "v")
+			must(t, os.WriteFile(victim, []byte("victim"), 0o600))
+			clock := newTestClock()
+			s := open(t, path, Config{clock: clock.clock()})
+			writeNumbers(t, s, 0, 1)
+			must(t, os.Remove(path))
+			c.plant(t, path, victim)
+			clock.advance(1e9)
+			for range 3 {
+				if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, c.want) {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+				clock.advance(1e9)
+			}
+			if err := s.Reopen(); !errors.Is(err, c.want) {
+				t.Errorf("Reopen: got %v, want %v", err, c.want)
+			}
+			wantText(t, "victim", text(t, victim), "victim")
+			must(t, os.Remove(path))
+			clock.advance(1e9)
+			writeNumbers(t, s, 4, 5)
+			wantText(t, "the new file", numbers(text(t, path)), "4")
+			checkIdentity(t, s, 5)
+			if got := count(s.Stats(), Failed, nib.LevelInfo); got != 3 {
+				t.Errorf("got %d lines dropped as failed, want 3", got)
+			}
+		})
+	}
+}
+
+// TestPlantedWhileRenamed is the same when the old file has a name yet: no line
+// is lost.
+func TestPlantedWhileRenamed(t *testing.T) {
+	for _, c := range plants {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, victim := filepath.Join(dir, "a"), filepath.Join(dir, "v")
+			must(t, os.WriteFile(victim, []byte("victim"), 0o600))
+			clock := newTestClock()
+			s := open(t, path, Config{clock: clock.clock(), MaxSize: 100})
+			writeNumbers(t, s, 0, 1)
+			must(t, os.Rename(path, path+".1"))
+			c.plant(t, path, victim)
+			for n := range 10 {
+				clock.advance(1e9)
+				writeNumbers(t, s, n+1, n+2)
+			}
+			checkNumbers(t, text(t, path+".1"), 11)
+			wantText(t, "victim", text(t, victim), "victim")
+			checkIdentity(t, s, 11)
+		})
+	}
+}
+
+// TestFileIsFollowed takes the file away in the ways that others do.
+func TestFileIsFollowed(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		take  func(path string) error
+		old   string // numbers of the lines in path.1 afterwards
+		fresh string // and at path
+	}{
+		{"removed", os.Remove, "", "2 3"},
+		{"renamed", func(path string) error { return os.Rename(path, path+".1") }, "0 1", "2 3"},
+		{"renamed and made", func(path string) error {
+			return errors.Join(os.Rename(path, path+".1"), os.WriteFile(path, nil, 0o600))
+		}, "0 1", "2 3"},
+		{"replaced by another", func(path string) error {
+			other := path + ".2"
+			return errors.Join(os.WriteFile(other, []byte("{\"n\":7}\n"), 0o600), os.Rename(other, path))
+		}, "", "7 2 3"},
+		{"truncated", func(path string) error { return os.Truncate(path, 0) }, "", "2 3"},
+		{"copied and truncated", func(path string) error {
+			b, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path+".1", b, 0o600), os.Truncate(path, 0))
+		}, "0 1", "2 3"},
+	} {
+		for _, buffer := range []int{0, 4096} {
+			path := filepath.Join(t.TempDir(), "app.log")
+			clock := newTestClock()
+			s := open(t, path, Config{clock: clock.clock(), Buffer: buffer})
+			writeNumbers(t, s, 0, 2)
+			must(t, s.Flush(context.Background()), c.take(path))
+			clock.advance(500e6)
+			writeNumbers(t, s, 2, 4)
+			must(t, s.Flush(context.Background()))
+			if c.old != "" {
+				wantText(t, c.name+", old file", numbers(text(t, path+".1")), c.old)
+			}
+			wantText(t, c.name+", new file", numbers(text(t, path)), c.fresh)
+			if strings.Contains(text(t, path), "\x00") {
+				t.Errorf("%s: the new file has a hole", c.name)
+			}
+			st := s.Stats()
+			if st.Followed+st.Truncations != 1 {
+				t.Errorf("%s: got %d times followed, %d truncations, want 1 of them", c.name, st.Followed, st.Truncations)
+			}
+			checkIdentity(t, s, 4)
+		}
+	}
+}
+
+// TestTruncatedInTheMiddleOfALine leaves half a line.
+func TestTruncatedInTheMiddleOfALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	clock := newTestClock()
+	s := open(t, path, Config{clock: clock.clock()})
+	writeNumbers(t, s, 0, 2)
+	must(t, os.Truncate(path, s.size-3))
+	clock.advance(1e9)
+	writeNumbers(t, s, 2, 3)
+	wantText(t, "file", text(t, path), "{\"level\":\"info\",\"n\":0}\n{\"level\":\"info\",\"n\":\n{\"level\":\"info\",\"n\":2}\n")
+}
+
+// TestDirectoryThatIsRemoved takes everything away.
+func TestDirectoryThatIsRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	must(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "app.log")
+	clock := newTestClock()
+	s := open(t, path, Config{clock: clock.clock(), MaxSize: 100})
+	writeNumbers(t, s, 0, 1)
+	must(t, os.RemoveAll(dir))
+	clock.advance(1e9)
+	for range 3 {
+		if err := s.WriteRecord(record(nib.LevelError, 1, 0)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("got %v, want ErrNotExist", err)
+		}
+	}
+	must(t, os.Mkdir(dir, 0o700))
+	clock.advance(1e9)
+	writeNumbers(t, s, 4, 5)
+	_, notices, _ := parse(all(t, dir))
+	if len(notices) != 1 || notices[0].Dropped != 3 || notices[0].Levels["error"] != 3 || notices[0].Reasons["failed"] != 3 {
+		t.Errorf("got notices %+v, want one of 3 errors", notices)
+	}
+	checkIdentity(t, s, 5)
+}
+
+// TestLockedByAnotherProgram: an exclusive lock on the file is respected.
+func TestLockedByAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	f, err := vfs.OS().Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err)
+	defer f.Close()
+	must(t, f.Lock(vfs.Exclusive))
+	if _, err := Open(path, Config{}); !errors.Is(err, ErrInUse) {
+		t.Errorf("got %v, want ErrInUse", err)
+	}
+	must(t, f.Lock(vfs.Shared))
+	open(t, path, Config{})
+	if err := f.Lock(vfs.Exclusive); err != vfs.ErrLocked {
+		t.Errorf("got %v, want ErrLocked: the sink holds its file", err)
+	}
+}

