@@ -21,6 +21,16 @@ import (
 type Contestant struct {
 	Name string
 	Do   func(n int)
+	// Prepare, if not nil, is called before each Do with the same n, outside of
+	// what is timed and counted: where each round needs a state that the round
+	// before has used up.
+	Prepare func(n int)
+}
+
+func (c *Contestant) prepare(n int) {
+	if c.Prepare != nil {
+		c.Prepare(n)
+	}
 }
 
 // Config says how long to measure.
@@ -44,9 +54,9 @@ type Timing struct {
 func Alternate(contestants []Contestant, c Config) []Timing {
 	timings := make([]Timing, len(contestants))
 	rounds := make([][]float64, len(contestants))
-	for i, x := range contestants {
+	for i := range contestants {
 		if timings[i].N = c.Ops; c.Ops == 0 {
-			timings[i].N = calibrate(x.Do, c.Round)
+			timings[i].N = calibrate(&contestants[i], c.Round)
 		}
 		rounds[i] = make([]float64, 0, c.Rounds)
 	}
@@ -55,7 +65,7 @@ func Alternate(contestants []Contestant, c Config) []Timing {
 		for k := range contestants {
 			i := (k + r) % len(contestants)
 			n := timings[i].N
-			rounds[i] = append(rounds[i], float64(elapsed(contestants[i].Do, n))/float64(n))
+			rounds[i] = append(rounds[i], float64(elapsed(&contestants[i], n))/float64(n))
 		}
 	}
 	for i, all := range rounds {
@@ -65,17 +75,18 @@ func Alternate(contestants []Contestant, c Config) []Timing {
 	return timings
 }
 
-func elapsed(do func(n int), n int) time.Duration {
+func elapsed(c *Contestant, n int) time.Duration {
+	c.prepare(n)
 	start := time.Now()
-	do(n)
+	c.Do(n)
 	return time.Since(start)
 }
 
 // calibrate finds how many operations take about round. It doubles until one
 // try takes a quarter of it: a shorter one would be mostly noise.
-func calibrate(do func(n int), round time.Duration) int {
+func calibrate(c *Contestant, round time.Duration) int {
 	for n := 16; ; n *= 2 {
-		took := elapsed(do, n)
+		took := elapsed(c, n)
 		if took >= round/4 {
 			return max(1, int(float64(n)*float64(round)/float64(took)))
 		}
@@ -87,11 +98,19 @@ func calibrate(do func(n int), round time.Duration) int {
 // other time. The runtime's own mallocs fall into the same counters, so the
 // least of several windows counts.
 func Allocs(do func(n int), n, windows int) (mallocs, bytes float64) {
-	do(n) // pools and buffers warm up
+	c := Contestant{Do: do}
+	return c.Allocs(n, windows)
+}
+
+// Allocs is the function Allocs for a contestant that may have to be prepared.
+func (c *Contestant) Allocs(n, windows int) (mallocs, bytes float64) {
+	c.prepare(n)
+	c.Do(n) // pools and buffers warm up
 	var before, after runtime.MemStats
 	for w := range windows {
+		c.prepare(n)
 		runtime.ReadMemStats(&before)
-		do(n)
+		c.Do(n)
 		runtime.ReadMemStats(&after)
 		m := float64(after.Mallocs-before.Mallocs) / float64(n)
 		b := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)

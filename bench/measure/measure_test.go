@@ -53,6 +53,31 @@ func TestAllocsIsExactInFractions(t *testing.T) {
 	}
 }
 
+// What is prepared is neither counted nor timed, and each round has its own.
+func TestEachRoundIsPrepared(t *testing.T) {
+	var ready, done int
+	c := Contestant{
+		Prepare: func(n int) {
+			ready = n
+			for range n {
+				kept = make([]byte, 64)
+			}
+		},
+		Do: func(n int) {
+			if ready != n {
+				t.Errorf("prepared for %d operations, want %d", ready, n)
+			}
+			ready, done = 0, done+n
+		},
+	}
+	if got := Alternate([]Contestant{c}, Config{Rounds: 3, Ops: 7}); done != 21 || got[0].N != 7 {
+		t.Errorf("%d operations, %+v, want 3 rounds of 7", done, got)
+	}
+	if mallocs, bytes := c.Allocs(1000, 5); mallocs != 0 || bytes != 0 {
+		t.Errorf("got %v mallocs, %v B per operation, want none", mallocs, bytes)
+	}
+}
+
 func TestLatencyPercentilesAreOfTheSortedCalls(t *testing.T) {
 	samples := make([]time.Duration, 1000)
 	for i := range samples {

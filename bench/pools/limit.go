@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pools
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nib-log/nib/pool"
+)
+
+// idleLimit is how many values the pools of these contests may keep.
+const idleLimit = 1000
+
+// limits are the contests of pools with a limit, which neither sync.Pool nor
+// zeropool has: with few values, with as many as it allows, and beyond.
+func limits() []Scenario {
+	cases := []struct {
+		name, title string
+		idle        int // values in the pool before
+		excess      bool
+	}{
+		{"LimitBelow", "Get and Put, one value idle", 1, false},
+		{"LimitAt", "Get and Put, as many idle as allowed", idleLimit, false},
+		{"LimitAbove", "Put that the limit refuses", idleLimit, true},
+	}
+	var all []Scenario
+	for _, c := range cases {
+		all = append(all, Scenario{Name: c.name, Title: c.title, Versus: Mutex, Contestants: limited(c.idle, c.excess)})
+	}
+	for _, c := range cases {
+		all = append(all, Scenario{Name: c.name + "Parallel", Title: c.title, Versus: Mutex, Goroutines: cpus(),
+			Contestants: limited(c.idle, c.excess)})
+	}
+	return all
+}
+
+func limited(idle int, excess bool) []Contestant {
+	all := []Contestant{
+		{Nib, func(made *Made) Run {
+			p := pool.New(made.bytes, pool.WithLimit(idleLimit), pool.WithPrealloc(idle))
+			run := nibLoop(p, excess)
+			account := balance(p.Stats, made)
+			run.Check = func() error { return errors.Join(account(), exactly(p.Stats().Len, idle)) }
+			return run
+		}},
+		{Mutex, func(made *Made) Run {
+			p := newGuarded(made.bytes)
+			p.limit = idleLimit
+			for range idle {
+				p.Put(made.bytes())
+			}
+			run := Run{Check: func() error { return exactly(len(p.stack.items), idle) }}
+			b := make([]byte, 8)
+			run.Do = func(n int) {
+				for range n {
+					p.Put(p.Get())
+				}
+			}
+			if excess {
+				run.Do = func(n int) {
+					for range n {
+						p.Put(b)
+					}
+				}
+			}
+			return run
+		}},
+		{Channel, func(made *Made) Run {
+			p := channel[[]byte]{create: made.bytes, items: make(chan []byte, idleLimit)}
+			for range idle {
+				p.Put(made.bytes())
+			}
+			run := Run{Check: func() error { return exactly(len(p.items), idle) }}
+			b := make([]byte, 8)
+			run.Do = func(n int) {
+				for range n {
+					p.Put(p.Get())
+				}
+			}
+			if excess {
+				run.Do = func(n int) {
+					for range n {
+						p.Put(b)
+					}
+				}
+			}
+			return run
+		}},
+	}
+	if !excess {
+		all = append(all, Contestant{NibUnlimited, func(made *Made) Run {
+			p := pool.New(made.bytes, pool.WithPrealloc(idle))
+			run := nibLoop(p, false)
+			run.Check = balance(p.Stats, made)
+			return run
+		}})
+	}
+	return all
+}
+
+func nibLoop(p *pool.Pool[[]byte], excess bool) Run {
+	if excess {
+		b := make([]byte, 8)
+		return Run{Do: func(n int) {
+			for range n {
+				p.Put(b)
+			}
+		}}
+	}
+	return Run{Do: func(n int) {
+		for range n {
+			p.Put(p.Get())
+		}
+	}}
+}
+
+// exactly checks how many values a pool keeps. With more than one goroutine a
+// Get may meet a pool whose last value is out, and makes one more: with few
+// values idle there may be one for each goroutine.
+func exactly(got, idle int) error {
+	if got > idleLimit || got < idle || got > idle+cpus() {
+		return fmt.Errorf("%d values idle, want %d", got, idle)
+	}
+	return nil
+}

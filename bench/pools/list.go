@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pools
+
+import (
+	stdlist "container/list"
+
+	"github.com/nib-log/nib/pool/list"
+)
+
+// queued is how many elements the list holds in the contest that has some.
+const queued = 10_000
+
+// lists are the contests of the list that recycles its nodes.
+func lists() []Scenario {
+	return []Scenario{
+		{Name: "ListPushRemove", Title: "push and remove", Versus: StdList, Contestants: queues(0)},
+		{Name: "ListQueue", Title: "push behind 10,000 elements, remove the first", Versus: StdList,
+			Contestants: queues(queued)},
+	}
+}
+
+var total int
+
+func queues(elements int) []Contestant {
+	return []Contestant{
+		{Nib, func(*Made) Run {
+			var l list.List[int]
+			for i := range elements {
+				l.PushBack(i)
+			}
+			return Run{Do: func(n int) {
+				for i := range n {
+					l.PushBack(i)
+					total += l.Remove(l.Front())
+				}
+			}}
+		}},
+		{StdList, func(*Made) Run {
+			var l stdlist.List
+			for i := range elements {
+				l.PushBack(i)
+			}
+			return Run{Do: func(n int) {
+				for i := range n {
+					l.PushBack(i)
+					total += l.Remove(l.Front()).(int)
+				}
+			}}
+		}},
+	}
+}

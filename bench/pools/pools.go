@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pools compares nib's pools and its list with other ways to keep
+// values for reuse. Scenarios is the table of all contests; each file holds the
+// contestants of one kind of contest. cmd/nibbench runs them.
+//
+// Every contestant has its own loop over concrete types: one loop for all,
+// over an interface or a type parameter, would add the same to each and so
+// hide a part of the difference.
+package pools
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/nib-log/nib/bench/measure"
+)
+
+// Names of the contestants. A part behind a hyphen says how it is used.
+const (
+	Nib          = "nib"
+	NibErasable  = "nib-erasable"
+	NibUnlimited = "nib-unlimited"
+	Zeropool     = "zeropool"
+	SyncValue    = "sync.Pool-value"       // boxed at each Put
+	SyncNew      = "sync.Pool-new-pointer" // a pointer to a new variable at each Put
+	SyncPointer  = "sync.Pool-pointer"     // the pointer is kept along with the value
+	Mutex        = "mutex+slice"
+	Slice        = "slice" // not safe for use by several goroutines
+	Channel      = "channel"
+	StdList      = "container/list"
+	Mcache       = "mcache"
+	ByteBuffer   = "bytebufferpool"
+	Make         = "make" // no pool
+)
+
+// Modules are the paths of those that are modules of their own.
+var Modules = []struct{ Name, Path string }{
+	{Zeropool, "github.com/colega/zeropool"},
+	{Mcache, "github.com/bytedance/gopkg"},
+	{ByteBuffer, "github.com/valyala/bytebufferpool"},
+}
+
+// A Scenario is one contest.
+type Scenario struct {
+	Name   string // in results and for -run
+	Title  string // in tables
+	Versus string // the contestant that nib's ratio refers to
+	// Ops, if not 0, is the number of operations of a round; else they take
+	// about the same time for all.
+	Ops int
+	// Goroutines that share the operations, 0 is 1.
+	Goroutines int
+	// Turns lets each goroutine give way after every operation.
+	Turns bool
+	// Stretch makes rounds so many times as long, and as many times fewer.
+	Stretch     int
+	Contestants []Contestant
+}
+
+// A Contestant is one way to do what the scenario says.
+type Contestant struct {
+	Name string
+	// New makes it ready. Its pool reports the values that it has to make to
+	// made.
+	New func(made *Made) Run
+}
+
+// A Run is a contestant that is ready.
+type Run struct {
+	// Do performs n operations. Several goroutines may call it at once if the
+	// scenario has several.
+	Do func(n int)
+	// Prepare, if not nil, is called before each Do, outside of what is timed.
+	Prepare func(n int)
+	// Lost, if not nil, says how many of the n values that the last Do put the
+	// pool does not have any more. It takes them out.
+	Lost func(n int) int
+	// Check, if not nil, is called after the last Do and tells whether the pool
+	// did what it was there for.
+	Check func() error
+	// Close, if not nil, ends it.
+	Close func()
+}
+
+// Made counts the values that a pool had to make.
+type Made struct{ n atomic.Int64 }
+
+// Count is the number so far.
+func (m *Made) Count() int { return int(m.n.Load()) }
+
+// bytes makes a buffer.
+func (m *Made) bytes() []byte {
+	m.n.Add(1)
+	return make([]byte, bufferSize)
+}
+
+// record makes a value of the struct that the pools keep.
+func (m *Made) record() (r record) {
+	m.n.Add(1)
+	return r
+}
+
+// page makes a large value that pools keep a pointer to.
+func (m *Made) page() *page {
+	m.n.Add(1)
+	return new(page)
+}
+
+// Scenarios lists all contests in the order in which they run.
+func Scenarios() []Scenario {
+	var all []Scenario
+	all = append(all, getPut()...)
+	all = append(all, handovers()...)
+	all = append(all, mempool()...)
+	all = append(all, fills()...)
+	all = append(all, limits()...)
+	all = append(all, lists()...)
+	return all
+}
+
+func cpus() int { return runtime.GOMAXPROCS(0) }
+
+// Start makes a contestant ready for the scenario: its goroutines, their turns,
+// and nothing that is nil.
+func (s *Scenario) Start(c *Contestant, made *Made) Run {
+	run := c.New(made)
+	end := run.Close
+	if end == nil {
+		end = func() {}
+	}
+	run.Close = end
+	if s.Turns {
+		one := run.Do
+		run.Do = func(n int) {
+			for range n {
+				one(1)
+				runtime.Gosched()
+			}
+		}
+	}
+	if s.Goroutines > 1 {
+		crew := measure.NewCrew(s.Goroutines, run.Do)
+		run.Do, run.Close = crew.Do, func() { crew.Close(); end() }
+	}
+	return run
+}
