@@ -3,6 +3,7 @@
 package niblogrus
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -147,12 +148,12 @@ func TestListIsEmptyAfterwards(t *testing.T) {
 
 func TestWriterForgetsTheMessage(t *testing.T) {
 	w := newWriter(newPlan(new(Formatter)))
-	if line := w.write(&logrus.Entry{Message: "secret"}); !strings.Contains(string(line), "secret") {
+	if line := w.write(&logrus.Entry{Message: "secret", Buffer: new(bytes.Buffer)}); !strings.Contains(string(line), "secret") {
 		t.Fatalf("got %q, want the message in it", line)
 	}
 	for _, it := range w.list.items {
-		if it.text == "secret" || w.line != nil {
-			t.Errorf("the writer still has the message after its line")
+		if it.text == "secret" || w.line != nil || w.buffer != nil {
+			t.Errorf("the writer still has the message or the buffer after its line")
 		}
 	}
 }
