@@ -32,7 +32,7 @@ func MustFor[T any]() *Codec[T] {
 
 // AppendJSON appends v.
 func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
-	return plan.AppendPointer(dst, v, plan.MaxDepth)
+	return plan.AppendPointer(c.plan, dst, v, plan.MaxDepth)
 }
 
 // AppendMap appends m, its keys sorted.

@@ -2,24 +2,39 @@
 
 package jsonenc
 
-// textHead is how much of a Text is copied whatever its length: two moves of 16
-// bytes, where a loop would have to find out how many.
+import (
+	"math"
+	"math/bits"
+)
+
+// textHead is how much of a Text is copied whatever its length: four words,
+// where a loop would have to find out how many.
 const textHead = 32
 
 // A Text is constant JSON text, such as a comma, a key and a colon, laid out for
 // being written many times: it is copied without a look at its bytes. MakeText
 // makes one; it never changes and may be used by any number of goroutines.
+//
+// The functions that write one are built like those of string.go: one comparison
+// finds all that is not usual, and what is unusual is left to a call that is
+// their last, so that nothing has to be kept across it.
 type Text struct {
-	head [textHead]byte
+	head [textHead / 8]uint64
 	long *string // the whole text if it does not fit into head
 	n    uint32
+	need uint32 // room for head and n bytes; more than there ever is for a long text
 }
 
 // MakeText prepares s, which must be JSON text already: nothing is escaped.
 func MakeText(s string) Text {
-	t := Text{n: uint32(len(s))}
-	if copy(t.head[:], s) < len(s) {
+	t := Text{n: uint32(len(s)), need: uint32(len(s) + textHead)}
+	if len(s) > textHead {
 		t.long = &s
+		t.need = math.MaxInt32
+		return t
+	}
+	for i := range len(s) {
+		t.head[i/8] |= uint64(s[i]) << (i % 8 * 8)
 	}
 	return t
 }
@@ -29,35 +44,69 @@ func (t *Text) String() string {
 	if t.long != nil {
 		return *t.long
 	}
-	return string(t.head[:t.n])
+	var b [textHead]byte
+	for i := range b {
+		b[i] = byte(t.head[i/8] >> (i % 8 * 8))
+	}
+	return string(b[:t.n])
 }
 
 // AppendText appends t.
 func AppendText(dst []byte, t *Text) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.n)+textHead {
-		dst = grow(dst, int(t.n)+textHead)
+	if cap(dst)-j < int(t.need) {
+		return appendTextSlowly(dst, t)
 	}
 	b := dst[:cap(dst)]
-	*(*[textHead]byte)(b[j:]) = t.head
-	if t.long != nil {
-		copy(b[j:], *t.long)
-	}
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
 	return b[:j+int(t.n)]
+}
+
+// appendTextSlowly is AppendText for a long text, or without room.
+//
+//go:noinline
+func appendTextSlowly(dst []byte, t *Text) []byte {
+	if t.long != nil {
+		return append(dst, *t.long...)
+	}
+	return AppendText(grow(dst, int(t.need)), t)
+}
+
+// AppendTextBool appends t and true or false.
+func AppendTextBool(dst []byte, t *Text, v bool) []byte {
+	j := len(dst)
+	if cap(dst)-j < int(t.need) {
+		return AppendBool(appendTextSlowly(dst, t), v)
+	}
+	b := dst[:cap(dst)]
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
+	j += int(t.n)
+	if v {
+		store32(b, j, 't'|'r'<<8|'u'<<16|'e'<<24)
+		return b[:j+4]
+	}
+	store64(b, j, 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32)
+	return b[:j+5]
 }
 
 // AppendTextString appends t, which ends with a quote, and s as the rest of the
 // string that the quote begins.
 func AppendTextString(dst []byte, t *Text, s string) []byte {
 	j, n := len(dst), len(s)
-	if cap(dst)-j < int(t.n)+textHead+n {
-		return AppendTextString(grow(dst, int(t.n)+textHead+n), t, s)
+	if cap(dst)-j-n < int(t.need) { // cannot overflow in this order
+		return appendTextStringSlowly(dst, t, s)
 	}
 	b := dst[:cap(dst)]
-	*(*[textHead]byte)(b[j:]) = t.head
-	if t.long != nil {
-		copy(b[j:], *t.long)
-	}
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
 	j += int(t.n)
 	var bad uint64
 	if uint(n-8) <= 8 {
@@ -87,6 +136,12 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 	return b[:j+1]
 }
 
+//go:noinline
+func appendTextStringSlowly(dst []byte, t *Text, s string) []byte {
+	dst = appendTextSlowly(dst, t)
+	return AppendString(dst[:len(dst)-1], s)
+}
+
 // AppendTextInt appends t and v in decimal.
 func AppendTextInt(dst []byte, t *Text, v int64) []byte {
 	minus := uint64(v) >> 63
@@ -101,32 +156,30 @@ func AppendTextUint(dst []byte, t *Text, v uint64) []byte {
 // appendTextNumber appends t and v, behind a sign if minus is 1, not 0.
 func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.n)+textHead+maxIntLen {
-		dst = grow(dst, int(t.n)+textHead+maxIntLen)
+	if cap(dst)-j < int(t.need) {
+		return appendTextNumberSlowly(dst, t, minus, v)
 	}
 	b := dst[:cap(dst)]
-	*(*[textHead]byte)(b[j:]) = t.head
-	if t.long != nil {
-		copy(b[j:], *t.long)
-	}
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
 	j += int(t.n)
 	store8(b, j, '-')
 	j += int(minus)
-	b = b[:j+decimalLen(v)]
 	if v >= 1e8 {
-		return putLarge(b, v)
+		return putLarge(b[:j+decimalLen(v)], v)
 	}
-	i := len(b)
-	for v >= 100 {
-		q := v / 100
-		i -= 2
-		store16(b, i, twoDigits(v-q*100))
-		v = q
-	}
-	if v >= 10 {
-		store16(b, i-2, twoDigits(v))
-	} else {
-		store8(b, i-1, '0'+v)
-	}
-	return b
+	// All digits at once, less the zeros in front of the first one: no branch
+	// depends on the length.
+	digits := eightDigits(uint32(v))
+	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7
+	store64(b, j, (digits|'0'*all01)>>zeros)
+	return b[:j+8-zeros>>3]
+}
+
+//go:noinline
+func appendTextNumberSlowly(dst []byte, t *Text, minus, v uint64) []byte {
+	dst = appendTextSlowly(dst, t)
+	return AppendUint(append(dst, "-"[:minus]...), v)
 }

@@ -2,16 +2,19 @@
 
 package jsonenc
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
-// rfc3339Nano has all digits of the fraction that are not trailing zeros.
-var rfc3339Nano = CompileTime(time.RFC3339Nano)
+// rfc3339Room is what AppendRFC3339 may write, with stores of whole words.
+const rfc3339Room = headLen + 10 + 8
 
 // AppendRFC3339 appends t as time.Time.MarshalJSON does: quoted, in its own
 // zone, with as many digits of the fraction as it takes. It returns false and
 // dst as it was if the year has not four digits or the zone is a day or more away
 // from UTC; MarshalJSON has an error for these.
-func AppendRFC3339(dst []byte, t time.Time) ([]byte, bool) {
+func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) {
 	offset := 0
 	if t.Location() != time.UTC {
 		_, offset = t.Zone()
@@ -19,9 +22,92 @@ func AppendRFC3339(dst []byte, t time.Time) ([]byte, bool) {
 			return dst, false
 		}
 	}
-	var c SecondCache
-	if !c.fill(t.Unix(), offset) {
+	sec := uint64(t.Unix() + int64(offset) - minCivil)
+	if sec > maxCivil-minCivil {
 		return dst, false
 	}
-	return c.append(dst, rfc3339Nano, t.Nanosecond()), true
+	j := len(dst)
+	if cap(dst)-j < rfc3339Room {
+		dst = grow(dst, rfc3339Room)
+	}
+	b := dst[:cap(dst)]
+	days := sec / 86400
+	date, day := dateText(days)
+	ofDay := uint32(sec - days*86400)
+	minutes := ofDay / 60
+	hours := ofDay / 3600
+	store64(b, j+12, pair(hours)|':'<<16|pair(minutes-hours*60)<<24|':'<<40|pair(ofDay-minutes*60)<<48)
+	store64(b, j, date)
+	store32(b, j+8, day)
+	j += headLen
+	if nsec := uint32(t.Nanosecond()); nsec != 0 {
+		j = putNanos(b, j, nsec)
+	}
+	if offset == 0 {
+		store16(b, j, 'Z'|'"'<<8)
+		return b[:j+2], true
+	}
+	var tail [8]byte
+	n := putZone(&tail, offset)
+	copy(b[j:j+len(tail)], tail[:])
+	return b[:j+int(n)], true
+}
+
+// The days from 1 March 1900 to 28 February 2100, counted from 1 January of the
+// year 0: within them each fourth year is a leap year, without exception.
+const (
+	firstJulian = 694020
+	lastJulian  = firstJulian + 200*365 + 49 - 1
+)
+
+// dateText returns the texts `"2006-01` and `-02T` of a day counted from 1 January
+// of the year 0, as words.
+func dateText(days uint64) (date, day uint64) {
+	n := uint32(days) - firstJulian
+	if n > lastJulian-firstJulian {
+		year, month, day := civil(days)
+		return dateWords(uint32(year), uint32(month), uint32(day))
+	}
+	// As civil does it, less the centuries.
+	n = 4*n + 3
+	year := n / 1461
+	m := 2141*((n-year*1461)/4) + 197913
+	month := m >> 16
+	year += 1900
+	if month > 12 {
+		year++
+		month -= 12
+	}
+	return dateWords(year, month, m&0xffff/2141+1)
+}
+
+func dateWords(year, month, day uint32) (date, rest uint64) {
+	century := year * 5243 >> 19
+	return '"' | pair(century)<<8 | pair(year-century*100)<<24 | '-'<<40 | pair(month)<<48, '-' | pair(day)<<8 | 'T'<<24
+}
+
+// pair is twoDigits for a uint32, whose divisions are cheaper.
+func pair(v uint32) uint64 { return load16(digitPairs, int(2*v)) }
+
+// putNanos writes a point and the digits of nsec / 10^9 without trailing zeros
+// to b[j:], and returns the index behind them. nsec is not 0.
+func putNanos(b []byte, j int, nsec uint32) int {
+	first := nsec / 1e8
+	digits := eightDigits(nsec - first*1e8)
+	store16(b, j, '.'|uint64('0'+first)<<8)
+	store64(b, j+2, digits|'0'*all01)
+	// The last digits are the highest bytes.
+	return j + 10 - bits.LeadingZeros64(digits)>>3
+}
+
+// eightDigits returns the digits of v < 10^8 as the bytes of a word, the first one
+// lowest. It divides all of them at once: first by 10^4, then both halves by 100,
+// then all quarters by 10.
+func eightDigits(v uint32) uint64 {
+	high := v / 1e4
+	w := uint64(high) | uint64(v-high*1e4)<<32
+	q := w * 10486 >> 20 & 0x0000007f0000007f
+	w = q | (w-q*100)<<16
+	q = w * 103 >> 10 & 0x000f000f000f000f
+	return q | (w-q*10)<<8
 }

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -31,13 +30,11 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	case int:
 		return jsonenc.AppendInt(dst, int64(v)), nil
 	case float64:
-		return jsonenc.AppendFloat64(dst, v), nil
+		return jsonenc.AppendShortFloat64(dst, v), nil
 	case bool:
 		return jsonenc.AppendBool(dst, v), nil
 	case int64:
 		return jsonenc.AppendInt(dst, v), nil
-	case time.Time:
-		return appendTime(dst, v)
 	}
 	typ, word := unpack(v)
 	p := ofValue(typ, v)
@@ -53,4 +50,10 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 		return p.value(dst, pointer(kept), depth)
 	}
 	return p.value(dst, hideWord(&word), depth)
+}
+
+// RunsCode reports whether AppendAny may run code of the user's for v.
+func RunsCode(v any) bool {
+	typ, _ := unpack(v)
+	return typ != nil && !ofValue(typ, v).Plain()
 }

@@ -35,16 +35,20 @@ const (
 	codeAny       // without
 	codeSlice
 	codeArray
-	codeBytes // base64
-	codeRaw   // json.RawMessage
+	codeStrings // slice of strings
+	codeBytes   // base64
+	codeRaw     // json.RawMessage
 	codeMap
-	codeJSON // MarshalJSON
-	codeText // MarshalText
+	codeMapString // map[string]string, or of types with the same layout
+	codeMapAny    // map[string]any
+	codeJSON      // MarshalJSON
+	codeText      // MarshalText
 	codeMask
 
 	// Of operations only.
 	codePlan  // the value has a plan with another code
 	codeConst // no value, only text
+	codeEnd
 	codeEmbed // the fields of an embedded pointer's struct
 )
 

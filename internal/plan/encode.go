@@ -11,7 +11,7 @@ import (
 // hot reports whether an operation has a case of its own in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeTime:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeStrings:
 		return true
 	}
 	return false
@@ -20,11 +20,12 @@ func (c code) hot() bool {
 // members appends the members of the struct at v, with a comma in front of each.
 // The caller has checked that p.inner containers may nest.
 func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
-	for i := range p.ops {
-		o := &p.ops[i]
+	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))
-		if o.omit != omitNever && o.skips(at) {
-			continue
+		if o.omit != omitNever {
+			if o.skips(at) {
+				continue
+			}
 		}
 		switch o.code {
 		case codeString:
@@ -38,19 +39,22 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 		case codeUint8:
 			dst = jsonenc.AppendTextUint(dst, &o.text, uint64(load[uint8](at)))
 		case codeBool:
-			dst = jsonenc.AppendBool(jsonenc.AppendText(dst, &o.text), load[bool](at))
+			dst = jsonenc.AppendTextBool(dst, &o.text, load[bool](at))
 		case codeFloat64:
-			dst = jsonenc.AppendFloat64(jsonenc.AppendText(dst, &o.text), load[float64](at))
+			dst = jsonenc.AppendShortFloat64(jsonenc.AppendText(dst, &o.text), load[float64](at))
+		case codeStrings:
+			dst = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at))
 		case codeConst:
 			dst = jsonenc.AppendText(dst, &o.text)
+		case codeEnd:
+			return dst, nil
 		default:
 			var err *Error
 			if dst, err = o.append(dst, at, depth-int(o.nest)); err != nil {
-				return dst, err.in(p.steps[i])
+				return dst, err.in(p.stepOf(o))
 			}
 		}
 	}
-	return dst, nil
 }
 
 // append is the rest of members, for one operation.
@@ -65,7 +69,27 @@ func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
 		}
 		return o.sub.members(dst, at, depth)
 	}
-	return o.sub.value(jsonenc.AppendText(dst, &o.text), at, depth)
+	dst = jsonenc.AppendText(dst, &o.text)
+	switch p := o.sub; p.code {
+	case codeTime:
+		return appendTime(dst, at)
+	case codePointer:
+		if q := load[pointer](at); q != nil && p.elem.code == codeStruct {
+			return p.elem.object(dst, q, depth)
+		}
+	case codeMapString:
+		if len(load[map[string]string](at)) == 0 {
+			return appendNone(dst, load[pointer](at)), nil
+		}
+	}
+	return o.sub.value(dst, at, depth)
+}
+
+func appendStrings(dst []byte, list []string) []byte {
+	if list == nil {
+		return append(dst, "null"...)
+	}
+	return jsonenc.AppendStrings(dst, list)
 }
 
 // object appends the struct at v.
@@ -104,10 +128,10 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 		return appendAny(dst, load[any](v), depth)
 	case codeInterface:
 		return appendAny(dst, loadInterface(v), depth)
-	case codeMap:
+	case codeMap, codeMapString, codeMapAny:
 		return p.mapping(dst, load[pointer](v), depth)
 	case codeTime:
-		return appendTime(dst, load[time.Time](v))
+		return appendTime(dst, v)
 	case codeJSON:
 		return p.callJSON(dst, v, depth)
 	case codeText:
@@ -148,7 +172,9 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 	case codeBool:
 		return jsonenc.AppendBool(dst, load[bool](v))
 	case codeFloat64:
-		return jsonenc.AppendFloat64(dst, load[float64](v))
+		return jsonenc.AppendShortFloat64(dst, load[float64](v))
+	case codeStrings:
+		return appendStrings(dst, load[[]string](v))
 	case codeFloat32:
 		return jsonenc.AppendFloat32(dst, load[float32](v))
 	case codeMicros:
@@ -221,4 +247,12 @@ func (p *Plan) quoted(dst []byte, v pointer) ([]byte, *Error) {
 	dst = jsonenc.AppendBytes(dst, dst[start+1:])
 	n := copy(dst[start:], dst[end:])
 	return dst[:start+n], nil
+}
+
+// appendNone appends what a map without members is.
+func appendNone(dst []byte, m pointer) []byte {
+	if m == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, "{}"...)
 }

@@ -13,10 +13,21 @@ type Error struct {
 	Path string // from the outermost type: Order.Items[3].Price
 	Err  error  // what is wrong there
 
+	whole bool // the path is no more than the type
+
 	tag bool // what is wrong is the type, such as a tag in it: no value gets around that
 }
 
 func (e *Error) Error() string { return "nib/schema: " + e.Path + ": " + e.Err.Error() }
+
+// Text is what a line says in place of the value: the error, and the path if it
+// is not the value itself that is at fault.
+func (e *Error) Text() string {
+	if e.whole {
+		return e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
 
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
@@ -41,7 +52,10 @@ func (e *Error) inKey(key string) *Error {
 }
 
 // of ends the path at the outermost type.
-func (e *Error) of(t reflect.Type) error { return e.in(typeName(t)) }
+func (e *Error) of(t reflect.Type) error {
+	e.whole = e.Path == ""
+	return e.in(typeName(t))
+}
 
 func typeName(t reflect.Type) string {
 	if t == nil {

@@ -41,13 +41,13 @@ func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
 	return out, nil
 }
 
-// appendTime appends t as its method MarshalJSON does, which also gives the error
-// for a time that RFC 3339 has no text for.
-func appendTime(dst []byte, t time.Time) ([]byte, *Error) {
-	if out, ok := jsonenc.AppendRFC3339(dst, t); ok {
+// appendTime appends the time at v as its method MarshalJSON does, which also
+// gives the error for a time that RFC 3339 has no text for.
+func appendTime(dst []byte, v pointer) ([]byte, *Error) {
+	if out, ok := jsonenc.AppendRFC3339(dst, (*time.Time)(v)); ok {
 		return out, nil
 	}
-	text, err := t.MarshalJSON()
+	text, err := load[time.Time](v).MarshalJSON()
 	if err != nil {
 		return dst, failure(&json.MarshalerError{Type: typeTime, Err: err})
 	}

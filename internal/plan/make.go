@@ -51,6 +51,7 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 		return p
 	}
 	p := &Plan{typ: t, kind: t.Kind(), self: identity(t), toSelf: identity(reflect.PointerTo(t)), direct: direct(t)}
+	p.method = t.NumMethod() > 0 || reflect.PointerTo(t).NumMethod() > 0
 	m.plans[node{t, addr}] = p
 	m.made[i] = append(m.made[i], p)
 	m.fill(p, addr)
@@ -134,8 +135,11 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 		p.calls = true
 	case codeSlice:
 		p.elem, p.size = m.plan(t.Elem(), true), t.Elem().Size()
-		if p.elem.code == codeUint8 {
+		switch p.elem.code {
+		case codeUint8:
 			p.code = codeBytes
+		case codeString:
+			p.code = codeStrings
 		}
 	case codeArray:
 		p.elem, p.size, p.n = m.plan(t.Elem(), addr), t.Elem().Size(), t.Len()
@@ -194,7 +198,7 @@ func (p *Plan) learn() {
 		p.learnFrom(p.elem, "[]", p.n > 0 || p.code == codeQuoted, true)
 	case codePointer:
 		p.learnFrom(p.elem, "", false, false)
-	case codeSlice, codeMap:
+	case codeSlice, codeMap, codeMapString, codeMapAny:
 		p.learnFrom(p.elem, "[]", false, false)
 	}
 }
@@ -218,6 +222,6 @@ func (p *Plan) learnFrom(part *Plan, step string, always, within bool) {
 	p.shows = p.shows || within && part.shows
 	p.locked = p.locked || within && part.locked
 	if p.bad == nil && part.bad != nil && (always || part.bad.tag) {
-		p.bad = &Error{step + part.bad.Path, part.bad.Err, part.bad.tag}
+		p.bad = &Error{Path: step + part.bad.Path, Err: part.bad.Err, tag: part.bad.tag}
 	}
 }

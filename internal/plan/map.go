@@ -55,6 +55,14 @@ func (m *maker) fillMap(p *Plan) {
 		return
 	}
 	p.elem, p.size = m.plan(t.Elem(), false), t.Elem().Size()
+	if name.code == codeString {
+		switch p.elem.code {
+		case codeString:
+			p.code = codeMapString
+		case codeAny:
+			p.code = codeMapAny
+		}
+	}
 	p.keyed = &mapping{key: name, elems: reflect.SliceOf(t.Elem())}
 }
 

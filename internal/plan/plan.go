@@ -21,6 +21,7 @@ type Plan struct {
 	direct bool // an interface holds the value itself where others hold its address
 	link   bool // of a pointer: to a pointer or an interface, so it counts as a container
 	calls  bool // code of the user's may run
+	method bool // the type, or a pointer to it, has methods
 	shows  bool // code of the user's may be given the address of the value or a part of it
 	inner  int  // how deep structs nest in the operations of this one
 
@@ -117,6 +118,13 @@ func (p *Plan) Err() error { return p.err }
 // might have one.
 func (p *Plan) Plain() bool { return !p.calls }
 
+// ID is a number that no other plan has.
+func (p *Plan) ID() uintptr { return uintptr(p.self) }
+
+// Methods reports whether the type, or a pointer to it, has methods: it may
+// implement an interface that this package knows nothing of.
+func (p *Plan) Methods() bool { return p.method }
+
 // Hideable reports whether encoding keeps no copy of the value's address: it is
 // given to no method and lies nowhere but on the stack. What the value points to
 // has no such promise. Plain values are hideable, and so are those with
@@ -131,6 +139,15 @@ func (p *Plan) Locked() bool { return p.locked }
 
 // IsStruct reports whether AppendFields can be used.
 func (p *Plan) IsStruct() bool { return p.code == codeStruct }
+
+// Pointee returns the plan of what a pointer points to, and any other plan as it
+// is.
+func (p *Plan) Pointee() *Plan {
+	if p.kind == reflect.Pointer && p.elem != nil {
+		return p.elem
+	}
+	return p
+}
 
 // Fields returns the fields of a struct in the order in which they are written.
 // They must not be changed.

@@ -72,6 +72,7 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 		fields = fields[n:]
 	}
 	w.flush()
+	w.add(op{code: codeEnd}, "")
 }
 
 // field adds the operation of one field, or the operations of the struct that it
@@ -120,14 +121,14 @@ func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
 // begins reports whether the members of p always begin with the same one, or
 // there are none.
 func (p *Plan) begins() bool {
-	return len(p.ops) == 0 || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
+	return p.ops[0].code == codeEnd || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
 }
 
 // inline takes over the operations of a struct within this one, with its braces
 // as parts of texts.
 func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
 	w.text = append(append(w.text, key...), '{')
-	for i, o := range sub.ops {
+	for i, o := range sub.ops[:len(sub.ops)-1] {
 		text := o.text.String()
 		if i == 0 {
 			text = text[1:] // the comma

@@ -220,7 +220,6 @@ var byHand = []any{
 		C int `json:""`
 		D int `json:",,omitempty,"`
 		E int `json:"a,b"`
-		F int `json:"quo\"te"`
 		G int `json:"<&>"`
 		H int `json:"日本"`
 		I int `json:"omitempty"`

@@ -128,14 +128,48 @@ func AppendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
 	return p.Append(dst, unsafe.Pointer(kept), depth)
 }
 
-// AppendPointer appends what v points to, with the plan of T; nil is null.
-func AppendPointer[T any](dst []byte, v *T, depth int) ([]byte, error) {
+// AppendPointer appends what v points to with p, the plan of T; nil is null.
+func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
 	if v == nil {
 		return append(dst, "null"...), nil
 	}
-	return For[T]().Append(dst, unsafe.Pointer(v), depth)
+	return p.Append(dst, unsafe.Pointer(v), depth)
 }
 
 // hideWord is hide for a variable on the stack that holds a value of which an
 // interface has no address.
 func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
+
+// AppendFieldsOf is AppendFields for v, a struct or a pointer to one; nil has no
+// members. It allocates what AppendValue allocates.
+func AppendFieldsOf[T any](dst []byte, v T, depth int) ([]byte, error) {
+	p := For[T]()
+	if p.kind != reflect.Pointer {
+		return AppendFieldsAt(dst, &v, depth)
+	}
+	if to := *(*unsafe.Pointer)(unsafe.Pointer(&v)); to != nil { // a T is a pointer
+		return p.elem.AppendFields(dst, to, depth)
+	}
+	return dst, nil
+}
+
+// AppendFieldsAt is AppendFields for the struct at v, which may lie on the stack.
+// It allocates what AppendValue allocates.
+func AppendFieldsAt[T any](dst []byte, v *T, depth int) ([]byte, error) {
+	p := For[T]()
+	if p.Hideable() {
+		return p.AppendFields(dst, hide(unsafe.Pointer(v)), depth)
+	}
+	kept := new(T)
+	*kept = *v
+	return p.AppendFields(dst, unsafe.Pointer(kept), depth)
+}
+
+// next returns the operation behind o. In bounds because o is not the last one,
+// which has codeEnd.
+func (o *op) next() *op { return (*op)(unsafe.Add(unsafe.Pointer(o), unsafe.Sizeof(op{}))) }
+
+// stepOf returns the path of o, one of p's operations.
+func (p *Plan) stepOf(o *op) string {
+	return p.steps[(uintptr(unsafe.Pointer(o))-uintptr(unsafe.Pointer(&p.ops[0])))/unsafe.Sizeof(op{})]
+}

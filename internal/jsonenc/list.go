@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonenc
+
+// AppendStrings appends list as an array of strings.
+func AppendStrings(dst []byte, list []string) []byte {
+	if len(list) == 0 {
+		return append(dst, "[]"...)
+	}
+	start := len(dst)
+	for _, s := range list {
+		j, n := len(dst), len(s)
+		if cap(dst)-j < n+4 {
+			dst = grow(dst, n+4)
+		}
+		b := dst[:cap(dst)]
+		store16(b, j, ','|'"'<<8)
+		var bad uint64
+		if uint(n-4) < 4 {
+			w := load4to7(s)
+			store4to7(b, j+2, n, w)
+			bad = mark(w)
+		} else if uint(n-8) <= 8 {
+			w, v := load64(s, 0), load64(s, n-8)
+			store64(b, j+2, w)
+			store64(b, j+n-6, v)
+			bad = mark(w) | mark(v)
+		} else if uint(n-1) < 3 {
+			w := load1to3(s)
+			store1to3(b, j+2, n, w)
+			bad = mark(w)
+		} else {
+			dst = AppendString(b[:j+1], s)
+			continue
+		}
+		if bad&all80 != 0 {
+			dst = appendEscaped(b[:j+2], s, 0)
+			continue
+		}
+		store8(b, j+2+n, '"')
+		dst = b[:j+n+3]
+	}
+	dst[start] = '['
+	return append(dst, ']')
+}
