@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
 )
 
 // Any adds a value of any type: a [Marshaler] as an object, an error or a
@@ -201,11 +202,11 @@ func (e *Event) addAny(v any) {
 	case Marshaler:
 		e.addMarshaler(v)
 	case json.Marshaler:
-		e.addJSON(v)
+		e.addOther(v)
 	case error:
 		e.addError(v)
 	default:
-		e.addJSON(v)
+		e.addOther(v)
 	}
 }
 
@@ -214,7 +215,7 @@ func (e *Event) addRaw(raw []byte) {
 		e.null()
 		return
 	}
-	buf, err := jsonscanCompact(e.buf, raw)
+	buf, err := jsonscan.AppendCompact(e.buf, raw, maxDepth)
 	if err != nil {
 		buf = jsonenc.AppendBytes(e.buf, raw)
 	}

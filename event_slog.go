@@ -180,7 +180,7 @@ func (e *Event) addSlogAny(v any) {
 			e.addError(err)
 			return
 		}
-		e.addJSON(v)
+		e.addOther(v)
 		return
 	}
 	e.addAny(v)

@@ -97,6 +97,7 @@ type format struct {
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
 	callers     callsite.Table[callText]
 	frames      callsite.Table[string] // a line of a stack trace, by pc
+	clashing    callsite.Table[bool]   // by plan
 }
 
 // defaultFormat serves every logger that was given no layout.

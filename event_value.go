@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/plan"
+)
+
+// Val adds a value of any type, as [Event.Any] does but without the box: a
+// scalar, string, time, struct, slice or array is encoded where it is, and when
+// the level is off nothing happens at all. Structs go by a plan that is made
+// when their type is seen first; package schema tells which tags it knows, and
+// what encoding/json and nib do alike. 0 allocs, but one for a value with
+// methods that take part (a [Marshaler], json.Marshaler, error, …) or with
+// something in it that may have such methods.
+func Val[T any](e *Event, key string, v T) *Event {
+	if e == nil || !e.open(key) {
+		return e
+	}
+	switch p := any(&v).(type) {
+	case *string:
+		e.buf = jsonenc.AppendString(e.buf, *p)
+	case *bool:
+		e.buf = jsonenc.AppendBool(e.buf, *p)
+	case *int:
+		e.buf = jsonenc.AppendInt(e.buf, int64(*p))
+	case *int64:
+		e.buf = jsonenc.AppendInt(e.buf, *p)
+	case *uint64:
+		e.buf = jsonenc.AppendUint(e.buf, *p)
+	case *float64:
+		e.buf = jsonenc.AppendFloat64(e.buf, *p)
+	case *time.Time:
+		e.addTime(*p)
+	case *time.Duration:
+		e.buf = e.log.core.format.appendDuration(e.buf, *p)
+	default:
+		addValue(e, v)
+	}
+	return e
+}
+
+// addValue appends a value that Val has no better way for.
+func addValue[T any](e *Event, v T) {
+	switch p := plan.For[T](); {
+	case p.Plain() && !speaks[T](p):
+		buf, err := plan.AppendValue(e.buf, v, maxDepth-int(e.nest))
+		e.setValue(buf, err)
+	case p.Locked():
+		e.buf = jsonenc.AppendString(e.buf, "!ERROR: "+p.Type().String()+" has a lock, which its copy shares: use Object, or a pointer")
+	case p.Type().Kind() == reflect.Struct: // methods with a pointer receiver count
+		kept := new(T)
+		*kept = v
+		e.addAny(kept)
+	default:
+		e.addAny(v)
+	}
+}
+
+// speaks reports whether T has something to say that its plan does not know of.
+// A pointer or interface may always have, and needs no box.
+func speaks[T any](p *plan.Plan) bool {
+	if k := p.Type().Kind(); k == reflect.Pointer || k == reflect.Interface {
+		return true
+	}
+	if p.Methods() {
+		switch any((*T)(nil)).(type) {
+		case Marshaler, error:
+			return true
+		}
+	}
+	return false
+}
+
+// Inline adds the fields of a struct, or of the struct that v points to, at this
+// level, at the cost of Val; a nil pointer has none. Keys that nib keeps for
+// itself are renamed as in any field.
+func Inline[T any](e *Event, v T) *Event {
+	if !e.live() {
+		return e
+	}
+	if e.flags&(inArray|inValue) != 0 {
+		e.checkKey("") // which is what reports it
+		return e
+	}
+	from, depth := len(e.buf), maxDepth-int(e.nest)
+	p := plan.For[T]()
+	if p.Plain() {
+		buf, err := plan.AppendFieldsOf(e.buf, v, depth)
+		e.setFields(buf, err)
+	} else {
+		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(dst, v, depth) }, (*Event).setFields)
+	}
+	if e.watched != 0 && e.log.core.format.clashes(p.Pointee()) {
+		e.buf = append(e.buf[:from], e.log.core.format.rename(string(e.buf[from:]), "")...)
+	}
+	return e
+}
+
+// clashes reports whether a field of a struct has a key that is reserved.
+func (f *format) clashes(p *plan.Plan) bool {
+	if known := f.clashing.Get(p.ID()); known != nil {
+		return *known
+	}
+	clash := false
+	for _, field := range p.Fields() {
+		clash = clash || f.renamed(field.Name) != field.Name
+	}
+	return *f.clashing.Put(p.ID(), clash)
+}
+
+// addOther appends a value that no case of addAny is for.
+func (e *Event) addOther(v any) {
+	depth := maxDepth - int(e.nest)
+	if !plan.RunsCode(v) {
+		buf, err := plan.AppendAny(e.buf, v, depth)
+		if err != nil && isNil(v) { // of a func, say
+			buf, err = append(buf, "null"...), nil
+		}
+		e.setValue(buf, err)
+		return
+	}
+	if isNil(v) {
+		e.null()
+		return
+	}
+	e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendAny(dst, v, depth) }, (*Event).setValue)
+}
+
+// marshal lets encode, which runs code of the user's, append to the line. What
+// set makes of its result is also what happens to the text of a panic.
+func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Event, buf []byte, err error)) {
+	done := false
+	s, why := e.suspend()
+	if why != "" {
+		set(e, e.buf, userError(why))
+		return
+	}
+	defer func() {
+		if !done {
+			if text, alive := e.failure(recover()); alive {
+				set(e, e.buf, userError(text))
+			}
+		}
+		e.resume(s)
+	}()
+	buf, err := encode(e.buf)
+	done = true
+	set(e, buf, err)
+}
+
+// A userError is a text that stands in a line as it is.
+type userError string
+
+func (u userError) Error() string { return string(u) }
+
+func errorText(err error) string {
+	switch err := err.(type) {
+	case userError:
+		return string(err)
+	case *plan.Error:
+		return "!ERROR: " + err.Text()
+	}
+	return "!ERROR: " + err.Error()
+}
+
+// setValue takes over the line with a value appended, or without if there is an
+// error, which is then the value.
+func (e *Event) setValue(buf []byte, err error) {
+	if err != nil {
+		buf = jsonenc.AppendString(buf, errorText(err))
+	}
+	e.buf = buf
+}
+
+// setFields is setValue for fields: the error becomes a field.
+func (e *Event) setFields(buf []byte, err error) {
+	if err != nil {
+		buf = jsonenc.AppendKeyString(buf, "error", errorText(err))
+	}
+	e.buf = buf
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nib_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+type access struct {
+	Method string        `json:"method"`
+	Path   string        `json:"path"`
+	Status int           `json:"status"`
+	Size   int64         `json:"size"`
+	Cached bool          `json:"cached"`
+	Took   time.Duration `json:"took_ms" log:"unit=ms"`
+}
+
+var (
+	accessLine = nib.NewLine[access](nib.LevelInfo, "request served")
+	anAccess   = access{"GET", "/orders", 200, 512, true, 1500 * time.Microsecond}
+)
+
+const accessFields = `"method":"GET","path":"/orders","status":200,"size":512,"cached":true,"took_ms":1.5`
+
+func TestLineIsTheStructAsALine(t *testing.T) {
+	hook := hookFunc(func(e *nib.Event, level nib.Level, msg string) { e.Str("hook", level.String()+" "+msg) })
+	for name, x := range map[string]struct {
+		logger func(l *nib.Logger) *nib.Logger
+		want   string
+	}{
+		"plain": {func(l *nib.Logger) *nib.Logger { return l }, `{"level":"info",` + accessFields + `,"message":"request served"}`},
+		"bound and named": {func(l *nib.Logger) *nib.Logger {
+			return l.Named("http").With(func(e *nib.Event) { e.Int("bound", 1) })
+		}, `{"level":"info","logger":"http","bound":1,` + accessFields + `,"message":"request served"}`},
+		"group": {func(l *nib.Logger) *nib.Logger { return l.WithGroup("g") },
+			`{"level":"info","g":{` + accessFields + `},"message":"request served"}`},
+		"hook": {func(l *nib.Logger) *nib.Logger { return l.WithOptions(nib.WithHook(hook)) },
+			`{"level":"info",` + accessFields + `,"hook":"info request served","message":"request served"}`},
+		"message first": {func(l *nib.Logger) *nib.Logger {
+			return l.WithOptions(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageFirst: true}))
+		}, `{"level":"info","message":"request served",` + accessFields + `}`},
+		"reserved key": {func(l *nib.Logger) *nib.Logger {
+			return l.WithOptions(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageKey: "path"}))
+		}, strings.Replace(`{"level":"info",`+accessFields, `"path"`, `"field.path"`, 1) + `,"path":"request served"}`},
+		"no message": {func(l *nib.Logger) *nib.Logger {
+			return l.WithOptions(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageKey: nib.OmitKey}))
+		}, `{"level":"info",` + accessFields + `}`},
+		"level off": {func(l *nib.Logger) *nib.Logger { return l.WithOptions(nib.WithLevel(nib.LevelWarn)) }, ``},
+	} {
+		var buf bytes.Buffer
+		l := x.logger(nib.New(&buf, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})))
+		for range 2 { // the second goes by what the first has kept
+			buf.Reset()
+			accessLine.Log(context.Background(), l, &anAccess)
+			if got := strings.TrimSpace(buf.String()); got != x.want {
+				t.Errorf("%s\n got %s\nwant %s", name, got, x.want)
+			}
+		}
+	}
+}
+
+func TestLineTellsSinksItsMessageAndCaller(t *testing.T) {
+	calls := 0
+	l := nib.NewSink(sinkFunc(func(r *nib.Record) error {
+		calls++
+		if got := string(r.Message); got != "request served" || r.Level != nib.LevelInfo {
+			t.Errorf("got message %q, level %v", got, r.Level)
+		}
+		if caller, ok := r.Lookup("caller"); ok && !strings.Contains(string(caller), "line_test.go:") {
+			t.Errorf("got caller %s", caller)
+		}
+		return nil
+	}))
+	accessLine.Log(nil, l, &anAccess) //nolint:staticcheck // SA1012: nil is allowed
+	accessLine.Log(context.Background(), l.WithOptions(nib.WithCaller()), &anAccess)
+	if calls != 2 {
+		t.Errorf("got %d lines, want 2", calls)
+	}
+}
+
+func TestLineTakesFieldsFromTheContext(t *testing.T) {
+	var buf bytes.Buffer
+	l := timeless(&buf).WithOptions(nib.WithContextFields(func(_ context.Context, e *nib.Event) { e.Str("trace", "t1") }))
+	nib.NewLine[plainBuyer](nib.LevelWarn, "m").Log(context.Background(), l, &plainBuyer{"Ada"})
+	if got, want := buf.String(), `{"level":"warn","trace":"t1","name":"Ada","message":"m"}`+"\n"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestLineShowsWhatItsMarshalersDo(t *testing.T) {
+	type columns struct {
+		J jsonValue
+		P panicky
+	}
+	var buf bytes.Buffer
+	nib.NewLine[columns](nib.LevelInfo, "m").Log(context.Background(), timeless(&buf), &columns{})
+	if got, want := buf.String(), `{"level":"info","error":"!PANIC: no JSON today","message":"m"}`+"\n"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestNewLinePanicsOnWhatIsNoLine(t *testing.T) {
+	for name, f := range map[string]func(){
+		"not a struct": func() { nib.NewLine[int](nib.LevelInfo, "m") },
+		"channel":      func() { nib.NewLine[struct{ C chan int }](nib.LevelInfo, "m") },
+		"tag": func() {
+			nib.NewLine[struct {
+				D int `log:"unit=year"`
+			}](nib.LevelInfo, "m")
+		},
+	} {
+		func() {
+			defer func() {
+				if p, _ := recover().(string); !strings.HasPrefix(p, "nib: NewLine") {
+					t.Errorf("%s: got %q, want a panic that begins with nib: NewLine", name, p)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestGauntlet8_AllocLine(t *testing.T) {
+	l := nib.New(io.Discard)
+	caller := nib.New(io.Discard, nib.WithCaller())
+	off := nib.New(io.Discard, nib.WithLevel(nib.LevelError))
+	ctx := context.Background()
+	n := 200
+	for name, f := range map[string]func(){
+		"on the stack": func() { accessLine.Log(ctx, l, &access{Method: "GET", Status: n}) },
+		"caller":       func() { accessLine.Log(ctx, caller, &access{Method: "GET", Status: n}) },
+		"off":          func() { accessLine.Log(ctx, off, &access{Method: "GET", Status: n}) },
+	} {
+		t.Run(name, func(t *testing.T) { alloctest.Zero(t, f) })
+	}
+}
+
+// A fixed format that the consumers of a topic rely on: service, task_id (empty
+// when there is none), log_date in one zone, msg.
+func ExampleNewLine() {
+	type job struct {
+		TaskID string        `json:"task_id"`
+		Rows   int           `json:"rows"`
+		Took   time.Duration `json:"took_ms" log:"unit=ms"`
+	}
+	format := nib.Layout{
+		TimeKey: "log_date", TimeFormat: "2006-01-02 15:04:05.000", TimeZone: time.FixedZone("CST", 8*3600),
+		LevelKey: nib.OmitKey, MessageKey: "msg",
+		Static: func(e *nib.Event) { e.Str("service", "billing") },
+	}
+	jobDone := nib.NewLine[job](nib.LevelInfo, "job done")
+
+	log := nib.New(os.Stdout, nib.WithLayout(format), at)
+	jobDone.Log(context.Background(), log, &job{TaskID: "7f31", Rows: 1200, Took: 41 * time.Millisecond})
+	jobDone.Log(context.Background(), log, &job{Rows: 3})
+	// Output:
+	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"7f31","rows":1200,"took_ms":41,"msg":"job done"}
+	// {"log_date":"2026-01-02 23:04:05.000","service":"billing","task_id":"","rows":3,"took_ms":0,"msg":"job done"}
+}
