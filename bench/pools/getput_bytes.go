@@ -12,6 +12,10 @@ import (
 
 // bytesPools keep buffers.
 func bytesPools(steps int) []Contestant {
+	return append(typedBytes(steps), boxedBytes(steps)...)
+}
+
+func typedBytes(steps int) []Contestant {
 	return []Contestant{
 		{Nib, func(made *Made) Run {
 			p := pool.New(made.bytes)
@@ -33,6 +37,21 @@ func bytesPools(steps int) []Contestant {
 				}
 			}}
 		}},
+		{Mutex, func(made *Made) Run {
+			p := newGuarded(made.bytes)
+			return Run{Do: func(n int) {
+				for range n {
+					b := p.Get()
+					work(b, steps)
+					p.Put(b)
+				}
+			}}
+		}},
+	}
+}
+
+func boxedBytes(steps int) []Contestant {
+	return []Contestant{
 		{SyncValue, func(made *Made) Run {
 			p := sync.Pool{New: func() any { return made.bytes() }}
 			return Run{Do: func(n int) {
@@ -60,16 +79,6 @@ func bytesPools(steps int) []Contestant {
 				for range n {
 					b := p.Get().(*[]byte)
 					work(*b, steps)
-					p.Put(b)
-				}
-			}}
-		}},
-		{Mutex, func(made *Made) Run {
-			p := newGuarded(made.bytes)
-			return Run{Do: func(n int) {
-				for range n {
-					b := p.Get()
-					work(b, steps)
 					p.Put(b)
 				}
 			}}

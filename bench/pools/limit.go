@@ -39,10 +39,10 @@ func limited(idle int, excess bool) []Contestant {
 	all := []Contestant{
 		{Nib, func(made *Made) Run {
 			p := pool.New(made.bytes, pool.WithLimit(idleLimit), pool.WithPrealloc(idle))
-			run := nibLoop(p, excess)
 			account := balance(p.Stats, made)
-			run.Check = func() error { return errors.Join(account(), exactly(p.Stats().Len, idle)) }
-			return run
+			return Run{Do: limitedNib(p, excess), Check: func() error {
+				return errors.Join(account(), exactly(p.Stats().Len, idle))
+			}}
 		}},
 		{Mutex, func(made *Made) Run {
 			p := newGuarded(made.bytes)
@@ -50,69 +50,68 @@ func limited(idle int, excess bool) []Contestant {
 			for range idle {
 				p.Put(made.bytes())
 			}
-			run := Run{Check: func() error { return exactly(len(p.stack.items), idle) }}
-			b := make([]byte, 8)
-			run.Do = func(n int) {
-				for range n {
-					p.Put(p.Get())
-				}
-			}
-			if excess {
-				run.Do = func(n int) {
-					for range n {
-						p.Put(b)
-					}
-				}
-			}
-			return run
+			return Run{Do: limitedMutex(p, excess), Check: func() error { return exactly(len(p.stack.items), idle) }}
 		}},
 		{Channel, func(made *Made) Run {
-			p := channel[[]byte]{create: made.bytes, items: make(chan []byte, idleLimit)}
+			p := &channel[[]byte]{create: made.bytes, items: make(chan []byte, idleLimit)}
 			for range idle {
 				p.Put(made.bytes())
 			}
-			run := Run{Check: func() error { return exactly(len(p.items), idle) }}
-			b := make([]byte, 8)
-			run.Do = func(n int) {
-				for range n {
-					p.Put(p.Get())
-				}
-			}
-			if excess {
-				run.Do = func(n int) {
-					for range n {
-						p.Put(b)
-					}
-				}
-			}
-			return run
+			return Run{Do: limitedChannel(p, excess), Check: func() error { return exactly(len(p.items), idle) }}
 		}},
 	}
 	if !excess {
 		all = append(all, Contestant{NibUnlimited, func(made *Made) Run {
 			p := pool.New(made.bytes, pool.WithPrealloc(idle))
-			run := nibLoop(p, false)
-			run.Check = balance(p.Stats, made)
-			return run
+			return Run{Do: limitedNib(p, false), Check: balance(p.Stats, made)}
 		}})
 	}
 	return all
 }
 
-func nibLoop(p *pool.Pool[[]byte], excess bool) Run {
-	if excess {
-		b := make([]byte, 8)
-		return Run{Do: func(n int) {
+func limitedNib(p *pool.Pool[[]byte], excess bool) func(n int) {
+	b := make([]byte, 8)
+	return func(n int) {
+		if !excess {
 			for range n {
-				p.Put(b)
+				p.Put(p.Get())
 			}
-		}}
-	}
-	return Run{Do: func(n int) {
-		for range n {
-			p.Put(p.Get())
+			return
 		}
-	}}
+		for range n {
+			p.Put(b)
+		}
+	}
+}
+
+func limitedMutex(p *guarded[[]byte], excess bool) func(n int) {
+	b := make([]byte, 8)
+	return func(n int) {
+		if !excess {
+			for range n {
+				p.Put(p.Get())
+			}
+			return
+		}
+		for range n {
+			p.Put(b)
+		}
+	}
+}
+
+func limitedChannel(p *channel[[]byte], excess bool) func(n int) {
+	b := make([]byte, 8)
+	return func(n int) {
+		if !excess {
+			for range n {
+				p.Put(p.Get())
+			}
+			return
+		}
+		for range n {
+			p.Put(b)
+		}
+	}
 }
 
 // exactly checks how many values a pool keeps. With more than one goroutine a
