@@ -20,11 +20,14 @@ import (
 // shard, and the number of values in spares and in the depot always add up to
 // it. Room moves along with values.
 type depot[T any] struct {
-	mu    sync.Mutex
-	full  []([]T) // len is what is in, cap what fits in
-	empty []([]T) // cap is what fits in
-	free  int64   // values that may be put beyond the room that has been given out
-	next  int     // size of the next magazine to be made
+	mu sync.Mutex
+	// mags are the magazines, first those with values and then those without.
+	// A shard that takes one leaves another in its place, so nothing has to grow
+	// while values go back and forth. Of a magazine len is what is in and cap
+	// what fits in, which may be nothing at all.
+	mags []([]T)
+	full int   // how many of mags have values
+	free int64 // values that may be put beyond the room that has been given out
 
 	misses  uint64 // Gets that found nothing
 	refused uint64 // Puts above the limit
@@ -46,7 +49,7 @@ func (p *Pool[T]) begin() *table[T] {
 		return t
 	}
 	t = newTable[T]()
-	d.free, d.next = unlimited, firstMagazine
+	d.free = unlimited
 	if p.config.limited {
 		d.free = int64(p.config.limit)
 	}
@@ -106,17 +109,17 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 // refill gets values for the locked shard at home, which has none in items.
 func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) uint32 {
 	s := t.at(home)
-	switch n := len(d.full) - 1; {
+	switch {
 	case st&spareBit != 0:
 		old := s.items
 		st = s.load(d, s.spare)
 		s.spare = old[:0]
-	case n >= 0:
-		d.recycle(s.items)
-		st = s.load(d, d.full[n])
-		d.full[n] = nil
-		d.full = d.full[:n]
-		d.shrink.low = min(d.shrink.low, n)
+	case d.full > 0:
+		d.full--
+		d.shrink.low = min(d.shrink.low, d.full)
+		old := s.items
+		st = s.load(d, d.mags[d.full])
+		d.mags[d.full] = old[:0]
 	default:
 		for i := uintptr(1); i <= t.mask && st < one; i++ {
 			st = d.steal(s, t.at(home+i), st)
@@ -149,7 +152,7 @@ func (d *depot[T]) steal(s, from *shard[T], st uint32) uint32 {
 		theirs &^= spareBit
 	case n > 0:
 		if len(s.items) == 0 {
-			s.items = d.magazine()
+			s.items = d.magazine(int(n))
 		}
 		k := min((n+1)/2, uint32(len(s.items)))
 		taken := from.items[n-k : n]
@@ -182,6 +185,7 @@ func (p *Pool[T]) putSlow(v T) {
 	}
 	if !p.keep(t, home, v) && tracking {
 		p.track.dropped(v)
+		p.track.report()
 	}
 }
 
@@ -215,27 +219,37 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 // unload puts the full items of a locked shard aside, and an empty magazine in
 // their place.
 func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
+	if len(s.items) == 0 { // at first, and after Trim
+		s.items = d.magazine(firstMagazine)
+		return st
+	}
 	next := s.spare
 	if st&spareBit != 0 {
-		d.full = append(d.full, s.spare)
-		next = nil
-	}
-	st &= spareBit
-	if len(s.items) > 0 {
-		s.spare = s.items
-		st = spareBit
+		next = d.store(s.spare)
 	}
 	if cap(next) == 0 {
-		next = d.magazine()
+		next = d.magazine(2 * len(s.items))
 	}
+	s.spare = s.items
 	s.items, s.room = next[:cap(next)], 0
-	return st
+	return spareBit
+}
+
+// store keeps a magazine with values, and gives an empty one for it.
+func (d *depot[T]) store(m []T) (empty []T) {
+	if d.full == len(d.mags) {
+		d.mags = append(d.mags, m)
+	} else {
+		empty, d.mags[d.full] = d.mags[d.full], m
+	}
+	d.full++
+	return empty
 }
 
 // grant takes room out of what is free: all that is wanted, but no more than
 // half of a limit's rest, so that some is left for the other shards.
 func (d *depot[T]) grant(want int) uint32 {
-	g := min(int64(want), (d.free+1)/2)
+	g := min(int64(want), d.free-d.free/2)
 	d.free -= g
 	return uint32(g)
 }
@@ -245,6 +259,10 @@ func (d *depot[T]) grant(want int) uint32 {
 func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 	for i := uintptr(1); i <= t.mask; i++ {
 		s := t.at(home + i)
+		// room changes only while the depot is locked too, so it can be read.
+		if st := atomic.LoadUint32(&s.state); st != lockBit && st/one == s.room {
+			continue
+		}
 		st := s.lock()
 		g := (s.room - st/one + 1) / 2
 		s.room -= g
@@ -262,23 +280,27 @@ const (
 	magazineBytes = 16 << 10 // that a magazine should not exceed
 )
 
-// magazine gives an empty magazine. New ones grow, so that a pool of few values
-// stays small and one of many takes few allocations.
-func (d *depot[T]) magazine() []T {
-	if n := len(d.empty) - 1; n >= 0 {
-		m := d.empty[n]
-		d.empty[n] = nil
-		d.empty = d.empty[:n]
-		return m[:cap(m)]
+// magazine gives an empty magazine, if it has to be made one of about the size
+// that is asked for. Those of a shard grow, so that a pool of few values stays
+// small and one of many takes few allocations.
+func (d *depot[T]) magazine(size int) []T {
+	if n := len(d.mags) - 1; n >= d.full {
+		m := d.mags[n]
+		d.mags[n] = nil
+		d.mags = d.mags[:n]
+		if cap(m) > 0 {
+			return m[:cap(m)]
+		}
 	}
-	size := min(d.next, largest[T]())
-	d.next = min(2*d.next, maxMagazine)
-	return make([]T, size)
+	return make([]T, min(max(size, firstMagazine), largest[T]()))
 }
 
-// recycle keeps an empty magazine.
-func (d *depot[T]) recycle(m []T) {
-	if cap(m) > 0 {
-		d.empty = append(d.empty, m[:0])
+// tidy gives up the empty magazines, and with them the list that they were in
+// if most of it is not needed.
+func (d *depot[T]) tidy() {
+	clear(d.mags[d.full:])
+	d.mags = d.mags[:d.full]
+	if d.full <= cap(d.mags)/2 {
+		d.mags = append([][]T(nil), d.mags...)
 	}
 }

@@ -6,9 +6,13 @@ import "sync/atomic"
 
 // crowding changes the places of goroutines when many calls find their shard in
 // use: two that run at the same time may have the same place by chance.
+//
+// Its fields are atomic, by functions for the reason given at shard.state. All
+// calls read salt, so met, which is written when shards are short, lies apart.
 type crowding struct {
-	salt uintptr // atomic
-	met  uint32  // atomic
+	salt uintptr
+	_    [cacheLine]byte
+	met  uint32
 }
 
 // meet notes that a shard was found in use. The more often places have been

@@ -20,8 +20,8 @@ const (
 // makes shards, and the values in them, wander from one processor's cache to
 // another's; once that is seen, the place is the processor's own number.
 type placing struct {
-	crowding
 	wanders uint32 // atomic
+	crowding
 }
 
 // A sample is what is known of a shard's wandering. Its fields are atomic.

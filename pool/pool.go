@@ -19,19 +19,25 @@ type Pool[T any] struct {
 
 	create func() T
 	config config
-	depot  depot[T]
 	track  tracker
+	depot  depot[T]
 }
 
 // New makes a pool whose Get calls create when no value is idle; a nil create
 // gives the zero T. create runs outside of all locks and may use the pool
 // itself. New panics if an option is out of range.
 func New[T any](create func() T, opts ...Option) *Pool[T] {
-	p := &Pool[T]{create: create, config: newConfig(opts)}
-	for range p.config.prealloc {
-		p.putSlow(p.make())
-	}
+	p := new(Pool[T])
+	p.setUp(create, opts)
 	return p
+}
+
+// setUp does what New does, to a Pool that is part of something else.
+func (p *Pool[T]) setUp(create func() T, opts []Option) {
+	p.create, p.config = create, newConfig(opts)
+	for range p.config.prealloc {
+		p.Put(p.make())
+	}
 }
 
 // Get takes a value out of the pool, or makes one if there is none. A value
@@ -48,7 +54,8 @@ func (p *Pool[T]) Get() (v T) {
 		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
 			slot := &s.items[st/one-1]
 			v = *slot
-			*slot = *new(T)
+			var zero T
+			*slot = zero
 			release(&s.state, st-one)
 			if tracking {
 				p.track.taken(v)

@@ -41,14 +41,20 @@ func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
 // shard, knows by the same instruction what is in it, and gives it back by
 // storing the new state. It is held for a few instructions and never while code
 // of the user's runs; who finds it taken goes elsewhere or yields.
+//
+// What Get and Put touch comes first, so that it lies on one cache line.
 type shard[T any] struct {
-	state uint32 // atomic: lockBit alone, or values in items times one and spareBit
+	// state is lockBit alone, or the number of values in items times one and
+	// perhaps spareBit. All access is atomic, but by the functions of
+	// sync/atomic: methods like those of atomic.Uint32 are not inlined into
+	// generic code that is instantiated in a package without that import.
+	state uint32
 	room  uint32 // values that items may hold: its share of the limit
 	items []T    // len is what fits in
-	spare []T    // len is what is in, none unless spareBit is set
 	puts  uint64 // that were kept
 	sample
-	_ [cacheLine - 2*4 - 2*24 - 8 - 8]byte
+	spare []T // len is what is in, none unless spareBit is set
+	_     [cacheLine - shardSize]byte
 }
 
 const (
@@ -104,6 +110,7 @@ func (s *shard[T]) tryPut(v T) bool {
 func (s *shard[T]) pop(st uint32) T {
 	slot := &s.items[st/one-1]
 	v := *slot
-	*slot = *new(T)
+	var zero T
+	*slot = zero
 	return v
 }

@@ -30,20 +30,26 @@ func (p *Pool[T]) shrinkAtGC() {
 }
 
 // shrink drops the magazines that lay in the depot since the last collection,
-// the oldest first, and the values of shards that nobody has touched.
+// and the values of shards that nobody has touched.
 func (p *Pool[T]) shrink() {
-	t := p.table.Load()
-	if t == nil {
-		return
+	if t := p.table.Load(); t != nil {
+		p.dropUnused(t)
 	}
+	if tracking {
+		p.track.report()
+	}
+}
+
+func (p *Pool[T]) dropUnused(t *table[T]) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.shrink.low {
-		p.dropTail(&d.full[i], len(d.full[i]))
+		p.dropTail(&d.mags[i], math.MaxInt)
 	}
-	d.full = append(d.full[:0:0], d.full[d.shrink.low:]...)
-	d.empty, d.shrink.low = nil, len(d.full)
+	rest := copy(d.mags, d.mags[d.shrink.low:d.full])
+	d.full, d.shrink.low = rest, rest
+	d.tidy()
 	for i := range t.shards {
 		s := &t.shards[i]
 		st := s.lock()

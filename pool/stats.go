@@ -28,7 +28,7 @@ func (p *Pool[T]) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := Stats{Dropped: d.refused, Trimmed: d.trimmed, Preallocated: uint64(p.config.prealloc)}
-	for _, m := range d.full {
+	for _, m := range d.mags[:d.full] {
 		out.Len += len(m)
 	}
 	kept := uint64(0)

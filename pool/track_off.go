@@ -9,6 +9,8 @@ const tracking = false
 
 type tracker struct{}
 
+func (*tracker) check(any)   {}
 func (*tracker) given(any)   {}
 func (*tracker) taken(any)   {}
 func (*tracker) dropped(any) {}
+func (*tracker) report()     {}

@@ -2,42 +2,45 @@
 
 package pool
 
-// Trim drops idle values until no more than n are left, and the slots that are
-// not needed for them. While other goroutines use the pool, the number is as
-// exact as it was when each part of the pool was looked at. It panics if n is
-// negative.
+// Trim drops idle values until no more than n are left, and gives all slots that
+// hold none to the garbage collector. While other goroutines use the pool, the
+// number is as exact as it was when each part of the pool was looked at. It
+// panics if n is negative.
 func (p *Pool[T]) Trim(n int) {
 	if n < 0 {
 		panic("nib/pool: Trim to a negative number of values")
 	}
-	t := p.table.Load()
-	if t == nil {
-		return
+	if t := p.table.Load(); t != nil {
+		p.trim(t, n)
 	}
+	if tracking {
+		p.track.report()
+	}
+}
+
+func (p *Pool[T]) trim(t *table[T], n int) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.empty = nil
-	excess := d.len(t) - n
-	for i := len(d.full) - 1; i >= 0 && excess > 0; i-- {
-		excess -= p.dropTail(&d.full[i], excess)
-		if len(d.full[i]) == 0 {
-			d.full[i] = nil
-			d.full = d.full[:i]
+	excess := max(0, d.len(t)-n)
+	for excess > 0 && d.full > 0 {
+		last := &d.mags[d.full-1]
+		excess -= p.dropTail(last, excess)
+		if len(*last) == 0 {
+			d.full--
 		}
 	}
-	d.shrink.low = min(d.shrink.low, len(d.full))
+	d.shrink.low = min(d.shrink.low, d.full)
+	d.tidy()
 	for i := range t.shards {
-		if excess > 0 {
-			excess -= p.drain(&t.shards[i], excess)
-		}
+		excess -= p.drain(&t.shards[i], excess)
 	}
 }
 
 // len counts the idle values. The depot is locked.
 func (d *depot[T]) len(t *table[T]) int {
 	n := 0
-	for _, m := range d.full {
+	for _, m := range d.mags[:d.full] {
 		n += len(m)
 	}
 	for i := range t.shards {
@@ -66,8 +69,8 @@ func (p *Pool[T]) dropTail(m *[]T, n int) int {
 	return n
 }
 
-// drain drops up to n values of a shard, and says how many. Storage that is
-// empty then goes as well.
+// drain drops up to n values of a shard, and says how many. A magazine
+// that is empty then goes as well.
 func (p *Pool[T]) drain(s *shard[T], n int) int {
 	st := s.lock()
 	dropped := p.dropTail(&s.spare, n)

@@ -4,6 +4,9 @@ package pool
 
 import "unsafe"
 
+// shardSize is the size of a shard's fields: they need not be padded between.
+const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(sample{})
+
 // largest is how many values of T a magazine may hold: at least two, however
 // large they are.
 func largest[T any]() int {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool_test
+
+import (
+	"testing"
+
+	"github.com/nib-log/nib/pool"
+)
+
+// fill puts the values from..to-1.
+func fill(p *pool.Pool[int], from, to int) {
+	for i := from; i < to; i++ {
+		p.Put(i)
+	}
+}
+
+// drain takes all there is and fails if a value comes twice.
+func drain(t *testing.T, p *pool.Pool[int]) map[int]bool {
+	t.Helper()
+	seen := map[int]bool{}
+	for range p.Stats().Len {
+		v := p.Get()
+		if seen[v] {
+			t.Fatalf("got %d twice", v)
+		}
+		seen[v] = true
+	}
+	return seen
+}
+
+func TestTrimLeavesSoManyValues(t *testing.T) {
+	for _, have := range []int{0, 1, 7, 8, 9, 24, 25, 1000, 5000} {
+		for _, n := range []int{0, 1, 5, 8, 17, 999, 1000, 1 << 30} {
+			var p pool.Pool[int]
+			fill(&p, 1, have+1)
+			p.Trim(n)
+			got, want := p.Stats(), min(have, n)
+			if got.Len != want || got.Trimmed != uint64(have-want) || got.Puts != uint64(have) {
+				t.Errorf("Trim(%d) of %d: got %+v, want %d left", n, have, got, want)
+			}
+			if seen := drain(t, &p); len(seen) != want || seen[0] {
+				t.Errorf("Trim(%d) of %d: got %d values, want %d", n, have, len(seen), want)
+			}
+		}
+	}
+}
+
+// A shard whose stack is empty while its spare magazine is not used to give
+// that magazine away and keep it.
+func TestTrimWhereOnlyTheSpareHasValues(t *testing.T) {
+	for taken := range 24 {
+		var p pool.Pool[int]
+		fill(&p, 1, 25)
+		for range taken {
+			p.Get()
+		}
+		p.Trim(3)
+		fill(&p, 100, 200)
+		if got, want := len(drain(t, &p)), min(24-taken, 3)+100; got != want {
+			t.Errorf("%d taken: got %d values, want %d", taken, got, want)
+		}
+	}
+}
+
+func TestTrimToANegativeNumberPanics(t *testing.T) {
+	var p pool.Pool[int]
+	wantPanic(t, "nib/pool: Trim to a negative number of values", func() { p.Trim(-1) })
+}
+
+// wantPanic checks that f panics with a text.
+func wantPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := recover(); got != want {
+			t.Errorf("got panic %v, want %q", got, want)
+		}
+	}()
+	f()
+}
