@@ -24,7 +24,6 @@ func compare(b *testing.B, n int, here, there func(n int)) {
 		f(n)
 		return min(best, time.Since(start))
 	}
-	b.ReportAllocs()
 	var h, t time.Duration = 1 << 62, 1 << 62
 	for b.Loop() {
 		for range rounds {

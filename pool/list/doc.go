@@ -14,10 +14,11 @@
 // container/list allocates a node for each push, and another object for most
 // values, because it keeps them as any. Here a value lies in its node, and
 // nodes come in chunks: one at first, then twice as many each time, until a
-// chunk has 8 KiB. A list of one element is as small as one of container/list,
-// and a million small elements take some thousand allocations, not two million.
-// To push an element and remove it again takes about a seventh of the time that
-// container/list needs, to move one takes the same.
+// chunk has 8 KiB. A million integers take 40 MB in five thousand allocations,
+// there 56 MB in two million, and a third of the time to be marked by the
+// garbage collector. To push an element and remove it takes about a sixth of
+// the time, MoveToFront four fifths. Only stepping through a list that fits in
+// a cache is slower, by a tenth: Next looks whether the element is stale.
 //
 // # Elements
 //
@@ -33,9 +34,9 @@
 // # Memory
 //
 // A list owns its nodes. A removed value is cleared at once, so the list does
-// not keep alive what it refers to. The nodes stay: a list is as large as it was
-// at its peak until [List.Trim] gives the chunks in which no element is left to
-// the garbage collector.
+// not keep alive what it refers to. The nodes stay: a list is as large as at its
+// peak until [List.Trim] gives the chunks in which no element is left to the
+// garbage collector.
 //
 // An Element keeps its chunk alive, and through it the list with all its
 // values, as an element of container/list does while it is in the list. Here it

@@ -92,7 +92,7 @@ func (l *List[T]) PushBack(v T) Element[T] { return l.insert(v, l.root.prev) }
 // InsertBefore inserts v before mark and returns its element. If mark is not in
 // this list, it does nothing and returns the zero Element.
 func (l *List[T]) InsertBefore(v T, mark Element[T]) Element[T] {
-	if !l.has(mark) {
+	if !mark.n.in(l, mark.use) {
 		return Element[T]{}
 	}
 	return l.insert(v, mark.n.prev)
@@ -101,7 +101,7 @@ func (l *List[T]) InsertBefore(v T, mark Element[T]) Element[T] {
 // InsertAfter inserts v behind mark and returns its element. If mark is not in
 // this list, it does nothing and returns the zero Element.
 func (l *List[T]) InsertAfter(v T, mark Element[T]) Element[T] {
-	if !l.has(mark) {
+	if !mark.n.in(l, mark.use) {
 		return Element[T]{}
 	}
 	return l.insert(v, mark.n)
@@ -111,7 +111,7 @@ func (l *List[T]) InsertAfter(v T, mark Element[T]) Element[T] {
 // the value but does not change that list. If e is not valid, it does nothing
 // and returns the zero value.
 func (l *List[T]) Remove(e Element[T]) T {
-	if !l.has(e) {
+	if !e.n.in(l, e.use) {
 		return e.Value()
 	}
 	n := e.n
@@ -129,32 +129,32 @@ func (l *List[T]) Remove(e Element[T]) T {
 // MoveToFront moves e before all other elements. If e is not in this list, it
 // does nothing.
 func (l *List[T]) MoveToFront(e Element[T]) {
-	if l.has(e) {
-		l.move(e.n, &l.root)
+	if e.n.in(l, e.use) {
+		e.n.move(&l.root)
 	}
 }
 
 // MoveToBack moves e behind all other elements. If e is not in this list, it
 // does nothing.
 func (l *List[T]) MoveToBack(e Element[T]) {
-	if l.has(e) {
-		l.move(e.n, l.root.prev)
+	if e.n.in(l, e.use) {
+		e.n.move(l.root.prev)
 	}
 }
 
 // MoveBefore moves e to the place before mark. If one of them is not in this
 // list, or they are the same, it does nothing.
 func (l *List[T]) MoveBefore(e, mark Element[T]) {
-	if l.has(e) && l.has(mark) {
-		l.move(e.n, mark.n.prev)
+	if e.n.in(l, e.use) && mark.n.in(l, mark.use) {
+		e.n.move(mark.n.prev)
 	}
 }
 
 // MoveAfter moves e to the place behind mark. If one of them is not in this
 // list, or they are the same, it does nothing.
 func (l *List[T]) MoveAfter(e, mark Element[T]) {
-	if l.has(e) && l.has(mark) {
-		l.move(e.n, mark.n)
+	if e.n.in(l, e.use) && mark.n.in(l, mark.use) {
+		e.n.move(mark.n)
 	}
 }
 
@@ -177,9 +177,6 @@ func (l *List[T]) PushFrontList(other *List[T]) {
 	}
 }
 
-// has tells whether e is in this list now.
-func (l *List[T]) has(e Element[T]) bool { return e.Valid() && e.n.list == l }
-
 // insert puts v behind the node at and returns its element.
 func (l *List[T]) insert(v T, at *node[T]) Element[T] {
 	l.check()
@@ -197,18 +194,6 @@ func (l *List[T]) insert(v T, at *node[T]) Element[T] {
 	n.value = v
 	l.len++
 	return n.element()
-}
-
-// move puts n behind the node at. If n is there, or is at, nothing changes.
-func (l *List[T]) move(n, at *node[T]) {
-	// All loads come first, so that the stores share one write barrier.
-	prev, next, behind := n.prev, n.next, at.next
-	if n == at || prev == at {
-		return
-	}
-	prev.next, next.prev = next, prev
-	n.prev, n.next = at, behind
-	at.next, behind.prev = n, n
 }
 
 // check panics, in builds that look for misuse, if l is a copy of a list in

@@ -68,13 +68,17 @@ func TestStaleElementOfATrimmedChunkKeepsNothingElse(t *testing.T) {
 	for range 1000 {
 		l.PushBack(nil)
 	}
-	stale := []Element[*large]{l.Front(), l.Back()}
+	stale := l.Front()
+	other := weak.Make(l.Back().n)
 	l.Init().Trim()
 	value := weak.Make(l.PushBack(new(large)).Value())
 	list := weak.Make(l)
 	runtime.KeepAlive(l)
 	if !collected(list) || !collected(value) {
 		t.Error("got a list that is kept by a stale element, want it to be collected")
+	}
+	if !collected(other) {
+		t.Error("got a chunk that is kept by a stale element of another one, want it to be collected")
 	}
 	runtime.KeepAlive(stale)
 }
@@ -125,6 +129,26 @@ func TestTrimReturnsAllMemoryOfAnEmptyList(t *testing.T) {
 	}
 	if l.PushBack(1); len(l.chunks) != 1 || len(l.chunks[0]) != 1 {
 		t.Errorf("after a push: got %d chunks, want 1 of 1 node", len(l.chunks))
+	}
+}
+
+func TestNodesAreUsedAgainAfterInit(t *testing.T) {
+	l := New[int]()
+	for range 10 {
+		for i := range 1000 {
+			l.PushBack(i)
+		}
+		for range 500 { // so that Init finds free nodes
+			l.Remove(l.Front())
+		}
+		l.Init()
+	}
+	once := New[int]()
+	for i := range 1000 {
+		once.PushBack(i)
+	}
+	if got, want := len(l.chunks), len(once.chunks); got != want {
+		t.Errorf("got %d chunks, want %d", got, want)
 	}
 }
 
