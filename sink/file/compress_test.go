@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-const firstName = "app-20261121T103000.123Z-0000.log"
+const firstName = "app-20261121T103000.123456Z-0000.log"
 
 func TestOldFilesAreCompressed(t *testing.T) {
 	for _, level := range []int{0, 1, 9} {
@@ -113,7 +113,7 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 			mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 			must(t, s.Rotate())
 			tidied(s)
-			want := firstName + ".x app-20261121T113000.123Z-0000.log.x app.log"
+			want := firstName + ".x app-20261121T113000.123456Z-0000.log.x app.log"
 			wantText(t, "afterwards", strings.Join(memFiles(t, m), " "), want)
 			checkNumbers(t, memAll(t, m), 2)
 		})

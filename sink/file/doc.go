@@ -30,9 +30,9 @@
 //
 // Rotation renames app.log to
 //
-//	app-20261121T103000.123Z-0000.log
+//	app-20261121T103000.123456Z-0000.log
 //
-// with the time in UTC and a number that tells files of one millisecond apart,
+// with the time in UTC and a number that tells files of one microsecond apart,
 // and makes a new app.log. No file is ever renamed over another one. A line is
 // never divided. Old files are deleted only when a limit says so, and only if
 // their names are, to the letter, of this form. Links are not followed.

@@ -40,7 +40,7 @@ type testClock struct {
 }
 
 func newTestClock() *testClock {
-	return &testClock{wall: time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.UTC)}
+	return &testClock{wall: time.Date(2026, 11, 21, 10, 30, 0, 123456e3, time.UTC)}
 }
 
 func (c *testClock) clock() clock {

@@ -11,17 +11,19 @@ import (
 	"time"
 )
 
-// stamp is the time in the name of an old file, always UTC.
-const stamp = "20060102T150405.000Z"
+// stamp is the time in the name of an old file, always UTC. Microseconds keep
+// the names in the order of the rotations: one takes longer than that, and several
+// processes take turns.
+const stamp = "20060102T150405.000000Z"
 
 // tempExtension is that of a file that is being compressed into.
 const tempExtension = ".tmp"
 
 // A naming knows the names of a log's old files:
 //
-//	app-20261121T103000.123Z-0000.log      rotated at that time, the first one in that millisecond
-//	app-20261121T103000.123Z-0000.log.gz   compressed
-//	app-20261121T103000.123Z-0000.log.gz.tmp
+//	app-20261121T103000.123456Z-0000.log      rotated at that time, the first one in that microsecond
+//	app-20261121T103000.123456Z-0000.log.gz   compressed
+//	app-20261121T103000.123456Z-0000.log.gz.tmp
 //
 // A name that it would not have given itself, to the letter, is somebody else's.
 type naming struct {
@@ -44,8 +46,8 @@ func newNaming(base string, c Compressor) naming {
 // A backup is an old file by its name.
 type backup struct {
 	name   string
-	time   time.Time // when it was rotated, to the millisecond
-	seq    int       // among those of that millisecond
+	time   time.Time // when it was rotated, to the microsecond
+	seq    int       // among those of that microsecond
 	packed string    // its extension if it is compressed
 	temp   bool      // if it is being compressed into
 }

@@ -16,24 +16,24 @@ func (p packer) Extension() string                   { return string(p) }
 func (p packer) Compress(io.Writer, io.Reader) error { return nil }
 
 func TestNames(t *testing.T) {
-	at := time.Date(2026, 11, 21, 11, 30, 0, 123_999_999, time.FixedZone("", 3600))
+	at := time.Date(2026, 11, 21, 11, 30, 0, 123_456_999, time.FixedZone("", 3600))
 	for _, c := range []struct {
 		base string
 		seq  int
 		want string
 	}{
-		{"app.log", 0, "app-20261121T103000.123Z-0000.log"},
-		{"app.log", 12345, "app-20261121T103000.123Z-12345.log"},
-		{"app", 7, "app-20261121T103000.123Z-0007"},
-		{".log", 7, ".log-20261121T103000.123Z-0007"},
-		{"app.audit.log", 7, "app.audit-20261121T103000.123Z-0007.log"},
-		{"app-1.log", 7, "app-1-20261121T103000.123Z-0007.log"},
+		{"app.log", 0, "app-20261121T103000.123456Z-0000.log"},
+		{"app.log", 12345, "app-20261121T103000.123456Z-12345.log"},
+		{"app", 7, "app-20261121T103000.123456Z-0007"},
+		{".log", 7, ".log-20261121T103000.123456Z-0007"},
+		{"app.audit.log", 7, "app.audit-20261121T103000.123456Z-0007.log"},
+		{"app-1.log", 7, "app-1-20261121T103000.123456Z-0007.log"},
 	} {
 		n := newNaming(c.base, nil)
 		name := n.name(at, c.seq)
 		wantText(t, c.base, name, c.want)
 		b, ok := n.parse(name)
-		if !ok || !b.time.Equal(at.Truncate(time.Millisecond)) || b.seq != c.seq {
+		if !ok || !b.time.Equal(at.Truncate(time.Microsecond)) || b.seq != c.seq {
 			t.Errorf("%s: got %+v, %v, want it back", name, b, ok)
 		}
 		if _, ok := n.parse(c.base); ok {
@@ -48,14 +48,14 @@ var foreign = []string{
 	"app.log", "app.audit.log", "app.log.1", "app.log.gz", "app.txt", "app-.log", "app-notes.log",
 	"app-2026-11-21T10-30-00.123.log", // of another library
 	"app.2026-11-21T10-30-00.log",
-	"app-20261121T103000.123Z.log", "app-20261121T103000.123Z-.log",
-	"app-20261121T103000.123Z-000.log", "app-20261121T103000.123Z-00000.log", "app-20261121T103000.123Z--001.log",
-	"app-20261121T103000.123Z-+001.log", "app-20261121T103000.123Z-0000.LOG", "app-20261121T103000.123Z-0000.txt",
-	"app-20261121T103000.123Z-0000.log.bak", "app-20261121T103000.123Z-0000.log.1", "app-20261121T103000.123Z-0000.log.zst",
-	"app-20261121T103000.123Z-0000.log.gz.gz", "app-20261121T103000.123Z-0000.log.tmp", "app-20261121T103000.123Z-0000.log.gz.tmp.tmp",
-	"app-20261121T103000.12Z-0000.log", "app-20261121T103000,123Z-0000.log", "app-20261321T103000.123Z-0000.log", "app-20261121T253000.123Z-0000.log",
-	"app-20261121t103000.123z-0000.log", "App-20261121T103000.123Z-0000.log", "xapp-20261121T103000.123Z-0000.log",
-	"app-1-20261121T103000.123Z-0000.log", "app.audit-20261121T103000.123Z-0000.log", "-20261121T103000.123Z-0000.log",
+	"app-20261121T103000.123456Z.log", "app-20261121T103000.123456Z-.log",
+	"app-20261121T103000.123456Z-000.log", "app-20261121T103000.123456Z-00000.log", "app-20261121T103000.123456Z--001.log",
+	"app-20261121T103000.123456Z-+001.log", "app-20261121T103000.123456Z-0000.LOG", "app-20261121T103000.123456Z-0000.txt",
+	"app-20261121T103000.123456Z-0000.log.bak", "app-20261121T103000.123456Z-0000.log.1", "app-20261121T103000.123456Z-0000.log.zst",
+	"app-20261121T103000.123456Z-0000.log.gz.gz", "app-20261121T103000.123456Z-0000.log.tmp", "app-20261121T103000.123456Z-0000.log.gz.tmp.tmp",
+	"app-20261121T103000.12345Z-0000.log", "app-20261121T103000,123456Z-0000.log", "app-20261321T103000.123456Z-0000.log", "app-20261121T253000.123456Z-0000.log",
+	"app-20261121t103000.123456z-0000.log", "App-20261121T103000.123456Z-0000.log", "xapp-20261121T103000.123456Z-0000.log",
+	"app-1-20261121T103000.123456Z-0000.log", "app.audit-20261121T103000.123456Z-0000.log", "-20261121T103000.123456Z-0000.log",
 }
 
 func TestForeignNames(t *testing.T) {
@@ -73,27 +73,27 @@ func TestCompressedNames(t *testing.T) {
 		name, packed string
 		temp         bool
 	}{
-		{"app-20261121T103000.123Z-0000.log", "", false},
-		{"app-20261121T103000.123Z-0000.log.gz", ".gz", false}, // of a Config that is no longer in use
-		{"app-20261121T103000.123Z-0000.log.zst", ".zst", false},
-		{"app-20261121T103000.123Z-0000.log.zst.tmp", ".zst", true},
+		{"app-20261121T103000.123456Z-0000.log", "", false},
+		{"app-20261121T103000.123456Z-0000.log.gz", ".gz", false}, // of a Config that is no longer in use
+		{"app-20261121T103000.123456Z-0000.log.zst", ".zst", false},
+		{"app-20261121T103000.123456Z-0000.log.zst.tmp", ".zst", true},
 	} {
 		b, ok := n.parse(c.name)
 		if !ok || b.packed != c.packed || b.temp != c.temp || b.name != c.name {
 			t.Errorf("%s: got %+v, %v", c.name, b, ok)
 		}
-		wantText(t, c.name+", plain", n.plain(b), "app-20261121T103000.123Z-0000.log")
+		wantText(t, c.name+", plain", n.plain(b), "app-20261121T103000.123456Z-0000.log")
 	}
 }
 
 func TestBackupsAreInOrder(t *testing.T) {
 	n := newNaming("app.log", nil)
 	want := []string{
-		"app-20261121T103000.124Z-0000.log",
-		"app-20261121T103000.123Z-10000.log",
-		"app-20261121T103000.123Z-9999.log.gz",
-		"app-20261121T103000.123Z-0000.log",
-		"app-20251231T235959.999Z-0000.log",
+		"app-20261121T103000.123457Z-0000.log",
+		"app-20261121T103000.123456Z-10000.log",
+		"app-20261121T103000.123456Z-9999.log.gz",
+		"app-20261121T103000.123456Z-0000.log",
+		"app-20251231T235959.999999Z-0000.log",
 	}
 	var list []backup
 	for _, i := range []int{3, 0, 4, 2, 1} {
@@ -111,7 +111,7 @@ func TestBackupsAreInOrder(t *testing.T) {
 
 // FuzzParse: a name that is recognized is one that would be given.
 func FuzzParse(f *testing.F) {
-	for _, name := range append(foreign, "app-20261121T103000.123Z-0000.log.gz.tmp") {
+	for _, name := range append(foreign, "app-20261121T103000.123456Z-0000.log.gz.tmp") {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

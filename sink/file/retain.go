@@ -21,8 +21,8 @@ import (
 
 // A tidying is the state of that goroutine.
 type tidying struct {
-	running, again bool // protected by the lock of the sink
-	quit           atomic.Bool
+	running, again bool        // protected by the lock of the sink
+	quit           atomic.Bool // no compression any more
 	done           sync.WaitGroup
 }
 
@@ -41,7 +41,7 @@ func (s *Sink) startTidying() {
 	}
 }
 
-// stopTidying makes the goroutine end soon.
+// stopTidying breaks compression off. What is to be deleted is deleted yet.
 func (s *Sink) stopTidying() { s.tidying.quit.Store(true) }
 
 // awaitGoroutines returns when no goroutine is left.
@@ -57,7 +57,7 @@ func (s *Sink) tidy() {
 	for {
 		s.tidyOnce()
 		s.mu.Lock()
-		if !s.tidying.again || s.tidying.quit.Load() {
+		if !s.tidying.again {
 			s.tidying.running = false
 			s.mu.Unlock()
 			return
@@ -76,9 +76,6 @@ func (s *Sink) tidyOnce() {
 	}
 	var kept []backup
 	for i, b := range s.outdated(backups) {
-		if s.tidying.quit.Load() {
-			return
-		}
 		if !b {
 			kept = append(kept, backups[i])
 		} else if err := s.remove(backups[i].name); err != nil {
@@ -91,6 +88,9 @@ func (s *Sink) tidyOnce() {
 	for _, b := range slices.Backward(kept) {
 		if b.packed != "" {
 			continue
+		}
+		if s.tidying.quit.Load() {
+			return
 		}
 		if err := s.compress(b); errors.Is(err, errBroken) {
 			return

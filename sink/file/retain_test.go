@@ -74,9 +74,9 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 	for _, name := range foreign {
 		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	must(t, os.Mkdir(filepath.Join(dir, "app-20201121T103000.123Z-0001.log"), 0o700),
-		os.Symlink(filepath.Join(dir, "app.txt"), filepath.Join(dir, "app-20201121T103000.123Z-0002.log")),
-		os.WriteFile(filepath.Join(dir, "app-20201121T103000.123Z-0003.log"), nil, 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "app-20201121T103000.123456Z-0001.log"), 0o700),
+		os.Symlink(filepath.Join(dir, "app.txt"), filepath.Join(dir, "app-20201121T103000.123456Z-0002.log")),
+		os.WriteFile(filepath.Join(dir, "app-20201121T103000.123456Z-0003.log"), nil, 0o600))
 	before := files(t, dir)
 	clock := newTestClock()
 	s := open(t, filepath.Join(dir, "app.log"), Config{
@@ -92,7 +92,7 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 	must(t, s.Close())
 	after := files(t, dir)
 	for _, name := range before {
-		if gone := !slices.Contains(after, name); gone != (name == "app-20201121T103000.123Z-0003.log") {
+		if gone := !slices.Contains(after, name); gone != (name == "app-20201121T103000.123456Z-0003.log") {
 			t.Errorf("%s: gone is %v", name, gone)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 	longestRotate = int64(10 * time.Second)
 	patience      = time.Second // of Rotate
 	patienceStep  = time.Millisecond
-	maxSeq        = 1_000_000 // names in one millisecond
+	maxSeq        = 1_000_000 // names in one microsecond
 )
 
 // Rotate ends the file and begins a new one, unless it is empty, or another
@@ -87,7 +87,6 @@ func (s *Sink) tryRotate(now int64) {
 	err := s.rotate()
 	switch {
 	case err == nil:
-		s.rotateAt, s.rotatePause = 0, 0
 	case errors.Is(err, vfs.ErrLocked):
 		s.rotateAt = now + busyPause
 	default:
@@ -131,6 +130,7 @@ func (s *Sink) rotate() error {
 		return err
 	}
 	s.stats.Rotations++
+	s.rotateAt, s.rotatePause = 0, 0
 	return s.reopen()
 }
 
@@ -158,7 +158,7 @@ func (s *Sink) letGo() {
 
 // reserve makes an empty file with a name for the one that is to be rotated.
 func (s *Sink) reserve() (name string, err error) {
-	t := s.clock.wall().UTC().Truncate(time.Millisecond)
+	t := s.clock.wall().UTC().Truncate(time.Microsecond)
 	seq := 0
 	if t.Equal(s.lastName) {
 		seq = s.lastSeq + 1

@@ -89,8 +89,8 @@ func TestExistingFileIsAppendedTo(t *testing.T) {
 	}
 }
 
-// TestRotationsInOneMillisecond rotates a thousand times while the clock stands.
-func TestRotationsInOneMillisecond(t *testing.T) {
+// TestRotationsInOneMicrosecond rotates a thousand times while the clock stands.
+func TestRotationsInOneMicrosecond(t *testing.T) {
 	dir := t.TempDir()
 	clock := newTestClock()
 	s := open(t, filepath.Join(dir, "app.log"), Config{clock: clock.clock()})
@@ -103,7 +103,7 @@ func TestRotationsInOneMillisecond(t *testing.T) {
 		t.Errorf("got %d files, want 1000 old ones and the live one", len(names))
 	}
 	for i, name := range names[:len(names)-1] {
-		if want := fmt.Sprintf("app-20261121T103000.123Z-%04d.log", i); name != want {
+		if want := fmt.Sprintf("app-20261121T103000.123456Z-%04d.log", i); name != want {
 			t.Fatalf("file %d: got %s, want %s", i, name, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestRotationsInOneMillisecond(t *testing.T) {
 func TestNamesThatAreTakenAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	clock := newTestClock()
-	const stem = "app-20261121T103000.123Z-"
+	const stem = "app-20261121T103000.123456Z-"
 	taken := []string{stem + "0000.log", stem + "0001.log.gz", stem + "0003.log"}
 	for _, name := range taken {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))

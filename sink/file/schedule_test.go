@@ -101,7 +101,7 @@ func TestFilesBeginByTheClock(t *testing.T) {
 	s := openMem(t, m, clock, Config{At: []string{"11:00", "12:00"}, Zone: time.UTC, Buffer: 0})
 	log := func(n int) { t.Helper(); mustWrite(t, s, record(nib.LevelInfo, n, 0)) }
 	log(0)
-	clock.advance(30*time.Minute - 123*time.Millisecond - 1) // 10:59:59.999999999
+	clock.advance(30*time.Minute - 123456*time.Microsecond - 1) // 10:59:59.999999999
 	log(1)
 	clock.advance(1)
 	log(2) // the first one of the new file, to the nanosecond

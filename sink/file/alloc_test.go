@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// looking is a clock that makes the sink look at the name, the schedule and the
+// free space before each line.
+func looking() clock {
+	c := newTestClock()
+	c.steps = time.Second
+	return c.clock()
+}
+
+// freeLook says whether looking at a name allocates nothing: see vfs.FS.
+const freeLook = runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
+
+func TestAllocWriteRecord(t *testing.T) {
+	full := strangeFS{vfs.OS(), func([]byte) (int, error) { return 0, syscall.ENOSPC }}
+	everything := Config{MaxSize: 1 << 40, Every: time.Hour, At: []string{"00:00"}, MaxBackups: 3, MinFree: 1}
+	watched := everything
+	watched.clock = looking()
+	for _, c := range []struct {
+		name string
+		c    Config
+		size int
+		want error
+	}{
+		{"unbuffered", Config{}, 300, nil},
+		{"long line", Config{}, 100_000, nil},
+		{"with everything", everything, 300, nil},
+		{"looking each time", watched, 300, nil},
+		{"buffered", Config{Buffer: 4096}, 300, nil},
+		{"longer than the buffer", Config{Buffer: 200}, 300, nil},
+		{"synced", Config{Sync: SyncAlways}, 300, nil},
+		{"full", Config{fs: full}, 300, syscall.ENOSPC},
+		{"full, tried each time", Config{fs: full, clock: looking()}, 300, syscall.ENOSPC},
+		{"closed", Config{}, 300, ErrClosed},
+		{"closed buffer", Config{Buffer: 4096}, 300, ErrClosed},
+	} {
+		if c.c.clock.mono != nil && !freeLook {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t, filepath.Join(t.TempDir(), "app.log"), c.c)
+			tidied(s)
+			if c.want == ErrClosed {
+				must(t, s.Close())
+			}
+			r := record(nib.LevelInfo, 1, c.size)
+			alloctest.Zero(t, func() {
+				if err := s.WriteRecord(r); !errors.Is(err, c.want) {
+					t.Fatalf("got %v, want %v", err, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAllocFlushAndDeliver(t *testing.T) {
+	batch := batchOf(0, 100)
+	for _, buffer := range []int{0, 4096} {
+		s := open(t, filepath.Join(t.TempDir(), "app.log"), Config{Buffer: buffer})
+		ctx := context.Background()
+		alloctest.Zero(t, func() {
+			_ = s.WriteRecord(&batch[0])
+			if err := s.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		})
+		alloctest.Zero(t, func() {
+			if res, err := s.Deliver(ctx, batch); err != nil || res.Accepted != len(batch) {
+				t.Fatal(res, err)
+			}
+		})
+	}
+}
+
+// TestAllocsOfARotation are those of names, which the system wants as strings
+// of its own: no more than the comment of WriteRecord says.
+func TestAllocsOfARotation(t *testing.T) {
+	if !alloctest.Enabled {
+		t.Skip("allocations are not counted in this build")
+	}
+	s := open(t, filepath.Join(t.TempDir(), "app.log"), Config{})
+	r := record(nib.LevelInfo, 1, 300)
+	mallocs, bytes := alloctest.Count(func() {
+		must(t, s.WriteRecord(r), s.Rotate())
+	}, 50)
+	t.Logf("a rotation costs %.1f mallocs of %.0f bytes", mallocs, bytes)
+	if mallocs > 40 {
+		t.Errorf("got %.1f mallocs for a line and a rotation, want at most 40", mallocs)
+	}
+}
