@@ -9,6 +9,7 @@ import (
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // OmitKey as a key of a [Layout] leaves that field out.
@@ -88,7 +89,7 @@ type format struct {
 	fraction int // digits of the second's fraction in every time; negative when that varies
 
 	timeKey, levelKey, messageKey, loggerKey string // `,"time":`; "" when left out
-	levels                                   [len(levelNames)]string
+	levels                                   [len(level.Names)]string
 	static                                   string
 
 	reserved []string // with the prefix
@@ -166,7 +167,7 @@ func (f *format) levelName(l Level) (name string) {
 // level gives the encoded level field. Unnamed levels are encoded once and
 // kept, unless they are so far out that a program must be making them up.
 func (f *format) level(l Level) string {
-	if i, ok := l.index(); ok {
+	if i, ok := level.Index(int(l)); ok {
 		return f.levels[i]
 	}
 	const far = 1 << 10

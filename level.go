@@ -3,11 +3,11 @@
 package nib
 
 import (
-	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
+	"sync"
 	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A Level is the severity of a line. The scale is slog's (steps of four, Info
@@ -27,31 +27,11 @@ const (
 	LevelFatal Level = 16
 )
 
-// levelNames is indexed by Level.index.
-var levelNames = [...]string{"trace", "debug", "info", "warn", "error", "panic", "fatal"}
-
-// index is the position of a named level in tables kept per level, and whether
-// l is a named one.
-func (l Level) index() (int, bool) {
-	n := uint(l - LevelTrace)
-	return int(n >> 2), n&3 == 0 && n <= uint(LevelFatal-LevelTrace)
-}
-
 // Level makes a Level usable as a [slog.Leveler].
 func (l Level) Level() slog.Level { return slog.Level(l) }
 
 // String gives the name in lower case: "info", "info+2", "trace-1".
-func (l Level) String() string {
-	if i, ok := l.index(); ok {
-		return levelNames[i]
-	}
-	base := LevelTrace
-	if l > LevelTrace {
-		base = min(LevelFatal, l&^3)
-	}
-	i, _ := base.index()
-	return fmt.Sprintf("%s%+d", levelNames[i], int(l-base))
-}
+func (l Level) String() string { return level.String(int(l)) }
 
 // MarshalText gives the text of String.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
@@ -69,33 +49,8 @@ func (l *Level) UnmarshalText(text []byte) error {
 // ("warn", "WARN", "warning"), a name with an offset ("info+2", "ERROR-1") or a
 // plain number on slog's scale ("-4"). Anything else is an error that quotes s.
 func ParseLevel(s string) (Level, error) {
-	name, offset := s, 0
-	if i := strings.IndexAny(s, "+-"); i >= 0 {
-		n, err := strconv.Atoi(s[i:])
-		if err != nil {
-			return 0, fmt.Errorf("nib: level %q: %w", s, err)
-		}
-		if i == 0 {
-			return Level(n), nil
-		}
-		name, offset = s[:i], n
-	}
-	if n, err := strconv.Atoi(name); err == nil && name == s {
-		return Level(n), nil
-	}
-	if strings.EqualFold(name, "warning") {
-		name = "warn"
-	}
-	for i, known := range levelNames {
-		if strings.EqualFold(name, known) {
-			base := LevelTrace + Level(4*i)
-			if l := base + Level(offset); (l >= base) == (offset >= 0) { // else it has run over
-				return l, nil
-			}
-			break
-		}
-	}
-	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
+	l, err := level.Parse(s)
+	return Level(l), err
 }
 
 // A LevelVar is a Level that may be changed while loggers use it. The zero
@@ -123,4 +78,62 @@ func (v *LevelVar) UnmarshalText(text []byte) error {
 		v.Set(l)
 	}
 	return err
+}
+
+// Rules give levels to loggers by their names, and may be changed while the
+// loggers are in use. Make them with [ParseRules]. They are safe for concurrent
+// use and must not be copied.
+type Rules struct {
+	mu     sync.Mutex // protects the rest
+	rules  []level.Rule
+	byName map[string]*LevelVar // of every logger made with them
+}
+
+// ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
+// [Logger.Named] name. A level alone is for all names, "db" for db and the names
+// below it (db.pool), "http.*" for those below it only. Of the rules that fit a
+// name the longest holds, and where none does LevelInfo. The error joins all
+// faults.
+func ParseRules(s string) (*Rules, error) {
+	r := &Rules{byName: map[string]*LevelVar{}}
+	if err := r.Set(s); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Set replaces the rules; lines begun afterwards go by the new ones. On an error
+// nothing changes.
+func (r *Rules) Set(s string) error {
+	rules, err := level.ParseRules(s)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rules = rules
+	for name, v := range r.byName {
+		v.Set(Level(level.Find(rules, name, int(LevelInfo))))
+	}
+	return nil
+}
+
+// String gives the present rules as ParseRules reads them.
+func (r *Rules) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return level.Format(r.rules)
+}
+
+// of gives the level of a name, which Set changes. One is kept for each name.
+func (r *Rules) of(name string) *LevelVar {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.byName[name]
+	if v == nil {
+		v = new(LevelVar)
+		v.Set(Level(level.Find(r.rules, name, int(LevelInfo))))
+		r.byName[name] = v
+	}
+	return v
 }

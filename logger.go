@@ -45,6 +45,7 @@ type core struct {
 	out    output
 
 	now           func() time.Time // nil: the built-in clock
+	rules         *Rules           // nil: the logger's own level
 	caller        bool
 	splitFront    bool // something stands between the front and the bound fields
 	stackFrom     Level
@@ -102,6 +103,9 @@ var loggerIDs atomic.Uint64
 // seal gives a new logger, complete but for this, what depends on all of it.
 func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
+	if r := l.core.rules; r != nil {
+		l.min, l.leveler = minLevel, r.of(l.name)
+	}
 	l.gated = l.leveler != nil || l.core.sampler != nil
 	l.busyEnd = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
 	l.watched = 0

@@ -18,6 +18,7 @@ type Option func(*Logger)
 // plain [Level] makes a disabled call one comparison.
 func WithLevel(level slog.Leveler) Option {
 	return func(l *Logger) {
+		l.core.rules = nil
 		switch v := level.(type) {
 		case nil:
 			panic("nib: WithLevel(nil)")
@@ -29,6 +30,15 @@ func WithLevel(level slog.Leveler) Option {
 			l.min, l.leveler = minLevel, level
 		}
 	}
+}
+
+// WithRules takes the level of each logger from r, by its name, in place of
+// WithLevel.
+func WithRules(r *Rules) Option {
+	if r == nil {
+		panic("nib: WithRules(nil)")
+	}
+	return func(l *Logger) { l.core.rules = r }
 }
 
 // WithLayout sets the shape of the lines. Fields bound before keep the shape

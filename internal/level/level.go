@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package level names levels on slog's scale and reads their names.
+package level
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The ends of the named levels, which are four apart.
+const (
+	first = -8
+	last  = 16
+)
+
+// Names are the names of the levels -8, -4, … 16.
+var Names = [...]string{"trace", "debug", "info", "warn", "error", "panic", "fatal"}
+
+// Index is the position of a named level in Names and in tables kept per level,
+// and whether l is a named one.
+func Index(l int) (int, bool) {
+	n := uint(l - first)
+	return int(n >> 2), n&3 == 0 && n <= last-first
+}
+
+// String gives the name of l, or that of the next lower level that has one and
+// the difference: "info", "info+2", "trace-1".
+func String(l int) string {
+	if i, ok := Index(l); ok {
+		return Names[i]
+	}
+	base := first
+	if l > first {
+		base = min(last, l&^3)
+	}
+	i, _ := Index(base)
+	return fmt.Sprintf("%s%+d", Names[i], l-base)
+}
+
+// Parse reads a level as nib or slog write it, in any case: a name, a name with
+// an offset, or a plain number. Anything else is an error that quotes s.
+func Parse(s string) (int, error) {
+	name, offset := s, 0
+	if i := strings.IndexAny(s, "+-"); i >= 0 {
+		n, err := strconv.Atoi(s[i:])
+		if err != nil {
+			return 0, fmt.Errorf("nib: level %q: %w", s, err)
+		}
+		if i == 0 {
+			return n, nil
+		}
+		name, offset = s[:i], n
+	}
+	if n, err := strconv.Atoi(name); err == nil && name == s {
+		return n, nil
+	}
+	if strings.EqualFold(name, "warning") {
+		name = "warn"
+	}
+	for i, known := range Names {
+		if strings.EqualFold(name, known) {
+			base := first + 4*i
+			if l := base + offset; (l >= base) == (offset >= 0) { // else it has run over
+				return l, nil
+			}
+			break
+		}
+	}
+	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
+}

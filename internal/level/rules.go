@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package level
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Rule gives a level to the loggers whose name it fits.
+type Rule struct {
+	Name  string // "" fits every name
+	Below bool   // not Name itself, only what is below it: "http.*"
+	Level int
+}
+
+// ParseRules reads rules separated by commas: a level alone is for all names,
+// "db=debug" for db and all names below it (db.pool), "http.*=error" for those
+// below http only, "*=warn" is a level alone. Space around names and levels is
+// left out, and so are empty rules. The error joins all faults.
+func ParseRules(s string) ([]Rule, error) {
+	var rules []Rule
+	var faults []error
+	for part := range strings.SplitSeq(s, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		name, text, named := strings.Cut(part, "=")
+		if !named {
+			name, text = "*", part
+		}
+		r, err := newRule(strings.TrimSpace(name), strings.TrimSpace(text))
+		if err != nil {
+			faults = append(faults, fmt.Errorf("nib: rule %q: %w", part, err))
+			continue
+		}
+		rules = append(rules, r)
+	}
+	return rules, errors.Join(faults...)
+}
+
+func newRule(name, text string) (r Rule, err error) {
+	if r.Level, err = Parse(text); err != nil {
+		return r, err
+	}
+	if name == "*" {
+		return r, nil
+	}
+	r.Name, r.Below = strings.CutSuffix(name, ".*")
+	switch {
+	case r.Name == "":
+		return r, errors.New("nib: a name is missing in front of the =")
+	case strings.Contains(r.Name, "*"):
+		return r, errors.New("nib: a * may only stand alone or at the end, behind a dot")
+	}
+	return r, nil
+}
+
+// fits reports whether r is for loggers of this name.
+func (r *Rule) fits(name string) bool {
+	if r.Name == "" {
+		return true
+	}
+	rest, ok := strings.CutPrefix(name, r.Name)
+	return ok && (rest == "" && !r.Below || strings.HasPrefix(rest, "."))
+}
+
+// Find gives the level of the rule with the longest name that fits, the last of
+// several alike, or otherwise when none does.
+func Find(rules []Rule, name string, otherwise int) int {
+	best, level := -1, otherwise
+	for i := range rules {
+		r := &rules[i]
+		n := len(r.Name)
+		if r.Below {
+			n++ // more to the point than the name alone
+		}
+		if n >= best && r.fits(name) {
+			best, level = n, r.Level
+		}
+	}
+	return level
+}
+
+// Format gives the rules as ParseRules reads them.
+func Format(rules []Rule) string {
+	var b strings.Builder
+	for i, r := range rules {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(r.Name)
+		if r.Below {
+			b.WriteString(".*")
+		}
+		if r.Name != "" {
+			b.WriteByte('=')
+		}
+		b.WriteString(String(r.Level))
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package level_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/internal/level"
+)
+
+func TestFindTakesTheRuleThatIsMostToThePoint(t *testing.T) {
+	for _, x := range []struct{ rules, name, want string }{
+		{"", "db", "info"},
+		{"warn", "", "warn"},
+		{"warn", "db", "warn"},
+		{"*=warn", "db", "warn"},
+		{"warn,db=debug", "db", "debug"},
+		{"db=debug,warn", "db", "debug"},
+		{"warn,db=debug", "db.pool", "debug"},
+		{"warn,db=debug", "dbx", "warn"},
+		{"warn,db=debug,db.pool=error", "db.pool.idle", "error"},
+		{"warn,db.pool=error,db=debug", "db.pool.idle", "error"},
+		{"warn,http.*=error", "http", "warn"},
+		{"warn,http.*=error", "http.client", "error"},
+		{"http=trace,http.*=error", "http.client", "error"},
+		{"http.*=error,http=trace", "http", "trace"},
+		{"db=debug,db=error", "db", "error"},
+		{" warn , db = info+2 ,", "db", "info+2"},
+	} {
+		rules, err := level.ParseRules(x.rules)
+		if err != nil {
+			t.Errorf("%q: %v", x.rules, err)
+		}
+		if got := level.String(level.Find(rules, x.name, 0)); got != x.want {
+			t.Errorf("%q for %q: got %s, want %s", x.rules, x.name, got, x.want)
+		}
+	}
+}
+
+func TestParseRulesNamesAllFaults(t *testing.T) {
+	_, err := level.ParseRules("wran,db=debug,=info,a*b=warn,x=,http.*=erorr")
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	for _, want := range []string{`"wran"`, `rule "=info": nib: a name is missing`, `rule "a*b=warn": nib: a *`, `rule "x="`, `"erorr"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v\nwant %s in it", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "db=debug") {
+		t.Errorf("got %v\nbut db=debug is right", err)
+	}
+}
+
+func FuzzRulesComeBack(f *testing.F) {
+	f.Add("warn,db=debug,http.*=error", "http.client")
+	f.Add("*=info+2,a.b=-4", "a.b.c")
+	f.Fuzz(func(t *testing.T, s, name string) {
+		rules, err := level.ParseRules(s)
+		if err != nil {
+			return
+		}
+		text := level.Format(rules)
+		again, err := level.ParseRules(text)
+		if err != nil || level.Format(again) != text || level.Find(again, name, 0) != level.Find(rules, name, 0) {
+			t.Errorf("%q became %q and then %q, %v", s, text, level.Format(again), err)
+		}
+	})
+}
