@@ -12,6 +12,7 @@ type Stats struct {
 	Hits         uint64 `json:"hits"`         // Gets that found a value
 	Puts         uint64 `json:"puts"`         // all, also those whose value was dropped
 	Dropped      uint64 `json:"dropped"`      // values that were put and not kept
+	Failed       uint64 `json:"failed"`       // of those, the ones that could not be erased
 	Trimmed      uint64 `json:"trimmed"`      // values dropped later, by Trim or WithGCShrink
 	Preallocated uint64 `json:"preallocated"` // values made by WithPrealloc
 	Len          int    `json:"len"`          // idle values

@@ -2,7 +2,10 @@
 
 package pool
 
-import "unsafe"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // shardSize is the size of a shard's fields: they need not be padded between.
 const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(sample{})
@@ -20,4 +23,11 @@ func largest[T any]() int {
 func stackPlace(salt uintptr) uintptr {
 	var here byte
 	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)
+}
+
+// memory is the n bytes that v, a pointer or a slice, refers to: n must be the
+// size of the pointee, or of the slice up to its capacity, so that all of them
+// belong to one object. The invariants build compares them.
+func memory(v reflect.Value, n uintptr) []byte {
+	return unsafe.Slice((*byte)(v.UnsafePointer()), n)
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/invariants"
+)
+
+// A Buffer is bytes that came from a [Buffers], and the handle by which they go
+// back there. B may be used like any slice: appended to, cut, or set to another
+// one. The Buffer remembers its own memory apart from it, so no memory gets into
+// the pool that did not come from there, and none gets there twice.
+//
+// append beyond the capacity moves B to new memory, which costs an allocation
+// each time and is counted. Grow and the Write methods move it to a larger
+// buffer of the pool instead. A *Buffer is an io.Writer, io.StringWriter and
+// io.ByteWriter.
+//
+// A Buffer belongs to one goroutine at a time, and must not be copied. The zero
+// Buffer works too, but belongs to no pool.
+type Buffer struct {
+	B []byte
+
+	mem   []byte // its own; len is cap
+	from  *Buffers
+	put   invariants.Stack // where it was put, in builds with tracking
+	class int32
+	// idle is 1 in the pool. Put exchanges it atomically; whoever has just got
+	// the Buffer is alone with it and clears it without.
+	idle uint32
+	_    noCopy
+}
+
+// noCopy lets go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// classOf is the smallest class whose buffers hold n bytes: the length in bits
+// of n-1 gives the power of two, its second highest bit which half.
+func classOf(n int) int {
+	m := uint(max(n, minSize) - 1)
+	k := bits.Len(m)
+	return 2*k - 13 + int(m>>(k-2)&1)
+}
+
+// atHome tells whether B still lies in the buffer's own memory. However it was
+// cut, it then ends where that ends; only a slice with a capacity of its own
+// (b[i:j:k]) is taken for a foreign one.
+func (b *Buffer) atHome() bool {
+	n := cap(b.B)
+	return n == 0 || &b.B[:n][n-1] == &b.mem[len(b.mem)-1]
+}
+
+// Grow makes room for n more bytes after B, without an allocation in the steady
+// state: if its own memory is too small, the Buffer takes larger memory from the
+// pool, copies B there, and gives its own back. So slices of B from before must
+// not be used afterwards. Above the largest size that is kept, it allocates half
+// again as much as it had, or more if n needs that. It panics if n is negative.
+func (b *Buffer) Grow(n int) {
+	if n < 0 {
+		panic(fmt.Sprintf("nib/pool: Grow by %d bytes", n))
+	}
+	if cap(b.B)-len(b.B) < n {
+		b.grow(n)
+	}
+}
+
+func (b *Buffer) grow(n int) {
+	p := b.from
+	if p == nil {
+		b.B = slices.Grow(b.B, n)
+		return
+	}
+	if atomic.LoadUint32(&b.idle) != 0 {
+		// The memory is someone else's by now; what is written goes nowhere.
+		p.misuse("nib/pool: buffer used after Put; it was put here:\n", b.put.String())
+		b.B = slices.Grow(b.B, n)
+		return
+	}
+	if !b.atHome() {
+		p.outgrown.Add(1)
+	}
+	need := len(b.B) + n
+	if need < 0 {
+		panic(fmt.Sprintf("nib/pool: buffer of %d bytes cannot grow by %d", len(b.B), n))
+	}
+	if need > len(b.mem) {
+		p.enlarge(b, need)
+		return
+	}
+	b.B = b.mem[:copy(b.mem, b.B)]
+}
+
+// enlarge exchanges the memory of b for some that holds need bytes.
+func (p *Buffers) enlarge(b *Buffer, need int) {
+	if classOf(need) >= p.kept() {
+		need = max(need, len(b.mem)+len(b.mem)/2)
+	}
+	p.grown.Add(1)
+	other := p.take(need)
+	used := copy(other.mem, b.B)
+	b.mem, other.mem = other.mem, b.mem
+	b.class, other.class = other.class, b.class
+	b.B = b.mem[:used]
+	other.idle = 1
+	p.give(other)
+}
+
+// Write appends to B as if by Grow, so p must not lie in the memory of b itself.
+// The error is always nil.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.Grow(len(p))
+	b.B = append(b.B, p...)
+	return len(p), nil
+}
+
+// WriteString appends to B as if by Grow. The error is always nil.
+func (b *Buffer) WriteString(s string) (int, error) {
+	b.Grow(len(s))
+	b.B = append(b.B, s...)
+	return len(s), nil
+}
+
+// WriteByte appends to B as if by Grow. The error is always nil.
+func (b *Buffer) WriteByte(c byte) error {
+	b.Grow(1)
+	b.B = append(b.B, c)
+	return nil
+}
+
+// checkIdle panics if the memory of a buffer that was idle has been written to.
+func (b *Buffer) checkIdle() {
+	var want [1]byte
+	invariants.Poison(want[:])
+	for i, c := range b.mem {
+		if c != want[0] {
+			panic(fmt.Sprintf("nib/pool: buffer used after Put: byte %d of its memory is %#02x; it was put here:\n%s", i, c, b.put.String()))
+		}
+	}
+}

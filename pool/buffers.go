@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/nib-log/nib/internal/invariants"
+)
+
+// Buffers keeps byte buffers of any size for reuse. The zero Buffers is ready to
+// use, with the defaults of [BuffersConfig].
+//
+// Idle buffers are kept by size classes: 64, 96, 128, 192, 256, 384 bytes and so
+// on, each power of two and what is half-way to the next. So a buffer is less
+// than half again as large as was asked for, on average over sizes a fifth; and
+// these are the sizes that Go's allocator rounds to anyway.
+//
+// All methods may be called by any number of goroutines. A Buffers must not be
+// copied.
+type Buffers struct {
+	last   int // number of the largest class that is kept, and one
+	config BuffersConfig
+	// classes come into being when they are used for the first time.
+	classes [numClasses]atomic.Pointer[Pool[*Buffer]]
+
+	_            [cacheLine]byte // the counters are written, what is above is not
+	oversizeGets atomic.Uint64
+	oversizePuts atomic.Uint64
+	grown        atomic.Uint64
+	outgrown     atomic.Uint64
+	misused      atomic.Uint64
+}
+
+// BuffersConfig says what a Buffers keeps.
+type BuffersConfig struct {
+	// MaxSize is the largest size in bytes that is kept, rounded up to that of a
+	// class. Larger buffers are made for each Get and dropped by Put. Defaults
+	// to 1 MiB, and may be at most 1 GiB.
+	MaxSize int
+	// Limit is how many idle buffers of each class are kept. Defaults to any
+	// number.
+	Limit int
+	// GCShrink lets the garbage collector have idle buffers that nobody has
+	// asked for between two collections, as WithGCShrink does.
+	GCShrink bool
+}
+
+const (
+	minSize        = 64 // bytes, of class 0
+	maxSize        = 1 << 30
+	numClasses     = 49 // up to maxSize
+	defaultClasses = 29 // up to 1 MiB
+	oversize       = -1 // class of a buffer that is not kept
+)
+
+// NewBuffers makes a Buffers. It panics if the configuration is out of range.
+func NewBuffers(c BuffersConfig) *Buffers {
+	switch {
+	case c.MaxSize < 0 || c.MaxSize > maxSize:
+		panic(fmt.Sprintf("nib/pool: largest buffer of %d bytes is not in 0 to %d", c.MaxSize, maxSize))
+	case c.Limit < 0:
+		panic(fmt.Sprintf("nib/pool: limit %d is negative", c.Limit))
+	}
+	p := &Buffers{config: c}
+	if c.MaxSize > 0 {
+		p.last = classOf(c.MaxSize) + 1
+	}
+	return p
+}
+
+// sizeOf is the capacity of the buffers of a class: 2 or 3 times a power of two.
+func sizeOf(class int) int { return (2 + class&1) << (5 + class>>1) }
+
+// kept is how many classes are kept.
+func (p *Buffers) kept() int {
+	if p.last == 0 {
+		return defaultClasses
+	}
+	return p.last
+}
+
+// Get gives a buffer whose B is empty and has a capacity of at least n bytes.
+// What is in that memory is left over from others: see GetZeroed. It panics if
+// n is negative. 0 allocs, unless no such buffer is idle or n is above the
+// largest size that is kept.
+func (p *Buffers) Get(n int) *Buffer {
+	b := p.take(n)
+	b.B = b.mem[:0]
+	return b
+}
+
+// GetZeroed gives a buffer whose B is n zeros.
+func (p *Buffers) GetZeroed(n int) *Buffer {
+	b := p.take(n)
+	b.B = b.mem[:n]
+	if b.class != oversize { // that memory is new
+		clear(b.B)
+	}
+	return b
+}
+
+// take gives a buffer with memory for n bytes, whose B is not set.
+func (p *Buffers) take(n int) *Buffer {
+	if n < 0 {
+		panic(fmt.Sprintf("nib/pool: buffer of %d bytes", n))
+	}
+	class := classOf(n)
+	if class >= p.kept() {
+		p.oversizeGets.Add(1)
+		return &Buffer{mem: make([]byte, n), from: p, class: oversize}
+	}
+	pool := p.classes[class].Load()
+	if pool == nil {
+		pool = p.open(class)
+	}
+	b := pool.Get()
+	if tracking {
+		b.checkIdle()
+	}
+	b.idle = 0
+	return b
+}
+
+// open makes the pool of a class that is used for the first time.
+func (p *Buffers) open(class int) *Pool[*Buffer] {
+	var opts []Option
+	if p.config.Limit > 0 {
+		opts = append(opts, WithLimit(p.config.Limit))
+	}
+	if p.config.GCShrink {
+		opts = append(opts, WithGCShrink())
+	}
+	create := func() *Buffer {
+		b := &Buffer{mem: make([]byte, sizeOf(class)), from: p, class: int32(class)}
+		if tracking {
+			invariants.Poison(b.mem)
+		}
+		return b
+	}
+	p.classes[class].CompareAndSwap(nil, New(create, opts...))
+	return p.classes[class].Load()
+}
+
+// Put gives a buffer back, whatever its B is by now: the memory that goes to the
+// pool is the buffer's own, and B becomes nil. Neither b nor any slice of its
+// memory may be used afterwards. 0 allocs, but for the pool's own slots.
+//
+// Put(nil) does nothing. A buffer that is idle already, or that did not come
+// from these Buffers, is left as it is and counted; builds with the invariants
+// tag panic.
+func (p *Buffers) Put(b *Buffer) {
+	if b == nil {
+		return
+	}
+	if b.from != p {
+		p.misuse("nib/pool: buffer put that did not come from these Buffers", "")
+		return
+	}
+	// An exchange, so that of two Puts at the same time one finds out.
+	if atomic.SwapUint32(&b.idle, 1) != 0 {
+		p.misuse("nib/pool: buffer put twice; it was first put here:\n", b.put.String())
+		return
+	}
+	if !b.atHome() {
+		p.outgrown.Add(1)
+	}
+	p.give(b)
+}
+
+// give puts b, which has been marked as idle.
+func (p *Buffers) give(b *Buffer) {
+	b.B = nil
+	if tracking {
+		b.put.Record()
+		invariants.Poison(b.mem)
+	}
+	if b.class == oversize {
+		p.oversizePuts.Add(1)
+		return
+	}
+	p.classes[b.class].Load().Put(b)
+}
+
+// misuse counts, or panics.
+func (p *Buffers) misuse(what, where string) {
+	if tracking {
+		panic(what + where)
+	}
+	p.misused.Add(1)
+}
