@@ -5,6 +5,7 @@ package file
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -61,8 +62,14 @@ func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
 // that.
 func TestCrashLosesNoAcceptedLine(t *testing.T) {
 	config := Config{MaxSize: 700, Compress: Gzip{}}
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	} else if os.Getenv("NIB_E2E") == "full" {
+		seeds = 20
+	}
 	for at, done := 0, false; !done; at++ {
-		for seed := range uint64(4) {
+		for seed := range seeds {
 			m, clock := newMem(t)
 			clock.steps = time.Millisecond // so that names are looked at now and then
 			var acked atomic.Int64

@@ -50,6 +50,7 @@ type backup struct {
 	seq    int       // among those of that microsecond
 	packed string    // its extension if it is compressed
 	temp   bool      // if it is being compressed into
+	size   int64     // that it had when the directory was read
 }
 
 // name is what a file is called that is rotated at t.

@@ -108,13 +108,14 @@ func (s *Sink) complain(op string, err error) {
 }
 
 // backups lists the old files, newest first, and deletes what was left over by
-// compressions that did not end.
+// rotations and compressions that did not end.
 func (s *Sink) backups() ([]backup, error) {
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	var list []backup
+	var empty []string
 	for _, name := range names {
 		b, ok := s.naming.parse(name)
 		if !ok {
@@ -123,14 +124,55 @@ func (s *Sink) backups() ([]backup, error) {
 		if b.temp {
 			// While it is being written, its source is there.
 			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
-				_ = s.remove(name)
+				s.removeFile(name)
 			}
+			continue
+		}
+		if b.size = s.sizeOf(name); b.size == 0 {
+			empty = append(empty, name)
 			continue
 		}
 		list = append(list, b)
 	}
+	s.removeEmpty(empty)
 	slices.SortFunc(list, backup.compare)
 	return list, nil
+}
+
+// sizeOf is the size of an old file, or 0 if there is none.
+func (s *Sink) sizeOf(name string) int64 {
+	info, err := s.fs.Lstat(filepath.Join(s.dir, name))
+	if err != nil {
+		return 0
+	}
+	return info.Size
+}
+
+// removeEmpty deletes the files that a rotation made to take a name and did not
+// come to replace. While one is under way they are not to be touched: a moment
+// later the name is that of a file with lines.
+func (s *Sink) removeEmpty(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	lock, err := s.fs.LockDir(s.dir)
+	if err != nil {
+		return
+	}
+	defer lock.Close()
+	for _, name := range names {
+		if s.sizeOf(name) == 0 {
+			s.removeFile(name)
+		}
+	}
+}
+
+// removeFile deletes a file that holds no lines. At worst it stays.
+func (s *Sink) removeFile(name string) {
+	path := filepath.Join(s.dir, name)
+	if info, err := s.fs.Lstat(path); err == nil && info.Mode.IsRegular() {
+		_ = s.fs.Remove(path)
+	}
 }
 
 // outdated says which of the backups, newest first, are beyond a limit.
@@ -144,9 +186,7 @@ func (s *Sink) outdated(backups []backup) []bool {
 			continue
 		}
 		if s.c.MaxTotal > 0 {
-			if info, err := s.fs.Lstat(filepath.Join(s.dir, b.name)); err == nil {
-				total += info.Size
-			}
+			total += b.size
 			out[i] = total > s.c.MaxTotal
 		}
 	}
@@ -164,7 +204,8 @@ func (s *Sink) remove(name string) error {
 }
 
 // seize opens an old file and locks it alone. It returns nil, and no error, if
-// the name does not mean a regular file, or someone writes to it still.
+// the name does not mean a regular file, or someone writes to it still. A file
+// without lines is not seized, see removeEmpty.
 func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	path := filepath.Join(s.dir, name)
 	info, err := s.fs.Lstat(path)
@@ -185,7 +226,7 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	if err == nil {
 		info, err = f.Stat()
 	}
-	if err == nil && info.Mode.IsRegular() && s.isNamed(path, info) {
+	if err == nil && info.Mode.IsRegular() && info.Size > 0 && s.isNamed(path, info) {
 		return f, info, nil
 	}
 	_ = f.Close() // nothing was written to it

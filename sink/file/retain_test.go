@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,8 @@ func TestDeletionLooksAgain(t *testing.T) {
 		}
 		done = true
 		f, err := m.Open(filepath.Join(logDir, "other"), os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err)
+		_, err = f.Write([]byte("text\n"))
 		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), old))
 	}})
 	must(t, s.remove(filepath.Base(old)))
@@ -144,6 +147,42 @@ func TestDeletionLooksAgain(t *testing.T) {
 	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Error("the file is there still, want it deleted the second time")
 	}
+}
+
+// TestNameThatARotationHasTakenIsLeftAlone: another process tidies up between the
+// two steps of a rotation, which an hour set back makes that of the oldest file.
+func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
+	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip{}}, {MaxAge: time.Minute}} {
+		m, clock := newMem(t)
+		other := openMem(t, m, clock, c)
+		s := openMem(t, m, clock, Config{})
+		rotated(t, s, clock, 2)
+		writeNumbers(t, s, 2, 3)
+		clock.set(clock.now().Add(-24 * time.Hour))
+		tidied(other)
+		heal := m.Fail(vfs.Fault{Op: vfs.OpRename, Path: "app.log", Reached: other.tidyOnce})
+		must(t, s.Rotate())
+		heal()
+		wantText(t, "lines", numbers(memText(t, m, filepath.Join(logDir, memFiles(t, m)[0]))), "2")
+		must(t, s.Close(), other.Close())
+	}
+}
+
+// TestNamesThatARotationHasLeftBehind by a process that has died in between.
+func TestNamesThatARotationHasLeftBehind(t *testing.T) {
+	m, clock := newMem(t)
+	f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Close())
+	lock, err := m.LockDir(logDir)
+	must(t, err)
+	s := openMem(t, m, clock, Config{MaxBackups: 1})
+	tidied(s)
+	if got := memFiles(t, m); !slices.Contains(got, firstName) {
+		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
+	}
+	must(t, lock.Close(), s.Reopen())
+	tidied(s)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")
 }
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
