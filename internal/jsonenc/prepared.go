@@ -167,14 +167,22 @@ func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 	j += int(t.n)
 	store8(b, j, '-')
 	j += int(minus)
+	// All digits at once, less the zeros in front of the first one: no branch
+	// depends on the length, which differs from line to line.
+	if v < 1e4 {
+		u := uint32(v)
+		high := u * 5243 >> 19 // u / 100
+		digits := pair(high) | pair(u-high*100)<<16
+		zeros := bits.TrailingZeros32(uint32(digits&0x0f0f0f0f)|1<<24) &^ 7
+		store32(b, j, digits>>(zeros&31))
+		return b[:j+4-zeros>>3]
+	}
 	if v >= 1e8 {
 		return putLarge(b[:j+decimalLen(v)], v)
 	}
-	// All digits at once, less the zeros in front of the first one: no branch
-	// depends on the length.
 	digits := eightDigits(uint32(v))
-	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7
-	store64(b, j, (digits|'0'*all01)>>zeros)
+	zeros := bits.TrailingZeros64(digits) &^ 7
+	store64(b, j, (digits|'0'*all01)>>(zeros&63))
 	return b[:j+8-zeros>>3]
 }
 

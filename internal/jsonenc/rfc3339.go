@@ -4,6 +4,7 @@ package jsonenc
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,11 @@ const rfc3339Room = headLen + 10 + 8
 // zone, with as many digits of the fraction as it takes. It returns false and
 // dst as it was if the year has not four digits or the zone is a day or more away
 // from UTC; MarshalJSON has an error for these.
-func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) {
+func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) { return AppendTextRFC3339(dst, &none, t) }
+
+// AppendTextRFC3339 appends text and t as AppendRFC3339 does. If that returns
+// false, it appends nothing.
+func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 	offset := 0
 	if t.Location() != time.UTC {
 		_, offset = t.Zone()
@@ -27,10 +32,15 @@ func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) {
 		return dst, false
 	}
 	j := len(dst)
-	if cap(dst)-j < rfc3339Room {
-		dst = grow(dst, rfc3339Room)
+	if cap(dst)-j < int(text.need)+rfc3339Room {
+		return appendTextRFC3339Slowly(dst, text, t)
 	}
 	b := dst[:cap(dst)]
+	store64(b, j, text.head[0])
+	store64(b, j+8, text.head[1])
+	store64(b, j+16, text.head[2])
+	store64(b, j+24, text.head[3])
+	j += int(text.n)
 	days := sec / 86400
 	date, day := dateText(days)
 	ofDay := uint32(sec - days*86400)
@@ -51,6 +61,11 @@ func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) {
 	n := putZone(&tail, offset)
 	copy(b[j:j+len(tail)], tail[:])
 	return b[:j+int(n)], true
+}
+
+//go:noinline
+func appendTextRFC3339Slowly(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
+	return AppendRFC3339(slices.Grow(appendTextSlowly(dst, text), 2*rfc3339Room+textHead), t)
 }
 
 // The days from 1 March 1900 to 28 February 2100, counted from 1 January of the

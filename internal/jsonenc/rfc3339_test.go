@@ -20,6 +20,16 @@ func checkRFC3339(t *testing.T, when time.Time) {
 		if string(got) != string(dst)+string(want) {
 			t.Errorf("AppendRFC3339(%q, %v) = %s, want %s", dst, when, got, want)
 		}
+		for _, s := range []string{`,"key":`, `,"a key that is longer than what is copied at once":`} {
+			text := MakeText(s)
+			got, ok := AppendTextRFC3339(dst, &text, &when)
+			if !ok {
+				s = ""
+			}
+			if string(got) != string(dst)+s+string(want) || ok != (err == nil) {
+				t.Errorf("AppendTextRFC3339(%q, %q, %v) = %s, %v, want %s, error %v", dst, s, when, got, ok, want, err)
+			}
+		}
 	}
 }
 

@@ -35,6 +35,8 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 		return jsonenc.AppendBool(dst, v), nil
 	case int64:
 		return jsonenc.AppendInt(dst, v), nil
+	case map[string]any:
+		return appendStrMap(dst, v, depth, putAny, &spareAny)
 	}
 	typ, word := unpack(v)
 	p := ofValue(typ, v)

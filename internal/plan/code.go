@@ -39,10 +39,13 @@ const (
 	codeBytes   // base64
 	codeRaw     // json.RawMessage
 	codeMap
-	codeMapString // map[string]string, or of types with the same layout
-	codeMapAny    // map[string]any
-	codeJSON      // MarshalJSON
-	codeText      // MarshalText
+	codeMapAny // map[string]any, or of other types with the same layout
+	codeMapString
+	codeMapInt64
+	codeMapFloat64
+	codeMapBool
+	codeJSON // MarshalJSON
+	codeText // MarshalText
 	codeMask
 
 	// Of operations only.
@@ -51,6 +54,11 @@ const (
 	codeEnd
 	codeEmbed // the fields of an embedded pointer's struct
 )
+
+// strMaps are the maps from strings that need no reflection, by their elements.
+var strMaps = map[code]code{
+	codeAny: codeMapAny, codeString: codeMapString, codeInt64: codeMapInt64, codeFloat64: codeMapFloat64, codeBool: codeMapBool,
+}
 
 // codeOf is how kinds without methods of their own are written.
 func codeOf(t reflect.Type) code {

@@ -11,7 +11,7 @@ import (
 // hot reports whether an operation has a case of its own in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeStrings:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeStrings, codeTime:
 		return true
 	}
 	return false
@@ -41,9 +41,16 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 		case codeBool:
 			dst = jsonenc.AppendTextBool(dst, &o.text, load[bool](at))
 		case codeFloat64:
-			dst = jsonenc.AppendShortFloat64(jsonenc.AppendText(dst, &o.text), load[float64](at))
+			dst = jsonenc.AppendTextFloat64(dst, &o.text, load[float64](at))
 		case codeStrings:
 			dst = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at))
+		case codeTime:
+			out, ok := jsonenc.AppendTextRFC3339(dst, &o.text, (*time.Time)(at))
+			if !ok {
+				_, err := appendTime(nil, at)
+				return dst, err.in(p.stepOf(o))
+			}
+			dst = out
 		case codeConst:
 			dst = jsonenc.AppendText(dst, &o.text)
 		case codeEnd:
@@ -71,15 +78,11 @@ func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
 	}
 	dst = jsonenc.AppendText(dst, &o.text)
 	switch p := o.sub; p.code {
-	case codeTime:
-		return appendTime(dst, at)
+	case codeStruct:
+		return p.object(dst, at, depth)
 	case codePointer:
 		if q := load[pointer](at); q != nil && p.elem.code == codeStruct {
 			return p.elem.object(dst, q, depth)
-		}
-	case codeMapString:
-		if len(load[map[string]string](at)) == 0 {
-			return appendNone(dst, load[pointer](at)), nil
 		}
 	}
 	return o.sub.value(dst, at, depth)
@@ -128,8 +131,18 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 		return appendAny(dst, load[any](v), depth)
 	case codeInterface:
 		return appendAny(dst, loadInterface(v), depth)
-	case codeMap, codeMapString, codeMapAny:
+	case codeMap:
 		return p.mapping(dst, load[pointer](v), depth)
+	case codeMapAny:
+		return appendStrMap(dst, load[map[string]any](v), depth, putAny, &spareAny)
+	case codeMapString:
+		return appendStrMap(dst, load[map[string]string](v), depth, putString, &spareString)
+	case codeMapInt64:
+		return appendStrMap(dst, load[map[string]int64](v), depth, putInt, &spareInt)
+	case codeMapFloat64:
+		return appendStrMap(dst, load[map[string]float64](v), depth, putFloat, &spareFloat)
+	case codeMapBool:
+		return appendStrMap(dst, load[map[string]bool](v), depth, putBool, &spareBool)
 	case codeTime:
 		return appendTime(dst, v)
 	case codeJSON:
@@ -247,12 +260,4 @@ func (p *Plan) quoted(dst []byte, v pointer) ([]byte, *Error) {
 	dst = jsonenc.AppendBytes(dst, dst[start+1:])
 	n := copy(dst[start:], dst[end:])
 	return dst[:start+n], nil
-}
-
-// appendNone appends what a map without members is.
-func appendNone(dst []byte, m pointer) []byte {
-	if m == nil {
-		return append(dst, "null"...)
-	}
-	return append(dst, "{}"...)
 }

@@ -198,7 +198,7 @@ func (p *Plan) learn() {
 		p.learnFrom(p.elem, "[]", p.n > 0 || p.code == codeQuoted, true)
 	case codePointer:
 		p.learnFrom(p.elem, "", false, false)
-	case codeSlice, codeMap, codeMapString, codeMapAny:
+	case codeSlice, codeMap, codeMapAny:
 		p.learnFrom(p.elem, "[]", false, false)
 	}
 }

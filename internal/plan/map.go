@@ -55,13 +55,9 @@ func (m *maker) fillMap(p *Plan) {
 		return
 	}
 	p.elem, p.size = m.plan(t.Elem(), false), t.Elem().Size()
-	if name.code == codeString {
-		switch p.elem.code {
-		case codeString:
-			p.code = codeMapString
-		case codeAny:
-			p.code = codeMapAny
-		}
+	if c, ok := strMaps[p.elem.code]; ok && name.code == codeString {
+		p.code = c
+		return
 	}
 	p.keyed = &mapping{key: name, elems: reflect.SliceOf(t.Elem())}
 }
@@ -173,8 +169,3 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 
 // errNilKey is where encoding/json panics. A nil pointer is the empty name.
 var errNilKey = errors.New("json: the key of a map is a nil interface")
-
-// AppendMap appends m with sorted keys, and its values as AppendAny does.
-func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
-	return AppendAny(dst, m, depth)
-}

@@ -89,11 +89,17 @@ func (p *Plan) Append(dst []byte, v unsafe.Pointer, depth int) ([]byte, error) {
 	if p.err != nil {
 		return dst, p.err
 	}
-	if out, err := p.value(dst, v, depth); err == nil {
-		return out, nil
+	var out []byte
+	var err *Error
+	if p.code == codeStruct {
+		out, err = p.object(dst, v, depth)
 	} else {
+		out, err = p.value(dst, v, depth)
+	}
+	if err != nil {
 		return dst, err.of(p.typ)
 	}
+	return out, nil
 }
 
 // AppendFields is Append for a struct whose members become members of an object

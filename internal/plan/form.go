@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "reflect"
+
+// A Form is what values look like in JSON, for those who describe them.
+type Form uint8
+
+const (
+	FormNone    Form = iota // there is no such value: it cannot be encoded
+	FormString              //
+	FormInteger             // the type tells how large
+	FormFloat               // or one of the strings "NaN", "+Inf", "-Inf"
+	FormBool                //
+	FormNumber              // a json.Number
+	FormTime                // RFC 3339
+	FormText                // the string of a method MarshalText, null for a nil pointer or interface
+	FormBytes               // base64, null for nil
+	FormMask                // "***"
+	FormAny                 // whatever an interface holds or a method MarshalJSON returns
+	FormStruct              // an object with a Member for each of Fields
+	FormMap                 // an object of Elem, null for nil
+	FormSlice               // an array of Elem, null for nil
+	FormArray               // an array of Elem, as long as the type is
+	FormPointer             // Elem, null for nil
+)
+
+// Form returns what values of the plan's type look like.
+func (p *Plan) Form() Form {
+	switch c := p.code; c {
+	case codeString:
+		return FormString
+	case codeInt64, codeInt32, codeInt16, codeInt8, codeUint64, codeUint32, codeUint16, codeUint8:
+		return FormInteger
+	case codeBool:
+		return FormBool
+	case codeFloat64, codeFloat32:
+		return FormFloat
+	case codeNumber:
+		return FormNumber
+	case codeTime:
+		return FormTime
+	case codeText:
+		return FormText
+	case codeBytes:
+		return FormBytes
+	case codeMask:
+		return FormMask
+	case codeStruct:
+		return FormStruct
+	case codeMap, codeMapString, codeMapAny:
+		return FormMap
+	case codeSlice, codeStrings:
+		return FormSlice
+	case codeArray:
+		return FormArray
+	case codePointer:
+		return FormPointer
+	case codeNone:
+		return FormNone
+	}
+	return FormAny
+}
+
+// Elem returns the plan of the elements of a map, slice or array, or of what a
+// pointer points to; nil for any other plan.
+func (p *Plan) Elem() *Plan { return p.elem }
+
+// Member returns the plan of f, one of p's Fields, without what its tags change,
+// and reports whether every value of p has that member.
+func (p *Plan) Member(f *Field) (value *Plan, always bool) {
+	addr := addressed.find(uintptr(p.self)) == p
+	always = !f.OmitZero && !(f.OmitEmpty && canBeEmpty(f.Type))
+	t := p.typ
+	for _, i := range f.Index[:len(f.Index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			t, addr, always = t.Elem(), true, false
+		}
+	}
+	if addr {
+		return Of(f.Type), always
+	}
+	if value = values.find(uintptr(identity(f.Type))); value == nil {
+		value = make1(f.Type, false)
+	}
+	return value, always
+}
+
+// canBeEmpty tells whether omitempty may leave out a value of t.
+func canBeEmpty(t reflect.Type) bool {
+	return whenEmpty(t) != omitNever || t.Kind() == reflect.Array && t.Len() == 0
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+)
+
+// few is how many names are sorted without a branch.
+const few = 8
+
+// A place stands for a name while names are sorted: the front of the name, and
+// in its lowest bits which one it is.
+type place uint64
+
+const indexBits = few - 1
+
+func makePlace(name string, i int) place { return place(frontOf(name)&^indexBits | uint64(i)) }
+
+func (p place) index() int { return int(p & indexBits) }
+
+// frontOf returns the first 8 bytes of s as a number, the first one highest, so
+// that the order is that of strings. What s lacks is 0.
+func frontOf(s string) uint64 {
+	b, n := viewBytes(s), len(s)
+	switch {
+	case n >= 8:
+		return binary.BigEndian.Uint64(b)
+	case n >= 4: // what is read twice comes to lie in one place
+		return uint64(binary.BigEndian.Uint32(b))<<32 | uint64(binary.BigEndian.Uint32(b[n-4:]))<<(64-8*n)
+	case n > 0:
+		return uint64(b[0])<<56 | uint64(b[n>>1])<<(56-n>>1*8) | uint64(b[n-1])<<(64-8*n)
+	}
+	return 0
+}
+
+// sortFew sorts n places, whose names are to be found by nameOf. A map is walked
+// in another order each time, so a branch that depends on how two names compare
+// is a guess, and half of the guesses are wrong. Minima and maxima are none: this
+// is the network of 19 comparisons that sorts 8 numbers (K. E. Batcher, 1968).
+// Names that begin alike are put in order afterwards.
+func sortFew(p *[few]place, n int, nameOf func(int) string) {
+	for i := n; i < few; i++ {
+		p[i] = math.MaxUint64
+	}
+	a, b, c, d, e, f, g, h := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
+	a, c, b, d, e, g, f, h = min(a, c), max(a, c), min(b, d), max(b, d), min(e, g), max(e, g), min(f, h), max(f, h)
+	a, e, b, f, c, g, d, h = min(a, e), max(a, e), min(b, f), max(b, f), min(c, g), max(c, g), min(d, h), max(d, h)
+	a, b, c, d, e, f, g, h = min(a, b), max(a, b), min(c, d), max(c, d), min(e, f), max(e, f), min(g, h), max(g, h)
+	c, e, d, f = min(c, e), max(c, e), min(d, f), max(d, f)
+	b, e, d, g = min(b, e), max(b, e), min(d, g), max(d, g)
+	b, c, d, e, f, g = min(b, c), max(b, c), min(d, e), max(d, e), min(f, g), max(f, g)
+	p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = a, b, c, d, e, f, g, h
+	for i := 1; i < n; i++ {
+		for j := i; j > 0 && p[j]^p[j-1] <= indexBits && nameOf(p[j].index()) < nameOf(p[j-1].index()); j-- {
+			p[j], p[j-1] = p[j-1], p[j]
+		}
+	}
+}
+
+// A key is a name to be sorted, and which one it is.
+type key struct {
+	front uint64
+	name  string
+	i     int
+}
+
+func makeKey(name string, i int) key { return key{frontOf(name), name, i} }
+
+// sortKeys sorts any number of keys by name.
+func sortKeys(keys []key) {
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.front != b.front {
+			return cmp.Compare(a.front, b.front)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// AppendMap appends m with sorted keys, and its values as AppendAny does.
+func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
+	out, err := appendStrMap(dst, m, depth, putAny, &spareAny)
+	if err != nil {
+		return dst, err.of(reflect.TypeOf(m))
+	}
+	return out, nil
+}
+
+// An entry is what a map of strings to V is copied to for its members to be
+// sorted.
+type entry[V any] struct {
+	name  string
+	value V
+}
+
+// entries are the entries of a map with more than a few of them.
+type entries[V any] struct {
+	list []entry[V]
+	keys []key
+}
+
+// The entries that are not in use, by V. They hold nothing.
+var spareAny, spareString, spareInt, spareFloat, spareBool sync.Pool
+
+// A putter appends a member.
+type putter[V any] func(dst []byte, name string, value V, depth int) ([]byte, *Error)
+
+func putAny(dst []byte, name string, value any, depth int) ([]byte, *Error) {
+	switch v := value.(type) {
+	case string:
+		return jsonenc.AppendKeyString(dst, name, v), nil
+	case int:
+		return jsonenc.AppendKeyInt(dst, name, int64(v)), nil
+	}
+	return appendAny(jsonenc.AppendKey(dst, name), value, depth)
+}
+
+func putString(dst []byte, name, value string, _ int) ([]byte, *Error) {
+	return jsonenc.AppendKeyString(dst, name, value), nil
+}
+
+func putInt(dst []byte, name string, value int64, _ int) ([]byte, *Error) {
+	return jsonenc.AppendKeyInt(dst, name, value), nil
+}
+
+func putFloat(dst []byte, name string, value float64, _ int) ([]byte, *Error) {
+	return jsonenc.AppendShortFloat64(jsonenc.AppendKey(dst, name), value), nil
+}
+
+func putBool(dst []byte, name string, value bool, _ int) ([]byte, *Error) {
+	return jsonenc.AppendBool(jsonenc.AppendKey(dst, name), value), nil
+}
+
+// appendStrMap appends m with sorted keys.
+func appendStrMap[V any](dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+	switch {
+	case m == nil:
+		return append(dst, "null"...), nil
+	case depth <= 0:
+		return dst, failure(errDepth)
+	case len(m) == 0:
+		return append(dst, "{}"...), nil
+	case len(m) <= few:
+		return appendFew(dst, m, depth-1, put)
+	}
+	return appendMany(dst, m, depth-1, put, spares)
+}
+
+// appendFew sorts on the stack.
+func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
+	var list [few]entry[V]
+	var places [few]place
+	n := 0
+	for name, value := range m {
+		list[n&indexBits] = entry[V]{name, value}
+		places[n&indexBits] = makePlace(name, n&indexBits)
+		n++
+	}
+	n = min(n, few) // more only if the map changes meanwhile, which is a race
+	sortFew(&places, n, func(i int) string { return list[i].name })
+	start := len(dst)
+	for _, p := range places[:n] {
+		e := &list[p.index()]
+		var err *Error
+		if dst, err = put(dst, e.name, e.value, depth); err != nil {
+			return dst, err.inKey(e.name)
+		}
+	}
+	dst[start] = '{'
+	return append(dst, '}'), nil
+}
+
+// appendMany sorts in memory of a pool. If a method of the user's runs away, by a
+// panic or otherwise, the memory is left to the garbage collector.
+func appendMany[V any](dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+	e, _ := spares.Get().(*entries[V])
+	if e == nil {
+		e = new(entries[V])
+	}
+	for name, value := range m {
+		e.keys = append(e.keys, makeKey(name, len(e.list)))
+		e.list = append(e.list, entry[V]{name, value})
+	}
+	sortKeys(e.keys)
+	start := len(dst)
+	var err *Error
+	for i := range e.keys {
+		k := &e.list[e.keys[i].i]
+		if dst, err = put(dst, k.name, k.value, depth); err != nil {
+			return dst, err.inKey(k.name)
+		}
+	}
+	if len(e.list) <= keepEntries {
+		clear(e.list)
+		clear(e.keys)
+		e.list, e.keys = e.list[:0], e.keys[:0]
+		spares.Put(e)
+	}
+	dst[start] = '{'
+	return append(dst, '}'), nil
+}
