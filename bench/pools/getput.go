@@ -21,17 +21,20 @@ func getPut() []Scenario {
 	}
 	var all []Scenario
 	for _, t := range types {
-		all = append(all, Scenario{Name: t.name, Title: t.title, Versus: Zeropool, Contestants: t.contestants(0)})
+		all = append(all, Scenario{Name: t.name, Context: "Get and Put", Title: t.title, Versus: Zeropool, Contestants: t.contestants(0)})
 	}
 	for _, t := range types {
-		all = append(all, Scenario{Name: t.name + "Parallel", Title: t.title, Versus: Zeropool, Goroutines: cpus(),
-			Contestants: t.contestants(0)})
+		all = append(all, Scenario{Name: t.name + "Parallel", Context: "Get and Put in parallel", Title: t.title,
+			Versus: Zeropool, Goroutines: cpus(), Contestants: t.contestants(0)})
 	}
-	for _, goroutines := range []int{64, 1000} {
+	for _, many := range []struct {
+		goroutines int
+		title      string
+	}{{64, "64"}, {1000, "1,000"}} {
 		for _, t := range types {
-			all = append(all, Scenario{Name: fmt.Sprintf("%sTurns%d", t.name, goroutines),
-				Title: fmt.Sprintf("%s, %d goroutines", t.title, goroutines), Versus: Zeropool,
-				Goroutines: goroutines, Turns: true, Stretch: 2, Contestants: t.contestants(steps)})
+			all = append(all, Scenario{Name: fmt.Sprintf("%sTurns%d", t.name, many.goroutines),
+				Context: "in turns", Title: fmt.Sprintf("%s, %s goroutines", t.title, many.title), Versus: Zeropool,
+				Goroutines: many.goroutines, Turns: true, Ops: 32_000, Stretch: 2, Contestants: t.contestants(steps)})
 		}
 	}
 	return all

@@ -26,10 +26,10 @@ func limits() []Scenario {
 	}
 	var all []Scenario
 	for _, c := range cases {
-		all = append(all, Scenario{Name: c.name, Title: c.title, Versus: Mutex, Contestants: limited(c.idle, c.excess)})
+		all = append(all, Scenario{Name: c.name, Context: "limit", Title: c.title, Versus: Mutex, Contestants: limited(c.idle, c.excess)})
 	}
 	for _, c := range cases {
-		all = append(all, Scenario{Name: c.name + "Parallel", Title: c.title, Versus: Mutex, Goroutines: cpus(),
+		all = append(all, Scenario{Name: c.name + "Parallel", Context: "limit, in parallel", Title: c.title, Versus: Mutex, Goroutines: cpus(),
 			Contestants: limited(c.idle, c.excess)})
 	}
 	return all

@@ -14,11 +14,15 @@ const queued = 10_000
 // lists are the contests of the list that recycles its nodes.
 func lists() []Scenario {
 	return []Scenario{
-		{Name: "ListPushRemove", Title: "push and remove", Versus: StdList, Contestants: queues(0)},
-		{Name: "ListQueue", Title: "push behind 10,000 elements, remove the first", Versus: StdList,
+		{Name: "ListPushRemove", Context: "list", Title: "push and remove", Versus: StdList, Contestants: queues(0)},
+		{Name: "ListQueue", Context: "list", Title: "push behind 10,000 elements, remove the first", Versus: StdList,
 			Contestants: queues(queued)},
 	}
 }
+
+// Elements are numbers from here on: smaller ones would save container/list an
+// allocation, for Go has them as an interface already.
+const firstElement = 256
 
 var total int
 
@@ -27,11 +31,11 @@ func queues(elements int) []Contestant {
 		{Nib, func(*Made) Run {
 			var l list.List[int]
 			for i := range elements {
-				l.PushBack(i)
+				l.PushBack(firstElement + i)
 			}
 			return Run{Do: func(n int) {
 				for i := range n {
-					l.PushBack(i)
+					l.PushBack(firstElement + i)
 					total += l.Remove(l.Front())
 				}
 			}}
@@ -39,11 +43,11 @@ func queues(elements int) []Contestant {
 		{StdList, func(*Made) Run {
 			var l stdlist.List
 			for i := range elements {
-				l.PushBack(i)
+				l.PushBack(firstElement + i)
 			}
 			return Run{Do: func(n int) {
 				for i := range n {
-					l.PushBack(i)
+					l.PushBack(firstElement + i)
 					total += l.Remove(l.Front()).(int)
 				}
 			}}

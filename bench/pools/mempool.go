@@ -24,7 +24,7 @@ func mempool() []Scenario {
 	}
 	var all []Scenario
 	for _, r := range rows {
-		s := Scenario{Name: r.name, Title: r.title, Versus: SyncValue, Ops: 10_000}
+		s := Scenario{Name: r.name, Context: "mempool's rows", Title: r.title, Versus: SyncValue, Ops: 10_000}
 		for _, c := range batches {
 			s.Contestants = append(s.Contestants, Contestant{c.name, func(made *Made) Run { return r.run(c.new(made)) }})
 		}
@@ -44,7 +44,7 @@ func (e erased) Erase() error {
 const erasedSize = 64 // as in mempool's benchmark
 
 func (m *Made) erased() erased {
-	m.n.Add(1)
+	m.Add(1)
 	return make(erased, erasedSize)
 }
 
@@ -106,6 +106,27 @@ var batches = []struct {
 			putNew: func(n int) {
 				for range n {
 					p.Put(make(erased, erasedSize))
+				}
+			},
+		}
+	}},
+	{NibErasable, func(made *Made) batch {
+		var p *pool.ErasablePool[erased]
+		return batch{
+			renew: func() { p = pool.NewErasable(made.erased) },
+			getAll: func(into []erased) {
+				for i := range into {
+					into[i] = p.Get()
+				}
+			},
+			putAll: func(values []erased) {
+				for _, v := range values {
+					_ = p.Put(v)
+				}
+			},
+			putNew: func(n int) {
+				for range n {
+					_ = p.Put(make(erased, erasedSize))
 				}
 			},
 		}

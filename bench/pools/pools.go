@@ -31,7 +31,6 @@ const (
 	StdList      = "container/list"
 	Mcache       = "mcache"
 	ByteBuffer   = "bytebufferpool"
-	Make         = "make" // no pool
 )
 
 // Modules are the paths of those that are modules of their own.
@@ -41,11 +40,16 @@ var Modules = []struct{ Name, Path string }{
 	{ByteBuffer, "github.com/valyala/bytebufferpool"},
 }
 
+// Releases are those of Go that an event is measured with: all that nib supports.
+var Releases = []string{"go1.24.13", "go1.25.5", "go1.26.8", "go1.27.4"}
+
 // A Scenario is one contest.
 type Scenario struct {
-	Name   string // in results and for -run
-	Title  string // in tables
-	Versus string // the contestant that nib's ratio refers to
+	Name  string // in results and for -run
+	Title string // in tables
+	// Context is what the table's title says and the row's does not.
+	Context string
+	Versus  string // the contestant that nib's ratio refers to
 	// Ops, if not 0, is the number of operations of a round; else they take
 	// about the same time for all.
 	Ops int
@@ -86,24 +90,27 @@ type Run struct {
 // Made counts the values that a pool had to make.
 type Made struct{ n atomic.Int64 }
 
+// Add says that n more were made.
+func (m *Made) Add(n int) { m.n.Add(int64(n)) }
+
 // Count is the number so far.
 func (m *Made) Count() int { return int(m.n.Load()) }
 
 // bytes makes a buffer.
 func (m *Made) bytes() []byte {
-	m.n.Add(1)
+	m.Add(1)
 	return make([]byte, bufferSize)
 }
 
 // record makes a value of the struct that the pools keep.
 func (m *Made) record() (r record) {
-	m.n.Add(1)
+	m.Add(1)
 	return r
 }
 
 // page makes a large value that pools keep a pointer to.
 func (m *Made) page() *page {
-	m.n.Add(1)
+	m.Add(1)
 	return new(page)
 }
 
@@ -115,8 +122,17 @@ func Scenarios() []Scenario {
 	all = append(all, mempool()...)
 	all = append(all, fills()...)
 	all = append(all, limits()...)
+	all = append(all, buffers()...)
 	all = append(all, lists()...)
 	return all
+}
+
+// Heading is the title for where it stands alone.
+func (s *Scenario) Heading() string {
+	if s.Context == "" {
+		return s.Title
+	}
+	return s.Context + ", " + s.Title
 }
 
 func cpus() int { return runtime.GOMAXPROCS(0) }

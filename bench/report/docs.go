@@ -17,14 +17,28 @@ const (
 	regionEnd   = "<!-- bench:end -->"
 )
 
-// Load reads the stored results below dir. Those of the nibfast build may be
-// missing.
-func Load(dir string) (*Builds, error) {
-	base, err := loadFile(filepath.Join(dir, "default.txt"))
+// Sets of results that are stored apart from each other.
+const (
+	Calls = "" // of log calls
+	Pools = "pools"
+)
+
+// FileName is where the results of a set are stored that a build gave.
+func FileName(set, build string) string {
+	if set != Calls {
+		set += "-"
+	}
+	return set + build + ".txt"
+}
+
+// Load reads the stored results of a set below dir. Those of the nibfast build
+// may be missing.
+func Load(dir, set string) (*Builds, error) {
+	base, err := loadFile(filepath.Join(dir, FileName(set, "default")))
 	if err != nil {
 		return nil, err
 	}
-	fast, err := loadFile(filepath.Join(dir, "nibfast.txt"))
+	fast, err := loadFile(filepath.Join(dir, FileName(set, "nibfast")))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -47,6 +61,7 @@ func loadFile(path string) (*Results, error) {
 // A Document is a file that is generated, or has a generated region.
 type Document struct {
 	Path    string // below the root of the repository
+	Set     string // of the results that it shows
 	Content func(b *Builds) string
 	Region  bool // only what stands between the markers
 }
@@ -56,6 +71,7 @@ var Documents = []Document{
 	{Path: "README.md", Content: (*Builds).Short, Region: true},
 	{Path: "docs/benchmarks.md", Content: (*Builds).Full, Region: true},
 	{Path: "docs/bench.svg", Content: (*Builds).Chart},
+	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.

@@ -17,12 +17,12 @@ import (
 // The documents must be what the stored results give. One that is not there,
 // as in a copy of this module alone, is passed over.
 func TestDocumentsAreUpToDate(t *testing.T) {
-	builds, err := Load(filepath.Join("..", "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, d := range Documents {
 		t.Run(d.Path, func(t *testing.T) {
+			builds, err := Load(filepath.Join("..", "results"), d.Set)
+			if err != nil {
+				t.Fatal(err)
+			}
 			present, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(d.Path)))
 			if errors.Is(err, fs.ErrNotExist) {
 				t.Skip("not there")

@@ -28,6 +28,11 @@ const (
 	UnitInit     = "init-us"
 	UnitRequests = "req/s"
 	UnitCPU      = "cpu-us/req"
+
+	UnitLost      = "lost/op"   // values that a pool had been given and had to make again
+	UnitSame      = "same"      // values that came back to the goroutine that put them
+	UnitElsewhere = "elsewhere" // to one on another processor
+	UnitCollected = "collected" // after two garbage collections
 )
 
 // Names of the result lines that are not rows of bench.Scenarios.
@@ -35,6 +40,9 @@ const (
 	HelloName     = "Hello"
 	ServiceName   = "Service"
 	LatencySuffix = "Latency" // behind the scenario's name
+
+	KeptName    = "Kept"
+	EventPrefix = "Event-" // before the release of Go
 )
 
 // Results are what one run of the benchmark found. The text form is the Go

@@ -19,7 +19,7 @@ import (
 
 // header says under which conditions the figures came about. It names nothing
 // of the machine but its processor.
-func header(p *plan) []report.Field {
+func (s *set) header(p *plan) []report.Field {
 	fields := []report.Field{
 		{Key: "build", Value: bench.Build},
 		{Key: "go", Value: runtime.Version()},
@@ -28,8 +28,10 @@ func header(p *plan) []report.Field {
 		{Key: "cpu", Value: cpuModel()},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
-		{Key: "rounds", Value: fmt.Sprintf("%d of about %v, of %d calls into a pipe", p.timing.Rounds, p.timing.Round, p.piped)},
-		{Key: "clock", Value: fmt.Sprintf("%.0f ns in each call of the latency lines", measure.ClockCost())},
+		{Key: "rounds", Value: s.rounds(p)},
+	}
+	if s.latency {
+		fields = append(fields, report.Field{Key: "clock", Value: fmt.Sprintf("%.0f ns in each call of the latency lines", measure.ClockCost())})
 	}
 	versions := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -37,10 +39,8 @@ func header(p *plan) []report.Field {
 			versions[m.Path] = m.Version
 		}
 	}
-	for _, peer := range bench.Peers() {
-		if peer.Module != "" {
-			fields = append(fields, report.Field{Key: "peer", Value: peer.Name + " " + versions[peer.Module]})
-		}
+	for _, peer := range s.peers() {
+		fields = append(fields, report.Field{Key: "peer", Value: peer.name + " " + versions[peer.module]})
 	}
 	return fields
 }

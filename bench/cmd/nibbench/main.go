@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nibbench compares nib with other logging libraries. It checks that
-// all print equivalent lines, then measures, and stores what it found as text:
+// Command nibbench compares nib with other logging libraries, and its pools with
+// other pools. It checks that all do the same, then measures, and stores what it
+// found as text, each set in a file of its own:
 //
-//	go run ./cmd/nibbench                    # all of it, into results/default.txt
-//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt
+//	go run ./cmd/nibbench                    # all, into results/default.txt and results/pools-default.txt
+//	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
+//	go run ./cmd/nibbench -set pools         # one set: calls or pools
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -13,12 +15,14 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nib-log/nib/bench"
@@ -45,20 +49,29 @@ type plan struct {
 	starts   int // of each hello program
 	loads    int // rounds of the service scenario
 	requests int // in each of them
+	divisor  int // of the numbers of values in large pools
 }
 
 func benchmark() error {
 	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
+	name := flag.String("set", "", "measure only this `set`: calls or pools")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
-	out := flag.String("o", "", "result `file`; default results/<build>.txt, or stdout with -run or -quick")
+	out := flag.String("o", "", "result `file`, with -set; default results/<build>.txt, or stdout with -run or -quick")
 	list := flag.Bool("list", false, "list the scenarios and end")
 	checkOnly := flag.Bool("check", false, "only check that all print equivalent lines")
 	flag.Parse()
 
+	sets, err := chosen(*name)
+	if err != nil {
+		return err
+	}
+	if *out != "" && len(sets) > 1 {
+		return errors.New("-o needs -set: each set has a file of its own")
+	}
 	if *list {
-		for _, name := range scenarioNames() {
-			fmt.Println(name)
+		for _, s := range sets {
+			fmt.Println(strings.Join(s.names(), "\n"))
 		}
 		return nil
 	}
@@ -74,23 +87,45 @@ func benchmark() error {
 	if err != nil {
 		return err
 	}
-	p := plan{only: only, timing: measure.Config{Rounds: *rounds, Round: 3 * time.Millisecond},
-		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 20_000}
-	if *quick {
-		p = plan{only: only, timing: measure.Config{Rounds: 5, Round: time.Millisecond},
-			piped: 1000, allocs: 1000, calls: 10_000, starts: 3, loads: 1, requests: 2_000}
+	p := newPlan(only, *rounds, *quick)
+	found := false
+	for i := range sets {
+		path := *out
+		if path == "" && *run == "" && !*quick {
+			path = filepath.Join("results", report.FileName(sets[i].stored, bench.Build))
+		}
+		ok, err := sets[i].run(p, path)
+		if err != nil {
+			return err
+		}
+		found = found || ok
 	}
-	results := &report.Results{Header: header(&p)}
-	if err := p.measure(results); err != nil {
-		return err
-	}
-	if len(results.Lines) == 0 {
+	if !found {
 		return fmt.Errorf("no scenario matches %q; -list names them", *run)
 	}
-	if *out == "" && *run == "" && !*quick {
-		*out = filepath.Join("results", bench.Build+".txt")
+	return nil
+}
+
+func newPlan(only *regexp.Regexp, rounds int, quick bool) *plan {
+	if quick {
+		return &plan{only: only, timing: measure.Config{Rounds: 5, Round: time.Millisecond},
+			piped: 1000, allocs: 1000, calls: 10_000, starts: 3, loads: 1, requests: 2_000, divisor: 10}
 	}
-	return store(results, *out)
+	return &plan{only: only, timing: measure.Config{Rounds: rounds, Round: 3 * time.Millisecond},
+		piped: 8000, allocs: 10_000, calls: 200_000, starts: 20, loads: 5, requests: 20_000, divisor: 1}
+}
+
+// run measures a set and stores what it found, if anything. An empty path is
+// stdout.
+func (s *set) run(p *plan, path string) (found bool, err error) {
+	results := &report.Results{Header: s.header(p)}
+	if err := s.measure(p, results); err != nil {
+		return false, err
+	}
+	if len(results.Lines) == 0 {
+		return false, nil
+	}
+	return true, store(results, path)
 }
 
 func (p *plan) measure(results *report.Results) error {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command table turns the stored results of the benchmark into the tables of
-// README.md and docs/benchmarks.md and the chart docs/bench.svg. Run it within
-// the bench module:
+// README.md, docs/benchmarks.md and docs/pools.md and the chart docs/bench.svg.
+// Run it within the bench module:
 //
 //	go run ./cmd/table          # rewrite the documents
 //	go run ./cmd/table -check   # only tell which are out of date, and fail
@@ -31,13 +31,17 @@ func main() {
 }
 
 func generate(results, root string, check bool) error {
-	builds, err := report.Load(results)
-	if err != nil {
-		return err
-	}
 	var errs []error
 	for i := range report.Documents {
-		errs = append(errs, update(&report.Documents[i], builds, root, check))
+		d := &report.Documents[i]
+		builds, err := report.Load(results, d.Set)
+		if d.Set != report.Calls && errors.Is(err, fs.ErrNotExist) {
+			continue // this set has not been measured
+		}
+		if err == nil {
+			err = update(d, builds, root, check)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

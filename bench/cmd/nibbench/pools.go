@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/child"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/pools"
+	"github.com/nib-log/nib/bench/report"
+)
+
+// pools measures all that the pools compete in.
+func (p *plan) pools(results *report.Results) error {
+	for _, s := range pools.Scenarios() {
+		if !p.only.MatchString(s.Name) {
+			continue
+		}
+		progress(s.Name)
+		if err := p.poolContest(results, &s); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	if p.only.MatchString(report.KeptName) {
+		progress(report.KeptName)
+		p.kept(results)
+	}
+	for _, release := range p.releases() {
+		if name := report.EventPrefix + release; p.only.MatchString(name) {
+			progress(name)
+			if err := p.event(results, release); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func poolNames() []string {
+	var names []string
+	for _, s := range pools.Scenarios() {
+		names = append(names, s.Name)
+	}
+	names = append(names, report.KeptName)
+	for _, release := range pools.Releases {
+		names = append(names, report.EventPrefix+release)
+	}
+	return names
+}
+
+// poolContest measures one scenario: times, then allocations and the values
+// that a pool had to make although there should have been some.
+func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
+	made := make([]pools.Made, len(s.Contestants))
+	runs := make([]pools.Run, len(s.Contestants))
+	timed := make([]measure.Contestant, len(s.Contestants))
+	for i := range s.Contestants {
+		runs[i] = s.Start(&s.Contestants[i], &made[i])
+		defer runs[i].Close()
+		timed[i] = measure.Contestant{Name: s.Contestants[i].Name, Do: runs[i].Do, Prepare: runs[i].Prepare}
+	}
+	timing, allocs, windows := p.poolTiming(s)
+	timings := measure.Alternate(timed, timing)
+	versus := leastOf(timed, timings, s.Versus)
+	for i, t := range timings {
+		c := count(&runs[i], &made[i], allocs, windows)
+		if runs[i].Check != nil {
+			if err := runs[i].Check(); err != nil {
+				return fmt.Errorf("%s: %w", timed[i].Name, err)
+			}
+		}
+		results.Add(s.Name, timed[i].Name, t.N,
+			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
+			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
+			report.Value{Number: t.Least / versus, Decimals: 2, Unit: report.UnitRatio},
+			report.Value{Number: c.mallocs, Decimals: 3, Unit: report.UnitMallocs},
+			report.Value{Number: c.bytes, Decimals: 1, Unit: report.UnitBytes},
+			report.Value{Number: c.lost, Decimals: 3, Unit: report.UnitLost})
+	}
+	return nil
+}
+
+// poolTiming says how a scenario is timed, and how many operations are in each
+// window that counts allocations.
+func (p *plan) poolTiming(s *pools.Scenario) (timing measure.Config, allocs, windows int) {
+	timing, allocs, windows = p.timing, p.allocs, 5
+	if s.Ops > 0 {
+		timing.Ops = s.Ops / p.divisor
+		allocs = timing.Ops
+	}
+	if s.Stretch > 1 {
+		timing.Round *= time.Duration(s.Stretch)
+		timing.Rounds = max(1, timing.Rounds/s.Stretch)
+		windows = 2
+	}
+	return timing, allocs, windows
+}
+
+// A tally is what an operation costs besides time.
+type tally struct{ mallocs, bytes, lost float64 }
+
+func count(run *pools.Run, made *pools.Made, n, windows int) (c tally) {
+	lost := 0
+	counted := measure.Contestant{Prepare: run.Prepare, Do: func(n int) {
+		before := made.Count() // Prepare makes values too
+		run.Do(n)
+		lost += made.Count() - before
+	}}
+	c.mallocs, c.bytes = counted.Allocs(n, windows)
+	c.lost = float64(lost) / float64(n*(windows+1))
+	if run.Lost != nil {
+		c.lost = float64(run.Lost(n)) / float64(n)
+	}
+	return c
+}
+
+// leastOf is the time of the contestant that ratios refer to.
+func leastOf(contestants []measure.Contestant, timings []measure.Timing, name string) float64 {
+	for i, c := range contestants {
+		if c.Name == name {
+			return timings[i].Least
+		}
+	}
+	panic("nibbench: no contestant " + name)
+}
+
+// kept asks each pool for the values that were put.
+func (p *plan) kept(results *report.Results) {
+	const n = 1000
+	for i := range pools.Keepers {
+		k := &pools.Keepers[i]
+		kept := k.Keeps(n)
+		results.Add(report.KeptName, k.Name, n,
+			report.Value{Number: float64(kept.Same), Unit: report.UnitSame},
+			report.Value{Number: float64(kept.Elsewhere), Unit: report.UnitElsewhere},
+			report.Value{Number: float64(kept.Collected), Unit: report.UnitCollected})
+	}
+}
+
+// releases are those of Go that the event is measured with. A quick run does not
+// build the standard library with others.
+func (p *plan) releases() []string {
+	if p.divisor > 1 {
+		return []string{runtime.Version()}
+	}
+	return pools.Releases
+}
+
+// event measures the event with one release of Go, in a process of its own.
+func (p *plan) event(results *report.Results, release string) error {
+	got, err := child.Event(release, bench.BuildTags, p.timing.Rounds, p.timing.Round, p.allocs)
+	if errors.Is(err, child.ErrNoRelease) {
+		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for _, l := range got.Lines {
+		results.Add(report.EventPrefix+release, l.Contestant, l.N, l.Values...)
+	}
+	return nil
+}

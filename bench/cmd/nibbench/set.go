@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/pools"
+	"github.com/nib-log/nib/bench/report"
+)
+
+// A set is a part of the benchmark with results of its own.
+type set struct {
+	name    string // for -set
+	stored  string // for the name of the result file
+	latency bool   // single operations are timed, too
+	names   func() []string
+	peers   func() []peer
+	rounds  func(p *plan) string
+	measure func(p *plan, results *report.Results) error
+}
+
+// A peer is a module that takes part.
+type peer struct{ name, module string }
+
+var sets = []set{
+	{name: "calls", stored: report.Calls, latency: true, names: scenarioNames, peers: libraries, measure: (*plan).measure,
+		rounds: func(p *plan) string {
+			return fmt.Sprintf("%d of about %v, of %d calls into a pipe", p.timing.Rounds, p.timing.Round, p.piped)
+		}},
+	{name: "pools", stored: report.Pools, names: poolNames, peers: poolModules, measure: (*plan).pools,
+		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.timing.Rounds, p.timing.Round) }},
+}
+
+// chosen are the sets that -set names, all for "".
+func chosen(name string) ([]set, error) {
+	if name == "" {
+		return sets, nil
+	}
+	for i := range sets {
+		if sets[i].name == name {
+			return sets[i : i+1], nil
+		}
+	}
+	return nil, fmt.Errorf("no set %q; want one of calls and pools", name)
+}
+
+func libraries() []peer {
+	var all []peer
+	for _, p := range bench.Peers() {
+		if p.Module != "" {
+			all = append(all, peer{p.Name, p.Module})
+		}
+	}
+	return all
+}
+
+func poolModules() []peer {
+	var all []peer
+	for _, m := range pools.Modules {
+		all = append(all, peer{m.Name, m.Path})
+	}
+	return all
+}

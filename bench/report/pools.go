@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/bench/pools"
+)
+
+// A poolTable shows some scenarios of the pools, one in a row.
+type poolTable struct {
+	title, note string
+	scenarios   []string
+}
+
+var poolTables = []poolTable{
+	{"Get and Put on one goroutine, ns", "", []string{"Bytes", "Struct", "Pointer"}},
+	{"Get and Put on as many goroutines as processors, ns", parallelNote, []string{"BytesParallel", "StructParallel", "PointerParallel"}},
+	{"Get, work, Put by goroutines that take turns, ns",
+		"The work goes through the value and takes about 150 ns if that is in the processor's cache. " +
+			"After each Put the goroutine gives way to the next one. " + parallelNote,
+		[]string{"BytesTurns64", "StructTurns64", "PointerTurns64", "BytesTurns1000", "StructTurns1000", "PointerTurns1000"}},
+	{"One goroutine gets, another one puts, ns", "The channel between them is part of the time.", []string{"Handover"}},
+	{"Many values, ns each", "", []string{"FirstFill", "DrainRefill", "GetPut10000", "Preallocated"}},
+	{"The rows of mempool's benchmark, ns each",
+		"10,000 buffers of 64 bytes are taken out of a pool that was filled with them, put into a new one, and put back into the one they came from. " +
+			"*fill* includes making the buffers. *slice* and *mutex+slice* do what mempool does, without and with its option for concurrent use: " +
+			"mempool itself cannot be fetched from the module proxy. They and *nib, erasable* erase each buffer.",
+		[]string{"MempoolGet", "MempoolFill", "MempoolRefill"}},
+	{"A limit of 1,000 idle values, one goroutine, ns", "", []string{"LimitBelow", "LimitAt", "LimitAbove"}},
+	{"A limit of 1,000 idle values, as many goroutines as processors, ns", parallelNote,
+		[]string{"LimitBelowParallel", "LimitAtParallel", "LimitAboveParallel"}},
+	{"Buffers of 4 KiB, ns", "", []string{"Buffers", "BuffersParallel"}},
+	{"List, ns", "", []string{"ListPushRemove", "ListQueue"}},
+}
+
+const parallelNote = "The time of a round divided by the operations of all goroutines together."
+
+// PoolTables is the set of tables in docs/pools.md.
+func (b *Builds) PoolTables() string {
+	var t strings.Builder
+	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
+	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
+		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	t.WriteString("In brackets the heap allocations of an operation, where there are any. *lost*: values that had been put and were not found again.\n\n")
+	b.zeropool(&t)
+	for _, p := range poolTables {
+		b.poolTable(&t, &p)
+	}
+	b.kept(&t)
+	b.events(&t)
+	b.faster(&t)
+	return strings.TrimRight(t.String(), "\n") + "\n"
+}
+
+// poolTable writes a table with a row for each scenario, a column for each
+// contestant and nib's ratios, each within the run of one build.
+func (b *Builds) poolTable(t *strings.Builder, p *poolTable) {
+	rows := b.taken(p.scenarios)
+	if len(rows) == 0 {
+		return
+	}
+	scenarios := map[string]pools.Scenario{}
+	for _, s := range pools.Scenarios() {
+		scenarios[s.Name] = s
+	}
+	fmt.Fprintf(t, "### %s\n\n", p.title)
+	if p.note != "" {
+		t.WriteString(p.note + "\n\n")
+	}
+	var others []string
+	for _, name := range rows {
+		for _, c := range b.Default.Contestants(name) {
+			if c != own && !slices.Contains(others, c) {
+				others = append(others, c)
+			}
+		}
+	}
+	versus := label(scenarios[rows[0]].Versus)
+	head := []string{"", bold(own), "nibfast"}
+	for _, c := range others {
+		head = append(head, label(c))
+	}
+	head = append(head, "nib ÷ "+versus, "nibfast ÷ "+versus)
+	row(t, head)
+	rule(t, len(head))
+	for _, name := range rows {
+		cells := []string{scenarios[name].Title, bold(b.poolCell(b.Default, name, own)), b.poolCell(b.Fast, name, own)}
+		for _, c := range others {
+			cells = append(cells, b.poolCell(b.Default, name, c))
+		}
+		row(t, append(cells, ratioCell(b.Default, name), ratioCell(b.Fast, name)))
+	}
+	t.WriteString("\n")
+}
+
+func (b *Builds) poolCell(r *Results, scenario, contestant string) string {
+	text := b.callCell(r, scenario, contestant)
+	if lost, _ := r.Get(scenario, contestant, UnitLost); lost >= 0.0005 {
+		text += fmt.Sprintf(", %s %% lost", strconv.FormatFloat(100*lost, 'f', 1, 64))
+	}
+	return text
+}
+
+func ratioCell(r *Results, scenario string) string {
+	if ratio, ok := r.Get(scenario, own, UnitRatio); ok {
+		return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
+	}
+	return "–"
+}
+
+// label is how tables call a contestant.
+func label(contestant string) string {
+	return strings.ReplaceAll(strings.Replace(contestant, "-", ", ", 1), "-", " ")
+}
+
+// zeropool writes the table that zeropool's own documentation has, with nib
+// beside it: columns are pools, rows what is counted.
+func (b *Builds) zeropool(t *strings.Builder) {
+	rows := b.taken([]string{"Bytes", "HandoverDirect"})
+	if len(rows) == 0 {
+		return
+	}
+	t.WriteString("### zeropool's own comparison\n\n")
+	t.WriteString("Get and Put of a buffer of 1,024 bytes, on the same goroutine and on two with an unbuffered channel between them, as in zeropool's benchmark.\n\n")
+	columns := []string{pools.Zeropool, pools.SyncValue, pools.SyncNew, pools.SyncPointer}
+	head := []string{"", bold(own), "nibfast"}
+	for _, c := range columns {
+		head = append(head, label(c))
+	}
+	row(t, head)
+	rule(t, len(head))
+	titles := map[string]string{"Bytes": "same goroutine", "HandoverDirect": "different goroutines"}
+	for _, name := range rows {
+		for _, unit := range []string{UnitTime, UnitBytes, UnitMallocs} {
+			cell := func(r *Results, contestant string) string {
+				v, ok := r.Get(name, contestant, unit)
+				switch {
+				case !ok:
+					return "–"
+				case unit == UnitTime:
+					return strconv.FormatFloat(v, 'f', 1, 64)
+				default:
+					return strconv.FormatFloat(v, 'f', 0, 64)
+				}
+			}
+			unitTitle := strings.Replace(unit, "mallocs", "allocs", 1)
+			cells := []string{titles[name] + ", " + unitTitle, bold(cell(b.Default, own)), cell(b.Fast, own)}
+			for _, c := range columns {
+				cells = append(cells, cell(b.Default, c))
+			}
+			row(t, cells)
+		}
+	}
+	t.WriteString("\n")
+}
+
+// kept writes which values the pools give back.
+func (b *Builds) kept(t *strings.Builder) {
+	if len(b.Default.Contestants(KeptName)) == 0 {
+		return
+	}
+	t.WriteString("### Values that come back, of 1,000 that were put\n\n")
+	row(t, []string{"", "to the same goroutine", "on another processor", "after two garbage collections"})
+	rule(t, 4)
+	b.each(KeptName, func(r *Results, contestant, name string) {
+		cells := []string{label(name)}
+		for _, unit := range []string{UnitSame, UnitElsewhere, UnitCollected} {
+			v, _ := r.Get(KeptName, contestant, unit)
+			cells = append(cells, thousands(v, 0))
+		}
+		row(t, cells)
+	})
+	t.WriteString("\n")
+}
+
+// events writes what an event costs with each release of Go.
+func (b *Builds) events(t *strings.Builder) {
+	var names []string
+	for _, l := range b.Default.Lines {
+		if strings.HasPrefix(l.Scenario, EventPrefix) && !slices.Contains(names, l.Scenario) {
+			names = append(names, l.Scenario)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	t.WriteString("### An event with a buffer of 500 bytes, ns\n\n")
+	t.WriteString("A small struct with a buffer, filled with one field and a message, written and given up; made without a pool (*make*), with sync.Pool, with nib's. " +
+		"*interface*: the logger returns an interface instead of a pointer. Each release is a run of its own; compare within a row.\n\n")
+	columns := b.Default.Contestants(names[0])
+	head := []string{""}
+	for _, c := range columns {
+		head = append(head, label(c))
+		if c == own {
+			head[len(head)-1] = bold(own)
+			head = append(head, "nibfast")
+		}
+	}
+	row(t, head)
+	rule(t, len(head))
+	for _, name := range names {
+		cells := []string{strings.Replace(strings.TrimPrefix(name, EventPrefix), "go", "Go ", 1)}
+		for _, c := range columns {
+			cell := b.callCell(b.Default, name, c)
+			if c == own {
+				cells = append(cells, bold(cell), b.callCell(b.Fast, name, c))
+				continue
+			}
+			cells = append(cells, cell)
+		}
+		row(t, cells)
+	}
+	t.WriteString("\n")
+}
+
+// faster names all who take at most 0.95 of nib's time in the default build. A
+// pool that several goroutines cannot use does not count.
+func (b *Builds) faster(t *strings.Builder) {
+	var lines []string
+	for _, s := range pools.Scenarios() {
+		nib, ok := b.Default.Get(s.Name, own, UnitTime)
+		if !ok {
+			continue
+		}
+		var who []string
+		for _, c := range b.Default.Contestants(s.Name) {
+			ns, _ := b.Default.Get(s.Name, c, UnitTime)
+			if c != pools.Slice && !strings.HasPrefix(c, own) && ns <= 0.95*nib {
+				who = append(who, fmt.Sprintf("%s %.2f×", label(c), nib/ns))
+			}
+		}
+		if len(who) > 0 {
+			lines = append(lines, fmt.Sprintf("- %s: %s\n", s.Heading(), strings.Join(who, "; ")))
+		}
+	}
+	if len(lines) > 0 {
+		t.WriteString("### Where another one is faster\n\n")
+		t.WriteString("nib's time in the default build as a multiple of theirs, from 1.05 up.\n\n" + strings.Join(lines, ""))
+	}
+}
