@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/lineedit"
 	"github.com/nib-log/nib/internal/reentry"
 )
 
@@ -60,8 +61,9 @@ type Event struct {
 	message string // of an Entry, written by Send
 
 	second, fieldSecond jsonenc.SecondCache // of the line's time, of the last time field
-	scratch             []byte              // formatted messages
-	keys                []string            // keys being sorted; used as a stack by nested maps
+	scratch             []byte              // formatted messages, and the other buffer of edit
+	edited              *lineedit.Scratch
+	keys                []string // keys being sorted; used as a stack by nested maps
 	pcs                 []uintptr
 	record              Record
 	ended               invariants.Stack

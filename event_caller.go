@@ -67,7 +67,7 @@ func (e *Event) addCaller(pc uintptr) {
 	f := e.log.core.format
 	t := f.caller(pc)
 	if t.pc == 0 {
-		t = f.caller(outerPC())
+		t = f.caller(callsite.Outside(ownPrefix))
 	}
 	e.pc = t.pc
 	e.flags |= hasCaller
@@ -87,14 +87,14 @@ func (f *format) caller(pc uintptr) *callText {
 
 func (f *format) encodeCaller(pc uintptr) callText {
 	site := pc
-	frame := frameOf(pc)
+	frame := callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
 			return callText{}
 		}
 		// Inlined into code that is not nib's: that code is the next on the stack.
-		site = outerPC()
-		frame = frameOf(site)
+		site = callsite.Outside(ownPrefix)
+		frame = callsite.Frame(site)
 	}
 	key := f.CallerKey
 	if key == OmitKey {
@@ -112,28 +112,6 @@ func (f *format) encodeCaller(pc uintptr) callText {
 	t.field = string(e.buf)
 	e.release()
 	return t
-}
-
-// frameOf is the innermost frame that pc stands for.
-func frameOf(pc uintptr) runtime.Frame {
-	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	return frame
-}
-
-// outerPC is the first call site outside this package.
-func outerPC() uintptr {
-	return firstPC(func(function string) bool { return !strings.HasPrefix(function, ownPrefix) })
-}
-
-// firstPC is the first call site on the stack whose function is wanted, or 0.
-func firstPC(wanted func(function string) bool) uintptr {
-	var pcs [32]uintptr
-	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
-		if wanted(frameOf(pc).Function) {
-			return pc
-		}
-	}
-	return 0
 }
 
 // maxStack is the number of frames that Stack shows.
@@ -173,7 +151,7 @@ func (e *Event) Stack() *Event {
 // encodeFrame gives one frame as JSON text without quotes; frames of nib's own
 // methods are empty.
 func encodeFrame(pc uintptr) string {
-	frame := frameOf(pc)
+	frame := callsite.Frame(pc)
 	if strings.HasPrefix(frame.Function, ownPrefix) {
 		return ""
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/lineedit"
 )
 
 // finalFlush is how long Panic and Fatal wait for sinks to flush.
@@ -118,7 +120,7 @@ func (e *Event) finish(msg string, shown bool) {
 		e.buf = jsonenc.AppendKeyString(e.buf, f.MessageKey, msg)
 		e.markMessage(from)
 	}
-	if e.flags&(thenPanic|thenExit|muted) != 0 || c.splitFront || len(e.buf) == 0 {
+	if e.flags&(thenPanic|thenExit|muted) != 0 || c.careful || len(e.buf) == 0 {
 		e.endWith(msg)
 		return
 	}
@@ -189,6 +191,9 @@ func (e *Event) end() {
 	e.buf = append(e.buf, "}\n"...)
 	e.buf[0] = '{'
 	if e.flags&muted == 0 {
+		if c.edits.any() {
+			e.edit()
+		}
 		c.write(e)
 	}
 	e.release()
@@ -251,4 +256,66 @@ func unixNano(sec int64, nsec int32) int64 {
 		return math.MinInt64
 	}
 	return sec*1_000_000_000 + int64(nsec)
+}
+
+// edits are what a logger changes in a finished line.
+type edits struct {
+	duplicates lineedit.Policy
+	redact     *lineedit.Keys // made of keys
+	keys       []string
+	max        int
+}
+
+func (x *edits) any() bool { return x.duplicates != lineedit.KeepAll || x.redact != nil || x.max > 0 }
+
+// edit changes the finished line, each time from one of the event's two buffers
+// into the other.
+func (e *Event) edit() {
+	c := e.log.core
+	x := &c.edits
+	if e.edited == nil {
+		e.edited = new(lineedit.Scratch)
+	}
+	if x.redact != nil {
+		e.replace(lineedit.Redact(e.scratch[:0], e.buf, x.redact))
+	}
+	if x.duplicates != lineedit.KeepAll {
+		e.replace(lineedit.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
+	}
+	if x.max > 0 && len(e.buf) > x.max {
+		e.replace(lineedit.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
+	}
+	if e.flags&hasMessage != 0 {
+		e.findMessage()
+	}
+}
+
+// replace makes line, written into scratch, the line, and its old buffer
+// scratch. The front of the next line cannot be taken from it.
+func (e *Event) replace(line []byte) {
+	e.scratch, e.buf, e.front.of = e.buf, line, 0
+	if cap(e.scratch) > keepSize {
+		e.scratch = nil
+	}
+}
+
+// findMessage notes where the message stands now, if there still is one.
+func (e *Event) findMessage() {
+	from, end, ok := jsonscan.Locate(e.buf, e.log.core.format.MessageKey)
+	if !ok {
+		e.flags &^= hasMessage
+		return
+	}
+	e.messageAt, e.messageEnd = from+1, end-1
+}
+
+// class tells how dear a top-level field is to a line that is too long.
+func (f *format) class(key []byte) lineedit.Class {
+	switch string(key) {
+	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
+		return lineedit.Never
+	case f.MessageKey:
+		return lineedit.Late
+	}
+	return lineedit.Free
 }

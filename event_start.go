@@ -80,7 +80,7 @@ func (e *Event) writeFront(show Level, own *time.Location) {
 			e.front.of = 0
 		} else {
 			e.front.nanos = e.sec * 1e9
-			e.front.fraction = len(buf) - f.fractionTail(buf) - f.fraction
+			e.front.fraction = len(buf) - jsonenc.FractionTail(buf) - f.fraction
 		}
 	}
 	if show != noLevel {

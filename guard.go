@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nib-log/nib/internal/causes"
 	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 )
@@ -211,29 +212,7 @@ func (c *core) callSink(r *Record) (err error) {
 // outermost first.
 func ErrorCauses(e *Event, key string, err error) {
 	e.AnErr(key, err)
-	if causes := appendCauses(nil, err, maxDepth); len(causes) > 0 {
+	if causes := causes.Of(err, maxDepth); len(causes) > 0 {
 		e.Errs(key+".causes", causes)
 	}
-}
-
-// maxCauses ends a list of causes that contain each other.
-const maxCauses = 64
-
-func appendCauses(dst []error, err error, depth int) []error {
-	if depth == 0 || len(dst) >= maxCauses {
-		return dst
-	}
-	switch w := err.(type) {
-	case interface{ Unwrap() error }:
-		if c := w.Unwrap(); c != nil {
-			dst = appendCauses(append(dst, c), c, depth-1)
-		}
-	case interface{ Unwrap() []error }:
-		for _, c := range w.Unwrap() {
-			if c != nil {
-				dst = appendCauses(append(dst, c), c, depth-1)
-			}
-		}
-	}
-	return dst
 }

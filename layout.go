@@ -211,19 +211,6 @@ func (f *format) rename(fields, end string) string {
 	return string(out[:len(out)-len(end)])
 }
 
-// fractionTail is how much follows the fraction in text, which ends in a time:
-// nothing in a number, otherwise the zone and a quote.
-func (f *format) fractionTail(text []byte) int {
-	n := len(text)
-	switch {
-	case text[n-1] != '"':
-		return 0
-	case text[n-2] == 'Z':
-		return len(`Z"`)
-	}
-	return len(`+00:00"`)
-}
-
 // zone is the zone that a time is shown in which came in zone own.
 func (f *format) zone(own *time.Location) *time.Location {
 	if f.KeepZone {

@@ -4,7 +4,6 @@ package nib
 
 import (
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/level"
@@ -83,11 +82,7 @@ func (v *LevelVar) UnmarshalText(text []byte) error {
 // Rules give levels to loggers by their names, and may be changed while the
 // loggers are in use. Make them with [ParseRules]. They are safe for concurrent
 // use and must not be copied.
-type Rules struct {
-	mu     sync.Mutex // protects the rest
-	rules  []level.Rule
-	byName map[string]*LevelVar // of every logger made with them
-}
+type Rules struct{ table level.Table }
 
 // ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
 // [Logger.Named] name. A level alone is for all names, "db" for db and the names
@@ -95,7 +90,7 @@ type Rules struct {
 // name the longest holds, and where none does LevelInfo. The error joins all
 // faults.
 func ParseRules(s string) (*Rules, error) {
-	r := &Rules{byName: map[string]*LevelVar{}}
+	r := new(Rules)
 	if err := r.Set(s); err != nil {
 		return nil, err
 	}
@@ -104,36 +99,7 @@ func ParseRules(s string) (*Rules, error) {
 
 // Set replaces the rules; lines begun afterwards go by the new ones. On an error
 // nothing changes.
-func (r *Rules) Set(s string) error {
-	rules, err := level.ParseRules(s)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.rules = rules
-	for name, v := range r.byName {
-		v.Set(Level(level.Find(rules, name, int(LevelInfo))))
-	}
-	return nil
-}
+func (r *Rules) Set(s string) error { return r.table.Set(s) }
 
 // String gives the present rules as ParseRules reads them.
-func (r *Rules) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return level.Format(r.rules)
-}
-
-// of gives the level of a name, which Set changes. One is kept for each name.
-func (r *Rules) of(name string) *LevelVar {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v := r.byName[name]
-	if v == nil {
-		v = new(LevelVar)
-		v.Set(Level(level.Find(r.rules, name, int(LevelInfo))))
-		r.byName[name] = v
-	}
-	return v
-}
+func (r *Rules) String() string { return r.table.String() }

@@ -107,7 +107,7 @@ func (n *Line[T]) formFor(f *format) *lineForm {
 // finishLine is finish with a message that has been encoded already.
 func (e *Event) finishLine(msg string, form *lineForm) {
 	c := e.log.core
-	if e.log.busyEnd || e.flags&muted != 0 || c.splitFront || form.tail == "" {
+	if e.log.busyEnd || e.flags&muted != 0 || c.careful || form.tail == "" {
 		e.finish(msg, true)
 		return
 	}

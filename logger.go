@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,8 @@ type core struct {
 	now           func() time.Time // nil: the built-in clock
 	rules         *Rules           // nil: the logger's own level
 	caller        bool
+	edits         edits
+	careful       bool // a line takes the long way at its end: splitFront, or there are edits
 	splitFront    bool // something stands between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
@@ -94,7 +97,9 @@ func (l *Logger) apply(opts []Option) *Logger {
 			o(l)
 		}
 	}
-	l.core.splitFront = l.core.caller || l.core.format.MessageFirst
+	c := l.core
+	c.splitFront = c.caller || c.format.MessageFirst
+	c.careful = c.splitFront || c.edits.any()
 	return l.seal()
 }
 
@@ -104,7 +109,7 @@ var loggerIDs atomic.Uint64
 func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
 	if r := l.core.rules; r != nil {
-		l.min, l.leveler = minLevel, r.of(l.name)
+		l.min, l.leveler = minLevel, r.table.Of(l.name)
 	}
 	l.gated = l.leveler != nil || l.core.sampler != nil
 	l.busyEnd = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
@@ -320,4 +325,61 @@ func (f *format) encodeName(name string) string {
 		return ""
 	}
 	return string(jsonenc.AppendString([]byte(f.loggerKey), name))
+}
+
+var defaultLogger atomic.Pointer[Logger]
+
+func init() {
+	*idleLogger = *newLogger(output{}, []Option{WithLevel(minLevel)})
+	defaultLogger.Store(New(os.Stderr))
+}
+
+// Default returns the logger of the package-level functions: JSON lines to
+// standard error at LevelInfo, until SetDefault replaces it.
+func Default() *Logger { return defaultLogger.Load() }
+
+// SetDefault replaces the default logger; nil discards. It may be called at any
+// time and concerns calls that begin later.
+func SetDefault(l *Logger) { defaultLogger.Store(l) }
+
+// Trace starts an event of the default logger; see [Logger.Trace].
+func Trace() *Event { return Default().At(LevelTrace) }
+
+// Debug is Trace at LevelDebug.
+func Debug() *Event { return Default().At(LevelDebug) }
+
+// Info is Trace at LevelInfo.
+func Info() *Event { return Default().At(LevelInfo) }
+
+// Warn is Trace at LevelWarn.
+func Warn() *Event { return Default().At(LevelWarn) }
+
+// Error is Trace at LevelError.
+func Error() *Event { return Default().At(LevelError) }
+
+// Panic starts an event that panics with its message; see [Logger.Panic].
+func Panic() *Event { return Default().final(LevelPanic, thenPanic) }
+
+// Fatal starts an event that ends the process; see [Logger.Fatal].
+func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
+
+// ContextKey is the key under which a context carries its *Logger. NewContext
+// and FromContext are the usual way; a context of one's own type may answer to
+// the key itself, and make the logger when it is asked for.
+type ContextKey struct{}
+
+// NewContext returns a context that carries l.
+func NewContext(ctx context.Context, l *Logger) context.Context {
+	return context.WithValue(ctx, ContextKey{}, l)
+}
+
+// FromContext returns the logger that ctx carries, or Default() when it carries
+// none: a line is never lost silently.
+func FromContext(ctx context.Context) *Logger {
+	if ctx != nil {
+		if l, ok := ctx.Value(ContextKey{}).(*Logger); ok {
+			return l
+		}
+	}
+	return Default()
 }

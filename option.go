@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/nib-log/nib/internal/lineedit"
 )
 
 // An Option changes how a Logger works. Options are applied in order, so of
@@ -109,4 +111,46 @@ func WithExit(exit func(code int)) Option { return func(l *Logger) { l.core.exit
 // ids and the like. f only adds fields.
 func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return func(l *Logger) { l.core.contextFields = f }
+}
+
+// DuplicateKeys says what becomes of top-level fields with the same key. JSON
+// has no rule for them, and readers take the first, the last, or neither.
+type DuplicateKeys uint8
+
+// What to do with the same key at the top level. It is decided once, when the
+// line is finished; within objects all are kept. All but KeepAll read the line
+// again, at about a nanosecond a byte.
+const (
+	KeepAll   DuplicateKeys = iota // write them all, the default
+	LastWins                       // only the last, where it stands
+	FirstWins                      // only the first
+	Rename                         // "key", "key#2", "key#3"
+)
+
+// WithDuplicateKeys sets what becomes of top-level fields with the same key.
+func WithDuplicateKeys(p DuplicateKeys) Option {
+	return func(l *Logger) { l.core.edits.duplicates = lineedit.Policy(p) }
+}
+
+// WithRedact writes *** in place of the value of every field with one of these
+// keys, in whatever case, wherever it stands: bound, within objects, structs,
+// maps and RawJSON. It also looks through texts, the message included, for
+// passwords in URLs and for values behind such a key ("token=…", `"token":"…"`,
+// "Token: Bearer …", and as %+v prints structs and maps). It happens before any
+// byte leaves the event, and reads the line again. Keys add up. What must never
+// be seen is better held as a [Secret].
+func WithRedact(keys ...string) Option {
+	return func(l *Logger) {
+		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
+		l.core.edits.redact = lineedit.NewKeys(l.core.edits.keys)
+	}
+}
+
+// WithMaxLine cuts lines longer than n bytes, newline included: the longest
+// texts first, at a rune, then whole fields, but never time, level, logger and
+// caller. Such a line stays valid JSON and ends in "truncated": the number of
+// bytes left out. Container runtimes cut lines at 16 KiB without regard to JSON.
+// 0, the default, is no limit.
+func WithMaxLine(n int) Option {
+	return func(l *Logger) { l.core.edits.max = n }
 }

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"log"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/nib-log/nib/internal/handover"
@@ -39,7 +37,16 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	if l == nil {
 		return len(p), nil
 	}
-	pc, level, final := stdCall(w.level)
+	level, final := w.level, true
+	pc, ends := handover.Caller(ownPrefix)
+	switch ends {
+	case handover.Exits:
+		level = LevelFatal
+	case handover.Panics:
+		level = LevelPanic
+	default:
+		final = false
+	}
 	if !final && (level < l.min || !l.wants(level)) {
 		return len(p), nil
 	}
@@ -96,32 +103,4 @@ func (c *core) neverLogs() bool {
 	o := &c.out
 	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
 	return quiet && len(c.hooks) == 0 && c.onError == nil
-}
-
-// stdCall finds the function of package log that was called: it returns the
-// call site, and level or, with final, that of a line that ends the program.
-// The innermost frames of log's count: further out there may be others, when a
-// String method that log.Fatal has called prints something itself.
-func stdCall(level Level) (pc uintptr, _ Level, final bool) {
-	var pcs [64]uintptr
-	inLog := false
-	for _, at := range pcs[:runtime.Callers(2, pcs[:])] {
-		frame, _ := runtime.CallersFrames([]uintptr{at}).Next()
-		name, ok := strings.CutPrefix(frame.Function, "log.")
-		switch {
-		case ok:
-			inLog = true
-			name = strings.TrimPrefix(name, "(*Logger).")
-			if strings.HasPrefix(name, "Fatal") {
-				level, final = LevelFatal, true
-			} else if strings.HasPrefix(name, "Panic") {
-				level, final = LevelPanic, true
-			}
-		case inLog:
-			return at, level, final
-		case pc == 0 && !strings.HasPrefix(frame.Function, ownPrefix):
-			pc = at // of whoever uses the writer without package log
-		}
-	}
-	return pc, level, final
 }

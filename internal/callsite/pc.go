@@ -37,3 +37,21 @@ func ShortFile(path string) string {
 	}
 	return path
 }
+
+// Frame is the innermost frame that pc stands for.
+func Frame(pc uintptr) runtime.Frame {
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return frame
+}
+
+// Outside is the first call site on the stack whose function's name does not
+// begin with prefix, or 0.
+func Outside(prefix string) uintptr {
+	var pcs [32]uintptr
+	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
+		if name := Frame(pc).Function; !strings.HasPrefix(name, prefix) {
+			return pc
+		}
+	}
+	return 0
+}

@@ -26,3 +26,16 @@ func put3(b []byte, v uint32) {
 	b[1] = byte('0' + tens)
 	b[2] = byte('0' + v - tens*10)
 }
+
+// FractionTail is how much follows the fraction in text, which ends in a time
+// that has one: nothing in a number, otherwise the zone and a quote.
+func FractionTail(text []byte) int {
+	n := len(text)
+	switch {
+	case text[n-1] != '"':
+		return 0
+	case text[n-2] == 'Z':
+		return len(`Z"`)
+	}
+	return len(`+00:00"`)
+}

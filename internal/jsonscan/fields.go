@@ -23,6 +23,20 @@ func Lookup(obj []byte, key string) (value []byte, ok bool) {
 	return value, ok
 }
 
+// Locate is Lookup for the place of the value: obj[from:end].
+func Locate(obj []byte, key string) (from, end int, ok bool) {
+	c := compactor{src: obj}
+	for i := c.first(); i >= 0; {
+		name, v, next := c.member(i)
+		if name != nil && equalName(name, key) {
+			end = c.endOf(i)
+			from, ok = end-len(v), true
+		}
+		i = next
+	}
+	return from, end, ok
+}
+
 // Fields iterates over the top-level members of obj in their order: the name as
 // it stands there, escaped and without its quotes, and the value as raw JSON.
 // Both lie within obj, with no capacity behind them, and are valid as long as obj
@@ -79,6 +93,13 @@ func (c *compactor) member(i int) (name, value []byte, next int) {
 		next = i + 1
 	}
 	return c.src[start+1 : end-1 : end-1], c.src[from:to:to], next
+}
+
+// endOf returns the end of the complete member at i.
+func (c *compactor) endOf(i int) int {
+	end, _ := c.text(c.space(i))
+	end, _ = c.value(c.space(c.space(end)+1), maxValidDepth)
+	return end
 }
 
 // equalName reports whether the escaped name decodes to key. An escape is longer

@@ -207,3 +207,15 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 }
+
+func TestLocateIsWhereLookupFinds(t *testing.T) {
+	for _, obj := range []string{`{"a":1,"b":"x","a":[2]}`, `{ "a" : {"b":1} , "b" : null }`, `{"\u0061":7}`, `,"b":1`, `{}`, ``} {
+		for _, key := range []string{"a", "b", "c"} {
+			value, found := Lookup([]byte(obj), key)
+			from, end, ok := Locate([]byte(obj), key)
+			if ok != found || string(value) != obj[from:end] {
+				t.Errorf("%s in %s: got %d to %d, %v, want %s, %v", key, obj, from, end, ok, value, found)
+			}
+		}
+	}
+}
