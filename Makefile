@@ -26,21 +26,21 @@ arch: ## the architecture's rules and budgets, never from the cache
 	$(GO) test -count=1 ./internal/arch/
 
 race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib),$(GO) test -race -short ./...)
+	$(call each,. $(wildcard examples cmd/nib niblogrus),$(GO) test -race -short ./...)
 	$(GO) test -short -tags invariants ./...
 	$(GO) test -tags nibfast ./...
 	$(GO) test -race -short -tags nibfast ./...
 
 alloc: ## exact allocation counts on every supported Go release
-	@set -e; for r in $(RELEASES); do for tags in none nibfast; do echo "== $$r -tags $$tags"; \
-		GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run '(?i)alloc|Gauntlet8' ./...; done; done
+	@set -e; for r in $(RELEASES); do for tags in none nibfast; do for m in . niblogrus; do echo "== $$m: $$r -tags $$tags"; \
+		(cd $$m && GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run '(?i)alloc|Gauntlet8' ./...); done; done; done
 
-fuzz: ## every fuzz target of the root module, FUZZTIME each
-	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
-		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+fuzz: ## every fuzz target, FUZZTIME each
+	@set -e; for m in . niblogrus; do cd $(CURDIR)/$$m; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
+		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$p; done; done; done
 
 lint: ## formatting, vet and staticcheck, with the newest release
-	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	@out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
 	$(call each,$(MODULES),$(NEWEST) $(GO) vet ./...)
 	$(NEWEST) $(GO) vet -tags nibfast ./... && $(NEWEST) $(GO) vet -tags invariants ./...
 	$(call each,$(MODULES),$(NEWEST) $(GO) run $(STATICCHECK) ./...)
