@@ -12,10 +12,10 @@ func newDemo() *cobra.Command {
 	var c demo.Config
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Log real HTTP requests to a file and check that every line is there",
+		Short: "Log real HTTP requests to files and check that every line is there",
 		Long: `Starts an HTTP service on the loopback interface and sends it requests over
-keep-alive connections. Its access lines go through nib to a file; the first
-few are shown. The file is then read back: each line must be there once, in
+keep-alive connections. Its access lines go through nib to a rotating file; the first
+few are shown. The files are then read back: each line must be there once, in
 order, valid, and say what the client saw.
 
 The exit code is 0 only if that is so.`,
@@ -29,6 +29,6 @@ The exit code is 0 only if that is so.`,
 	f.IntVarP(&c.Requests, "requests", "n", demo.DefaultRequests, "number of requests")
 	f.IntVarP(&c.Connections, "connections", "c", demo.DefaultConnections, "number of connections")
 	f.IntVar(&c.Show, "show", demo.DefaultShow, "number of lines to show")
-	f.StringVar(&c.Dir, "dir", "", "folder to keep the file in (default: a temporary one that is removed)")
+	f.StringVar(&c.Dir, "dir", "", "folder to keep the files in (default: a temporary one that is removed)")
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A check is what the file turned out to hold. Each line that is not as it
+// A check is what the files turned out to hold. Each line that is not as it
 // should be counts once, in the first kind that fits.
 type check struct {
 	lines int
@@ -57,7 +57,7 @@ type lineBody struct {
 	Message   string   `json:"message"`
 }
 
-// A checker reads a file against a plan.
+// A checker reads files against a plan.
 type checker struct {
 	check
 	plan plan
@@ -71,12 +71,8 @@ const (
 	accessLine
 )
 
-func checkFile(path string, p plan) (check, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return check{}, err
-	}
-	defer f.Close()
+// checkFiles reads the files in their order.
+func checkFiles(paths []string, p plan) (check, error) {
 	k := checker{plan: p, last: make([]int, p.connections)}
 	for c := range p.connections {
 		k.last[c] = -1
@@ -84,16 +80,8 @@ func checkFile(path string, p plan) (check, error) {
 			k.seen[kind] = append(k.seen[kind], make([]bool, p.of(c)))
 		}
 	}
-	r := bufio.NewReaderSize(f, 1<<16)
-	for {
-		line, err := r.ReadBytes('\n')
-		if len(line) > 0 {
-			k.line(line)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+	for _, path := range paths {
+		if err := k.file(path); err != nil {
 			return k.check, err
 		}
 	}
@@ -101,7 +89,28 @@ func checkFile(path string, p plan) (check, error) {
 	return k.check, nil
 }
 
-// line checks one line of the file.
+func (k *checker) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			k.line(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// line checks one line.
 func (k *checker) line(line []byte) {
 	k.lines++
 	k.bytes += int64(len(line))

@@ -12,11 +12,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink"
+	"github.com/nib-log/nib/sink/file"
 )
 
 // Defaults and bounds of a Config.
@@ -30,8 +32,12 @@ const (
 	maxShow        = 1_000
 )
 
-// logName is the file that the service logs to.
-const logName = "access.log"
+// logName is the file that the service logs to, and maxFile the size at which it
+// is rotated.
+const (
+	logName = "access.log"
+	maxFile = 1 << 20
+)
 
 // A Config says what to run.
 type Config struct {
@@ -64,8 +70,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ErrFile is returned when the file does not hold what it should.
-var ErrFile = errors.New("demo: the file is not what was logged")
+// ErrFile is returned when the files do not hold what they should.
+var ErrFile = errors.New("demo: the files are not what was logged")
 
 // Run runs the demo. It returns an error when something could not be done, and
 // one that wraps ErrFile when a line is lost, doubled, out of order, invalid or
@@ -90,7 +96,10 @@ func Run(ctx context.Context, c Config) error {
 		err = c.tamper(path)
 	}
 	if err == nil {
-		r.check, err = checkFile(path, r.plan)
+		r.files, err = files(dir)
+	}
+	if err == nil {
+		r.check, err = checkFiles(r.files, r.plan)
 	}
 	if err == nil {
 		r.cost, err = measure(filepath.Join(dir, "replay.log"), c.calls)
@@ -101,7 +110,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	writeReport(c.Out, s, r)
 	if !r.check.ok() {
-		return fmt.Errorf("%w; it is kept: %s", ErrFile, path)
+		return fmt.Errorf("%w; they are kept: %s", ErrFile, dir)
 	}
 	remove()
 	return nil
@@ -117,10 +126,20 @@ func folder(dir string) (_ string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, logName)); err == nil {
-		return "", nil, fmt.Errorf("demo: %s has a file %s already", dir, logName)
+	for _, path := range []string{logName, "access-*.log"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, path)); len(found) > 0 {
+			return "", nil, fmt.Errorf("demo: %s has a file %s already", dir, filepath.Base(found[0]))
+		}
 	}
 	return dir, func() {}, nil
+}
+
+// files lists the log files, the oldest first: the names of rotated ones begin
+// with the time.
+func files(dir string) ([]string, error) {
+	rotated, err := filepath.Glob(filepath.Join(dir, "access-*.log"))
+	slices.Sort(rotated)
+	return append(rotated, filepath.Join(dir, logName)), err
 }
 
 // A result is what there is to tell.
@@ -128,6 +147,7 @@ type result struct {
 	plan        plan
 	took        time.Duration
 	connections int
+	files       []string
 	check       check
 	cost        cost
 }
@@ -136,7 +156,7 @@ type result struct {
 // in the file.
 func load(ctx context.Context, c Config, path string, s style) (r result, err error) {
 	r.plan = plan{requests: c.Requests, connections: c.Connections}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := file.Open(path, file.Config{MaxSize: maxFile})
 	if err != nil {
 		return r, err
 	}
@@ -147,7 +167,7 @@ func load(ctx context.Context, c Config, path string, s style) (r result, err er
 	}()
 	var done atomic.Int64
 	shown := newWindow(c.Out, c.Show, s)
-	log := nib.NewSink(sink.Tee(nib.WriterSink(f), shown))
+	log := nib.NewSink(sink.Tee(f, shown))
 	srv, err := startService(log)
 	if err != nil {
 		return r, err

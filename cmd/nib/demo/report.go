@@ -22,6 +22,7 @@ func writeReport(w io.Writer, s style, r result) {
 	t.row("requests/s", count(int(float64(r.plan.requests)/r.took.Seconds())), fmt.Sprintf("client and server share %d CPUs", runtime.GOMAXPROCS(0)))
 	t.row("lines", count(c.lines), fmt.Sprintf("%s requests and %s errors of their handlers", count(all-service), count(service)))
 	t.row("bytes", count(int(c.bytes)), fmt.Sprintf("%d per line", c.bytes/int64(max(c.lines, 1))))
+	t.row("files", count(len(r.files)), fmt.Sprintf("rotated at %s bytes", count(maxFile)))
 	fmt.Fprintln(w)
 	t.row("ns per line", nanos(r.cost.written.ns), "written to the file; "+nanos(r.cost.encoded.ns)+" of them to encode it")
 	t.row("ns per request", nanos(r.cost.middleware.ns), "all of the middleware, the line included")
@@ -37,10 +38,10 @@ func writeReport(w io.Writer, s style, r result) {
 		"best of %d rounds of %s calls, the contestants in turn.", rounds, count(callsPerRound))))
 	fmt.Fprintln(w)
 	if c.ok() {
-		fmt.Fprintln(w, s.good("Every line is in the file once, in order, valid, and says what the client saw."))
+		fmt.Fprintln(w, s.good("Every line is in the files once, in order, valid, and says what the client saw."))
 		return
 	}
-	fmt.Fprintln(w, s.bad("The file is not what was logged:"))
+	fmt.Fprintln(w, s.bad("The files are not what was logged:"))
 	for _, e := range c.examples {
 		fmt.Fprintln(w, "  "+e)
 	}
