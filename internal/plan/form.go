@@ -8,59 +8,64 @@ import "reflect"
 type Form uint8
 
 const (
-	FormNone    Form = iota // there is no such value: it cannot be encoded
-	FormString              //
-	FormInteger             // the type tells how large
-	FormFloat               // or one of the strings "NaN", "+Inf", "-Inf"
-	FormBool                //
-	FormNumber              // a json.Number
-	FormTime                // RFC 3339
-	FormText                // the string of a method MarshalText, null for a nil pointer or interface
-	FormBytes               // base64, null for nil
-	FormMask                // "***"
-	FormAny                 // whatever an interface holds or a method MarshalJSON returns
-	FormStruct              // an object with a Member for each of Fields
-	FormMap                 // an object of Elem, null for nil
-	FormSlice               // an array of Elem, null for nil
-	FormArray               // an array of Elem, as long as the type is
-	FormPointer             // Elem, null for nil
+	FormNone Form = iota // there is no such value: it cannot be encoded
+	FormString
+	FormInteger // the type tells how large
+	FormFloat   // or one of the strings "NaN", "+Inf", "-Inf"
+	FormBool
+	FormNumber  // a json.Number
+	FormTime    // RFC 3339
+	FormText    // the string of a method MarshalText, null for a nil pointer or interface
+	FormBytes   // base64, null for nil
+	FormMask    // "***"
+	FormAny     // whatever an interface holds or a method MarshalJSON returns
+	FormStruct  // an object with a Member for each of Fields
+	FormMap     // an object of Elem, null for nil
+	FormSlice   // an array of Elem, null for nil
+	FormArray   // an array of Elem, as long as the type is
+	FormPointer // Elem, null for nil
 )
 
-// Form returns what values of the plan's type look like.
+// Form returns what values of the plan's type look like. Where the type does not
+// write itself, its kind tells: of some kinds there are several codes.
 func (p *Plan) Form() Form {
-	switch c := p.code; c {
-	case codeString:
-		return FormString
-	case codeInt64, codeInt32, codeInt16, codeInt8, codeUint64, codeUint32, codeUint16, codeUint8:
-		return FormInteger
-	case codeBool:
-		return FormBool
-	case codeFloat64, codeFloat32:
-		return FormFloat
-	case codeNumber:
-		return FormNumber
+	switch p.code {
+	case codeNone:
+		return FormNone
+	case codeMask:
+		return FormMask
 	case codeTime:
 		return FormTime
+	case codeNumber:
+		return FormNumber
 	case codeText:
 		return FormText
 	case codeBytes:
 		return FormBytes
-	case codeMask:
-		return FormMask
-	case codeStruct:
-		return FormStruct
-	case codeMap, codeMapString, codeMapAny:
-		return FormMap
-	case codeSlice, codeStrings:
-		return FormSlice
-	case codeArray:
-		return FormArray
-	case codePointer:
-		return FormPointer
-	case codeNone:
-		return FormNone
+	case codeRaw, codeJSON:
+		return FormAny
 	}
-	return FormAny
+	switch p.kind {
+	case reflect.String:
+		return FormString
+	case reflect.Bool:
+		return FormBool
+	case reflect.Float32, reflect.Float64:
+		return FormFloat
+	case reflect.Struct:
+		return FormStruct
+	case reflect.Map:
+		return FormMap
+	case reflect.Slice:
+		return FormSlice
+	case reflect.Array:
+		return FormArray
+	case reflect.Pointer:
+		return FormPointer
+	case reflect.Interface:
+		return FormAny
+	}
+	return FormInteger
 }
 
 // Elem returns the plan of the elements of a map, slice or array, or of what a

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import "github.com/nib-log/nib/internal/jsonschema"
+
+// JSONSchema returns a JSON Schema of draft 2020-12, indented and with a newline
+// at its end, that holds for whatever [Codec.AppendJSON] writes for a T: a
+// contract for those who read the lines of a topic or an index. The same T gives
+// the same text on every platform.
+//
+// A struct is an object whose properties stand in the order of its fields.
+// Required are those that every value has: not what omitempty or omitzero may
+// leave out, nor what lies behind an embedded pointer. Other properties are
+// allowed, since additionalProperties is not set: a column that is added later
+// must not make old readers refuse new lines, and a line is more than one struct,
+// so that schemas are put together by allOf. Whoever wants to refuse the unknown
+// says unevaluatedProperties beside a $ref.
+//
+// What the types become:
+//   - int8 to int64 and uint8 to uint64: integer, with the bounds of the type;
+//     int has none and uint a lower one, because their size differs between
+//     machines
+//   - float32, float64: number, or one of the strings "NaN", "+Inf", "-Inf"
+//   - [time.Time]: string with format date-time
+//   - [time.Duration]: integer, or number with log:"unit=s" and the like; the
+//     description has the unit
+//   - []byte: string with contentEncoding base64; [encoding/json.Number]: number
+//   - scalars with the tag option string: string with a pattern
+//   - what log:"mask" or a method IsSecret hides: const "***"
+//   - slices: array; arrays: the same of fixed length; maps: additionalProperties
+//   - pointers, slices and maps: null as well
+//   - types with MarshalText: string; with MarshalJSON, interfaces, and
+//     [encoding/json.RawMessage]: true, which is anything
+//   - what no value can have, such as a channel: false
+//
+// Named types that lead back to themselves, and named structs that occur more
+// than once, stand under $defs. Their names there have letters, digits and
+// underscores only: Page[shop.Item] becomes Page_Item and has Page[Item] as its
+// title.
+//
+// The text is made anew in each call. Any number of goroutines may call it.
+func (c *Codec[T]) JSONSchema() []byte { return jsonschema.Of(c.plan) }
