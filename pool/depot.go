@@ -49,6 +49,7 @@ func (p *Pool[T]) begin() *table[T] {
 		return t
 	}
 	t = newTable[T]()
+	t.furnish()
 	d.free = unlimited
 	if p.config.limited {
 		d.free = int64(p.config.limit)
@@ -273,12 +274,6 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 		}
 	}
 }
-
-const (
-	firstMagazine = 8
-	maxMagazine   = 256
-	magazineBytes = 16 << 10 // that a magazine should not exceed
-)
 
 // magazine gives an empty magazine, if it has to be made one of about the size
 // that is asked for. Those of a shard grow, so that a pool of few values stays

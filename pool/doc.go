@@ -83,10 +83,10 @@
 // empty looks into all other shards, and takes half of what it finds: that, and
 // a Put near a limit, takes some tens of nanoseconds on a few processors.
 //
-// A pool that is used takes 1 KiB for each processor and 8 slots for each shard
-// in use; slots grow with the number of idle values. The shards are made at the
-// first use, for as many processors as there are then. A change of GOMAXPROCS
-// later costs speed at most.
+// A pool that is used takes 1 KiB for each processor, and at first 64 slots for
+// each, fewer if the values are large; slots grow with the number of idle values.
+// The shards are made at the first use, for as many processors as there are
+// then. A change of GOMAXPROCS later costs speed at most.
 //
 // # The nibfast build
 //

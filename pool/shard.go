@@ -58,6 +58,29 @@ type shard[T any] struct {
 }
 
 const (
+	firstMagazine = 8
+	maxMagazine   = 256
+	magazineBytes = 16 << 10 // that a magazine should not exceed
+	tableBytes    = 64 << 10 // nor the first magazines of all shards
+)
+
+// largest is how many values of T a magazine may hold: at least two, however
+// large they are.
+func largest[T any]() int { return min(maxMagazine, max(2, magazineBytes/slotSize[T]())) }
+
+// furnish gives the shards their first magazines, all in one piece: the place of
+// a goroutine changes when its stack is moved, and should not cost an allocation
+// wherever it gets to. For large values it would be a waste.
+func (t *table[T]) furnish() {
+	size := slotSize[T]()
+	n := min(max(firstMagazine, cacheLine/2/size), tableBytes/size/len(t.shards))
+	all := make([]T, n*len(t.shards))
+	for i := range t.shards {
+		t.shards[i].items = all[i*n : (i+1)*n : (i+1)*n]
+	}
+}
+
+const (
 	lockBit  = 1
 	spareBit = 2
 	one      = 4 // a value in items

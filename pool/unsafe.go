@@ -10,12 +10,8 @@ import (
 // shardSize is the size of a shard's fields: they need not be padded between.
 const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(sample{})
 
-// largest is how many values of T a magazine may hold: at least two, however
-// large they are.
-func largest[T any]() int {
-	size := max(1, int(unsafe.Sizeof(*new(T))))
-	return min(maxMagazine, max(2, magazineBytes/size))
-}
+// slotSize is the size of a T, but never 0, so that one may divide by it.
+func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
 
 // stackPlace tells goroutines apart by where their stacks lie. The address is
 // only looked at, never used as one. What differs between the calls of one

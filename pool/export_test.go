@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+// Tracking tells whether this build checks what is put and taken.
+const Tracking = tracking
+
+// Shrink does what WithGCShrink makes each garbage collection do.
+func (p *Pool[T]) Shrink() {
+	if t := p.table.Load(); t != nil && p.depot.shrink.seen == nil {
+		p.depot.shrink.seen = make([]uint64, len(t.shards))
+	}
+	p.shrink()
+}
+
+// Slots visits all slots that the pool has, used or not.
+func (p *Pool[T]) Slots(visit func(v T)) {
+	t := p.table.Load()
+	if t == nil {
+		return
+	}
+	mags := append([][]T(nil), p.depot.mags...)
+	for i := range t.shards {
+		mags = append(mags, t.shards[i].items, t.shards[i].spare)
+	}
+	for _, m := range mags {
+		for _, v := range m[:cap(m)] {
+			visit(v)
+		}
+	}
+}
+
+// Fault says what is wrong with the books of a pool that nobody else uses: each
+// place for a value within the limit is accounted for once, and no magazine is
+// in two places.
+func (p *Pool[T]) Fault() string {
+	t := p.table.Load()
+	if t == nil {
+		return ""
+	}
+	d := &p.depot
+	sum, seen := d.free, map[*T]bool{}
+	fault := ""
+	own := func(m []T) {
+		if cap(m) > 0 {
+			if first := &m[:1][0]; seen[first] {
+				fault = "a magazine is in two places"
+			} else {
+				seen[first] = true
+			}
+		}
+	}
+	for i, m := range d.mags {
+		own(m)
+		sum += int64(len(m))
+		if (i < d.full) != (len(m) > 0) {
+			fault = "a magazine is on the wrong side"
+		}
+	}
+	for i := range t.shards {
+		s := &t.shards[i]
+		own(s.items)
+		own(s.spare)
+		sum += int64(s.room) + int64(len(s.spare))
+		switch n := s.state / one; {
+		case s.state&lockBit != 0:
+			fault = "a shard is locked"
+		case n > s.room || int(s.room) > len(s.items):
+			fault = "the room of a shard does not fit"
+		case (s.state&spareBit != 0) != (len(s.spare) > 0):
+			fault = "spareBit is wrong"
+		}
+	}
+	limit := int64(unlimited)
+	if p.config.limited {
+		limit = int64(p.config.limit)
+	}
+	if sum != limit {
+		fault = "room was lost or won"
+	}
+	return fault
+}
