@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/nib-log/nib"
 )
@@ -19,20 +21,32 @@ type flusher interface {
 // branches are the sinks behind a combinator and what was found out about them
 // when it was made.
 type branches struct {
-	flushers   []flusher
+	names      []string // of all, "" for the only one of a combinator that has but one
+	counters   []Counter
+	flushers   []flusher // of those that have one
+	flushNames []string
 	neverLogs  bool
 	combinator string // for error texts
 }
 
 // newBranches panics on a nil sink: a line would be lost there every time.
-func newBranches(combinator string, sinks []nib.Sink) branches {
+func newBranches(combinator string, sinks ...nib.Sink) branches {
 	b := branches{neverLogs: true, combinator: combinator}
-	for _, s := range sinks {
+	for i, s := range sinks {
 		if s == nil {
 			panic("nib/sink: " + combinator + " with a nil Sink")
 		}
+		name := ""
+		if n, ok := s.(*named); ok {
+			name = n.name
+		} else if len(sinks) > 1 {
+			name = strconv.Itoa(i)
+		}
+		b.names = append(b.names, name)
+		b.counters = append(b.counters, counterOf(s))
 		if f, ok := s.(flusher); ok {
 			b.flushers = append(b.flushers, f)
+			b.flushNames = append(b.flushNames, name)
 		}
 		quiet, ok := s.(interface{ NeverLogs() bool })
 		b.neverLogs = b.neverLogs && ok && quiet.NeverLogs()
@@ -43,42 +57,113 @@ func newBranches(combinator string, sinks []nib.Sink) branches {
 // NeverLogs reports whether no branch can call back into a logger.
 func (b *branches) NeverLogs() bool { return b.neverLogs }
 
+// visit shows the counters of the branches, with the names of these.
+func (b *branches) visit(visit Visit) {
+	for i, c := range b.counters {
+		if c != nil {
+			c.Counters(within(b.names[i], visit))
+		}
+	}
+}
+
+// within adds the name of a branch to the labels of what is visited: as the
+// label branch, or as the beginning of a path that is there already.
+func within(name string, visit Visit) Visit {
+	if name == "" {
+		return visit
+	}
+	return func(metric, help string, value uint64, labels ...string) {
+		labels = append([]string(nil), labels...)
+		for i := 0; i+1 < len(labels); i += 2 {
+			if labels[i] == branchLabel {
+				labels[i+1] = name + "/" + labels[i+1]
+				visit(metric, help, value, labels...)
+				return
+			}
+		}
+		visit(metric, help, value, append(labels, branchLabel, name)...)
+	}
+}
+
+const branchLabel = "branch"
+
+// A BranchError says which branch of a combinator an error comes from: the one
+// with that [Named] name or, without, that index. A [Route] counts its first
+// sink as 0 and the rules from 1.
+type BranchError struct {
+	Branch string
+	Err    error
+}
+
+func (e *BranchError) Error() string { return "nib/sink: branch " + e.Branch + ": " + e.Err.Error() }
+
+// Unwrap gives the error of the branch.
+func (e *BranchError) Unwrap() error { return e.Err }
+
+// inBranch names err after a branch that has a name.
+func inBranch(name string, err error) error {
+	if err == nil || name == "" {
+		return err
+	}
+	return &BranchError{Branch: name, Err: err}
+}
+
 // Flush flushes all branches at the same time, so that one that fails, panics
 // or hangs does not keep the others from it. It waits for them no longer than
-// ctx allows and joins their errors.
+// ctx allows and joins their errors, each with the name of its branch.
 func (b *branches) Flush(ctx context.Context) error {
-	results := make(chan error, len(b.flushers)) // room for all: none is stuck when nobody waits any more
-	for _, f := range b.flushers {
-		go b.flush(ctx, f, results)
+	results := make(chan flushed, len(b.flushers)) // room for all: none is stuck when nobody waits any more
+	for i := range b.flushers {
+		go b.flush(ctx, i, results)
 	}
-	var errs []error
+	missing := append([]string(nil), b.flushNames...)
+	errs := make([]error, 0, len(b.flushers))
+	take := func(f flushed) {
+		errs = append(errs, inBranch(b.flushNames[f.branch], f.err))
+		missing[f.branch] = ""
+	}
 	for len(errs) < len(b.flushers) {
 		select {
-		case err := <-results:
-			errs = append(errs, err)
+		case f := <-results:
+			take(f)
 			continue
 		default: // a result that is there counts, also when ctx has ended meanwhile
 		}
 		select {
-		case err := <-results:
-			errs = append(errs, err)
+		case f := <-results:
+			take(f)
 		case <-ctx.Done():
 			late := len(b.flushers) - len(errs)
-			return errors.Join(append(errs, fmt.Errorf("nib/sink: %s: %d of %d branches are not flushed: %w",
-				b.combinator, late, len(b.flushers), context.Cause(ctx)))...)
+			return errors.Join(append(errs, fmt.Errorf("nib/sink: %s: %d of %d branches are not flushed%s: %w",
+				b.combinator, late, len(b.flushers), list(missing), context.Cause(ctx)))...)
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// list gives the names that are not empty in brackets, or "".
+func list(names []string) string {
+	text := strings.Join(strings.Fields(strings.Join(names, " ")), ", ")
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// flushed is what became of the Flush of one branch.
+type flushed struct {
+	branch int // index among the flushers
+	err    error
+}
+
 // flush runs on a goroutine of its own, where a panic would end the process.
-func (b *branches) flush(ctx context.Context, f flusher, result chan<- error) {
+func (b *branches) flush(ctx context.Context, i int, results chan<- flushed) {
 	err := fmt.Errorf("nib/sink: %s: Flush of a branch ended its goroutine", b.combinator)
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("nib/sink: %s: Flush of a branch panicked: %v", b.combinator, p)
 		}
-		result <- err
+		results <- flushed{i, err}
 	}()
-	err = f.Flush(ctx)
+	err = b.flushers[i].Flush(ctx)
 }

@@ -5,6 +5,7 @@ package sink
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/nib-log/nib"
 )
@@ -39,7 +40,8 @@ func Between(from, to nib.Level, s nib.Sink) Rule {
 // rule its level is in, or otherwise, so that no line is lost for want of a rule.
 // To lose the rest on purpose, say [Discard]. A line without a level counts as
 // info. Errors and panics are those of the sink chosen. A nil sink panics, and so
-// does a rule whose From is above its To. 0 allocs per record.
+// does a rule whose From is above its To. It counts the lines per
+// branch. 0 allocs per record.
 //
 //	sink.Route(stdout, sink.AtLeast(nib.LevelError, stderr))
 func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
@@ -50,28 +52,45 @@ func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
 		}
 		sinks = append(sinks, rule.Sink)
 	}
-	r := &route{
-		branches:  newBranches("Route", sinks),
+	return &route{
+		branches:  newBranches("Route", sinks...),
 		otherwise: otherwise,
 		rules:     append([]Rule(nil), rules...),
+		lines:     make([]atomic.Uint64, len(sinks)),
 	}
-	return r
 }
 
 type route struct {
 	branches
 	otherwise nib.Sink
 	rules     []Rule
+	lines     []atomic.Uint64 // handed to each branch, whatever became of them
 }
 
-var _ nib.Sink = (*route)(nil)
+var (
+	_ nib.Sink = (*route)(nil)
+	_ Counter  = (*route)(nil)
+)
 
 // WriteRecord hands r to the sink of its level.
 func (t *route) WriteRecord(r *nib.Record) error {
 	for i := range t.rules {
 		if rule := &t.rules[i]; r.Level >= rule.From && r.Level <= rule.To {
+			t.lines[i+1].Add(1)
 			return rule.Sink.WriteRecord(r)
 		}
 	}
+	t.lines[0].Add(1)
 	return t.otherwise.WriteRecord(r)
+}
+
+// Counters implements Counter.
+func (t *route) Counters(visit Visit) {
+	for i, name := range t.names {
+		if name == "" {
+			name = "0"
+		}
+		visit("nib_route_lines_total", "Lines that a Route has handed to a branch.", t.lines[i].Load(), branchLabel, name)
+	}
+	t.visit(visit)
 }

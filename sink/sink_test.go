@@ -88,8 +88,8 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 		write func(*nib.Record) error
 		err   string // "" where WriteRecord does not return
 	}{
-		{"fails", func(*nib.Record) error { return errOne }, "one"},
-		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: Tee: branch 1 panicked: boom"},
+		{"fails", func(*nib.Record) error { return errOne }, "nib/sink: branch 1: one"},
+		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: branch 1: panicked: boom"},
 		{"ends the goroutine", func(*nib.Record) error { runtime.Goexit(); return nil }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestTeeJoinsErrors(t *testing.T) {
 		&probe{write: func(*nib.Record) error { return nib.ErrReentrant }},
 	)
 	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
-	if want := "one\nnib/sink: Tee: branch 1 panicked: two\n" + nib.ErrReentrant.Error(); text(err) != want {
+	if want := "nib/sink: branch 0: one\nnib/sink: branch 1: panicked: two\nnib/sink: branch 2: " + nib.ErrReentrant.Error(); text(err) != want {
 		t.Errorf("error %q, want %q", text(err), want)
 	}
 	if !errors.Is(err, errOne) || !errors.Is(err, nib.ErrReentrant) {

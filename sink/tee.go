@@ -5,48 +5,154 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"sync/atomic"
 
 	"github.com/nib-log/nib"
 )
 
+// ErrStalled is the error of a branch that was passed over because a call of it
+// has not returned for a second or more.
+var ErrStalled = errors.New("the branch has stopped taking lines")
+
 // Tee makes a sink that hands every record to each of sinks in turn, on the
-// goroutine that logs. A branch that fails, panics or ends the goroutine does
-// not keep the others from the record. The errors are joined: an error means
-// that at least one branch has not got the line. Without sinks it is Discard. A
-// nil sink panics. 0 allocs per record, unless two branches fail.
+// goroutine that logs. None of them can keep the others from it:
+//
+//   - The errors of branches that fail are joined, each a [*BranchError]. An error
+//     means that at least one branch has not got the line.
+//   - A branch that panics, or ends the goroutine, has failed.
+//   - A branch that does not return holds up its caller, since the record is only
+//     borrowed. After 0.2 seconds at most, the branches behind it get the line from
+//     another goroutine. After about a second more the branch is passed over, with
+//     [ErrStalled], until the call returns; so it holds up no more goroutines than
+//     were caught in it.
+//
+// It counts lines, failures, panics and lines passed over, per branch; [Named]
+// gives a branch a name. Without sinks it is Discard. A nil sink panics. 0 allocs
+// per record, unless a branch fails with a new error or two of them fail.
 func Tee(sinks ...nib.Sink) nib.Sink {
 	if len(sinks) == 0 {
 		return Discard()
 	}
-	return &tee{branches: newBranches("Tee", sinks), sinks: append([]nib.Sink(nil), sinks...)}
+	t := &tee{branches: newBranches("Tee", sinks...), to: make([]teeBranch, len(sinks))}
+	for i, s := range sinks {
+		b := &t.to[i]
+		b.sink, b.name = s, t.names[i]
+		if b.name == "" {
+			b.name = "0"
+		}
+		b.stalled = &BranchError{Branch: b.name, Err: ErrStalled}
+	}
+	t.watch.start(t)
+	return t
 }
 
 type tee struct {
 	branches
-	sinks []nib.Sink
+	to    []teeBranch
+	watch watch
 }
 
-var _ nib.Sink = (*tee)(nil)
+var (
+	_ nib.Sink = (*tee)(nil)
+	_ Counter  = (*tee)(nil)
+)
+
+// A teeBranch is one of the sinks, with what has become of the lines for it.
+type teeBranch struct {
+	sink    nib.Sink
+	name    string
+	stalled error
+
+	lines, failed, panicked, skipped atomic.Uint64
+	last                             atomic.Pointer[BranchError] // for the next failure, which may be the same
+
+	late      atomic.Int32  // calls that the watch has found overdue and that have not returned
+	lateSince atomic.Uint32 // tick at which the first of them was found
+}
+
+// named gives err with the name of the branch. A sink that is closed or full fails
+// with the same error all the time, which is to cost no malloc per line.
+func (b *teeBranch) named(err error) error {
+	if last := b.last.Load(); last != nil && plain(err) && last.Err == err {
+		return last
+	}
+	e := &BranchError{Branch: b.name, Err: err}
+	b.last.Store(e)
+	return e
+}
+
+// plain tells whether an error can be compared with any other: a struct may hold
+// something that cannot.
+func plain(err error) bool {
+	k := reflect.TypeOf(err).Kind()
+	return k == reflect.Pointer || k <= reflect.Complex128
+}
 
 // WriteRecord hands r to every branch.
-func (t *tee) WriteRecord(r *nib.Record) error { return t.from(0, r) }
+func (t *tee) WriteRecord(r *nib.Record) (err error) {
+	n := t.watch.begin(r)
+	defer t.watch.end(n, &err)
+	return t.deliver(n, n.state.Load())
+}
 
-// from hands r to the branches from i on. One that does not return is skipped
-// by the deferred function, which runs for a panic and for runtime.Goexit alike.
-func (t *tee) from(i int, r *nib.Record) (err error) {
+// deliver hands the record of n to the branches from that of state on, until the
+// last has it or someone else has taken over the rest. A branch that does not
+// return is left behind by the deferred function, which runs for a panic and for
+// runtime.Goexit alike.
+func (t *tee) deliver(n *turn, state turnState) (err error) {
+	i := state.branch()
+	inside := false
 	defer func() {
-		if i == len(t.sinks) {
+		if !inside {
 			return
 		}
+		b := &t.to[i]
+		b.panicked.Add(1)
 		if p := recover(); p != nil {
-			err = join(err, fmt.Errorf("nib/sink: Tee: branch %d panicked: %v", i, p))
+			err = join(err, b.named(fmt.Errorf("panicked: %v", p)))
 		}
-		err = join(err, t.from(i+1, r))
+		if next, ok := t.watch.next(n, state, b); ok {
+			err = join(err, t.deliver(n, next))
+		}
 	}()
-	for ; i < len(t.sinks); i++ {
-		err = join(err, t.sinks[i].WriteRecord(r))
+	for ; i < len(t.to); i++ {
+		b := &t.to[i]
+		if b.late.Load() > 0 && t.watch.hopeless(b) {
+			b.skipped.Add(1)
+			err = join(err, b.stalled)
+		} else {
+			inside = true
+			e := b.sink.WriteRecord(n.record)
+			inside = false
+			if e == nil {
+				b.lines.Add(1)
+			} else {
+				b.failed.Add(1)
+				err = join(err, b.named(e))
+			}
+		}
+		var ok bool
+		if state, ok = t.watch.next(n, state, b); !ok {
+			return err
+		}
 	}
 	return err
+}
+
+// Counters implements Counter.
+func (t *tee) Counters(visit Visit) {
+	for i := range t.to {
+		b := &t.to[i]
+		visit("nib_tee_lines_total", "Lines that a branch of a Tee has taken.", b.lines.Load(), branchLabel, b.name)
+		for _, c := range []struct {
+			reason string
+			lines  uint64
+		}{{"error", b.failed.Load()}, {"panic", b.panicked.Load()}, {"stalled", b.skipped.Load()}} {
+			visit("nib_tee_lost_total", "Lines that a branch of a Tee has not taken.", c.lines, branchLabel, b.name, "reason", c.reason)
+		}
+	}
+	t.visit(visit)
 }
 
 // join is errors.Join that does not wrap a single error.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/pool"
+)
+
+// tickLength is how often a watch looks. A call is overdue once it has been seen
+// to last a whole tick, which is after one tick to two; its branch is hopeless
+// after hopelessAfter more.
+const (
+	tickLength    = 100 * time.Millisecond
+	hopelessAfter = 10
+)
+
+// A watch finds the lines that are held up by a branch of a Tee, and sees to it
+// that the other branches get them.
+//
+// Each line on its way has a turn, which knows the branch that it is at and since
+// when. While there are any, a timer looks at all turns once per tick. For one
+// that is overdue it moves the turn on by one branch with a compare-and-swap, and
+// starts a goroutine that hands the line to the rest. The goroutine that is held
+// up finds its own compare-and-swap fail when it gets free; it then waits until
+// nobody has the record any more and returns. If the helper is held up in its
+// turn, the next look finds that too.
+//
+// Without lines there is no timer, and while all branches return in time there is
+// no goroutine.
+type watch struct {
+	tee   *tee
+	turns *pool.Pool[*turn]
+	timer *time.Timer
+	armed atomic.Bool   // the timer runs
+	tick  atomic.Uint32 // looks so far
+
+	mu  sync.Mutex // protects all
+	all []*turn    // that were ever made: as many as there were lines at once
+}
+
+// A turn is one line on its way.
+type turn struct {
+	record *nib.Record
+	state  atomicState
+
+	mu      sync.Mutex // protects what follows, which only lines held up have to do with
+	free    sync.Cond  // helpers is 0
+	helpers int        // goroutines that have the record, the caller aside
+	err     error      // what they have met with
+}
+
+// A turnState is the tick at which a turn came to its branch, the index of the
+// branch, and the bit taken once the watch has had a hand in it.
+type turnState uint64
+
+const (
+	idle  turnState = 1 << 31 // no line
+	taken turnState = 1 << 30
+	index turnState = taken - 1
+)
+
+func (s turnState) branch() int  { return int(s & index) }
+func (s turnState) tick() uint32 { return uint32(s >> 32) }
+
+// next is the state at the following branch.
+func (s turnState) next(tick uint32) turnState {
+	return s&(taken|index) + 1 | turnState(tick)<<32
+}
+
+type atomicState struct{ v atomic.Uint64 }
+
+func (a *atomicState) Load() turnState   { return turnState(a.v.Load()) }
+func (a *atomicState) Store(s turnState) { a.v.Store(uint64(s)) }
+func (a *atomicState) CompareAndSwap(old, next turnState) bool {
+	return a.v.CompareAndSwap(uint64(old), uint64(next))
+}
+
+func (w *watch) start(t *tee) {
+	w.tee = t
+	w.turns = pool.New(w.newTurn)
+	w.timer = time.AfterFunc(tickLength, w.look)
+	w.timer.Stop() // until there is a line
+}
+
+func (w *watch) newTurn() *turn {
+	n := new(turn)
+	n.free.L = &n.mu
+	n.state.Store(idle)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, n)
+	return n
+}
+
+// begin gives the turn of a line, at its first branch.
+func (w *watch) begin(r *nib.Record) *turn {
+	n := w.turns.Get()
+	n.record = r
+	n.state.Store(turnState(w.tick.Load()) << 32)
+	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
+		w.timer.Reset(tickLength)
+	}
+	return n
+}
+
+// next moves n on from a branch whose call has returned. It says no, and that the
+// branch is one call less late, if the watch has done that meanwhile.
+func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
+	to := from.next(w.tick.Load())
+	if n.state.CompareAndSwap(from, to) {
+		return to, true
+	}
+	b.late.Add(-1)
+	return 0, false
+}
+
+// end gives the turn back when nobody has the record any more, and adds what the
+// helpers have met with to err.
+func (w *watch) end(n *turn, err *error) {
+	if n.state.Load()&taken != 0 {
+		n.mu.Lock()
+		for n.helpers > 0 {
+			n.free.Wait()
+		}
+		*err = join(*err, n.err)
+		n.err = nil
+		n.mu.Unlock()
+	}
+	n.record = nil
+	n.state.Store(idle)
+	w.turns.Put(n)
+}
+
+// hopeless tells whether a branch with calls that are late is to be passed over.
+func (w *watch) hopeless(b *teeBranch) bool {
+	return w.tick.Load()-b.lateSince.Load() >= hopelessAfter
+}
+
+// look runs on the timer's goroutine, never twice at once.
+func (w *watch) look() {
+	now := w.tick.Add(1)
+	if !w.scan(now) {
+		w.armed.Store(false)
+		// A line that began before this saw the timer run, and has not armed it.
+		if !w.scan(now) || !w.armed.CompareAndSwap(false, true) {
+			return
+		}
+	}
+	w.timer.Reset(tickLength)
+}
+
+// scan takes over the turns that are overdue and tells whether there are lines.
+func (w *watch) scan(now uint32) (busy bool) {
+	w.mu.Lock()
+	all := w.all
+	w.mu.Unlock()
+	for _, n := range all {
+		s := n.state.Load()
+		if s&idle != 0 {
+			continue
+		}
+		busy = true
+		if i := s.branch(); i < len(w.tee.to) && now-s.tick() >= 2 {
+			w.takeOver(n, s, &w.tee.to[i], now)
+		}
+	}
+	return busy
+}
+
+// takeOver hands the line of n to the branches behind b, where it is held up.
+func (w *watch) takeOver(n *turn, s turnState, b *teeBranch, now uint32) {
+	n.mu.Lock() // so that end sees the helper once it sees taken
+	defer n.mu.Unlock()
+	if b.late.Load() == 0 {
+		b.lateSince.Store(now)
+	}
+	b.late.Add(1) // before the call, if it returns now, takes it back
+	to := s.next(now) | taken
+	if !n.state.CompareAndSwap(s, to) {
+		b.late.Add(-1)
+		return
+	}
+	n.helpers++
+	go w.help(n, to)
+}
+
+// help hands on the rest of a line.
+func (w *watch) help(n *turn, s turnState) {
+	var err error
+	defer func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.err = join(n.err, err)
+		if n.helpers--; n.helpers == 0 {
+			n.free.Broadcast()
+		}
+	}()
+	err = w.tee.deliver(n, s)
+}
