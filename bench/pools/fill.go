@@ -41,13 +41,13 @@ type mass struct {
 	made   *Made
 }
 
-// fill puts one buffer many times: making others would take most of the time.
+// fill puts n values into a new pool.
 func (m mass) fill() Run {
 	var values [][]byte
 	return Run{
 		Prepare: func(n int) {
 			if len(values) != n {
-				values = same(n)
+				values = small(n)
 			}
 			m.renew(0)
 			runtime.GC() // what the last round left
@@ -93,11 +93,13 @@ func (m mass) first() Run {
 	}
 }
 
-// same is one buffer n times.
-func same(n int) [][]byte {
-	values, b := make([][]byte, n), make([]byte, 8)
+// small are n buffers out of one piece of memory: making each would take most of
+// the time.
+func small(n int) [][]byte {
+	const size = 8
+	values, memory := make([][]byte, n), make([]byte, n*size)
 	for i := range values {
-		values[i] = b
+		values[i] = memory[i*size : (i+1)*size : (i+1)*size]
 	}
 	return values
 }

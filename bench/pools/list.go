@@ -4,6 +4,7 @@ package pools
 
 import (
 	stdlist "container/list"
+	"fmt"
 
 	"github.com/nib-log/nib/pool/list"
 )
@@ -24,8 +25,6 @@ func lists() []Scenario {
 // allocation, for Go has them as an interface already.
 const firstElement = 256
 
-var total int
-
 func queues(elements int) []Contestant {
 	return []Contestant{
 		{Nib, func(*Made) Run {
@@ -33,10 +32,11 @@ func queues(elements int) []Contestant {
 			for i := range elements {
 				l.PushBack(firstElement + i)
 			}
-			return Run{Do: func(n int) {
+			removed := 0
+			return Run{Check: func() error { return asLong(l.Len(), elements, removed) }, Do: func(n int) {
 				for i := range n {
 					l.PushBack(firstElement + i)
-					total += l.Remove(l.Front())
+					removed += l.Remove(l.Front())
 				}
 			}}
 		}},
@@ -45,12 +45,21 @@ func queues(elements int) []Contestant {
 			for i := range elements {
 				l.PushBack(firstElement + i)
 			}
-			return Run{Do: func(n int) {
+			removed := 0
+			return Run{Check: func() error { return asLong(l.Len(), elements, removed) }, Do: func(n int) {
 				for i := range n {
 					l.PushBack(firstElement + i)
-					total += l.Remove(l.Front()).(int)
+					removed += l.Remove(l.Front()).(int)
 				}
 			}}
 		}},
 	}
+}
+
+// asLong checks that a list is as long as it was, and that elements came out.
+func asLong(got, want, removed int) error {
+	if got != want || removed == 0 {
+		return fmt.Errorf("%d elements, want %d; sum of those removed: %d", got, want, removed)
+	}
+	return nil
 }

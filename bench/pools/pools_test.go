@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/pool"
 )
 
 // A round of each contestant of each scenario, checked. What is timed is in
@@ -106,9 +107,24 @@ func TestPoolsForComparison(t *testing.T) {
 	}
 }
 
-func TestBalanceRefuses(t *testing.T) {
-	made := &Made{}
-	made.bytes()
+func TestChecksRefuse(t *testing.T) {
+	for _, s := range []pool.Stats{
+		{Gets: 2, Hits: 1, Puts: 2},         // one value put has gone nowhere
+		{Gets: 2, Hits: 2, Puts: 2, Len: 1}, // one came out that was never put
+		{Gets: 2, Puts: 2, Dropped: 2},      // two misses, but one value made
+	} {
+		made := &Made{}
+		made.bytes()
+		if err := balance(func() pool.Stats { return s }, made)(); err == nil {
+			t.Errorf("%+v with one value made passes", s)
+		}
+	}
+	if err := asLong(1, 0, 1); err == nil {
+		t.Error("a list that has grown passes")
+	}
+	if err := healthy(pool.BuffersStats{Misused: 1}); err == nil {
+		t.Error("misused buffers pass")
+	}
 	if err := exactly(idleLimit+1, idleLimit); err == nil {
 		t.Error("a pool above its limit passes")
 	}
