@@ -51,6 +51,7 @@ func (b *Builds) PoolTables() string {
 	for _, p := range poolTables {
 		b.poolTable(&t, &p)
 	}
+	b.firstFill(&t)
 	b.kept(&t)
 	b.events(&t)
 	b.faster(&t)
@@ -158,6 +159,30 @@ func (b *Builds) zeropool(t *strings.Builder) {
 	}
 	t.WriteString("\n")
 }
+
+// firstFill tells the allocations of a contest in which those of one operation
+// are next to nothing.
+func (b *Builds) firstFill(t *strings.Builder) {
+	const scenario = "FirstFill"
+	contestants := b.Default.Contestants(scenario)
+	if len(contestants) == 0 {
+		return
+	}
+	t.WriteString("### A million values put into a new pool, in all\n\n")
+	row(t, []string{"", "heap allocations", "of bytes", "values not found again"})
+	rule(t, 4)
+	b.each(scenario, func(r *Results, contestant, name string) {
+		cells := []string{label(name)}
+		for _, unit := range []string{UnitMallocs, UnitBytes, UnitLost} {
+			v, _ := r.Get(scenario, contestant, unit)
+			cells = append(cells, thousands(v*firstFillValues, 0))
+		}
+		row(t, cells)
+	})
+	t.WriteString("\n")
+}
+
+const firstFillValues = 1_000_000
 
 // kept writes which values the pools give back.
 func (b *Builds) kept(t *strings.Builder) {

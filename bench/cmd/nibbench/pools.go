@@ -68,6 +68,10 @@ func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 	timing, allocs, windows := p.poolTiming(s)
 	timings := measure.Alternate(timed, timing)
 	versus := leastOf(timed, timings, s.Versus)
+	decimals := 3
+	if allocs >= 1000*1000 { // so that the number of all allocations can be told
+		decimals = 6
+	}
 	for i, t := range timings {
 		c := count(&runs[i], &made[i], allocs, windows)
 		if runs[i].Check != nil {
@@ -79,7 +83,7 @@ func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
 			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
 			report.Value{Number: t.Least / versus, Decimals: 2, Unit: report.UnitRatio},
-			report.Value{Number: c.mallocs, Decimals: 3, Unit: report.UnitMallocs},
+			report.Value{Number: c.mallocs, Decimals: decimals, Unit: report.UnitMallocs},
 			report.Value{Number: c.bytes, Decimals: 1, Unit: report.UnitBytes},
 			report.Value{Number: c.lost, Decimals: 3, Unit: report.UnitLost})
 	}

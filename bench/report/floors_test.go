@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib/bench/pools"
+)
+
+// A floor is what a stored run must show at least: nib's time as a part of
+// another contestant's in the same run.
+type floor struct {
+	scenario, versus string
+	most             float64
+}
+
+var (
+	floors = []floor{
+		{"Bytes", pools.Zeropool, 0.6},
+		{"BytesParallel", pools.Zeropool, 0.6},
+		{"DrainRefill", pools.Zeropool, 0.6},
+		{"ListPushRemove", pools.StdList, 0.3},
+	}
+	fastFloors = append([]floor{
+		{"Bytes", pools.Zeropool, 0.4},
+		{"Bytes", pools.SyncPointer, 1},
+		{"Pointer", pools.SyncPointer, 1},
+	}, floors...)
+	// without lists the contests in which nib must not allocate at all.
+	without = []string{"Bytes", "Struct", "Pointer", "BytesParallel", "HandoverDirect", "Handover", "DrainRefill",
+		"Preallocated", "MempoolGet", "MempoolRefill", "LimitAt", "LimitAbove", "Buffers", "ListPushRemove", "ListQueue"}
+)
+
+// missed are the floors that the results miss.
+func missed(r *Results, floors []floor) []string {
+	var all []string
+	for _, f := range floors {
+		nib, ok := r.Get(f.scenario, own, UnitTime)
+		other, also := r.Get(f.scenario, f.versus, UnitTime)
+		if !ok || !also || nib > f.most*other {
+			all = append(all, fmt.Sprintf("%s: %.1f ns, %s %.1f ns, want at most %.2f of it", f.scenario, nib, f.versus, other, f.most))
+		}
+	}
+	for _, scenario := range without {
+		if mallocs, ok := r.Get(scenario, own, UnitMallocs); !ok || mallocs >= 0.001 {
+			all = append(all, fmt.Sprintf("%s: %.3f allocations, measured %v, want none", scenario, mallocs, ok))
+		}
+		if lost, ok := r.Get(scenario, own, UnitLost); !ok || lost >= 0.001 {
+			all = append(all, fmt.Sprintf("%s: %.3f values lost, measured %v, want none", scenario, lost, ok))
+		}
+	}
+	return all
+}
+
+func TestStoredResultsOfThePoolsMeetTheFloors(t *testing.T) {
+	builds, err := Load(filepath.Join("..", "results"), Pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range missed(builds.Default, floors) {
+		t.Error("default build:", m)
+	}
+	for _, m := range missed(builds.Fast, fastFloors) {
+		t.Error("nibfast build:", m)
+	}
+}
+
+func TestFloorsCanBeMissed(t *testing.T) {
+	var slow Results
+	slow.Add("Bytes", own, 1, Value{Number: 13, Unit: UnitTime}, Value{Number: 0.5, Unit: UnitMallocs}, Value{Number: 0, Unit: UnitLost})
+	slow.Add("Bytes", pools.Zeropool, 1, Value{Number: 20, Unit: UnitTime})
+	want := len(floors) + 2*len(without) - 1
+	if got := missed(&slow, floors); len(got) != want {
+		t.Errorf("%d missed, want %d: %v", len(got), want, got)
+	}
+}
