@@ -45,7 +45,8 @@
 // could have found one. Values are given out in no particular order, mostly
 // the last first.
 //
-// A limit is exact: never are more values idle, and below it none is dropped.
+// A limit is exact: never are more values idle, and a Put below it is kept. Only
+// while other calls run may one be dropped that would just have fitted.
 //
 // No lock is held while the constructor or Erase runs, so they may use the pool
 // themselves, and if they panic nothing is lost but that value. The slot of a

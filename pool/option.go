@@ -14,22 +14,27 @@ type config struct {
 	shrinks  bool
 }
 
-// WithLimit keeps at most n idle values. A Put beyond that drops its value; one
-// below it never does. The limit is exact, and Gets and Puts pay for it only
-// where the room that is left has to be looked for. n must not be negative.
+// WithLimit keeps at most n idle values. A Put beyond that drops its value, and
+// one below it keeps it; only while other calls run may a Put be dropped that
+// would just have fitted. Gets and Puts pay for the limit where the room that is
+// left has to be looked for: above it, each Put looks everywhere. n must not be
+// negative.
 func WithLimit(n int) Option {
 	return func(c *config) { c.limit, c.limited = n, true }
 }
 
-// WithPrealloc makes n values at once, so that the first n Gets need not. n must
+// WithPrealloc makes n values at once, so that the first n Gets need not. New
+// then calls the constructor that often, and the slots are there as well. n must
 // be neither negative nor above the limit.
 func WithPrealloc(n int) Option {
 	return func(c *config) { c.prealloc = n }
 }
 
 // WithGCShrink lets the garbage collector have idle values: each collection
-// drops those that nobody has asked for since the one before. Without it values
-// are kept until Trim.
+// drops those that nobody has asked for since the one before, but for up to two
+// magazines (512 values, fewer if they are large) in each shard that was used.
+// Without it values are kept until Trim. A pool that nobody refers to any more is
+// collected as a whole, with or without it.
 func WithGCShrink() Option {
 	return func(c *config) { c.shrinks = true }
 }

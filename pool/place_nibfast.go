@@ -29,10 +29,12 @@ type sample struct{ cpu, score int32 }
 
 func (c *placing) byCPU() bool { return atomic.LoadUint32(&c.wanders) != 0 }
 
-// look sees where a Put runs. A shard that is on another processor than the last
-// time in more than a third of the looks wanders.
-func (c *placing) look(s *sample) {
-	id := int32(cpu())
+// look sees where a Put runs.
+func (c *placing) look(s *sample) { c.seen(s, int32(cpu())) }
+
+// seen notes that a shard was used on a processor. One that is on another than
+// the last time in more than a third of the looks wanders.
+func (c *placing) seen(s *sample, id int32) {
 	switch {
 	case atomic.SwapInt32(&s.cpu, id) != id:
 		if atomic.AddInt32(&s.score, 2) > wandering {

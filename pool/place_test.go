@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestPlacesChangeLessAndLessOften(t *testing.T) {
+	var c crowding
+	changes := []int{}
+	salt := c.salt
+	for i := 1; i <= 5000; i++ {
+		if c.meet(); c.salt != salt {
+			salt = c.salt
+			changes = append(changes, i)
+		}
+	}
+	want := []int{64, 128, 256, 512, 1024, 2048, 4096}
+	if len(changes) != len(want) {
+		t.Fatalf("got changes at %v, want %v", changes, want)
+	}
+	for i := range want {
+		if changes[i] != want[i] {
+			t.Errorf("got changes at %v, want %v", changes, want)
+		}
+	}
+}
+
+// The place only decides where a call begins to look.
+func TestAllIsFoundAfterPlacesChanged(t *testing.T) {
+	misses := 0
+	p := New(func() int { misses++; return -1 }, WithLimit(1000))
+	seen := map[int]bool{}
+	for i := range 1000 {
+		p.Put(i)
+		for range 10 * (i % 7) {
+			p.table.Load().meet()
+		}
+	}
+	for range 1000 {
+		seen[p.Get()] = true
+		p.table.Load().meet()
+	}
+	if len(seen) != 1000 || misses != 0 || p.Fault() != "" {
+		t.Errorf("got %d values, %d misses %s, want 1000 and none", len(seen), misses, p.Fault())
+	}
+}
+
+// While the shards that a call comes to are in use, it goes on to the next one.
+func TestShardsInUseArePassedBy(t *testing.T) {
+	p := New(func() int { return -1 })
+	p.Put(0)
+	table := p.table.Load()
+	open := table.place() + table.mask/2 + 1
+	p.keep(table, open, 1)
+	release := lockAllBut(table, table.at(open))
+	p.Put(77)
+	if got := p.Get(); got != 77 {
+		t.Errorf("got %d, want what was put into the shard that is not in use", got)
+	}
+	release()
+	if s := p.Stats(); s.Len != 2 || s.Puts != 3 || p.Fault() != "" {
+		t.Errorf("got %+v %s, want 2 idle of 3", s, p.Fault())
+	}
+}
+
+// lockAllBut locks shards as calls do that take long.
+func lockAllBut[T any](table *table[T], but *shard[T]) (unlock func()) {
+	states := make([]uint32, len(table.shards))
+	for i := range table.shards {
+		if s := &table.shards[i]; s != but {
+			states[i] = s.lock()
+		}
+	}
+	return func() {
+		for i := range table.shards {
+			if s := &table.shards[i]; s != but {
+				release(&s.state, states[i])
+			}
+		}
+	}
+}
+
+func TestCallWaitsForAShardThatItNeeds(t *testing.T) {
+	var p Pool[int]
+	p.Put(5)
+	table := p.table.Load()
+	unlock := lockAllBut(table, nil)
+	got := make(chan int)
+	go func() { got <- p.Get() }()
+	for range 100 {
+		runtime.Gosched()
+	}
+	select {
+	case v := <-got:
+		t.Errorf("got %d while all shards were locked", v)
+	default:
+	}
+	unlock()
+	if v := <-got; v != 5 {
+		t.Errorf("got %d, want 5", v)
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/pool"
+)
+
+// eventually runs collections until a condition holds, and says whether it did.
+func eventually(holds func() bool) bool {
+	for range 1000 {
+		if holds() {
+			return true
+		}
+		runtime.GC()
+		runtime.Gosched()
+	}
+	return holds()
+}
+
+func TestGCShrinkDropsIdleValues(t *testing.T) {
+	p := pool.New(func() int { return -1 }, pool.WithGCShrink())
+	for depth := range 20 {
+		atDepth(depth, func() { fill(p, 0, 500) })
+	}
+	if !eventually(func() bool { return p.Stats().Len == 0 }) {
+		t.Errorf("got %+v after many collections, want none idle", p.Stats())
+	}
+	if s := p.Stats(); s.Trimmed != 10_000 || s.Dropped != 0 || p.Fault() != "" {
+		t.Errorf("got %+v %s, want 10000 trimmed", s, p.Fault())
+	}
+	if got := p.Get(); got != -1 {
+		t.Errorf("got %d, want a new value", got)
+	}
+}
+
+func TestGCShrinkKeepsWhatIsUsed(t *testing.T) {
+	p := newCounted(pool.WithGCShrink())
+	fill(p.Pool, 0, 10_000)
+	if !eventually(func() bool {
+		p.Put(p.Get()) // between any two collections
+		return p.Stats().Len <= 512
+	}) {
+		t.Errorf("got %+v after many collections, want 512 idle or less", p.Stats())
+	}
+	for range 10 {
+		runtime.GC()
+		p.Put(p.Get())
+	}
+	if s := p.Stats(); p.made.Load() != 0 || s.Len == 0 {
+		t.Errorf("got %d new values, %+v, want some idle and none new", p.made.Load(), s)
+	}
+}
+
+// The steps of shrinking, without a collector that runs when it likes.
+func TestShrinkDropsWhatNobodyAskedForSinceTheLastTime(t *testing.T) {
+	p := newCounted()
+	fill(p.Pool, 0, 3000)
+	for range 2 { // the first one sees all for the first time
+		p.Shrink()
+		if got := p.Stats().Len; got != 3000 && got != 0 {
+			t.Errorf("got %d, want all or none", got)
+		}
+	}
+	if got := p.Stats(); got.Len != 0 || got.Trimmed != 3000 {
+		t.Errorf("untouched: got %+v, want none idle", got)
+	}
+	fill(p.Pool, 0, 3000)
+	p.Shrink()
+	for range 1000 {
+		p.Get()
+	}
+	fill(p.Pool, 5000, 6000)
+	p.Shrink()
+	if got := p.Stats().Len; got < 1000 || got > 1000+3*256 {
+		t.Errorf("1000 of 3000 used: got %d idle, want those and a few", got)
+	}
+	if fault := p.Fault(); fault != "" {
+		t.Error(fault)
+	}
+}
+
+func TestWithoutGCShrinkNothingGoes(t *testing.T) {
+	var p pool.Pool[int]
+	fill(&p, 0, 3000)
+	for range 10 {
+		runtime.GC()
+	}
+	if got := p.Stats(); got.Len != 3000 || got.Trimmed != 0 {
+		t.Errorf("got %+v, want 3000 idle", got)
+	}
+}
+
+func TestShrinkingPoolIsCollected(t *testing.T) {
+	p := pool.New[int](nil, pool.WithGCShrink())
+	fill(p, 0, 100)
+	for range 3 {
+		runtime.GC()
+	}
+	done := whenCollected(p)
+	p = nil
+	if !collected(done) {
+		t.Error("a pool that nobody uses is still alive")
+	}
+}
+
+// The runtime's own goroutines call the cleanups; none of them is the pool's.
+func TestShrinkingLeavesNoGoroutine(t *testing.T) {
+	pools := make([]*pool.Pool[int], 100)
+	for i := range pools {
+		pools[i] = pool.New[int](nil, pool.WithGCShrink(), pool.WithPrealloc(5))
+	}
+	none := func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		for _, s := range strings.Split(string(stacks), "\n\n")[1:] { // without this one
+			if strings.Contains(s, "nib/pool.") {
+				return false
+			}
+		}
+		return true
+	}
+	if !eventually(none) {
+		t.Error("a goroutine of the pool is running")
+	}
+	runtime.KeepAlive(pools)
+}
