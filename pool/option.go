@@ -30,11 +30,11 @@ func WithPrealloc(n int) Option {
 	return func(c *config) { c.prealloc = n }
 }
 
-// WithGCShrink lets the garbage collector have idle values: each collection
-// drops those that nobody has asked for since the one before, but for up to two
-// magazines (512 values, fewer if they are large) in each shard that was used.
-// Without it values are kept until Trim. A pool that nobody refers to any more is
-// collected as a whole, with or without it.
+// WithGCShrink lets the garbage collector have idle values: soon after each
+// collection, those are dropped that nobody has asked for since the last time,
+// but for up to two magazines (512 values, fewer if they are large) in each shard
+// that was used. Without it values are kept until Trim. A pool that nobody refers
+// to any more is collected as a whole, with or without it.
 func WithGCShrink() Option {
 	return func(c *config) { c.shrinks = true }
 }

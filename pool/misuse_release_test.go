@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !invariants
+
+package pool_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib/pool"
+)
+
+func TestSecondPutOfABufferIsIgnored(t *testing.T) {
+	var p pool.Buffers
+	b := p.Get(100)
+	p.Put(b)
+	p.Put(b)
+	if s := p.Stats(); s.Len != 1 || s.Misused != 1 || s.Puts != 1 {
+		t.Errorf("got %+v, want one idle and one misuse", s)
+	}
+	if p.Get(100) == p.Get(100) {
+		t.Error("one buffer was given out twice")
+	}
+}
+
+func TestOfTwoPutsAtTheSameTimeOneIsIgnored(t *testing.T) {
+	var p pool.Buffers
+	for i := range uint64(1000) {
+		b := p.Get(100)
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				<-start
+				p.Put(b)
+			}()
+		}
+		close(start)
+		wg.Wait()
+		if s := p.Stats(); s.Len != 1 || s.Misused != i+1 {
+			t.Fatalf("got %+v, want one idle and %d misuses", s, i+1)
+		}
+	}
+}
+
+func TestForeignBuffersAreIgnored(t *testing.T) {
+	var p, other pool.Buffers
+	p.Put(&pool.Buffer{})
+	p.Put(&pool.Buffer{B: make([]byte, 100)})
+	b := other.Get(100)
+	p.Put(b)
+	if s := p.Stats(); s.Len != 0 || s.Misused != 3 {
+		t.Errorf("got %+v, want 3 misuses", s)
+	}
+	other.Put(b) // it was not harmed
+	if s := other.Stats(); s.Len != 1 || s.Misused != 0 {
+		t.Errorf("got %+v, want one idle", s)
+	}
+}
+
+// What is written to a buffer after its Put must not get into the memory that
+// someone else has by then.
+func TestWritesAfterPutGoNowhere(t *testing.T) {
+	var p pool.Buffers
+	b := p.Get(100)
+	p.Put(b)
+	b.WriteString("too late")
+	if got := string(b.B); got != "too late" {
+		t.Errorf("got %q", got)
+	}
+	next := p.GetZeroed(100)
+	for i, c := range next.B {
+		if c != 0 {
+			t.Fatalf("byte %d: got %#02x, want 0", i, c)
+		}
+	}
+	if got := p.Stats().Misused; got != 1 {
+		t.Errorf("got %d misuses, want 1", got)
+	}
+	runtime.KeepAlive(b)
+}
