@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schema turns structs into JSON without reflection at run time: a
-// [Codec] is made once from a type, and its calls follow a list of what to write
-// where.
 package schema
 
-import (
-	"github.com/nib-log/nib/internal/plan"
-)
+import "github.com/nib-log/nib/internal/plan"
 
-// A Codec encodes values of type T.
+// MaxDepth is how deep objects and arrays may nest. What nests deeper is an
+// error, and so is what contains itself.
+const MaxDepth = plan.MaxDepth
+
+// An Error is why a value or a type cannot be encoded. Its text and its Path name
+// the place, such as Order.Items[3].Price, and it wraps what went wrong there:
+// the error of a method, a [json.UnsupportedTypeError] and the like.
+type Error = plan.Error
+
+// A Codec encodes values of type T. It never changes, and any number of
+// goroutines may use it. [For] and [MustFor] make one; the zero Codec is of no
+// use.
 type Codec[T any] struct{ plan *plan.Plan }
 
-// For returns the codec of T.
+// For returns the codec of T. The first call for a type finds out by reflection
+// how it is encoded, which is then known for the life of the program; later calls
+// take some nanoseconds and allocate the Codec, which is one word.
+//
+// The error, an [*Error], is for types of which no value can be encoded, as they
+// have a channel, function or complex number in a field that is always there, and
+// for tags of the key log that make no sense, anywhere in T.
 func For[T any]() (*Codec[T], error) {
 	p := plan.For[T]()
 	if err := p.Err(); err != nil {
@@ -21,7 +33,7 @@ func For[T any]() (*Codec[T], error) {
 	return &Codec[T]{p}, nil
 }
 
-// MustFor is For for package-level variables: it panics where For has an error.
+// MustFor is For for variables of packages: it panics where For has an error.
 func MustFor[T any]() *Codec[T] {
 	c, err := For[T]()
 	if err != nil {
@@ -30,17 +42,32 @@ func MustFor[T any]() *Codec[T] {
 	return c
 }
 
-// AppendJSON appends v.
+// AppendJSON appends *v to dst and returns the extended slice; a nil v is null.
+// Methods with a pointer receiver are called with pointers into *v, as
+// encoding/json does when it is given a pointer.
+//
+// It does not allocate, unless dst has to grow or methods of the values allocate.
+// v escapes: keep it on the heap, or in a variable that lives longer than the
+// call, if that matters.
+//
+// The error is an [*Error]; dst is then returned at its old length, but the bytes
+// behind it may have changed. Methods of the values may panic: that is passed on,
+// and nothing is damaged by it.
 func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
 	return plan.AppendPointer(c.plan, dst, v, plan.MaxDepth)
 }
 
-// AppendMap appends m, its keys sorted.
+// AppendMap appends m as an object with sorted keys, and its values as AppendAny
+// appends them. A nil map is null. Cost and errors are those of
+// [Codec.AppendJSON].
 func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 	return plan.AppendMap(dst, m, plan.MaxDepth)
 }
 
-// AppendAny appends v, whatever it is.
+// AppendAny appends v, whatever it holds, by the plan of its type, which is made
+// when it is seen for the first time. What an interface holds has no address: as
+// in encoding/json, methods with a pointer receiver count only if v is a pointer.
+// Cost and errors are those of [Codec.AppendJSON].
 func AppendAny(dst []byte, v any) ([]byte, error) {
 	return plan.AppendAny(dst, v, plan.MaxDepth)
 }

@@ -2,10 +2,7 @@
 
 package jsonenc
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // textHead is how much of a Text is copied whatever its length: four words,
 // where a loop would have to find out how many.
@@ -30,7 +27,7 @@ func MakeText(s string) Text {
 	t := Text{n: uint32(len(s)), need: uint32(len(s) + textHead)}
 	if len(s) > textHead {
 		t.long = &s
-		t.need = math.MaxInt32
+		t.need = 1 << 30 // and what is added to it, in 32 bits
 		return t
 	}
 	for i := range len(s) {

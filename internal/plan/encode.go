@@ -11,7 +11,7 @@ import (
 // hot reports whether an operation has a case of its own in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeStrings, codeTime:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeTime:
 		return true
 	}
 	return false
@@ -42,19 +42,16 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			dst = jsonenc.AppendTextBool(dst, &o.text, load[bool](at))
 		case codeFloat64:
 			dst = jsonenc.AppendTextFloat64(dst, &o.text, load[float64](at))
-		case codeStrings:
-			dst = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at))
-		case codeTime:
-			out, ok := jsonenc.AppendTextRFC3339(dst, &o.text, (*time.Time)(at))
-			if !ok {
-				_, err := appendTime(nil, at)
-				return dst, err.in(p.stepOf(o))
-			}
-			dst = out
 		case codeConst:
 			dst = jsonenc.AppendText(dst, &o.text)
 		case codeEnd:
 			return dst, nil
+		case codeTime:
+			if out, ok := jsonenc.AppendTextRFC3339(dst, &o.text, (*time.Time)(at)); ok {
+				dst = out
+				continue
+			}
+			fallthrough
 		default:
 			var err *Error
 			if dst, err = o.append(dst, at, depth-int(o.nest)); err != nil {
@@ -84,15 +81,21 @@ func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
 		if q := load[pointer](at); q != nil && p.elem.code == codeStruct {
 			return p.elem.object(dst, q, depth)
 		}
+	case codeStrings:
+		return appendStrings(dst, load[[]string](at), depth)
 	}
 	return o.sub.value(dst, at, depth)
 }
 
-func appendStrings(dst []byte, list []string) []byte {
+// appendStrings appends a list of strings.
+func appendStrings(dst []byte, list []string, depth int) ([]byte, *Error) {
 	if list == nil {
-		return append(dst, "null"...)
+		return append(dst, "null"...), nil
 	}
-	return jsonenc.AppendStrings(dst, list)
+	if depth <= 0 {
+		return dst, failure(errDepth)
+	}
+	return jsonenc.AppendStrings(dst, list), nil
 }
 
 // object appends the struct at v.
@@ -125,6 +128,8 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			return append(dst, "null"...), nil
 		}
 		return p.elements(dst, data, n, depth)
+	case codeStrings:
+		return appendStrings(dst, load[[]string](v), depth)
 	case codeArray:
 		return p.elements(dst, v, p.n, depth)
 	case codeAny:
@@ -186,8 +191,6 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 		return jsonenc.AppendBool(dst, load[bool](v))
 	case codeFloat64:
 		return jsonenc.AppendShortFloat64(dst, load[float64](v))
-	case codeStrings:
-		return appendStrings(dst, load[[]string](v))
 	case codeFloat32:
 		return jsonenc.AppendFloat32(dst, load[float32](v))
 	case codeMicros:
