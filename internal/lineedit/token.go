@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lineedit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib/internal/secret"
+)
+
+// kind is the part that a byte plays in a text.
+type kind uint8
+
+const (
+	other  kind = iota
+	word        // ASCII letters and digits, _ and -
+	wide        // bytes of characters that are not ASCII
+	stop        // ends a value
+	opener      // ( [ {
+	closer      // ends a value unless a word follows it
+	escape      // the backslash
+)
+
+var kinds = func() (table [256]kind) {
+	for c := range table {
+		switch b := byte(c); {
+		case b-'0' <= 9, b-'a' < 26, b-'A' < 26, b == '_', b == '-':
+			table[c] = word
+		case b >= 0x80:
+			table[c] = wide
+		case strings.IndexByte(" ,;&", b) >= 0:
+			table[c] = stop
+		case strings.IndexByte("([{", b) >= 0:
+			table[c] = opener
+		case strings.IndexByte(")]}>'`\"", b) >= 0:
+			table[c] = closer
+		case b == '\\':
+			table[c] = escape
+		}
+	}
+	return table
+}()
+
+// inWord tells whether c is part of a word, that is of a key.
+func inWord(c byte) bool { return kinds[c] == word || kinds[c] == wide }
+
+// afterKey masks the value of the key name, whose separator stands at i, and
+// returns where to go on. quote is the one behind the key, if any: where JSON has
+// a number or an object, the mask gets quotes, so that it stays JSON.
+func (m *masker) afterKey(i int, name, quote []byte) int {
+	from := i + 1
+	for from < m.end && (m.src[from] == ':' || m.src[from] == '=' || m.src[from] == '>') {
+		from++
+	}
+	header := from == i+1 && m.src[i] == ':' && isHeader(name)
+	start := m.skipBlanks(from)
+	header = header && start > from
+	if from, to := m.quotedAt(start); from >= 0 {
+		m.replace(from, to, secret.Text)
+		return to
+	}
+	from, single := m.skipScheme(start)
+	if q, to := m.quotedAt(from); q >= 0 {
+		m.replace(q, to, secret.Text)
+		return to
+	}
+	to := 0
+	if header && !single {
+		to = m.lineEnd(from)
+	} else {
+		to = m.tokenEnd(from)
+	}
+	if to == from {
+		return to
+	}
+	if from > start {
+		quote = nil
+	}
+	m.dst = append(append(m.dst, m.src[m.from:from]...), quote...)
+	m.dst = append(append(m.dst, secret.Text...), quote...)
+	m.from = to
+	return to
+}
+
+// skipBlanks skips spaces and tabs from i on.
+func (m *masker) skipBlanks(i int) int {
+	for {
+		switch {
+		case i < m.end && m.src[i] == ' ':
+			i++
+		case i+1 < m.end && m.src[i] == '\\' && m.src[i+1] == 't':
+			i += 2
+		default:
+			return i
+		}
+	}
+}
+
+// headers are the fields of HTTP whose values hold more than one token.
+var headers = []string{"authorization", "proxy-authorization", "cookie", "set-cookie"}
+
+func isHeader(name []byte) bool {
+	return slices.ContainsFunc(headers, func(h string) bool { return len(h) == len(name) && equalFold(name, h) })
+}
+
+// schemes are those of HTTP authentication that stay readable; true if one token
+// follows, and not a list of parameters.
+var schemes = []struct {
+	name   string
+	single bool
+}{{"bearer", true}, {"basic", true}, {"digest", false}, {"token", false}}
+
+// skipScheme skips the name of a scheme if a credential follows it.
+func (m *masker) skipScheme(i int) (next int, single bool) {
+	for _, s := range schemes {
+		to := i + len(s.name)
+		if to >= m.end || m.src[to] != ' ' || !equalFold(m.src[i:to], s.name) {
+			continue
+		}
+		next := m.skipBlanks(to)
+		if q, _ := m.quotedAt(next); q >= 0 || m.tokenEnd(next) > next {
+			return next, s.single
+		}
+	}
+	return i, false
+}
+
+// quotedAt returns where the text in the quotes that open at i begins and ends; a
+// letter or two in front of them, as in Python, may belong to them. It returns -1
+// if there are none.
+func (m *masker) quotedAt(i int) (from, to int) {
+	for p := i; p < m.end && p <= i+2; p++ {
+		switch c := m.src[p]; c {
+		case '\'', '`':
+			return p + 1, m.quoteEnd(p+1, c, 1)
+		case '\\':
+			run := m.backslashes(p)
+			p += run
+			width := quoteWidth(run)
+			if p >= m.end || m.src[p] != '"' || width != run+1 {
+				return -1, -1
+			}
+			return p + 1, m.quoteEnd(p+1, '"', width)
+		case 'b', 'B', 'u', 'U', 'r', 'R', 'f', 'F':
+		default:
+			return -1, -1
+		}
+	}
+	return -1, -1
+}
+
+// quoteEnd returns where the quoted text at i ends, before the backslashes that
+// belong to the closing quote. One that a word follows, or another quote, is taken
+// for part of the text, as it is when somebody has put quotes around a text with
+// quotes. The quote of a shorter width is that of something around it.
+func (m *masker) quoteEnd(i int, quote byte, width int) int {
+	from, run := i, 0
+	for ; i < m.end; i++ {
+		c := m.src[i]
+		if c == '\\' {
+			run++
+			continue
+		}
+		if c == quote {
+			own := 1
+			if quote == '"' {
+				own = quoteWidth(run)
+			}
+			switch at := i + 1 - own; {
+			case own < width:
+				return at
+			case own > width || quote != '"' && run%4 != 0:
+				// escaped
+			case at > from && m.isQuote(i+1, quote, width):
+				i += width // doubled
+			case i+1 >= m.end || kinds[m.src[i+1]] != word:
+				return at
+			}
+		}
+		run = 0
+	}
+	return m.end
+}
+
+// isQuote tells whether there is a quote of that width at i.
+func (m *masker) isQuote(i int, quote byte, width int) bool {
+	end := i + width - 1
+	if end >= m.end || m.src[end] != quote {
+		return false
+	}
+	for ; i < end; i++ {
+		if m.src[i] != '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// tokenEnd returns where the token at i ends. It goes on behind brackets.
+func (m *masker) tokenEnd(i int) int {
+	for i < m.end {
+		switch kinds[m.src[i]] {
+		case stop:
+			return i
+		case closer:
+			if i+1 >= m.end || kinds[m.src[i+1]] != word {
+				return i
+			}
+		case opener:
+			i = m.bracketEnd(i)
+			continue
+		case escape:
+			run := m.backslashes(i)
+			next := i + run
+			if next >= m.end {
+				return m.end
+			}
+			c := m.src[next]
+			switch {
+			case c == '"' && (next+1 >= m.end || kinds[m.src[next+1]] != word):
+				return next + 1 - quoteWidth(run)
+			case run%2 == 0:
+				i = next
+				continue
+			case c == 'n' || c == 'r' || c == 't':
+				return next - 1
+			}
+			i = next
+		}
+		i++
+	}
+	return m.end
+}
+
+// bracketEnd returns the offset behind the bracket that closes the one at i. A
+// closing bracket of the wrong kind is taken for text.
+func (m *masker) bracketEnd(i int) int {
+	var open uint64 // two bits of each open bracket, the innermost lowest
+	depth := 0
+	for i < m.end {
+		switch c := m.src[i]; c {
+		case '(', '[', '{':
+			if depth == 32 {
+				return m.end
+			}
+			open = open<<2 | uint64(c>>5&3)
+			depth++
+		case ')', ']', '}':
+			if open&3 != uint64(c>>5&3) {
+				break
+			}
+			open >>= 2
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '\\':
+			run := m.backslashes(i)
+			i += run
+			if width := quoteWidth(run); i < m.end && m.src[i] == '"' {
+				i = min(m.quoteEnd(i+1, '"', width)+width, m.end)
+			} else if run%2 == 1 {
+				i++
+			}
+			continue
+		}
+		i++
+	}
+	return m.end
+}
+
+// lineEnd returns where the line of text at i ends, or the quotes that it stands
+// in. Those of parameters, as in realm="x", do not end it.
+func (m *masker) lineEnd(i int) int {
+	for i < m.end {
+		switch c := m.src[i]; c {
+		case '\'', '`':
+			if i+1 >= m.end || kinds[m.src[i+1]] != word {
+				return i
+			}
+		case '\\':
+			run := m.backslashes(i)
+			next := i + run
+			if next >= m.end {
+				return m.end
+			}
+			switch c := m.src[next]; {
+			case c == '"' && m.src[i-1] == '=':
+				width := quoteWidth(run)
+				i = min(m.quoteEnd(next+1, '"', width)+width, m.end)
+				continue
+			case c == '"':
+				return next + 1 - quoteWidth(run)
+			case c == 'n' || c == 'r':
+				if run%2 == 0 { // escaped once more
+					return i
+				}
+				return next - 1
+			}
+			i = next
+		}
+		i++
+	}
+	return m.end
+}
