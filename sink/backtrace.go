@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/pool"
+)
+
+// BacktraceConfig sets up a [Backtrace].
+type BacktraceConfig struct {
+	// Level and above are handed on at once, what is below is held back. The
+	// default is LevelInfo, the zero Level.
+	Level nib.Level
+	// Trigger and above make what is held back be written first. It must be above
+	// Level. The zero Level stands for LevelError.
+	Trigger nib.Level
+	// Bytes is how many bytes of lines are held back, for each ring; 64 KiB by
+	// default. There are no more than Bytes/64 lines, the list of which takes
+	// another 1.25·Bytes at most.
+	Bytes int
+	// Mark is the key of a field, with the value true, that lines get that were
+	// held back: they come later than their time says. The default is
+	// "backtrace"; nib.OmitKey leaves it out.
+	Mark string
+}
+
+// Validate returns all that is wrong with c, joined.
+func (c BacktraceConfig) Validate() error {
+	c = c.withDefaults()
+	var errs []error
+	if c.Trigger <= c.Level {
+		errs = append(errs, fmt.Errorf("nib/sink: Trigger %s is not above Level %s", c.Trigger, c.Level))
+	}
+	if c.Bytes < 0 || c.Bytes > maxRing {
+		errs = append(errs, fmt.Errorf("nib/sink: Bytes is %d, want 0 to %d", c.Bytes, maxRing))
+	}
+	for i := range len(c.Mark) {
+		if b := c.Mark[i]; b < ' ' || b > '~' || b == '"' || b == '\\' {
+			errs = append(errs, fmt.Errorf("nib/sink: Mark %q is not plain ASCII", c.Mark))
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c BacktraceConfig) withDefaults() BacktraceConfig {
+	if c.Trigger == 0 {
+		c.Trigger = nib.LevelError
+	}
+	if c.Bytes == 0 {
+		c.Bytes = 64 << 10
+	}
+	if c.Mark == "" {
+		c.Mark = "backtrace"
+	}
+	return c
+}
+
+// maxRing is what a ring may have.
+const maxRing = 1 << 30
+
+// A Backtracer is the sink that [Backtrace] makes.
+type Backtracer struct {
+	branches
+	sink   nib.Sink
+	config BacktraceConfig
+	mark   string
+	rings  *pool.Pool[*ring] // empty ones
+
+	mu   sync.Mutex // protects ring
+	ring *ring      // nil until there is something to hold back
+
+	passed, held, dumped                   atomic.Uint64
+	overwritten, tooLarge, discarded, gone atomic.Uint64
+}
+
+var (
+	_ nib.Sink = (*Backtracer)(nil)
+	_ Counter  = (*Backtracer)(nil)
+)
+
+// Backtrace makes a sink that holds back the lines below a level, the last of
+// them in a ring of bounded size, and writes them to s only when something has
+// gone wrong: before a line of level Trigger or above. So the debug lines that
+// led to an error are there, and those that led to none cost no disk.
+//
+// The logger must be willing to make such lines: its level (WithLevel) decides
+// which lines there are at all, Level here decides which of them are held back.
+//
+// The ring of the Backtracer is for all lines that are written to it. [Scope] has
+// a ring of its own, for one request or job. Lines come out in the order in which
+// they came in, as whole records with their old time, and marked with a field.
+// A line that does not fit in the ring is dropped, as are the oldest when it is
+// full; both are counted. Flush does not write what is held back.
+//
+// It panics if s is nil or c is not valid. Any number of goroutines may write at
+// the same time. 0 allocs per line once the ring has its size.
+func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	c = c.withDefaults()
+	return &Backtracer{
+		branches: newBranches("Backtrace", s),
+		sink:     s,
+		config:   c,
+		mark:     markField(c.Mark),
+		rings:    pool.New(func() *ring { return &ring{limit: c.Bytes} }, pool.WithLimit(idleRings), pool.WithGCShrink()),
+	}
+}
+
+// idleRings is how many rings are kept for the scopes to come.
+const idleRings = 256
+
+// WriteRecord hands r on or holds it back. Both are success.
+func (b *Backtracer) WriteRecord(r *nib.Record) error {
+	if r.Level < b.config.Level {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.hold(&b.ring, r)
+		return nil
+	}
+	var err error
+	if r.Level >= b.config.Trigger {
+		err = b.Dump()
+	}
+	b.passed.Add(1)
+	return join(err, b.sink.WriteRecord(r))
+}
+
+// hold puts r into a ring, which is protected by the caller's lock.
+func (b *Backtracer) hold(g **ring, r *nib.Record) {
+	if *g == nil {
+		*g = b.rings.Get()
+	}
+	b.held.Add(1)
+	dropped, fits := (*g).put(r, b.mark)
+	b.overwritten.Add(uint64(dropped))
+	if !fits {
+		b.tooLarge.Add(1)
+	}
+}
+
+// Dump writes what is held back, and goes on to hold back. Its error says what
+// was lost.
+func (b *Backtracer) Dump() error { return b.dump(b.swap()) }
+
+// Discard forgets what is held back, and goes on to hold back.
+func (b *Backtracer) Discard() { b.forget(b.swap()) }
+
+func (b *Backtracer) swap() *ring {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.ring
+	b.ring = nil
+	return g
+}
+
+// dump writes the lines of a ring that nobody else has, which may be nil, and
+// gives it back. No lock is held, since the sink may log.
+func (b *Backtracer) dump(g *ring) (err error) {
+	if g == nil {
+		return nil
+	}
+	done, lost := 0, 0
+	defer func() { // also when the sink panics
+		b.dumped.Add(uint64(done))
+		b.gone.Add(uint64(g.count - done))
+		g.reset()
+		b.rings.Put(g)
+	}()
+	for i := range g.count {
+		r := g.record(i)
+		if e := b.sink.WriteRecord(&r); e != nil {
+			lost++
+			err = e
+		} else {
+			done++
+		}
+	}
+	if lost > 0 {
+		err = fmt.Errorf("nib/sink: Backtrace: %d of %d lines held back are lost: %w", lost, g.count, err)
+	}
+	return err
+}
+
+// forget drops the lines of a ring that nobody else has.
+func (b *Backtracer) forget(g *ring) {
+	if g == nil {
+		return
+	}
+	b.discarded.Add(uint64(g.count))
+	g.reset()
+	b.rings.Put(g)
+}
+
+// Counters implements Counter.
+func (b *Backtracer) Counters(visit Visit) {
+	s := b.Stats()
+	visit("nib_backtrace_passed_total", "Lines that were handed on at once.", s.Passed)
+	visit("nib_backtrace_held_total", "Lines that were held back.", s.Held)
+	visit("nib_backtrace_dumped_total", "Lines held back that were written later.", s.Dumped)
+	for _, d := range []struct {
+		reason string
+		lines  uint64
+	}{{"discarded", s.Discarded}, {"overwritten", s.Overwritten}, {"too large", s.TooLarge}, {"failed", s.Failed}} {
+		visit("nib_backtrace_dropped_total", "Lines held back that were never written.", d.lines, "reason", d.reason)
+	}
+	visit("nib_backtrace_pending", "Lines that are held back now.", s.Pending)
+	b.visit(visit)
+}
+
+// BacktraceStats tells what became of the lines of a [Backtracer] and its scopes.
+// While no line is under way, Held = Dumped + Discarded + Overwritten + TooLarge +
+// Failed + Pending.
+type BacktraceStats struct {
+	Passed      uint64 // handed on at once
+	Held        uint64 // held back
+	Dumped      uint64 // of these, written later
+	Discarded   uint64 // nothing had gone wrong
+	Overwritten uint64 // the ring was full of newer ones
+	TooLarge    uint64 // one line was larger than the ring
+	Failed      uint64 // the sink did not take them
+	Pending     uint64 // held back now
+}
+
+// Stats returns the counts so far. It may be called at any time.
+func (b *Backtracer) Stats() BacktraceStats {
+	s := BacktraceStats{
+		Dumped:      b.dumped.Load(),
+		Discarded:   b.discarded.Load(),
+		Overwritten: b.overwritten.Load(),
+		TooLarge:    b.tooLarge.Load(),
+		Failed:      b.gone.Load(),
+		Passed:      b.passed.Load(),
+	}
+	s.Held = b.held.Load() // last, so that Pending is never negative
+	s.Pending = s.Held - s.Dumped - s.Discarded - s.Overwritten - s.TooLarge - s.Failed
+	return s
+}

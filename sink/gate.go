@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// ErrClosed is the error of a line for a [Limiter] or [Sampler] that was closed.
+var ErrClosed = errors.New("nib/sink: written after Close")
+
+// sweepEvery is how often, at most, lines of any call site make a gate announce
+// the debts of all others.
+const sweepEvery = time.Second
+
+// A verdict says what a gate does with a line.
+type verdict int
+
+const (
+	pass      verdict = iota
+	notSite           // suppressed, and it was its own site that had too many
+	notInSite         // suppressed for another reason
+)
+
+// A rule decides which lines pass a gate.
+type rule interface {
+	// bySite tells whether lines of a level are judged by where they come from.
+	bySite(level int) bool
+	// judge decides on one line. a is what is known of its site, locked, or nil
+	// where that does not count. It must not block.
+	judge(a *account, level int, now int64) verdict
+}
+
+// An account is what a gate knows of a call site or message.
+type account struct {
+	at   int64  // the rule's; math.MinInt64 at first
+	n    uint64 // the rule's
+	owed uint64 // lines suppressed and not announced
+	text text   // of the message, if there is no call site
+}
+
+// A gate lets lines pass or suppresses them, and announces what it has
+// suppressed. It is what Limit and Sample have in common.
+type gate struct {
+	branches
+	name  string // for counters: "limit"
+	sink  nib.Sink
+	rule  rule
+	key   func(*nib.Record) key
+	clock func() time.Time // nil: the system's
+	base  time.Time
+
+	sites     table[account]
+	notices   notices
+	rest      byLevel      // debts of no site that is known: those of forgotten sites, and lines suppressed for their level
+	owing     atomic.Int64 // lines not announced, those in the hands of an announcement included
+	nextSweep atomic.Int64
+	closed    atomic.Bool
+
+	passed, suppressed   byLevel
+	announced, forgotten atomic.Uint64
+}
+
+func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout, clock func() time.Time) {
+	g.branches = newBranches(combinator, s)
+	g.neverLogs = g.neverLogs && clock == nil
+	g.name, g.sink, g.rule, g.clock, g.base = name, s, r, clock, time.Now()
+	g.sites = newTable[account](sites)
+	g.notices.start(s, layout)
+	g.nextSweep.Store(math.MinInt64)
+	inner, _ := s.(flusher)
+	g.flushers, g.flushNames = []flusher{announcer{g, inner}}, []string{g.names[0]}
+}
+
+// now is the time for rules: by a clock that nobody sets, unless there is one of
+// the user's.
+func (g *gate) now() int64 {
+	if g.clock == nil {
+		return int64(time.Since(g.base))
+	}
+	return g.clock().UnixNano()
+}
+
+// time is the time for lines.
+func (g *gate) time() time.Time {
+	if g.clock == nil {
+		return time.Now()
+	}
+	return g.clock()
+}
+
+// WriteRecord hands r on, with what there is to announce before it, or suppresses
+// it. Both are success.
+func (g *gate) WriteRecord(r *nib.Record) error {
+	if g.closed.Load() {
+		return ErrClosed
+	}
+	now, level := g.now(), levelIndex(r.Level)
+	v, d := g.judge(r, level, now)
+	if v != pass {
+		g.suppressed[level].Add(1)
+		return nil
+	}
+	g.passed[level].Add(1)
+	if g.owing.Load() > 0 {
+		// The line is not lost when an announcement fails, which will be made again.
+		if d.lines > 0 {
+			_ = g.announce(&d)
+		}
+		if next := g.nextSweep.Load(); now >= next && g.nextSweep.CompareAndSwap(next, now+int64(sweepEvery)) {
+			_ = g.announceAll()
+		}
+	}
+	return g.sink.WriteRecord(r)
+}
+
+// judge decides on a line, and takes over the debt of its site if it passes.
+func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
+	if !g.rule.bySite(level) {
+		if v = g.rule.judge(nil, level, now); v != pass {
+			g.owing.Add(1)
+			g.rest[level].Add(1)
+		}
+		return v, d
+	}
+	k := g.key(r)
+	k.level = int8(level)
+	s := g.sites.set(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, known := s.find(k)
+	if !known {
+		g.forget(w)
+		*w = slot[account]{key: k, value: account{at: math.MinInt64}}
+		if k.pc == 0 {
+			w.value.text.set(r.Message)
+		}
+	}
+	s.uses++
+	w.rank = s.uses
+	switch v = g.rule.judge(&w.value, level, now); v {
+	case pass:
+		if w.value.owed > 0 {
+			d = takeDebt(w)
+		}
+	case notSite:
+		g.owing.Add(1)
+		w.value.owed++
+	case notInSite:
+		g.owing.Add(1)
+		g.rest[level].Add(1)
+	}
+	return v, d
+}
+
+// takeDebt takes over what the account in w owes. The set is locked.
+func takeDebt(w *slot[account]) debt {
+	d := debt{key: w.key, lines: w.value.owed, text: w.value.text}
+	w.value.owed = 0
+	return d
+}
+
+// forget leaves the debt of a site, which is to give way to another, to its level.
+func (g *gate) forget(w *slot[account]) {
+	if w.key.used {
+		g.rest[w.key.level].Add(w.value.owed)
+		g.forgotten.Add(1)
+	}
+}
+
+// announce writes the line for d. If that fails, the debt remains.
+func (g *gate) announce(d *debt) (err error) {
+	done := false
+	defer func() {
+		if !done || err != nil { // also when the sink ends the goroutine
+			g.giveBack(d)
+			return
+		}
+		g.announced.Add(d.lines)
+		g.owing.Add(-int64(d.lines))
+	}()
+	err = g.notices.send(d, g.time())
+	done = true
+	return err
+}
+
+// giveBack makes d a debt again.
+func (g *gate) giveBack(d *debt) {
+	s := g.sites.set(d.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w, known := s.find(d.key); known {
+		w.value.owed += d.lines
+	} else {
+		g.rest[d.key.level].Add(d.lines)
+	}
+}
+
+// announceAll announces all debts, or those up to the first that the sink does
+// not take.
+func (g *gate) announceAll() error {
+	for i := range g.rest {
+		d := debt{key: key{level: int8(i)}, lines: g.rest[i].Swap(0)}
+		if d.lines > 0 {
+			if err := g.announce(&d); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range g.sites.sets {
+		s := &g.sites.sets[i]
+		for j := range s.slots {
+			if d := debtIn(s, j); d.lines > 0 {
+				if err := g.announce(&d); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// debtIn takes over the debt in one slot.
+func debtIn(s *set[account], slot int) (d debt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := &s.slots[slot]; w.value.owed > 0 {
+		d = takeDebt(w)
+	}
+	return d
+}
+
+// An announcer is the gate as something to flush.
+type announcer struct {
+	gate *gate
+	sink flusher // nil if the sink holds nothing back
+}
+
+// Flush announces all debts and flushes the sink.
+func (a announcer) Flush(ctx context.Context) error {
+	err := a.gate.announceAll()
+	if a.sink != nil {
+		err = join(err, a.sink.Flush(ctx))
+	}
+	return err
+}
+
+// Close announces all debts. Lines that come later are refused with [ErrClosed].
+// It does not close the sink, which belongs to who opened it, and must come
+// before that. It may be called several times.
+func (g *gate) Close() error {
+	g.closed.Store(true)
+	return g.announceAll()
+}
+
+// Counters implements Counter.
+func (g *gate) Counters(visit Visit) {
+	name := "nib_" + g.name
+	g.passed.visit(visit, name+"_passed_total", "Lines that were handed on.")
+	g.suppressed.visit(visit, name+"_suppressed_total", "Lines that were suppressed.")
+	visit(name+"_announced_total", "Suppressed lines that a count line has told of.", g.announced.Load())
+	visit(name+"_forgotten_total", "Call sites or messages that gave way to others.", g.forgotten.Load())
+	g.visit(visit)
+}
+
+// SuppressionStats tells what became of the lines of a [Limiter] or [Sampler].
+// While no line is under way, Taken = Passed + Suppressed and Suppressed =
+// Announced + Owed.
+type SuppressionStats struct {
+	Taken      uint64
+	Passed     uint64 // handed on
+	Suppressed uint64
+	Announced  uint64 // suppressed lines that a count line has told of
+	Owed       uint64 // suppressed lines that the next one will tell of
+	Forgotten  uint64 // call sites or messages that gave way to others
+}
+
+// Stats returns the counts so far. It may be called at any time.
+func (g *gate) Stats() SuppressionStats {
+	s := SuppressionStats{
+		Passed:     g.passed.total(),
+		Suppressed: g.suppressed.total(),
+		Announced:  g.announced.Load(),
+		Owed:       uint64(max(g.owing.Load(), 0)),
+		Forgotten:  g.forgotten.Load(),
+	}
+	s.Taken = s.Passed + s.Suppressed
+	return s
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A Rate is how many lines may pass: Burst at once and PerSecond in the long run.
+// The zero Rate lets all pass; one with a Burst only, that many and then none.
+type Rate struct {
+	PerSecond float64
+	Burst     int // default: PerSecond, rounded up
+}
+
+// LimitConfig sets up a [Limit]. The zero value limits nothing.
+//
+// The keys of the maps are named levels. A line of another level, as "info+2",
+// counts as the next lower named one.
+type LimitConfig struct {
+	PerSite   Rate               // for the lines of one call site and level
+	PerSiteAt map[nib.Level]Rate // in place of PerSite at a level
+	PerLevel  map[nib.Level]Rate // for all lines of a level together
+
+	// MaxSites is how many pairs of call site and level are remembered, rounded
+	// up to a power of two; 1024 by default. Each takes 128 bytes.
+	MaxSites int
+	// Layout is that of the count lines; it should be the loggers'.
+	Layout nib.Layout
+	// Now replaces the clock. It must be safe for concurrent use.
+	Now func() time.Time
+}
+
+// Validate returns all that is wrong with c, joined.
+func (c LimitConfig) Validate() error {
+	errs := []error{c.PerSite.validate("PerSite")}
+	for l, r := range c.PerSiteAt {
+		errs = append(errs, r.validate("PerSiteAt "+l.String()), validLevel("PerSiteAt", l))
+	}
+	for l, r := range c.PerLevel {
+		errs = append(errs, r.validate("PerLevel "+l.String()), validLevel("PerLevel", l))
+	}
+	return errors.Join(append(errs, validSize("MaxSites", c.MaxSites))...)
+}
+
+func (r Rate) validate(of string) error {
+	switch {
+	case r.PerSecond < 0 || math.IsNaN(r.PerSecond):
+		return fmt.Errorf("nib/sink: %s: PerSecond is %v", of, r.PerSecond)
+	case r.Burst < 0:
+		return fmt.Errorf("nib/sink: %s: Burst is %d", of, r.Burst)
+	}
+	return nil
+}
+
+func validLevel(of string, l nib.Level) error {
+	if levelAt(levelIndex(l)) != l {
+		return fmt.Errorf("nib/sink: %s: level %s is not a named one", of, l)
+	}
+	return nil
+}
+
+// maxRemembered bounds the tables, which are made at once: 128 MiB.
+const maxRemembered = 1 << 20
+
+func validSize(of string, n int) error {
+	if n < 0 || n > maxRemembered {
+		return fmt.Errorf("nib/sink: %s is %d, want 0 to %d", of, n, maxRemembered)
+	}
+	return nil
+}
+
+// A Limiter is the sink that [Limit] makes.
+type Limiter struct{ gate }
+
+var (
+	_ nib.Sink = (*Limiter)(nil)
+	_ Counter  = (*Limiter)(nil)
+)
+
+// Limit makes a sink that hands on to s no more lines than c allows, and counts
+// the rest. There is a token bucket for each call site and level, and one for
+// each level; a line takes a token of both or of neither. The call site of a line
+// is known if the logger has [nib.WithCaller]; otherwise lines with the same
+// message count as one site.
+//
+// What was suppressed is announced, by a line such as
+//
+//	{"time":"…","level":"info","caller":"db/pool.go:71","count":412,"message":"lines suppressed"}
+//
+// at the level of those it stands for: before the next line of the same site and
+// level that passes; before the next line of any other that passes, once a
+// second at most; and by Flush and Close. Lines without a call site are named by
+// the beginning of their message, in a field "of". Lines suppressed for their
+// level are announced by level alone.
+//
+// Sites are remembered in sets of eight. The one of a set that has been quiet for
+// the longest gives way to a new one: its count goes to that of its level, and
+// when it comes back its bucket is full, so a program with more sites than
+// MaxSites may see more lines than the limit, never fewer.
+//
+// A suppressed line is success for the logger. It panics if s is nil or c is not
+// valid. Any number of goroutines may write at the same time. 0 allocs per line,
+// but for the text of a call site when it is first announced.
+func Limit(s nib.Sink, c LimitConfig) *Limiter {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	r := new(limits)
+	for i := range levels {
+		site, ok := c.PerSiteAt[levelAt(i)]
+		if !ok {
+			site = c.PerSite
+		}
+		r.sites[i] = newBucket(site)
+		r.levels[i].bucket = newBucket(c.PerLevel[levelAt(i)])
+		r.levels[i].at = math.MinInt64
+	}
+	sites := c.MaxSites
+	if sites == 0 {
+		sites = 1024
+	}
+	l := new(Limiter)
+	l.start("Limit", "limit", s, r, sites, c.Layout, c.Now)
+	l.key = l.sites.site
+	return l
+}
+
+// limits is the rule of a Limit.
+type limits struct {
+	sites  [levels]bucket
+	levels [levels]struct {
+		bucket
+		mu sync.Mutex // protects at
+		at int64
+	}
+}
+
+func (l *limits) bySite(level int) bool { return l.sites[level].limited }
+
+func (l *limits) judge(a *account, level int, now int64) verdict {
+	var before int64
+	if a != nil {
+		before = a.at
+		if !l.sites[level].take(&a.at, now) {
+			return notSite
+		}
+	}
+	of := &l.levels[level]
+	if !of.limited {
+		return pass
+	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if of.take(&of.at, now) {
+		return pass
+	}
+	if a != nil {
+		a.at = before
+	}
+	return notInSite
+}
+
+// A bucket is a token bucket in the form of the generic cell rate algorithm (ITU-T
+// I.371): instead of the tokens it keeps the time at which it will be full, so
+// that a number is all its state and nothing has to be filled.
+type bucket struct {
+	limited  bool
+	interval int64 // nanoseconds that a token takes to come
+	room     int64 // that all tokens but one take
+}
+
+func newBucket(r Rate) bucket {
+	if r == (Rate{}) || math.IsInf(r.PerSecond, 1) {
+		return bucket{}
+	}
+	burst := int64(r.Burst)
+	if burst == 0 {
+		burst = int64(min(max(math.Ceil(r.PerSecond), 1), 1<<30))
+	}
+	longest := float64(1<<61) / float64(burst) // 73 years: no rate at all, and no overflow
+	interval := int64(min(max(math.Round(float64(time.Second)/r.PerSecond), 1), longest))
+	return bucket{limited: true, interval: interval, room: (burst - 1) * interval}
+}
+
+// take takes a token if there is one. full is the time at which the bucket will be
+// full.
+func (b *bucket) take(full *int64, now int64) bool {
+	at := max(*full, now)
+	// No bucket is further from full than when it is empty: if this one is, the
+	// clock was set back.
+	at = min(at, now+b.room+b.interval)
+	if at-now > b.room {
+		*full = at
+		return false
+	}
+	*full = at + b.interval
+	return true
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/nib-log/nib"
+)
+
+// A ring keeps copies of the last records that fit in a number of bytes. It is
+// used by one goroutine at a time.
+//
+// The lines stand whole in data, one behind the other; the next one begins at the
+// start again when it does not fit in what is left. data grows up to the limit
+// before that happens for the first time, so a short ring stays small.
+type ring struct {
+	limit int
+	data  []byte // len is how far it was ever filled
+	head  int    // where the next line goes
+	round bool   // head has started again and the oldest line has not
+
+	lines []held // a queue: count of them from first on, with wrap-around
+	first int
+	count int
+}
+
+// held is a record in a ring. It takes 80 bytes.
+type held struct {
+	time      int64
+	pc        uintptr
+	logger    string
+	spool     uint64
+	seq       uint64
+	level     nib.Level
+	at, end   uint32 // its line in data
+	from, to  uint32 // its message in the line
+	noMessage bool
+}
+
+// bytesPerLine is the share of a ring's bytes that allows for one line more, so
+// that a list of the shortest lines does not outgrow the lines. It is less than a
+// line with a time and a level has.
+const bytesPerLine = 64
+
+// put adds a copy of r, with mark as its last field, and makes room by dropping
+// the oldest ones. It tells how many those were, or that r itself is too large.
+func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
+	size := len(r.Line) + len(mark)
+	if size > g.limit {
+		return 0, false
+	}
+	for g.count > 0 && (g.count >= max(g.limit/bytesPerLine, 1) || !g.place(size)) {
+		g.drop()
+		dropped++
+	}
+	if g.count == 0 {
+		g.head, g.round = 0, false
+	}
+	at := g.head
+	g.head += size
+	if g.head > len(g.data) {
+		g.data = append(g.data, make([]byte, g.head-len(g.data))...)
+	}
+	line := appendMarked(g.data[at:at], r.Line, mark)
+	from, ok := offset(r.Line, r.Message)
+	g.push(held{
+		time: r.Time, pc: r.PC, logger: r.Logger, spool: r.Spool, seq: r.Seq, level: r.Level,
+		at: uint32(at), end: uint32(at + len(line)),
+		from: uint32(from), to: uint32(from + len(r.Message)), noMessage: !ok,
+	})
+	return dropped, true
+}
+
+// place finds room for a line behind the newest one, and moves head there.
+func (g *ring) place(size int) bool {
+	oldest := int(g.lines[g.first].at)
+	if g.round {
+		return g.head+size <= oldest
+	}
+	if g.head+size <= g.limit {
+		return true
+	}
+	if size <= oldest {
+		g.head, g.round = 0, true
+		return true
+	}
+	return false
+}
+
+// drop forgets the oldest line.
+func (g *ring) drop() {
+	before := g.lines[g.first].at
+	g.lines[g.first] = held{}
+	g.first = (g.first + 1) % len(g.lines)
+	g.count--
+	if g.count > 0 && g.lines[g.first].at < before {
+		g.round = false
+	}
+}
+
+func (g *ring) push(h held) {
+	if g.count == len(g.lines) {
+		grown := make([]held, max(2*g.count, 8))
+		for i := range g.count {
+			grown[i] = g.lines[(g.first+i)%g.count]
+		}
+		g.lines, g.first = grown, 0
+	}
+	g.lines[(g.first+g.count)%len(g.lines)] = h
+	g.count++
+}
+
+// record gives the i-th oldest record. Its bytes lie in the ring.
+func (g *ring) record(i int) nib.Record {
+	h := &g.lines[(g.first+i)%len(g.lines)]
+	r := nib.Record{
+		Time: h.time, Level: h.level, PC: h.pc, Logger: h.logger, Spool: h.spool, Seq: h.seq,
+		Line: g.data[h.at:h.end:h.end],
+	}
+	if !h.noMessage {
+		r.Message = r.Line[h.from:h.to]
+	}
+	return r
+}
+
+// reset forgets all lines and keeps the memory.
+func (g *ring) reset() {
+	for g.count > 0 {
+		g.drop()
+	}
+	g.head, g.round = 0, false
+}
+
+// markField gives a field that says true, as put wants it; "" for no key.
+func markField(key string) string {
+	if key == nib.OmitKey {
+		return ""
+	}
+	return "," + strconv.Quote(key) + ":true"
+}
+
+// appendMarked appends line with one field more at its end, where offsets into
+// the line do not change. What is not an object is left as it is.
+func appendMarked(dst, line []byte, mark string) []byte {
+	n := len(line) - len("}\n")
+	if mark == "" || n < 1 || line[0] != '{' || line[n] != '}' {
+		return append(dst, line...)
+	}
+	if n == 1 {
+		mark = mark[1:] // the only field has no comma before it
+	}
+	return append(append(append(dst, line[:n]...), mark...), "}\n"...)
+}
+
+// offset tells where message lies in line. It does so by their capacities, as
+// long as both end with the same buffer, and else by their text.
+func offset(line, message []byte) (at int, ok bool) {
+	if message == nil {
+		return 0, false
+	}
+	at = cap(line) - cap(message)
+	if at < 0 || at+len(message) > len(line) || !bytes.Equal(line[at:at+len(message)], message) {
+		at = bytes.LastIndex(line, message)
+	}
+	return at, at >= 0
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+)
+
+// SitesConfig sets up [Sites].
+type SitesConfig struct {
+	// MaxSites is how many call sites are told apart, rounded up to a power of
+	// two; 1024 by default. Each takes 128 bytes.
+	MaxSites int
+}
+
+// Validate returns what is wrong with c.
+func (c SitesConfig) Validate() error { return validSize("MaxSites", c.MaxSites) }
+
+// A SiteCounter is the sink that [Sites] makes.
+type SiteCounter struct {
+	branches
+	sink  nib.Sink
+	table table[usage]
+
+	otherLines, otherBytes atomic.Uint64 // of sites that gave way
+}
+
+// usage is what one call site has written.
+type usage struct {
+	lines, bytes uint64
+	text         text // of the message, if there is no call site
+}
+
+var (
+	_ nib.Sink = (*SiteCounter)(nil)
+	_ Counter  = (*SiteCounter)(nil)
+)
+
+// Sites makes a sink that hands every record on to s, and counts lines and bytes
+// per call site: which line of the program fills the disk. The call site is known
+// if the logger has [nib.WithCaller]; otherwise lines are counted by message.
+//
+// What is counted is what was handed to s, whatever became of it. Call sites are
+// kept in sets of eight. When one of them is full, the site with the fewest bytes
+// gives way to a new one, and what it has written counts as "other" from then
+// on: the sum stays exact, and the figure of a site that comes and goes is too
+// low.
+//
+// It panics if s is nil or c is not valid. Any number of goroutines may write at
+// the same time. 0 allocs per line.
+func Sites(s nib.Sink, c SitesConfig) *SiteCounter {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	sites := c.MaxSites
+	if sites == 0 {
+		sites = 1024
+	}
+	return &SiteCounter{branches: newBranches("Sites", s), sink: s, table: newTable[usage](sites)}
+}
+
+// WriteRecord counts r and hands it on.
+func (c *SiteCounter) WriteRecord(r *nib.Record) error {
+	c.count(r)
+	return c.sink.WriteRecord(r)
+}
+
+func (c *SiteCounter) count(r *nib.Record) {
+	k := c.table.site(r)
+	s := c.table.set(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, known := s.find(k)
+	if !known {
+		c.otherLines.Add(w.value.lines)
+		c.otherBytes.Add(w.value.bytes)
+		*w = slot[usage]{key: k}
+		if k.pc == 0 {
+			w.value.text.set(r.Message)
+		}
+	}
+	w.value.lines++
+	w.value.bytes += uint64(len(r.Line))
+	w.rank = w.value.bytes
+}
+
+// A SiteCount is what one call site has written.
+type SiteCount struct {
+	Function string  `json:"function,omitempty"` // "" if the call site was not taken
+	File     string  `json:"file,omitempty"`
+	Line     int     `json:"line,omitempty"`
+	Message  string  `json:"message,omitempty"` // beginning of the message, if there is no call site
+	Lines    uint64  `json:"lines"`
+	Bytes    uint64  `json:"bytes"`
+	Share    float64 `json:"share"` // of all bytes, 0 to 1
+}
+
+// SiteReport is what a [SiteCounter] has counted.
+type SiteReport struct {
+	Lines uint64      `json:"lines"` // of all sites
+	Bytes uint64      `json:"bytes"`
+	Sites []SiteCount `json:"sites"` // those that were asked for, the most bytes first
+	Other SiteCount   `json:"other"` // all the rest
+}
+
+// Report tells which n sites have written the most bytes; all sites that are
+// known if n is negative. It may be called at any time, and allocates.
+func (c *SiteCounter) Report(n int) SiteReport {
+	type site struct {
+		key key
+		usage
+	}
+	var sites []site
+	// What gives way meanwhile is counted twice if other is read after it.
+	rep := SiteReport{Other: SiteCount{Lines: c.otherLines.Load(), Bytes: c.otherBytes.Load()}}
+	for i := range c.table.sets {
+		s := &c.table.sets[i]
+		s.mu.Lock()
+		for _, w := range s.slots {
+			if w.key.used {
+				sites = append(sites, site{w.key, w.value})
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.SortFunc(sites, func(a, b site) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(b.lines, a.lines),
+			cmp.Compare(a.key.pc, b.key.pc), cmp.Compare(a.key.message, b.key.message))
+	})
+	if n < 0 || n > len(sites) {
+		n = len(sites)
+	}
+	for _, s := range sites[n:] {
+		rep.Other.Lines += s.lines
+		rep.Other.Bytes += s.bytes
+	}
+	rep.Lines, rep.Bytes = rep.Other.Lines, rep.Other.Bytes
+	rep.Sites = make([]SiteCount, n)
+	for i, s := range sites[:n] {
+		rep.Sites[i] = siteCount(s.key.pc, &s.usage)
+		rep.Lines += s.lines
+		rep.Bytes += s.bytes
+	}
+	for i := range rep.Sites {
+		rep.Sites[i].Share = share(rep.Sites[i].Bytes, rep.Bytes)
+	}
+	rep.Other.Share = share(rep.Other.Bytes, rep.Bytes)
+	return rep
+}
+
+func siteCount(pc uintptr, u *usage) SiteCount {
+	c := SiteCount{Lines: u.lines, Bytes: u.bytes, Message: u.text.unescaped()}
+	if pc != 0 {
+		f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+		c.Function, c.File, c.Line = f.Function, f.File, f.Line
+		if f.Function == "" {
+			c.Function = fmt.Sprintf("%#x", pc) // of a plugin, or made up
+		}
+	}
+	return c
+}
+
+func share(part, all uint64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(part) / float64(all)
+}
+
+// Counters implements Counter. Counts per call site are left out, since there may
+// be too many for a monitoring system.
+func (c *SiteCounter) Counters(visit Visit) {
+	r := c.Report(0)
+	visit("nib_sites_lines_total", "Lines that were counted by call site.", r.Lines)
+	visit("nib_sites_bytes_total", "Bytes of the lines that were counted by call site.", r.Bytes)
+	c.visit(visit)
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+)
+
+// A key is what lines are told apart by: their call site or, where that was not
+// taken, a hash of their message; and perhaps their level. Two messages with the
+// same hash of 64 bits are taken for one.
+type key struct {
+	pc      uintptr
+	message uint64
+	level   int8
+	used    bool // false in a slot that was never used
+}
+
+// A table keeps a value for a bounded number of keys. A key has its place in one
+// of many small sets; when the set is full, the key with the lowest rank in it
+// gives way. So nothing is ever moved, a look is at no more than waysPerSet
+// keys, and goroutines meet only where they use the same set.
+type table[V any] struct {
+	sets  []set[V] // a power of two
+	shift uint
+	seed  maphash.Seed
+}
+
+const waysPerSet = 8
+
+type set[V any] struct {
+	mu    sync.Mutex // protects all below
+	uses  uint64     // for owners that rank by use
+	slots [waysPerSet]slot[V]
+}
+
+type slot[V any] struct {
+	key   key
+	rank  uint64
+	value V
+}
+
+// newTable makes a table for at least n keys.
+func newTable[V any](n int) table[V] {
+	b := bits.Len(uint(max(n-1, 0) / waysPerSet))
+	return table[V]{sets: make([]set[V], 1<<b), shift: uint(64 - b), seed: maphash.MakeSeed()}
+}
+
+// site is the key of a line by its call site, or else by its message.
+func (t *table[V]) site(r *nib.Record) key {
+	if r.PC != 0 {
+		return key{pc: r.PC, used: true}
+	}
+	return t.message(r)
+}
+
+// message is the key of a line by its message.
+func (t *table[V]) message(r *nib.Record) key {
+	return key{message: maphash.Bytes(t.seed, r.Message), used: true}
+}
+
+// set is where a key has its place.
+func (t *table[V]) set(k key) *set[V] {
+	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio: the upper bits are mixed well
+	return &t.sets[h>>t.shift]
+}
+
+// find gives the slot of k or, if k is not known, the one that is to be
+// overwritten with it. The set is locked.
+func (s *set[V]) find(k key) (found *slot[V], known bool) {
+	for i := range s.slots {
+		w := &s.slots[i]
+		switch {
+		case w.key == k:
+			return w, true
+		case !w.key.used:
+			return w, false // those behind were not used either
+		case found == nil || w.rank < found.rank:
+			found = w
+		}
+	}
+	return found, false
+}
+
+// A text is the beginning of a message as it stands in the line, escaped.
+type text struct {
+	bytes [56]byte
+	size  uint8
+}
+
+func (t *text) set(message []byte) {
+	t.size = uint8(copy(t.bytes[:], message[:cut(message, len(t.bytes))]))
+}
+
+func (t *text) get() []byte { return t.bytes[:t.size] }
+
+// cut tells how much of an escaped message fits in limit bytes if neither an
+// escape sequence nor a character is to be divided.
+func cut(message []byte, limit int) int {
+	if len(message) <= limit {
+		return len(message)
+	}
+	for i := 0; ; {
+		size := 1
+		switch c := message[i]; {
+		case c == '\\' && i+1 < len(message) && message[i+1] == 'u':
+			size = len(`\u0000`)
+		case c == '\\':
+			size = len(`\n`)
+		case c >= utf8.RuneSelf:
+			_, size = utf8.DecodeRune(message[i:])
+		}
+		if i+size > limit {
+			return i
+		}
+		i += size
+	}
+}
