@@ -42,7 +42,7 @@ type Line[T any] struct {
 type lineForm struct {
 	format *format
 	clash  bool   // a column has a key that nib keeps for itself
-	tail   string // message, brace and newline
+	tail   string // `,"message":"…"}` and a newline; "" without a message
 }
 
 // NewLine makes a kind of line. It panics if T is not a struct, or has a field
@@ -65,7 +65,7 @@ func NewLine[T any](level Level, msg string) *Line[T] {
 //
 //go:noinline
 func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
-	if l == nil || l.min > n.level || !l.wants(n.level) {
+	if l == nil || l.min > n.level || l.gated && !l.wants(n.level) {
 		return
 	}
 	var pc uintptr
@@ -75,15 +75,17 @@ func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
 		}
 	}
 	e := l.start(n.level, n.level, pc, &n.msg)
-	e.Ctx(ctx)
+	if l.core.contextFields != nil {
+		e.Ctx(ctx)
+	}
 	from, form := len(e.buf), n.formFor(l.core.format)
 	if n.plan.Plain() {
-		buf, err := plan.AppendFieldsAt(e.buf, v, maxDepth)
+		buf, err := plan.AppendFieldsAt(n.plan, e.buf, v, maxDepth)
 		e.setFields(buf, err)
 	} else {
 		kept := new(T)
 		*kept = *v
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(dst, kept, maxDepth) }, (*Event).setFields)
+		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(n.plan, dst, kept, maxDepth) }, (*Event).setFields)
 	}
 	if form.clash && e.watched != 0 {
 		e.buf = append(e.buf[:from], l.core.format.rename(string(e.buf[from:]), "")...)
@@ -97,7 +99,7 @@ func (n *Line[T]) formFor(f *format) *lineForm {
 	if form == nil || form.format != f {
 		form = &lineForm{format: f, clash: f.clashes(n.plan)}
 		if f.messageKey != "" {
-			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, n.msg))
+			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, n.msg)) + "}\n"
 		}
 		n.form.Store(form)
 	}
@@ -111,10 +113,11 @@ func (e *Event) finishLine(msg string, form *lineForm) {
 		e.finish(msg, true)
 		return
 	}
-	e.buf = append(append(e.buf, form.tail...), "}\n"...)
+	from := len(e.buf) + len(c.format.messageKey)
+	e.buf = append(e.buf, form.tail...)
 	e.buf[0] = '{'
 	e.flags |= hasMessage
-	e.messageAt, e.messageEnd = len(e.buf)-len(form.tail)+len(c.format.messageKey)-1, len(e.buf)-3
+	e.messageAt, e.messageEnd = from+1, len(e.buf)-len(`"}`+"\n")
 	c.write(e)
 	e.release()
 }

@@ -7,6 +7,11 @@ import "time"
 // AppendMillis appends d in milliseconds as an exact decimal number without
 // trailing zeros.
 func AppendMillis(dst []byte, d time.Duration) []byte {
+	if uint64(d) < 1e8*1e6 && cap(dst)-len(dst) >= maxFloatLen {
+		whole := uint64(d) / 1e6
+		b := dst[:cap(dst)]
+		return b[:putSix(b, len(dst), uint32(whole), uint32(uint64(d)-whole*1e6))]
+	}
 	return appendScaled(dst, d, 6)
 }
 

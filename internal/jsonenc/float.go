@@ -13,6 +13,15 @@ import (
 // "+Inf" and "-Inf".
 func AppendFloat64(dst []byte, v float64) []byte {
 	abs := math.Abs(v)
+	if whole, millionths, ok := sixDecimals(abs); ok {
+		if cap(dst)-len(dst) < maxFloatLen {
+			dst = grow(dst, maxFloatLen)
+		}
+		j, b := len(dst), dst[:cap(dst)]
+		store8(b, j, '-')
+		j += int(math.Float64bits(v) >> 63)
+		return b[:putSix(b, j, whole, millionths)]
+	}
 	// The comparison is also false for NaN.
 	if !(abs >= 1e-6 && abs < 1e15) {
 		return appendRareFloat(dst, v, 64)

@@ -5,24 +5,24 @@ package jsonenc
 import (
 	"math"
 	"math/bits"
+	"time"
 )
 
 // none is a Text of length 0.
 var none = MakeText("")
 
-// AppendShortFloat64 is AppendFloat64, and faster for numbers that have no more
-// than three digits behind the point and five before it, as the measurements in
-// log lines do.
+// AppendShortFloat64 is AppendFloat64.
 func AppendShortFloat64(dst []byte, v float64) []byte { return AppendTextFloat64(dst, &none, v) }
 
 // AppendTextFloat64 appends t and v as AppendFloat64 does.
 //
-// It tries with 10^3 what decimal64 tries with the largest power that is
-// possible: when m / 10^3 gives v, then m / 10^3, less its trailing zeros, is the
-// shortest decimal of v, for the reasons given there.
+// It tries with 10^6 what decimal64 tries with the largest power that is
+// possible: when m / 10^6 gives v, then m / 10^6, less its trailing zeros, is the
+// shortest decimal of v, for the reasons given there. Most measurements have no
+// more digits.
 func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 	j := len(dst)
-	if cap(dst)-j < int(t.need) {
+	if cap(dst)-j < int(t.need)+maxFloatLen {
 		return AppendFloat64(appendTextSlowly(dst, t), v)
 	}
 	b := dst[:cap(dst)]
@@ -31,26 +31,57 @@ func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 	store64(b, j+16, t.head[2])
 	store64(b, j+24, t.head[3])
 	j += int(t.n)
-	abs := math.Abs(v)
-	if !(abs >= 1e-3 && abs < 99999.999) { // 0 as well: its sign would be lost
-		return AppendFloat64(b[:j], v)
-	}
-	m := uint32(int64(abs*1e3 + 0.5))
-	if float64(m)/1e3 != abs {
+	whole, millionths, ok := sixDecimals(math.Abs(v))
+	if !ok {
 		return AppendFloat64(b[:j], v)
 	}
 	store8(b, j, '-')
 	j += int(math.Float64bits(v) >> 63)
-	// The first five digits, less the zeros before the last of them.
-	digits := eightDigits(m)
-	zeros := bits.TrailingZeros64(digits|1<<32) &^ 7
-	store64(b, j, (digits|'0'*all01)>>(zeros&63))
-	j += 5 - zeros>>3
-	// The last three, less the zeros at their end.
-	fraction := uint32(digits >> 40)
-	if fraction == 0 {
-		return b[:j]
+	return b[:putSix(b, j, whole, millionths)]
+}
+
+// AppendTextMillis appends t and d as AppendMillis does.
+func AppendTextMillis(dst []byte, t *Text, d time.Duration) []byte {
+	j := len(dst)
+	if cap(dst)-j < int(t.need)+maxFloatLen || uint64(d) >= 1e8*1e6 {
+		return AppendMillis(appendTextSlowly(dst, t), d)
 	}
-	store32(b, j, uint64('.'|(fraction|'0'<<16|'0'<<8|'0')<<8))
-	return b[:j+4-bits.LeadingZeros32(fraction<<8)>>3]
+	b := dst[:cap(dst)]
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
+	whole := uint64(d) / 1e6
+	return b[:putSix(b, j+int(t.n), uint32(whole), uint32(uint64(d)-whole*1e6))]
+}
+
+// sixDecimals returns a positive v as whole + millionths / 10^6, if it is a
+// decimal of this form and below 10^8, and not 0, which may have a sign.
+func sixDecimals(v float64) (whole, millionths uint32, ok bool) {
+	if !(v >= 1e-6 && v < 1e8-1) { // false for NaN
+		return 0, 0, false
+	}
+	m := int64(v*1e6 + 0.5)
+	if float64(m)/1e6 != v {
+		return 0, 0, false
+	}
+	w := uint64(m) / 1e6
+	return uint32(w), uint32(uint64(m) - w*1e6), true
+}
+
+// putSix writes whole, below 10^8, and behind a point millionths, below 10^6,
+// without its trailing zeros, into b from j on, where there is room for
+// maxFloatLen bytes. It returns the end.
+func putSix(b []byte, j int, whole, millionths uint32) int {
+	digits := eightDigits(whole)
+	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // of the eight, but for the last
+	store64(b, j, (digits|'0'*all01)>>(zeros&63))
+	j += 8 - zeros>>3
+	if millionths == 0 {
+		return j
+	}
+	digits = eightDigits(millionths * 100)
+	store8(b, j, '.')
+	store64(b, j+1, digits|'0'*all01)
+	return j + 9 - bits.LeadingZeros64(digits)>>3
 }

@@ -151,7 +151,7 @@ func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 func AppendFieldsOf[T any](dst []byte, v T, depth int) ([]byte, error) {
 	p := For[T]()
 	if p.kind != reflect.Pointer {
-		return AppendFieldsAt(dst, &v, depth)
+		return AppendFieldsAt(p, dst, &v, depth)
 	}
 	if to := *(*unsafe.Pointer)(unsafe.Pointer(&v)); to != nil { // a T is a pointer
 		return p.elem.AppendFields(dst, to, depth)
@@ -160,9 +160,8 @@ func AppendFieldsOf[T any](dst []byte, v T, depth int) ([]byte, error) {
 }
 
 // AppendFieldsAt is AppendFields for the struct at v, which may lie on the stack.
-// It allocates what AppendValue allocates.
-func AppendFieldsAt[T any](dst []byte, v *T, depth int) ([]byte, error) {
-	p := For[T]()
+// p is the plan of T. It allocates what AppendValue allocates.
+func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
 	if p.Hideable() {
 		return p.AppendFields(dst, hide(unsafe.Pointer(v)), depth)
 	}
