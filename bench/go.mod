@@ -4,21 +4,42 @@ go 1.25
 
 require (
 	github.com/bytedance/gopkg v0.1.4
+	github.com/bytedance/sonic v1.15.5
 	github.com/colega/zeropool v0.0.0-20230505084239-6fb4a4f75381
+	github.com/goccy/go-json v0.12.0
+	github.com/json-iterator/go v1.1.12
 	github.com/nib-log/nib v0.0.0
 	github.com/phuslu/log v1.0.121
 	github.com/rs/zerolog v1.35.1
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/segmentio/encoding v0.5.4
 	github.com/sirupsen/logrus v1.10.2
 	github.com/valyala/bytebufferpool v1.0.0
 	go.uber.org/zap v1.28.0
 	go.uber.org/zap/exp v0.3.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	github.com/bytedance/sonic/loader v0.5.3 // indirect
+	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
+	github.com/modern-go/concurrent v0.0.0-20180228061459-e0a39a4cb421 // indirect
+	github.com/modern-go/reflect2 v1.0.2 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
+	golang.org/x/arch v0.0.0-20210923205945-b76863e36670 // indirect
+	golang.org/x/text v0.14.0 // indirect
 )
 
 require (
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/nib-log/nib/niblogrus v0.0.0
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sys v0.30.0 // indirect
 )
 
 replace github.com/nib-log/nib => ..
+
+replace github.com/nib-log/nib/niblogrus => ../niblogrus

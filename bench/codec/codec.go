@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package codec compares nib's encoding of structs and maps with other JSON
+// encoders, its typed lines with its own calls, and its formatter for logrus
+// with logrus's and with one that is written by hand. Scenarios is the table of
+// all contests; each file holds the contestants of one kind. cmd/nibbench runs
+// them.
+//
+// Every contestant has its own loop over its own calls: one loop for all, over
+// an interface, would add the same to each and so hide a part of the difference.
+package codec
+
+import "io"
+
+// Names of the contestants. A part behind a hyphen says how it is used.
+const (
+	Nib       = "nib"
+	StdJSON   = "encoding/json"
+	Iterator  = "json-iterator"
+	GoJSON    = "go-json"
+	Sonic     = "sonic"
+	Segmentio = "segmentio"
+	Protobuf  = "protobuf" // no JSON: shows what a binary format with generated code takes
+
+	NibStruct = "nib-struct" // what is in the map, as a struct
+
+	NibLine   = "nib-line"
+	NibInline = "nib-inline"
+	NibChain  = "nib-chain"
+
+	Logrus    = "logrus"
+	ByMap     = "by-hand-map"
+	ByStruct  = "by-hand-struct"
+	NibFixed  = "nib-fixed-format"
+	Installed = "nib-installed"
+	Nothing   = "logrus-formats-nothing"
+)
+
+// Modules are the paths of those that are modules of their own.
+var Modules = []struct{ Name, Path string }{
+	{Iterator, "github.com/json-iterator/go"},
+	{GoJSON, "github.com/goccy/go-json"},
+	{Sonic, "github.com/bytedance/sonic"},
+	{Segmentio, "github.com/segmentio/encoding"},
+	{Protobuf, "google.golang.org/protobuf"},
+	{Logrus, "github.com/sirupsen/logrus"},
+}
+
+// A Scenario is one contest.
+type Scenario struct {
+	Name   string // in results and for -run
+	Title  string // in tables
+	Versus string // the contestant that ratios refer to; "" is the fastest that is not nib's and writes JSON
+	// Ops, if not 0, is the number of operations of a round; else they take
+	// about the same time for all.
+	Ops         int
+	Want        string // the JSON that all must write
+	Contestants []Contestant
+}
+
+// A Contestant is one way to do what the scenario says.
+type Contestant struct {
+	Name string
+	// New makes it ready. What it returns performs n operations. Encoders write
+	// the text of the last one to w, loggers write each.
+	New func(w io.Writer) func(n int)
+	// Want, if not "", is the JSON that this one must write: the formats of logrus
+	// and of the formatters by hand are not the same.
+	Want string
+	// Text, if not nil, gives the JSON of what is written.
+	Text func(written []byte) ([]byte, error)
+}
+
+// Scenarios lists all contests in the order in which they run.
+func Scenarios() []Scenario {
+	var all []Scenario
+	all = append(all, encoders()...)
+	all = append(all, lines())
+	all = append(all, formats()...)
+	all = append(all, experiment()...)
+	return all
+}
+
+// Own tells whether a contestant is nib's.
+func Own(name string) bool {
+	switch name {
+	case Nib, NibStruct, NibLine, NibInline, NibChain, NibFixed, Installed:
+		return true
+	}
+	return false
+}
+
+// A Limit is how long a contestant may take at most, as a multiple of what
+// another one takes in the same scenario. The tables show what became of it.
+type Limit struct {
+	Scenario, Contestant, Versus string // Versus "" as in Scenario
+	Most                         float64
+}
+
+// Limits are those that nib has set itself.
+var Limits = []Limit{
+	{"Struct", Nib, "", 0.6},
+	{"Map", Nib, "", 0.7},
+	{"Map", Nib, NibStruct, 2},
+	{"TypedLine", NibLine, NibChain, 0.8},
+	{"Format", Nib, Logrus, 0.2},
+	{"Format", NibFixed, Logrus, 0.2},
+	{"Format", Nib, ByStruct, 0.5},
+	{"Format", NibFixed, ByStruct, 0.5},
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/nib-log/nib/bench/codec/record"
+	"github.com/nib-log/nib/schema"
+)
+
+// The types that the contract is tested with. A public validator says whether
+// what the encoder writes keeps to the schema, and refuses what does not.
+var contracts = []struct {
+	name  string
+	check func(t *testing.T, name string)
+}{
+	{"line", contract[record.Line]}, {"six", contract[record.Six]}, {"request", contract[request]}, {"topic", contract[topicLine]},
+	{"scalars", contract[scalars]}, {"quoted", contract[quoted]}, {"pointers", contract[pointers]}, {"lists", contract[lists1]},
+	{"maps", contract[maps1]}, {"omitted", contract[omitted]}, {"embedding", contract[embedding]}, {"tagged", contract[tagged]},
+	{"methods", contract[methods]}, {"tree", contract[tree]}, {"forest", contract[[]tree]}, {"labels", contract[labels]},
+	{"mutual", contract[ping]}, {"generic", contract[page[record.User]]}, {"nested generic", contract[page[page[map[string]int8]]]},
+	{"shared", contract[shared]}, {"copies", contract[map[string]held]}, {"nested", contract[nested]}, {"empty", contract[struct{}]},
+	{"pointer", contract[*record.User]}, {"slice", contract[[]float64]}, {"map", contract[map[uint8]*bool]}, {"string", contract[string]},
+	{"array", contract[[3]record.User]}, {"names", contract[names]}, {"time", contract[time.Time]}, {"bytes", contract[[]byte]},
+}
+
+type (
+	scalars struct {
+		A string
+		B bool
+		C int
+		D int8
+		E int16
+		F int32
+		G int64
+		H uint
+		I uint8
+		J uint16
+		K uint32
+		L uint64
+		M float32
+		N float64
+		O json.Number
+		P time.Duration
+		Q time.Time
+		R []byte
+	}
+	quoted struct {
+		A string         `json:",string"`
+		B bool           `json:",string"`
+		C int            `json:",string"`
+		D uint8          `json:",string"`
+		E float32        `json:",string"`
+		F *float64       `json:",string"`
+		G json.Number    `json:",string"`
+		H time.Duration  `json:",string" log:"unit=ms"`
+		I *time.Duration `json:",string" log:"unit=ns"`
+		J color          `json:",string"`
+	}
+	pointers struct {
+		A *string
+		B **int8
+		C *[]int
+		D *map[string]*float64
+		E *record.User
+		F *[2]*bool
+		G *time.Time
+		H *netip.Addr
+		I *hidden
+		J *color
+	}
+	lists1 struct {
+		A []string
+		B []int
+		C [3]uint8
+		D [][]record.User
+		E []*record.User
+		F [2][0]bool
+		G []any
+		H [4]map[string]int
+		I []hidden
+		J []time.Time
+	}
+	maps1 struct {
+		A map[string]string
+		B map[string]any
+		C map[int8]float64
+		D map[uint]record.User
+		E map[color][]byte
+		F map[string]map[string]*int
+		G map[string]bool
+		H map[string]int64
+	}
+	omitted struct {
+		A string           `json:"a,omitempty"`
+		B int              `json:"b,omitempty"`
+		C *int             `json:"c,omitempty"`
+		D []int            `json:"d,omitempty"`
+		E map[string]int   `json:"e,omitempty"`
+		F time.Time        `json:"f,omitempty"`
+		G time.Time        `json:"g,omitzero"`
+		H record.User      `json:"h,omitzero"`
+		I [1]int           `json:"i,omitempty"`
+		J [0]int           `json:"j,omitempty"`
+		K any              `json:"k,omitempty"`
+		L struct{ A int8 } `json:"l,omitempty"`
+	}
+	Base   struct{ ID int64 }
+	Other  struct{ Zone, Shard string }
+	Deeper struct {
+		*Other
+		Depth uint16
+	}
+	embedding struct {
+		Base
+		*Deeper
+		Name string
+	}
+	tagged struct {
+		A time.Duration  `json:"a_s" log:"unit=s"`
+		B time.Duration  `json:"b_us" log:"unit=us"`
+		C *time.Duration `json:"c_ms,omitempty" log:"unit=ms"`
+		D string         `log:"mask"`
+		E *record.User   `log:"mask" json:",omitempty"`
+		F string         `log:"-"`
+		G string         `json:"-"`
+		H hidden
+		I *hidden
+	}
+	hidden  struct{ Word string }
+	color   int
+	raw     struct{ N int }
+	byPtr   struct{ N int }
+	held    struct{ P byPtr }
+	methods struct {
+		A netip.Addr
+		B color
+		C []color
+		D raw
+		E *raw
+		F byPtr
+		G any
+		H fmt.Stringer
+		I json.RawMessage
+		J held
+	}
+	tree struct {
+		Value    int16            `json:"value"`
+		Children []tree           `json:"children"`
+		By       map[string]*tree `json:"by,omitempty"`
+	}
+	labels map[string]labels
+	ping   struct {
+		N    uint8
+		Pong *pong
+	}
+	pong struct {
+		S     string
+		Pings [2]*ping
+	}
+	page[T any] struct {
+		Items []T      `json:"items"`
+		Next  *page[T] `json:"next,omitempty"`
+	}
+	shared struct {
+		A, B  record.User
+		C     []record.User
+		D     map[string]record.User
+		E     *record.User
+		F     held
+		G     map[string]held
+		H     *held
+		Other other
+	}
+	other  struct{ User record.User }
+	nested struct {
+		A struct {
+			B struct {
+				C [2]struct{ D *struct{ E int8 } }
+			}
+		}
+	}
+	names struct {
+		A int    `json:"a b/c~d%e#f"`
+		B string `json:"日本"`
+		C bool   `json:"<&>"`
+		D int    `json:"$ref"`
+	}
+)
+
+func (hidden) IsSecret()                      {}
+func (c color) MarshalText() ([]byte, error)  { return fmt.Appendf(nil, "color %d", int(c)), nil }
+func (c color) String() string                { return "color" }
+func (r raw) MarshalJSON() ([]byte, error)    { return json.Marshal([]int{r.N}) }
+func (p *byPtr) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(p.N)) }
+
+// values is how many of each type are encoded.
+const values = 80
+
+func TestEncoderKeepsToItsSchema(t *testing.T) {
+	for _, c := range contracts {
+		t.Run(c.name, func(t *testing.T) { c.check(t, c.name) })
+	}
+}
+
+// contract encodes random values of T and asks the validator; then it damages
+// each of the texts in each way that the schema must not let pass.
+func contract[T any](t *testing.T, name string) {
+	codec, err := schema.For[T]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := codec.JSONSchema()
+	compiled := compile(t, text)
+	random := rand.New(rand.NewPCG(1, uint64(len(name))))
+	damaged := 0
+	for i := range values {
+		v := new(T)
+		if i > 0 {
+			fill(reflect.ValueOf(v).Elem(), random, 4)
+		}
+		line, err := codec.AppendJSON(nil, v)
+		if err != nil {
+			t.Fatalf("%+v: %v", v, err)
+		}
+		if err := validate(compiled, line); err != nil {
+			t.Fatalf("%s\nis not valid: %v\nschema: %s", line, err, text)
+		}
+		for _, bad := range damage(t, compiled, line) {
+			damaged++
+			if err := validate(compiled, bad.line); err == nil {
+				t.Fatalf("%s: %s\nis valid\nschema: %s", bad.how, bad.line, text)
+			}
+		}
+	}
+	if damaged < values {
+		t.Errorf("only %d damaged lines", damaged)
+	}
+}
+
+func compile(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("schema.json") // checks it against the metaschema
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if compiled.DraftVersion != 2020 {
+		t.Errorf("draft %d", compiled.DraftVersion)
+	}
+	return compiled
+}
+
+func validate(s *jsonschema.Schema, line []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+// fill gives v a random value. What may be nil is nil now and then.
+func fill(v reflect.Value, r *rand.Rand, depth int) {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		*x = time.Unix(r.Int64N(250e9), r.Int64N(1e9)).In(time.FixedZone("", r.IntN(24*60)*60-12*3600))
+		return
+	case *json.Number:
+		*x = json.Number([]string{"", "0", "-1", "1.5", "1e300", "-2.5E-3"}[r.IntN(6)])
+		return
+	case *json.RawMessage:
+		*x = []json.RawMessage{nil, []byte("null"), []byte(" [1, {}]"), []byte(`"x"`)}[r.IntN(4)]
+		return
+	case *netip.Addr:
+		*x = netip.AddrFrom4([4]byte{10, 0, 0, byte(r.Uint32())})
+		return
+	case *fmt.Stringer:
+		*x = []fmt.Stringer{nil, color(1)}[r.IntN(2)]
+		return
+	case *any:
+		*x = []any{nil, 1, "x", []any{true}, map[string]any{"a": 1.5}, record.User{ID: 1}}[r.IntN(6)]
+		return
+	}
+	fillKind(v, r, depth)
+}
+
+func fillKind(v reflect.Value, r *rand.Rand, depth int) {
+	switch k := v.Kind(); k {
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case reflect.String:
+		v.SetString([]string{"", "x", "\"quoted\"\n", "日本\u2028", "\xff\x00", strings.Repeat("long ", 30)}[r.IntN(6)])
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat([]float64{0, 1.5, -1e30, 1e-7, 12345.678, inf(1), inf(-1), nan()}[r.IntN(8)])
+	case reflect.Pointer:
+		if v.SetZero(); depth > 0 && r.IntN(4) > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), r, depth-1)
+		}
+	case reflect.Slice:
+		if v.SetZero(); depth > 0 && r.IntN(4) > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
+		}
+		fillAll(v, r, depth-1)
+	case reflect.Array:
+		fillAll(v, r, depth)
+	case reflect.Map:
+		if v.SetZero(); depth > 0 && r.IntN(4) > 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+			for range r.IntN(3) {
+				key, elem := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+				fill(key, r, depth-1)
+				fill(elem, r, depth-1)
+				v.SetMapIndex(key, elem)
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), r, depth)
+			}
+		}
+	default:
+		fillInteger(v, r)
+	}
+}
+
+func fillAll(v reflect.Value, r *rand.Rand, depth int) {
+	for i := range v.Len() {
+		fill(v.Index(i), r, depth)
+	}
+}
+
+// fillInteger prefers the bounds of the type.
+func fillInteger(v reflect.Value, r *rand.Rand) {
+	bits := v.Type().Bits()
+	if v.CanInt() {
+		v.SetInt([]int64{0, 1, -1, -1 << (bits - 1), 1<<(bits-1) - 1, r.Int64() >> (64 - bits)}[r.IntN(6)])
+		return
+	}
+	v.SetUint([]uint64{0, 1, ^uint64(0) >> (64 - bits), r.Uint64() >> (64 - bits)}[r.IntN(4)])
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func inf(sign int) float64 { return math.Inf(sign) }
+func nan() float64         { return math.NaN() }
+
+// A wrong is a text that must not be valid, and why.
+type wrong struct {
+	how  string
+	line []byte
+}
+
+// damage returns the text of a line in all ways of being wrong, one at a time.
+// What stands where the schema allows anything cannot be wrong; nor can what it
+// says nothing of.
+func damage(t *testing.T, s *jsonschema.Schema, line []byte) []wrong {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	var root any
+	if err := d.Decode(&root); err != nil {
+		t.Fatal(err)
+	}
+	var all []wrong
+	write := func(how string) {
+		text, err := json.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, wrong{how, text})
+	}
+	var walk func(s *jsonschema.Schema, v any, set func(v any))
+	walk = func(s *jsonschema.Schema, v any, set func(v any)) {
+		s, null := resolve(s, v)
+		if s == nil {
+			return
+		}
+		for how, bad := range instead(s, v, null) {
+			set(bad)
+			write(how)
+			set(v)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, key := range s.Required {
+				kept := v[key]
+				delete(v, key)
+				write("without " + key)
+				v[key] = kept
+			}
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				of, ok := s.Properties[key]
+				if !ok {
+					of, ok = s.AdditionalProperties.(*jsonschema.Schema)
+				}
+				if ok {
+					walk(of, v[key], func(bad any) { v[key] = bad })
+				}
+			}
+		case []any:
+			for i := range v {
+				if s.Items2020 != nil {
+					walk(s.Items2020, v[i], func(bad any) { v[i] = bad })
+				}
+			}
+		}
+	}
+	walk(s, root, func(bad any) { root = bad })
+	return all
+}
+
+// resolve follows references and picks the alternative that is for v. It returns
+// nil for a schema that allows anything, and whether null is an alternative.
+func resolve(s *jsonschema.Schema, v any) (to *jsonschema.Schema, null bool) {
+	for {
+		null = null || slices.ContainsFunc(s.AnyOf, func(s *jsonschema.Schema) bool { return allows(s, "null") })
+		switch {
+		case s.Bool != nil:
+			return nil, null
+		case s.Ref != nil:
+			s = s.Ref
+		case len(s.AnyOf) > 0 && v != nil && s.AnyOf[0].Ref != nil:
+			s = s.AnyOf[0].Ref
+		case s.Types == nil && s.Const == nil && len(s.AnyOf) == 0:
+			return nil, null
+		default:
+			return s, null || allows(s, "null")
+		}
+	}
+}
+
+func allows(s *jsonschema.Schema, name string) bool {
+	return s.Types != nil && slices.Contains(s.Types.ToStrings(), name)
+}
+
+// instead gives values that must not stand in place of v.
+func instead(s *jsonschema.Schema, v any, null bool) map[string]any {
+	bad := map[string]any{}
+	allowed := func(name string) bool { return allows(s, name) }
+	if !allowed("boolean") {
+		bad["a bool"] = true
+	}
+	if !allowed("string") {
+		bad["a text"] = "no such text"
+	}
+	if !allowed("object") && s.AnyOf == nil {
+		bad["an object"] = map[string]any{}
+	}
+	if !allowed("array") {
+		bad["an array"] = []any{}
+	}
+	if allowed("integer") {
+		bad["a fraction"] = 1.5
+	}
+	if !null && v != nil {
+		bad["null"] = nil
+	}
+	if s.Maximum != nil {
+		bad["too large"] = json.Number(s.Maximum.Num().String() + "0")
+	}
+	if s.Minimum != nil {
+		bad["too small"] = json.Number("-1" + s.Minimum.Num().String()[1:] + "00")
+	}
+	if s.Pattern != nil {
+		bad["not of the pattern"] = "x"
+	}
+	if list, ok := v.([]any); ok && s.MaxItems != nil {
+		bad["too long"] = append(slices.Clone(list), list...)
+		if len(list) > 0 {
+			bad["too short"] = list[1:]
+		} else {
+			delete(bad, "too long")
+			delete(bad, "an array")
+		}
+	}
+	if s.Format != nil {
+		bad["no time"] = "2026-13-01T00:00:00Z"
+	}
+	return bad
+}
