@@ -11,7 +11,7 @@ import (
 // hot reports whether an operation has a case of its own in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeTime:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis, codeTime:
 		return true
 	}
 	return false
@@ -42,6 +42,8 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			dst = jsonenc.AppendTextBool(dst, &o.text, load[bool](at))
 		case codeFloat64:
 			dst = jsonenc.AppendTextFloat64(dst, &o.text, load[float64](at))
+		case codeMillis:
+			dst = jsonenc.AppendTextMillis(dst, &o.text, load[time.Duration](at))
 		case codeConst:
 			dst = jsonenc.AppendText(dst, &o.text)
 		case codeEnd:
