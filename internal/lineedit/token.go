@@ -74,7 +74,7 @@ func (m *masker) afterKey(i int, name, quote []byte) int {
 	if to == from {
 		return to
 	}
-	if from > start {
+	if from > start || m.src[i] != ':' || m.isQuote(to, '"', len(quote)) {
 		quote = nil
 	}
 	m.dst = append(append(m.dst, m.src[m.from:from]...), quote...)
@@ -130,24 +130,26 @@ func (m *masker) skipScheme(i int) (next int, single bool) {
 // letter or two in front of them, as in Python, may belong to them. It returns -1
 // if there are none.
 func (m *masker) quotedAt(i int) (from, to int) {
-	for p := i; p < m.end && p <= i+2; p++ {
-		switch c := m.src[p]; c {
-		case '\'', '`':
-			return p + 1, m.quoteEnd(p+1, c, 1)
-		case '\\':
-			run := m.backslashes(p)
-			p += run
-			width := quoteWidth(run)
-			if p >= m.end || m.src[p] != '"' || width != run+1 {
-				return -1, -1
-			}
-			return p + 1, m.quoteEnd(p+1, '"', width)
-		case 'b', 'B', 'u', 'U', 'r', 'R', 'f', 'F':
-		default:
-			return -1, -1
-		}
+	p := i
+	for p < m.end && p < i+2 && strings.IndexByte("bBuUrRfF", m.src[p]) >= 0 {
+		p++
 	}
-	return -1, -1
+	run := m.backslashes(p)
+	from = p + run + 1
+	if from > m.end {
+		return -1, -1
+	}
+	quote, width := m.src[from-1], quoteWidth(run)
+	switch {
+	case quote == '"' && width == run+1:
+	case (quote == '\'' || quote == '`') && run == 0:
+	default:
+		return -1, -1
+	}
+	if p > i && (from == m.end || kinds[m.src[from]] == stop || kinds[m.src[from]] == closer) {
+		return -1, -1 // it closes what the letters stand in
+	}
+	return from, m.quoteEnd(from, quote, width)
 }
 
 // quoteEnd returns where the quoted text at i ends, before the backslashes that
@@ -155,7 +157,7 @@ func (m *masker) quotedAt(i int) (from, to int) {
 // for part of the text, as it is when somebody has put quotes around a text with
 // quotes. The quote of a shorter width is that of something around it.
 func (m *masker) quoteEnd(i int, quote byte, width int) int {
-	from, run := i, 0
+	run := 0
 	for ; i < m.end; i++ {
 		c := m.src[i]
 		if c == '\\' {
@@ -172,7 +174,7 @@ func (m *masker) quoteEnd(i int, quote byte, width int) int {
 				return at
 			case own > width || quote != '"' && run%4 != 0:
 				// escaped
-			case at > from && m.isQuote(i+1, quote, width):
+			case m.isQuote(i+1, quote, width):
 				i += width // doubled
 			case i+1 >= m.end || kinds[m.src[i+1]] != word:
 				return at
@@ -181,6 +183,16 @@ func (m *masker) quoteEnd(i int, quote byte, width int) int {
 		run = 0
 	}
 	return m.end
+}
+
+// skipQuoted returns the offset behind the double quote that closes the text at i.
+// It is not closed if it ends with what it stands in.
+func (m *masker) skipQuoted(i, width int) (next int, closed bool) {
+	i = m.quoteEnd(i, '"', width)
+	if !m.isQuote(i, '"', width) {
+		return i, false
+	}
+	return i + width, true
 }
 
 // isQuote tells whether there is a quote of that width at i.
@@ -199,6 +211,9 @@ func (m *masker) isQuote(i int, quote byte, width int) bool {
 
 // tokenEnd returns where the token at i ends. It goes on behind brackets.
 func (m *masker) tokenEnd(i int) int {
+	if i+1 < m.end && m.src[i] == '&' && kinds[m.src[i+1]] == opener { // a pointer to a struct
+		i++
+	}
 	for i < m.end {
 		switch kinds[m.src[i]] {
 		case stop:
@@ -257,8 +272,11 @@ func (m *masker) bracketEnd(i int) int {
 		case '\\':
 			run := m.backslashes(i)
 			i += run
-			if width := quoteWidth(run); i < m.end && m.src[i] == '"' {
-				i = min(m.quoteEnd(i+1, '"', width)+width, m.end)
+			if i < m.end && m.src[i] == '"' {
+				var closed bool
+				if i, closed = m.skipQuoted(i+1, quoteWidth(run)); !closed {
+					return i
+				}
 			} else if run%2 == 1 {
 				i++
 			}
@@ -286,8 +304,10 @@ func (m *masker) lineEnd(i int) int {
 			}
 			switch c := m.src[next]; {
 			case c == '"' && m.src[i-1] == '=':
-				width := quoteWidth(run)
-				i = min(m.quoteEnd(next+1, '"', width)+width, m.end)
+				var closed bool
+				if i, closed = m.skipQuoted(next+1, quoteWidth(run)); !closed {
+					return i
+				}
 				continue
 			case c == '"':
 				return next + 1 - quoteWidth(run)
