@@ -111,11 +111,18 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 		store64(b, j, w)
 		store64(b, j+n-8, v)
 		bad = mark(w) | mark(v)
-	} else if n > 16 {
+	} else if n > 32 {
 		if load8(s, 0) >= 0x80 {
 			return appendEscaped(b[:j], s, 0)
 		}
 		return appendLong(b[:j], s)
+	} else if n > 16 {
+		w, v, x, y := load64(s, 0), load64(s, 8), load64(s, n-16), load64(s, n-8)
+		store64(b, j, w)
+		store64(b, j+8, v)
+		store64(b, j+n-16, x)
+		store64(b, j+n-8, y)
+		bad = mark(w) | mark(v) | mark(x) | mark(y)
 	} else if n >= 4 {
 		w := load4to7(s)
 		store4to7(b, j, n, w)

@@ -36,7 +36,7 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	case int64:
 		return jsonenc.AppendInt(dst, v), nil
 	case map[string]any:
-		return appendStrMap(dst, v, depth, putAny, &spareAny)
+		return appendMapAny(dst, v, depth)
 	}
 	typ, word := unpack(v)
 	p := ofValue(typ, v)

@@ -11,7 +11,7 @@ import (
 // hot reports whether an operation has a case of its own in members.
 func (c code) hot() bool {
 	switch c {
-	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis, codeTime:
+	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis, codeStrings, codeTime:
 		return true
 	}
 	return false
@@ -48,6 +48,11 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 			dst = jsonenc.AppendText(dst, &o.text)
 		case codeEnd:
 			return dst, nil
+		case codeStrings:
+			var err *Error
+			if dst, err = appendStrings(jsonenc.AppendText(dst, &o.text), load[[]string](at), depth-int(o.nest)); err != nil {
+				return dst, err.in(p.stepOf(o))
+			}
 		case codeTime:
 			if out, ok := jsonenc.AppendTextRFC3339(dst, &o.text, (*time.Time)(at)); ok {
 				dst = out
@@ -83,8 +88,6 @@ func (o *op) append(dst []byte, at pointer, depth int) ([]byte, *Error) {
 		if q := load[pointer](at); q != nil && p.elem.code == codeStruct {
 			return p.elem.object(dst, q, depth)
 		}
-	case codeStrings:
-		return appendStrings(dst, load[[]string](at), depth)
 	}
 	return o.sub.value(dst, at, depth)
 }
@@ -141,7 +144,7 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	case codeMap:
 		return p.mapping(dst, load[pointer](v), depth)
 	case codeMapAny:
-		return appendStrMap(dst, load[map[string]any](v), depth, putAny, &spareAny)
+		return appendMapAny(dst, load[map[string]any](v), depth)
 	case codeMapString:
 		return appendStrMap(dst, load[map[string]string](v), depth, putString, &spareString)
 	case codeMapInt64:

@@ -181,6 +181,26 @@ func TestSortingFewNames(t *testing.T) {
 	}
 }
 
+func TestSortingManyNames(t *testing.T) {
+	g := newGenerator(3)
+	for _, n := range []int{0, 1, 9, 100, 1000, 1<<16 + 1} {
+		var o order
+		for range n {
+			o.names = append(o.names, pick(g, "", "same", "common/prefix/", "zz")+letters(g, g.IntN(12)))
+		}
+		o.sort()
+		var got []string
+		for _, p := range o.places {
+			got = append(got, o.name(p))
+		}
+		want := slices.Clone(o.names)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d names: got another order than that of package slices", n)
+		}
+	}
+}
+
 func TestFrontsAreOrderedAsNames(t *testing.T) {
 	g := newGenerator(2)
 	for range 20000 {

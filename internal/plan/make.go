@@ -54,6 +54,9 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 	p.method = t.NumMethod() > 0 || reflect.PointerTo(t).NumMethod() > 0
 	m.plans[node{t, addr}] = p
 	m.made[i] = append(m.made[i], p)
+	if p.kind == reflect.Pointer {
+		p.elem = m.plan(t.Elem(), true)
+	}
 	m.fill(p, addr)
 	return p
 }
@@ -128,7 +131,6 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 	case codeStruct:
 		m.fillStruct(p, addr)
 	case codePointer:
-		p.elem = m.plan(t.Elem(), true)
 		k := t.Elem().Kind()
 		p.link = k == reflect.Pointer || k == reflect.Interface
 	case codeAny, codeInterface:

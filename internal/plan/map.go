@@ -26,8 +26,8 @@ type gathered struct {
 	iter  reflect.MapIter
 	key   reflect.Value // of the type of the keys
 	elems reflect.Value // slice of the type of the elements
-	keys  []key
-	text  []byte // names that are not strings themselves
+	order
+	text []byte // names that are not strings themselves
 }
 
 // keepEntries is how many entries a gathered may have that is kept in a pool.
@@ -79,15 +79,15 @@ func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
 	if err := p.gather(g, r); err != nil {
 		return dst, err
 	}
-	sortKeys(g.keys)
+	g.sort()
 	start := len(dst)
 	data := g.elems.UnsafePointer()
 	var err *Error
-	for i := range g.keys {
-		k := &g.keys[i]
-		dst, err = p.elem.value(jsonenc.AppendKey(dst, k.name), add(data, uintptr(k.i)*p.size), depth-1)
+	for _, at := range g.places {
+		name := g.name(at)
+		dst, err = p.elem.value(jsonenc.AppendKey(dst, name), add(data, uintptr(g.index(at))*p.size), depth-1)
 		if err != nil {
-			return dst, err.inKey(k.name)
+			return dst, err.inKey(name)
 		}
 	}
 	p.keyed.give(g)
@@ -112,15 +112,15 @@ func (k *mapping) take(n int) *gathered {
 }
 
 func (k *mapping) give(g *gathered) {
-	if len(g.keys) > keepEntries {
+	if len(g.names) > keepEntries {
 		return
 	}
 	g.iter.Reset(reflect.Value{})
 	g.key.SetZero()
-	g.elems.SetLen(len(g.keys))
+	g.elems.SetLen(len(g.names))
 	g.elems.Clear()
-	clear(g.keys)
-	g.keys, g.text = g.keys[:0], g.text[:0]
+	g.order.clear()
+	g.text = g.text[:0]
 	k.spares.Put(g)
 }
 
@@ -139,7 +139,7 @@ func (p *Plan) gather(g *gathered, r reflect.Value) *Error {
 		if err != nil {
 			return err
 		}
-		g.keys = append(g.keys, makeKey(name, i))
+		g.names = append(g.names, name)
 	}
 	return nil
 }

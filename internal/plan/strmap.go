@@ -11,7 +11,7 @@ import (
 
 // AppendMap appends m with sorted keys, and its values as AppendAny does.
 func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
-	out, err := appendStrMap(dst, m, depth, putAny, &spareAny)
+	out, err := appendMapAny(dst, m, depth)
 	if err != nil {
 		return dst, err.of(reflect.TypeOf(m))
 	}
@@ -27,8 +27,8 @@ type entry[V any] struct {
 
 // entries are the entries of a map with more than a few of them.
 type entries[V any] struct {
-	list []entry[V]
-	keys []key
+	order
+	values []V
 }
 
 // The entries that are not in use, by V. They hold nothing.
@@ -38,12 +38,6 @@ var spareAny, spareString, spareInt, spareFloat, spareBool sync.Pool
 type putter[V any] func(dst []byte, name string, value V, depth int) ([]byte, *Error)
 
 func putAny(dst []byte, name string, value any, depth int) ([]byte, *Error) {
-	switch v := value.(type) {
-	case string:
-		return jsonenc.AppendKeyString(dst, name, v), nil
-	case int:
-		return jsonenc.AppendKeyInt(dst, name, int64(v)), nil
-	}
 	return appendAny(jsonenc.AppendKey(dst, name), value, depth)
 }
 
@@ -63,6 +57,14 @@ func putBool(dst []byte, name string, value bool, _ int) ([]byte, *Error) {
 	return jsonenc.AppendBool(jsonenc.AppendKey(dst, name), value), nil
 }
 
+// appendMapAny appends m with sorted keys.
+func appendMapAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
+	if n := len(m); depth > 0 && n > 0 && n <= few {
+		return appendFewAny(dst, m, depth-1)
+	}
+	return appendStrMap(dst, m, depth, putAny, &spareAny)
+}
+
 // appendStrMap appends m with sorted keys.
 func appendStrMap[V any](dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	switch {
@@ -78,10 +80,9 @@ func appendStrMap[V any](dst []byte, m map[string]V, depth int, put putter[V], s
 	return appendMany(dst, m, depth-1, put, spares)
 }
 
-// appendFew sorts on the stack.
-func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
-	var list [few]entry[V]
-	var places [few]place
+// gatherFew copies the entries of m and sorts their places. It returns how many
+// there are.
+func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) int {
 	n := 0
 	for name, value := range m {
 		list[n&indexBits] = entry[V]{name, value}
@@ -89,13 +90,46 @@ func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]b
 		n++
 	}
 	n = min(n, few) // more only if the map changes meanwhile, which is a race
-	sortFew(&places, n, func(i int) string { return list[i].name })
+	sortFew(places, n, func(i int) string { return list[i].name })
+	return n
+}
+
+// appendFew sorts on the stack.
+func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
+	var list [few]entry[V]
+	var places [few]place
+	n := gatherFew(&list, &places, m)
 	start := len(dst)
 	for _, p := range places[:n] {
 		e := &list[p.index()]
 		var err *Error
 		if dst, err = put(dst, e.name, e.value, depth); err != nil {
 			return dst, err.inKey(e.name)
+		}
+	}
+	dst[start] = '{'
+	return append(dst, '}'), nil
+}
+
+// appendFewAny is appendFew for the type that is met most often: it need not call
+// a function by its address for each member.
+func appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
+	var list [few]entry[any]
+	var places [few]place
+	n := gatherFew(&list, &places, m)
+	start := len(dst)
+	for _, p := range places[:n] {
+		e := &list[p.index()]
+		switch v := e.value.(type) {
+		case string:
+			dst = jsonenc.AppendKeyString(dst, e.name, v)
+		case int:
+			dst = jsonenc.AppendKeyInt(dst, e.name, int64(v))
+		default:
+			var err *Error
+			if dst, err = appendAny(jsonenc.AppendKey(dst, e.name), e.value, depth); err != nil {
+				return dst, err.inKey(e.name)
+			}
 		}
 	}
 	dst[start] = '{'
@@ -110,22 +144,22 @@ func appendMany[V any](dst []byte, m map[string]V, depth int, put putter[V], spa
 		e = new(entries[V])
 	}
 	for name, value := range m {
-		e.keys = append(e.keys, makeKey(name, len(e.list)))
-		e.list = append(e.list, entry[V]{name, value})
+		e.names = append(e.names, name)
+		e.values = append(e.values, value)
 	}
-	sortKeys(e.keys)
+	e.sort()
 	start := len(dst)
 	var err *Error
-	for i := range e.keys {
-		k := &e.list[e.keys[i].i]
-		if dst, err = put(dst, k.name, k.value, depth); err != nil {
-			return dst, err.inKey(k.name)
+	for _, p := range e.places {
+		name := e.name(p)
+		if dst, err = put(dst, name, e.values[e.index(p)], depth); err != nil {
+			return dst, err.inKey(name)
 		}
 	}
-	if len(e.list) <= keepEntries {
-		clear(e.list)
-		clear(e.keys)
-		e.list, e.keys = e.list[:0], e.keys[:0]
+	if len(e.names) <= keepEntries {
+		e.order.clear()
+		clear(e.values)
+		e.values = e.values[:0]
 		spares.Put(e)
 	}
 	dst[start] = '{'

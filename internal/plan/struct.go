@@ -16,6 +16,7 @@ const masked = `"***"`
 
 // fillStruct makes the operations of a struct.
 func (m *maker) fillStruct(p *Plan, addr bool) {
+	p.ops = []op{{code: codeEnd}} // in case there is a fault
 	if p.typ.Size() > math.MaxUint32 {
 		p.bad = &Error{Err: errors.New("a struct of more than 4 GiB"), tag: true}
 		return
@@ -41,6 +42,7 @@ type weaver struct {
 // type beginning with their element at.
 func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 	w := weaver{Plan: p}
+	p.ops, p.steps = nil, nil
 	for len(fields) > 0 && p.bad == nil {
 		f := fields[0]
 		t, off := p.typ, uintptr(0)
