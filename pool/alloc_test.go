@@ -93,7 +93,7 @@ func TestAllocSteadyStateInterface(t *testing.T) {
 }
 
 func TestAllocSteadyStateStructWithStrings(t *testing.T) {
-	steady(t, func() named { return named{name: strconv.Itoa(1000), value: "b"} })
+	steady(t, func() named { return named{name: strconv.Itoa(1000), value: "b", n: 1} })
 }
 
 func TestAllocStats(t *testing.T) {

@@ -185,8 +185,7 @@ func (p *Pool[T]) putSlow(v T) {
 		}
 	}
 	if !p.keep(t, home, v) && tracking {
-		p.track.dropped(v)
-		p.track.report()
+		p.track.taken(v) // by nobody
 	}
 }
 

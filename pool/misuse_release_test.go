@@ -20,7 +20,7 @@ func TestSecondPutOfABufferIsIgnored(t *testing.T) {
 	if s := p.Stats(); s.Len != 1 || s.Misused != 1 || s.Puts != 1 {
 		t.Errorf("got %+v, want one idle and one misuse", s)
 	}
-	if p.Get(100) == p.Get(100) {
+	if first, second := p.Get(100), p.Get(100); first == second {
 		t.Error("one buffer was given out twice")
 	}
 }
@@ -59,6 +59,20 @@ func TestForeignBuffersAreIgnored(t *testing.T) {
 	other.Put(b) // it was not harmed
 	if s := other.Stats(); s.Len != 1 || s.Misused != 0 {
 		t.Errorf("got %+v, want one idle", s)
+	}
+}
+
+// The handle is recycled when another buffer grows; that is not seen by whoever
+// still has it.
+func TestSecondPutOfABufferThatServedToGrowIsIgnored(t *testing.T) {
+	var p pool.Buffers
+	stale := p.Get(1000)
+	p.Put(stale)
+	b := p.Get(10)
+	b.Grow(1000) // takes stale, and gives it back with other memory
+	p.Put(stale)
+	if s := p.Stats(); s.Misused != 1 || s.Len != 1 {
+		t.Errorf("got %+v, want one idle and one misuse", s)
 	}
 }
 

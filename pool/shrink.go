@@ -57,7 +57,6 @@ func (p *Pool[T]) dropUnused(t *table[T]) {
 		release(&s.state, st)
 		if d.shrink.seen[i] == now {
 			p.drain(s, math.MaxInt)
-			now = s.puts << 16
 		}
 		d.shrink.seen[i] = now
 	}

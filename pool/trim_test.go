@@ -39,6 +39,15 @@ func TestTrimLeavesSoManyValues(t *testing.T) {
 			if got.Len != want || got.Trimmed != uint64(have-want) || got.Puts != uint64(have) {
 				t.Errorf("Trim(%d) of %d: got %+v, want %d left", n, have, got, want)
 			}
+			used := 0
+			p.Slots(func(v int) {
+				if v != 0 {
+					used++
+				}
+			})
+			if used != want {
+				t.Errorf("Trim(%d) of %d: got %d slots that are not clear, want %d", n, have, used, want)
+			}
 			if seen := drain(t, &p); len(seen) != want || seen[0] {
 				t.Errorf("Trim(%d) of %d: got %d values, want %d", n, have, len(seen), want)
 			}
@@ -60,6 +69,33 @@ func TestTrimWhereOnlyTheSpareHasValues(t *testing.T) {
 		if got, want := len(drain(t, &p)), min(24-taken, 3)+100; got != want {
 			t.Errorf("%d taken: got %d values, want %d", taken, got, want)
 		}
+	}
+}
+
+func TestTrimGivesEmptySlotsAway(t *testing.T) {
+	var p pool.Pool[int]
+	fill(&p, 0, 10_000)
+	for range 10_000 {
+		p.Get()
+	}
+	count := func() (slots int) {
+		p.Slots(func(int) { slots++ })
+		return slots
+	}
+	if got := count(); got < 10_000 {
+		t.Errorf("before: got %d slots, want 10000", got)
+	}
+	p.Trim(0)
+	if got := count(); got != 0 {
+		t.Errorf("after: got %d slots, want none", got)
+	}
+	fill(&p, 0, 10_000)
+	p.Shrink()
+	p.Trim(5)
+	p.Shrink() // what it noted before is gone
+	p.Shrink()
+	if got := p.Stats().Len; got != 0 || p.Fault() != "" {
+		t.Errorf("after Shrink: got %d values %s, want none", got, p.Fault())
 	}
 }
 
