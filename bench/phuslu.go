@@ -58,8 +58,9 @@ func phusluMessage(w io.Writer) Run {
 	})
 }
 
-func phusluFields(w io.Writer) Run {
-	l := newPhuslu(w)
+func phusluFields(w io.Writer) Run { return phusluTen(newPhuslu(w)) }
+
+func phusluTen(l *log.Logger) Run {
 	return run(func(n int) {
 		for range n {
 			l.Info().
