@@ -73,6 +73,11 @@ type Backtracer struct {
 	mark   string
 	rings  *pool.Pool[*ring] // empty ones
 
+	// dumping lets one goroutine write what was held back, so that the lines of
+	// each keep their order. A sink that may log would wait for itself; there,
+	// lines of dumps at the same time may mix.
+	dumping sync.Mutex
+
 	mu   sync.Mutex // protects ring
 	ring *ring      // nil until there is something to hold back
 
@@ -149,7 +154,13 @@ func (b *Backtracer) hold(g **ring, r *nib.Record) {
 
 // Dump writes what is held back, and goes on to hold back. Its error says what
 // was lost.
-func (b *Backtracer) Dump() error { return b.dump(b.swap()) }
+func (b *Backtracer) Dump() error {
+	if b.neverLogs {
+		b.dumping.Lock()
+		defer b.dumping.Unlock()
+	}
+	return b.dump(b.swap())
+}
 
 // Discard forgets what is held back, and goes on to hold back.
 func (b *Backtracer) Discard() { b.forget(b.swap()) }
@@ -163,7 +174,7 @@ func (b *Backtracer) swap() *ring {
 }
 
 // dump writes the lines of a ring that nobody else has, which may be nil, and
-// gives it back. No lock is held, since the sink may log.
+// gives it back. No lock is held that a line needs which the sink may log.
 func (b *Backtracer) dump(g *ring) (err error) {
 	if g == nil {
 		return nil
@@ -176,8 +187,7 @@ func (b *Backtracer) dump(g *ring) (err error) {
 		b.rings.Put(g)
 	}()
 	for i := range g.count {
-		r := g.record(i)
-		if e := b.sink.WriteRecord(&r); e != nil {
+		if e := b.sink.WriteRecord(g.record(i)); e != nil {
 			lost++
 			err = e
 		} else {

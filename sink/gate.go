@@ -40,6 +40,7 @@ type rule interface {
 // An account is what a gate knows of a call site or message.
 type account struct {
 	at   int64  // the rule's; math.MinInt64 at first
+	last int64  // when it was last asked for
 	n    uint64 // the rule's
 	owed uint64 // lines suppressed and not announced
 	text text   // of the message, if there is no call site
@@ -137,13 +138,14 @@ func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 	w, known := s.find(k)
 	if !known {
 		g.forget(w)
-		*w = slot[account]{key: k, value: account{at: math.MinInt64}}
+		*w = slot[account]{key: k, value: account{at: math.MinInt64, last: now}}
 		if k.pc == 0 {
 			w.value.text.set(r.Message)
 		}
 	}
 	s.uses++
 	w.rank = s.uses
+	now = steady(&w.value.last, now)
 	switch v = g.rule.judge(&w.value, level, now); v {
 	case pass:
 		if w.value.owed > 0 {
@@ -157,6 +159,17 @@ func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 		g.rest[level].Add(1)
 	}
 	return v, d
+}
+
+// steady makes up for goroutines that come here in another order than that in
+// which they have read the clock: they all have the latest reading. A clock that
+// is more than a second behind was set back.
+func steady(last *int64, now int64) int64 {
+	if behind := *last - now; behind > 0 && behind < int64(time.Second) {
+		return *last
+	}
+	*last = now
+	return now
 }
 
 // takeDebt takes over what the account in w owes. The set is locked.

@@ -120,7 +120,7 @@ func Limit(s nib.Sink, c LimitConfig) *Limiter {
 		}
 		r.sites[i] = newBucket(site)
 		r.levels[i].bucket = newBucket(c.PerLevel[levelAt(i)])
-		r.levels[i].at = math.MinInt64
+		r.levels[i].at, r.levels[i].last = math.MinInt64, math.MinInt64
 	}
 	sites := c.MaxSites
 	if sites == 0 {
@@ -137,8 +137,8 @@ type limits struct {
 	sites  [levels]bucket
 	levels [levels]struct {
 		bucket
-		mu sync.Mutex // protects at
-		at int64
+		mu       sync.Mutex // protects at and last
+		at, last int64      // math.MinInt64 at first
 	}
 }
 
@@ -158,7 +158,7 @@ func (l *limits) judge(a *account, level int, now int64) verdict {
 	}
 	of.mu.Lock()
 	defer of.mu.Unlock()
-	if of.take(&of.at, now) {
+	if of.take(&of.at, steady(&of.last, now)) {
 		return pass
 	}
 	if a != nil {

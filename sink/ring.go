@@ -24,6 +24,8 @@ type ring struct {
 	lines []held // a queue: count of them from first on, with wrap-around
 	first int
 	count int
+
+	out nib.Record // for record; a variable would be a malloc per line
 }
 
 // held is a record in a ring. It takes 80 bytes.
@@ -112,10 +114,12 @@ func (g *ring) push(h held) {
 	g.count++
 }
 
-// record gives the i-th oldest record. Its bytes lie in the ring.
-func (g *ring) record(i int) nib.Record {
+// record gives the i-th oldest record. It and its bytes lie in the ring, the
+// record until the next call.
+func (g *ring) record(i int) *nib.Record {
 	h := &g.lines[(g.first+i)%len(g.lines)]
-	r := nib.Record{
+	r := &g.out
+	*r = nib.Record{
 		Time: h.time, Level: h.level, PC: h.pc, Logger: h.logger, Spool: h.spool, Seq: h.seq,
 		Line: g.data[h.at:h.end:h.end],
 	}
@@ -131,6 +135,7 @@ func (g *ring) reset() {
 		g.drop()
 	}
 	g.head, g.round = 0, false
+	g.out = nib.Record{}
 }
 
 // markField gives a field that says true, as put wants it; "" for no key.

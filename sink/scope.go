@@ -83,16 +83,28 @@ func (s *Scope) hold(r *nib.Record) bool {
 }
 
 // Dump writes what is held back. Nothing is held back after it. Its error says
-// what was lost.
-func (s *Scope) Dump() error { return s.of.dump(s.end(open)) }
+// what was lost. Lines of other goroutines that would have been held back wait for
+// it, if the sink never logs, so that they stay in order.
+func (s *Scope) Dump() error {
+	s.mu.Lock()
+	g := s.end(open)
+	if s.of.neverLogs {
+		defer s.mu.Unlock()
+	} else {
+		s.mu.Unlock()
+	}
+	return s.of.dump(g)
+}
 
 // Discard forgets what is held back. It does nothing after Dump or a trigger.
-func (s *Scope) Discard() { s.of.forget(s.end(forgetful)) }
-
-// end takes the ring away.
-func (s *Scope) end(state scopeState) *ring {
+func (s *Scope) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.of.forget(s.end(forgetful))
+}
+
+// end takes the ring away. mu is held.
+func (s *Scope) end(state scopeState) *ring {
 	g := s.ring
 	s.ring = nil
 	if s.state != open {

@@ -45,6 +45,8 @@ func (p *probe) Flush(ctx context.Context) error {
 
 func (p *probe) want(t *testing.T, name string, want ...string) {
 	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !slices.Equal(p.lines, want) {
 		t.Errorf("%s got %q, want %q", name, p.lines, want)
 	}

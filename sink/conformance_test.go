@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink_test
+
+import (
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/sink"
+)
+
+// combinators are all of them, each around a sink, set up so that they hand on
+// every line.
+var combinators = []struct {
+	name string
+	wrap func(nib.Sink) nib.Sink
+}{
+	{"Tee", func(s nib.Sink) nib.Sink { return sink.Tee(quiet{}, s, quiet{}) }},
+	{"Route", func(s nib.Sink) nib.Sink { return sink.Route(quiet{}, sink.AtLeast(nib.LevelInfo, s)) }},
+	{"Filter", func(s nib.Sink) nib.Sink { return sink.Filter(s, func(*nib.Record) bool { return true }) }},
+	{"Named", func(s nib.Sink) nib.Sink { return sink.Named("x", s) }},
+	{"Limit", func(s nib.Sink) nib.Sink {
+		return sink.Limit(s, sink.LimitConfig{
+			PerSite:  sink.Rate{Burst: 1 << 20},
+			PerLevel: map[nib.Level]sink.Rate{nib.LevelInfo: {PerSecond: 1e9, Burst: 1 << 20}},
+		})
+	}},
+	{"Limit without limits", func(s nib.Sink) nib.Sink { return sink.Limit(s, sink.LimitConfig{}) }},
+	{"Sample", func(s nib.Sink) nib.Sink {
+		return sink.Sample(s, sink.SampleConfig{Keep: sink.Share{First: 100, Every: 1}})
+	}},
+	{"Backtrace", func(s nib.Sink) nib.Sink { return sink.Backtrace(s, sink.BacktraceConfig{}) }},
+	{"Scope", func(s nib.Sink) nib.Sink { return sink.Backtrace(s, sink.BacktraceConfig{}).Scope() }},
+	{"open Scope", func(s nib.Sink) nib.Sink {
+		scope := sink.Backtrace(s, sink.BacktraceConfig{Level: nib.LevelWarn}).Scope()
+		_ = scope.Dump()
+		return scope
+	}},
+	{"Sites", func(s nib.Sink) nib.Sink { return sink.Sites(s, sink.SitesConfig{}) }},
+	{"all", func(s nib.Sink) nib.Sink {
+		s = sink.Sites(sink.Backtrace(s, sink.BacktraceConfig{}), sink.SitesConfig{})
+		s = sink.Sample(sink.Limit(sink.Tee(s), sink.LimitConfig{}), sink.SampleConfig{})
+		return sink.Route(sink.Discard(), sink.AtLeast(nib.LevelInfo, sink.Named("x", s)))
+	}},
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range combinators {
+		t.Run(c.name, func(t *testing.T) {
+			nibtest.TestSink(t, func(testing.TB) (nib.Sink, func() [][]byte) {
+				var rec nibtest.Recorder
+				return c.wrap(&rec), func() (lines [][]byte) {
+					for _, r := range rec.Records() {
+						lines = append(lines, r.Line)
+					}
+					rec.Reset()
+					return lines
+				}
+			})
+		})
+	}
+}
+
+// What a Backtrace writes late is as good as what it hands on.
+func TestConformanceOfLinesHeldBack(t *testing.T) {
+	nibtest.TestSink(t, func(testing.TB) (nib.Sink, func() [][]byte) {
+		var rec nibtest.Recorder
+		bt := sink.Backtrace(&rec, sink.BacktraceConfig{Level: nib.LevelWarn, Bytes: 16 << 20, Mark: nib.OmitKey})
+		return bt, func() (lines [][]byte) {
+			if err := bt.Dump(); err != nil {
+				t.Error(err)
+			}
+			for _, r := range rec.Records() {
+				lines = append(lines, r.Line)
+			}
+			rec.Reset()
+			return lines
+		}
+	})
+}
+
+func TestCombinatorsPassOnNeverLogs(t *testing.T) {
+	for _, c := range combinators {
+		never := func(s nib.Sink) bool {
+			q, ok := c.wrap(s).(interface{ NeverLogs() bool })
+			return ok && q.NeverLogs()
+		}
+		if got, want := never(quiet{}), c.name != "Filter"; got != want {
+			t.Errorf("%s of a quiet sink: NeverLogs %v, want %v", c.name, got, want)
+		}
+		if never(loud{}) {
+			t.Errorf("%s of a loud sink: NeverLogs is true", c.name)
+		}
+	}
+}
+
+func TestCombinatorsRefuseNil(t *testing.T) {
+	for _, c := range combinators {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of nil did not panic", c.name)
+				}
+			}()
+			c.wrap(nil)
+		}()
+	}
+}
+
+func TestCombinatorsDoNotAllocate(t *testing.T) {
+	r := record(nib.LevelInfo, `{"level":"info","message":"x"}`)
+	r.Message = r.Line[len(`{"level":"info","message":"`):][:1]
+	site := *r
+	site.PC = 1
+	for _, c := range combinators {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.wrap(loud{})
+			alloctest.Zero(t, func() {
+				_ = s.WriteRecord(r)
+				_ = s.WriteRecord(&site)
+			})
+		})
+	}
+}
+
+// Suppressing, forgetting and announcing are the steady state of a limit, too.
+func TestSuppressionDoesNotAllocate(t *testing.T) {
+	var clock nibtest.Clock
+	message := []byte("message 0000")
+	r := &nib.Record{Message: message, Line: []byte("{}\n")}
+	for _, tt := range []struct {
+		name string
+		sink func(nib.Sink) nib.Sink
+		next func()
+	}{
+		{"all suppressed", func(s nib.Sink) nib.Sink {
+			return sink.Limit(s, sink.LimitConfig{Now: clock.Now, PerSite: sink.Rate{Burst: 1}})
+		}, func() {}},
+		{"announced each time", func(s nib.Sink) nib.Sink {
+			return sink.Limit(s, sink.LimitConfig{Now: clock.Now, PerSite: sink.Rate{PerSecond: 1, Burst: 1}})
+		}, func() { clock.Advance(400e6) }},
+		{"messages without end", func(s nib.Sink) nib.Sink {
+			return sink.Limit(s, sink.LimitConfig{Now: clock.Now, PerSite: sink.Rate{PerSecond: 1, Burst: 1}, MaxSites: 64})
+		}, func() {
+			clock.Advance(1e6)
+			for i := len(message) - 1; ; i-- {
+				if message[i]++; message[i] <= '9' {
+					return
+				} else if message[i] = '0'; i == len("message ") {
+					return
+				}
+			}
+		}},
+		{"sampled", func(s nib.Sink) nib.Sink {
+			return sink.Sample(s, sink.SampleConfig{Now: clock.Now, Keep: sink.Share{First: 1, Every: 5}})
+		}, func() { clock.Advance(1e6) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.sink(loud{})
+			alloctest.Zero(t, func() {
+				_ = s.WriteRecord(r)
+				_ = s.WriteRecord(r)
+				tt.next()
+			})
+		})
+	}
+}
+
+func TestHoldingBackDoesNotAllocate(t *testing.T) {
+	low, high := record(nib.LevelDebug, `{"level":"debug"}`), record(nib.LevelError, `{"level":"error"}`)
+	bt := sink.Backtrace(loud{}, sink.BacktraceConfig{Bytes: 1000})
+	alloctest.Zero(t, func() {
+		for range 30 {
+			_ = bt.WriteRecord(low)
+		}
+		_ = bt.WriteRecord(high)
+	})
+	if !alloctest.Enabled {
+		t.Skip("mallocs mean nothing in this build")
+	}
+	mallocs, _ := alloctest.Count(func() {
+		s := bt.Scope()
+		for range 30 {
+			_ = s.WriteRecord(low)
+		}
+		s.Discard()
+	}, 1000)
+	if mallocs != 1 {
+		t.Errorf("a scope costs %v mallocs, want 1", mallocs)
+	}
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package sink_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink"
+)
+
+func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := newGated()
+		var good probe
+		s := sink.Tee(hang, &good)
+		held := make(chan error, 1)
+		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":0}`)) }()
+		time.Sleep(1050 * time.Millisecond) // fake: nobody waits
+		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":1}`)) }()
+		synctest.Wait()
+		select {
+		case err := <-held:
+			t.Errorf("after 1.05 s the branch was passed over already: %v", err)
+		default:
+		}
+		time.Sleep(300 * time.Millisecond)
+		good.want(t, "the other branch", "{\"n\":0}\n", "{\"n\":1}\n")
+
+		start := time.Now()
+		if err := s.WriteRecord(record(nib.LevelInfo, `{"n":2}`)); !errors.Is(err, sink.ErrStalled) || time.Since(start) > 0 {
+			t.Errorf("after 1.35 s: got error %v in %v, want %v at once", err, time.Since(start), sink.ErrStalled)
+		}
+		wantCounts(t, s, "nib_tee_lost_total", map[string]uint64{
+			"0 error": 0, "0 panic": 0, "0 stalled": 1, "1 error": 0, "1 panic": 0, "1 stalled": 0,
+		})
+
+		close(hang.gate)
+		for range 2 {
+			if err := <-held; err != nil {
+				t.Errorf("a line that was held up: got error %v, want nil", err)
+			}
+		}
+		if err := s.WriteRecord(record(nib.LevelInfo, `{"n":3}`)); err != nil {
+			t.Errorf("after the branch has returned: got error %v, want nil", err)
+		}
+		good.want(t, "the other branch", "{\"n\":0}\n", "{\"n\":1}\n", "{\"n\":2}\n", "{\"n\":3}\n")
+		if len(hang.lines) != 3 {
+			t.Errorf("the branch that hung got %q, want all but the line it was passed over with", hang.lines)
+		}
+	})
+}
+
+func TestTeeGivesTheLineToTheOthersWithinTwoTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := newGated()
+		got := signal(make(chan string, 1))
+		s := sink.Tee(hang, got)
+		returned := make(chan struct{})
+		start := time.Now()
+		go func() {
+			defer close(returned)
+			_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+		}()
+		<-got
+		if d := time.Since(start); d < 100*time.Millisecond || d > 200*time.Millisecond {
+			t.Errorf("the other branch got the line after %v, want 100 ms to 200 ms", d)
+		}
+		close(hang.gate)
+		<-returned
+	})
+}
+
+// A branch that is merely slow must not lose lines.
+func TestTeeLosesNothingToASlowBranch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &probe{write: func(*nib.Record) error { time.Sleep(900 * time.Millisecond); return nil }}
+		var good probe
+		s := sink.Tee(slow, &good)
+		for range 5 {
+			if err := s.WriteRecord(record(nib.LevelInfo, "{}")); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(slow.lines) != 5 || len(good.lines) != 5 {
+			t.Errorf("got %d and %d lines, want 5 each", len(slow.lines), len(good.lines))
+		}
+	})
+}
+
+// The bubble ends only when all of its goroutines have, and synctest fails if
+// they are blocked.
+func TestTeeLeavesNoGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sink.Tee(quiet{}, quiet{})
+		for range 10 {
+			_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+}

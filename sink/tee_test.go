@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink"
+)
+
+// A gatedSink lets its calls return when the gate opens.
+type gatedSink struct {
+	probe
+	entered chan struct{} // has one for each call that has begun
+	gate    chan struct{}
+}
+
+func newGated() *gatedSink {
+	g := &gatedSink{entered: make(chan struct{}, 1000), gate: make(chan struct{})}
+	g.write = func(*nib.Record) error {
+		g.entered <- struct{}{}
+		<-g.gate
+		return nil
+	}
+	return g
+}
+
+// A signal is a branch that tells of each line.
+type signal chan string
+
+func (s signal) WriteRecord(r *nib.Record) error {
+	s <- string(r.Line)
+	return nil
+}
+
+// This and the tests behind it wait for the watch of the Tee, in real time: a few
+// tenths of a second.
+func TestTeeGivesTheLineToTheOthersWhileABranchHangs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		at   int
+	}{{"first", 0}, {"second", 1}, {"third", 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			hang := newGated()
+			got := signal(make(chan string, 10))
+			branches := slices.Insert([]nib.Sink{got, got}, tt.at, nib.Sink(hang))
+			s := sink.Tee(branches...)
+			returned := make(chan error)
+			go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
+			for range 2 {
+				if line := <-got; line != "{}\n" {
+					t.Errorf("got %q", line)
+				}
+			}
+			<-hang.entered
+			select {
+			case <-returned:
+				t.Error("WriteRecord has returned while a branch has the record")
+			default:
+			}
+			close(hang.gate)
+			if err := <-returned; err != nil {
+				t.Errorf("got error %v, want nil: all branches have the line in the end", err)
+			}
+			hang.want(t, "the branch that hung", "{}\n")
+			if len(got) > 0 {
+				t.Errorf("a branch got the line twice")
+			}
+		})
+	}
+}
+
+func TestTeeGivesTheLineToTheLastWhenTwoBranchesHang(t *testing.T) {
+	t.Parallel()
+	first, second := newGated(), newGated()
+	got := signal(make(chan string, 10))
+	s := sink.Tee(first, second, &probe{write: func(*nib.Record) error { return errTwo }}, got)
+	returned := make(chan error)
+	go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
+	<-got
+	close(first.gate) // the first returns first; the record is still borrowed by the second
+	select {
+	case <-returned:
+		t.Error("WriteRecord has returned while the second branch has the record")
+	default:
+	}
+	close(second.gate)
+	if err := <-returned; !errors.Is(err, errTwo) {
+		t.Errorf("got error %v, want the one that the helper met with", err)
+	}
+	first.want(t, "first", "{}\n")
+	second.want(t, "second", "{}\n")
+	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": 1, "1": 1, "2": 0, "3": 1})
+}
+
+func TestTeeHelpersSurviveABranchThatPanics(t *testing.T) {
+	t.Parallel()
+	hang := newGated()
+	got := signal(make(chan string, 10))
+	s := sink.Tee(hang, &probe{write: func(*nib.Record) error { panic("boom") }}, got)
+	returned := make(chan error)
+	go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
+	<-got
+	close(hang.gate)
+	if err := <-returned; !strings.Contains(text(err), "branch 1: panicked: boom") {
+		t.Errorf("got error %v, want the panic of branch 1", err)
+	}
+}
+
+func TestTeeErrorsAreNamedByBranch(t *testing.T) {
+	fail := func(err error) nib.Sink { return &probe{write: func(*nib.Record) error { return err }} }
+	s := sink.Tee(fail(errOne), sink.Named("audit", fail(errTwo)), sink.Discard(), sink.Named("inner", sink.Tee(sink.Discard(), fail(errOne))))
+	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
+	want := "nib/sink: branch 0: one\nnib/sink: branch audit: two\nnib/sink: branch inner: nib/sink: branch 1: one"
+	if text(err) != want {
+		t.Errorf("error\n got %q\nwant %q", text(err), want)
+	}
+	var named *sink.BranchError
+	if !errors.As(err, &named) || named.Branch != "0" || !errors.Is(err, errTwo) {
+		t.Errorf("got the branch error %+v", named)
+	}
+}
+
+func TestTeeErrorsOfAnyTypeAreNamed(t *testing.T) {
+	for _, err := range []error{sliceError{"a"}, structError{sliceError{"b"}}, numberError(3), new(pointerError)} {
+		s := sink.Tee(sink.Discard(), &probe{write: func(*nib.Record) error { return err }})
+		for range 3 {
+			if got := text(s.WriteRecord(record(nib.LevelInfo, "{}"))); got != "nib/sink: branch 1: "+err.Error() {
+				t.Errorf("%T: got %q", err, got)
+			}
+		}
+	}
+}
+
+type (
+	sliceError   []string
+	structError  struct{ error }
+	numberError  int
+	pointerError struct{}
+)
+
+func (e sliceError) Error() string    { return e[0] }
+func (e numberError) Error() string   { return fmt.Sprint(int(e)) }
+func (e *pointerError) Error() string { return "pointer" }
+
+func TestTeeCountsPerBranch(t *testing.T) {
+	n := 0
+	bad := &probe{write: func(*nib.Record) error {
+		switch n++; n % 3 {
+		case 0:
+			return errOne
+		case 1:
+			panic("boom")
+		}
+		return nil
+	}}
+	s := sink.Tee(sink.Discard(), sink.Named("bad", bad))
+	for range 9 {
+		_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+	}
+	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": 9, "bad": 3})
+	wantCounts(t, s, "nib_tee_lost_total", map[string]uint64{
+		"0 error": 0, "0 panic": 0, "0 stalled": 0, "bad error": 3, "bad panic": 3, "bad stalled": 0,
+	})
+}
+
+func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
+	const goroutines, lines = 16, 500
+	var a, c probe
+	s := sink.Tee(&a, &failing{}, &c)
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range lines {
+				_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+			}
+		}()
+	}
+	wg.Wait()
+	const all = goroutines * lines
+	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": all, "1": 0, "2": all})
+	if len(a.lines) != all || len(c.lines) != all {
+		t.Errorf("got %d and %d lines, want %d", len(a.lines), len(c.lines), all)
+	}
+}
+
+// wantCounts compares the counts with a name, by the values of their labels.
+func wantCounts(t *testing.T, s nib.Sink, name string, want map[string]uint64) {
+	t.Helper()
+	got := map[string]uint64{}
+	for _, c := range sink.Snapshot(s.(sink.Counter)) {
+		if c.Name != name {
+			continue
+		}
+		var values []string
+		for i := 1; i < len(c.Labels); i += 2 {
+			values = append(values, c.Labels[i])
+		}
+		got[strings.Join(values, " ")] = c.Value
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: got %v, want %v", name, got, want)
+	}
+}
