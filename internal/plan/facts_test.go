@@ -88,6 +88,25 @@ var facts = []struct {
 	{reflect.TypeFor[struct {
 		Z *zeroable `json:",omitzero"`
 	}](), hideable | isStruct},
+	{reflect.TypeFor[struct {
+		A struct {
+			X int
+			Z zeroable `json:",omitzero"`
+		}
+	}](), isStruct},
+	{reflect.TypeFor[struct {
+		A struct {
+			X int
+			Z *zeroable `json:",omitzero"`
+		}
+	}](), hideable | isStruct},
+	{reflect.TypeFor[struct {
+		*flat
+		A struct {
+			X int
+			G guarded
+		}
+	}](), locked | isStruct},
 	{reflect.TypeFor[guarded](), locked},
 	{reflect.TypeFor[*guarded](), hideable},
 	{reflect.TypeFor[guardedField](), locked},

@@ -87,7 +87,7 @@ func (p *Plan) Member(f *Field) (value *Plan, always bool) {
 		return Of(f.Type), always
 	}
 	if value = values.find(uintptr(identity(f.Type))); value == nil {
-		value = make1(f.Type, false)
+		value = makePlan(f.Type, false)
 	}
 	return value, always
 }

@@ -71,7 +71,7 @@ func Of(t reflect.Type) *Plan {
 	if p := addressed.find(uintptr(identity(t))); p != nil {
 		return p
 	}
-	return make1(t, true)
+	return makePlan(t, true)
 }
 
 // For is Of for the type T.
@@ -80,7 +80,7 @@ func For[T any]() *Plan {
 	if p := targets.find(uintptr(typ)); p != nil {
 		return p
 	}
-	return make1(reflect.TypeFor[T](), true)
+	return makePlan(reflect.TypeFor[T](), true)
 }
 
 // ofValue returns the plan of what v holds.
@@ -88,11 +88,11 @@ func ofValue(typ pointer, v any) *Plan {
 	if p := values.find(uintptr(typ)); p != nil {
 		return p
 	}
-	return make1(reflect.TypeOf(v), false)
+	return makePlan(reflect.TypeOf(v), false)
 }
 
-// make1 makes the plan of one type and of those it leads to.
-func make1(t reflect.Type, addr bool) *Plan {
+// makePlan makes the plan of one type and of those it leads to.
+func makePlan(t reflect.Type, addr bool) *Plan {
 	making.Lock()
 	defer making.Unlock()
 	m := maker{plans: map[node]*Plan{}}

@@ -129,6 +129,7 @@ func (p *Plan) begins() bool {
 // inline takes over the operations of a struct within this one, with its braces
 // as parts of texts.
 func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
+	w.calls, w.shows = w.calls || sub.calls, w.shows || sub.shows // by way of omissions
 	w.text = append(append(w.text, key...), '{')
 	for i, o := range sub.ops[:len(sub.ops)-1] {
 		text := o.text.String()
