@@ -83,10 +83,10 @@ func resized(b []byte, size int) []byte {
 // open files.
 //
 // What was not synced is there or not, as pick decides; pick(n) returns a number
-// below n, and 0 stands for losing the most. Changes of names are kept up to one
-// of them, as a journal does. A file that grew is torn at any byte. Each sector
-// of 512 bytes that was written is kept or not, so one may be missing in the
-// middle, and reads as zeros or as what was there before.
+// below n, and 0 stands for losing the most. Each change of names is kept or not,
+// but for those that build on one that is not. A file that grew is torn at any
+// byte. Each sector of 512 bytes that was written is kept or not, so one may be
+// missing in the middle, and reads as zeros or as what was there before.
 //
 // The IntN of a math/rand/v2 Rand is a pick, and so are [Nothing] and
 // [Everything].
@@ -96,9 +96,16 @@ func (m *Mem) CrashClone(pick func(n int) int) *Mem {
 	c := NewMem(m.now)
 	c.free = m.free
 	c.names, c.durable = map[string]*node{}, map[string]*node{}
-	kept := maps.Clone(m.durable)
-	for _, change := range m.pending[:pick(len(m.pending)+1)] {
-		change.settle(kept)
+	kept, lost := maps.Clone(m.durable), map[string]bool{}
+	for _, change := range m.pending {
+		buildsOn := func(e entry) bool { return lost[e.name] }
+		if !slices.ContainsFunc(change, buildsOn) && pick(2) == 1 {
+			change.settle(kept)
+			continue
+		}
+		for _, e := range change {
+			lost[e.name] = true
+		}
 	}
 	clones := map[*node]*node{}
 	for _, name := range slices.Sorted(maps.Keys(kept)) { // in order, so that a seed means one outcome

@@ -118,6 +118,23 @@ func TestCrashTearsTheTail(t *testing.T) {
 	}
 }
 
+// TestCrashReordersNames collects what may become of three changes, the last of
+// which builds on the first.
+func TestCrashReordersNames(t *testing.T) {
+	m := newMem(t)
+	open(t, m, "/a/x", appending)
+	open(t, m, "/a/y", appending)
+	must(t, m.Rename("/a/x", "/a/z"))
+	got := map[string]bool{}
+	for seed := range uint64(200) {
+		got[tree(t, m.CrashClone(rand.New(rand.NewPCG(seed, 0)).IntN))] = true
+	}
+	want := []string{"", "/a/x=", "/a/x= /a/y=", "/a/y=", "/a/y= /a/z=", "/a/z="}
+	if all := slices.Sorted(maps.Keys(got)); !slices.Equal(all, want) {
+		t.Errorf("got  %q\nwant %q", all, want)
+	}
+}
+
 func TestCrashLosesSectors(t *testing.T) {
 	m := newMem(t)
 	f := open(t, m, "/a/x", os.O_RDWR|os.O_CREATE)

@@ -50,17 +50,26 @@ func (b *batch) upTo(room int64) []byte {
 }
 
 // advance notes that n more bytes are out, and returns the lines and bytes that
-// are complete with them.
+// are complete with them, but for a newline of the last one.
 func (b *batch) advance(n int) (lines, bytes uint64) {
 	from, first := b.sent, b.done
 	b.sent += n
-	for b.done < len(b.ends) && b.ends[b.done].at <= b.sent {
+	for b.done < len(b.ends) && isWhole(b.sent, b.ends[b.done].at) {
 		b.done++
 	}
 	if b.done == first {
 		return 0, 0
 	}
 	return uint64(b.done - first), uint64(b.ends[b.done-1].at - from)
+}
+
+// back makes the line that is half out the next one, as a whole. If that is its
+// newline alone, it is the line after it.
+func (b *batch) back() {
+	b.sent = 0
+	if b.done > 0 {
+		b.sent = b.ends[b.done-1].at
+	}
 }
 
 // drop counts the lines that are not out and empties the batch.

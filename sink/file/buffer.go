@@ -120,10 +120,14 @@ func (s *Sink) writeBatch(b *batch) error {
 			s.stats.Lines += lines
 			s.stats.Bytes += bytes
 		}
-		if err != nil {
+		if err == nil {
+			continue
+		}
+		if !s.again() {
 			b.drop(&s.dropped[s.causeOf(err)])
 			return err
 		}
+		b.back()
 	}
 	b.reset()
 	return nil

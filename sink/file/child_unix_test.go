@@ -259,8 +259,8 @@ func TestTwoProcessesRotateOnePath(t *testing.T) {
 				must(t, ch.cmd.Wait())
 			}
 			checkEachOnce(t, dir, 2, each)
-			if rotations < 20 {
-				t.Errorf("got %d rotations, want a storm of them", rotations)
+			if rotations < 5 {
+				t.Errorf("got %d rotations, want many", rotations)
 			}
 		})
 	}

@@ -198,6 +198,26 @@ func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 2)
 }
 
+// TestNameThatChangesWhileItIsCompressed: what has the name then is not deleted.
+func TestNameThatChangesWhileItIsCompressed(t *testing.T) {
+	m, clock := newMem(t)
+	swap := func() {
+		f, err := m.Open(filepath.Join(logDir, "other"), os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err)
+		_, err = f.Write([]byte(`{"n":1}` + "\n"))
+		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), filepath.Join(logDir, firstName)))
+	}
+	s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+		_, err := io.Copy(w, r)
+		swap()
+		return err
+	})})
+	tidied(s)
+	rotated(t, s, clock, 1)
+	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" "+firstName+".x app.log")
+	wantText(t, "the other file", numbers(memText(t, m, filepath.Join(logDir, firstName))), "1")
+}
+
 // TestCompressionFollowsNoLinks plants one where the compressed file is written.
 func TestCompressionFollowsNoLinks(t *testing.T) {
 	dir := t.TempDir()

@@ -69,6 +69,31 @@ func TestDeliverAfterAFailedSyncAcceptsNothing(t *testing.T) {
 	checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 10)
 }
 
+// TestFailedSyncSpoilsNoLaterLine: what it did not write is a hole after a loss of
+// power, just as long as a sector of the disk. The next line does not begin in it.
+func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	batch := make([]nib.Record, 4)
+	for i := range batch {
+		batch[i] = *record(nib.LevelInfo, i, 128)
+	}
+	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	_, err := s.Deliver(context.Background(), batch)
+	if !errors.Is(err, syscall.EIO) {
+		t.Fatalf("got %v, want EIO", err)
+	}
+	res, err := s.Deliver(context.Background(), batch)
+	if err != nil || res.Accepted != 4 {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	left := memAll(t, m.CrashClone(vfs.Nothing))
+	if !strings.HasPrefix(left, "\x00") {
+		t.Fatalf("got %q, want a hole: this tests nothing", left)
+	}
+	checkHas(t, left, 4)
+}
+
 // TestDeliverWithASyncThatFailsInARotation: it is not the file that is in use
 // at the end.
 func TestDeliverWithASyncThatFailsInARotation(t *testing.T) {

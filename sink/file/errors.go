@@ -67,6 +67,14 @@ func (s *Sink) wrap(op string, err error) error {
 	return fmt.Errorf("nib/file: %s %s: %w", op, s.path, err)
 }
 
+// again says whether what has just failed is to be tried once more: the first
+// time, when it is no matter of space. A file that another system has replaced, say,
+// works again after it was opened again. The lock is held.
+func (s *Sink) again() bool {
+	f := &s.failing
+	return f.err != nil && f.cause == failed && f.pause == firstPause
+}
+
 // recovered ends the state of failure. The lock is held.
 func (s *Sink) recovered() {
 	if s.failing.err != nil {
@@ -101,11 +109,21 @@ func (s *Sink) announce(op string, err error) {
 	if s.c.OnError == nil || s.news != nil {
 		return
 	}
-	now, said := s.clock.mono(), op+": "+root(err).Error()
-	if said != s.said || now >= s.sayAt {
-		s.said, s.sayAt = said, now+sayAgain
-		s.news = err
+	now, reason := s.clock.mono(), root(err).Error()
+	if last, ok := s.said[op]; ok && last.reason == reason && now < last.again {
+		return
 	}
+	if s.said == nil {
+		s.said = map[string]saying{}
+	}
+	s.said[op] = saying{reason, now + sayAgain}
+	s.news = err
+}
+
+// A saying is what OnError was told of an operation.
+type saying struct {
+	reason string
+	again  int64 // monotonic time from which on it is told again
 }
 
 // root is what err wraps in the end.

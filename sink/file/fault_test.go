@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,11 +75,7 @@ func TestDiskFull(t *testing.T) {
 			if len(notices) != 1 || notices[0].Dropped != st.Lost() || notices[0].Levels["error"] != count(st, Full, nib.LevelError) || notices[0].Reasons["full"] != st.Lost() {
 				t.Fatalf("Buffer %d, room %d: got notices %+v, want one of %+v", buffer, room, notices, st)
 			}
-			whole := uint64(len(lines))
-			if whole == st.Lines+1 && len(torn) == 0 {
-				whole-- // nothing but its newline was missing, and that came later
-			}
-			if whole != st.Lines || *lines[len(lines)-1].N != logged-1 || len(torn) > 1 {
+			if uint64(len(lines)) != st.Lines || *lines[len(lines)-1].N != logged-1 || len(torn) > 1 {
 				t.Fatalf("Buffer %d, room %d: got %d lines, torn %q, want %d with the last one and one torn", buffer, room, len(lines), torn, st.Lines)
 			}
 		}
@@ -109,18 +107,52 @@ func TestFullDiskCostsFewCalls(t *testing.T) {
 	}
 }
 
-func TestOneFaultCostsOneLine(t *testing.T) {
-	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{})
-	writeNumbers(t, s, 0, 1)
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Err: syscall.EIO})
-	if err := s.WriteRecord(record(nib.LevelWarn, 1, 0)); !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "nib/file: write "+livePath) {
-		t.Errorf("got %v, want EIO with the path", err)
+// TestPassingFaults: one costs nothing, for the line is there still; two in a row
+// cost a line.
+func TestPassingFaults(t *testing.T) {
+	for _, buffer := range []int{0, 4096} {
+		for faults, want := range map[int]string{1: "0 1 2", 2: "0 2"} {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, Config{Buffer: buffer})
+			ctx := context.Background()
+			writeNumbers(t, s, 0, 1)
+			must(t, s.Flush(ctx))
+			m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: faults, Err: syscall.EIO})
+			err := errors.Join(s.WriteRecord(record(nib.LevelWarn, 1, 0)), s.Flush(ctx))
+			if lost := faults > 1; lost != errors.Is(err, syscall.EIO) || lost && !strings.HasPrefix(err.Error(), "nib/file: write "+livePath) {
+				t.Errorf("Buffer %d, %d faults: got %v, want EIO with the path: %v", buffer, faults, err, lost)
+			}
+			clock.advance(time.Second)
+			writeNumbers(t, s, 2, 3)
+			must(t, s.Close())
+			wantText(t, "file", numbers(memAll(t, m)), want)
+			st := s.Stats()
+			if lost := uint64(faults - 1); count(st, Failed, nib.LevelWarn) != lost || st.Notices != lost || st.Errors != uint64(faults) {
+				t.Errorf("Buffer %d, %d faults: got %+v, want %d warnings lost and told", buffer, faults, st, lost)
+			}
+		}
 	}
-	writeNumbers(t, s, 2, 3)
-	wantText(t, "file", numbers(memAll(t, m)), "0 2")
-	if st := s.Stats(); count(st, Failed, nib.LevelWarn) != 1 || st.Notices != 1 || st.Errors != 1 {
-		t.Errorf("got %+v, want one warning lost, one notice, one error", st)
+}
+
+// TestBatchIsGoneOnWithAfterAFault in the middle of a line.
+func TestBatchIsGoneOnWithAfterAFault(t *testing.T) {
+	for short := 1; short < 200; short += 13 {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{Buffer: 4096, Delay: never})
+		m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: short})
+		m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Err: syscall.EIO}) // of the second write
+		writeNumbers(t, s, 0, 10)
+		must(t, s.Close())
+		lines, _, torn := parse(memAll(t, m))
+		for i, l := range lines {
+			if *l.N != i {
+				t.Fatalf("cut after %d bytes: line %d has number %d", short, i, *l.N)
+			}
+		}
+		if len(lines) != 10 || len(torn) > 1 {
+			t.Errorf("cut after %d bytes: got %d lines, torn %q", short, len(lines), torn)
+		}
+		checkIdentity(t, s, 10)
 	}
 }
 
@@ -141,6 +173,36 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 		must(t, end(s))
 		if _, notices, _ := parse(memAll(t, m)); len(notices) != 1 || notices[0].Dropped != 5 {
 			t.Errorf("%s: got notices %+v, want one of 5", name, notices)
+		}
+	}
+}
+
+// TestNoticeHasRoom: it counts for MaxSize, and ends no line of another file.
+func TestNoticeHasRoom(t *testing.T) {
+	for short := range 30 {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{MaxSize: 300})
+		for n := range 5 {
+			mustWrite(t, s, record(nib.LevelInfo, n, 40))
+		}
+		if short > 0 {
+			m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: short})
+		}
+		heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.EIO})
+		for range 3 {
+			_ = s.WriteRecord(record(nib.LevelInfo, 5, 40))
+		}
+		heal()
+		clock.advance(time.Second)
+		mustWrite(t, s, record(nib.LevelInfo, 6, 40))
+		for _, name := range memFiles(t, m) {
+			text := memText(t, m, filepath.Join(logDir, name))
+			if len(text) > 300 || strings.HasPrefix(text, "\n") || !strings.HasSuffix(text, "\n") {
+				t.Errorf("cut after %d bytes: %s: got %q", short, name, text)
+			}
+		}
+		if _, notices, _ := parse(memAll(t, m)); len(notices) != 1 {
+			t.Errorf("cut after %d bytes: got %d notices", short, len(notices))
 		}
 	}
 }
@@ -233,13 +295,17 @@ func TestFailedSync(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncAlways})
 	writeNumbers(t, s, 0, 1)
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 2, Err: syscall.EIO})
 	if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v, want EIO", err)
 	}
+	clock.advance(time.Second)
 	writeNumbers(t, s, 2, 3)
 	checkIdentity(t, s, 3)
-	wantText(t, "what survives", numbers(memAll(t, m.CrashClone(vfs.Nothing))), "0 1 2")
+	checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 1)
+	if got := numbers(memAll(t, m.CrashClone(vfs.Nothing))); !strings.HasSuffix(got, "2") {
+		t.Errorf("got lines %s after a loss of power, want the last one among them", got)
+	}
 
 	flushed := openMem(t, m, clock, Config{Sync: SyncFlush})
 	writeNumbers(t, flushed, 3, 4)
@@ -248,6 +314,20 @@ func TestFailedSync(t *testing.T) {
 		t.Errorf("Flush: got %v, want EIO", err)
 	}
 	must(t, flushed.Flush(context.Background()))
+}
+
+// TestWhatCountsAsWrittenIsSynced, also when a batch is written in part.
+func TestWhatCountsAsWrittenIsSynced(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{Sync: SyncAlways, Buffer: 4096, Delay: never})
+	writeNumbers(t, s, 0, 10)
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: 100})
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.ENOSPC})
+	_ = s.Flush(context.Background())
+	lines, _, _ := parse(memAll(t, m.CrashClone(vfs.Nothing)))
+	if st := s.Stats(); st.Lines > uint64(len(lines)) || st.Lines+st.Lost() != 10 {
+		t.Errorf("got %d lines after a loss of power, counted %+v", len(lines), st)
+	}
 }
 
 // TestOnErrorMayDoAnything: it logs, panics and asks for counts.
@@ -271,6 +351,26 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 		t.Errorf("OnError was called %d times, want some", calls)
 	}
 	checkIdentity(t, s, 20+calls)
+}
+
+// TestOnErrorIsToldOfANewReason at once, and of the same one a minute later.
+func TestOnErrorIsToldOfANewReason(t *testing.T) {
+	m, clock := newMem(t)
+	var told []string
+	s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, root(err).Error()) }})
+	for _, step := range []struct {
+		err  error
+		wait time.Duration
+	}{{syscall.EIO, 0}, {syscall.EIO, time.Second}, {syscall.EACCES, 0}, {syscall.EACCES, 2 * time.Minute}} {
+		clock.advance(step.wait)
+		s.mu.Lock()
+		s.report("rotate", step.err)
+		s.unlock()
+	}
+	want := []string{syscall.EIO.Error(), syscall.EACCES.Error(), syscall.EACCES.Error()}
+	if !slices.Equal(told, want) {
+		t.Errorf("got %q, want %q", told, want)
+	}
 }
 
 func TestNotice(t *testing.T) {
@@ -350,7 +450,7 @@ func TestErrorWithBytesWritten(t *testing.T) {
 		_ = s.WriteRecord(record(nib.LevelInfo, n, 0))
 	}
 	lines, notices, torn := parse(got.String())
-	if fmt.Sprint(len(lines), len(notices), torn) != `2 1 [{"lev`+"\n]" {
+	if fmt.Sprint(len(lines), len(notices), torn) != `2 1 [{"lev`+"\n"+` {"lev`+"\n]" {
 		t.Errorf("got %q", got.String())
 	}
 	checkIdentity(t, s, 3)

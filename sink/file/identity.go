@@ -68,22 +68,22 @@ func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
 
 // claim locks f and makes sure that it is the file that the name means.
 func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
-	switch err := f.Lock(vfs.Shared); {
-	case err == vfs.ErrLocked:
-		return vfs.Info{}, ErrInUse
-	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		return vfs.Info{}, err
+	lockErr := f.Lock(vfs.Shared)
+	if lockErr != nil && lockErr != vfs.ErrLocked && !errors.Is(lockErr, errors.ErrUnsupported) {
+		return vfs.Info{}, lockErr
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return vfs.Info{}, err
 	}
 	named, err := s.fs.Lstat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID:
 		return vfs.Info{}, errMoved
-	}
-	if err != nil {
+	case err != nil:
 		return vfs.Info{}, err
+	case lockErr == vfs.ErrLocked: // not someone who compresses it: it would have another name
+		return vfs.Info{}, ErrInUse
 	}
 	return info, fit(info)
 }

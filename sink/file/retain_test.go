@@ -180,6 +180,10 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
 	}
+	must(t, s.remove(firstName)) // as if it had had lines when the directory was read
+	if got := memFiles(t, m); !slices.Contains(got, firstName) {
+		t.Errorf("got files %q, want the empty one untouched", got)
+	}
 	must(t, lock.Close(), s.Reopen())
 	tidied(s)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), "app.log")

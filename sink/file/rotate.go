@@ -20,10 +20,10 @@ import (
 // first, which only one can make, and which the rename then replaces.
 
 const (
-	busyPause     = int64(10 * time.Millisecond)  // until rotation is tried again that another process is at
+	busyPause     = int64(100 * time.Microsecond) // until rotation is tried again that another process is at
 	firstRotate   = int64(100 * time.Millisecond) // that has failed, doubling up to
 	longestRotate = int64(10 * time.Second)
-	patience      = time.Second // of Rotate
+	patience      = 10 * time.Second // of Rotate, with a disk that is busy
 	patienceStep  = time.Millisecond
 	maxSeq        = 1_000_000 // names in one microsecond
 )
@@ -112,6 +112,9 @@ func (s *Sink) rotate() error {
 	if err != nil || info.ID != s.id { // someone else was first
 		s.stats.Followed++
 		return s.reopen()
+	}
+	if s.resize(info.Size); s.size == 0 { // someone has cut it off
+		return nil
 	}
 	name, err := s.reserve()
 	if err != nil {

@@ -162,6 +162,20 @@ func TestRotateWritesBufferedLinesToTheOldFile(t *testing.T) {
 	wantText(t, "live file", numbers(text(t, filepath.Join(dir, names[1]))), "3")
 }
 
+// TestFileThatWasCutOffIsNotRotated: the sink learns it when it is about to.
+func TestFileThatWasCutOffIsNotRotated(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 200})
+	writeNumbers(t, s, 0, 8)
+	f, err := m.Open(livePath, os.O_RDWR, 0)
+	must(t, err, f.Truncate(0))
+	mustWrite(t, s, record(nib.LevelInfo, 8, 150))
+	if got := memFiles(t, m); len(got) != 1 {
+		t.Errorf("got files %q, want only the live one", got)
+	}
+	wantText(t, "live file", numbers(memAll(t, m)), "8")
+}
+
 // TestFailedRotationLosesNothing makes each step of a rotation fail.
 func TestFailedRotationLosesNothing(t *testing.T) {
 	for _, c := range []struct {
@@ -180,7 +194,10 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 			s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { told = append(told, err) }})
 			writeNumbers(t, s, 0, 5)
 			heal := m.Fail(c.fault)
-			writeNumbers(t, s, 5, 40)
+			for n := 5; n < 40; n++ { // for seven seconds
+				writeNumbers(t, s, n, n+1)
+				clock.advance(200 * time.Millisecond)
+			}
 			if err := s.Rotate(); !errors.Is(err, c.fault.Err) {
 				t.Errorf("Rotate: got %v, want %v", err, c.fault.Err)
 			}
@@ -201,6 +218,47 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 			checkIdentity(t, s, 100)
 		})
 	}
+}
+
+// TestOpenLooksAgain: another process rotates, and deletes what it has rotated,
+// between the opening of the file and its lock.
+func TestOpenLooksAgain(t *testing.T) {
+	m, clock := newMem(t)
+	done := false
+	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app.log", Reached: func() {
+		if !done {
+			done = true
+			must(t, m.Remove(livePath))
+			f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
+			must(t, err, f.Close())
+		}
+	}})
+	s := openMem(t, m, clock, Config{})
+	if s.orphaned() {
+		t.Error("the sink has a file without a name")
+	}
+	writeNumbers(t, s, 0, 1)
+	checkNumbers(t, memAll(t, m), 1)
+	if !done {
+		t.Error("the file was not locked")
+	}
+}
+
+// TestOpenWaitsForNoOneWhoCompresses: the lock that is in the way is on a file
+// that has lost the name meanwhile.
+func TestOpenWaitsForNoOneWhoCompresses(t *testing.T) {
+	m, clock := newMem(t)
+	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err)
+	done := false
+	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app.log", Reached: func() {
+		if !done {
+			done = true
+			must(t, m.Rename(livePath, filepath.Join(logDir, "old")), f.Lock(vfs.Exclusive))
+		}
+	}})
+	openMem(t, m, clock, Config{})
+	must(t, f.Close())
 }
 
 // TestRotateWaitsForAnotherProcess holds the lock of the directory.

@@ -54,10 +54,9 @@ type Sink struct {
 	head    []byte // for notices
 	late    error  // first loss of lines whose calls had returned, until Flush or Close tells
 
-	news    error // for OnError
-	said    string
-	sayAt   int64
-	telling bool // OnError is running
+	news    error             // for OnError
+	said    map[string]saying // by operation
+	telling bool              // OnError is running
 
 	buffer  *buffer // nil: lines are written at once
 	out     batch   // of a buffer, or a delivery: what is being written
@@ -158,6 +157,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 	if s.closed {
 		return nil
 	}
+	s.failing.retry = 0 // what is asked for is tried
 	return s.flush()
 }
 

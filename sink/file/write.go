@@ -24,20 +24,44 @@ func (s *Sink) assess() {
 
 // write writes the line of r, or drops it.
 func (s *Sink) write(r *nib.Record) error {
-	err := s.ready(int64(len(r.Line)))
-	if err == nil {
-		_, err = s.put(r.Line)
+	err := s.tryWrite(r.Line)
+	if err != nil && s.again() {
+		err = s.tryWrite(r.Line)
 	}
 	return s.account(r, err)
 }
 
-// finish goes on where a single write has stopped after n bytes.
+func (s *Sink) tryWrite(line []byte) error {
+	err := s.ready(int64(len(line)))
+	if err == nil {
+		var n int
+		if n, err = s.put(line); isWhole(n, len(line)) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// isWhole says whether a line of which n bytes are written is there: what comes
+// next begins with the newline, if that is missing.
+func isWhole(n, size int) bool { return n >= size-1 }
+
+// finish goes on where a single write has stopped after n bytes. After an error
+// the line is written once more, behind the end of what there is of it.
 func (s *Sink) finish(r *nib.Record, n int, err error) error {
 	s.wrote(r.Line[:n])
-	if err != nil {
-		err = s.fail("write", err)
+	if err == nil {
+		var m int
+		m, err = s.put(r.Line[n:])
+		n += m
 	} else {
-		_, err = s.put(r.Line[n:])
+		err = s.fail("write", err)
+	}
+	if isWhole(n, len(r.Line)) {
+		err = nil
+	}
+	if err != nil && s.again() {
+		err = s.tryWrite(r.Line)
 	}
 	return s.account(r, err)
 }
@@ -65,6 +89,9 @@ func (s *Sink) put(p []byte) (n int, err error) {
 			n += m
 		}
 		if err != nil {
+			if s.c.Sync == SyncAlways {
+				n = 0
+			}
 			return n, s.fail("write", err)
 		}
 	}
@@ -156,7 +183,7 @@ func (s *Sink) seeEnd() {
 	}
 	var last [1]byte
 	if n, err := s.file.ReadAt(last[:], s.size-1); n == 1 {
-		s.torn = last[0] != '\n'
+		s.torn = s.torn || last[0] != '\n' // after a failed sync one cannot trust what one sees
 	} else if err != io.EOF {
 		s.torn = true // nobody knows: an empty line does no harm
 	}
