@@ -15,7 +15,6 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/nibslog"
 )
 
 func TestRulesGiveLevelsByName(t *testing.T) {
@@ -129,7 +128,7 @@ func TestRedactWhereverTheKeyStands(t *testing.T) {
 		"message":  func() { l.Info().Msg("login with password=" + hidden + " failed") },
 		"Msgf":     func() { l.Info().Msgf("%+v %+v", in, map[string]string{"token": hidden}) },
 		"line":     func() { nib.NewLine[login](nib.LevelInfo, "m").Log(t.Context(), l, &in) },
-		"slog":     func() { slog.New(nibslog.NewHandler(l)).Info("m", slog.Group("g", "password", hidden), "v", in) },
+		"slog":     func() { l.Info().Attrs(slog.Group("g", "password", hidden), slog.Any("v", in)).Msg("m") },
 		"LogAttrs": func() { l.LogAttrs(t.Context(), nib.LevelInfo, "m", slog.Any("v", in), slog.String("token", hidden)) },
 	} {
 		buf.Reset()
