@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nib-log/nib/bench"
+)
+
+// checked is how many lines the contestants of writing write before they are
+// timed: enough for two rotations where files are small.
+const checked = 2500
+
+// keepAll is more old files than any check makes. 0 does not mean the same to all.
+const keepAll = 1000
+
+// Check lets every contestant write, and compares what it finds in the files
+// with what it must have written: of the loggers one line of the ten fields, of
+// the writers so many lines, byte by byte.
+func Check(s *Scenario) error {
+	var errs []error
+	for i := range s.Contestants {
+		c, check := &s.Contestants[i], checkLogger
+		if s.Line != nil {
+			check = checkWriter
+		}
+		if err := check(s, c); err != nil {
+			errs = append(errs, fmt.Errorf("%s, %s: %w", s.Name, c.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkLogger compares one line with what the same scenario without a file
+// wants.
+func checkLogger(s *Scenario, c *Contestant) error {
+	library, _, _ := strings.Cut(c.Name, "+")
+	library, _, _ = strings.Cut(library, "-")
+	var fault error
+	line := bench.Scenario{Name: "TenFields", Want: wanted(), Setup: func(*bench.Peer) bench.Setup {
+		return func(w io.Writer) bench.Run {
+			return bench.Run{Do: func(n int) {
+				var text []byte
+				if text, fault = output(s, c, n); fault == nil {
+					_, fault = w.Write(text)
+				}
+			}}
+		}
+	}}
+	return errors.Join(bench.Check(&line, []*bench.Peer{peer(library)}), fault)
+}
+
+// wanted is the line that all loggers must write.
+func wanted() string {
+	for _, s := range bench.Scenarios {
+		if s.Name == "TenFields" {
+			return s.Want
+		}
+	}
+	panic("files: no scenario TenFields")
+}
+
+func checkWriter(s *Scenario, c *Contestant) error {
+	text, err := output(s, c, checked)
+	if err != nil {
+		return err
+	}
+	if want := bytes.Repeat(s.Line, checked); !bytes.Equal(text, want) {
+		return fmt.Errorf("%d bytes in the files, want %d, or others", len(text), len(want))
+	}
+	return nil
+}
+
+// output is what c writes when it is given n lines.
+func output(s *Scenario, c *Contestant, n int) (text []byte, err error) {
+	run, p, err := s.Start(c, keepAll)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	if run.Prepare != nil {
+		run.Prepare(n)
+	}
+	run.Do(n)
+	if run.Check != nil {
+		if err := run.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return contents(p.Dir)
+}
+
+// LineSize is how many bytes c writes per line.
+func (s *Scenario) LineSize(c *Contestant) (int, error) {
+	text, err := output(s, c, 1)
+	return len(text), err
+}
+
+// contents are all files below dir one after the other, links left out.
+func contents(dir string) ([]byte, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text...)
+	}
+	return all, nil
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package files compares ways to log to a file that is rotated: whole loggers
+// with ten fields, the writers of files alone, and two processes that rotate one
+// file at the same time. Scenarios is the table of the contests; cmd/nibbench
+// runs them.
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/measure"
+)
+
+// Names of the contestants.
+const (
+	Nib         = "nib"
+	NibBuffered = "nib-buffered"
+	Zerolog     = "zerolog+lumberjack"
+	Zap         = "zap+lumberjack"
+	ZapBuffered = "zap-buffered+lumberjack"
+	Phuslu      = "phuslu"
+	PhusluAsync = "phuslu-async"
+	Slog        = "slog"
+	Logrus      = "logrus+lumberjack"
+
+	Lumberjack = "lumberjack"
+	BufferedBy = "zap's-buffer+lumberjack"
+	OSFile     = "os.File" // never rotated: what the system itself takes
+)
+
+// Modules are the paths of those that are modules of their own.
+var Modules = []struct{ Name, Path string }{
+	{"zerolog", "github.com/rs/zerolog"},
+	{"zap", "go.uber.org/zap"},
+	{"phuslu", "github.com/phuslu/log"},
+	{"logrus", "github.com/sirupsen/logrus"},
+	{Lumberjack, "gopkg.in/natefinch/lumberjack.v2"},
+}
+
+const (
+	mebibyte   = 1 << 20
+	fileSize   = 16 // MiB until a file is rotated
+	bufferSize = 64 << 10
+)
+
+// A Scenario is one contest.
+type Scenario struct {
+	Name   string // in results and for -run
+	Title  string // in tables
+	Versus string // the contestant that ratios refer to
+	// Ops, if not 0, is the number of lines of a round; else rounds take about
+	// the same time for all.
+	Ops int
+	// Goroutines that share the lines, 0 is 1.
+	Goroutines int
+	// MaxSize of a file, in MiB, the only unit that all contestants have.
+	MaxSize int
+	// Line is what the writers are given. Without it, contestants are loggers
+	// and make lines themselves.
+	Line        []byte
+	Contestants []Contestant
+}
+
+// A Contestant is one way to do what the scenario says.
+type Contestant struct {
+	Name string
+	// New opens its file. What it writes all lies in p.Dir.
+	New func(p Place) (Run, error)
+}
+
+// A Place is where a contestant writes, and by what rules.
+type Place struct {
+	Dir     string
+	MaxSize int // MiB
+	Keep    int // so many old files
+	Line    []byte
+}
+
+// Path is the name of the log file.
+func (p Place) Path() string { return filepath.Join(p.Dir, "app.log") }
+
+// A Run is a contestant that is ready.
+type Run struct {
+	// Do writes n lines. Several goroutines may call it at once.
+	Do func(n int)
+	// Flush, if not nil, brings what is held back into the file. Start makes it a
+	// part of Do, and of what is timed.
+	Flush func()
+	// Prepare, if not nil, is called before each Do, outside of what is timed.
+	Prepare func(n int)
+	// Check, if not nil, tells whether lines were lost.
+	Check func() error
+	// Close ends it.
+	Close func() error
+}
+
+// Scenarios lists all contests in the order in which they run.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{Name: "FileFields", Title: "one goroutine", Versus: Zerolog, MaxSize: fileSize, Contestants: loggers},
+		{Name: "FileFields8", Title: "8 goroutines", Versus: Zerolog, MaxSize: fileSize, Goroutines: 8, Contestants: loggers},
+		{Name: "FileWrite", Title: "one goroutine", Versus: Lumberjack, MaxSize: fileSize, Line: usualLine, Contestants: writers},
+		{Name: "FileWrite8", Title: "8 goroutines", Versus: Lumberjack, MaxSize: fileSize, Goroutines: 8, Line: usualLine, Contestants: writers},
+		{Name: "FileRotate", Title: "a new file every 1,000 lines", Versus: Lumberjack, MaxSize: 1, Ops: 10_000,
+			Line: thousandth, Contestants: rotating()},
+	}
+}
+
+// Start makes a contestant ready for the scenario, in a directory of its own
+// that Close removes.
+func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
+	dir, err := os.MkdirTemp("", "nibbench")
+	if err != nil {
+		return Run{}, Place{}, err
+	}
+	p := Place{Dir: dir, MaxSize: s.MaxSize, Keep: keep, Line: s.Line}
+	run, err := c.New(p)
+	if err != nil {
+		return Run{}, p, errors.Join(err, os.RemoveAll(dir))
+	}
+	dismiss := func() {}
+	if s.Goroutines > 1 {
+		crew := measure.NewCrew(s.Goroutines, run.Do)
+		run.Do, dismiss = crew.Do, crew.Close
+	}
+	if do, flush := run.Do, run.Flush; flush != nil {
+		run.Do, run.Flush = func(n int) { do(n); flush() }, nil
+	}
+	end := run.Close
+	run.Close = func() error {
+		dismiss()
+		return errors.Join(end(), os.RemoveAll(dir))
+	}
+	return run, p, nil
+}
+
+// peer finds a library among the contestants of the calls.
+func peer(name string) *bench.Peer {
+	for _, p := range bench.Peers() {
+		if p.Name == name {
+			return p
+		}
+	}
+	panic("files: no library " + name)
+}

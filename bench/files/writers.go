@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/file"
+)
+
+// usualLine is what the loggers write, as nib writes it.
+var usualLine = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","method":"GET","path":"/v1/accounts/7361/orders",` +
+	`"request":"01J9Z5T8QXW3M7KD","status":200,"size":18342,"trace":17293822569102704642,"cached":true,"load":0.8731,` +
+	`"took":1.834512,"started":"2026-03-14T09:26:53.589Z","message":"request served"}` + "\n")
+
+// thousandth is a line of which 1,000 and no more fit into a MiB.
+var thousandth = padded(mebibyte / 1000)
+
+// padded is a line of so many bytes.
+func padded(size int) []byte {
+	const before, after = `{"time":"2026-03-14T09:26:53.589Z","level":"info","message":"`, `"}` + "\n"
+	return []byte(before + strings.Repeat("x", size-len(before)-len(after)) + after)
+}
+
+// writers are given one and the same line. phuslu's AsyncWriter is not among
+// them: it keeps the bytes that it is given, and logs to them later.
+var writers = []Contestant{
+	{Nib, func(p Place) (Run, error) { return sinkRun(p, 0) }},
+	{NibBuffered, func(p Place) (Run, error) { return sinkRun(p, bufferSize) }},
+	{Lumberjack, func(p Place) (Run, error) {
+		w := p.lumberjack()
+		return Run{Do: writeLoop(w.Write, p.Line), Close: w.Close}, nil
+	}},
+	{BufferedBy, func(p Place) (Run, error) {
+		b, w := p.zapBuffer()
+		return Run{Do: writeLoop(b.Write, p.Line), Flush: func() { _ = b.Sync() }, Close: func() error { _ = b.Stop(); return w.Close() }}, nil
+	}},
+	{Phuslu, func(p Place) (Run, error) {
+		w := p.phuslu()
+		return Run{Do: writeLoop(w.Write, p.Line), Close: w.Close}, nil
+	}},
+	{OSFile, func(p Place) (Run, error) {
+		f, err := p.open()
+		if err != nil {
+			return Run{}, err
+		}
+		return Run{Do: writeLoop(f.Write, p.Line), Close: f.Close}, nil
+	}},
+}
+
+// rotating are the writers that rotate every 1,000 lines. zap's buffer hands
+// lumberjack so much at once that several rotations fall into one millisecond,
+// which is one name to lumberjack: it would be timed for lines that it loses.
+func rotating() []Contestant {
+	var all []Contestant
+	for _, c := range writers {
+		if c.Name != BufferedBy && c.Name != OSFile {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func sinkRun(p Place, buffer int) (Run, error) {
+	s, err := p.sink(buffer)
+	if err != nil {
+		return Run{}, err
+	}
+	r := Run{Do: recordLoop(s, p.Line), Check: noneLost(s), Close: s.Close}
+	if buffer > 0 {
+		r.Flush = func() { _ = s.Flush(background) } // what it loses is counted, see noneLost
+	}
+	return r, nil
+}
+
+func recordLoop(s *file.Sink, line []byte) func(n int) {
+	r := nib.Record{Level: nib.LevelInfo, Line: line}
+	return func(n int) {
+		for range n {
+			if err := s.WriteRecord(&r); err != nil {
+				panic(fmt.Sprintf("files: %v", err))
+			}
+		}
+	}
+}
+
+// writeLoop pays for a call through a function value, as recordLoop does not:
+// far less than one write takes.
+func writeLoop(write func(p []byte) (int, error), line []byte) func(n int) {
+	return func(n int) {
+		for range n {
+			if _, err := write(line); err != nil {
+				panic(fmt.Sprintf("files: %v", err))
+			}
+		}
+	}
+}
