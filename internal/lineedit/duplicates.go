@@ -2,7 +2,11 @@
 
 package lineedit
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/nib-log/nib/internal/jsonscan"
+)
 
 // A Policy says what becomes of top-level members whose key stands in the line
 // more than once.
@@ -51,18 +55,27 @@ func (s *Scratch) findTwins(line []byte) (found bool) {
 		if !ok {
 			return false
 		}
-		f := field{member: m, name: -1, first: len(s.fields), last: len(s.fields), number: 1}
-		s.decode(line, &f)
-		name := s.nameOf(line, &f)
+		n := len(s.fields)
+		f := field{member: m, name: -1, first: n, last: n, number: 1}
+		name := m.key(line)
+		if m.marks&hasEscape != 0 {
+			f.name = len(s.names)
+			s.names, _ = jsonscan.AppendUnquoted(s.names, line[m.from:m.colon])
+			f.nameEnd = len(s.names)
+			name = s.names[f.name:]
+		}
 		bit := uint64(1) << (endsOf(name) & 63)
 		if seen&bit != 0 || len(s.table) > 0 {
 			if twin := s.find(line, name); twin >= 0 {
 				f.first, found = twin, true
-				s.fields[twin].last = f.last
+				s.fields[twin].last = n
 			}
 		}
 		seen |= bit
-		s.add(line, f)
+		s.fields = append(s.fields, f)
+		if n >= fewFields {
+			s.addToTable(line, name, n)
+		}
 	}
 	return found
 }

@@ -5,8 +5,6 @@ package lineedit
 import (
 	"hash/maphash"
 	"slices"
-
-	"github.com/nib-log/nib/internal/jsonscan"
 )
 
 // fewFields is how many fields are compared one by one. Above it a hash table is
@@ -22,17 +20,6 @@ type field struct {
 	number        int // of the first field with a key: the last number that Rename has given
 }
 
-// decode puts the key of f into s.names if it does not stand in the line as it
-// reads.
-func (s *Scratch) decode(line []byte, f *field) {
-	if f.marks&hasEscape == 0 {
-		return
-	}
-	f.name = len(s.names)
-	s.names, _ = jsonscan.AppendUnquoted(s.names, line[f.from:f.colon])
-	f.nameEnd = len(s.names)
-}
-
 // nameOf returns the decoded key of f, valid until s.names changes.
 func (s *Scratch) nameOf(line []byte, f *field) []byte {
 	if f.name < 0 {
@@ -43,23 +30,23 @@ func (s *Scratch) nameOf(line []byte, f *field) []byte {
 
 // find returns the index of the first field with that key, or -1.
 func (s *Scratch) find(line, name []byte) int {
-	if len(s.table) == 0 {
-		return slices.IndexFunc(s.fields, func(f field) bool { return string(s.nameOf(line, &f)) == string(name) })
+	if len(s.table) > 0 {
+		return int(s.table[s.slot(line, name)]) - 1
 	}
-	i := s.slot(line, name)
-	return int(s.table[i]) - 1
+	for i := range s.fields {
+		if string(s.nameOf(line, &s.fields[i])) == string(name) {
+			return i
+		}
+	}
+	return -1
 }
 
-// add appends f.
-func (s *Scratch) add(line []byte, f field) {
-	s.fields = append(s.fields, f)
-	n := len(s.fields)
-	switch {
-	case n <= fewFields:
-	case 2*n > len(s.table):
+// addToTable makes the last field, with that index and key, known to find.
+func (s *Scratch) addToTable(line, name []byte, i int) {
+	if 2*len(s.fields) > len(s.table) {
 		s.rehash(line)
-	case f.first == n-1:
-		s.table[s.slot(line, s.nameOf(line, &f))] = int32(n)
+	} else if s.fields[i].first == i {
+		s.table[s.slot(line, name)] = int32(i + 1)
 	}
 }
 

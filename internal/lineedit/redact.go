@@ -3,6 +3,7 @@
 package lineedit
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/nib-log/nib/internal/jsonscan"
@@ -37,7 +38,7 @@ import (
 // what dst has to grow by.
 func Redact(dst, line []byte, k *Keys) []byte {
 	if k == nil {
-		k = new(Keys)
+		k = &noKeys
 	}
 	m := masker{keys: k, src: line, dst: dst}
 	for i := 0; i < len(line); {
@@ -68,6 +69,8 @@ func Redact(dst, line []byte, k *Keys) []byte {
 	}
 	return append(m.dst, line[m.from:]...)
 }
+
+var noKeys Keys
 
 // A masker copies src to dst and leaves secrets out. Only src[:from] has been
 // dealt with; runs that stay as they are are copied when something behind them is
@@ -158,8 +161,8 @@ func (m *masker) url(i int) int {
 	if at < 0 {
 		m.noAt = to
 	}
-	if colon < 0 || at < colon+2 {
-		return p
+	if colon < 0 || at < colon+2 || bytes.HasPrefix(m.src[colon+1:], []byte(secret.Text)) {
+		return p // the mask may be that of a key, as in http://token:***&@
 	}
 	m.replace(colon+1, at, secret.Text)
 	return at

@@ -3,6 +3,7 @@
 package lineedit
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -114,6 +115,24 @@ func TestRedactTextsWithOneByteChanged(t *testing.T) {
 				checkRedact(t, inLine(tt.in[:i]+string(c)+tt.in[i+1:]))
 			}
 		}
+	}
+}
+
+// tokens are what texts with secrets are made of.
+var tokens = []string{
+	"password", "Token", "cookie", "Authorization: ", "credit card", `a"b`, "-p", "Bearer ", "digest ", "b'", "x", "y z", "12", "中", "***",
+	":", "=", "=>", ": ", " = ", "://", "@", "/", "?", "#", "&", ",", ";", " ", "\n", "\r\n", "\t", "\x01", "%5D", "%5B",
+	`"`, `"`, `\"`, `\\\"`, "'", "`", `\`, `\\`, `\n`, `\u0061`, `p\u0061ssword`, `\/`, "(", ")", "[", "]", "{", "}", "<", ">", "&{",
+}
+
+func TestRedactRandomTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var text strings.Builder
+		for range 1 + r.IntN(16) {
+			text.WriteString(tokens[r.IntN(len(tokens))])
+		}
+		checkRedact(t, inLine(text.String()))
 	}
 }
 
