@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nibhttp connects nib with net/http: [Middleware] writes one line per
-// request and gives handlers a logger that knows the request, [LevelHandler]
-// changes a level while the server runs, [MetricsHandler] shows what a logger
-// could not write.
+// request and gives handlers a logger that knows the request, and with
+// [WithBacktrace] writes the debug lines of those requests that have failed;
+// [LevelHandler] and [RulesHandler] change levels while the server runs,
+// [MetricsHandler] shows counters to Prometheus, [SitesHandler] shows which lines
+// of the program fill the log.
+//
+// The sinks that some of these work with are those of package sink, or any others
+// with the same methods: nibhttp does not import them.
 //
 // An access line has, in this order:
 //

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
@@ -39,4 +40,17 @@ func ExampleLevelHandler() {
 	mux := http.NewServeMux()
 	mux.Handle("/log/level", nibhttp.LevelHandler(&level)) // curl -X PUT -d debug …/log/level
 	mux.Handle("/metrics", nibhttp.MetricsHandler(log))
+}
+
+func ExampleRulesHandler() {
+	rules, err := nib.ParseRules("warn,db=info")
+	if err != nil {
+		panic(err)
+	}
+	h := nibhttp.RulesHandler(rules)
+	r := httptest.NewRequest("PUT", "/log/rules?logger=db", strings.NewReader("debug"))
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	fmt.Println(rules)
+	// Output:
+	// warn,db=debug
 }

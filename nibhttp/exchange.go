@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,11 @@ type exchange struct {
 	returned    bool
 	log         atomic.Pointer[nib.Logger] // nil until the handler asks for it
 	panicked    bool
+
+	// Of WithBacktrace:
+	over  bool       // the handler has ended
+	mu    sync.Mutex // protects over and scope, and is held while the logger is made
+	scope Scope      // nil until the handler asks for the logger, and when it has ended
 }
 
 // exchangeKey is the key of the exchange itself.
@@ -72,6 +78,9 @@ func (x *exchange) logger() *nib.Logger {
 	if l := x.log.Load(); l != nil {
 		return l
 	}
+	if b := x.m.backtrace; b != nil {
+		return x.scopedLogger(b)
+	}
 	l := x.m.log.With(x.addIDs)
 	if !x.log.CompareAndSwap(nil, l) {
 		return x.log.Load()
@@ -107,7 +116,7 @@ func (x *exchange) end(r *http.Request) {
 	}
 	took := x.m.since(x.start)
 	if x.returned {
-		x.writeLine(took)
+		x.finish(took)
 		return
 	}
 	p := recover()
@@ -120,10 +129,18 @@ func (x *exchange) end(r *http.Request) {
 			Stack().
 			Msg("handler panicked")
 	}
-	x.writeLine(took)
+	x.finish(took)
 	if p != nil {
 		panic(p)
 	}
+}
+
+// finish writes what is left to write.
+func (x *exchange) finish(took time.Duration) {
+	if b := x.m.backtrace; b != nil {
+		x.endScope(b, took)
+	}
+	x.writeLine(took)
 }
 
 // status is what the access line shows; see the package comment.

@@ -23,6 +23,8 @@ type config struct {
 	now    func() time.Time // nil: the clock of package time
 	ownIDs bool
 	echo   bool
+
+	backtrace *backtrace // nil: all lines are written at once
 }
 
 // An Option changes what [Middleware] does.

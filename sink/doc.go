@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sink combines sinks: [Tee] hands a record to several, [Route] to one
-// of several by its level, [Filter] to one or to none, [Discard] to none.
+// Package sink combines sinks. Some choose where a record goes:
+//
+//	Tee        to several, none of which can keep the others from it
+//	Route      to one of several, by its level
+//	Filter     to one or to none, by a function
+//	Discard    to none
+//
+// some which records are worth writing, and say what they have left out:
+//
+//	Limit      at most so many per second, by call site and by level
+//	Sample     the first ones of those with the same message, and then each nth
+//	Backtrace  those below a level only once something has gone wrong
+//
+// and some only look on:
+//
+//	Sites      counts lines and bytes per call site
+//	Named      gives a sink a name, for errors and counters
 //
 // A combinator is a [nib.Sink] and keeps its contract: any number of goroutines
 // may call it at the same time, a record and its bytes are passed on as they
-// are, borrowed for the call, and WriteRecord does not allocate. It adds no lock
-// and no goroutine of its own; Flush uses one goroutine per branch while it
-// runs. Nothing is closed: whoever opened a sink closes it.
+// are, borrowed for the call, and WriteRecord does not allocate. No lock is held
+// while a sink is called, except where a doc comment says so, and there is no
+// goroutine; Flush uses one per branch while it runs, and a Tee one for each line
+// that a branch holds up. Memory is bounded, and the bound can be set. Nothing is
+// closed: whoever opened a sink closes it.
 //
 // An io.Writer takes part through [nib.WriterSink]:
 //
 //	log := nib.NewSink(sink.Tee(nib.WriterSink(os.Stderr), file))
 //
-// NeverLogs of a Tee or a Route is true if it is for all their branches.
+// NeverLogs of a combinator is true if it is for all its branches, and no function
+// of the user's has a say.
+//
+// All of them count, and show their counts and those of the sinks behind them: as
+// a [Counter] for Prometheus (package nibhttp), by [Vars] for expvar, by
+// [Snapshot] for everything else. A line is in one of the counts when its call
+// has returned, so they add up.
+//
+// What stands where decides what they mean. In
+//
+//	sites := sink.Sites(file, sink.SitesConfig{})
+//	limit := sink.Limit(sites, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 100}})
+//	trace := sink.Backtrace(limit, sink.BacktraceConfig{})
+//
+// the lines of a backtrace are limited like all others, and only what passes is
+// counted by call site. Call sites are known if the logger has [nib.WithCaller].
 package sink

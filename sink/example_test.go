@@ -4,6 +4,9 @@ package sink_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -12,7 +15,9 @@ import (
 )
 
 // noTime keeps the lines of the examples the same.
-var noTime = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) })
+var noTime = nib.WithClock(noTimeClock)
+
+func noTimeClock() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }
 
 // Everything goes to standard output, warnings and errors to a second writer as
 // well.
@@ -43,4 +48,96 @@ func ExampleFilter() {
 	log.Info().Str("path", "/users").Msg("served")
 	// Output:
 	// {"time":"2026-01-02T15:04:05.000Z","level":"info","path":"/users","message":"served"}
+}
+
+// A loop that has gone wild costs four lines, not thousands.
+func ExampleLimit() {
+	s := sink.Limit(nib.WriterSink(os.Stdout), sink.LimitConfig{
+		PerSite: sink.Rate{PerSecond: 1, Burst: 2},
+		Now:     noTimeClock,
+	})
+	log := nib.NewSink(s, noTime)
+	for range 1000 {
+		log.Warn().Msg("retrying")
+	}
+	log.Info().Msg("connected")
+	fmt.Printf("%+v\n", s.Stats())
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"warn","message":"retrying"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"warn","message":"retrying"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"warn","of":"retrying","count":998,"message":"lines suppressed"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","message":"connected"}
+	// {Taken:1001 Passed:3 Suppressed:998 Announced:998 Owed:0 Forgotten:0}
+}
+
+func ExampleSample() {
+	s := sink.Sample(nib.WriterSink(os.Stdout), sink.SampleConfig{
+		Keep:   sink.Share{First: 1, Every: 100},
+		KeepAt: map[nib.Level]sink.Share{nib.LevelError: {}}, // all
+		Now:    noTimeClock,
+	})
+	log := nib.NewSink(s, noTime)
+	for i := range 150 {
+		log.Info().Int("n", i).Msg("tick")
+	}
+	_ = log.Flush(context.Background())
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","n":0,"message":"tick"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","of":"tick","count":99,"message":"lines suppressed"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","n":100,"message":"tick"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","of":"tick","count":49,"message":"lines suppressed"}
+}
+
+func ExampleBacktrace() {
+	s := sink.Backtrace(nib.WriterSink(os.Stdout), sink.BacktraceConfig{})
+	log := nib.NewSink(s, noTime, nib.WithLevel(nib.LevelDebug))
+	log.Debug().Str("host", "a").Msg("connecting")
+	log.Info().Msg("started")
+	log.Error().Msg("no answer")
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","message":"started"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"debug","host":"a","message":"connecting","backtrace":true}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"error","message":"no answer"}
+}
+
+// Each job has its own backtrace; that of the one that fails is written.
+func ExampleBacktracer_Scope() {
+	bt := sink.Backtrace(nib.WriterSink(os.Stdout), sink.BacktraceConfig{})
+	for job, err := range []error{nil, errors.New("no such file")} {
+		scope := bt.Scope()
+		log := nib.NewSink(scope, noTime, nib.WithLevel(nib.LevelDebug))
+		log.Debug().Int("job", job).Msg("reading")
+		if err != nil {
+			log.Error().Err(err).Msg("job failed")
+		}
+		scope.Discard() // does nothing after an error
+	}
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"debug","job":1,"message":"reading","backtrace":true}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"error","error":"no such file","message":"job failed"}
+}
+
+func ExampleSites() {
+	s := sink.Sites(sink.Discard(), sink.SitesConfig{})
+	log := nib.NewSink(s, noTime)
+	for range 3 {
+		log.Info().Str("body", "some hundred bytes").Msg("request")
+	}
+	log.Info().Msg("started")
+	_ = s.WriteText(os.Stdout, 10)
+	// Output:
+	//          bytes  share        lines  call site
+	//            297  80.7%            3  "request"
+	//             71  19.3%            1  "started"
+	//            368 100.0%            4  (all)
+}
+
+func ExampleVars() {
+	s := sink.Tee(sink.Named("audit", sink.Discard()), sink.Discard())
+	log := nib.NewSink(s)
+	log.Info().Msg("started")
+	counts := sink.Vars(s.(sink.Counter))().(map[string]uint64)
+	fmt.Println(counts[`nib_tee_lines_total{branch="audit"}`])
+	// Output:
+	// 1
 }

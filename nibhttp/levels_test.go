@@ -3,14 +3,12 @@
 package nibhttp_test
 
 import (
-	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
-	"github.com/nib-log/nib/nibtest"
 )
 
 func TestLevelHandler(t *testing.T) {
@@ -33,9 +31,14 @@ func TestLevelHandler(t *testing.T) {
 		{name: "unknown level in JSON", method: "PUT", body: `{"level":"x"}`, contentType: object, status: 400, level: nib.LevelWarn, contains: `"x"`},
 		{name: "no level in JSON", method: "PUT", body: `{}`, contentType: object, status: 400, level: nib.LevelWarn, contains: "want"},
 		{name: "not JSON", method: "PUT", body: `debug`, contentType: object, status: 400, level: nib.LevelWarn, contains: "invalid"},
-		{name: "empty", method: "PUT", status: 400, level: nib.LevelWarn, contains: "level"},
-		{name: "too long", method: "PUT", body: strings.Repeat(" ", 1025), status: 413, level: nib.LevelWarn, contains: "too large"},
-		{name: "another method", method: "POST", body: "debug", status: 405, level: nib.LevelWarn, contains: "GET or PUT"},
+		{name: "empty", method: "PUT", status: 400, level: nib.LevelWarn, contains: "the body is empty"},
+		{name: "too long", method: "PUT", body: strings.Repeat(" ", 64<<10+1), status: 413, level: nib.LevelWarn, contains: "too large"},
+		{name: "post", method: "POST", body: "debug", status: 200, want: "debug\n", wantType: text, level: nib.LevelDebug},
+		{name: "post of curl -d", method: "POST", body: "debug", contentType: "application/x-www-form-urlencoded", status: 200, want: "debug\n", wantType: text, level: nib.LevelDebug},
+		{name: "null in JSON", method: "PUT", body: `{"level":null}`, contentType: object, status: 400, level: nib.LevelWarn, contains: "want"},
+		{name: "number in JSON", method: "PUT", body: `{"level":4}`, contentType: object, status: 400, level: nib.LevelWarn, contains: "want"},
+		{name: "another method", method: "PATCH", body: "debug", status: 405, level: nib.LevelWarn, contains: "GET, HEAD, PUT, POST"},
+		{name: "delete", method: "DELETE", status: 405, level: nib.LevelWarn, contains: "GET, HEAD, PUT, POST"},
 	} {
 		var v nib.LevelVar
 		v.Set(nib.LevelWarn)
@@ -57,26 +60,5 @@ func TestLevelHandler(t *testing.T) {
 		if allow := w.Header().Get("Allow"); (allow != "") != (c.status == 405) {
 			t.Errorf("%s: Allow is %q", c.name, allow)
 		}
-	}
-}
-
-func TestMetricsHandler(t *testing.T) {
-	var rec nibtest.Recorder
-	log := nib.NewSink(&rec, nib.WithErrorHandler(func(error) {}))
-	rec.FailWith(errors.New("full"))
-	log.Info().Msg("lost")
-	w := httptest.NewRecorder()
-	nibhttp.MetricsHandler(log).ServeHTTP(w, request("/metrics"))
-	got := w.Body.String()
-	for _, want := range []string{
-		"# HELP nib_lines_failed_total ", "# TYPE nib_lines_failed_total counter\nnib_lines_failed_total 1\n",
-		"\nnib_lines_reentrant_total 0\n", "\nnib_lines_aborted_total 0\n", "\nnib_events_misused_total ",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
-	if typ := w.Header().Get("Content-Type"); typ != "text/plain; version=0.0.4; charset=utf-8" {
-		t.Errorf("Content-Type: got %q", typ)
 	}
 }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/nib-log/nib"
+)
+
+// Rules are levels by the names of loggers, that may be changed: a [*nib.Rules].
+type Rules interface {
+	String() string
+	Set(rules string) error // changes nothing if it returns an error
+}
+
+// LevelHandler shows and changes a level while the server runs:
+//
+//	GET        gives the level, as text ("info") or, if Accept names application/json, as {"level":"info"}
+//	PUT, POST  sets it to what the body says, in either form by its Content-Type, and gives the new one
+//
+// What is not a level is answered with status 400 and why, and changes nothing.
+// Requests that a browser makes for a page of another site are refused. But
+// whoever else can reach the handler can change what is logged: keep it off the
+// public side. It is safe for concurrent use.
+func LevelHandler(v *nib.LevelVar) http.Handler {
+	return settingHandler(func(*http.Request) (setting, error) {
+		return setting{key: "level", get: v.String, set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
+	})
+}
+
+// RulesHandler is [LevelHandler] for the levels of all loggers by their names. It
+// shows and sets the rules as a whole, such as "warn,db=debug,http.*=error", in
+// JSON as {"rules":"…"}.
+//
+// With ?logger=db in the URL it is for the one rule of that name, as the rules
+// have it ("db", "http.*", or "*" for the level of all others):
+//
+//	GET        gives its level, or status 404 if there is no such rule
+//	PUT, POST  sets it, and adds the rule if there is none
+//	DELETE     takes it away
+//
+//	curl -X PUT -d debug localhost:8080/rules?logger=db
+//
+// Changes of single rules are made one after the other; one made elsewhere at the
+// same time, not through this handler, may get lost.
+func RulesHandler(r Rules) http.Handler {
+	e := &ruleEditor{rules: r}
+	return settingHandler(func(req *http.Request) (setting, error) {
+		query, err := url.ParseQuery(req.URL.RawQuery)
+		if err != nil {
+			return setting{}, err
+		}
+		names, ok := query["logger"]
+		switch {
+		case !ok:
+			return setting{key: "rules", get: r.String, set: e.setAll}, nil
+		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n"):
+			return setting{}, fmt.Errorf("nib/http: %q is not the name of a logger", names)
+		}
+		name := names[0]
+		return setting{
+			key:    "level",
+			get:    func() string { return e.level(name) },
+			set:    func(s string) error { return e.set(name, s) },
+			remove: func() error { return e.remove(name) },
+		}, nil
+	})
+}
+
+// A setting is something to show and change by name.
+type setting struct {
+	key    string        // in JSON
+	get    func() string // "" if there is none
+	set    func(string) error
+	remove func() error // nil if it cannot be removed
+}
+
+// maxSettingBody bounds the body of a PUT.
+const maxSettingBody = 64 << 10
+
+// settingHandler serves the settings that find gives for requests.
+func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := find(r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		switch {
+		case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		case r.Method != http.MethodPut && r.Method != http.MethodPost && (r.Method != http.MethodDelete || s.remove == nil):
+			allow := "GET, HEAD, PUT, POST"
+			if s.remove != nil {
+				allow += ", DELETE"
+			}
+			w.Header().Set("Allow", allow)
+			http.Error(w, "want one of "+allow, http.StatusMethodNotAllowed)
+			return
+		case crossSite(r):
+			http.Error(w, "nib/http: a page of another site may not change this", http.StatusForbidden)
+			return
+		case r.Method == http.MethodDelete:
+			if err := s.remove(); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			w.WriteHeader(http.StatusNoContent)
+			return
+		default:
+			if err := s.read(w, r); err != nil {
+				status := http.StatusBadRequest
+				if errors.As(err, new(*http.MaxBytesError)) {
+					status = http.StatusRequestEntityTooLarge
+				}
+				http.Error(w, err.Error(), status)
+				return
+			}
+		}
+		s.show(w, r)
+	})
+}
+
+// read changes the setting to what the body says.
+func (s *setting) read(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSettingBody))
+	if err != nil {
+		return fmt.Errorf("nib/http: %s: %w", s.key, err)
+	}
+	if !isJSON(r.Header.Get("Content-Type")) {
+		text := strings.TrimSpace(string(body))
+		if text == "" { // more likely forgotten than meant
+			return fmt.Errorf("nib/http: %s: the body is empty", s.key)
+		}
+		return s.set(text)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(body, &object); err != nil {
+		return fmt.Errorf("nib/http: %s: %w", s.key, err)
+	}
+	var value *string
+	if raw, ok := object[s.key]; ok {
+		err = json.Unmarshal(raw, &value)
+	}
+	if value == nil || err != nil {
+		return fmt.Errorf(`nib/http: want {%q:"…"}`, s.key)
+	}
+	return s.set(*value)
+}
+
+// show gives the setting.
+func (s *setting) show(w http.ResponseWriter, r *http.Request) {
+	value := s.get()
+	if value == "" && s.remove != nil {
+		http.Error(w, "nib/http: there is no such rule", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Vary", "Accept")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if wantsJSON(r) {
+		w.Header().Set("Content-Type", "application/json")
+		text, _ := json.Marshal(map[string]string{s.key: value}) // a string cannot fail
+		fmt.Fprintf(w, "%s\n", text)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintln(w, value)
+}
+
+// wantsJSON reports whether Accept names JSON, in whatever place.
+func wantsJSON(r *http.Request) bool {
+	for _, accept := range r.Header["Accept"] {
+		for a := range strings.SplitSeq(accept, ",") {
+			if isJSON(a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isJSON(mediaType string) bool {
+	t, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && t == "application/json"
+}
+
+// crossSite tells whether a browser makes the request for a page from elsewhere.
+// Browsers say so in Sec-Fetch-Site (W3C Fetch Metadata); older ones send the
+// Origin (RFC 6454). Programs send neither.
+func crossSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin", "none":
+		return false
+	case "":
+		origin := r.Header.Get("Origin")
+		if origin == "" {
+			return false
+		}
+		u, err := url.Parse(origin)
+		return err != nil || u.Host != r.Host
+	}
+	return true
+}
+
+// A ruleEditor changes single rules within the text of all.
+type ruleEditor struct {
+	mu    sync.Mutex // serialises changes
+	rules Rules
+}
+
+// all is the name of the rule that is a level alone.
+const all = "*"
+
+// split gives the rules with and without a name.
+func (e *ruleEditor) split(name string) (found string, others []string) {
+	for rule := range strings.SplitSeq(e.rules.String(), ",") {
+		rule = strings.TrimSpace(rule)
+		of, level, named := strings.Cut(rule, "=")
+		if !named {
+			of, level = all, rule
+		}
+		switch strings.TrimSpace(of) {
+		case name:
+			found = strings.TrimSpace(level) // of several alike the last holds
+		default:
+			if rule != "" {
+				others = append(others, rule)
+			}
+		}
+	}
+	return found, others
+}
+
+func (e *ruleEditor) level(name string) string {
+	level, _ := e.split(name)
+	return level
+}
+
+func (e *ruleEditor) setAll(rules string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.rules.Set(rules)
+}
+
+func (e *ruleEditor) set(name, level string) error {
+	l, err := nib.ParseLevel(level)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, rules := e.split(name)
+	if name == all {
+		rules = append([]string{l.String()}, rules...)
+	} else {
+		rules = append(rules, name+"="+l.String())
+	}
+	return e.rules.Set(strings.Join(rules, ","))
+}
+
+func (e *ruleEditor) remove(name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, rules := e.split(name)
+	return e.rules.Set(strings.Join(rules, ","))
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibhttp"
+)
+
+// ask sends a request to a handler, with headers as pairs of name and value.
+func ask(h http.Handler, method, url, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, url, strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestRulesHandler(t *testing.T) {
+	const start = "warn,db=debug,http.*=error"
+	const object = "application/json"
+	for _, c := range []struct {
+		name, method, url, body string
+		header                  []string
+
+		status      int
+		want, rules string
+	}{
+		{"get", "GET", "/", "", nil, 200, start + "\n", start},
+		{"get JSON", "GET", "/", "", []string{"Accept", object}, 200, `{"rules":"` + start + `"}` + "\n", start},
+		{"put", "PUT", "/", " error,db=info\n", nil, 200, "error,db=info\n", "error,db=info"},
+		{"post", "POST", "/", "error", nil, 200, "error\n", "error"},
+		{"put JSON", "PUT", "/", `{"rules":"error"}`, []string{"Content-Type", object}, 200, "error\n", "error"},
+		{"put none in JSON", "PUT", "/", `{"rules":""}`, []string{"Content-Type", object}, 200, "\n", ""},
+		{"put nothing", "PUT", "/", "", nil, 400, "nib/http: rules: the body is empty\n", start},
+		{"put one fault", "PUT", "/", "info,db=loud", nil, 400, `"loud"`, start},
+		{"put the wrong key", "PUT", "/", `{"level":"info"}`, []string{"Content-Type", object}, 400, `want {"rules"`, start},
+		{"delete all", "DELETE", "/", "", nil, 405, "want one of GET, HEAD, PUT, POST\n", start},
+
+		{"get one", "GET", "/?logger=db", "", nil, 200, "debug\n", start},
+		{"get one in JSON", "GET", "/?logger=db", "", []string{"Accept", object}, 200, `{"level":"debug"}` + "\n", start},
+		{"get one with a star", "GET", "/?logger=http.*", "", nil, 200, "error\n", start},
+		{"get that of all others", "GET", "/?logger=*", "", nil, 200, "warn\n", start},
+		{"get one that is not there", "GET", "/?logger=d", "", nil, 404, "there is no such rule", start},
+		{"put one", "PUT", "/?logger=db", "INFO+2", nil, 200, "info+2\n", "warn,http.*=error,db=info+2"},
+		{"put a new one", "POST", "/?logger=db.pool", "trace", nil, 200, "trace\n", start + ",db.pool=trace"},
+		{"put one in JSON", "PUT", "/?logger=db", `{"level":"error"}`, []string{"Content-Type", object}, 200, "error\n", "warn,http.*=error,db=error"},
+		{"put that of all others", "PUT", "/?logger=*", "trace", nil, 200, "trace\n", "trace,db=debug,http.*=error"},
+		{"delete one", "DELETE", "/?logger=db", "", nil, 204, "", "warn,http.*=error"},
+		{"delete one that is not there", "DELETE", "/?logger=x", "", nil, 204, "", start},
+		{"put a wrong level", "PUT", "/?logger=db", "loud", nil, 400, `"loud"`, start},
+		{"put another rule with it", "PUT", "/?logger=db", "info,x=trace", nil, 400, "level", start},
+		{"put a wrong name", "PUT", "/?logger=a*b", "info", nil, 400, "*", start},
+		{"a name that is two rules", "PUT", "/?logger=a%3Dinfo%2Cb", "info", nil, 400, "is not the name of a logger", start},
+		{"no name", "PUT", "/?logger=", "info", nil, 400, "is not the name of a logger", start},
+		{"two names", "GET", "/?logger=a&logger=b", "", nil, 400, "is not the name of a logger", start},
+		{"a broken query", "GET", "/?logger=%zz", "", nil, 400, "invalid", start},
+
+		{"of the same site", "POST", "/", "error", []string{"Sec-Fetch-Site", "same-origin"}, 200, "error\n", "error"},
+		{"typed by the user", "POST", "/", "error", []string{"Sec-Fetch-Site", "none"}, 200, "error\n", "error"},
+		{"of another site", "POST", "/", "error", []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site", start},
+		{"of a neighbour", "DELETE", "/?logger=db", "", []string{"Sec-Fetch-Site", "same-site"}, 403, "another site", start},
+		{"of the same origin", "PUT", "/", "error", []string{"Origin", "http://example.com"}, 200, "error\n", "error"},
+		{"of another origin", "PUT", "/", "error", []string{"Origin", "http://evil.example"}, 403, "another site", start},
+		{"of no origin", "PUT", "/", "error", []string{"Origin", "null"}, 403, "another site", start},
+		{"shown to another site", "GET", "/", "", []string{"Sec-Fetch-Site", "cross-site"}, 200, start + "\n", start},
+	} {
+		rules, err := nib.ParseRules(start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := ask(nibhttp.RulesHandler(rules), c.method, c.url, c.body, c.header...)
+		if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.status == 200 && got != c.want {
+			t.Errorf("%s: got %d %q, want %d %q", c.name, w.Code, got, c.status, c.want)
+		}
+		if got := rules.String(); got != c.rules {
+			t.Errorf("%s: the rules are %q, want %q", c.name, got, c.rules)
+		}
+		if allow := w.Header().Get("Allow"); (allow != "") != (c.status == 405) {
+			t.Errorf("%s: Allow is %q", c.name, allow)
+		}
+	}
+}
+
+func TestRulesHandlerLosesNoChangeOfItsOwn(t *testing.T) {
+	rules, err := nib.ParseRules("info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := nibhttp.RulesHandler(rules)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			ask(h, "PUT", fmt.Sprintf("/?logger=n%d", i), "debug")
+		}()
+	}
+	wg.Wait()
+	for i := range 20 {
+		if w := ask(h, "GET", fmt.Sprintf("/?logger=n%d", i), ""); w.Body.String() != "debug\n" {
+			t.Errorf("n%d: got %d %q", i, w.Code, w.Body.String())
+		}
+	}
+}
+
+func TestRulesHandlerChangesWhatLoggersWrite(t *testing.T) {
+	rules, err := nib.ParseRules("warn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := nib.New(new(strings.Builder), nib.WithRules(rules)).Named("db")
+	if log.Enabled(nib.LevelDebug) {
+		t.Fatal("debug is on before")
+	}
+	ask(nibhttp.RulesHandler(rules), "PUT", "/?logger=db", "debug")
+	if !log.Enabled(nib.LevelDebug) {
+		t.Error("debug is off after")
+	}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// A SiteReporter tells which call sites have written the most, the n first ones:
+// a *sink.SiteCounter.
+type SiteReporter interface {
+	WriteText(w io.Writer, n int) error
+	WriteJSON(w io.Writer, n int) error
+}
+
+// Of SitesHandler: how many sites are shown if the request does not say, and how
+// many at most.
+const (
+	defaultSites = 20
+	maxSites     = 1000
+)
+
+// SitesHandler shows which lines of the program write how much to the log, the
+// most expensive first: as a table for people or, if Accept names
+// application/json, as an object. ?n=50 says how many; the default is 20. It shows
+// names of functions and, without call sites, messages: keep it off the public
+// side. It is safe for concurrent use.
+func SitesHandler(s SiteReporter) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "want GET or HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		n := defaultSites
+		if text := r.URL.Query().Get("n"); text != "" {
+			var err error
+			if n, err = strconv.Atoi(text); err != nil || n < 1 || n > maxSites {
+				http.Error(w, fmt.Sprintf("nib/http: n is %q, want 1 to %d", text, maxSites), http.StatusBadRequest)
+				return
+			}
+		}
+		contentType, write := "text/plain; charset=utf-8", s.WriteText
+		if wantsJSON(r) {
+			contentType, write = "application/json", s.WriteJSON
+		}
+		var page bytes.Buffer // so that an error can still be told
+		if err := write(&page, n); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Vary", "Accept")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(page.Bytes()) // else the client went away
+	})
+}
