@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/measure"
@@ -28,8 +29,8 @@ const (
 	Logrus      = "logrus+lumberjack"
 
 	Lumberjack = "lumberjack"
-	BufferedBy = "zap's-buffer+lumberjack"
-	OSFile     = "os.File" // never rotated: what the system itself takes
+	ZapBuffer  = "zap-buffer+lumberjack" // the writer of ZapBuffered alone
+	OSFile     = "os.File"               // never rotated: what the system itself takes
 )
 
 // Modules are the paths of those that are modules of their own.
@@ -45,16 +46,25 @@ const (
 	mebibyte   = 1 << 20
 	fileSize   = 16 // MiB until a file is rotated
 	bufferSize = 64 << 10
+
+	// PerFile is how many lines a file has in the contest of rotation.
+	PerFile = 1000
+	// Lines is how many are in a round, the same for all: some have to begin or
+	// to end something in each round, which must not weigh more with those that
+	// are slower.
+	Lines = 10 * PerFile
 )
+
+// HoldsBack says whether a contestant writes many lines at once, later.
+func HoldsBack(name string) bool {
+	return strings.Contains(name, "buffer") || strings.Contains(name, "async")
+}
 
 // A Scenario is one contest.
 type Scenario struct {
 	Name   string // in results and for -run
 	Title  string // in tables
 	Versus string // the contestant that ratios refer to
-	// Ops, if not 0, is the number of lines of a round; else rounds take about
-	// the same time for all.
-	Ops int
 	// Goroutines that share the lines, 0 is 1.
 	Goroutines int
 	// MaxSize of a file, in MiB, the only unit that all contestants have.
@@ -105,8 +115,8 @@ func Scenarios() []Scenario {
 		{Name: "FileFields8", Title: "8 goroutines", Versus: Zerolog, MaxSize: fileSize, Goroutines: 8, Contestants: loggers},
 		{Name: "FileWrite", Title: "one goroutine", Versus: Lumberjack, MaxSize: fileSize, Line: usualLine, Contestants: writers},
 		{Name: "FileWrite8", Title: "8 goroutines", Versus: Lumberjack, MaxSize: fileSize, Goroutines: 8, Line: usualLine, Contestants: writers},
-		{Name: "FileRotate", Title: "a new file every 1,000 lines", Versus: Lumberjack, MaxSize: 1, Ops: 10_000,
-			Line: thousandth, Contestants: rotating()},
+		{Name: "FileRotate", Title: "a new file every 1,000 lines", Versus: Lumberjack, MaxSize: 1, Line: thousandth,
+			Contestants: rotating()},
 	}
 }
 

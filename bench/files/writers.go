@@ -15,8 +15,8 @@ var usualLine = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","metho
 	`"request":"01J9Z5T8QXW3M7KD","status":200,"size":18342,"trace":17293822569102704642,"cached":true,"load":0.8731,` +
 	`"took":1.834512,"started":"2026-03-14T09:26:53.589Z","message":"request served"}` + "\n")
 
-// thousandth is a line of which 1,000 and no more fit into a MiB.
-var thousandth = padded(mebibyte / 1000)
+// thousandth is a line of which PerFile and no more fit into a MiB.
+var thousandth = padded(mebibyte / PerFile)
 
 // padded is a line of so many bytes.
 func padded(size int) []byte {
@@ -33,7 +33,7 @@ var writers = []Contestant{
 		w := p.lumberjack()
 		return Run{Do: writeLoop(w.Write, p.Line), Close: w.Close}, nil
 	}},
-	{BufferedBy, func(p Place) (Run, error) {
+	{ZapBuffer, func(p Place) (Run, error) {
 		b, w := p.zapBuffer()
 		return Run{Do: writeLoop(b.Write, p.Line), Flush: func() { _ = b.Sync() }, Close: func() error { _ = b.Stop(); return w.Close() }}, nil
 	}},
@@ -56,7 +56,7 @@ var writers = []Contestant{
 func rotating() []Contestant {
 	var all []Contestant
 	for _, c := range writers {
-		if c.Name != BufferedBy && c.Name != OSFile {
+		if c.Name != ZapBuffer && c.Name != OSFile {
 			all = append(all, c)
 		}
 	}

@@ -72,6 +72,7 @@ var Documents = []Document{
 	{Path: "docs/benchmarks.md", Content: (*Builds).Full, Region: true},
 	{Path: "docs/bench.svg", Content: (*Builds).Chart},
 	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
+	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.
