@@ -13,9 +13,9 @@ import (
 // use, with the defaults of [BuffersConfig].
 //
 // Idle buffers are kept by size classes: 64, 96, 128, 192, 256, 384 bytes and so
-// on, each power of two and what is half-way to the next. So a buffer is less
-// than half again as large as was asked for, on average over sizes a fifth; and
-// these are the sizes that Go's allocator rounds to anyway.
+// on, each power of two and what is half-way to the next. So from 64 bytes on a
+// buffer is less than half again as large as was asked for, on average over sizes
+// a fifth. Go's allocator has these sizes, too, and adds nothing.
 //
 // All methods may be called by any number of goroutines. A Buffers must not be
 // copied.

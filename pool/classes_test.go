@@ -4,6 +4,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -34,6 +35,15 @@ func TestClassesAreTheSmallestThatFit(t *testing.T) {
 	}
 	if got := classOf(math.MaxInt); got < numClasses {
 		t.Errorf("largest int: got class %d, want none that is kept", got)
+	}
+}
+
+func TestAllocatorAddsNothingToClasses(t *testing.T) {
+	for class := range defaultClasses {
+		size := sizeOf(class)
+		if got := cap(slices.Grow([]byte(nil), size)); got != size {
+			t.Errorf("%d bytes: the allocator gives %d", size, got)
+		}
 	}
 }
 

@@ -76,9 +76,9 @@
 // points to, so those that run at the same time mostly use different ones, and
 // no thread has to be pinned. A shard works on a stack of some slots and keeps a
 // second one, full, in reserve; with that pair a goroutine that alternates
-// between a few Gets and a few Puts never needs anything else. Whole stacks move
-// to and from a depot, which is locked; so that costs a 256th of a lock
-// per call, or less. This is the magazine layer of Jeff Bonwick and Jonathan
+// between a few Gets and a few Puts never needs anything else. Whole stacks, of
+// up to 256 slots, move to and from a depot, which is locked: a small part of a
+// lock for each call. This is the magazine layer of Jeff Bonwick and Jonathan
 // Adams, "Magazines and Vmem: Extending the Slab Allocator to Many CPUs and
 // Arbitrary Resources", USENIX 2001. A Get that finds its shard and the depot
 // empty looks into all other shards, and takes half of what it finds: that, and
