@@ -45,7 +45,7 @@ var arrows = []struct {
 	{"sink/journald", []string{"."}},
 	{"sink/spool", []string{".", "internal/*"}},
 	{"dest/*", []string{"."}},
-	{"setup", []string{".", "sink", "sink/*"}},
+	{"setup", []string{".", "sink", "sink/*", "layout", "nibslog", "internal/*"}},
 
 	{"nibtest", []string{"."}},
 	{"alloctest", nil},

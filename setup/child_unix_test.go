@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package setup
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// Tests start this binary again as a process that dies in some way. The
+// environment says how, and what its configuration is; what it has to tell goes
+// to standard error, and its lines to standard output and files.
+const (
+	roleVar   = "NIB_SETUP_TEST_ROLE"
+	configVar = "NIB_SETUP_TEST_CONFIG"
+)
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVar)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	var c Config
+	if err := json.Unmarshal([]byte(os.Getenv(configVar)), &c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(100)
+	}
+	if role != "deadlock" { // which the runtime does not see while there is a timer
+		time.AfterFunc(2*time.Minute, func() { os.Exit(102) })
+	}
+	roles[role](c)
+}
+
+// roles are what such a process may do.
+var roles = map[string]func(c Config){
+	"return":          func(c Config) { defer live(c).Close() },
+	"os.Exit":         func(c Config) { defer live(c).Close(); os.Exit(3) },
+	"panic in main":   func(c Config) { defer live(c).Close(); mayPanic() },
+	"panic elsewhere": func(c Config) { defer live(c).Close(); go mayPanic(); select {} },
+	"panic with newlines": func(c Config) {
+		defer live(c).Close()
+		panic("first\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1\n")
+	},
+	"nil pointer":          func(c Config) { defer live(c).Close(); go nilPointer(); select {} },
+	"Fatal":                func(c Config) { log := live(c); defer log.Close(); log.Fatal().Msg("fatal") },
+	"Panic":                func(c Config) { log := live(c); defer log.Close(); log.Panic().Msg("given up") },
+	"fatal error":          func(c Config) { defer live(c).Close(); unlockUnlocked() },
+	"concurrent map write": func(c Config) { defer live(c).Close(); writeMap() },
+	"deadlock":             func(c Config) { defer live(c).Close(); <-make(chan int) },
+	"stack overflow":       func(c Config) { defer live(c).Close(); debug.SetMaxStack(1 << 18); overflow(0) },
+	"out of memory":        func(c Config) { defer live(c).Close(); keep = make([]byte, hugeSize) },
+	"wait":                 func(c Config) { defer live(c).Close(); ready(); select {} },
+	"wait unprepared":      func(Config) { ready(); select {} },
+	"context":              waitForContext,
+	"context, deaf":        func(c Config) { log := live(c); defer log.Close(); <-log.Context().Done(); ready(); select {} },
+	"hang":                 hang,
+	"hang for ever":        hangForEver,
+	"only own sink":        func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
+	"SIGHUP ignored":       func(c Config) { defer live(c).Close(); ready(); select {} },
+}
+
+// live opens and logs three lines.
+func live(c Config) *Log {
+	log, err := Open(c)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(101)
+	}
+	for n := range 3 {
+		log.Info().Int("n", n).Msg("line")
+	}
+	return log
+}
+
+func ready() { fmt.Fprintln(os.Stderr, "ready") }
+
+func mayPanic() { panic("boom") }
+
+func nilPointer() { var p *int; *p = 1 }
+
+func unlockUnlocked() { var mu sync.Mutex; mu.Unlock() }
+
+var keep []byte
+
+const hugeSize = 1 << (40 * (^uint(0) >> 63)) // no process gets as much; on 32 bits it is not tried
+
+func writeMap() {
+	m := map[int]int{}
+	for range 4 {
+		go func() {
+			for {
+				m[0]++
+			}
+		}()
+	}
+	select {}
+}
+
+func overflow(n int) int { return overflow(n+1) + 1 }
+
+func waitForContext(c Config) {
+	log := live(c)
+	defer log.Close()
+	ctx := log.Context()
+	ready()
+	<-ctx.Done()
+	fmt.Fprintln(os.Stderr, context.Cause(ctx))
+}
+
+// A hanging sink never flushes.
+type hanging struct{}
+
+func (hanging) WriteRecord(*nib.Record) error { return nil }
+
+func (hanging) Flush(context.Context) error {
+	fmt.Fprintln(os.Stderr, "flushing")
+	select {}
+}
+
+func hang(c Config) {
+	c.Sinks = append(c.Sinks, hanging{})
+	defer live(c).Close()
+}
+
+func hangForEver(c Config) {
+	c.Sinks = append(c.Sinks, hanging{})
+	defer live(c).Close()
+	ready()
+	select {}
+}
+
+type ownSink struct{}
+
+func (*ownSink) WriteRecord(*nib.Record) error { return nil }
+
+// A child is such a process.
+type child struct {
+	cmd    *exec.Cmd
+	out    bytes.Buffer // standard output
+	stderr *bufio.Reader
+	told   bytes.Buffer // read from it
+}
+
+func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *child {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &child{cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(os.Environ(), roleVar+"="+role, configVar+"="+string(text), "GOTRACEBACK=single")
+	p.cmd.Stdout = &p.out
+	for _, f := range change {
+		f(p.cmd)
+	}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stderr = bufio.NewReader(io.TeeReader(stderr, &p.told))
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+	return p
+}
+
+// await reads standard error up to a line.
+func (p *child) await(t *testing.T, want string) {
+	t.Helper()
+	for {
+		line, err := p.stderr.ReadString('\n')
+		if line == want+"\n" {
+			return
+		}
+		if err != nil {
+			t.Fatalf("standard error ends without %q:\n%s", want, &p.told)
+		}
+	}
+}
+
+// wait waits for the end of the process and of its monitor, which hold standard
+// output and error.
+func (p *child) wait() syscall.WaitStatus {
+	_, _ = io.Copy(io.Discard, p.stderr)
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// exited and killed are statuses.
+func exited(code int) syscall.WaitStatus           { return syscall.WaitStatus(code << 8) }
+func killed(sig syscall.Signal) syscall.WaitStatus { return syscall.WaitStatus(sig) }
+func sameEnd(a, b syscall.WaitStatus) bool {
+	return a.ExitStatus() == b.ExitStatus() && a.Signal() == b.Signal()
+}
+func describe(s syscall.WaitStatus) string {
+	return fmt.Sprintf("exit %d, signal %v", s.ExitStatus(), s.Signal())
+}
+func ends(t *testing.T, p *child, w syscall.WaitStatus) { t.Helper(); endsAs(t, p, p.wait(), w) }
+
+func endsAs(t *testing.T, p *child, got, want syscall.WaitStatus) {
+	t.Helper()
+	if !sameEnd(got, want) {
+		t.Errorf("got %s, want %s; standard error:\n%s", describe(got), describe(want), &p.told)
+	}
+}
+
+// A line is what tests look at in a line.
+type line struct {
+	N                     *int
+	Level, Message, Stack string
+	PID                   int
+	Build                 struct{ ID, Path, Go string }
+}
+
+// parse reads lines, each of which has to be valid JSON.
+func parse(t *testing.T, text string) (numbered int, others []line) {
+	t.Helper()
+	for l := range strings.Lines(text) {
+		var x line
+		if err := json.Unmarshal([]byte(l), &x); err != nil {
+			t.Fatalf("line %q: %v", l, err)
+		}
+		if x.N == nil {
+			others = append(others, x)
+		} else if *x.N != numbered {
+			t.Fatalf("line %q is not number %d", l, numbered)
+		} else {
+			numbered++
+		}
+	}
+	return numbered, others
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// buffered are standard output and a file, which hold lines back for an hour.
+func buffered(t *testing.T) (c Config, path string) {
+	path = filepath.Join(t.TempDir(), "app.log")
+	return Config{Output: []Output{
+		{To: "stdout", Buffer: 64 << 10, Delay: 3600e9},
+		{To: "file", Path: path, Buffer: 64 << 10, Delay: 3600e9},
+	}}, path
+}
+
+// plain are the same without buffers.
+func plain(t *testing.T) (c Config, path string) {
+	path = filepath.Join(t.TempDir(), "app.log")
+	return Config{Output: []Output{{To: "stdout"}, {To: "file", Path: path}}}, path
+}

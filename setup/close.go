@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/sink/stdout"
+)
+
+// Close flushes and closes all that [Open] has opened, and ends the goroutine
+// and the process that it may have started. It waits no longer than
+// Config.Timeout; what could not be flushed by then it writes to standard error
+// and returns. Later lines are lost, and the loggers' error handlers are told.
+// Closing again does nothing. While a signal is ending the process, Close does
+// not return.
+//
+// Deferred by itself in main (defer log.Close(), not within another function),
+// it sees a panic: it writes a line with it and its stack (unless there is a
+// monitor, which will), flushes and closes likewise, and panics on with the same
+// value. Nothing can be caught of a panic on another goroutine, nor of os.Exit.
+func (l *Log) Close() error {
+	if p := recover(); p != nil {
+		var last func()
+		if l.monitor == nil {
+			last = panicLine(l.Logger, p)
+		}
+		_ = l.finish(last)
+		panic(p) // the frames of the first are still on the stack
+	}
+	until := time.Now().Add(l.timeout)
+	err := l.finish(nil)
+	l.releaseProcess(until)
+	return err
+}
+
+// finish flushes and closes the outputs, once, and tells what went wrong. Those
+// who come later wait for the first and get the same error.
+func (l *Log) finish(last func()) error {
+	l.ended.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
+		defer cancel()
+		l.restore()
+		if last != nil {
+			await(ctx, last)
+		}
+		l.err = closeAll(ctx, l.outputs, l.timeout)
+		if l.err != nil {
+			tell(l.err)
+		}
+	})
+	return l.err
+}
+
+// await runs f on another goroutine, for which it waits no longer than ctx.
+func await(ctx context.Context, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// closeAll flushes and closes all outputs at the same time, so that one that
+// hangs does not take the time of the others. ctx ends after timeout.
+func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) error {
+	type result struct {
+		of  int
+		err error
+	}
+	results := make(chan result, len(outputs)) // room for all: none is stuck when nobody waits any more
+	for i, o := range outputs {
+		go func() { results <- result{i, o.end(ctx)} }()
+	}
+	errs := make([]error, len(outputs))
+	for i, o := range outputs {
+		errs[i] = fmt.Errorf("nib/setup: output %s: not flushed within %v", o.name, timeout)
+	}
+	for range outputs {
+		select {
+		case r := <-results:
+			errs[r.of] = r.err
+			continue
+		default: // a result that is there counts, also when ctx has ended meanwhile
+		}
+		select {
+		case r := <-results:
+			errs[r.of] = r.err
+		case <-ctx.Done():
+			return errors.Join(errs...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// end flushes and closes one output.
+func (o *output) end(ctx context.Context) error {
+	err := guarded("Flush", func() error {
+		if o.flush == nil {
+			return nil
+		}
+		return o.flush(ctx)
+	})
+	err = errors.Join(err, guarded("Close", func() error {
+		if o.close == nil {
+			return nil
+		}
+		return o.close()
+	}))
+	if err != nil {
+		return fmt.Errorf("nib/setup: output %s: %w", o.name, err)
+	}
+	return nil
+}
+
+// guarded runs code of a sink, which may be the user's: it must not take the
+// process down while others are still to be flushed.
+func guarded(what string, f func() error) (err error) {
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s panicked: %s", what, panictext.Of(p))
+		}
+	}()
+	err = f()
+	ended = true
+	return err
+}
+
+// tell writes err to standard error. A reader of it that has stopped or gone
+// away neither holds nor ends the process, which os.Stderr would let it.
+func tell(err error) {
+	out := stdout.New(stdout.Config{File: os.Stderr, Stall: tellStall})
+	_ = out.WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(err.Error() + "\n")})
+	_ = out.Close()
+}
+
+const tellStall = 100 * time.Millisecond

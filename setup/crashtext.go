@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxCrash is how much of a text is kept. Go shows 100 frames of a goroutine,
+// which are some 15 KB.
+const maxCrash = 64 << 10
+
+// A crashText is what the runtime writes when it dies, as far as it has come. It
+// is complete with the stack of the goroutine that is to blame: what follows are
+// the other goroutines, if GOTRACEBACK asks for them, and there may be thousands.
+//
+// The end is recognised as early as can be. After the place of the outermost call,
+// "\t/src/main.go:7 +0x1d\n", the process may be gone, and as process 1 of a
+// container take its monitor along. So the text is complete with the " +".
+type crashText struct {
+	text []byte
+	seen int // of text, whole lines
+
+	inside    bool // in the stack of a goroutine
+	outermost bool // the last line was its outermost call
+}
+
+// add takes what has been read and reports whether the text is complete. What
+// is added afterwards does not matter.
+func (t *crashText) add(p []byte) (complete bool) {
+	t.text = append(t.text, p...)
+	for {
+		rest := t.text[t.seen:]
+		n := bytes.IndexByte(rest, '\n')
+		if n < 0 {
+			return t.outermost && bytes.Contains(rest, []byte(" +")) || len(t.text) >= maxCrash
+		}
+		t.seen += n + 1
+		if t.line(rest[:n]) {
+			return true
+		}
+	}
+}
+
+// line looks at one line and reports whether it is the last that is wanted.
+func (t *crashText) line(line []byte) bool {
+	switch {
+	case t.outermost, t.inside && len(line) == 0:
+		return true
+	case t.inside:
+		t.outermost = bytes.HasPrefix(line, []byte("created by ")) || bytes.HasPrefix(line, []byte("main.main("))
+	default:
+		t.inside = isGoroutine(line)
+	}
+	return false
+}
+
+// isGoroutine recognises "goroutine 7 [running]:". Goroutine 0 is that of a
+// thread, and never to blame.
+func isGoroutine(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
+	return ok && len(rest) > 0 && '1' <= rest[0] && rest[0] <= '9' &&
+		bytes.Contains(rest, []byte(" [")) && rest[len(rest)-1] == ':'
+}
+
+// String gives the text without the offset that the last line may lack.
+func (t *crashText) String() string {
+	text := t.text
+	if len(text) > maxCrash {
+		text = text[:maxCrash]
+	}
+	return strings.TrimSuffix(strings.Trim(string(text), "\n"), " +")
+}
+
+func (t *crashText) isPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
+
+// message is the first line. Up to Go 1.27 the runtime does not write that one of
+// a fatal error to where SetCrashOutput says (golang.org/issue/76859); then the
+// stack has to tell what it was.
+func (t *crashText) message() string {
+	first, _, _ := strings.Cut(t.String(), "\n")
+	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // by Close
+		first = strings.TrimSuffix(first, recovered)
+	}
+	if first != "runtime stack:" && !isGoroutine([]byte(first)) {
+		return first
+	}
+	return "fatal error: " + t.reason(first)
+}
+
+// reason guesses the reason of a fatal error. The text of each on standard error
+// is the runtime's own.
+func (t *crashText) reason(first string) string {
+	calls := t.calls()
+	for _, known := range []struct{ function, reason string }{
+		{"internal/runtime/maps.fatal", "concurrent use of a map"},
+		{"runtime.newstack", "stack overflow"},
+		{"runtime.sysMapOS", "out of memory"},
+		{"runtime.(*mheap).grow", "out of memory"},
+		{"runtime.(*mcache).allocLarge", "out of memory"},
+	} {
+		for i, call := range calls {
+			if i < 8 && call == known.function {
+				return known.reason
+			}
+		}
+	}
+	if _, state, _ := strings.Cut(first, " ["); state != "" && !strings.HasPrefix(state, "running") {
+		return "all goroutines are asleep"
+	}
+	for _, call := range calls {
+		if !strings.HasSuffix(call, ".throw") && !strings.HasSuffix(call, ".fatal") {
+			return "in " + call
+		}
+	}
+	return "see standard error"
+}
+
+// calls lists the functions of the text, the innermost first.
+func (t *crashText) calls() (list []string) {
+	for line := range strings.Lines(t.String()) {
+		if at := strings.LastIndexByte(line, '('); at > 0 && line[0] != '\t' {
+			list = append(list, line[:at])
+		}
+	}
+	return list
+}

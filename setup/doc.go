@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package setup gives a process its logger, with one call at the beginning of
+// main, and takes care of the lines at its end.
+//
+//	func main() {
+//		log, err := setup.Open(setup.FromEnv("NIB"))
+//		if err != nil {
+//			fmt.Fprintln(os.Stderr, err)
+//			os.Exit(1)
+//		}
+//		defer log.Close()
+//		log.Info().Msg("started")
+//	}
+//
+// # Configuration
+//
+// A [Config] is put together from sources, of which later ones win: a JSON file
+// ([Load]), the environment ([FromEnv]), the program itself (a Config).
+// All that is wrong with all of them is told at once, each [Fault] with the
+// variable, the JSON path or the field that it stands in.
+//
+//	NIB_LEVEL=warn,db=debug
+//	NIB_FORMAT=ecs
+//	NIB_OUTPUT='file:/var/log/app/app.log?max_size=100MB&backups=5,stderr?format=console'
+//
+// Without any source, lines of info and above go to standard output as JSON,
+// each written before the call returns; there is no goroutine, and no signal is
+// handled.
+//
+// # The ends of a process
+//
+// [Log.Close], deferred in main, flushes and closes all that Open has opened, no
+// later than Config.Timeout from then, and writes to standard error what could
+// not be flushed. That is so
+//
+//   - when main returns;
+//   - when the goroutine of main panics: a line with the panic and its stack is
+//     written first, and the panic goes on with the same value and stack;
+//   - on SIGTERM and SIGINT, if an output holds lines back (see Config.Signals):
+//     then the process ends by that signal. A second one ends it at once. A
+//     program that calls [Log.Context] is told instead, and returns from main.
+//
+// Fatal flushes by itself. os.Exit, a panic on another goroutine and fatal
+// errors of the runtime cannot be caught by anything in the process: what a
+// buffer holds then is lost (what is unbuffered is written already).
+//
+// # Crashes
+//
+// With Config.Crash a second process of the same program, the monitor, waits for
+// the text that the runtime writes when it dies ([debug.SetCrashOutput]) and
+// makes one line of it, in the same format and on the same outputs, with the
+// stack and the build. On Linux the dying process cannot end before the line is
+// written, so it works for process 1 of a container, too, with which the kernel
+// kills the monitor. It is off by default, since it is a process: some 5 MB of
+// memory, and the package-level initialization of the program, which runs in
+// the monitor as well.
+package setup

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// A Fault is one thing that is wrong with a configuration. The error of [Open],
+// [Read] and Config.Validate joins all of them; errors.As finds the first.
+type Fault struct {
+	// Where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
+	// ("output[1].max_size", with the name of the file in front if it is known),
+	// or the field ("Config.Output[1].MaxSize"). Lists are counted from 0.
+	Where string
+	Err   error // what is wrong, and what is allowed
+}
+
+// Error is "nib/setup:", Where and Err.
+func (f *Fault) Error() string { return "nib/setup: " + f.Where + ": " + f.Err.Error() }
+
+// Unwrap returns Err.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// faults collects what is wrong.
+type faults struct{ list []error }
+
+func (f *faults) add(where, format string, values ...any) {
+	f.wrap(where, fmt.Errorf(format, values...))
+}
+
+// wrap adds err, or each of the errors that it joins.
+func (f *faults) wrap(where string, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			f.wrap(where, err)
+		}
+	} else if err != nil {
+		f.list = append(f.list, &Fault{where, err})
+	}
+}
+
+func (f *faults) err() error { return errors.Join(f.list...) }
+
+// place is the i-th element of a list.
+func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A monitor is the process that writes the line of a crash. It is this program
+// once more, and knows by a variable that it is to be the monitor; init below
+// sees to that before main. Its standard input is a pipe that the runtime writes
+// to when the process dies.
+type monitor struct {
+	process *exec.Cmd
+}
+
+// monitorVar holds the orders of a monitor.
+const monitorVar = "NIB_SETUP_MONITOR"
+
+// orders are what a monitor is told.
+type orders struct {
+	Config  Config
+	PID     int
+	Timeout time.Duration
+}
+
+func init() {
+	if text, ok := os.LookupEnv(monitorVar); ok {
+		os.Exit(beMonitor(text))
+	}
+}
+
+// startMonitor starts the monitor and returns when it is there, so that a
+// program that Open has succeeded for does not crash unseen.
+func startMonitor(c *Config) (*monitor, error) {
+	m, err := tryMonitor(c)
+	if err != nil {
+		return nil, fmt.Errorf("nib/setup: crash monitor: %w", err)
+	}
+	return m, nil
+}
+
+func tryMonitor(c *Config) (*monitor, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(orders{monitorConfig(c), os.Getpid(), c.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := crashPipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	defer w.Close() // SetCrashOutput has a duplicate
+	cmd := exec.Command(program)
+	cmd.Args = []string{os.Args[0], fmt.Sprintf("(nib crash monitor of process %d)", os.Getpid())}
+	cmd.Env = append(os.Environ(), monitorVar+"="+string(text), "GOMAXPROCS=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, os.Stdout, os.Stderr
+	if err := startAndAwait(cmd, c.Timeout); err != nil {
+		return nil, err
+	}
+	if err := debug.SetCrashOutput(w, debug.CrashOptions{}); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
+	return &monitor{cmd}, nil
+}
+
+// monitorConfig is the part of c that the monitor needs. Its paths hold wherever
+// the program may change to.
+func monitorConfig(c *Config) Config {
+	m := Config{Format: c.Format, Fields: c.Fields, Timeout: c.Timeout}
+	for _, o := range c.Output {
+		if path, err := filepath.Abs(o.Path); err == nil && o.To == toFile {
+			o.Path = path
+		}
+		o.Buffer, o.Delay = 0, 0 // it writes one line
+		m.Output = append(m.Output, o)
+	}
+	if len(m.Output) == 0 { // only sinks of the program's own
+		m.Output = []Output{{To: toStderr}}
+	}
+	return m
+}
+
+// stop ends the monitor, which sees the end of the pipe and has nothing to do.
+func (m *monitor) stop(until time.Time) {
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+	late := time.AfterFunc(max(time.Until(until), time.Second), func() { _ = m.process.Process.Kill() })
+	defer late.Stop()
+	_ = m.process.Wait()
+}
+
+// beMonitor is what the monitor does. It returns its exit status.
+func beMonitor(text string) int {
+	_ = os.Unsetenv(monitorVar)
+	signal.Ignore() // all, as they are meant for the process, whose crash is to be told nevertheless
+	var o orders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		tell(fmt.Errorf("nib/setup: crash monitor: %w", err))
+		return 1
+	}
+	sayReady()
+	awaitCrash(os.Stdin, o.Timeout, o.write)
+	return 0
+}
+
+// awaitCrash reads until there is no more, and calls write once, with what the
+// text of a crash says. If nothing more comes for so long as timeout, that is
+// what has come. The process that dies waits meanwhile, but not for ever: after
+// twice that time it is left alone.
+func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText)) {
+	var mu sync.Mutex
+	var text crashText
+	written := false
+	finish := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !written && len(text.text) > 0 {
+			written = true
+			write(&text)
+		}
+	}
+	buf := make([]byte, 64<<10)
+	for begun := false; ; begun = true {
+		n, err := r.Read(buf)
+		if n > 0 && !begun {
+			time.AfterFunc(timeout, finish)
+			time.AfterFunc(2*timeout, func() { os.Exit(1) })
+		}
+		mu.Lock()
+		complete := n > 0 && !written && text.add(buf[:n])
+		mu.Unlock()
+		if complete || err != nil {
+			finish()
+			widen(r) // the rest is for standard error only
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// write makes a line of text. An output that cannot be opened now must not take
+// it from the others; standard error is there when none can.
+func (o *orders) write(text *crashText) {
+	c := o.Config.withDefaults()
+	outputs, err := openOutputs(&c)
+	if err != nil {
+		tell(err)
+	}
+	if len(outputs) == 0 {
+		c.Output = []Output{{To: toStderr}}
+		outputs, _ = openOutputs(&c)
+	}
+	l, key := withoutStackKey(c.layout())
+	c.Options = []nib.Option{nib.WithLayout(l)}
+	writeCrash(newLogger(&c, outputs), key, o.PID, text)
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	defer cancel()
+	if err := closeAll(ctx, outputs, c.Timeout); err != nil {
+		tell(err)
+	}
+}

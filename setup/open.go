@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lastresort"
+	"github.com/nib-log/nib/sink"
+	"github.com/nib-log/nib/sink/file"
+	"github.com/nib-log/nib/sink/journald"
+	"github.com/nib-log/nib/sink/stdout"
+)
+
+// A Log is the logger of a process, with what Open has opened for it. Its
+// methods are safe for concurrent use. Hand on the Logger, not the Log.
+type Log struct {
+	*nib.Logger
+
+	outputs []*output
+	timeout time.Duration
+	signals signals
+	monitor *monitor // nil without Config.Crash
+	restore func()   // gives the package-level functions back
+	takes   bool     // the end of the process is this Log's
+
+	ended    sync.Once
+	err      error // of the end
+	released sync.Once
+}
+
+// An output is an open sink and what else can be done to it.
+type output struct {
+	name   string
+	sink   nib.Sink                    // what lines are handed to
+	flush  func(context.Context) error // nil: nothing is held back
+	close  func() error                // nil: somebody else's
+	reopen func() error                // nil: not a file
+
+	holdsBack bool // flush may have something to do
+}
+
+// ErrOpen is what Open returns while there is another Log that takes care of the
+// end of the process: each would end it before the other has flushed. One of
+// them needs Config.Signals and Reopen Off, and no Crash.
+var ErrOpen = errors.New("nib/setup: another Log takes care of the end of the process")
+
+// Open puts the configuration of sources together as [Read] does, opens what it
+// says and returns the logger. Each goroutine and process that it starts was
+// asked for; [Log.Close] ends them. The error joins all that is wrong: [Fault]s
+// if it is the configuration, else what could not be opened. Then nothing is
+// left open, and nothing has changed.
+func Open(sources ...Source) (*Log, error) {
+	c, err := Read(sources...)
+	if err != nil {
+		return nil, err
+	}
+	return open(c)
+}
+
+func open(c Config) (*Log, error) {
+	c = c.withDefaults()
+	outputs, err := openOutputs(&c)
+	if err != nil {
+		closeUnused(outputs)
+		return nil, err
+	}
+	l := &Log{outputs: outputs, timeout: c.Timeout, restore: func() {}}
+	if err := l.takeProcess(&c); err != nil {
+		closeUnused(outputs)
+		return nil, err
+	}
+	l.Logger = newLogger(&c, outputs)
+	if c.Default == On {
+		l.restore = setDefaults(l.Logger)
+	}
+	return l, nil
+}
+
+// openOutputs opens all outputs, and returns those that could be, with what is
+// wrong with the others.
+func openOutputs(c *Config) (list []*output, err error) {
+	var errs []error
+	for i := range c.Output {
+		o, err := openOutput(c, &c.Output[i])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", c.Output[i].name(), err))
+			continue
+		}
+		list = append(list, o)
+	}
+	for i, s := range c.Sinks {
+		o := &output{name: place("Config.Sinks", i), sink: s}
+		if f, ok := s.(flusher); ok {
+			o.flush, o.holdsBack = f.Flush, true
+		}
+		list = append(list, o)
+	}
+	return list, errors.Join(errs...)
+}
+
+// closeUnused closes outputs that nothing was written to.
+func closeUnused(outputs []*output) {
+	for _, o := range outputs {
+		if o.close != nil {
+			_ = o.close()
+		}
+	}
+}
+
+type flusher interface {
+	Flush(context.Context) error
+}
+
+// openOutput opens o, which has no faults.
+func openOutput(c *Config, o *Output) (*output, error) {
+	out := &output{name: o.name(), holdsBack: o.holdsBack()}
+	var terminal *os.File
+	switch o.To {
+	case toStdout, toStderr:
+		terminal = os.Stdout
+		if o.To == toStderr {
+			terminal = os.Stderr
+		}
+		conf := o.stdout()
+		conf.File = terminal
+		out.use(stdout.New(conf))
+	case toFile:
+		conf := o.file()
+		conf.OnError = lastresort.Report
+		f, err := file.Open(o.Path, conf)
+		if err != nil {
+			return nil, err
+		}
+		out.use(f)
+		out.reopen = f.Reopen
+	case toJournald:
+		j, err := journald.Open(o.journald())
+		if err != nil {
+			return nil, err
+		}
+		out.use(j)
+	default:
+		out.use(sink.Discard())
+	}
+	if o.To != toJournald {
+		out.sink = newView(c.viewOf(o), out.sink, terminal, c.layout())
+	}
+	if o.Level != "" {
+		level, _ := nib.ParseLevel(o.Level)
+		out.sink = sink.Route(sink.Discard(), sink.AtLeast(level, out.sink))
+	}
+	return out, nil
+}
+
+// use finds out what s can do.
+func (o *output) use(s nib.Sink) {
+	o.sink = s
+	if f, ok := s.(flusher); ok {
+		o.flush = f.Flush
+	}
+	if c, ok := s.(io.Closer); ok {
+		o.close = c.Close
+	}
+}
+
+// newLogger makes the logger for outputs. c has no faults, and its defaults are
+// filled in.
+func newLogger(c *Config, outputs []*output) *nib.Logger {
+	s := outputs[0].sink
+	if len(outputs) > 1 {
+		var sinks []nib.Sink
+		for _, o := range outputs {
+			sinks = append(sinks, o.sink)
+		}
+		s = sink.Tee(sinks...)
+	}
+	opts := []nib.Option{nib.WithLayout(c.layout()), levelOption(c)}
+	if c.Caller == On {
+		opts = append(opts, nib.WithCaller())
+	}
+	if c.Stack != "" {
+		from, _ := nib.ParseLevel(c.Stack)
+		opts = append(opts, nib.WithStack(from))
+	}
+	return withFields(nib.NewSink(s, append(opts, c.Options...)...), c.Fields)
+}
+
+// levelOption keeps a plain level plain: a disabled call then is one comparison.
+func levelOption(c *Config) nib.Option {
+	if level, err := nib.ParseLevel(c.Level); err == nil && c.Rules == nil {
+		return nib.WithLevel(level)
+	}
+	if c.Rules == nil {
+		c.Rules = new(nib.Rules)
+	}
+	_ = c.Rules.Set(c.Level) // Config.Level has no faults
+	return nib.WithRules(c.Rules)
+}
+
+func withFields(l *nib.Logger, fields map[string]string) *nib.Logger {
+	return l.With(func(e *nib.Event) {
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
+			e.Str(key, fields[key])
+		}
+	})
+}
+
+// Reopen opens the files of all outputs again by their names, as SIGHUP does:
+// for a program that renames log files by other means than this one. Its error
+// joins those of the files; one that could not be opened stays in use as it is.
+func (l *Log) Reopen() error {
+	var errs []error
+	for _, o := range l.outputs {
+		if o.reopen != nil {
+			if err := o.reopen(); err != nil {
+				errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", o.name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+)
+
+// signals is what a Log does about signals: nothing until start is called.
+type signals struct {
+	log    *Log
+	ends   bool // SIGTERM and SIGINT may be handled
+	reopen bool // and SIGHUP
+
+	mu     sync.Mutex // guards what follows
+	notify chan os.Signal
+	quit   chan struct{}
+	done   chan struct{} // closed by the goroutine
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	asked  atomic.Bool // Context was called: the program ends itself
+}
+
+// A SignalError is the cause of the end of [Log.Context].
+type SignalError struct{ Signal os.Signal }
+
+// Error names the signal.
+func (e *SignalError) Error() string { return "nib/setup: received signal: " + e.Signal.String() }
+
+// Context returns a context that ends with the first SIGTERM or SIGINT, its
+// cause a [*SignalError], and with Close. From the first call on, the program is
+// the one that reacts to a signal: it is expected to return from main, where
+// Close flushes; a second signal ends the process at once. With Config.Signals
+// Off the context ends with Close only.
+func (l *Log) Context() context.Context {
+	l.signals.asked.Store(true)
+	l.signals.start(true)
+	return l.signals.ctx
+}
+
+// start begins to handle signals, unless that is so or was switched off. Those
+// that are ignored, as under nohup, stay ignored.
+func (s *signals) start(ends bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []os.Signal
+	if ends && s.ends {
+		list = append(list, endSignals...)
+	}
+	if s.reopen {
+		list = append(list, reopenSignals...)
+	}
+	for _, sig := range list {
+		if signal.Ignored(sig) {
+			continue
+		}
+		if s.notify == nil {
+			s.notify = make(chan os.Signal, 4)
+			s.quit, s.done = make(chan struct{}), make(chan struct{})
+			go s.run(s.notify)
+		}
+		signal.Notify(s.notify, sig)
+	}
+}
+
+// stop gives the signals back and waits for the goroutine.
+func (s *signals) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notify != nil {
+		signal.Stop(s.notify)
+		close(s.quit)
+		<-s.done // for ever, if the process is about to end by a signal
+		s.notify = nil
+	}
+	s.ends, s.reopen = false, false // also for Context
+	s.cancel(context.Canceled)
+}
+
+func (s *signals) run(notify <-chan os.Signal) {
+	defer close(s.done)
+	for {
+		select {
+		case sig := <-notify:
+			s.handle(sig, notify)
+		case <-s.quit:
+			select {
+			case sig := <-notify: // came before stop: the program may go on without it otherwise
+				s.handle(sig, notify)
+			default:
+				return
+			}
+		}
+	}
+}
+
+// handle does not return after a signal that ends the process.
+func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
+	switch {
+	case isReopen(sig):
+		if err := s.log.Reopen(); err != nil {
+			tell(err)
+		}
+	case s.asked.Load() && s.ctx.Err() == nil:
+		s.cancel(&SignalError{sig})
+	case s.asked.Load():
+		raise(sig) // the second one
+	default:
+		s.end(sig, notify)
+	}
+}
+
+// end flushes and ends the process by the signal; by another one, should that
+// come meanwhile.
+func (s *signals) end(sig os.Signal, notify <-chan os.Signal) {
+	flushed := make(chan struct{})
+	go func() {
+		defer close(flushed)
+		_ = s.log.finish(nil)
+	}()
+	for {
+		select {
+		case <-flushed:
+			raise(sig)
+		case second := <-notify:
+			if !isReopen(second) {
+				raise(second)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// A Source is where a configuration comes from: [FromEnv], [Load], or a [Config]
+// itself.
+type Source interface {
+	// read returns what the source sets, and adds what is wrong with it.
+	read(found *faults) Config
+}
+
+// Read puts a configuration together without opening anything. Settings of later
+// sources replace those of earlier ones, each list as a whole; Fields, Sinks and
+// Options add up. The error joins the faults of all sources.
+func Read(sources ...Source) (Config, error) {
+	var c Config
+	var found faults
+	for _, s := range sources {
+		if s != nil {
+			c = merge(c, s.read(&found))
+		}
+	}
+	return c, found.err()
+}
+
+type sourceFunc func(found *faults) Config
+
+func (f sourceFunc) read(found *faults) Config { return f(found) }
+
+// FromEnv is the environment: variables whose names are prefix, an underscore,
+// and the name of a setting in upper case (NIB_LEVEL). An empty prefix means
+// NIB. A variable that is empty counts as not set, and names that are not those
+// of settings are left alone: they may be someone else's (Kubernetes makes some
+// of the names of services). prefix_CONFIG is the path of a JSON file that is
+// read first, so the other variables win over it. It is read when Open or Read
+// is called.
+func FromEnv(prefix string) Source {
+	if prefix == "" {
+		prefix = "NIB"
+	}
+	return sourceFunc(func(found *faults) Config { return readEnv(prefix+"_", os.Getenv, found) })
+}
+
+func readEnv(prefix string, getenv func(string) string, found *faults) (c Config) {
+	if path := getenv(prefix + "CONFIG"); path != "" {
+		c = readFile(path, prefix+"CONFIG", found)
+	}
+	var over Config
+	for i := range configSettings {
+		s := &configSettings[i]
+		where := prefix + strings.ToUpper(s.name)
+		switch text := getenv(where); {
+		case text == "":
+		case s.isOutputs():
+			over.Output = readOutputs(text, found, where)
+		default:
+			s.set(&over, text, found, where)
+		}
+	}
+	return merge(c, over)
+}
+
+func readFile(path, where string, found *faults) Config {
+	f, err := os.Open(path)
+	if err != nil {
+		found.wrap(where, err)
+		return Config{}
+	}
+	defer f.Close()
+	return readJSON(f, path+": ", found)
+}
+
+// Load is a JSON object, read from r to its end when Open or Read is called. If
+// r has a name, as a file has, faults begin with it.
+func Load(r io.Reader) Source {
+	name := ""
+	if named, ok := r.(interface{ Name() string }); ok {
+		name = named.Name() + ": "
+	}
+	return sourceFunc(func(found *faults) Config { return readJSON(r, name, found) })
+}
+
+// maxJSON is far more than a configuration has.
+const maxJSON = 1 << 20
+
+func readJSON(r io.Reader, where string, found *faults) (c Config) {
+	text, err := io.ReadAll(io.LimitReader(r, maxJSON+1))
+	if err == nil && len(text) > maxJSON {
+		err = fmt.Errorf("is longer than %d bytes", maxJSON)
+	}
+	if err != nil {
+		found.wrap(where+"the whole", err)
+		return c
+	}
+	return decode(text, found, where)
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"os"
+	"sync"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
+	"github.com/nib-log/nib/sink/console"
+	"github.com/nib-log/nib/sink/logfmt"
+)
+
+// The views of a line. JSON is the line itself.
+const (
+	viewJSON    = "json"
+	viewConsole = "console"
+	viewLogfmt  = "logfmt"
+)
+
+// layouts are the formats that are not views.
+var layouts = map[string]func() nib.Layout{
+	"ecs": layout.ECS, "gcp": layout.GCP, "datadog": layout.Datadog, "otel": layout.OTel,
+	"zap": layout.Zap, "zerolog": layout.Zerolog, "slog": layout.Slog, "logrus": layout.Logrus,
+}
+
+// layout is that of all lines.
+func (c *Config) layout() nib.Layout {
+	if preset := layouts[c.Format]; preset != nil {
+		return preset()
+	}
+	return nib.Layout{}
+}
+
+// viewOf is how o shows lines.
+func (c *Config) viewOf(o *Output) string {
+	switch {
+	case o.Format != "":
+		return o.Format
+	case c.Format == viewConsole || c.Format == viewLogfmt:
+		return c.Format
+	}
+	return viewJSON
+}
+
+// A view hands lines on in another form. The sinks behind it, standard output
+// and files, write whatever they are given and decide by the level of a record.
+type view struct {
+	next   nib.Sink
+	render func(dst, line []byte) []byte
+}
+
+var _ nib.Sink = (*view)(nil)
+
+// newView puts a view in front of next, which writes to f.
+func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
+	switch name {
+	case viewConsole:
+		c := console.Config{Layout: l}
+		if f == nil { // not a terminal
+			f, c.Color = os.Stdout, console.Never
+		}
+		return &view{next, console.New(f, c).Render}
+	case viewLogfmt:
+		return &view{next, logfmt.New(os.Stdout, logfmt.Config{}).Render}
+	}
+	return next
+}
+
+// viewed is a record whose line is in its own memory.
+type viewed struct {
+	record nib.Record
+	line   []byte
+}
+
+var viewedRecords = sync.Pool{New: func() any { return new(viewed) }}
+
+// keepLine is the longest line whose memory is kept.
+const keepLine = 64 << 10
+
+// WriteRecord hands r on with its line in another form. 0 allocs.
+func (v *view) WriteRecord(r *nib.Record) error {
+	b := viewedRecords.Get().(*viewed)
+	b.record, b.line = *r, v.render(b.line[:0], r.Line)
+	b.record.Line = b.line
+	err := v.next.WriteRecord(&b.record)
+	b.record = nib.Record{}
+	if cap(b.line) <= keepLine {
+		viewedRecords.Put(b)
+	}
+	return err
+}
+
+// NeverLogs is true: the sinks behind a view never do.
+func (v *view) NeverLogs() bool { return true }
