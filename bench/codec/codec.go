@@ -36,6 +36,22 @@ const (
 	Nothing   = "logrus-formats-nothing"
 )
 
+// titles are how tables call those whose name is not enough.
+var titles = map[string]string{
+	GoJSON: "goccy/go-json", Sonic: "bytedance/sonic", Segmentio: "segmentio/encoding", Protobuf: "protocol buffers",
+	NibStruct: "nib, the same as a struct", NibLine: "nib, typed line", NibInline: "nib, Inline", NibChain: "nib, a call for each field",
+	Logrus: "logrus.JSONFormatter", ByMap: "by hand: a map, json-iterator", ByStruct: "by hand: a struct, json-iterator",
+	NibFixed: "nib, fixed format", Installed: "nib, Install", Nothing: "logrus, formatting nothing",
+}
+
+// Title is how tables call a contestant.
+func Title(name string) string {
+	if title, ok := titles[name]; ok {
+		return title
+	}
+	return name
+}
+
 // Modules are the paths of those that are modules of their own.
 var Modules = []struct{ Name, Path string }{
 	{Iterator, "github.com/json-iterator/go"},
@@ -91,20 +107,22 @@ func Own(name string) bool {
 }
 
 // A Limit is how long a contestant may take at most, as a multiple of what
-// another one takes in the same scenario. The tables show what became of it.
+// another one takes, who may be in another scenario. The tables show what became
+// of it.
 type Limit struct {
-	Scenario, Contestant, Versus string // Versus "" as in Scenario
-	Most                         float64
+	Scenario, Contestant string
+	In, Versus           string // In "" is the same scenario; Versus "" as in Scenario
+	Most                 float64
 }
 
 // Limits are those that nib has set itself.
 var Limits = []Limit{
-	{"Struct", Nib, "", 0.6},
-	{"Map", Nib, "", 0.7},
-	{"Map", Nib, NibStruct, 2},
-	{"TypedLine", NibLine, NibChain, 0.8},
-	{"Format", Nib, Logrus, 0.2},
-	{"Format", NibFixed, Logrus, 0.2},
-	{"Format", Nib, ByStruct, 0.5},
-	{"Format", NibFixed, ByStruct, 0.5},
+	{"JSONStruct", Nib, "", "", 0.6},
+	{"JSONMap", Nib, "", "", 0.7},
+	{"JSONMap", Nib, "JSONStruct", Nib, 2},
+	{"TypedLine", NibLine, "", NibChain, 0.8},
+	{"Format", Nib, "", Logrus, 0.2},
+	{"Format", NibFixed, "", Logrus, 0.2},
+	{"Format", Nib, "", ByStruct, 0.5},
+	{"Format", NibFixed, "", ByStruct, 0.5},
 }

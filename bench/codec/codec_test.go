@@ -60,8 +60,12 @@ func TestScenariosAreComplete(t *testing.T) {
 		}
 	}
 	for _, l := range Limits {
-		if names := seen[l.Scenario]; !names[l.Contestant] || l.Versus != "" && !names[l.Versus] {
-			t.Errorf("a limit for %s, %s and %q", l.Scenario, l.Contestant, l.Versus)
+		in := l.In
+		if in == "" {
+			in = l.Scenario
+		}
+		if !seen[l.Scenario][l.Contestant] || seen[in] == nil || l.Versus != "" && !seen[in][l.Versus] || l.Most <= 0 {
+			t.Errorf("a limit that nobody can be measured by: %+v", l)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func (r raw) MarshalJSON() ([]byte, error)    { return json.Marshal([]int{r.N}) 
 func (p *byPtr) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(p.N)) }
 
 // values is how many of each type are encoded.
-const values = 80
+const values = 40
 
 func TestEncoderKeepsToItsSchema(t *testing.T) {
 	for _, c := range contracts {

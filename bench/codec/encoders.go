@@ -21,9 +21,9 @@ import (
 // escapes nothing for HTML.
 func encoders() []Scenario {
 	all := []Scenario{
-		{Name: "Struct", Title: "a struct of 12 fields", Want: record.WantServed, Contestants: append(
+		{Name: "JSONStruct", Title: "a struct of 12 fields", Want: record.WantServed, Contestants: append(
 			[]Contestant{{Name: Nib, New: nibStruct(schema.MustFor[record.Line](), &record.Served)}}, peers(&record.Served)...)},
-		{Name: "Map", Title: "a map[string]any of 6 entries, sorted", Want: record.WantSix, Contestants: append(
+		{Name: "JSONMap", Title: "a map[string]any of 6 entries, sorted", Want: record.WantSix, Contestants: append(
 			[]Contestant{
 				{Name: Nib, New: nibMap(record.SixMap)},
 				{Name: NibStruct, New: nibStruct(schema.MustFor[record.Six](), &record.SixStruct)},

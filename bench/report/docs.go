@@ -20,6 +20,7 @@ const (
 // Sets of results that are stored apart from each other.
 const (
 	Calls = "" // of log calls
+	Codec = "codec"
 	Pools = "pools"
 )
 
@@ -71,8 +72,8 @@ var Documents = []Document{
 	{Path: "README.md", Content: (*Builds).Short, Region: true},
 	{Path: "docs/benchmarks.md", Content: (*Builds).Full, Region: true},
 	{Path: "docs/bench.svg", Content: (*Builds).Chart},
+	{Path: "docs/schema.md", Set: Codec, Content: (*Builds).CodecTables, Region: true},
 	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
-	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.

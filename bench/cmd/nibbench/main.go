@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nibbench compares nib with other logging libraries, and its pools with
-// other pools. It checks that all do the same, then measures, and stores what it
-// found as text, each set in a file of its own:
+// Command nibbench compares nib with other logging libraries, its codec with
+// other encoders, and its pools with other pools. It checks that all do the same,
+// then measures, and stores what it found as text, each set in a file of its own:
 //
-//	go run ./cmd/nibbench                    # all, into results/default.txt and results/pools-default.txt
+//	go run ./cmd/nibbench                    # all, into results/default.txt, results/codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
-//	go run ./cmd/nibbench -set pools         # one set: calls, pools or files
+//	go run ./cmd/nibbench -set pools         # one set: calls, codec or pools
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -27,14 +27,13 @@ import (
 
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
-	"github.com/nib-log/nib/bench/files"
+	"github.com/nib-log/nib/bench/codec"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/report"
 )
 
 func main() {
 	child.Dispatch()
-	files.Dispatch()
 	if err := benchmark(); err != nil {
 		fmt.Fprintln(os.Stderr, "nibbench:", err)
 		os.Exit(1)
@@ -56,7 +55,7 @@ type plan struct {
 
 func benchmark() error {
 	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
-	name := flag.String("set", "", "measure only this `set`: calls, pools or files")
+	name := flag.String("set", "", "measure only this `set`: calls, codec or pools")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
 	out := flag.String("o", "", "result `file`, with -set; default results/<build>.txt, or stdout with -run or -quick")
@@ -82,8 +81,8 @@ func benchmark() error {
 			return err
 		}
 	}
-	for _, s := range files.Scenarios() {
-		if err := files.Check(&s); err != nil {
+	for _, s := range codec.Scenarios() {
+		if err := codec.Check(&s); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func TestAPoolThatLosesValuesIsCountedAndOneThatFailsIsRefused(t *testing.T) {
 }
 
 func TestSetsAreChosenByName(t *testing.T) {
-	for name, want := range map[string]int{"": 2, "calls": 1, "pools": 1} {
+	for name, want := range map[string]int{"": len(sets), "calls": 1, "codec": 1, "pools": 1} {
 		if got, err := chosen(name); err != nil || len(got) != want {
 			t.Errorf("%q: %d sets, %v, want %d", name, len(got), err, want)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nib-log/nib/bench"
-	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
 )
@@ -30,10 +29,10 @@ var sets = []set{
 		rounds: func(p *plan) string {
 			return fmt.Sprintf("%d of about %v, of %d calls into a pipe", p.timing.Rounds, p.timing.Round, p.piped)
 		}},
+	{name: "codec", stored: report.Codec, names: codecNames, peers: codecModules, measure: (*plan).codec,
+		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.brief().Rounds, p.brief().Round) }},
 	{name: "pools", stored: report.Pools, names: poolNames, peers: poolModules, measure: (*plan).pools,
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.timing.Rounds, p.timing.Round) }},
-	{name: "files", stored: report.Files, names: fileNames, peers: fileModules, measure: (*plan).files,
-		rounds: func(p *plan) string { return fmt.Sprintf("%d of %d lines", p.timing.Rounds, files.Lines/p.divisor) }},
 }
 
 // chosen are the sets that -set names, all for "".
@@ -46,7 +45,7 @@ func chosen(name string) ([]set, error) {
 			return sets[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("no set %q; want one of calls, pools and files", name)
+	return nil, fmt.Errorf("no set %q; want one of calls, codec and pools", name)
 }
 
 func libraries() []peer {

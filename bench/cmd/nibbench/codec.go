@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/child"
+	"github.com/nib-log/nib/bench/codec"
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/report"
+)
+
+// codec measures all that the codec competes in.
+func (p *plan) codec(results *report.Results) error {
+	for _, s := range codec.Scenarios() {
+		if !p.only.MatchString(s.Name) {
+			continue
+		}
+		progress(s.Name)
+		p.codecContest(results, &s)
+	}
+	if p.divisor == 1 && (p.only.MatchString(report.StructV2) || p.only.MatchString(report.MapV2)) {
+		progress(report.StructV2 + " " + report.MapV2)
+		if err := p.jsonv2(results); err != nil {
+			return err
+		}
+	}
+	for _, l := range report.Missed(results) {
+		fmt.Fprintln(os.Stderr, "nibbench:", l)
+	}
+	return nil
+}
+
+// brief has more and shorter rounds: operations that take so little time fit in
+// between what else the machine has to do.
+func (p *plan) brief() measure.Config {
+	return measure.Config{Rounds: 4 * p.timing.Rounds, Round: p.timing.Round / 4}
+}
+
+func codecNames() []string {
+	var names []string
+	for _, s := range codec.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return append(names, report.StructV2, report.MapV2)
+}
+
+func codecModules() []peer {
+	var all []peer
+	for _, m := range codec.Modules {
+		all = append(all, peer{m.Name, m.Path})
+	}
+	return all
+}
+
+// codecContest measures one scenario: times, then allocations.
+func (p *plan) codecContest(results *report.Results, s *codec.Scenario) {
+	timed := make([]measure.Contestant, len(s.Contestants))
+	for i := range s.Contestants {
+		timed[i] = measure.Contestant{Name: s.Contestants[i].Name, Do: s.Contestants[i].New(io.Discard)}
+	}
+	timing := p.brief()
+	if s.Ops > 0 {
+		timing.Ops, timing.Rounds = s.Ops/p.divisor, max(3, p.timing.Rounds/4)
+	}
+	timings := measure.Alternate(timed, timing)
+	versus := math.Inf(1)
+	for i, t := range timings {
+		if name := timed[i].Name; name == s.Versus || s.Versus == "" && !codec.Own(name) && name != codec.Protobuf {
+			versus = min(versus, t.Least)
+		}
+	}
+	for i, t := range timings {
+		mallocs, bytes := timed[i].Allocs(p.allocs, 5)
+		results.Add(s.Name, timed[i].Name, t.N,
+			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
+			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
+			report.Value{Number: t.Least / versus, Decimals: 2, Unit: report.UnitRatio},
+			report.Value{Number: mallocs, Decimals: 3, Unit: report.UnitMallocs},
+			report.Value{Number: bytes, Decimals: 1, Unit: report.UnitBytes})
+	}
+}
+
+// jsonv2 measures nib beside encoding/json/v2, in a process of its own.
+func (p *plan) jsonv2(results *report.Results) error {
+	timing := p.brief()
+	got, err := child.JSONv2(bench.BuildTags, timing.Rounds, timing.Round, p.allocs)
+	if errors.Is(err, child.ErrNoJSONv2) {
+		fmt.Fprintln(os.Stderr, "nibbench: left out:", err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	results.Lines = append(results.Lines, got.Lines...)
+	return nil
+}

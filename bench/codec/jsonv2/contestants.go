@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build goexperiment.jsonv2
+
+package main
+
+import (
+	"bytes"
+	v1 "encoding/json"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+
+	"github.com/nib-log/nib/bench/codec/record"
+	"github.com/nib-log/nib/schema"
+)
+
+// A contestant writes into memory that it keeps.
+type contestant struct {
+	name string
+	do   func(n int)
+	text func() []byte // of the last operation
+}
+
+func structs() []contestant {
+	codec := schema.MustFor[record.Line]()
+	return []contestant{
+		appending(func(dst []byte) ([]byte, error) { return codec.AppendJSON(dst, &record.Served) }),
+		second(&record.Served), first(&record.Served),
+	}
+}
+
+func maps() []contestant {
+	return []contestant{
+		appending(func(dst []byte) ([]byte, error) { return schema.AppendMap(dst, record.SixMap) }),
+		second(record.SixMap), first(record.SixMap),
+	}
+}
+
+func appending(f func(dst []byte) ([]byte, error)) contestant {
+	var buf []byte
+	return contestant{"nib", func(n int) {
+		for range n {
+			var err error
+			if buf, err = f(buf[:0]); err != nil {
+				panic(err)
+			}
+		}
+	}, func() []byte { return buf }}
+}
+
+// second is encoding/json/v2. It is spared to look for names that occur twice,
+// since there are none.
+func second(v any) contestant {
+	var buf bytes.Buffer
+	options := json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+	return contestant{"encoding/json/v2", func(n int) {
+		for range n {
+			buf.Reset()
+			if err := json.MarshalWrite(&buf, v, options); err != nil {
+				panic(err)
+			}
+		}
+	}, buf.Bytes}
+}
+
+// first is encoding/json, which stands on the second version in such a build.
+func first(v any) contestant {
+	var buf bytes.Buffer
+	e := v1.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	return contestant{"encoding/json", func(n int) {
+		for range n {
+			buf.Reset()
+			if err := e.Encode(v); err != nil {
+				panic(err)
+			}
+		}
+	}, buf.Bytes}
+}
+
+// check compares what one operation writes with want. All three write the same
+// text but for white space.
+func (c *contestant) check(want string) error {
+	c.do(1)
+	got, expected := jsontext.Value(bytes.Clone(c.text())), jsontext.Value(want)
+	if err := got.Compact(); err != nil {
+		return err
+	}
+	if err := expected.Compact(); err != nil {
+		return err
+	}
+	if !bytes.Equal(got, expected) {
+		return fmt.Errorf("writes %s, want %s", got, expected)
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/bench/codec"
+)
+
+// Names of the contests with encoding/json/v2, which are run apart.
+const (
+	StructV2 = "JSONStructV2"
+	MapV2    = "JSONMapV2"
+)
+
+// codecTables are the contests in the order of the document.
+var codecTables = []struct{ scenario, title, note string }{
+	{"JSONStruct", "A struct of 12 fields",
+		"Four strings, int, int64, uint8, float64, bool, time, a slice of three strings, a pointer to a struct, an empty map. " +
+			"Protocol buffers encode the same fields, from a message that has been filled already; what they write is no JSON and not compared."},
+	{"JSONMap", "A map[string]any of six entries, sorted", ""},
+	{StructV2, "The struct beside encoding/json/v2", noteV2},
+	{MapV2, "The map beside encoding/json/v2", noteV2},
+	{"TypedLine", "A whole line of ten fields", "Struct literal or arguments, time, level, message, `io.Discard`."},
+	{"Format", "logrus: Format alone, one field",
+		"*By hand* is a formatter as services have them: it copies service, message, task and date into a struct or a map and gives that to json-iterator. " +
+			"nib's fixed format writes the same."},
+	{"FormatEight", "logrus: Format alone, eight fields", ""},
+	{"Call", "logrus: the whole call, one field", noteCall},
+	{"CallEight", "logrus: the whole call, eight fields", noteCall},
+}
+
+const (
+	noteV2   = "A process of its own, built with GOEXPERIMENT=jsonv2. In such a build encoding/json stands on the second version, too."
+	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`; most of it is logrus itself, as the row shows that formats nothing."
+)
+
+// CodecTables is the set of tables in docs/schema.md.
+func (b *Builds) CodecTables() string {
+	var t strings.Builder
+	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
+	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
+		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	t.WriteString("Nanoseconds of one operation, the least of many rounds in one process, contestants taking turns. " +
+		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
+	b.limits(&t)
+	for _, c := range codecTables {
+		b.codecTable(&t, c.scenario, c.title, c.note)
+	}
+	b.experiment(&t)
+	return strings.TrimRight(t.String(), "\n") + "\n"
+}
+
+// codecTable writes a table with a row for each contestant.
+func (b *Builds) codecTable(t *strings.Builder, scenario, title, note string) {
+	if len(b.Default.Contestants(scenario)) == 0 {
+		return
+	}
+	fmt.Fprintf(t, "### %s\n\n", title)
+	if note != "" {
+		t.WriteString(note + "\n\n")
+	}
+	row(t, []string{"", "ns", "÷ " + codec.Title(b.Default.reference(scenario)), "allocations", "bytes"})
+	rule(t, 5)
+	b.each(scenario, func(r *Results, contestant, _ string) {
+		name := codec.Title(contestant)
+		if r == b.Fast {
+			name = strings.Replace(name, own, "nibfast", 1)
+		} else if codec.Own(contestant) {
+			name = bold(name)
+		}
+		ns, _ := r.Get(scenario, contestant, UnitTime)
+		ratio, _ := r.Get(scenario, contestant, UnitRatio)
+		mallocs, _ := r.Get(scenario, contestant, UnitMallocs)
+		bytes, _ := r.Get(scenario, contestant, UnitBytes)
+		row(t, []string{name, nanoseconds(ns), strconv.FormatFloat(ratio, 'f', 2, 64) + "×",
+			tenths(mallocs), thousands(bytes, 0)})
+	})
+	t.WriteString("\n")
+}
+
+// reference is the contestant that the stored ratios of a scenario refer to.
+func (r *Results) reference(scenario string) string {
+	for _, c := range r.Contestants(scenario) {
+		if ratio, ok := r.Get(scenario, c, UnitRatio); ok && ratio == 1 && c != codec.Nib {
+			return c
+		}
+	}
+	return ""
+}
+
+// limits writes what became of the limits that nib has set itself.
+func (b *Builds) limits(t *strings.Builder) {
+	cell := func(r *Results, l *codec.Limit) string {
+		if r == nil {
+			return "–"
+		}
+		if ratio, _, ok := r.ratio(l); ok {
+			return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
+		}
+		return "–"
+	}
+	started := false
+	for i := range codec.Limits {
+		l := &codec.Limits[i]
+		_, versus, ok := b.Default.ratio(l)
+		if !ok {
+			continue
+		}
+		if !started {
+			t.WriteString("### Limits\n\n")
+			row(t, []string{"", "of", "at most", bold(own), "nibfast"})
+			rule(t, 5)
+			started = true
+		}
+		row(t, []string{scenarioTitle(l.Scenario) + ": " + codec.Title(l.Contestant), of(l, versus),
+			strconv.FormatFloat(l.Most, 'f', -1, 64) + "×", bold(cell(b.Default, l)), cell(b.Fast, l)})
+	}
+	if started {
+		t.WriteString("\n")
+	}
+}
+
+// of names whom a limit refers to.
+func of(l *codec.Limit, versus string) string {
+	if l.In != "" {
+		return scenarioTitle(l.In) + ": " + codec.Title(versus)
+	}
+	return codec.Title(versus)
+}
+
+func scenarioTitle(name string) string {
+	for _, s := range codec.Scenarios() {
+		if s.Name == name {
+			return s.Title
+		}
+	}
+	return name
+}
+
+// ratio is what a limit is for, and whom it refers to.
+func (r *Results) ratio(l *codec.Limit) (ratio float64, versus string, ok bool) {
+	ns, ok := r.Get(l.Scenario, l.Contestant, UnitTime)
+	if !ok {
+		return 0, "", false
+	}
+	in := l.In
+	if in == "" {
+		in = l.Scenario
+	}
+	least := math.Inf(1)
+	for _, c := range r.Contestants(in) {
+		if c != l.Versus && (l.Versus != "" || codec.Own(c) || c == codec.Protobuf) {
+			continue
+		}
+		if other, _ := r.Get(in, c, UnitTime); other < least {
+			least, versus = other, c
+		}
+	}
+	return ns / least, versus, versus != ""
+}
+
+// Missed says which limits do not hold.
+func Missed(r *Results) []string {
+	var missed []string
+	for i := range codec.Limits {
+		l := &codec.Limits[i]
+		if ratio, versus, ok := r.ratio(l); ok && ratio > l.Most {
+			missed = append(missed, fmt.Sprintf("%s: %s takes %.2f times as long as %s, want at most %.2f",
+				scenarioTitle(l.Scenario), codec.Title(l.Contestant), ratio, of(l, versus), l.Most))
+		}
+	}
+	return missed
+}
+
+// experiment writes the table of the two ways to marshal a line of four fields.
+func (b *Builds) experiment(t *strings.Builder) {
+	names := b.taken([]string{"ExperimentStruct", "ExperimentMap"})
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(t, "### %s lines of four fields, ms\n\n", thousands(codec.ExperimentOps, 0))
+	t.WriteString("`json.Marshal` and `jsoniter.Marshal` as everybody finds them first, of a struct and of a map; nib's `AppendJSON` and `AppendMap`. " +
+		"In brackets the allocations of a line, where there are any.\n\n")
+	var others []string
+	for _, c := range b.Default.Contestants(names[0]) {
+		if !codec.Own(c) && !slices.Contains(others, c) {
+			others = append(others, c)
+		}
+	}
+	head := []string{"", bold(own), "nibfast"}
+	for _, c := range others {
+		head = append(head, codec.Title(c))
+	}
+	row(t, head)
+	rule(t, len(head))
+	for _, name := range names {
+		cells := []string{scenarioTitle(name), bold(milliseconds(b.Default, name, own)), milliseconds(b.Fast, name, own)}
+		for _, c := range others {
+			cells = append(cells, milliseconds(b.Default, name, c))
+		}
+		row(t, cells)
+	}
+	t.WriteString("\n")
+}
+
+func milliseconds(r *Results, scenario, contestant string) string {
+	ns, ok := r.Get(scenario, contestant, UnitTime)
+	if !ok {
+		return "–"
+	}
+	text := strconv.FormatFloat(ns*codec.ExperimentOps/1e6, 'f', 1, 64)
+	if m, _ := r.Get(scenario, contestant, UnitMallocs); m >= 0.05 {
+		text += " (" + tenths(m) + ")"
+	}
+	return text
+}
+
+// tenths writes a number of allocations: of a contestant that has many, one in a
+// hundred calls may find a pool that was emptied.
+func tenths(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
