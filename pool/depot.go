@@ -25,7 +25,7 @@ type depot[T any] struct {
 	// A shard that takes one leaves another in its place, so nothing has to grow
 	// while values go back and forth. Of a magazine len is what is in and cap
 	// what fits in, which may be nothing at all.
-	mags []([]T)
+	mags [][]T
 	full int   // how many of mags have values
 	free int64 // values that may be put beyond the room that has been given out
 
