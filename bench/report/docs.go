@@ -74,6 +74,7 @@ var Documents = []Document{
 	{Path: "docs/bench.svg", Content: (*Builds).Chart},
 	{Path: "docs/schema.md", Set: Codec, Content: (*Builds).CodecTables, Region: true},
 	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
+	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.

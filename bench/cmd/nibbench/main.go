@@ -6,7 +6,7 @@
 //
 //	go run ./cmd/nibbench                    # all, into results/default.txt, results/codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
-//	go run ./cmd/nibbench -set pools         # one set: calls, codec or pools
+//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools or files
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -28,12 +28,14 @@ import (
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
 	"github.com/nib-log/nib/bench/codec"
+	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/report"
 )
 
 func main() {
 	child.Dispatch()
+	files.Dispatch()
 	if err := benchmark(); err != nil {
 		fmt.Fprintln(os.Stderr, "nibbench:", err)
 		os.Exit(1)
@@ -55,7 +57,7 @@ type plan struct {
 
 func benchmark() error {
 	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
-	name := flag.String("set", "", "measure only this `set`: calls, codec or pools")
+	name := flag.String("set", "", "measure only this `set`: calls, codec, pools or files")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
 	out := flag.String("o", "", "result `file`, with -set; default results/<build>.txt, or stdout with -run or -quick")
@@ -83,6 +85,11 @@ func benchmark() error {
 	}
 	for _, s := range codec.Scenarios() {
 		if err := codec.Check(&s); err != nil {
+			return err
+		}
+	}
+	for _, s := range files.Scenarios() {
+		if err := files.Check(&s); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nib-log/nib/bench"
+	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
 )
@@ -33,6 +34,8 @@ var sets = []set{
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.brief().Rounds, p.brief().Round) }},
 	{name: "pools", stored: report.Pools, names: poolNames, peers: poolModules, measure: (*plan).pools,
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.timing.Rounds, p.timing.Round) }},
+	{name: "files", stored: report.Files, names: fileNames, peers: fileModules, measure: (*plan).files,
+		rounds: func(p *plan) string { return fmt.Sprintf("%d of %d lines", p.timing.Rounds, files.Lines/p.divisor) }},
 }
 
 // chosen are the sets that -set names, all for "".
@@ -45,7 +48,7 @@ func chosen(name string) ([]set, error) {
 			return sets[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("no set %q; want one of calls, codec and pools", name)
+	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools and files", name)
 }
 
 func libraries() []peer {
