@@ -99,7 +99,7 @@ func (m *masker) isBoundary(first, k int) bool {
 	switch c := m.src[k-1]; {
 	case c == '\\':
 		return m.backslashesBefore(first, k)%2 == 0
-	case !inWord(c):
+	case !inWord(c) || !inWord(m.src[k]):
 		return true
 	}
 	return k-2 >= first && m.src[k-2] == '\\' || k-6 >= first && m.src[k-6] == '\\' && m.src[k-5] == 'u'

@@ -16,7 +16,8 @@ import (
 // however deep in objects and arrays the member stands; the key is compared as a
 // whole. Inside of the other strings
 //
-//   - the password of a URL goes: scheme://user:***@host;
+//   - the password of a URL goes: scheme://user:***@host, and what package net/url
+//     takes for a port when a slash stands in the password;
 //   - what follows a key and one of the separators : = => := goes, be it quoted,
 //     bracketed, or a token up to white space, a comma, a semicolon, an ampersand
 //     or the closing bracket or quote of what the pair stands in. The key may be in
@@ -26,11 +27,13 @@ import (
 //     Token) in front of a credential stays, and Authorization and Cookie headers
 //     are masked up to the end of their line.
 //
-// In a text a key has to be a whole word: the characters of words are letters,
-// digits, _ and -, and hyphens before a word do not count. So the key password
-// finds user.password= and --password=, but neither db_password= nor passwords=.
-// A secret that does not follow its key this way is not found: the values that %v
-// prints without names, or "--password x".
+// In a text a key has to be a whole word: the characters of words are ASCII
+// letters, digits, _ and -, and hyphens before a word do not count. So the key
+// password finds user.password= and --password=, but neither db_password= nor
+// passwords=. Chinese has no spaces, so other characters end a word, and its
+// colon, comma and their like are known, too. A secret that does not follow its
+// key this way is not found: the values that %v prints without names, or
+// "--password x".
 //
 // Keys of members are never changed. Where a value has no end, all that follows
 // it in its string goes. Redact does not change what it has written itself: it is
@@ -126,19 +129,47 @@ func (m *masker) text(from, to int) {
 	m.end, m.noAt = to, from
 	first := from // keys do not begin before it
 	for i := from; i < to; {
-		if m.src[i] != ':' && m.src[i] != '=' {
+		width := 0
+		switch m.src[i] {
+		case ':', '=':
+			width = 1
+		case fullWidth:
+			if m.isOneOf(wideSeparators, i) {
+				width = 3
+			}
+		}
+		if width == 0 {
 			i++
 			continue
 		}
-		if name, quote := m.keyBefore(first, i); name != nil {
-			i = m.afterKey(i, name, quote)
+		name, quote := m.keyBefore(first, i)
+		switch {
+		case name != nil:
+			i = m.afterKey(i, i+width, name, quote)
 			first = i
-		} else if m.src[i] == ':' && i > first && inWord(m.src[i-1]) {
+		case m.src[i] == ':' && i > first && inWord(m.src[i-1]):
 			i = m.url(i)
-		} else {
+		case m.src[i] == ':' && i > first && m.src[i-1] == '"':
+			i = m.invalidPort(first, i)
+		default:
 			i++
 		}
 	}
+}
+
+// invalidPort masks what package url quotes, with the colon at i, in the error for
+// a URL whose password has a slash in it: it takes the text before that for a
+// port. It returns where to go on.
+func (m *masker) invalidPort(first, i int) int {
+	width := quoteWidth(m.backslashesBefore(first, i-1))
+	if !bytes.HasSuffix(m.src[first:i-width], []byte("invalid port ")) {
+		return i + 1
+	}
+	to := m.quoteEnd(i+1, '"', width)
+	if to > i+1 {
+		m.replace(i+1, to, secret.Text)
+	}
+	return to
 }
 
 // url masks the password of the URL whose scheme ends with the colon at i, and
@@ -161,8 +192,11 @@ func (m *masker) url(i int) int {
 	if at < 0 {
 		m.noAt = to
 	}
-	if colon < 0 || at < colon+2 || bytes.HasPrefix(m.src[colon+1:], []byte(secret.Text)) {
-		return p // the mask may be that of a key, as in http://token:***&@
+	if colon < 0 || at < colon+2 {
+		return p
+	}
+	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(secret.Text)); masked && len(rest) > 0 {
+		return p // the mask is that of a key, as in http://token:***&@
 	}
 	m.replace(colon+1, at, secret.Text)
 	return at

@@ -76,7 +76,7 @@ func isMasked(src, got string) bool {
 	if !strings.Contains(got, secret.Text) {
 		return got == src
 	}
-	if !strings.ContainsAny(src, ":=") {
+	if !strings.ContainsAny(src, ":=：＝") {
 		return got == src
 	}
 	pieces := strings.Split(got, secret.Text)
@@ -120,9 +120,9 @@ func TestRedactTextsWithOneByteChanged(t *testing.T) {
 
 // tokens are what texts with secrets are made of.
 var tokens = []string{
-	"password", "Token", "cookie", "Authorization: ", "credit card", `a"b`, "-p", "Bearer ", "digest ", "b'", "x", "y z", "12", "中", "***",
+	"password", "Token", "cookie", "Authorization: ", "credit card", `a"b`, "-p", "Bearer ", "digest ", "b'", "x", "y z", "12", "中", "密码", "：", "，", "”", "***",
 	":", "=", "=>", ": ", " = ", "://", "@", "/", "?", "#", "&", ",", ";", " ", "\n", "\r\n", "\t", "\x01", "%5D", "%5B",
-	`"`, `"`, `\"`, `\\\"`, "'", "`", `\`, `\\`, `\n`, `\u0061`, `p\u0061ssword`, `\/`, "(", ")", "[", "]", "{", "}", "<", ">", "&{",
+	`"`, `"`, `invalid port "`, `\"`, `\\\"`, "'", "`", `\`, `\\`, `\n`, `\u0061`, `p\u0061ssword`, `\/`, "(", ")", "[", "]", "{", "}", "<", ">", "&{",
 }
 
 func TestRedactRandomTexts(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 var testKeys = NewKeys([]string{
-	"password", "Token", "secret", "authorization", "cookie", "api-key", "api_key", "credit card", "ключ", `a"b`, "-p", "",
+	"password", "Token", "secret", "authorization", "cookie", "api-key", "api_key", "credit card", "ключ", "密码", `a"b`, "-p", "",
 })
 
 // inLine is a line whose message is text.
@@ -91,6 +91,9 @@ func TestRedactURLs(t *testing.T) {
 		{"http://host:x bob@host <http://host:y>@", "http://host:x bob@host <http://host:y>@"},
 		{"://bob:x@host //bob:x@host a:/bob:x@host", "://bob:x@host //bob:x@host a:/bob:x@host"},
 		{"http://bob:***@host", "http://bob:***@host"},
+		{`parse "redis://bob:a/b@host": invalid port ":a" after host`, `parse "redis://bob:***@host": invalid port ":***" after host`},
+		{`{"e":"invalid port \":a b\" after host"}`, `{"e":"invalid port \":***\" after host"}`},
+		{`no port ":a" given`, `no port ":a" given`},
 		{"http://", "http://"},
 		{"http://a:b", "http://a:b"},
 		{"http:/", "http:/"},
@@ -132,7 +135,7 @@ var textTests = []struct{ name, in, want string }{
 	{"quotes of Python", "password=b'a b' c token=rb\"a b\" c", "password=b'***' c token=rb\"***\" c"},
 	{"letter before a closing quote", `"password=b","a b"`, `"password=***","a b"`},
 
-	{"word in front", "db_password=x dbpassword=x db-password=x 2password=x épassword=x", "db_password=x dbpassword=x db-password=x 2password=x épassword=x"},
+	{"word in front", "db_password=x dbpassword=x db-password=x 2password=x", "db_password=x dbpassword=x db-password=x 2password=x"},
 	{"word behind", "password_=x passwords=x password2=x", "password_=x passwords=x password2=x"},
 	{"own word", "db.password=x /password=x $password=x a,password=x (password=x", "db.password=*** /password=*** $password=*** a,password=*** (password=***"},
 	{"hyphens", "--password=x -password=x api-key=x api_key=x apikey=x", "--password=*** -password=*** api-key=*** api_key=*** apikey=x"},
@@ -140,7 +143,8 @@ var textTests = []struct{ name, in, want string }{
 	{"key of two words", "credit card: 4111 Credit Card=5 xcredit card=6", "credit card: *** Credit Card=*** xcredit card=6"},
 	{"key of two words behind an escape", "\ncredit card: 4111 \x01credit card=5", "\ncredit card: *** \x01credit card=***"},
 	{"key with a quote", `a"b=x`, `a"b=***`},
-	{"key that is not ASCII", "ключ=x мойключ=x КЛЮЧ=x", "ключ=*** мойключ=x КЛЮЧ=x"},
+	{"key that is not ASCII", "ключ=x мойключ=x myключ=x КЛЮЧ=x", "ключ=*** мойключ=*** myключ=*** КЛЮЧ=x"},
+	{"Chinese", "用户：bob，密码：x，登录失败password=x。用户密码＝x）token:“x” ！：x", "用户：bob，密码：***，登录失败password=***。用户密码＝***）token:***” ！：x"},
 	{"line end in front", "a\npassword=x\r\npassword=y\tpassword=z", "a\npassword=***\r\npassword=***\tpassword=***"},
 	{"control character in front", "\x01password=x \u2028password=y", "\x01password=*** \u2028password=***"},
 	{"escaped line end in front", `a\npassword=x`, `a\npassword=***`},

@@ -15,20 +15,37 @@ type kind uint8
 const (
 	other  kind = iota
 	word        // ASCII letters and digits, _ and -
-	wide        // bytes of characters that are not ASCII
 	stop        // ends a value
 	opener      // ( [ {
 	closer      // ends a value unless a word follows it
 	escape      // the backslash
+	wide        // first byte of a character that may be punctuation
 )
+
+// The first bytes of the blocks of Unicode in which the punctuation of Chinese and
+// Japanese texts stands. Each character has three.
+const (
+	general   = 0xe2
+	cjk       = 0xe3
+	fullWidth = 0xef
+)
+
+// Punctuation that is not ASCII.
+const (
+	wideSeparators = "：＝"
+	wideStops      = "，；。、！）】》」』”’\u3000"
+)
+
+// isOneOf tells whether the character of three bytes at i is in list.
+func (m *masker) isOneOf(list string, i int) bool {
+	return i+3 <= m.end && strings.Contains(list, string(m.src[i:i+3]))
+}
 
 var kinds = func() (table [256]kind) {
 	for c := range table {
 		switch b := byte(c); {
 		case b-'0' <= 9, b-'a' < 26, b-'A' < 26, b == '_', b == '-':
 			table[c] = word
-		case b >= 0x80:
-			table[c] = wide
 		case strings.IndexByte(" ,;&", b) >= 0:
 			table[c] = stop
 		case strings.IndexByte("([{", b) >= 0:
@@ -37,19 +54,20 @@ var kinds = func() (table [256]kind) {
 			table[c] = closer
 		case b == '\\':
 			table[c] = escape
+		case b == cjk || b == general || b == fullWidth:
+			table[c] = wide
 		}
 	}
 	return table
 }()
 
 // inWord tells whether c is part of a word, that is of a key.
-func inWord(c byte) bool { return kinds[c] == word || kinds[c] == wide }
+func inWord(c byte) bool { return kinds[c] == word }
 
-// afterKey masks the value of the key name, whose separator stands at i, and
-// returns where to go on. quote is the one behind the key, if any: where JSON has
-// a number or an object, the mask gets quotes, so that it stays JSON.
-func (m *masker) afterKey(i int, name, quote []byte) int {
-	from := i + 1
+// afterKey masks the value of the key name, whose separator stands in src[i:from],
+// and returns where to go on. quote is the one behind the key, if any: where JSON
+// has a number or an object, the mask gets quotes, so that it stays JSON.
+func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	for from < m.end && (m.src[from] == ':' || m.src[from] == '=' || m.src[from] == '>') {
 		from++
 	}
@@ -225,6 +243,10 @@ func (m *masker) tokenEnd(i int) int {
 		case opener:
 			i = m.bracketEnd(i)
 			continue
+		case wide:
+			if m.isOneOf(wideStops, i) {
+				return i
+			}
 		case escape:
 			run := m.backslashes(i)
 			next := i + run

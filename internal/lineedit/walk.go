@@ -11,7 +11,7 @@ import (
 type marks uint8
 
 const (
-	hasSeparator marks = 1 << iota // a colon or an equals sign
+	hasSeparator marks = 1 << iota // what may be a colon or an equals sign
 	hasEscape                      // an escape sequence
 	hasForeign                     // one that jsonenc may not have written: \/ or \uXXXX
 )
@@ -24,6 +24,7 @@ const (
 	backslashes = '\\' * all01
 	colons      = ':' * all01
 	equals      = '=' * all01
+	fullWidths  = fullWidth * all01
 )
 
 // zeros sets the top bit of each zero byte of w. The lowest such bit is right;
@@ -37,7 +38,7 @@ func literal(b []byte, i int) (end int, found marks) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
 		stop := zeros(w^quotes) | zeros(w^backslashes)
-		separators := zeros(w^colons) | zeros(w^equals)
+		separators := zeros(w^colons) | zeros(w^equals) | zeros(w^fullWidths)
 		if stop == 0 {
 			if separators != 0 {
 				found |= hasSeparator
@@ -63,7 +64,7 @@ func literal(b []byte, i int) (end int, found marks) {
 		case '\\':
 			found |= escapeMarks(b, i)
 			i++
-		case ':', '=':
+		case ':', '=', fullWidth:
 			found |= hasSeparator
 		}
 		i++
