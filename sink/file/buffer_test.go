@@ -213,8 +213,9 @@ func checkEachOnce(t testing.TB, dir string, writers, each int) {
 	}
 }
 
-// allOf is all, with the files in the order in which they were rotated: the
-// extension of compressed ones does not count.
+// allOf is all, with the files in the order in which they were rotated, without
+// regard to the extension of compressed ones, and without those that were being
+// compressed into.
 func allOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -222,9 +223,12 @@ func allOf(t testing.TB, dir string) string {
 	var live []string
 	var old []backup
 	for _, name := range files(t, dir) {
-		if f, ok := n.parse(name); ok {
+		f, ok := n.parse(name)
+		switch {
+		case f.temp:
+		case ok:
 			old = append(old, f)
-		} else {
+		default:
 			live = append(live, name)
 		}
 	}

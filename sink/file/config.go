@@ -22,13 +22,14 @@ const (
 type Config struct {
 	// MaxSize is how many bytes a file may have. A line that would make it
 	// larger begins a new file; one that is larger by itself gets a file of its
-	// own. Defaults to 0: any size.
+	// own. What other processes write to the file is known a tenth of a second
+	// later. Defaults to 0: any size.
 	MaxSize int64
 
 	// Every begins a new file at each multiple of it since midnight UTC of
 	// Monday, January 1 of the year 1: time.Hour means each full hour. Defaults to
 	// 0: never. Nothing happens without a line: the first one after that time
-	// begins the file.
+	// begins the file, by the time at which it is written.
 	Every time.Duration
 
 	// At begins a new file each day at these times of the clock on the wall,
@@ -42,12 +43,13 @@ type Config struct {
 	// MaxBackups is how many old files are kept, MaxAge for how long after they
 	// were closed, and MaxTotal how many bytes of them, the live file not counted.
 	// They default to 0: no limit. They are looked at when a file is opened and when
-	// one is rotated.
+	// one is rotated, in a goroutine that ends with that.
 	MaxBackups int
 	MaxAge     time.Duration
 	MaxTotal   int64
 
-	// Compress compresses old files. Defaults to nil: they stay as they are.
+	// Compress compresses old files, in that goroutine. Defaults to nil: they stay
+	// as they are.
 	Compress Compressor
 
 	// Mode is the mode of new files, less the umask. Defaults to 0600. A file
@@ -64,7 +66,8 @@ type Config struct {
 	Delay time.Duration
 
 	// MinFree is how many bytes of the file system are left to others: while
-	// less is free, lines are dropped as [Full]. Defaults to 0.
+	// less is free, lines are dropped as [Full]. It is looked at ten times a
+	// second, on Linux, macOS and FreeBSD. Defaults to 0.
 	MinFree int64
 
 	// Sync says when what is written is also brought to the disk. Defaults to
@@ -74,8 +77,8 @@ type Config struct {
 	// OnError is told what no call returns: that rotation, compression or
 	// deletion did not succeed, or that buffered lines were lost after their calls
 	// had returned. It is called without a lock, by the goroutine that found out,
-	// and not while it runs. The same fault is told once a minute. What it panics
-	// with is discarded.
+	// and not while it runs. The same fault is told once a minute. It must not
+	// call Close, which waits for it. What it panics with is discarded.
 	OnError func(error)
 
 	fs    vfs.FS // nil: that of the system

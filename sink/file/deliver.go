@@ -27,6 +27,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 	if s.closed {
 		return nib.Result{}, ErrClosed
 	}
+	s.failing.retry = 0 // what is asked for is tried
 	s.flushBuffer(nil)
 	s.delivering, s.undurable = true, nil
 	defer func() { s.delivering = false }()

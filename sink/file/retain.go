@@ -67,34 +67,50 @@ func (s *Sink) tidy() {
 	}
 }
 
-// tidyOnce deletes what is too old or too much, and compresses the rest.
+// tidyOnce deletes what is too old or too many, compresses the rest, and deletes
+// what is too much then.
 func (s *Sink) tidyOnce() {
-	backups, err := s.backups()
-	if err != nil {
-		s.complain("read the directory of", err)
-		return
+	if s.c.MaxBackups > 0 || s.c.MaxAge > 0 {
+		now := s.clock.wall()
+		s.deleteIf(func(i int, b backup) bool {
+			return s.c.MaxBackups > 0 && i >= s.c.MaxBackups || s.c.MaxAge > 0 && now.Sub(b.time) > s.c.MaxAge
+		})
 	}
-	var kept []backup
-	for i, b := range s.outdated(backups) {
-		if !b {
-			kept = append(kept, backups[i])
-		} else if err := s.remove(backups[i].name); err != nil {
+	if s.c.Compress != nil {
+		s.compressAll()
+	}
+	if s.c.MaxTotal > 0 {
+		total := int64(0)
+		s.deleteIf(func(_ int, b backup) bool {
+			total += b.size
+			return total > s.c.MaxTotal
+		})
+	}
+}
+
+// deleteIf deletes the old files that are outdated. It asks for each, from the
+// newest to the oldest.
+func (s *Sink) deleteIf(outdated func(i int, b backup) bool) {
+	for i, b := range s.backups() {
+		if !outdated(i, b) {
+			continue
+		}
+		if err := s.remove(b.name); err != nil {
 			s.complain("delete an old file of", err)
 		}
 	}
-	if s.c.Compress == nil {
-		return
-	}
-	for _, b := range slices.Backward(kept) {
+}
+
+// compressAll compresses old files, the oldest first, until Close breaks it off.
+func (s *Sink) compressAll() {
+	for _, b := range slices.Backward(s.backups()) {
 		if b.packed != "" {
 			continue
 		}
 		if s.tidying.quit.Load() {
 			return
 		}
-		if err := s.compress(b); errors.Is(err, errBroken) {
-			return
-		} else if err != nil {
+		if err := s.compress(b); err != nil && !errors.Is(err, errBroken) {
 			s.complain("compress an old file of", err)
 		}
 	}
@@ -109,10 +125,11 @@ func (s *Sink) complain(op string, err error) {
 
 // backups lists the old files, newest first, and deletes what was left over by
 // rotations and compressions that did not end.
-func (s *Sink) backups() ([]backup, error) {
+func (s *Sink) backups() []backup {
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
-		return nil, err
+		s.complain("read the directory of", err)
+		return nil
 	}
 	var list []backup
 	var empty []string
@@ -136,7 +153,7 @@ func (s *Sink) backups() ([]backup, error) {
 	}
 	s.removeEmpty(empty)
 	slices.SortFunc(list, backup.compare)
-	return list, nil
+	return list
 }
 
 // sizeOf is the size of an old file, or 0 if there is none.
@@ -173,24 +190,6 @@ func (s *Sink) removeFile(name string) {
 	if info, err := s.fs.Lstat(path); err == nil && info.Mode.IsRegular() {
 		_ = s.fs.Remove(path)
 	}
-}
-
-// outdated says which of the backups, newest first, are beyond a limit.
-func (s *Sink) outdated(backups []backup) []bool {
-	out := make([]bool, len(backups))
-	now := s.clock.wall()
-	var total int64
-	for i, b := range backups {
-		if s.c.MaxBackups > 0 && i >= s.c.MaxBackups || s.c.MaxAge > 0 && now.Sub(b.time) > s.c.MaxAge {
-			out[i] = true
-			continue
-		}
-		if s.c.MaxTotal > 0 {
-			total += b.size
-			out[i] = total > s.c.MaxTotal
-		}
-	}
-	return out
 }
 
 // remove deletes an old file, unless someone writes to it, or it is no file.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// ext4 mounts a file system of its own at dir, which is made in the file image if
+// that does not exist.
+func ext4(t *testing.T, image, dir string) {
+	t.Helper()
+	if !exists(image) {
+		f, err := os.Create(image)
+		must(t, err, f.Truncate(16<<20), f.Close())
+		if out, err := exec.Command("mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
+			t.Skipf("cannot make a file system: %v: %s", err, out)
+		}
+	}
+	if out, err := exec.Command("mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
+		t.Skipf("cannot mount a file system: %v: %s", err, out)
+	}
+}
+
+// TestE2EPowerCut takes the power from a real file system while lines are
+// delivered and files rotated and compressed. What was accepted is there when
+// it is mounted again.
+func TestE2EPowerCut(t *testing.T) {
+	cuts := map[string]int{"short": 5, "full": 100}[os.Getenv("NIB_E2E")]
+	if cuts == 0 || testing.Short() {
+		cuts = 2
+	}
+	base := t.TempDir()
+	image, dir := filepath.Join(base, "image"), filepath.Join(base, "log")
+	must(t, os.Mkdir(dir, 0o700))
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+	accepted, seed := 0, rand.Uint64()
+	pick := rand.New(rand.NewPCG(seed, 0))
+	for cut := range cuts {
+		ext4(t, image, dir)
+		s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 3000, Compress: Gzip{}, MaxBackups: 2000})
+		must(t, err)
+		for range 1 + pick.IntN(20) {
+			res, err := s.Deliver(context.Background(), batchOf(accepted, 1+pick.IntN(50)))
+			must(t, err)
+			accepted += res.Accepted
+		}
+		for n := range pick.IntN(100) { // these nobody promises
+			_ = s.WriteRecord(record(nib.LevelInfo, 1e9+n, 60))
+		}
+		must(t, cutPower(dir))
+		if res, err := s.Deliver(context.Background(), batchOf(accepted, 10)); err == nil || res.Accepted != 0 {
+			t.Errorf("cut %d: got %+v, %v without power, want nothing accepted", cut, res, err)
+		}
+		_ = s.Close() // fails, as everything does
+		tidied(s)
+		must(t, unmount(dir))
+		ext4(t, image, dir)
+		checkHas(t, eachOf(t, dir), accepted)
+		must(t, unmount(dir))
+		if t.Failed() {
+			t.Fatalf("cut %d of %d, seed %d", cut, cuts, seed)
+		}
+	}
+	t.Logf("%d cuts: all of %d accepted lines are there", cuts, accepted)
+}
+
+// eachOf is the text of all files of a directory, with a newline between them:
+// what was not promised may have left zeros at the end of one.
+func eachOf(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range files(t, dir) {
+		if !strings.HasSuffix(name, tempExtension) {
+			b.WriteString(text(t, filepath.Join(dir, name)) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// unmount unmounts dir, also when something is in the way.
+func unmount(dir string) error {
+	err := syscall.Unmount(dir, 0)
+	if errors.Is(err, syscall.EBUSY) {
+		err = fmt.Errorf("%w: a descriptor was left open", err)
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+	return err
+}
