@@ -5,6 +5,8 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/netip"
 	"reflect"
 	"testing"
 	"time"
@@ -90,6 +92,11 @@ func TestNoAllocations(t *testing.T) {
 		}{Q: quiet{1}},
 		[]map[string]any{{"a": 1}, {}, nil}, [][]float64{{1, 2.25}, nil}, tree{Children: []tree{{}, {}}, Named: map[string]*tree{"x": {}, "y": {}}},
 		[]float32{1.5}, []bool{true}, []uint16{1}, []time.Duration{1}, [3]string{"a"}, []*int{&n, nil}, "text", 17, nil,
+		struct {
+			A netip.Addr
+			B []any
+			C net.IP
+		}{netip.MustParseAddr("fe80::1%eth0"), []any{netip.MustParsePrefix("10.0.0.0/8")}, net.IPv4(1, 2, 3, 4)},
 	}
 	dst := make([]byte, 0, 1<<16)
 	for _, v := range values {

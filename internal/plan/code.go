@@ -44,8 +44,9 @@ const (
 	codeMapInt64
 	codeMapFloat64
 	codeMapBool
-	codeJSON // MarshalJSON
-	codeText // MarshalText
+	codeJSON    // MarshalJSON
+	codeText    // MarshalText
+	codeAddress // the same of a type in addresses, without a copy
 	codeMask
 
 	// Of operations only.

@@ -159,6 +159,8 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 		return p.callJSON(dst, v, depth)
 	case codeText:
 		return p.callText(dst, v)
+	case codeAddress:
+		return p.address(dst, v)
 	case codeRaw:
 		return appendRaw(dst, load[[]byte](v), depth)
 	case codeQuoted:

@@ -5,6 +5,7 @@ package plan
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ var facts = []struct {
 		T time.Time  `json:",omitzero"`
 		P *time.Time `json:",omitzero"`
 	}](), plain | hideable | isStruct},
+	{reflect.TypeFor[struct{ A netip.Addr }](), plain | hideable | isStruct},
 	{reflect.TypeFor[any](), hideable},
 	{reflect.TypeFor[error](), hideable},
 	{reflect.TypeFor[struct{ V any }](), hideable | isStruct},

@@ -38,7 +38,7 @@ func (p *Plan) Form() Form {
 		return FormTime
 	case codeNumber:
 		return FormNumber
-	case codeText:
+	case codeText, codeAddress:
 		return FormText
 	case codeBytes:
 		return FormBytes

@@ -21,7 +21,7 @@ func TestForm(t *testing.T) {
 	}{
 		{"", FormString}, {0, FormInteger}, {uint8(0), FormInteger}, {time.Duration(0), FormInteger},
 		{float32(0), FormFloat}, {0.0, FormFloat}, {false, FormBool}, {json.Number(""), FormNumber},
-		{time.Time{}, FormTime}, {new(time.Time), FormPointer}, {netip.Addr{}, FormText}, {new(netip.Addr), FormText},
+		{time.Time{}, FormTime}, {new(time.Time), FormPointer}, {netip.Addr{}, FormText}, {new(netip.Addr), FormPointer},
 		{[]byte(nil), FormBytes}, {[2]byte{}, FormArray}, {[]string(nil), FormSlice}, {[]int(nil), FormSlice},
 		{masked1{}, FormMask}, {new(masked1), FormPointer}, {json.RawMessage(nil), FormAny}, {byValue{}, FormAny},
 		{[]any(nil), FormSlice}, {flat{}, FormStruct}, {new(flat), FormPointer}, {func() {}, FormNone}, {1i, FormNone},

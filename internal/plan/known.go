@@ -3,8 +3,13 @@
 package plan
 
 import (
+	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/netip"
+	"reflect"
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -39,6 +44,26 @@ func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
 		return dst, failure(&json.MarshalerError{Type: typeRaw, Err: err})
 	}
 	return out, nil
+}
+
+// addresses are types of the standard library whose text can be appended: that
+// saves the copy that MarshalText returns, and runs no code of the user's.
+var addresses = map[reflect.Type]bool{
+	reflect.TypeFor[netip.Addr](): true, reflect.TypeFor[netip.AddrPort](): true, reflect.TypeFor[netip.Prefix](): true,
+	reflect.TypeFor[net.IP](): true,
+}
+
+// address appends the text of the value at v, which is of a type in addresses.
+func (p *Plan) address(dst []byte, v pointer) ([]byte, *Error) {
+	start := len(dst)
+	dst, err := pack(p.toSelf, v).(encoding.TextAppender).AppendText(append(dst, '"'))
+	if err != nil {
+		return dst, failure(&textError{p.typ, err})
+	}
+	if text := dst[start+1:]; jsonenc.CleanLen(text) < len(text) { // a zone may hold any text
+		return jsonenc.AppendBytes(dst[:start], bytes.Clone(text)), nil
+	}
+	return append(dst, '"'), nil
 }
 
 // appendTime appends the time at v as its method MarshalJSON does, which also

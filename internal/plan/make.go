@@ -79,6 +79,8 @@ func (m *maker) fill(p *Plan, addr bool) {
 		p.code = codeNumber
 	case t == typeRaw:
 		p.code = codeRaw
+	case addresses[t]:
+		p.code = codeAddress
 	case p.kind == reflect.Pointer && known(t.Elem()):
 		m.fillKind(p, addr)
 	case has(typeJSON):
@@ -93,7 +95,7 @@ func (m *maker) fill(p *Plan, addr bool) {
 // known tells whether this package has its own way with values of t, although
 // they have methods.
 func known(t reflect.Type) bool {
-	return t == typeTime || t == typeRaw || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(typeSecret)
+	return t == typeTime || t == typeRaw || addresses[t] || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(typeSecret)
 }
 
 // fillMethod is fill for types that write themselves.

@@ -5,6 +5,8 @@ package plan
 import (
 	"encoding/json"
 	"errors"
+	"net"
+	"net/netip"
 	"strconv"
 	"time"
 )
@@ -238,6 +240,15 @@ var byHand = []any{
 			}
 		}
 		H *struct{ I struct{ J string } }
+	}{},
+	netip.Addr{}, netip.AddrPort{}, netip.Prefix{}, net.IP(nil), map[netip.Addr]net.IP{},
+	struct {
+		A netip.Addr   `json:",omitzero"`
+		B *netip.Addr  `json:",omitempty"`
+		C netip.Prefix `json:",string"`
+		D []net.IP
+		E any
+		F netip.AddrPort
 	}{},
 	struct {
 		A, B *struct {

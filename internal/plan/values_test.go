@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"net"
+	"net/netip"
 	"reflect"
 	"strings"
 	"time"
@@ -43,6 +45,10 @@ func (g *generator) fill(v reflect.Value, depth int) {
 		return
 	case typeRaw:
 		v.SetBytes([]byte(pick(g, `null`, `{"a": [1, 2 ]}`, ` "x" `, `17`, `[]`)))
+		return
+	}
+	if addresses[v.Type()] {
+		v.Set(reflect.ValueOf(g.address(v.Type())))
 		return
 	}
 	switch v.Kind() {
@@ -152,6 +158,19 @@ func (g *generator) time() time.Time {
 	return t.In(zone)
 }
 
+func (g *generator) address(t reflect.Type) any {
+	a := netip.MustParseAddr(pick(g, "10.0.0.1", "::1", "fe80::1%eth0", "fe80::1%zone\"with\nquotes", "2001:db8::a:b", "::ffff:1.2.3.4"))
+	switch t {
+	case reflect.TypeFor[netip.Addr]():
+		return a
+	case reflect.TypeFor[netip.AddrPort]():
+		return netip.AddrPortFrom(a, uint16(g.bits()))
+	case reflect.TypeFor[netip.Prefix]():
+		return netip.PrefixFrom(a, g.IntN(33))
+	}
+	return net.IP(pick(g, a.AsSlice(), []byte{}, []byte{1, 2, 3})[:])
+}
+
 func (g *generator) text() string {
 	n := g.IntN(pick(g, 4, 20, 60))
 	if !g.hostile {
@@ -186,7 +205,7 @@ var atoms = []reflect.Type{
 	reflect.TypeFor[namedString](), reflect.TypeFor[namedBytes](), reflect.TypeFor[textByte](), reflect.TypeFor[labels](),
 	reflect.TypeFor[zeroable](), reflect.TypeFor[zeroablePointer](), reflect.TypeFor[flat](), reflect.TypeFor[onePointer](),
 	reflect.TypeFor[tree](), reflect.TypeFor[struct{}](), reflect.TypeFor[json.Marshaler](), reflect.TypeFor[error](),
-	reflect.TypeFor[oneMap](), reflect.TypeFor[padded](),
+	reflect.TypeFor[oneMap](), reflect.TypeFor[padded](), reflect.TypeFor[netip.Addr](), reflect.TypeFor[netip.Prefix](),
 }
 
 var keyTypes = []reflect.Type{
