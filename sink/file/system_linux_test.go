@@ -168,49 +168,19 @@ func TestLogrotate(t *testing.T) {
 	if err != nil {
 		t.Skipf("logrotate is not installed: %v", err)
 	}
-	for _, c := range []struct {
-		name, directives string
-		reopen           bool // the test does what a program does on SIGHUP
-	}{
-		{"rename and reopen", "nocreate", true},
-		{"rename and create", "create 0600", true},
-		{"rename without a signal", "nocreate", false},
-		{"copytruncate", "copytruncate", false},
+	for _, c := range []rotator{
+		{"rename and reopen", "nocreate", true, true},
+		{"rename and create", "create 0600", true, true},
+		{"rename without a signal", "nocreate", true, false},
+		{"copytruncate", "copytruncate", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			must(t, os.Chmod(dir, 0o700), os.Mkdir(filepath.Join(dir, "log"), 0o700))
 			path := filepath.Join(dir, "log", "app.log")
-			conf := filepath.Join(dir, "conf")
-			must(t, os.WriteFile(conf, fmt.Appendf(nil, "%s {\n\trotate 1000\n\tsize 1\n\tmissingok\n\t%s\n}\n", path, c.directives), 0o600))
-			clock := newTestClock()
-			s := open(t, path, Config{clock: clock.clock()})
-			const rounds = 10
-			n := 0
-			for range rounds {
-				writeNumbers(t, s, n, n+20)
-				n += 20
-				run := exec.Command(logrotate, "--force", "--state", filepath.Join(dir, "state"), conf)
-				var out bytes.Buffer
-				run.Stdout, run.Stderr = &out, &out
-				must(t, run.Start())
-				if c.name != "copytruncate" { // which loses what is written between its two steps
-					writeNumbers(t, s, n, n+20)
-					n += 20
-				}
-				if err := run.Wait(); err != nil {
-					t.Fatalf("%v: %s", err, out.String())
-				}
-				if c.reopen {
-					writeNumbers(t, s, n, n+5)
-					n += 5
-					must(t, s.Reopen())
-				}
-				clock.advance(time.Second)
-			}
-			must(t, s.Close())
+			n := c.rotate(t, logrotate, dir, path)
 			var b bytes.Buffer
-			for i := rounds; i > 0; i-- {
+			for i := rotatorRounds; i > 0; i-- {
 				if old := fmt.Sprintf("%s.%d", path, i); exists(old) {
 					b.WriteString(text(t, old))
 				}
@@ -227,6 +197,50 @@ func TestLogrotate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A rotator is a way to use logrotate.
+type rotator struct {
+	name, directives string
+	during           bool // lines are written while it runs; copytruncate loses those between its two steps
+	reopen           bool // the test does what a program does on SIGHUP
+}
+
+const rotatorRounds = 10
+
+// rotate logs lines to path, has logrotate rotate that, and returns how many
+// lines there were.
+func (r rotator) rotate(t *testing.T, logrotate, dir, path string) (n int) {
+	t.Helper()
+	conf := filepath.Join(dir, "conf")
+	must(t, os.WriteFile(conf, fmt.Appendf(nil, "%s {\n\trotate 1000\n\tsize 1\n\tmissingok\n\t%s\n}\n", path, r.directives), 0o600))
+	clock := newTestClock()
+	s := open(t, path, Config{clock: clock.clock()})
+	write := func(lines int) {
+		t.Helper()
+		writeNumbers(t, s, n, n+lines)
+		n += lines
+	}
+	for range rotatorRounds {
+		write(20)
+		run := exec.Command(logrotate, "--force", "--state", filepath.Join(dir, "state"), conf)
+		var out bytes.Buffer
+		run.Stdout, run.Stderr = &out, &out
+		must(t, run.Start())
+		if r.during {
+			write(20)
+		}
+		if err := run.Wait(); err != nil {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+		if r.reopen {
+			write(5)
+			must(t, s.Reopen())
+		}
+		clock.advance(time.Second)
+	}
+	must(t, s.Close())
+	return n
 }
 
 func exists(name string) bool {
