@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -217,7 +218,7 @@ func TestTornLineOfADeadProcess(t *testing.T) {
 		{"zeros", "{}\n\x00\x00", "{}\n\x00\x00\n" + `{"level":"info","n":1}` + "\n"},
 	} {
 		m, clock := newMem(t)
-		f, err := m.Open(livePath, 0x42, 0o600) // O_RDWR|O_CREATE
+		f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
 		must(t, err)
 		_, err = f.Write([]byte(c.left))
 		must(t, err, f.Close())
@@ -226,6 +227,26 @@ func TestTornLineOfADeadProcess(t *testing.T) {
 		writeNumbers(t, s, 1, 2)
 		wantText(t, c.name, memAll(t, m), c.want)
 	}
+}
+
+// TestLineThatAnotherProcessIsWriting is not taken for the end of a dead one's.
+func TestLineThatAnotherProcessIsWriting(t *testing.T) {
+	m, clock := newMem(t)
+	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	must(t, err)
+	_, err = f.Write([]byte(`{"n":`))
+	must(t, err)
+	s := openMem(t, m, clock, Config{})
+	first := true
+	m.Fail(vfs.Fault{Op: vfs.OpRead, Reached: func() {
+		if first {
+			first = false
+			_, err := f.Write([]byte("0}\n"))
+			must(t, err)
+		}
+	}})
+	writeNumbers(t, s, 1, 2)
+	checkNumbers(t, memAll(t, m), 2)
 }
 
 func TestMinFreeIsLeftToOthers(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -20,6 +21,10 @@ import (
 // then; whoever deletes one, or replaces it by its compressed form, locks it alone
 // first. Between opening the file and locking it someone may have done so: it is
 // only used if the name means it after it was locked.
+
+// coarse is how far the times of files may lag behind the clock. A file that was
+// begun at midnight may seem to have been written to just before.
+const coarse = 20 * time.Millisecond
 
 // openTries is how often a name may change while it is being opened.
 const openTries = 10
@@ -131,12 +136,11 @@ func (s *Sink) reopen() error {
 	}
 	s.file, s.id, s.size = f, info.ID, info.Size
 	s.unseen, s.unnamed, s.unsynced = info.Size > 0, true, false
-	now := s.clock.wall()
-	if from := info.ModTime; info.Size > 0 && from.Before(now) {
-		s.due = s.schedule.next(from)
-	} else {
-		s.due = s.schedule.next(now)
+	from := s.clock.wall()
+	if written := info.ModTime.Add(coarse); info.Size > 0 && written.Before(from) {
+		from = written
 	}
+	s.due = s.schedule.next(from)
 	s.checkAt = s.clock.mono() // for the time that is left until due
 	if old != nil {
 		if err := old.Close(); err != nil {
@@ -151,7 +155,7 @@ func (s *Sink) reopen() error {
 // is held.
 func (s *Sink) syncOld() {
 	if s.file != nil && s.unsynced && (s.delivering || s.c.Sync != SyncNever) {
-		if err := s.sync(); err != nil && s.undurable == nil {
+		if err := s.sync(); err != nil {
 			s.undurable = err
 			s.announce("sync", err)
 		}

@@ -141,6 +141,24 @@ func TestFileOfYesterdayIsEndedAfterARestart(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 4)
 }
 
+// TestFileThatAnotherProcessHasJustBegun is not ended once more, although the time
+// of its last line, by the clock of the file system, is before midnight.
+func TestFileThatAnotherProcessHasJustBegun(t *testing.T) {
+	m, clock := newMem(t)
+	clock.set(time.Date(2026, 11, 21, 23, 59, 59, 998e6, time.UTC))
+	s := openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	clock.advance(5 * time.Millisecond)
+	other := openMem(t, m, clock, Config{At: []string{"00:00"}, Zone: time.UTC})
+	for n := 1; n < 5; n++ {
+		clock.advance(time.Second)
+		writeNumbers(t, other, n, n+1)
+	}
+	if got := memFiles(t, m); len(got) != 1 {
+		t.Errorf("got files %q, want only the live one", got)
+	}
+}
+
 // TestClockThatIsSet goes forth and back by years.
 func TestClockThatIsSet(t *testing.T) {
 	m, clock := newMem(t)

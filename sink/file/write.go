@@ -175,18 +175,27 @@ func (s *Sink) makeRoom(n, now int64) {
 }
 
 // seeEnd finds out whether the file ends in the middle of a line, because the
-// process that wrote it has died, or the disk was full.
+// process that wrote it has died, or the disk was full. While another process
+// writes a long line it seems so as well, but then the file grows.
 func (s *Sink) seeEnd() {
 	s.unseen = false
-	if s.size == 0 {
-		return
+	for range 3 {
+		before, err := s.file.Stat()
+		if err == nil && before.Size == 0 {
+			return
+		}
+		var last [1]byte
+		if err == nil {
+			_, err = s.file.ReadAt(last[:], before.Size-1)
+		}
+		if err == nil && last[0] == '\n' {
+			return
+		}
+		if after, err := s.file.Stat(); err != nil || after.Size == before.Size {
+			break
+		}
 	}
-	var last [1]byte
-	if n, err := s.file.ReadAt(last[:], s.size-1); n == 1 {
-		s.torn = s.torn || last[0] != '\n' // after a failed sync one cannot trust what one sees
-	} else if err != io.EOF {
-		s.torn = true // nobody knows: an empty line does no harm
-	}
+	s.torn = true // or nobody knows: an empty line does no harm
 }
 
 // putHead writes what the sink itself has to write before the next line: the
