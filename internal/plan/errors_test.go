@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//lint:file-ignore SA5008 tags that are not as they should be are what is tested here
+
 package plan
 
 import (

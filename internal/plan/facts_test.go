@@ -15,25 +15,16 @@ import (
 )
 
 type (
-	guarded struct {
-		sync.Mutex
-		n int
-	}
-	guardedField struct {
-		mu sync.RWMutex
-		n  int
-	}
-	guardedByPointer struct {
-		*sync.Mutex
-		n int
-	}
-	guardedText  struct{ mu [2]sync.Mutex }
-	guardedValue struct{ mu sync.Mutex }
-	unmarshaled  struct{ sync.Mutex }
-	noCopy       struct{}
-	uncopied     struct {
+	guarded          struct{ sync.Mutex }
+	guardedField     struct{ Mu sync.RWMutex }
+	guardedByPointer struct{ *sync.Mutex }
+	guardedText      struct{ Mu [2]sync.Mutex }
+	guardedValue     struct{ Mu sync.Mutex }
+	unmarshaled      struct{ sync.Mutex }
+	noCopy           struct{}
+	uncopied         struct {
 		_ noCopy
-		n int
+		N int
 	}
 )
 

@@ -132,7 +132,9 @@ func (p *Plan) gather(g *gathered, r reflect.Value) *Error {
 	for i := 0; g.iter.Next(); i++ {
 		g.key.SetIterKey(&g.iter)
 		if i == g.elems.Len() {
-			g.elems.Set(reflect.AppendSlice(g.elems, g.elems))
+			more := reflect.MakeSlice(p.keyed.elems, 2*i, 2*i)
+			reflect.Copy(more, g.elems)
+			g.elems.Set(more)
 		}
 		g.elems.Index(i).SetIterValue(&g.iter)
 		name, err := p.nameOf(g)

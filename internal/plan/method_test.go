@@ -48,8 +48,7 @@ func actors(act *func()) []any {
 
 func TestMethodsThatEncode(t *testing.T) {
 	calls := 0
-	var act func()
-	act = func() {
+	act := func() {
 		if calls++; calls%3 != 0 {
 			return
 		}
