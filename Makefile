@@ -63,5 +63,6 @@ bench: ## measure beside the peers in both builds, then make the tables (BENCH=-
 table: ## tables and picture in README and docs from the stored results
 	cd bench && $(GO) run ./cmd/table
 
-e2e: ## processes that are killed, readers that stop (NIB_E2E=full for the long counts)
-	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/
+e2e: ## killed processes, stopped readers, power cuts, rotation races (NIB_E2E=full for the long counts)
+	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/
+	cd bench && NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -v -run 'Rotat' ./files/
