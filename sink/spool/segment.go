@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+)
+
+// A segment is a stretch of memory that records are put into, one behind the
+// other, by any number of goroutines: the heap, or a mapped file. The code is the
+// same for both.
+//
+// tail is how far it is claimed: offset/8 in the low 32 bits, and above them how
+// many records that are; so one compare-and-swap takes a place and a number
+// together, and records lie in the order of their numbers. The highest bit ends
+// the claiming. It is no part of the file: after the death of the process what was
+// claimed is found out from the records.
+type segment struct {
+	identity
+	start
+	b    []byte
+	crc  uint32 // seed of the checksums
+	drop func() // gives b back; nil for the heap
+
+	_    [64]byte // tail changes with each record, and the fields above never
+	tail atomic.Uint64
+	_    [64]byte
+}
+
+const (
+	sealed    = uint64(1) << 63
+	oneRecord = uint64(1) << 32
+)
+
+// newSegment makes a segment of b, which is all zeros. Its header is written.
+func newSegment(b []byte, id identity, drop func()) *segment {
+	g := &segment{identity: id, b: b, crc: id.seed(), drop: drop}
+	putHeader(b, id)
+	g.tail.Store(headerSize / 8)
+	return g
+}
+
+// begin takes the segment into use. Nobody else knows it yet.
+func (g *segment) begin(s start) {
+	g.start = s
+	putStart(g.b, g.crc, s)
+}
+
+// fits says whether a record can be in a segment of this size at all.
+func fits(size int, segment int64) bool { return int64(align(size)) <= segment-headerSize }
+
+// reserve claims the next size bytes, and the next number. ok is false if there
+// is not that much left or the segment is sealed; then nothing has happened.
+func (g *segment) reserve(size int) (at int, seq uint64, ok bool) {
+	for {
+		t := g.tail.Load()
+		at = int(uint32(t)) * 8
+		if t&sealed != 0 || align(size) > len(g.b)-at {
+			return 0, 0, false
+		}
+		if g.tail.CompareAndSwap(t, t+oneRecord+uint64(align(size)/8)) {
+			return at, g.first + t>>32, true
+		}
+	}
+}
+
+// write copies r to where reserve said, and commits it. Until the last store no
+// reader takes the record for one; before the copy it is marked with its length,
+// so that a reader after a crash can step over it. What runs in between is this
+// function and nothing of the user's. Afterwards the writer does not touch the
+// segment again: whoever has seen all records committed may unmap it.
+func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) {
+	b := g.b[at : at+size : at+size]
+	w := word(b, 0)
+	w.Store(stored(uint64(uint32(-int32(size)))))
+	w.Store(stored(putRecord(b, r, message, seq, g.gen, g.crc)))
+}
+
+// seal ends the claiming. It may be called again.
+func (g *segment) seal() {
+	for {
+		t := g.tail.Load()
+		if t&sealed != 0 || g.tail.CompareAndSwap(t, t|sealed) {
+			return
+		}
+	}
+}
+
+// claimed returns how far the segment is claimed, the number that comes next,
+// and whether that will stay so.
+func (g *segment) claimed() (end int, next uint64, final bool) {
+	t := g.tail.Load()
+	return int(uint32(t)) * 8, g.first + t&^sealed>>32, t&sealed != 0
+}
+
+// committed says whether the claim at offset at is a record now, or something
+// that is none although it was committed.
+func (g *segment) committed(at int) bool {
+	return int32(uint32(stored(word(g.b, at).Load()))) > 0
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// word is the first eight bytes of the record at offset at, which decide about
+// its state. They are read and written in one piece.
+//
+// The slice expression checks that they are within b. They are aligned, for at
+// is a multiple of 8, and b begins at a page (mapped) or at an object of more
+// than 16 bytes without pointers (heap), which Go aligns to 8. b lives as long as
+// the result is used: callers hold it.
+func word(b []byte, at int) *atomic.Uint64 {
+	p := b[at : at+8 : at+8]
+	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
+}
