@@ -68,6 +68,18 @@ type Outcome struct {
 	Took    time.Duration
 }
 
+// Add adds up what was counted.
+func (o *Outcome) Add(p Outcome) {
+	o.Lines += p.Lines
+	o.Refused += p.Refused
+	o.Lost += p.Lost
+	o.Twice += p.Twice
+	o.Broken += p.Broken
+	o.Failed += p.Failed
+	o.Files += p.Files
+	o.Took += p.Took
+}
+
 // RotateByTwo lets two processes write so many lines each to one path, and rotate
 // after each. The program must call Dispatch.
 func RotateByTwo(name string, lines int) (o Outcome, err error) {

@@ -23,7 +23,7 @@ const (
 	UnitDamaged   = "damaged"  // lines in pieces, or there twice
 	UnitRefused   = "refused"  // calls that returned an error
 	UnitFiles     = "rotated"  // files
-	UnitRotations = "rotate/s" // of all processes
+	UnitRotations = "rotate/s" // of both processes together, when they were quickest
 )
 
 const writerNote = "All are given the same bytes, so that nothing but writing is timed. " +
@@ -106,6 +106,7 @@ func (b *Builds) fileProcesses(t *strings.Builder) {
 		return
 	}
 	t.WriteString("### Two processes, one path, a rotation after each line\n\n")
+	t.WriteString("What was lost, in pieces or there twice, after calls that had returned no error, in all goes together; and the rotations of both in a second, in the quickest.\n\n")
 	row(t, []string{"", "lines", "lost", "damaged", "calls that failed", "files made", "a second"})
 	rule(t, 7)
 	b.each(FileProcesses, func(r *Results, contestant, name string) {

@@ -10,12 +10,14 @@ import (
 
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/child"
+	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/measure"
 	"github.com/nib-log/nib/bench/report"
 )
 
 func TestMain(m *testing.M) {
 	child.Dispatch()
+	files.Dispatch()
 	m.Run()
 }
 

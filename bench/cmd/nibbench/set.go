@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nib-log/nib/bench"
-	"github.com/nib-log/nib/bench/files"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
 )
@@ -35,7 +34,7 @@ var sets = []set{
 	{name: "pools", stored: report.Pools, names: poolNames, peers: poolModules, measure: (*plan).pools,
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.timing.Rounds, p.timing.Round) }},
 	{name: "files", stored: report.Files, names: fileNames, peers: fileModules, measure: (*plan).files,
-		rounds: func(p *plan) string { return fmt.Sprintf("%d of %d lines", p.timing.Rounds, files.Lines/p.divisor) }},
+		rounds: func(p *plan) string { return fmt.Sprintf("%d of %d lines", p.timing.Rounds, p.fileLines()) }},
 }
 
 // chosen are the sets that -set names, all for "".

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/setup"
+	"github.com/nib-log/nib/sink/file"
+)
+
+// What the document on files shows.
+
+func open(path string) (*nib.Logger, *file.Sink, error) {
+	out, err := file.Open(path, file.Config{MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip{}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return nib.NewSink(out), out, nil // and out.Close when the program ends
+}
+
+func service() error {
+	log, err := setup.Open(setup.FromEnv("NIB"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	log.Info().Msg("started")
+	return nil
+}
+
+var bySize = file.Config{
+	MaxSize: 100 << 20, // no file has more, unless one line has
+}
+
+var byTime = file.Config{
+	Every: time.Hour, // each full hour, UTC
+}
+
+var atMidnight = file.Config{
+	At:   []string{"00:00"}, // as the clock on the wall has it,
+	Zone: time.Local,        // which is the default
+}
+
+var retention = file.Config{
+	MaxSize:    100 << 20,
+	Every:      24 * time.Hour,
+	MaxBackups: 30,                  // so many old files,
+	MaxAge:     30 * 24 * time.Hour, // none of them ended longer ago,
+	MaxTotal:   2 << 30,             // and no more bytes than that in all
+	Compress:   file.Gzip{},         // by a goroutine, after the rotation
+}
+
+var buffered = file.Config{
+	Buffer: 64 << 10,
+	Delay:  5 * time.Millisecond, // default 10 ms
+}
+
+var careful = file.Config{
+	MinFree: 1 << 30, // left to others on the file system
+	Mode:    0o640,   // less the umask; default 0600
+	Sync:    file.SyncFlush,
+	OnError: func(err error) { log.Print(err) }, // not through the logger that has the fault
+}
+
+func reopenOnHangup(out *file.Sink) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		for range hangup {
+			if err := out.Reopen(); err != nil {
+				log.Print(err)
+			}
+		}
+	}()
+}
+
+func oldLogger(path string) (zerolog.Logger, *lumberjack.Logger) {
+	out := &lumberjack.Logger{
+		Filename:   path,
+		MaxSize:    100, // MB
+		MaxBackups: 7,
+		MaxAge:     30, // days
+		Compress:   true,
+	}
+	return zerolog.New(out).With().Timestamp().Logger(), out
+}
+
+func newLogger(path string) (*nib.Logger, *file.Sink, error) {
+	out, err := file.Open(path, file.Config{
+		MaxSize:    100 << 20, // bytes
+		MaxBackups: 7,
+		MaxAge:     30 * 24 * time.Hour,
+		Compress:   file.Gzip{},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return nib.NewSink(out), out, nil
+}
+
+// Loggers of both write to the same place.
+func Example_migration() {
+	dir, err := os.MkdirTemp("", "nib")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "app.log")
+
+	before, oldOut := oldLogger(path)
+	before.Info().Int("port", 8080).Msg("ready")
+	if err := oldOut.Close(); err != nil {
+		fmt.Println(err)
+	}
+	after, out, err := newLogger(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	after.Info().Int("port", 8080).Msg("ready")
+	if err := out.Close(); err != nil {
+		fmt.Println(err)
+	}
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		fmt.Println(strings.Contains(line, `"port":8080`))
+	}
+	// Output:
+	// true
+	// true
+}
+
+func TestConfigsOfTheDocumentAreValid(t *testing.T) {
+	for i, c := range []file.Config{bySize, byTime, atMidnight, retention, buffered, careful} {
+		out, err := file.Open(filepath.Join(t.TempDir(), "app.log"), c)
+		if err != nil {
+			t.Errorf("config %d: %v", i, err)
+			continue
+		}
+		if err := out.Close(); err != nil {
+			t.Errorf("config %d: %v", i, err)
+		}
+	}
+}
+
+func TestLoggersOfTheDocumentOpen(t *testing.T) {
+	log, out, err := open(filepath.Join(t.TempDir(), "app.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reopenOnHangup(out)
+	defer signal.Reset(syscall.SIGHUP)
+	log.Info().Msg("ready")
+	if err := out.Close(); err != nil {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "service.log")
+	t.Setenv("NIB_OUTPUT", "file:"+path+"?max_size=100MB&backups=7&compress=gzip")
+	if err := service(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "started") {
+		t.Errorf("%q, %v, want the line of the service", text, err)
+	}
+}
