@@ -25,69 +25,87 @@ func ask(h http.Handler, method, url, body string, header ...string) *httptest.R
 	return w
 }
 
-func TestRulesHandler(t *testing.T) {
-	const start = "warn,db=debug,http.*=error"
-	const object = "application/json"
-	for _, c := range []struct {
-		name, method, url, body string
-		header                  []string
+// startRules are those that each of the requests below finds.
+const startRules = "warn,db=debug,http.*=error"
 
-		status      int
-		want, rules string
-	}{
-		{"get", "GET", "/", "", nil, 200, start + "\n", start},
-		{"get JSON", "GET", "/", "", []string{"Accept", object}, 200, `{"rules":"` + start + `"}` + "\n", start},
+const object = "application/json"
+
+// A ruleRequest is a request for a RulesHandler, what it answers, and the rules
+// after it.
+type ruleRequest struct {
+	name, method, url, body string
+	header                  []string
+
+	status      int
+	want, rules string
+}
+
+func (c ruleRequest) test(t *testing.T) {
+	t.Helper()
+	rules, err := nib.ParseRules(startRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ask(nibhttp.RulesHandler(rules), c.method, c.url, c.body, c.header...)
+	if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.status == 200 && got != c.want {
+		t.Errorf("%s: got %d %q, want %d %q", c.name, w.Code, got, c.status, c.want)
+	}
+	if got := rules.String(); got != c.rules {
+		t.Errorf("%s: the rules are %q, want %q", c.name, got, c.rules)
+	}
+	if allow := w.Header().Get("Allow"); (allow != "") != (c.status == 405) {
+		t.Errorf("%s: Allow is %q", c.name, allow)
+	}
+}
+
+func TestRulesHandler(t *testing.T) {
+	for _, c := range []ruleRequest{
+		{"get", "GET", "/", "", nil, 200, startRules + "\n", startRules},
+		{"get JSON", "GET", "/", "", []string{"Accept", object}, 200, `{"rules":"` + startRules + `"}` + "\n", startRules},
 		{"put", "PUT", "/", " error,db=info\n", nil, 200, "error,db=info\n", "error,db=info"},
 		{"post", "POST", "/", "error", nil, 200, "error\n", "error"},
 		{"put JSON", "PUT", "/", `{"rules":"error"}`, []string{"Content-Type", object}, 200, "error\n", "error"},
 		{"put none in JSON", "PUT", "/", `{"rules":""}`, []string{"Content-Type", object}, 200, "\n", ""},
-		{"put nothing", "PUT", "/", "", nil, 400, "nib/http: rules: the body is empty\n", start},
-		{"put one fault", "PUT", "/", "info,db=loud", nil, 400, `"loud"`, start},
-		{"put the wrong key", "PUT", "/", `{"level":"info"}`, []string{"Content-Type", object}, 400, `want {"rules"`, start},
-		{"delete all", "DELETE", "/", "", nil, 405, "want one of GET, HEAD, PUT, POST\n", start},
+		{"put nothing", "PUT", "/", "", nil, 400, "nib/http: rules: the body is empty\n", startRules},
+		{"put one fault", "PUT", "/", "info,db=loud", nil, 400, `"loud"`, startRules},
+		{"put the wrong key", "PUT", "/", `{"level":"info"}`, []string{"Content-Type", object}, 400, `want {"rules"`, startRules},
+		{"delete all", "DELETE", "/", "", nil, 405, "want one of GET, HEAD, PUT, POST\n", startRules},
 
-		{"get one", "GET", "/?logger=db", "", nil, 200, "debug\n", start},
-		{"get one in JSON", "GET", "/?logger=db", "", []string{"Accept", object}, 200, `{"level":"debug"}` + "\n", start},
-		{"get one with a star", "GET", "/?logger=http.*", "", nil, 200, "error\n", start},
-		{"get that of all others", "GET", "/?logger=*", "", nil, 200, "warn\n", start},
-		{"get one that is not there", "GET", "/?logger=d", "", nil, 404, "there is no such rule", start},
+		{"get one", "GET", "/?logger=db", "", nil, 200, "debug\n", startRules},
+		{"get one in JSON", "GET", "/?logger=db", "", []string{"Accept", object}, 200, `{"level":"debug"}` + "\n", startRules},
+		{"get one with a star", "GET", "/?logger=http.*", "", nil, 200, "error\n", startRules},
+		{"get that of all others", "GET", "/?logger=*", "", nil, 200, "warn\n", startRules},
+		{"get one that is not there", "GET", "/?logger=d", "", nil, 404, "there is no such rule", startRules},
 		{"put one", "PUT", "/?logger=db", "INFO+2", nil, 200, "info+2\n", "warn,http.*=error,db=info+2"},
-		{"put a new one", "POST", "/?logger=db.pool", "trace", nil, 200, "trace\n", start + ",db.pool=trace"},
+		{"put a new one", "POST", "/?logger=db.pool", "trace", nil, 200, "trace\n", startRules + ",db.pool=trace"},
 		{"put one in JSON", "PUT", "/?logger=db", `{"level":"error"}`, []string{"Content-Type", object}, 200, "error\n", "warn,http.*=error,db=error"},
 		{"put that of all others", "PUT", "/?logger=*", "trace", nil, 200, "trace\n", "trace,db=debug,http.*=error"},
 		{"delete one", "DELETE", "/?logger=db", "", nil, 204, "", "warn,http.*=error"},
-		{"delete one that is not there", "DELETE", "/?logger=x", "", nil, 204, "", start},
-		{"put a wrong level", "PUT", "/?logger=db", "loud", nil, 400, `"loud"`, start},
-		{"put another rule with it", "PUT", "/?logger=db", "info,x=trace", nil, 400, "level", start},
-		{"put a wrong name", "PUT", "/?logger=a*b", "info", nil, 400, "*", start},
-		{"a name that is two rules", "PUT", "/?logger=a%3Dinfo%2Cb", "info", nil, 400, "is not the name of a logger", start},
-		{"no name", "PUT", "/?logger=", "info", nil, 400, "is not the name of a logger", start},
-		{"two names", "GET", "/?logger=a&logger=b", "", nil, 400, "is not the name of a logger", start},
-		{"a broken query", "GET", "/?logger=%zz", "", nil, 400, "invalid", start},
+		{"delete one that is not there", "DELETE", "/?logger=x", "", nil, 204, "", startRules},
+		{"put a wrong level", "PUT", "/?logger=db", "loud", nil, 400, `"loud"`, startRules},
+		{"put another rule with it", "PUT", "/?logger=db", "info,x=trace", nil, 400, "level", startRules},
+		{"put a wrong name", "PUT", "/?logger=a*b", "info", nil, 400, "*", startRules},
+		{"a name that is two rules", "PUT", "/?logger=a%3Dinfo%2Cb", "info", nil, 400, "is not the name of a logger", startRules},
+		{"no name", "PUT", "/?logger=", "info", nil, 400, "is not the name of a logger", startRules},
+		{"two names", "GET", "/?logger=a&logger=b", "", nil, 400, "is not the name of a logger", startRules},
+		{"a broken query", "GET", "/?logger=%zz", "", nil, 400, "invalid", startRules},
+	} {
+		c.test(t)
+	}
+}
 
+func TestRulesHandlerRefusesPagesOfOtherSites(t *testing.T) {
+	for _, c := range []ruleRequest{
 		{"of the same site", "POST", "/", "error", []string{"Sec-Fetch-Site", "same-origin"}, 200, "error\n", "error"},
 		{"typed by the user", "POST", "/", "error", []string{"Sec-Fetch-Site", "none"}, 200, "error\n", "error"},
-		{"of another site", "POST", "/", "error", []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site", start},
-		{"of a neighbour", "DELETE", "/?logger=db", "", []string{"Sec-Fetch-Site", "same-site"}, 403, "another site", start},
+		{"of another site", "POST", "/", "error", []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site", startRules},
+		{"of a neighbour", "DELETE", "/?logger=db", "", []string{"Sec-Fetch-Site", "same-site"}, 403, "another site", startRules},
 		{"of the same origin", "PUT", "/", "error", []string{"Origin", "http://example.com"}, 200, "error\n", "error"},
-		{"of another origin", "PUT", "/", "error", []string{"Origin", "http://evil.example"}, 403, "another site", start},
-		{"of no origin", "PUT", "/", "error", []string{"Origin", "null"}, 403, "another site", start},
-		{"shown to another site", "GET", "/", "", []string{"Sec-Fetch-Site", "cross-site"}, 200, start + "\n", start},
+		{"of another origin", "PUT", "/", "error", []string{"Origin", "http://evil.example"}, 403, "another site", startRules},
+		{"of no origin", "PUT", "/", "error", []string{"Origin", "null"}, 403, "another site", startRules},
+		{"shown to another site", "GET", "/", "", []string{"Sec-Fetch-Site", "cross-site"}, 200, startRules + "\n", startRules},
 	} {
-		rules, err := nib.ParseRules(start)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := ask(nibhttp.RulesHandler(rules), c.method, c.url, c.body, c.header...)
-		if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.status == 200 && got != c.want {
-			t.Errorf("%s: got %d %q, want %d %q", c.name, w.Code, got, c.status, c.want)
-		}
-		if got := rules.String(); got != c.rules {
-			t.Errorf("%s: the rules are %q, want %q", c.name, got, c.rules)
-		}
-		if allow := w.Header().Get("Allow"); (allow != "") != (c.status == 405) {
-			t.Errorf("%s: Allow is %q", c.name, allow)
-		}
+		c.test(t)
 	}
 }
 

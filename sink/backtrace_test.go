@@ -233,19 +233,69 @@ func TestBacktraceSurvivesASinkThat(t *testing.T) {
 }
 
 // A sink that logs while a backtrace is written must not find a lock taken.
-func TestBacktraceHoldsNoLockWhileItWrites(t *testing.T) {
-	var bt *sink.Backtracer
+func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
+	for name, begin := range map[string]func(*sink.Backtracer) nib.Sink{
+		"Backtracer": func(bt *sink.Backtracer) nib.Sink { return bt },
+		"Scope":      func(bt *sink.Backtracer) nib.Sink { return bt.Scope() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s nib.Sink
+			p := new(probe)
+			p.write = func(r *nib.Record) error {
+				if r.Level == nib.LevelDebug {
+					_ = s.WriteRecord(record(nib.LevelTrace, "{}"))
+					_ = s.WriteRecord(record(nib.LevelError, "{}"))
+				}
+				return nil
+			}
+			s = begin(sink.Backtrace(p, sink.BacktraceConfig{}))
+			_ = s.WriteRecord(record(nib.LevelDebug, "{}"))
+			_ = s.WriteRecord(record(nib.LevelError, "{}"))
+			if len(p.lines) != 4 {
+				t.Errorf("got %q, want all four lines", p.lines)
+			}
+		})
+	}
+}
+
+// A line that another goroutine logs during a dump comes after it.
+func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
+	var s *sink.Scope
+	done := make(chan struct{})
 	p := new(probe)
 	p.write = func(r *nib.Record) error {
-		if r.Level == nib.LevelDebug {
-			_ = bt.WriteRecord(record(nib.LevelTrace, "{}"))
+		if strings.Contains(string(r.Line), `"n":0`) {
+			go func() {
+				defer close(done)
+				_ = s.WriteRecord(record(nib.LevelDebug, `{"n":2}`))
+			}()
+			for range 1000 {
+				runtime.Gosched() // the other has every chance to be first
+			}
 		}
 		return nil
 	}
-	bt = sink.Backtrace(p, sink.BacktraceConfig{})
-	_ = bt.WriteRecord(record(nib.LevelDebug, "{}"))
-	_ = bt.WriteRecord(record(nib.LevelError, "{}"))
-	wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Passed: 1, Held: 2, Dumped: 1, Pending: 1})
+	s = sink.Backtrace(never{p}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
+	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":0}`))
+	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":1}`))
+	if err := s.Dump(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	p.want(t, "sink", "{\"n\":0}\n", "{\"n\":1}\n", "{\"n\":2}\n")
+}
+
+// never is a sink that says that it never logs.
+type never struct{ nib.Sink }
+
+func (never) NeverLogs() bool { return true }
+
+func TestBacktraceBoundsTheNumberOfLines(t *testing.T) {
+	bt := sink.Backtrace(quiet{}, sink.BacktraceConfig{Bytes: 1280, Mark: nib.OmitKey})
+	for range 100 {
+		_ = bt.WriteRecord(record(nib.LevelDebug, "{}"))
+	}
+	wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Held: 100, Overwritten: 80, Pending: 20})
 }
 
 func TestBacktraceCountsExactlyWithManyGoroutines(t *testing.T) {

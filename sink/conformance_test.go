@@ -4,6 +4,7 @@ package sink_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
@@ -92,6 +93,14 @@ func TestCombinatorsPassOnNeverLogs(t *testing.T) {
 		}
 		if never(loud{}) {
 			t.Errorf("%s of a loud sink: NeverLogs is true", c.name)
+		}
+	}
+	for name, s := range map[string]interface{ NeverLogs() bool }{
+		"Limit":  sink.Limit(quiet{}, sink.LimitConfig{Now: time.Now}),
+		"Sample": sink.Sample(quiet{}, sink.SampleConfig{Now: time.Now}),
+	} {
+		if s.NeverLogs() {
+			t.Errorf("%s with a clock of the user's, which may log: NeverLogs is true", name)
 		}
 	}
 }

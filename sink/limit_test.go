@@ -225,23 +225,64 @@ func TestLimitTakesTokensOfSiteAndLevelTogether(t *testing.T) {
 
 func TestLimitForgetsTheSiteThatWasQuietLongest(t *testing.T) {
 	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 1}, MaxSites: 8})
-	msg := func(i int) string { return fmt.Sprint("message ", i) }
-	for range 3 {
-		b.log.Info().Msg(msg(0)) // two of three are suppressed
+	passes := func(i int) bool {
+		before := l.Stats().Passed
+		b.log.Info().Msg(fmt.Sprint("m", i))
+		return l.Stats().Passed > before
 	}
-	for i := range 8 {
-		b.log.Info().Msg(msg(i)) // 0 to 7 fill the table
+	for i, want := range []bool{true, false, true} {
+		if got := passes(i / 2); got != want { // 0, 0, 1: the second line is announced before the third
+			t.Fatalf("line %d passes: %v", i, got)
+		}
 	}
-	b.log.Info().Msg(msg(8)) // in place of message 0, whose debt is left to its level
-	b.log.Info().Msg(msg(1)) // is known
-	b.log.Info().Msg(msg(0)) // is new, in place of 2
-	if got := l.Stats(); got.Passed != 10 || got.Suppressed != 4 || got.Forgotten != 2 {
-		t.Errorf("stats: %+v, want 10 passed, 4 suppressed, 2 forgotten", got)
+	for _, x := range []struct {
+		message int
+		passes  bool
+	}{
+		{0, false}, {0, false}, {1, false}, // owed from here on, since a second is not over
+		{2, true}, {3, true}, {4, true}, {5, true}, {6, true}, {7, true}, // the table is full
+		{8, true},              // in place of 0, whose debt is left to its level
+		{1, false}, {2, false}, // known
+		{0, true},              // new, in place of 3
+		{8, false}, {4, false}, // known
+		{3, true}, // new
+	} {
+		if got := passes(x.message); got != x.passes {
+			t.Errorf("message %d passes: %v, want %v", x.message, got, x.passes)
+		}
 	}
+	if got := l.Stats(); got.Forgotten != 3 {
+		t.Errorf("stats: %+v, want 3 forgotten", got)
+	}
+	b.rec.Reset()
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 14, Passed: 10, Suppressed: 4, Announced: 4, Forgotten: 2})
+	if got, want := b.rec.Lines()[0], `"level":"info","count":2,"message":"lines suppressed"}`; !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 19, Passed: 11, Suppressed: 8, Announced: 8, Forgotten: 3})
+}
+
+// The goroutines of two lines may read the clock in one order and come to the
+// bucket in the other.
+func TestLimitAllowsForReadingsOutOfOrder(t *testing.T) {
+	for name, c := range map[string]sink.LimitConfig{
+		"site":  {PerSite: sink.Rate{PerSecond: 1, Burst: 1}},
+		"level": {PerLevel: map[nib.Level]sink.Rate{nib.LevelInfo: {PerSecond: 1, Burst: 1}}},
+	} {
+		b, l := limited(c)
+		for _, x := range []struct {
+			at     time.Duration
+			passed uint64
+		}{{0, 1}, {-50 * time.Millisecond, 1}, {960 * time.Millisecond, 1}, {time.Second, 2}} {
+			b.clock.Set(nibtest.Epoch.Add(x.at))
+			b.log.Info().Msg("x")
+			if got := l.Stats().Passed; got != x.passed {
+				t.Errorf("%s: at %v %d lines have passed, want %d", name, x.at, got, x.passed)
+			}
+		}
+	}
 }
 
 func TestLimitKeepsTheDebtWhenTheSinkFails(t *testing.T) {

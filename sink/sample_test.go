@@ -95,6 +95,17 @@ func TestSampleBeginsANewTickWhenTheClockIsSetBack(t *testing.T) {
 	}
 }
 
+func TestSampleAllowsForReadingsOutOfOrder(t *testing.T) {
+	b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 1}})
+	for _, at := range []time.Duration{0, -50 * time.Millisecond, 999 * time.Millisecond} {
+		b.clock.Set(nibtest.Epoch.Add(at))
+		b.log.Info().Msg("x")
+	}
+	if got := s.Stats().Passed; got != 1 {
+		t.Errorf("passed %d lines, want 1", got)
+	}
+}
+
 func TestSampleNamesLongAndOddMessages(t *testing.T) {
 	for _, tt := range []struct{ msg, of string }{
 		{"short", "short"},

@@ -56,6 +56,31 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 	})
 }
 
+func TestTeeKeepsTheRecordUntilTheLastBranchHasReturned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newGated(), newGated()
+		got := signal(make(chan string, 10))
+		s := sink.Tee(first, second, &probe{write: func(*nib.Record) error { return errTwo }}, got)
+		returned := make(chan error, 1)
+		go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
+		<-got
+		close(first.gate)
+		synctest.Wait()
+		select {
+		case <-returned:
+			t.Error("WriteRecord has returned while the second branch has the record")
+		default:
+		}
+		close(second.gate)
+		if err := <-returned; !errors.Is(err, errTwo) {
+			t.Errorf("got error %v, want the one that the helper met with", err)
+		}
+		first.want(t, "first", "{}\n")
+		second.want(t, "second", "{}\n")
+		wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": 1, "1": 1, "2": 0, "3": 1})
+	})
+}
+
 func TestTeeGivesTheLineToTheOthersWithinTwoTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := newGated()
