@@ -4,6 +4,7 @@ package setup
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"runtime/debug"
@@ -39,8 +40,7 @@ func addBuild(e *nib.Event) {
 	})
 }
 
-// buildID returns what "go tool buildid" says of the running program, or "". The
-// linker puts it at the beginning of the code, between two marks.
+// buildID returns what "go tool buildid" says of the running program, or "".
 func buildID() string {
 	name := "/proc/self/exe" // also when the file has been replaced or removed
 	if _, err := os.Lstat(name); err != nil {
@@ -54,6 +54,18 @@ func buildID() string {
 	}
 	defer f.Close()
 	head, _ := io.ReadAll(io.LimitReader(f, 64<<10))
+	return findBuildID(head)
+}
+
+// findBuildID looks where the linker puts it, which is at the beginning of a
+// program: in ELF files in a note of type 4 and of the name "Go", in others
+// between two marks.
+func findBuildID(head []byte) string {
+	note := append(binary.NativeEndian.AppendUint32(nil, 4), "Go\x00\x00"...)
+	if i := bytes.Index(head, note); i >= 4 {
+		size, id := binary.NativeEndian.Uint32(head[i-4:]), head[i+len(note):]
+		return string(id[:min(uint64(size), uint64(len(id)))])
+	}
 	_, id, _ := bytes.Cut(head, []byte("\xff Go build ID: \""))
 	id, _, ok := bytes.Cut(id, []byte("\"\n \xff"))
 	if !ok {

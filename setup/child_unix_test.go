@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -67,13 +68,19 @@ var roles = map[string]func(c Config){
 	"stack overflow":       func(c Config) { defer live(c).Close(); debug.SetMaxStack(1 << 18); overflow(0) },
 	"out of memory":        func(c Config) { defer live(c).Close(); keep = make([]byte, hugeSize) },
 	"wait":                 func(c Config) { defer live(c).Close(); ready(); select {} },
-	"wait unprepared":      func(Config) { ready(); select {} },
 	"context":              waitForContext,
-	"context, deaf":        func(c Config) { log := live(c); defer log.Close(); <-log.Context().Done(); ready(); select {} },
-	"hang":                 hang,
-	"hang for ever":        hangForEver,
-	"only own sink":        func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
-	"SIGHUP ignored":       func(c Config) { defer live(c).Close(); ready(); select {} },
+	"context, deaf":        deaf,
+	"wait for a panic":     waitForPanic,
+
+	"remove the folder and panic": func(c Config) {
+		defer live(c).Close()
+		_ = os.RemoveAll(filepath.Dir(c.Output[0].Path))
+		go mayPanic()
+		select {}
+	},
+	"hang":          hang,
+	"hang for ever": hangForEver,
+	"only own sink": func(c Config) { c.Sinks = []nib.Sink{new(ownSink)}; defer live(c).Close(); panic("boom") },
 }
 
 // live opens and logs three lines.
@@ -122,6 +129,37 @@ func waitForContext(c Config) {
 	ready()
 	<-ctx.Done()
 	fmt.Fprintln(os.Stderr, context.Cause(ctx))
+}
+
+func deaf(c Config) {
+	log := live(c)
+	defer log.Close()
+	ctx := log.Context()
+	fmt.Fprintln(os.Stderr, "handling")
+	<-ctx.Done()
+	ready()
+	select {}
+}
+
+// waitForPanic says which process its monitor is.
+func waitForPanic(c Config) {
+	log := live(c)
+	defer log.Close()
+	usr2 := make(chan os.Signal, 1)
+	signal.Notify(usr2, syscall.SIGUSR2)
+	ready()
+	fmt.Fprintln(os.Stderr, log.monitor.process.Process.Pid)
+	<-usr2
+	go mayPanic()
+	select {}
+}
+
+func (p *child) monitorPID(t *testing.T) (pid int) {
+	t.Helper()
+	if _, err := fmt.Fscanln(p.stderr, &pid); err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }
 
 // A hanging sink never flushes.

@@ -80,7 +80,11 @@ func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) err
 	}
 	results := make(chan result, len(outputs)) // room for all: none is stuck when nobody waits any more
 	for i, o := range outputs {
-		go func() { results <- result{i, o.end(ctx)} }()
+		go func() {
+			r := result{i, fmt.Errorf("nib/setup: output %s: Flush ended its goroutine", o.name)}
+			defer func() { results <- r }()
+			r.err = o.end(ctx)
+		}()
 	}
 	errs := make([]error, len(outputs))
 	for i, o := range outputs {

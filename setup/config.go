@@ -4,6 +4,7 @@ package setup
 
 import (
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -135,10 +136,13 @@ func (c Config) Validate() error {
 // decided on their text, as for any other source, so that all agree.
 func (c Config) read(found *faults) Config {
 	checkFields(&c, configSettings, found, func(s *setting) string { return "Config." + s.field })
-	for i, o := range c.Output {
+	c.Output = slices.Clone(c.Output) // the program's own stays as it is
+	for i := range c.Output {
+		o := &c.Output[i]
 		at := func(s *setting) string { return place("Config.Output", i) + "." + s.field }
-		checkFields(&o, outputSettings, found, at)
-		checkOutput(&o, found, place("Config.Output", i), at)
+		before := len(found.list)
+		checkFields(o, outputSettings, found, at)
+		checkOutput(o, found, before, place("Config.Output", i), at)
 	}
 	for i, s := range c.Sinks {
 		if s == nil {

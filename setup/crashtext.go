@@ -21,26 +21,33 @@ const maxCrash = 64 << 10
 type crashText struct {
 	text []byte
 	seen int // of text, whole lines
+	end  int // of what is wanted, once it is complete
 
 	inside    bool // in the stack of a goroutine
 	outermost bool // the last line was its outermost call
 }
 
-// add takes what has been read and reports whether the text is complete. What
-// is added afterwards does not matter.
+// add takes what has been read and reports whether the text is complete. Then
+// nothing is to be added any more.
 func (t *crashText) add(p []byte) (complete bool) {
 	t.text = append(t.text, p...)
-	for {
+	for t.seen < maxCrash {
 		rest := t.text[t.seen:]
 		n := bytes.IndexByte(rest, '\n')
 		if n < 0 {
-			return t.outermost && bytes.Contains(rest, []byte(" +")) || len(t.text) >= maxCrash
+			if n = bytes.Index(rest, []byte(" +")); n >= 0 && t.outermost {
+				t.end = t.seen + n
+				return true
+			}
+			break
 		}
 		t.seen += n + 1
 		if t.line(rest[:n]) {
+			t.end = t.seen
 			return true
 		}
 	}
+	return len(t.text) >= maxCrash
 }
 
 // line looks at one line and reports whether it is the last that is wanted.
@@ -64,13 +71,13 @@ func isGoroutine(line []byte) bool {
 		bytes.Contains(rest, []byte(" [")) && rest[len(rest)-1] == ':'
 }
 
-// String gives the text without the offset that the last line may lack.
+// String gives what is wanted of the text, or all if it is not complete.
 func (t *crashText) String() string {
 	text := t.text
-	if len(text) > maxCrash {
-		text = text[:maxCrash]
+	if t.end > 0 {
+		text = text[:t.end]
 	}
-	return strings.TrimSuffix(strings.Trim(string(text), "\n"), " +")
+	return strings.Trim(string(text[:min(len(text), maxCrash)]), "\n")
 }
 
 func (t *crashText) isPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
@@ -86,11 +93,11 @@ func (t *crashText) message() string {
 	if first != "runtime stack:" && !isGoroutine([]byte(first)) {
 		return first
 	}
-	return "fatal error: " + t.reason(first)
+	return "fatal error" + t.reason(first)
 }
 
-// reason guesses the reason of a fatal error. The text of each on standard error
-// is the runtime's own.
+// reason is what the stack tells of a fatal error. The runtime's own text stands
+// on standard error.
 func (t *crashText) reason(first string) string {
 	calls := t.calls()
 	for _, known := range []struct{ function, reason string }{
@@ -102,19 +109,19 @@ func (t *crashText) reason(first string) string {
 	} {
 		for i, call := range calls {
 			if i < 8 && call == known.function {
-				return known.reason
+				return ": " + known.reason
 			}
 		}
 	}
 	if _, state, _ := strings.Cut(first, " ["); state != "" && !strings.HasPrefix(state, "running") {
-		return "all goroutines are asleep"
+		return ": all goroutines are asleep"
 	}
 	for _, call := range calls {
 		if !strings.HasSuffix(call, ".throw") && !strings.HasSuffix(call, ".fatal") {
-			return "in " + call
+			return " in " + call
 		}
 	}
-	return "see standard error"
+	return ""
 }
 
 // calls lists the functions of the text, the innermost first.

@@ -31,7 +31,7 @@ var deaths = []death{
 	{role: "panic with newlines", status: exited(2), message: "panic: first\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1\n", crash: "panic: first", level: "panic", keeps: true, stack: "setup.init.func"},
 	{role: "panic elsewhere", status: exited(2), crash: "panic: boom", level: "panic", stack: "setup.mayPanic"},
 	{role: "nil pointer", status: exited(2), crash: "panic: runtime error: invalid memory address or nil pointer dereference", level: "panic", stack: "setup.nilPointer"},
-	{role: "fatal error", status: exited(2), crash: "fatal error: in internal/sync.(*Mutex).unlockSlow", level: "fatal", stack: "setup.unlockUnlocked"},
+	{role: "fatal error", status: exited(2), crash: "fatal error in internal/sync.(*Mutex).unlockSlow", level: "fatal", stack: "setup.unlockUnlocked"},
 	{role: "concurrent map write", status: exited(2), crash: "fatal error: concurrent use of a map", level: "fatal", stack: "setup.writeMap"},
 	{role: "stack overflow", status: exited(2), crash: "fatal error: stack overflow", level: "fatal", stack: "setup.overflow"},
 	{role: "out of memory", status: exited(2), crash: "fatal error: out of memory", level: "fatal", stack: "setup.init.func"},
@@ -125,7 +125,7 @@ func (d *death) check(t *testing.T, p *child, text string, lines int, crash Swit
 	if !strings.Contains(got.Stack, d.stack) {
 		t.Errorf("got stack\n%s\nwant one with %s", got.Stack, d.stack)
 	}
-	if got.Build.Go == "" || got.PID != p.cmd.Process.Pid {
+	if got.Build.ID == "" || got.Build.Go == "" || got.PID != p.cmd.Process.Pid {
 		t.Errorf("got build %+v and pid %d, want %d", got.Build, got.PID, p.cmd.Process.Pid)
 	}
 }

@@ -5,6 +5,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -40,6 +41,12 @@ func (f *faults) wrap(where string, err error) {
 	} else if err != nil {
 		f.list = append(f.list, &Fault{where, err})
 	}
+}
+
+// has reports whether something is wrong at a place already, of which no more
+// need be said.
+func (f *faults) has(where string) bool {
+	return slices.ContainsFunc(f.list, func(err error) bool { return err.(*Fault).Where == where })
 }
 
 func (f *faults) err() error { return errors.Join(f.list...) }

@@ -89,9 +89,7 @@ func decodeOutput(raw json.RawMessage, found *faults, where string) (o Output) {
 	eachMember(raw, outputSettings, found, where+".", func(s *setting, raw json.RawMessage, at string) {
 		decodeValue(s, &o, raw, found, at)
 	})
-	if len(found.list) == before {
-		checkOutput(&o, found, where, func(s *setting) string { return where + "." + s.name })
-	}
+	checkOutput(&o, found, before, where, func(s *setting) string { return where + "." + s.name })
 	return o
 }
 
@@ -110,12 +108,12 @@ func decodeValue(s *setting, v any, raw json.RawMessage, found *faults, where st
 }
 
 func decodeFields(raw json.RawMessage, found *faults, where string) map[string]string {
-	fields := map[string]string{}
 	if raw[0] != '{' {
-		s := find(configSettings, "fields")
-		decodeValue(s, &Config{}, raw, found, where)
-		return nil
+		var c Config
+		decodeValue(find(configSettings, "fields"), &c, raw, found, where)
+		return c.Fields
 	}
+	fields := map[string]string{}
 	err := members(raw, func(name string, raw json.RawMessage) {
 		at := where + "." + name
 		if _, twice := fields[name]; twice || name == "" {

@@ -73,6 +73,7 @@ func readOutputs(text string, found *faults, where string) (list []Output) {
 
 // readOutput reads one output, and finds all its faults.
 func readOutput(text string, found *faults, where string) (o Output) {
+	before := len(found.list)
 	at := func(s *setting) string { return where + "." + s.name }
 	target, options, _ := strings.Cut(text, "?")
 	to, path, hasPath := strings.Cut(target, ":")
@@ -90,7 +91,7 @@ func readOutput(text string, found *faults, where string) (o Output) {
 			readOption(&o, option, found, where)
 		}
 	}
-	checkOutput(&o, found, where, at)
+	checkOutput(&o, found, before, where, at)
 	return o
 }
 
@@ -116,15 +117,16 @@ func readOption(o *Output, option string, found *faults, where string) {
 	}
 }
 
-// checkOutput finds what is wrong with o as a whole.
-func checkOutput(o *Output, found *faults, where string, at func(*setting) string) {
-	before := len(found.list)
-	if !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, o.To) {
-		if o.To == "" {
-			to := find(outputSettings, "to")
-			found.add(at(to), "is missing (want %s)", to.kind.want)
-		}
+// checkOutput finds what is wrong with o as a whole, and with what its sink does
+// not take. The faults of its settings are those found since before.
+func checkOutput(o *Output, found *faults, before int, where string, at func(*setting) string) {
+	to, path := find(outputSettings, "to"), find(outputSettings, "path")
+	switch {
+	case o.To == "" && !found.has(at(to)):
+		found.add(at(to), "is missing (want %s)", to.kind.want)
 		return
+	case !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, o.To):
+		return // and that is a fault already
 	}
 	for i := range outputSettings {
 		s := &outputSettings[i]
@@ -132,8 +134,8 @@ func checkOutput(o *Output, found *faults, where string, at func(*setting) strin
 			found.add(at(s), "%s has no such setting, only %s", o.To, either(s.only))
 		}
 	}
-	if o.To == toFile && o.Path == "" {
-		found.add(at(find(outputSettings, "path")), "is missing: a file needs one")
+	if o.To == toFile && o.Path == "" && !found.has(at(path)) {
+		found.add(at(path), "is missing: a file needs one")
 	}
 	if len(found.list) > before {
 		return

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// TestFaultsOfTheEnvironment expects all faults at once, each with its place.
+func TestFaultsOfTheEnvironment(t *testing.T) {
+	_, err := env{
+		"NIB_LEVEL":   "inof,db=debgu",
+		"NIB_FORMAT":  "xml",
+		"NIB_CALLER":  "yes",
+		"NIB_STACK":   "loud",
+		"NIB_TIMEOUT": "-5s",
+		"NIB_FIELDS":  "service",
+		"NIB_CONFIG":  "/nowhere/log.json",
+		"NIB_OUTPUT":  "stdout?bufer=1&buffer=many,,file?backups=-1,syslog:x,journald?max_size=1MB,file:x?delay=5ms,stderr?level=inof&format=ecs&level=info,file:%zz",
+	}.read()
+	compare(t, err, []string{
+		`NIB_CONFIG: open /nowhere/log.json: `,
+		`NIB_LEVEL: nib: rule "inof": `,
+		`NIB_LEVEL: nib: rule "db=debgu": `,
+		`NIB_FORMAT: "xml" is not a format (want json, console, logfmt, datadog, ecs, gcp, logrus, otel, slog, zap or zerolog)`,
+		`NIB_OUTPUT[0]: there is no setting "bufer" (want level, format, buffer, delay, stall)`,
+		`NIB_OUTPUT[0].buffer: "many" is not a size (want a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024))`,
+		`NIB_OUTPUT[1]: there is no output in "" (want stdout, stderr, file, journald or discard)`,
+		`NIB_OUTPUT[2].backups: "-1" is not a count (want a whole number)`,
+		`NIB_OUTPUT[2].path: is missing: a file needs one`,
+		`NIB_OUTPUT[3]: "syslog" is not a kind of output (want stdout, stderr, file, journald or discard)`,
+		`NIB_OUTPUT[4].max_size: journald has no such setting, only file`,
+		`NIB_OUTPUT[5]: nib/file: Delay of 5ms without Buffer`,
+		`NIB_OUTPUT[6].level: "inof" is not a level (want trace, debug, info, warn, error, panic or fatal, as in "info+2")`,
+		`NIB_OUTPUT[6].format: "ecs" is not a format of an output (want json, console or logfmt)`,
+		`NIB_OUTPUT[6].level: is there twice`,
+		`NIB_OUTPUT[7].path: invalid URL escape "%zz" (a % is written %25)`,
+		`NIB_FIELDS: "service" is not a list of fields (want keys and texts: service=shop,region=eu)`,
+		`NIB_CALLER: "yes" is not a switch (want on or off, true or false, 1 or 0)`,
+		`NIB_STACK: "loud" is not a level (want `,
+		`NIB_TIMEOUT: "-5s" is not a duration (want a number with a unit: 100ms, 5s, 1h30m, 7d)`,
+	})
+}
+
+// compare expects one error for each want, which begins so behind "nib/setup: ".
+func compare(t *testing.T, err error, want []string) {
+	t.Helper()
+	var got []string
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			got = append(got, err.Error())
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %d faults, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+		return
+	}
+	for i := range got {
+		if !strings.HasPrefix(got[i], "nib/setup: "+want[i]) {
+			t.Errorf("fault %d:\n got %s\nwant nib/setup: %s…", i, got[i], want[i])
+		}
+	}
+}
+
+func TestFaultsOfJSON(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"many", `{"levle":"info","level":"inof","level":"info","caller":{},"timeout":5,"fields":{"":"x","a":[1],"b":"1","b":"2"},
+			"output":["stdout?x=1",7,{"to":"file","path":"x","colour":1,"path":"y","backups":"many","at":["00:00","25:00"],"mode":"0777777"},{"path":"x"},{"to":"stdout","path":"x"},["stdout"]]}`,
+			[]string{
+				`levle: there is no such setting (want level, format, `,
+				`level: nib: rule "inof"`,
+				`level: is there twice`,
+				`caller: want a text, a number, true or false, got {}`,
+				`timeout: "5" is not a duration`,
+				`fields.: is there twice, or has no name`,
+				`fields.a: want a text, a number, true or false, got [1]`,
+				`fields.b: is there twice, or has no name`,
+				`output[0]: there is no setting "x"`,
+				`output[1]: "7" is not a kind of output`,
+				`output[2].colour: there is no such setting (want to, path, `,
+				`output[2].path: is there twice`,
+				`output[2].backups: "many" is not a count`,
+				`output[2].at[1]: "25:00" is not a time of day`,
+				`output[2].mode: "0777777" is not a file mode`,
+				`output[3].to: is missing (want stdout, `,
+				`output[4].path: stdout has no such setting, only file`,
+				`output[5]: want a text, a number, true or false, got ["stdout"]`,
+			}},
+		{"not an object", `["level"]`, []string{"JSON: is not an object"}},
+		{"nothing", ``, []string{"JSON: is not JSON"}},
+		{"no end", `{"level":"inof","format":`, []string{"level: nib: rule", "JSON: is not JSON"}},
+		{"too much", `{} {}`, []string{"JSON: there is more behind the object"}},
+		{"wrong escape", `{"level":"\x"}`, []string{"JSON: is not JSON"}},
+		{"trailing comma", `{"level":"info",}`, []string{"JSON: is not JSON"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Read(Load(strings.NewReader(tt.text)))
+			compare(t, err, tt.want)
+		})
+	}
+}
+
+func TestFaultsOfAConfig(t *testing.T) {
+	err := Config{
+		Level: "inof", Format: "xml", Caller: 7, Stack: "loud", Timeout: -1, Fields: map[string]string{"": "x"},
+		Output: []Output{
+			{}, {To: "fiel"}, {To: "stdout", Path: "x", Identifier: "y"},
+			{To: "file", Path: "x", Mode: 0o77, MaxSize: -1, Backups: -1, At: []string{"x"}, Zone: "Nowhere", Compress: "zip", Sync: "often"},
+			{To: "file", Path: "x", MaxSize: 10, MaxTotal: 5, Delay: time.Second},
+		},
+		Sinks: []nib.Sink{nil},
+	}.Validate()
+	compare(t, err, []string{
+		`Config.Level: nib: rule "inof"`,
+		`Config.Format: "xml" is not a format`,
+		`Config.Fields: "=x" is not a list of fields`,
+		`Config.Caller: "7 as a Switch" is not a switch`,
+		`Config.Stack: "loud" is not a level`,
+		`Config.Timeout: "-1ns" is not a duration`,
+		`Config.Output[0].To: is missing`,
+		`Config.Output[1].To: "fiel" is not a kind of output`,
+		`Config.Output[2].Path: stdout has no such setting, only file`,
+		`Config.Output[2].Identifier: stdout has no such setting, only journald`,
+		`Config.Output[3].MaxSize: "-1" is not a size`,
+		`Config.Output[3].At: "x" is not a time of day`,
+		`Config.Output[3].Zone: "Nowhere" is not a known time zone`,
+		`Config.Output[3].Backups: "-1" is not a count`,
+		`Config.Output[3].Compress: "zip" is not a way to compress (want gzip)`,
+		`Config.Output[3].Mode: "077" is not a file mode`,
+		`Config.Output[3].Sync: "often" is not a sync policy (want never, flush or always)`,
+		`Config.Output[4]: nib/file: MaxTotal of 5 is less than MaxSize, 10`,
+		`Config.Output[4]: nib/file: Delay of 1s without Buffer`,
+		`Config.Sinks[0]: nil is not a sink`,
+	})
+	var fault *Fault
+	if !errors.As(err, &fault) || fault.Where != "Config.Level" {
+		t.Errorf("errors.As finds %+v", fault)
+	}
+}
+
+func TestFaultsOfAllSourcesAtOnce(t *testing.T) {
+	t.Setenv("NIBTEST_LEVEL", "inof")
+	_, err := Open(Load(strings.NewReader(`{"format":"xml"}`)), FromEnv("NIBTEST"), Config{Stack: "loud"})
+	if got, want := places(err), []string{"format", "NIBTEST_LEVEL", "Config.Stack"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got faults at %q, want %q", got, want)
+	}
+}
+
+func TestFaultsDoNotRepeatHugeTexts(t *testing.T) {
+	_, err := env{"NIB_FORMAT": strings.Repeat("x", 1<<20), "NIB_OUTPUT": strings.Repeat("y", 1<<20)}.read()
+	if len(err.Error()) > 1000 {
+		t.Errorf("got %d bytes", len(err.Error()))
+	}
+}

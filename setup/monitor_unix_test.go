@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// crashed runs a process that crashes, and returns its lines about that from
+// standard output and standard error.
+func crashed(t *testing.T, role string, c Config) (out, told []line) {
+	t.Helper()
+	c.Crash = On
+	p := start(t, role, c)
+	ends(t, p, exited(2))
+	_, out = parse(t, p.out.String())
+	var lines strings.Builder // the runtime's own text is there as well
+	for l := range strings.Lines(p.told.String()) {
+		if strings.HasPrefix(l, "{") {
+			lines.WriteString(l)
+		}
+	}
+	_, told = parse(t, lines.String())
+	return out, told
+}
+
+func TestCrashLineOfAProgramWithSinksOfItsOwn(t *testing.T) {
+	_, told := crashed(t, "only own sink", Config{})
+	if len(told) != 1 || told[0].Message != "panic: boom" {
+		t.Errorf("got %+v on standard error, want the panic", told)
+	}
+}
+
+func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gone", "app.log")
+	for name, tt := range map[string]struct {
+		outputs   []Output
+		out, told int
+	}{
+		"one of two": {[]Output{{To: "file", Path: path}, {To: "stdout"}}, 1, 0},
+		"all":        {[]Output{{To: "file", Path: path}}, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			out, told := crashed(t, "remove the folder and panic", Config{Output: tt.outputs})
+			if len(out) != tt.out || len(told) != tt.told {
+				t.Errorf("got %d and %d lines, want %d and %d", len(out), len(told), tt.out, tt.told)
+			}
+		})
+	}
+}
+
+func TestCrashLineInEveryFormat(t *testing.T) {
+	for format, want := range map[string]string{
+		"json": `"stack":"panic: boom\n\ngoroutine `, "console": "│ goroutine ", "logfmt": `stack="panic: boom\n\ngoroutine `,
+		"ecs": `"error.stack_trace":"panic: boom\n`, "gcp": `"stack_trace":"panic: boom\n`, "datadog": `"error.stack":"panic: boom\n`,
+		"otel": `"code.stacktrace":"panic: boom\n`, "zap": `"stacktrace":"panic: boom\n`, "zerolog": `"stack":"panic: boom\n`,
+		"slog": `"stack":"panic: boom\n`, "logrus": `"stack":"panic: boom\n`,
+	} {
+		p := start(t, "panic elsewhere", Config{Format: format, Crash: On, Fields: map[string]string{"service": "shop"}})
+		ends(t, p, exited(2))
+		if got := p.out.String(); !strings.Contains(got, want) || strings.Count(got, "shop") != 4 {
+			t.Errorf("format %s: got\n%swant …%s… and four lines with the field", format, got, want)
+		}
+	}
+}
+
+// TestMonitorThatIsKilled: the process is to die as if there had been none.
+func TestMonitorThatIsKilled(t *testing.T) {
+	p := start(t, "wait for a panic", Config{Crash: On})
+	p.await(t, "ready")
+	if err := syscall.Kill(p.monitorPID(t), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGUSR2)
+	ends(t, p, exited(2))
+	if !strings.Contains(p.told.String(), "panic: boom") {
+		t.Errorf("got standard error %q", &p.told)
+	}
+}
+
+func TestMonitorThatDoesNotStart(t *testing.T) {
+	for name, args := range map[string][]string{"ends": {"/bin/sh", "-c", "exit 3"}, "hangs": {"/bin/sh", "-c", "read x"}} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat(args[0]); err != nil {
+				t.Skipf("needs a shell: %v", err)
+			}
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			defer w.Close()
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Stdin = r
+			err = startAndAwait(cmd, map[string]time.Duration{"ends": time.Hour, "hangs": time.Millisecond}[name])
+			if err == nil || !strings.Contains(err.Error(), "did not report") {
+				t.Errorf("got %v", err)
+			}
+			if cmd.ProcessState == nil {
+				t.Error("the process is left")
+			}
+		})
+	}
+}
+
+// TestCrashThatStops feeds a crash that does not go on: what has come is written,
+// once.
+func TestCrashThatStops(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	lines := make(chan string, 2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		awaitCrash(r, time.Hour, func(c *crashText) { lines <- c.message() })
+	}()
+	_, _ = w.WriteString("panic: half")
+	_ = w.Close()
+	<-done
+	if got := <-lines; got != "panic: half" || len(lines) > 0 {
+		t.Errorf("got %q and %d more", got, len(lines))
+	}
+}
+
+func TestNoCrashNoLine(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_ = w.Close()
+	awaitCrash(r, time.Hour, func(c *crashText) { t.Errorf("got %q", c.text) })
+}
+
+func TestMonitorConfig(t *testing.T) {
+	t.Chdir(t.TempDir())
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := monitorConfig(&Config{
+		Level: "error", Format: "ecs", Crash: On, Default: On, Signals: On,
+		Output: []Output{{To: "file", Path: "app.log", Buffer: 1, Delay: 1}, {To: "stdout", Buffer: 1, Stall: 2}},
+	})
+	want := `{"format":"ecs","output":[{"to":"file","path":"` + folder + `/app.log"},{"to":"stdout","stall":"2ns"}]}`
+	if text, err := got.MarshalJSON(); err != nil || string(text) != want {
+		t.Errorf("got  %s, %v\nwant %s", text, err, want)
+	}
+}

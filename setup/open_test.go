@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+// A probe is a sink of the program's own.
+type probe struct {
+	bytes.Buffer
+	flush func() error
+	calls []string
+}
+
+func (p *probe) WriteRecord(r *nib.Record) error {
+	_, err := p.Write(r.Line)
+	return err
+}
+
+func (p *probe) Flush(context.Context) error {
+	p.calls = append(p.calls, "flush")
+	if p.flush != nil {
+		return p.flush()
+	}
+	return nil
+}
+
+func (p *probe) Close() error {
+	p.calls = append(p.calls, "close")
+	return nil
+}
+
+// open opens a Log that leaves the process alone, and closes it in the end.
+func mustOpen(t *testing.T, sources ...Source) *Log {
+	t.Helper()
+	l, err := Open(append(sources, Config{Signals: Off, Reopen: Off})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// fileOutput is a file to look into.
+func fileOutput(t *testing.T) (o Output, path string) {
+	path = filepath.Join(t.TempDir(), "app.log")
+	return Output{To: "file", Path: path}, path
+}
+
+func TestFormats(t *testing.T) {
+	for format, want := range map[string]string{
+		"": `"level":"info","n":1,"message":"m"}`, "json": `"level":"info","n":1,"message":"m"}`,
+		"console": `INFO  m  `, "logfmt": `level=info n=1 message=m`,
+		"ecs": `"log.level":"info","message":"m","ecs.version":`, "gcp": `"severity":"INFO","n":1,"message":"m"}`,
+		"datadog": `"status":"info"`, "otel": `"SeverityText":"INFO"`, "zap": `"level":"info"`, "zerolog": `"level":"info"`,
+		"slog": `"level":"INFO"`, "logrus": `"level":"info","msg"`,
+	} {
+		o, path := fileOutput(t)
+		l := mustOpen(t, Config{Format: format, Output: []Output{o}})
+		l.Info().Int("n", 1).Msg("m")
+		if got := read(t, path); !strings.Contains(got, want) {
+			t.Errorf("format %q:\n got %swant …%s…", format, got, want)
+		}
+	}
+}
+
+func TestEachOutputHasItsOwnFormatAndLevel(t *testing.T) {
+	a, pathA := fileOutput(t)
+	b, pathB := fileOutput(t)
+	a.Format, b.Level = "logfmt", "error"
+	l := mustOpen(t, Config{Format: "ecs", Output: []Output{a, b}})
+	l.Info().Msg("i")
+	l.Error().Msg("e")
+	if got := read(t, pathA); strings.Count(got, "\n") != 2 || !strings.Contains(got, "log.level=info message=i") {
+		t.Errorf("got\n%swant two lines of logfmt with the names of ECS", got)
+	}
+	if got := read(t, pathB); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"log.level":"error"`) {
+		t.Errorf("got\n%swant one line of JSON", got)
+	}
+}
+
+func TestLevelsCallerStackFieldsOptions(t *testing.T) {
+	var rules nib.Rules
+	p := new(probe)
+	l := mustOpen(t, Config{
+		Level: "warn,db=debug", Rules: &rules, Caller: On, Stack: "error", Fields: map[string]string{"b": "2", "a": "1"},
+		Sinks: []nib.Sink{p}, Options: []nib.Option{nib.WithClock(func() time.Time { return time.Unix(0, 0) })},
+	})
+	l.Info().Msg("no")
+	l.Named("db").Debug().Msg("yes")
+	l.Error().Msg("stack")
+	if err := rules.Set("info"); err != nil {
+		t.Fatal(err)
+	}
+	l.Info().Msg("yes now")
+	got := strings.Split(p.String(), "\n")
+	if len(got) != 4 {
+		t.Fatalf("got %q, want three lines", got)
+	}
+	for i, want := range []string{
+		`{"time":"1970-01-01T00:00:00.000Z","level":"debug","logger":"db","caller":"setup/open_test.go:`,
+		`"stack":"github.com/nib-log/nib/setup.TestLevels`,
+		`"a":"1","b":"2","message":"yes now"}`,
+	} {
+		if !strings.Contains(got[i], want) {
+			t.Errorf("got  %s\nwant …%s…", got[i], want)
+		}
+	}
+}
+
+func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
+	p := new(probe)
+	l := mustOpen(t, Config{Level: "error,db=debug", Sinks: []nib.Sink{p}})
+	l.Info().Msg("no")
+	l.Named("db").Debug().Msg("yes")
+	if got := p.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "yes") {
+		t.Errorf("got %q, want one line", got)
+	}
+}
+
+func TestOpenFailsAsAWhole(t *testing.T) {
+	o, path := fileOutput(t)
+	before := nib.Default()
+	_, err := Open(Config{Default: On, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/x"}}})
+	text := fmt.Sprint(err)
+	if !strings.Contains(text, "not a regular file") || !strings.Contains(text, "nib/setup: output file:/nowhere/x: ") || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want both faults", err)
+	}
+	if nib.Default() != before {
+		t.Error("the default logger has changed")
+	}
+	if _, err := Open(Config{Output: []Output{{To: "file", Path: path}}, Signals: Off, Reopen: Off}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+func TestOneLogTakesCareOfTheProcess(t *testing.T) {
+	first, err := Open(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{}); !errors.Is(err, ErrOpen) {
+		t.Errorf("the second: got %v, want ErrOpen", err)
+	}
+	_ = mustOpen(t, Config{}).Close()
+	if _, err := Open(Config{}); !errors.Is(err, ErrOpen) {
+		t.Errorf("after another has been closed: got %v, want ErrOpen", err)
+	}
+	_ = first.Close()
+	_ = first.Close()
+	second, err := Open(Config{})
+	if err != nil {
+		t.Fatalf("after Close: %v", err)
+	}
+	_ = second.Close()
+}
+
+func TestDefaultLoggers(t *testing.T) {
+	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
+	p := new(probe)
+	l, err := Open(Config{Default: On, Signals: Off, Sinks: []nib.Sink{p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nib.Info().Msg("nib")
+	slog.Info("slog")
+	log.Print("log")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"message":"nib"`, `"message":"slog"`, `"message":"log"`} {
+		if !strings.Contains(p.String(), want) {
+			t.Errorf("got %q, want a line with %s", p, want)
+		}
+	}
+	if nib.Default() != oldNib || slog.Default() != oldSlog || log.Flags() != oldFlags || log.Writer() != oldWriter {
+		t.Error("Close has not given the defaults back")
+	}
+}
+
+func TestCloseFlushesSinksOfTheProgramAndLeavesThemOpen(t *testing.T) {
+	p := new(probe)
+	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := fmt.Sprint(p.calls); got != "[flush]" {
+		t.Errorf("got calls %s, want one flush", got)
+	}
+}
+
+func TestCloseTellsWhatFailed(t *testing.T) {
+	failed := errors.New("no space")
+	for name, tt := range map[string]struct {
+		flush func() error
+		want  string
+	}{
+		"error":  {func() error { return failed }, "nib/setup: output Config.Sinks[0]: no space"},
+		"panic":  {func() error { panic("boom") }, "nib/setup: output Config.Sinks[0]: Flush panicked: boom"},
+		"Goexit": {func() error { runtime.Goexit(); return nil }, "nib/setup: output Config.Sinks[0]: Flush ended its goroutine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, path := fileOutput(t)
+			o.Buffer = 1 << 10
+			l := mustOpen(t, Config{Output: []Output{o}, Sinks: []nib.Sink{&probe{flush: tt.flush}}})
+			l.Info().Msg("m")
+			var err error
+			told := stderr(t, func() { err = l.Close() })
+			if fmt.Sprint(err) != tt.want || told != tt.want+"\n" {
+				t.Errorf("got error %v and %q on standard error, want %q", err, told, tt.want)
+			}
+			if got := read(t, path); strings.Count(got, "\n") != 1 {
+				t.Errorf("got %q in the file, want the line", got)
+			}
+		})
+	}
+}
+
+// stderr returns what f writes to standard error.
+func stderr(t *testing.T, f func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := os.Stderr
+	os.Stderr = w
+	f()
+	os.Stderr = old
+	_ = w.Close()
+	text, _ := io.ReadAll(r)
+	_ = r.Close()
+	return string(text)
+}
+
+func TestReopen(t *testing.T) {
+	o, path := fileOutput(t)
+	l := mustOpen(t, Config{Output: []Output{o, {To: "discard"}}})
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Skipf("an open file cannot be renamed here: %v", err)
+	}
+	if err := l.Reopen(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	_ = os.Remove(path)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Reopen(); err == nil || !strings.HasPrefix(err.Error(), "nib/setup: output file:"+path) {
+		t.Errorf("got %v, want an error for the folder in place of the file", err)
+	}
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	o, _ := fileOutput(t)
+	o.Buffer = 1 << 10
+	for name, c := range map[string]Config{
+		"everything": {Output: []Output{{To: "stderr", Buffer: 1 << 10}, o}, Signals: On, Reopen: On, Crash: On, Default: On},
+		"nothing":    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			running := goroutines()
+			if name == "nothing" && running > 0 {
+				t.Errorf("got %d goroutines that nobody has asked for", running)
+			}
+			if name == "everything" && running == 0 {
+				t.Error("the test does not see the goroutines")
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			for range 1000 { // one that has closed its channel may not be gone yet
+				if running = goroutines(); running == 0 {
+					return
+				}
+				runtime.Gosched()
+			}
+			t.Errorf("got %d goroutines after Close", running)
+		})
+	}
+}
+
+// goroutines counts those that were started by nib.
+func goroutines() int {
+	buf := make([]byte, 1<<20)
+	all := string(buf[:runtime.Stack(buf, true)])
+	return strings.Count(all, "created by github.com/nib-log/nib/")
+}
+
+func TestContextWithoutSignals(t *testing.T) {
+	for _, c := range []Config{{Signals: Off, Reopen: Off}, {}} {
+		l, err := Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := l.Context()
+		if ctx.Err() != nil || ctx != l.Context() {
+			t.Errorf("got %v", ctx)
+		}
+		_ = l.Close()
+		if context.Cause(ctx) != context.Canceled || l.Context().Err() == nil {
+			t.Errorf("after Close: cause %v, want %v", context.Cause(ctx), context.Canceled)
+		}
+	}
+}
+
+func TestPanicThatIsRecoveredOutside(t *testing.T) {
+	p := new(probe)
+	defer func() {
+		if got := recover(); got != "boom" {
+			t.Errorf("got panic %v, want boom", got)
+		}
+		var last line
+		if err := json.Unmarshal(p.Bytes(), &last); err != nil || last.Message != "panic: boom" || last.Level != "panic" {
+			t.Errorf("got %s, %v, want a line with the panic", p, err)
+		}
+		if fmt.Sprint(p.calls) != "[flush]" {
+			t.Errorf("got calls %v, want a flush", p.calls)
+		}
+	}()
+	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
+	defer l.Close()
+	panic("boom")
+}
+
+func TestViewDoesNotAllocate(t *testing.T) {
+	for _, format := range []string{"console", "logfmt"} {
+		o, err := openOutput(&Config{Format: format}, &Output{To: "discard", Level: "info"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &nib.Record{Line: []byte(`{"time":"2026-01-02T15:04:05.000Z","level":"info","n":1,"message":"m"}` + "\n")}
+		alloctest.Zero(t, func() { _ = o.sink.WriteRecord(r) })
+	}
+}
+
+func TestSecondCloseOfALogThatFailed(t *testing.T) {
+	l := mustOpen(t, Config{Sinks: []nib.Sink{&probe{flush: func() error { return io.ErrShortWrite }}}})
+	var first, second error
+	told := stderr(t, func() { first = l.Close(); second = l.Close() })
+	if first == nil || first != second || strings.Count(told, "\n") != 1 {
+		t.Errorf("got %v and %v, told %q", first, second, told)
+	}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package setup
+
+import (
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func (p *child) signal(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestContextEndsWithTheFirstSignal(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		for _, outputs := range []string{"plain", "buffered"} {
+			t.Run(sig.String()+"/"+outputs, func(t *testing.T) {
+				c, path := plain(t) // which alone would not have signals handled
+				if outputs == "buffered" {
+					c, path = buffered(t)
+				}
+				p := start(t, "context", c)
+				p.await(t, "ready")
+				p.signal(t, sig)
+				ends(t, p, exited(0))
+				if want := "nib/setup: received signal: " + sig.String() + "\n"; !strings.HasSuffix(p.told.String(), want) {
+					t.Errorf("got cause %q, want %q", &p.told, want)
+				}
+				if n, others := parse(t, read(t, path)); n != 3 || len(others) > 0 {
+					t.Errorf("got %d lines and %v, want 3", n, others)
+				}
+			})
+		}
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Run("a program that does not end itself", func(t *testing.T) {
+		p := start(t, "context, deaf", Config{})
+		p.signalUntil(t, syscall.SIGTERM, "ready")
+		p.signal(t, syscall.SIGINT)
+		ends(t, p, killed(syscall.SIGINT))
+	})
+	t.Run("a sink that hangs", func(t *testing.T) {
+		p := start(t, "hang for ever", Config{Timeout: time.Hour})
+		p.await(t, "ready")
+		p.signal(t, syscall.SIGTERM)
+		p.await(t, "flushing")
+		p.signal(t, syscall.SIGINT)
+		ends(t, p, killed(syscall.SIGINT))
+	})
+}
+
+// signalUntil sends the first signal once the process handles signals.
+func (p *child) signalUntil(t *testing.T, sig syscall.Signal, want string) {
+	t.Helper()
+	p.await(t, "handling")
+	p.signal(t, sig)
+	p.await(t, want)
+}
+
+func TestSinkThatHangs(t *testing.T) {
+	const want = "nib/setup: output Config.Sinks[0]: not flushed within 10ms\n"
+	c, path := buffered(t)
+	c.Timeout = 10 * time.Millisecond
+	t.Run("return", func(t *testing.T) {
+		p := start(t, "hang", c)
+		ends(t, p, exited(0))
+		if !strings.HasSuffix(p.told.String(), want) {
+			t.Errorf("got standard error %q, want %q", &p.told, want)
+		}
+		if n, _ := parse(t, read(t, path)); n != 3 {
+			t.Errorf("got %d lines from the file, want 3", n)
+		}
+	})
+	t.Run("signal", func(t *testing.T) {
+		p := start(t, "hang for ever", c)
+		p.await(t, "ready")
+		p.signal(t, syscall.SIGTERM)
+		ends(t, p, killed(syscall.SIGTERM))
+		if !strings.HasSuffix(p.told.String(), want) {
+			t.Errorf("got standard error %q, want %q", &p.told, want)
+		}
+	})
+}
+
+func TestSignalsOff(t *testing.T) {
+	c, path := buffered(t)
+	c.Signals = Off
+	p := start(t, "wait", c)
+	p.await(t, "ready")
+	p.signal(t, syscall.SIGTERM)
+	ends(t, p, killed(syscall.SIGTERM))
+	if n, _ := parse(t, read(t, path)); n != 0 {
+		t.Errorf("got %d lines, want none: nobody flushed", n)
+	}
+}
+
+func TestHangupReopensFiles(t *testing.T) {
+	for _, outputs := range []string{"plain", "buffered"} {
+		t.Run(outputs, func(t *testing.T) {
+			c, path := plain(t)
+			if outputs == "buffered" {
+				c, path = buffered(t)
+			}
+			c.Signals = On
+			p := start(t, "wait", c)
+			p.await(t, "ready")
+			if err := os.Rename(path, path+".1"); err != nil {
+				t.Fatal(err)
+			}
+			p.signal(t, syscall.SIGHUP)
+			p.signal(t, syscall.SIGTERM) // handled after it
+			ends(t, p, killed(syscall.SIGTERM))
+			old, now := read(t, path+".1"), read(t, path) // there are both
+			if n, _ := parse(t, old+now); n != 3 {
+				t.Errorf("got %d lines in both files, want 3", n)
+			}
+		})
+	}
+}
+
+func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
+	for name, c := range map[string]Config{
+		"no file":         {Output: []Output{{To: "stdout", Buffer: 1 << 10}}},
+		"switched off":    {Output: []Output{{To: "file", Path: t.TempDir() + "/app.log"}}, Reopen: Off},
+		"nothing handled": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, "wait", c)
+			p.await(t, "ready")
+			p.signal(t, syscall.SIGHUP)
+			ends(t, p, killed(syscall.SIGHUP))
+		})
+	}
+}
+
+// TestIgnoredSignalsStayIgnored starts a process as nohup does. A shell ignores
+// SIGINT for what it runs in the background.
+func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT)
+	defer signal.Reset(syscall.SIGHUP, syscall.SIGINT)
+	c, path := plain(t) // to whose file nothing more is written, which would have it follow
+	c.Signals = On
+	p := start(t, "wait", c)
+	p.await(t, "ready")
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGHUP)
+	p.signal(t, syscall.SIGINT)
+	p.signal(t, syscall.SIGTERM)
+	ends(t, p, killed(syscall.SIGTERM))
+	if _, err := os.Stat(path); err == nil {
+		t.Error("SIGHUP had the file reopened")
+	}
+}
+
+// TestMonitorOutlivesSignals sends what killall(1) and service managers send to
+// all processes of a name or control group.
+func TestMonitorOutlivesSignals(t *testing.T) {
+	c, path := plain(t)
+	c.Crash = On
+	p := start(t, "wait for a panic", c)
+	p.await(t, "ready")
+	monitor := p.monitorPID(t)
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1} {
+		if err := syscall.Kill(monitor, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.signal(t, syscall.SIGUSR2)
+	ends(t, p, exited(2))
+	if _, others := parse(t, read(t, path)); len(others) != 1 || others[0].Message != "panic: boom" {
+		t.Errorf("got %v, want a panic", others)
+	}
+}
