@@ -147,6 +147,7 @@ var textTests = []struct{ name, in, want string }{
 	{"Chinese", "用户：bob，密码：x，登录失败password=x。用户密码＝x）token:“x” ！：x", "用户：bob，密码：***，登录失败password=***。用户密码＝***）token:***” ！：x"},
 	{"line end in front", "a\npassword=x\r\npassword=y\tpassword=z", "a\npassword=***\r\npassword=***\tpassword=***"},
 	{"control character in front", "\x01password=x \u2028password=y", "\x01password=*** \u2028password=***"},
+	{"letter of an escape", "\token=x \btoken=x C:\\token=x", "\token=x \btoken=*** C:\\token=***"},
 	{"escaped line end in front", `a\npassword=x`, `a\npassword=***`},
 
 	{"query", "GET /?a=b&password=x&c=d HTTP", "GET /?a=b&password=***&c=d HTTP"},
@@ -154,6 +155,7 @@ var textTests = []struct{ name, in, want string }{
 	{"index", "$_POST['password'] = 'x y'; params[\"token\"]=x", "$_POST['password'] = '***'; params[\"token\"]=***"},
 	{"URL with both", "http://bob:x@h/?token=y&a=b", "http://bob:***@h/?token=***&a=b"},
 	{"URL as a value", "token=http://bob:x@h/ b", "token=*** b"},
+	{"key as the user of a URL", "a://password:x@h a://token:///&@>", "a://password:***@h a://token:***&@>"},
 	{"connection string", "Server=h;Password=x;User=bob", "Server=h;Password=***;User=bob"},
 
 	{"map", "map[password:x user:bob]", "map[password:*** user:bob]"},
@@ -178,6 +180,9 @@ var textTests = []struct{ name, in, want string }{
 	{"escaped key in JSON", `{"p\u0061ssword":"x","\u0074oken":1,"b":"\u0061"}`, `{"p\u0061ssword":"***","\u0074oken":"***","b":"\u0061"}`},
 	{"JSON that is cut off", `{"a":"{\"password\":\"x y`, `{"a":"{\"password\":\"***`},
 	{"JSON cut off within", `{"a":"{\"password\":\"x y","b":"c"}`, `{"a":"{\"password\":\"***","b":"c"}`},
+	{"bracket cut off within JSON", `{"a":"password=[a \"b c","b":"c"}`, `{"a":"password=***","b":"c"}`},
+	{"header cut off within JSON", `{"a":"Cookie: a=\"b=","b":"c"}`, `{"a":"Cookie: ***","b":"c"}`},
+	{"inner text cut off before a word", `"a password=\"x y"z b"`, `"a password=\"***"z b"`},
 	{"Python", `{'password': 'x y', 'b': None, 'token': None}`, `{'password': '***', 'b': None, 'token': ***}`},
 	{"Ruby", `{"password"=>"x y", :token=>"x", "b"=>"c"}`, `{"password"=>"***", :token=>"***", "b"=>"c"}`},
 
@@ -192,6 +197,7 @@ var textTests = []struct{ name, in, want string }{
 	{"header in JSON", `{"h":"Authorization: Digest a=\"b c\", d","x":"y"}`, `{"h":"Authorization: Digest ***","x":"y"}`},
 	{"header map", "map[Authorization:[Bearer x] Cookie:[a=b; c=d] Host:[x]]", "map[Authorization:*** Cookie:*** Host:[x]]"},
 	{"scheme elsewhere", "token: Bearer x y token=basic \"x y\" z", "token: Bearer *** y token=basic \"***\" z"},
+	{"scheme behind a quoted key", `{"token": Bearer x, "b": 1}`, `{"token": Bearer ***, "b": 1}`},
 	{"scheme alone", "token=basic\ntoken: bearer, a token: digest", "token=***\ntoken: ***, a token: ***"},
 
 	{"nothing", "a: b, time=12:30 http://h:80/?a=b (see: x) C:\\d", "a: b, time=12:30 http://h:80/?a=b (see: x) C:\\d"},

@@ -44,6 +44,7 @@ func TestShorten(t *testing.T) {
 		{"never", `{"level":"` + x20 + x20 + `","time":"` + x20 + `","b":1}`, 50, `{"level":"` + x20 + x20 + `","time":"` + x20 + `","truncated":6}`},
 		{"escaped key of a class", `{"n\n":"` + x20 + x20 + `","b":1}`, 10, `{"n\n":"` + x20 + x20 + `","truncated":6}`},
 		{"largest member", `{"a":[1,2,3,4,5,6,7,8],"b":[1,2],"c":"` + x20 + `"}`, 48, `{"b":[1,2],"c":"xxxxxxxxxxxxxxx","truncated":27}`},
+		{"no more members than have to", `{"a":[1,2,3,4],"b":[1,2,3,4,5,6,7],"c":12345}`, 40, `{"a":[1,2,3,4],"c":12345,"truncated":20}`},
 		{"long key", `{"a":1,"` + x20 + x20 + `":"y","b":2}`, 40, `{"a":1,"b":2,"truncated":47}`},
 		{"late member last", `{"message":[1,2,3,4,5,6],"a":1,"b":2}`, 36, `{"truncated":35}`},
 		{"late member stays", `{"message":[1,2,3],"a":1,"b":[1,2,3,4]}`, 38, `{"message":[1,2,3],"truncated":20}`},

@@ -271,16 +271,14 @@ func (m *masker) tokenEnd(i int) int {
 }
 
 // bracketEnd returns the offset behind the bracket that closes the one at i. A
-// closing bracket of the wrong kind is taken for text.
+// closing bracket of the wrong kind is taken for text. Of more than 32 open ones
+// the outermost are forgotten, so that nothing closes them.
 func (m *masker) bracketEnd(i int) int {
-	var open uint64 // two bits of each open bracket, the innermost lowest
+	var open uint64 // two bits of each open bracket, the innermost lowest, none 0
 	depth := 0
 	for i < m.end {
 		switch c := m.src[i]; c {
 		case '(', '[', '{':
-			if depth == 32 {
-				return m.end
-			}
 			open = open<<2 | uint64(c>>5&3)
 			depth++
 		case ')', ']', '}':
