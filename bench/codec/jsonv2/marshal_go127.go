@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build goexperiment.jsonv2 && go1.27
+
+package main
+
+import (
+	"bytes"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+)
+
+// marshal writes v to buf.
+func marshal(buf *bytes.Buffer, v any) error { return json.MarshalWrite(buf, v, options) }
+
+// The second version is spared to look for names that occur twice, since there
+// are none.
+var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
