@@ -23,6 +23,9 @@ func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))
 		if o.omit != omitNever {
+			if o.omit == omitLen && len(load[string](at)) == 0 || o.omit == omitNil && load[pointer](at) == nil {
+				continue // the most frequent reasons; a slice begins as a string does
+			}
 			if o.skips(at) {
 				continue
 			}

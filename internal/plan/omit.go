@@ -26,6 +26,7 @@ const (
 	omitCall       // a method IsZero says so
 	omitCallOfCopy // the same, with a pointer receiver, of a value without address
 	omitCallPtr    // the same of a pointer or an interface, or it is nil
+	omitEither     // one of two of the above, which are in op.either
 )
 
 var (
@@ -59,10 +60,14 @@ func (p *Plan) setOmission(o *op, f Field, addr bool) (always bool) {
 		p.calls = true
 		p.shows = p.shows || zero != omitCallPtr
 	}
-	if empty == omitNever || empty == zero {
-		empty, zero = zero, omitNever
+	switch {
+	case empty == omitNever || empty == zero:
+		o.omit = zero
+	case zero == omitNever:
+		o.omit = empty
+	default:
+		o.omit, o.either = omitEither, uint8(empty)<<4|uint8(zero)
 	}
-	o.omit, o.omitToo = empty, zero
 	return false
 }
 
@@ -111,7 +116,10 @@ func whenZero(t reflect.Type, addr bool) omission {
 
 // skips reports whether the value at v is left out.
 func (o *op) skips(v pointer) bool {
-	return o.omit.holds(o.sub, v) || o.omitToo != omitNever && o.omitToo.holds(o.sub, v)
+	if o.omit == omitEither {
+		return omission(o.either>>4).holds(o.sub, v) || omission(o.either&15).holds(o.sub, v)
+	}
+	return o.omit.holds(o.sub, v)
 }
 
 // holds reports whether the condition is met by the value at v, of p's type.
@@ -132,7 +140,7 @@ func (c omission) holds(p *Plan, v pointer) bool {
 	case omitNil:
 		return load[pointer](v) == nil
 	case omitLen:
-		return len(load[string](v)) == 0 // a slice begins as a string does
+		return len(load[string](v)) == 0
 	}
 	return c.holdsRarely(p, v)
 }

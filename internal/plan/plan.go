@@ -46,13 +46,13 @@ type Plan struct {
 // value behind it. The fields are in the order of use; the whole fills one cache
 // line.
 type op struct {
-	text    jsonenc.Text
-	sub     *Plan // of the value, or what omit looks at
-	off     uint32
-	code    code
-	omit    omission
-	omitToo omission // the other condition, if there are two
-	nest    uint8    // how many structs within this one are open around the value
+	text   jsonenc.Text
+	sub    *Plan // of the value, or what omit looks at
+	off    uint32
+	code   code
+	omit   omission
+	either uint8 // two conditions, of which each is enough, in 4 bits each
+	nest   uint8 // how many structs within this one are open around the value
 }
 
 // The plans of values that have an address, by type and by the pointer type; and
