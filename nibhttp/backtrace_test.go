@@ -78,6 +78,9 @@ func newTraced(h http.HandlerFunc, slow time.Duration, opts ...nibhttp.Option) *
 	g := new(traced)
 	begin := func() *scope {
 		s := &scope{to: &g.rig.rec, done: &g.done}
+		for range 100 {
+			runtime.Gosched() // goroutines that ask at the same time do so now
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.scopes = append(g.scopes, s)

@@ -66,6 +66,7 @@ func TestRulesHandler(t *testing.T) {
 		{"post", "POST", "/", "error", nil, 200, "error\n", "error"},
 		{"put JSON", "PUT", "/", `{"rules":"error"}`, []string{"Content-Type", object}, 200, "error\n", "error"},
 		{"put none in JSON", "PUT", "/", `{"rules":""}`, []string{"Content-Type", object}, 200, "\n", ""},
+		{"put a number in JSON", "PUT", "/", `{"rules":4}`, []string{"Content-Type", object}, 400, `want {"rules"`, startRules},
 		{"put nothing", "PUT", "/", "", nil, 400, "nib/http: rules: the body is empty\n", startRules},
 		{"put one fault", "PUT", "/", "info,db=loud", nil, 400, `"loud"`, startRules},
 		{"put the wrong key", "PUT", "/", `{"level":"info"}`, []string{"Content-Type", object}, 400, `want {"rules"`, startRules},

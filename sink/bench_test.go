@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink"
+)
+
+// BenchmarkCombinators times what each combinator adds to a line: alternating
+// rounds in one process, the fastest round of each counts.
+func BenchmarkCombinators(b *testing.B) {
+	const calls = 1000
+	const message = "some message of a usual length"
+	r := record(nib.LevelInfo, `{"time":"2026-01-02T15:04:05.000Z","level":"info","key":"value","message":"`+message+`"}`)
+	r.PC, r.Message = 1, r.Line[len(r.Line)-len("\"}\n")-len(message):][:len(message)]
+	low := *r
+	low.Level = nib.LevelDebug
+	contestants := []struct {
+		name string
+		sink nib.Sink
+		r    *nib.Record
+	}{
+		{"direct", quiet{}, r},
+		{"Tee of 2", sink.Tee(quiet{}, quiet{}), r},
+		{"Route", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, quiet{})), r},
+		{"Limit, passed", sink.Limit(quiet{}, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 1e9}}), r},
+		{"Limit, suppressed", sink.Limit(quiet{}, sink.LimitConfig{PerSite: sink.Rate{Burst: 1}}), r},
+		{"Sample", sink.Sample(quiet{}, sink.SampleConfig{Keep: sink.Share{First: 100}}), r},
+		{"Backtrace, passed", sink.Backtrace(quiet{}, sink.BacktraceConfig{}), r},
+		{"Backtrace, held", sink.Backtrace(quiet{}, sink.BacktraceConfig{}), &low},
+		{"Sites", sink.Sites(quiet{}, sink.SitesConfig{}), r},
+	}
+	best := make([]float64, len(contestants))
+	for i := range best {
+		best[i] = math.Inf(1)
+	}
+	for range b.N {
+		for i, c := range contestants {
+			start := time.Now()
+			for range calls {
+				_ = c.sink.WriteRecord(c.r)
+			}
+			best[i] = min(best[i], float64(time.Since(start))/calls)
+		}
+	}
+	for i, c := range contestants {
+		b.ReportMetric(best[i], metricUnit(c.name))
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// metricUnit makes a unit of a name: one without white space.
+func metricUnit(name string) string {
+	unit := []byte("ns:" + name)
+	for i, c := range unit {
+		if c == ' ' {
+			unit[i] = '-'
+		}
+	}
+	return string(unit)
+}
