@@ -26,6 +26,9 @@ const (
 	UnitRotations = "rotate/s" // of both processes together, when they were quickest
 )
 
+const loggerNote = "The fields are the same for all. Lines are of different lengths because times are: " +
+	"those of zerolog, zap and logrus are whole seconds."
+
 const writerNote = "All are given the same bytes, so that nothing but writing is timed. " +
 	"*os.File* is what the system itself takes: it is never rotated. " +
 	"phuslu's async writer is not among them, since it keeps the bytes that it is given. " +
@@ -40,7 +43,7 @@ func (b *Builds) FileTables() string {
 	t.WriteString("Nanoseconds of one line, the least of many rounds in one process, contestants taking turns; what is held back is written within the round. " +
 		"In brackets the heap allocations of a line, where there are any. Files are rotated at the same size by all who can. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
-	b.fileTable(&t, "A logger with ten fields", "", []string{"FileFields", "FileFields8"}, true)
+	b.fileTable(&t, "A logger with ten fields", loggerNote, []string{"FileFields", "FileFields8"}, true)
 	b.fileTable(&t, "The writers alone", writerNote, []string{"FileWrite", "FileWrite8", "FileRotate"}, false)
 	b.fileProcesses(&t)
 	b.fasterFiles(&t)

@@ -15,12 +15,19 @@ import (
 
 // The shortest possible run of all that the file sinks compete in.
 func TestEveryFileIsMeasuredInEveryScenario(t *testing.T) {
-	p := plan{only: regexp.MustCompile(""), timing: measure.Config{Rounds: 1}, divisor: 100}
+	only := regexp.MustCompile("")
+	if underRace { // phuslu's AsyncWriter reads entries that it has given away
+		only = regexp.MustCompile("[^8]$")
+	}
+	p := plan{only: only, timing: measure.Config{Rounds: 1}, divisor: 100}
 	var results report.Results
 	if err := p.files(&results); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range files.Scenarios() {
+		if !only.MatchString(s.Name) {
+			continue
+		}
 		for _, c := range s.Contestants {
 			ns, _ := results.Get(s.Name, c.Name, report.UnitTime)
 			size, _ := results.Get(s.Name, c.Name, report.UnitLine)
