@@ -10,8 +10,7 @@
 // outside of strings, in UTF-8, with a newline behind it or not. Each function
 // appends the edited line to dst, with the newline if there was one, and returns
 // the extended slice. dst and line must not overlap. A line that is not such an
-// object comes out unchanged, or with fewer bytes than it had, but never makes a
-// function panic.
+// object makes no function panic; it comes out much as it was, and no more valid.
 //
 // The functions keep no state but what is in a [Scratch], so any number of
 // goroutines may call them with slices and a Scratch of their own. They allocate

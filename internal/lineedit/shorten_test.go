@@ -300,7 +300,7 @@ func TestShortenWithoutClasses(t *testing.T) {
 
 func TestShortenLeavesBrokenLinesAlone(t *testing.T) {
 	var s Scratch
-	for _, line := range []string{``, `{`, `"`, `{"a`, `{"a":`, `{"a":1`, `{"a":"\`, `{"a":"\u"`, `{"a":["b"`, `{"a":1,}`, `{"a":1]`, `x`, `{a:1}`, `[1]`, "\n"} {
+	for _, line := range []string{``, `{`, `"`, `{"a`, `{"a":`, `{"a":1`, `{"a":"\`, `{"a":"\u"`, `{"a":["b"`, `{"a":1,}`, `{"a":1]`, `x`, `{a:1}`, `{"a":b"c}`, `[1]`, "\n"} {
 		if got := Shorten(nil, []byte(line), 0, classOf, &s); string(got) != line {
 			t.Errorf("got %q, want %q", got, line)
 		}

@@ -74,10 +74,6 @@ func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	header := from == i+1 && m.src[i] == ':' && isHeader(name)
 	start := m.skipBlanks(from)
 	header = header && start > from
-	if from, to := m.quotedAt(start); from >= 0 {
-		m.replace(from, to, secret.Text)
-		return to
-	}
 	from, single := m.skipScheme(start)
 	if q, to := m.quotedAt(from); q >= 0 {
 		m.replace(q, to, secret.Text)

@@ -92,8 +92,13 @@ func value(b []byte, i int) int {
 	case '{', '[':
 		return container(b, i)
 	}
-	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' {
-		i++
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ',', '}', ']':
+			return i
+		case '"':
+			return -1
+		}
 	}
 	return i
 }
