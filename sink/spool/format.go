@@ -143,12 +143,13 @@ func putRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 		flags, message = apart, n-recordHead
 		copy(b[n:], r.Message)
 	}
+	offset := uint32(message)
 	if r.Message == nil {
-		message = math.MaxUint32
+		offset = math.MaxUint32
 	}
 	b[30], b[31] = flags, byte(len(name))
 	le.PutUint64(b[32:], uint64(r.PC))
-	le.PutUint32(b[40:], uint32(message))
+	le.PutUint32(b[40:], offset)
 	le.PutUint32(b[44:], uint32(len(r.Message)))
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }

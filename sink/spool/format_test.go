@@ -13,8 +13,8 @@ import (
 
 var testID = identity{spool: 0xfeed, number: 3, gen: 7, boot: 9, size: minSegment}
 
-// full returns a segment with records made of lines, and the offset of each.
-func full(t testing.TB, records []nib.Record) (g *segment, offsets []int) {
+// filled returns a segment with records made of lines, and the offset of each.
+func filled(t testing.TB, records []nib.Record) (g *segment, offsets []int) {
 	t.Helper()
 	g = newSegment(make([]byte, minSegment), testID, nil)
 	g.begin(start{first: 100})
@@ -45,7 +45,7 @@ func sample() []nib.Record {
 
 func TestRecordRoundTrip(t *testing.T) {
 	records := sample()
-	g, offsets := full(t, records)
+	g, offsets := filled(t, records)
 	for i, want := range records {
 		rec, seq, ok := recordAt(g.b, offsets[i], g.gen, g.crc)
 		if !ok || seq != 100+uint64(i) {
@@ -128,7 +128,7 @@ func writtenTo(g *segment, offsets []int) map[uint64][]byte {
 
 // TestFlippedBitCostsOneRecord flips single bits anywhere in the records.
 func TestFlippedBitCostsOneRecord(t *testing.T) {
-	g, offsets := full(t, sample())
+	g, offsets := filled(t, sample())
 	written := writtenTo(g, offsets)
 	end, _, _ := g.claimed()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -161,7 +161,7 @@ func TestScanStates(t *testing.T) {
 		{"length negative", func(g *segment, at int) { g.b[at+3] |= 0x80 }, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, offsets := full(t, sample())
+			g, offsets := filled(t, sample())
 			c.change(g, offsets[1])
 			s := newScanner(g.b, testID, 100)
 			var missing uint64
@@ -188,7 +188,7 @@ func TestScanStates(t *testing.T) {
 // FuzzScan gives the scanner any bytes: it ends, and what it accepts has the
 // right checksum.
 func FuzzScan(f *testing.F) {
-	g, _ := full(f, sample())
+	g, _ := filled(f, sample())
 	f.Add(g.b[headerSize:9000], uint16(50), byte(1))
 	f.Fuzz(func(t *testing.T, b []byte, at uint16, change byte) {
 		image := make([]byte, headerSize, headerSize+len(b)+8)

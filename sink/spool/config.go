@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+const (
+	defaultName    = "destination"
+	defaultSegment = 8 << 20
+	defaultMemory  = 64 << 20
+	defaultDisk    = 1 << 30
+	defaultDrain   = 5 * time.Second
+)
+
+// A Config says how much a spool keeps, and what happens when that is not
+// enough. The zero value is usable.
+type Config struct {
+	// Name is that of the destination: its cursor is called so. It has letters,
+	// digits, "-" and "_" only. Defaults to "destination".
+	Name string
+
+	// Size is how many bytes all segments may take. Defaults to 64 MiB in memory, and
+	// 1 GiB in a directory. It is at least two segments.
+	Size int64
+
+	// SegmentSize is how many bytes a segment has, a multiple of 4096. A longer record than that, less the
+	// header of 4 KiB, is dropped as [TooLarge]. Defaults to 8 MiB.
+	SegmentSize int64
+
+	// OnFull says what happens to a line for which there is no room: of the rules
+	// that are for its level, the one with the highest From holds. Defaults to
+	// dropping it.
+	OnFull []Rule
+
+	// Drain is how long Close waits for the destination. Defaults to 5 s.
+	Drain time.Duration
+
+	// OnError is told why a delivery or a file operation failed, the same reason once a
+	// minute, by a goroutine of the spool. It must not call Close.
+	OnError func(error)
+
+	fs   vfs.FS        // nil: that of the system
+	boot func() uint64 // nil: of the system
+	tick time.Duration // of pauses between attempts, at first
+}
+
+// A Rule says what to do with lines of a level and above when the spool is full.
+type Rule struct {
+	From nib.Level
+	Do   Action
+	Wait time.Duration // for Block: how long a call waits at most
+}
+
+// An Action is what a Rule does.
+type Action int
+
+// The actions.
+const (
+	DropNew Action = iota // the line is dropped
+	Block                 // the call waits for room, and then the line is dropped
+)
+
+// Validate returns all that is wrong with c, joined, or nil.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("nib/spool: "+format, values...))
+		}
+	}
+	for _, r := range c.Name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+		fault(!letter, "Name has other characters than letters, digits, - and _: %q", c.Name)
+	}
+	segment := c.SegmentSize
+	if segment == 0 {
+		segment = defaultSegment
+	}
+	fault(segment < minSegment || segment > maxSegment || segment%headerSize != 0,
+		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", segment)
+	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
+	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
+	for _, r := range c.OnFull {
+		fault(r.Do < DropNew || r.Do > Block, "OnFull has an unknown action: %d", r.Do)
+		fault(r.Wait < 0, "OnFull has a negative Wait: %v", r.Wait)
+		fault((r.Wait > 0) != (r.Do == Block), "OnFull has Block without Wait, or Wait without Block: %+v", r)
+	}
+	return errors.Join(faults...)
+}
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults(dir string) Config {
+	if c.Name == "" {
+		c.Name = defaultName
+	}
+	if c.SegmentSize == 0 {
+		c.SegmentSize = defaultSegment
+	}
+	if c.Size == 0 {
+		c.Size = defaultDisk
+		if dir == "" {
+			c.Size = defaultMemory
+		}
+		c.Size = max(c.Size, 2*c.SegmentSize)
+	}
+	if c.Drain == 0 {
+		c.Drain = defaultDrain
+	}
+	if c.tick == 0 {
+		c.tick = firstPause
+	}
+	if c.fs == nil {
+		c.fs = vfs.OS()
+	}
+	c.OnFull = slices.Clone(c.OnFull)
+	slices.SortStableFunc(c.OnFull, func(a, b Rule) int { return int(b.From) - int(a.From) })
+	return c
+}
+
+// rule is what to do with a line of level l.
+func (c *Config) rule(l nib.Level) Rule {
+	for _, r := range c.OnFull {
+		if l >= r.From {
+			return r
+		}
+	}
+	return Rule{Do: DropNew}
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A batch has at most so many records, and bytes unless it is one record.
+const (
+	batchRecords = 1024
+	batchBytes   = 1 << 20
+)
+
+// linger is how long records collect after some have been delivered. A writer
+// that has to wake a goroutine pays for that; so it happens a thousand times a
+// second at most.
+const linger = time.Millisecond
+
+// A delivery is the goroutine that reads the segments in order and hands copies
+// to the destination. Nothing in it is shared but by way of s.mu.
+//
+// It holds one segment at a time: an old one, which it reads into memory, or one of
+// this process. What is in a batch stays there until it is settled.
+type delivery struct {
+	s      *Sink
+	dest   nib.Destination
+	cursor *cursor // nil in memory
+	old    []oldSegment
+
+	scan *scanner // of old[0]
+	live *segment
+	at   int    // in live
+	want uint64 // number of the next record of live
+
+	batch []nib.Record
+	out   []nib.Record // the batch as the destination has it
+	buf   []byte       // what the batch refers to
+	names map[string]string
+
+	pause time.Duration
+}
+
+func newDelivery(s *Sink, dest nib.Destination) *delivery {
+	return &delivery{
+		s: s, dest: dest, names: map[string]string{},
+		batch: make([]nib.Record, 0, batchRecords),
+		buf:   make([]byte, 0, batchBytes),
+	}
+}
+
+// run is the goroutine. It ends when the sink is closed and everything is settled, or
+// its context has ended.
+func (d *delivery) run() {
+	defer d.finish()
+	for d.s.ctx.Err() == nil {
+		ended, busy := d.fill()
+		switch {
+		case len(d.batch) > 0:
+			d.deliver()
+		case ended:
+			if d.leave() {
+				continue
+			}
+			if d.s.isClosed() {
+				return
+			}
+			select {
+			case <-d.s.wakeup: // by install, or by Close
+			case <-d.s.ctx.Done():
+			}
+		case busy:
+			time.Sleep(50 * time.Microsecond) // a writer was suspended between reserve and commit
+		default:
+			d.sleep()
+		}
+	}
+}
+
+// fill reads records into the batch. ended says that the segment has no more of them,
+// and busy that the next one is not committed yet.
+func (d *delivery) fill() (ended, busy bool) {
+	if len(d.old) > 0 {
+		return d.fillOld(), false
+	}
+	if d.live == nil {
+		d.s.mu.Lock()
+		d.live = d.s.queue[0]
+		d.s.queue = d.s.queue[1:]
+		d.s.mu.Unlock()
+		d.at, d.want = headerSize, d.live.first
+		d.skip(d.live.start)
+	}
+	return d.fillLive(d.live)
+}
+
+// fillLive reads from a segment of this process.
+func (d *delivery) fillLive(g *segment) (ended, busy bool) {
+	for {
+		end, next, final := g.claimed()
+		if d.at == end {
+			return final, false
+		}
+		if !g.committed(d.at) {
+			return false, true
+		}
+		rec, seq, ok := recordAt(g.b[:end], d.at, g.gen, g.crc)
+		switch {
+		case !ok || seq != d.want:
+			if len(d.batch) > 0 {
+				return false, false // deliver that first
+			}
+			d.lost(g, end, next)
+		case d.dest == nil:
+			d.at += align(len(rec))
+			d.want++
+		case !d.add(rec, true):
+			return false, false
+		default:
+			d.at += align(len(rec))
+			d.want++
+		}
+	}
+}
+
+// lost steps over a record that is not what was written, although nobody but this
+// process has the file. If its length leads to the next record it is the only one;
+// else nothing is known of the rest of the segment, which is sealed and never
+// unmapped: there may be writers in it.
+func (d *delivery) lost(g *segment, end int, next uint64) {
+	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
+	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
+		d.at, d.want = behind, d.want+1
+		d.settle(1, 1)
+		return
+	}
+	g.seal()
+	end, next, _ = g.claimed()
+	g.drop = nil
+	d.settle(next-d.want, next-d.want)
+	d.at, d.want = end, next
+}
+
+// leads says whether the record behind a damaged one is at offset at.
+func (d *delivery) leads(g *segment, at, end int) bool {
+	if at == end {
+		return true
+	}
+	_, seq, ok := recordAt(g.b[:end], at, g.gen, g.crc)
+	return ok && seq == d.want+1
+}
+
+// fillOld reads from a segment that another process has left.
+func (d *delivery) fillOld() (ended bool) {
+	g := &d.old[0]
+	if d.dest == nil {
+		return true
+	}
+	if d.scan == nil {
+		b, err := d.s.dir.read(g)
+		if err != nil {
+			d.s.fault("read a segment", err)
+		}
+		d.scan = newScanner(b, g.identity, g.first)
+		d.skip(g.start)
+	}
+	sc, settled := d.scan, d.s.position()
+	for len(d.batch) < cap(d.batch) {
+		before := *sc
+		rec, gap, ok := sc.next()
+		seq := sc.want - 1 // of rec
+		if !ok || seq >= g.end {
+			seq = g.end
+		}
+		missing := seq - min(max(before.want, settled), seq)
+		if missing > 0 && len(d.batch) > 0 {
+			*sc = before // settled in order
+			return false
+		}
+		if missing > 0 {
+			d.gap(missing, gap.damaged || seq == g.end && g.damaged)
+			settled = d.s.position()
+		}
+		if seq == g.end {
+			ended = len(d.batch) == 0
+			if !ended {
+				*sc = before
+			}
+			return ended
+		}
+		if seq < settled {
+			continue // settled by the other process
+		}
+		if !d.add(rec, false) {
+			*sc = before
+			return false
+		}
+	}
+	return false
+}
+
+// gap settles numbers without records.
+func (d *delivery) gap(n uint64, isDamaged bool) {
+	if isDamaged {
+		d.settle(n, n)
+	} else {
+		d.settle(n, 0)
+	}
+}
+
+// add puts a copy of rec into the batch, if there is room.
+func (d *delivery) add(rec []byte, own bool) bool {
+	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > cap(d.buf) {
+		return false
+	}
+	n := len(d.buf)
+	d.buf = append(d.buf, rec...)
+	r, ok := decode(d.buf[n:len(d.buf):len(d.buf)], own, d.names)
+	if !ok {
+		r = nib.Record{Seq: le.Uint64(rec[8:])} // without a line; deliver drops it
+	}
+	r.Spool = d.s.id
+	d.batch = append(d.batch, r)
+	return true
+}
+
+// deliver hands the batch to the destination until all of it is settled, or the
+// sink stops. Records whose frame was whole and whose content makes no sense are
+// damaged.
+func (d *delivery) deliver() {
+	rest := d.batch
+	for len(rest) > 0 && d.s.ctx.Err() == nil {
+		if rest[0].Line == nil {
+			d.settle(1, 1)
+			rest = rest[1:]
+			continue
+		}
+		whole := 1
+		for whole < len(rest) && rest[whole].Line != nil {
+			whole++
+		}
+		res, err := d.attempt(rest[:whole])
+		n := min(max(res.Accepted, 0), whole)
+		d.settleBatch(rest[:n], res.Rejected)
+		rest = rest[n:]
+		if n == whole && err == nil {
+			d.pause = 0
+			continue
+		}
+		d.failed(n, err)
+	}
+	d.batch, d.buf = d.batch[:0], d.buf[:0]
+	if cap(d.buf) > batchBytes {
+		d.buf = make([]byte, 0, batchBytes) // one long record does not stay
+	}
+	if len(rest) > 0 {
+		d.batch = append(d.batch, rest...) // for finish
+	}
+}
+
+// attempt calls Deliver and survives what it does. The destination has the
+// records to itself meanwhile, so it gets copies, of which the bytes are one already.
+func (d *delivery) attempt(batch []nib.Record) (res nib.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nib.Result{}, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	d.s.mu.Lock()
+	d.s.stats.Attempts++
+	d.s.mu.Unlock()
+	d.out = append(d.out[:0], batch...)
+	return d.dest.Deliver(d.s.ctx, d.out)
+}
+
+// failed counts an attempt that has not settled everything, and waits: twice as long as
+// the last time unless something was settled, and by chance up to half less,
+// so that many processes do not come back at once.
+func (d *delivery) failed(settled int, err error) {
+	s := d.s
+	s.mu.Lock()
+	s.stats.Failures++
+	s.mu.Unlock()
+	if err == nil && settled > 0 {
+		return // it takes part of a batch at a time
+	}
+	if err == nil {
+		err = errNothing
+	}
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.report("deliver", err)
+	d.pause = min(max(2*d.pause, s.c.tick), longerPause)
+	if settled > 0 {
+		d.pause = s.c.tick
+	}
+	timer := time.NewTimer(d.pause/2 + time.Duration(rand.Int64N(int64(d.pause/2)+1)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.wakeup: // Flush and Close want an attempt; so does a new segment, which is no harm
+	case <-s.ctx.Done():
+	}
+}
+
+// sleep waits for records, or for Close.
+func (d *delivery) sleep() {
+	s := d.s
+	timer := time.NewTimer(linger)
+	select {
+	case <-timer.C:
+	case <-s.wakeup:
+		timer.Stop()
+		return
+	case <-s.ctx.Done():
+		timer.Stop()
+		return
+	}
+	s.idle.Store(true)
+	end, _, final := d.live.claimed() // after saying so: a record comes before this, or its writer sees idle
+	if d.at != end || final {
+		s.idle.Store(false)
+		return
+	}
+	select {
+	case <-s.wakeup:
+	case <-s.ctx.Done():
+	}
+	s.idle.Store(false)
+}
+
+// finish gives everything back when the goroutine ends.
+func (d *delivery) finish() {
+	s := d.s
+	<-s.made // no segment is being made any more
+	if s.dir == nil {
+		d.abandon()
+	}
+	if d.live != nil && d.live.drop != nil {
+		if end, _, final := d.live.claimed(); final && d.at == end {
+			d.live.drop() // nobody writes to it: all of it is committed
+		}
+	}
+	s.release(d)
+	close(s.done)
+}
+
+// abandon counts what is left in memory when it ends.
+func (d *delivery) abandon() {
+	for {
+		for _, r := range d.batch {
+			d.s.mu.Lock()
+			d.s.left = true
+			d.s.dropped.add(closed, r.Level, 1)
+			d.s.settled++
+			d.s.mu.Unlock()
+		}
+		d.batch, d.buf = d.batch[:0], d.buf[:0]
+		ended, busy := d.fill()
+		if len(d.batch) == 0 && ended && !d.leave() {
+			return
+		}
+		if busy {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// What Open and the methods of a Sink return, beside the system's errors.
+var (
+	ErrClosed   = errors.New("nib/spool: used after Close")
+	ErrFull     = errors.New("nib/spool: full")
+	ErrTooLarge = errors.New("nib/spool: the line is longer than a segment")
+	ErrInUse    = errors.New("someone else has the spool open")
+	ErrUnsafe   = errors.New("others may write to the directory")
+	ErrPending  = errors.New("nib/spool: not all lines are delivered") // Close returned before they were
+)
+
+// A Sink is a spool that is open. It is made by [Open] and safe for concurrent
+// use.
+//
+// Writers share active, and take no lock. mu protects what follows it: it is
+// taken when a segment is full, and once per batch by the delivering goroutine.
+type Sink struct {
+	c    Config
+	dir  *dir // nil: in memory
+	id   uint64
+	keep bool // there is no destination
+
+	active atomic.Pointer[segment]
+	idle   atomic.Bool // the delivering goroutine sleeps, and wants to be woken
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced when a waiting call should look again
+	queue    []*segment    // that the delivering goroutine has not got yet
+	next     *segment      // made beforehand
+	making   bool          // next is being made
+	makeErr  error         // why it was not
+	number   uint64        // of the last segment made
+	segments int           // that exist: old ones, those in queue, in delivery, and next
+	bytes    int64         // of these
+	closed   bool
+	left     bool // lines in memory were dropped by Close
+
+	opened  uint64 // number of the first record of this process
+	settled uint64 // number of the first record that is not settled
+	skips   uint64 // numbers between settled and the next record that no record has
+	stats   Stats  // without Pending, Dropped and Segments; Logged has what was dropped only
+	dropped tally
+	said    map[string]time.Time
+
+	wakeup chan struct{} // to the delivering goroutine
+	more   chan struct{} // to the one that makes segments
+	ctx    context.Context
+	stop   context.CancelFunc
+	done   chan struct{} // the delivering goroutine has ended
+	made   chan struct{} // the one that makes segments has ended
+}
+
+var _ nib.Sink = (*Sink)(nil)
+
+// Open opens the spool in a directory, or makes one, and delivers what is in it
+// and what is logged from now on to dest, in order. dir "" means that lines are
+// kept in memory, and end with the process. With a nil dest lines are kept for
+// another process to deliver.
+//
+// Whatever state the files are in, Open does not fail because of it: what cannot
+// be understood is put aside and counted. It fails if another process has the spool
+// ([ErrInUse]), if others may write to the directory ([ErrUnsafe]), and if the system
+// does: no room, no rights, no locks. It starts two goroutines, which Close ends.
+func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if dir == "" && dest == nil {
+		return nil, errors.New("nib/spool: neither a directory nor a destination")
+	}
+	s := &Sink{
+		c:       c.withDefaults(dir),
+		changed: make(chan struct{}),
+		wakeup:  make(chan struct{}, 1),
+		more:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		made:    make(chan struct{}),
+		said:    map[string]time.Time{},
+		keep:    dest == nil,
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	d := newDelivery(s, dest)
+	first := start{first: 1}
+	if dir == "" {
+		s.id, s.settled = newSpoolID(), 1
+	} else {
+		var err error
+		if first, err = s.recover(dir, d); err != nil {
+			return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
+		}
+	}
+	g, err := s.create(s.number + 1)
+	if err != nil {
+		s.release(d)
+		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
+	}
+	s.number++
+	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
+	s.opened = first.first
+	g.begin(first)
+	s.queue = append(s.queue, g)
+	s.active.Store(g)
+	s.more <- struct{}{}
+	go s.makeSegments()
+	go d.run()
+	return s, nil
+}
+
+// NeverLogs tells nib that WriteRecord does not log. A destination may; its
+// lines are delivered like others.
+func (s *Sink) NeverLogs() bool { return true }
+
+// WriteRecord copies r into the spool. When it returns nil, the line is in a
+// mapped page if the spool has a directory: the death of the process does not take
+// it away. It waits only when segments fill up faster than they are made, or when
+// a [Rule] says so. The errors are [ErrFull], [ErrTooLarge], [ErrClosed], or why no
+// segment could be made; then the line is dropped and counted. r is not kept. 0
+// allocs, but for a line that begins a segment.
+func (s *Sink) WriteRecord(r *nib.Record) error {
+	message := messageAt(r)
+	size := recordSize(r, message)
+	for {
+		g := s.active.Load()
+		if at, seq, ok := g.reserve(size); ok {
+			g.write(at, size, seq, r, message)
+			if s.idle.Load() {
+				s.wake()
+			}
+			return nil
+		}
+		if err := s.roll(g, size, r); err != nil {
+			return err
+		}
+	}
+}
+
+// wake wakes the delivering goroutine. It looked for records after it had said
+// that it sleeps, so it has either seen this one or is told of it here.
+func (s *Sink) wake() {
+	if s.idle.CompareAndSwap(true, false) {
+		s.poke()
+	}
+}
+
+// poke makes the delivering goroutine look, asleep or between attempts.
+func (s *Sink) poke() {
+	select {
+	case s.wakeup <- struct{}{}:
+	default: // it has one to come
+	}
+}
+
+// broadcast lets all look again who wait for something to change. mu is held.
+func (s *Sink) broadcast() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Flush waits until everything logged before is settled with the destination. Without one
+// there is nothing to wait for. An attempt is made at once if one has failed. The
+// error is that of ctx, and ErrClosed after Close if not all was delivered.
+func (s *Sink) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, target, _ := s.active.Load().claimed()
+	for s.settled < target {
+		if s.keep {
+			return nil
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		s.idle.Store(false)
+		s.poke()
+		var err error
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			err = fmt.Errorf("nib/spool: flush: %w", context.Cause(ctx))
+		case <-s.done:
+			err = ErrClosed
+		}
+		s.mu.Lock()
+		if s.settled >= target {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close takes no more lines, waits up to Config.Drain until the destination has
+// taken those that are there, and closes the files. If it did not take all, the
+// error is [ErrPending]: in a directory they stay for the next Open, in memory they
+// are dropped. A call of Deliver that does not end when its context does is left
+// behind, and the directory stays locked until it ends. Closing again does nothing.
+func (s *Sink) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	g := s.active.Load()
+	g.seal()
+	_, end, _ := g.claimed()
+	s.broadcast()
+	s.mu.Unlock()
+	close(s.more)
+	s.idle.Store(false)
+	s.poke()
+
+	drain := time.NewTimer(s.c.Drain)
+	defer drain.Stop()
+	select {
+	case <-s.done:
+	case <-drain.C:
+		s.stop()
+		drain.Reset(hangs)
+		select {
+		case <-s.done:
+		case <-drain.C:
+		}
+	}
+	s.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.keep && (s.settled < end || s.left) {
+		return ErrPending
+	}
+	return nil
+}
+
+// hangs is how long Close waits for a call of Deliver whose context has ended.
+const hangs = time.Second

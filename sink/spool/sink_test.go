@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
+)
+
+// A far is a destination that keeps what it is given, and does what a test wants
+// before that.
+type far struct {
+	mu    sync.Mutex
+	lines [][]byte
+	seqs  []uint64
+	do    func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) // nil, or whether that is all
+}
+
+func (f *far) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	f.mu.Lock()
+	do := f.do
+	f.mu.Unlock()
+	res, err := nib.Result{Accepted: len(batch)}, error(nil)
+	if do != nil {
+		var all bool
+		if res, err, all = do(ctx, batch); all {
+			return res, err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, r := range batch[:res.Accepted] {
+		refused := false
+		for _, x := range res.Rejected {
+			refused = refused || x.Index == i
+		}
+		if !refused {
+			f.lines = append(f.lines, bytes.Clone(r.Line))
+			f.seqs = append(f.seqs, r.Seq)
+		}
+	}
+	return res, err
+}
+
+func (f *far) set(do func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.do = do
+}
+
+func (f *far) take() [][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lines := f.lines
+	f.lines = nil
+	return lines
+}
+
+var errDown = errors.New("down")
+
+func down(context.Context, []nib.Record) (nib.Result, error, bool) {
+	return nib.Result{}, errDown, true
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dirs are the two kinds of spools: in memory, and in a directory.
+func dirs(t *testing.T, f func(t *testing.T, dir string)) {
+	t.Run("memory", func(t *testing.T) { f(t, "") })
+	t.Run("directory", func(t *testing.T) { f(t, spoolDir(t)) })
+}
+
+func spoolDir(t testing.TB) string {
+	t.Helper()
+	if !mapped {
+		t.Skip("spools in directories are for Linux")
+	}
+	return filepath.Join(t.TempDir(), "spool")
+}
+
+// open opens a spool, and checks the identity when the test ends.
+func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
+	t.Helper()
+	s, err := Open(dir, dest, c)
+	must(t, err)
+	t.Cleanup(func() {
+		_ = s.Close() // tests that want to know have closed it
+		checkIdentity(t, s)
+	})
+	return s
+}
+
+func checkIdentity(t testing.TB, s *Sink) Stats {
+	t.Helper()
+	st := s.Stats()
+	if in, out := st.Logged+st.Recovered, st.Delivered+st.Pending+st.Unfinished+st.Lost(); in != out {
+		t.Errorf("%d lines came in and %d are accounted for: %+v", in, out, st)
+	}
+	return st
+}
+
+func record(l nib.Level, n, size int) *nib.Record {
+	line := fmt.Appendf(nil, `{"n":%d,"pad":"`, n)
+	for len(line) < size-3 {
+		line = append(line, 'x')
+	}
+	return &nib.Record{Level: l, Time: int64(n), Line: append(line, "\"}\n"...)}
+}
+
+func checkLines(t testing.TB, got [][]byte, from, to, size int) {
+	t.Helper()
+	if len(got) != to-from {
+		t.Errorf("got %d lines, want %d", len(got), to-from)
+	}
+	for i, line := range got {
+		if want := record(0, from+i, size).Line; i < to-from && !bytes.Equal(line, want) {
+			t.Fatalf("line %d: got %q, want %q", i, line, want)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		n := 0
+		nibtest.TestSink(t, func(t testing.TB) (nib.Sink, func() [][]byte) {
+			f := &far{}
+			where := dir
+			if n++; dir != "" {
+				where = fmt.Sprint(dir, n)
+			}
+			return open(t, where, f, Config{SegmentSize: 5 << 20}), f.take
+		})
+	})
+}
+
+// TestManySegments fills many segments from many goroutines: each line once, in
+// the order of its goroutine, and the numbers without a gap.
+func TestManySegments(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f := &far{}
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 << 20,
+			OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+		const writers, each = 8, 2000
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for n := range each {
+					if err := s.WriteRecord(record(nib.LevelInfo, w*each+n, 40+n%300)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		must(t, s.Flush(context.Background()))
+		var last [writers]int
+		for i, seq := range f.seqs {
+			if seq != uint64(i+1) {
+				t.Fatalf("line %d has number %d", i, seq)
+			}
+		}
+		for _, line := range f.take() {
+			var n int
+			if _, err := fmt.Sscanf(string(line), `{"n":%d,`, &n); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if got := n % each; got != last[n/each] {
+				t.Fatalf("goroutine %d: got line %d, want %d", n/each, got, last[n/each])
+			}
+			last[n/each]++
+		}
+		for w, n := range last {
+			if n != each {
+				t.Errorf("goroutine %d: got %d lines, want %d", w, n, each)
+			}
+		}
+		if st := checkIdentity(t, s); st.Delivered != writers*each || st.Pending != 0 {
+			t.Errorf("got %+v, want all delivered", st)
+		}
+	})
+}
+
+// TestReopenDelivers closes a spool whose destination is down, several times:
+// the lines of all are delivered in order, each once, with numbers that go on.
+func TestReopenDelivers(t *testing.T) {
+	dir := spoolDir(t)
+	f := &far{}
+	const rounds, each = 4, 700
+	for round := range rounds {
+		f.set(down)
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		if st := s.Stats(); st.Recovered != uint64(round*each) || st.Pending != st.Recovered {
+			t.Errorf("round %d: got %+v, want %d recovered", round, st, round*each)
+		}
+		for n := range each {
+			must(t, s.WriteRecord(record(nib.LevelInfo, round*each+n, 200)))
+		}
+		if err := s.Close(); err != ErrPending {
+			t.Errorf("Close with a destination that is down: got %v, want ErrPending", err)
+		}
+		checkIdentity(t, s)
+	}
+	f.set(nil)
+	s := open(t, dir, f, Config{SegmentSize: minSegment})
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, rounds*each, 200)
+	for i, seq := range f.seqs {
+		if seq != uint64(i+1) {
+			t.Fatalf("line %d has number %d", i, seq)
+		}
+	}
+	must(t, s.Close())
+	s = open(t, dir, f, Config{})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 1, 200)), s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 1, 2, 200)
+}
+
+func TestWithoutDestination(t *testing.T) {
+	dir := spoolDir(t)
+	s := open(t, dir, nil, Config{SegmentSize: minSegment})
+	for n := range 1000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	if st := checkIdentity(t, s); st.Pending != 1000 {
+		t.Errorf("got %+v, want 1000 pending", st)
+	}
+	f := &far{}
+	s = open(t, dir, f, Config{})
+	must(t, s.Close())
+	checkLines(t, f.take(), 0, 1000, 200)
+}
+
+func TestFull(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f := &far{do: down}
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Millisecond,
+			OnFull: []Rule{{nib.LevelError, Block, time.Millisecond}}})
+		taken := 0
+		for n := 0; ; n++ {
+			err := s.WriteRecord(record(nib.LevelInfo, taken, 1000))
+			if err == ErrFull {
+				break
+			}
+			must(t, err)
+			taken++
+		}
+		if err := s.WriteRecord(record(nib.LevelError, taken, 1000)); err != ErrFull {
+			t.Errorf("blocking: got %v, want ErrFull after the wait", err)
+		}
+		st := checkIdentity(t, s)
+		if st.Lost() != 2 || len(st.Dropped) != 2 || st.Dropped[0] != (Drop{Full, nib.LevelInfo, 1}) || st.Dropped[1] != (Drop{Full, nib.LevelError, 1}) {
+			t.Errorf("got %+v, want one line of each level dropped", st)
+		}
+		f.set(nil)
+		must(t, s.Flush(context.Background()))
+		must(t, s.WriteRecord(record(nib.LevelInfo, taken, 1000)), s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, taken+1, 1000)
+	})
+}
+
+// TestBlockedCallGoesOn lets a call wait for room that a destination makes.
+func TestBlockedCallGoesOn(t *testing.T) {
+	f := &far{do: down}
+	s := open(t, "", f, Config{SegmentSize: minSegment, Size: 2 * minSegment,
+		OnFull: []Rule{{nib.LevelError, Block, time.Hour}}})
+	n := 0
+	for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
+	}
+	done := make(chan error)
+	go func() { done <- s.WriteRecord(record(nib.LevelError, n, 1000)) }()
+	f.set(nil)
+	must(t, <-done, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, n+1, 1000)
+}
+
+func TestTooLargeAndClosed(t *testing.T) {
+	f := &far{}
+	s := open(t, "", f, Config{SegmentSize: minSegment})
+	largest := minSegment - headerSize - recordHead
+	must(t, s.WriteRecord(record(0, 0, largest)))
+	if err := s.WriteRecord(record(0, 1, largest+1)); err != ErrTooLarge {
+		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+	must(t, s.WriteRecord(record(0, 1, largest)), s.Close(), s.Close())
+	if err := s.WriteRecord(record(0, 2, 10)); err != ErrClosed {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	checkLines(t, f.take(), 0, 2, largest)
+	if st := checkIdentity(t, s); st.Lost() != 2 || st.Logged != 4 {
+		t.Errorf("got %+v, want 4 logged and 2 lost", st)
+	}
+}
+
+func TestCloseInMemoryCountsWhatIsLeft(t *testing.T) {
+	s := open(t, "", &far{do: down}, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+	for n := range 1000 {
+		must(t, s.WriteRecord(record(nib.LevelWarn, n, 200)))
+	}
+	if err := s.Close(); err != ErrPending {
+		t.Errorf("got %v, want ErrPending", err)
+	}
+	if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (Drop{Closed, nib.LevelWarn, 1000}) || st.Pending != 0 {
+		t.Errorf("got %+v, want 1000 dropped as closed", st)
+	}
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		must(t, open(t, "", &far{}, Config{SegmentSize: minSegment}).Close())
+	}
+	for range 1000 { // they have told that they end, and may not have ended
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("got %d goroutines, want %d", runtime.NumGoroutine(), before)
+}
+
+func TestOneProcess(t *testing.T) {
+	dir := spoolDir(t)
+	s := open(t, dir, &far{}, Config{SegmentSize: minSegment})
+	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrInUse) {
+		t.Errorf("got %v, want ErrInUse", err)
+	}
+	must(t, s.Close())
+	must(t, open(t, dir, &far{}, Config{SegmentSize: minSegment}).Close(), os.Chmod(dir, 0o770))
+	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrUnsafe) {
+		t.Errorf("got %v, want ErrUnsafe", err)
+	}
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import "github.com/nib-log/nib"
+
+// A Reason says why a line was dropped.
+type Reason string
+
+// The reasons.
+const (
+	Full     Reason = "full"     // no room: ErrFull
+	Failed   Reason = "failed"   // no segment could be made: the system's error
+	TooLarge Reason = "large"    // longer than a segment: ErrTooLarge
+	Closed   Reason = "closed"   // the spool was closed before, or a spool in memory with the line in it
+	Rejected Reason = "rejected" // the destination will never accept it
+	Damaged  Reason = "damaged"  // the file does not say any more what was written; counted as LevelInfo
+)
+
+// A Drop counts lines that were dropped.
+type Drop struct {
+	Reason Reason
+	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
+	Lines  uint64
+}
+
+// Stats counts what became of the lines. While no call is under way
+//
+//	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
+type Stats struct {
+	Logged     uint64 // WriteRecord was called for
+	Recovered  uint64 // found by Open, not settled
+	Delivered  uint64 // accepted by the destination
+	Pending    uint64 // in the spool
+	Unfinished uint64 // of Recovered: numbers that were claimed by a call that did not return
+	Dropped    []Drop // by reason and level, without those that are 0
+
+	Attempts uint64 // calls of Deliver
+	Failures uint64 // those of them that settled less than they were given
+	Segments int    // that exist
+	Bad      int    // files that Open has moved out of the way
+	Errors   uint64 // of file operations
+}
+
+// Lost is how many lines were dropped in all.
+func (s Stats) Lost() (n uint64) {
+	for _, d := range s.Dropped {
+		n += d.Lines
+	}
+	return n
+}
+
+// A cause is a Reason as an index.
+type cause int
+
+const (
+	full cause = iota
+	failed
+	tooLarge
+	closed
+	rejected
+	damaged
+	causes
+)
+
+var reasons = [causes]Reason{Full, Failed, TooLarge, Closed, Rejected, Damaged}
+
+const levels = 7
+
+// A tally counts lines by cause and level.
+type tally [causes][levels]uint64
+
+func (t *tally) add(c cause, l nib.Level, n uint64) {
+	t[c][int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace)/4] += n
+}
+
+func (t *tally) list() (drops []Drop) {
+	for c := range t {
+		for l, n := range t[c] {
+			if n > 0 {
+				drops = append(drops, Drop{reasons[c], nib.LevelTrace + nib.Level(4*l), n})
+			}
+		}
+	}
+	return drops
+}
+
+// Stats returns the counts so far. It may be called at any time. It allocates if
+// lines were dropped.
+func (s *Sink) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, next, _ := s.active.Load().claimed()
+	st := s.stats
+	st.Logged += next - s.opened
+	st.Pending = next - s.settled - s.skips
+	st.Dropped = s.dropped.list()
+	st.Segments = s.segments
+	return st
+}
