@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// TestFaultyDestinations has destinations that do what they should not, or what
+// they may: in the end each line arrives once and in order.
+func TestFaultyDestinations(t *testing.T) {
+	type answer = func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool)
+	calls := 0
+	everyOther := func(do answer) answer {
+		return func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			if calls++; calls%2 == 1 {
+				return do(ctx, batch)
+			}
+			return nib.Result{Accepted: len(batch)}, nil, false
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   answer
+	}{
+		{"flapping", everyOther(down)},
+		{"panicking", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) { panic("no") })},
+		{"nothing and no error", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			return nib.Result{}, nil, true
+		})},
+		{"less than nothing", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			return nib.Result{Accepted: -5}, nil, true
+		})},
+		{"a third at a time", func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			return nib.Result{Accepted: (len(batch) + 2) / 3}, nil, false
+		}},
+		{"part and error", func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			return nib.Result{Accepted: (len(batch) + 1) / 2}, errDown, false
+		}},
+		{"overwriting", everyOther(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			clear(batch)
+			return nib.Result{}, errDown, true
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls = 0
+			f := &far{do: c.do}
+			s := open(t, "", f, Config{SegmentSize: minSegment, tick: time.Microsecond})
+			for n := range 2000 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+				if n%500 == 0 {
+					must(t, s.Flush(context.Background()))
+				}
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			checkLines(t, f.take(), 0, 2000, 100)
+		})
+	}
+}
+
+// TestRejected settles what a destination refuses, with what it says about it,
+// however wrong that is.
+func TestRejected(t *testing.T) {
+	reason := errors.New("too odd")
+	f := &far{}
+	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		res := nib.Result{Accepted: len(batch)}
+		for i, r := range batch {
+			if r.Level == nib.LevelWarn {
+				res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: reason})
+			}
+		}
+		return res, nil, false
+	})
+	var told error
+	s := open(t, "", f, Config{SegmentSize: minSegment, OnError: func(err error) { told = err }})
+	for n := range 100 {
+		l := nib.LevelInfo
+		if n >= 90 {
+			l = nib.LevelWarn
+		}
+		must(t, s.WriteRecord(record(l, n, 100)))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 90, 100)
+	if st := checkIdentity(t, s); st.Delivered != 90 || len(st.Dropped) != 1 || st.Dropped[0] != (Drop{Rejected, nib.LevelWarn, 10}) {
+		t.Errorf("got %+v, want 90 delivered and 10 rejected", st)
+	}
+	if !errors.Is(told, reason) {
+		t.Errorf("OnError was told %v, want the reason", told)
+	}
+
+	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		wrong := []nib.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 5000}}
+		return nib.Result{Accepted: len(batch) + 7, Rejected: wrong}, nil, true
+	})
+	s = open(t, "", f, Config{SegmentSize: minSegment})
+	must(t, s.WriteRecord(record(0, 0, 100)), s.Flush(context.Background()))
+	if st := checkIdentity(t, s); st.Delivered != 0 || st.Lost() != 1 {
+		t.Errorf("got %+v, want one rejected", st)
+	}
+}
+
+// TestHangingDestination has one that returns only when its context ends, and
+// one that does not even then.
+func TestHangingDestination(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f := &far{}
+		f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+			<-ctx.Done()
+			return nib.Result{}, ctx.Err(), true
+		})
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		if err := s.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Flush: got %v, want the deadline", err)
+		}
+		if err := s.Close(); err != ErrPending {
+			t.Errorf("Close: got %v, want ErrPending", err)
+		}
+		if err := s.Flush(context.Background()); dir != "" && err != ErrClosed {
+			t.Errorf("Flush after Close: got %v, want ErrClosed", err)
+		}
+	})
+	t.Run("for ever", func(t *testing.T) {
+		dir := spoolDir(t)
+		release := make(chan struct{})
+		f := &far{}
+		f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			<-release
+			return nib.Result{}, nil, true
+		})
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		if err := s.Close(); err != ErrPending {
+			t.Errorf("Close: got %v, want ErrPending", err)
+		}
+		if _, err := Open(dir, f, Config{}); !errors.Is(err, ErrInUse) {
+			t.Errorf("Open while a delivery hangs: got %v, want ErrInUse", err)
+		}
+		close(release)
+		<-s.done
+		f.set(nil)
+		must(t, open(t, dir, f, Config{SegmentSize: minSegment}).Close())
+		checkLines(t, f.take(), 0, 1, 100)
+	})
+}
