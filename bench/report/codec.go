@@ -37,7 +37,7 @@ var codecTables = []struct{ scenario, title, note string }{
 
 const (
 	noteV2   = "A process of its own, built with GOEXPERIMENT=jsonv2. In such a build encoding/json stands on the second version, too."
-	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`; most of it is logrus itself, as the row shows that formats nothing."
+	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. What logrus itself takes of it, the row tells that formats nothing."
 )
 
 // CodecTables is the set of tables in docs/schema.md.
