@@ -29,10 +29,10 @@ func newScanner(b []byte, id identity, first uint64) *scanner {
 // false, and the gap says whether something damaged lies there; how many numbers
 // are missing then, only the next segment can tell.
 //
-// A claim that tells its length, where a record should be, is stepped over.
-// Behind anything else the next record is looked for at each multiple of 8, and no
-// length is believed: a record proves itself by generation, number and a checksum
-// that is different for each segment.
+// A claim that tells its length is stepped over, and so are zeros. Behind anything
+// else the next record is looked for at each multiple of 8, and no length is believed: a
+// record proves itself by generation, number and a checksum that is different for
+// each segment.
 func (s *scanner) next() (rec []byte, g gap, ok bool) {
 	lost := false // what is at s.at may be the inside of a record
 	for s.at+recordHead <= len(s.b) {
@@ -44,13 +44,15 @@ func (s *scanner) next() (rec []byte, g gap, ok bool) {
 		}
 		w := stored(word(s.b, s.at).Load())
 		claim := -int(int32(uint32(w)))
-		if !lost && w>>32 == 0 && claim >= recordHead && align(claim) <= len(s.b)-s.at {
+		switch {
+		case w == 0: // free, or claimed: whoever claims without a mark has written nothing
+			s.at += 8
+		case !lost && w>>32 == 0 && claim >= recordHead && align(claim) <= len(s.b)-s.at:
 			s.at += align(claim)
-			continue
+		default:
+			lost, g.damaged = true, true
+			s.at += 8
 		}
-		lost = true
-		g.damaged = g.damaged || w != 0
-		s.at += 8
 	}
 	return nil, g, false
 }
