@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/nib-log/nib/bench"
@@ -143,9 +144,21 @@ func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
 	end := run.Close
 	run.Close = func() error {
 		dismiss()
-		return errors.Join(end(), os.RemoveAll(dir))
+		return errors.Join(end(), removeAll(dir))
 	}
 	return run, p, nil
+}
+
+// removeAll removes dir, also when phuslu is just putting a link into it: it does
+// that on a goroutine of its own, which nobody can wait for.
+func removeAll(dir string) (err error) {
+	for range 100 {
+		if err = os.RemoveAll(dir); err == nil {
+			break
+		}
+		runtime.Gosched()
+	}
+	return err
 }
 
 // peer finds a library among the contestants of the calls.
