@@ -203,7 +203,8 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 		t.Fatal(err)
 	}
 	p := &child{cmd: exec.Command(os.Args[0])}
-	p.cmd.Env = append(os.Environ(), roleVar+"="+role, configVar+"="+string(text), "GOTRACEBACK=single")
+	p.cmd.Env = append(os.Environ(), roleVar+"="+role, configVar+"="+string(text), "GOTRACEBACK=single",
+		"GORACE=atexit_sleep_ms=0") // or each process would live a second longer under the race detector
 	p.cmd.Stdout = &p.out
 	for _, f := range change {
 		f(p.cmd)
@@ -218,6 +219,16 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 	}
 	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
 	return p
+}
+
+// throughShell has a shell start the process, which is $0 in the script.
+func throughShell(t *testing.T, script string) func(*exec.Cmd) {
+	t.Helper()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skipf("needs a shell: %v", err)
+	}
+	return func(cmd *exec.Cmd) { cmd.Path, cmd.Args = shell, []string{"sh", "-c", script, cmd.Path} }
 }
 
 // await reads standard error up to a line.

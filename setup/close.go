@@ -144,11 +144,14 @@ func guarded(what string, f func() error) (err error) {
 	return err
 }
 
-// tell writes err to standard error. A reader of it that has stopped or gone
-// away neither holds nor ends the process, which os.Stderr would let it.
-func tell(err error) {
+// tell writes err to standard error.
+func tell(err error) { toStandardError(err.Error() + "\n") }
+
+// toStandardError writes text. A reader that has stopped or gone away neither
+// holds nor ends the process, which os.Stderr would let it.
+func toStandardError(text string) {
 	out := stdout.New(stdout.Config{File: os.Stderr, Stall: tellStall})
-	_ = out.WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(err.Error() + "\n")})
+	_ = out.WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(text)})
 	_ = out.Close()
 }
 

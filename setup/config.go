@@ -68,6 +68,8 @@ type Config struct {
 
 	// Options are applied to the logger after all others.
 	Options []nib.Option `json:"-"`
+
+	apart bool // of the monitor: begin a line where the runtime may be in the middle of one
 }
 
 // An Output is one place that lines go to. Only To is always needed; the settings
@@ -135,13 +137,13 @@ func (c Config) Validate() error {
 // read makes a Config a [Source] that checks itself. What the fields mean is
 // decided on their text, as for any other source, so that all agree.
 func (c Config) read(found *faults) Config {
-	checkFields(&c, configSettings, found, func(s *setting) string { return "Config." + s.field })
+	checkFields(&c, configSettings(), found, func(s *setting) string { return "Config." + s.field })
 	c.Output = slices.Clone(c.Output) // the program's own stays as it is
 	for i := range c.Output {
 		o := &c.Output[i]
 		at := func(s *setting) string { return place("Config.Output", i) + "." + s.field }
 		before := len(found.list)
-		checkFields(o, outputSettings, found, at)
+		checkFields(o, outputSettings(), found, at)
 		checkOutput(o, found, before, place("Config.Output", i), at)
 	}
 	for i, s := range c.Sinks {

@@ -210,7 +210,7 @@ func TestDurations(t *testing.T) {
 
 // TestEverySettingHasAKind finds tags that are not known.
 func TestEverySettingHasAKind(t *testing.T) {
-	for _, s := range append(configSettings, outputSettings...) {
+	for _, s := range append(configSettings(), outputSettings()...) {
 		if s.kind.name == "" || s.name == "" || !s.isOutputs() && s.kind.want == "" {
 			t.Errorf("%s: %+v", s.field, s)
 		}

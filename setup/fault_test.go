@@ -28,7 +28,7 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 		`NIB_CONFIG: open /nowhere/log.json: `,
 		`NIB_LEVEL: nib: rule "inof": `,
 		`NIB_LEVEL: nib: rule "db=debgu": `,
-		`NIB_FORMAT: "xml" is not a format (want json, console, logfmt, datadog, ecs, gcp, logrus, otel, slog, zap or zerolog)`,
+		`NIB_FORMAT: "xml" is not a format (want json, console, logfmt, ecs, gcp, datadog, otel, zap, zerolog, slog or logrus)`,
 		`NIB_OUTPUT[0]: there is no setting "bufer" (want level, format, buffer, delay, stall)`,
 		`NIB_OUTPUT[0].buffer: "many" is not a size (want a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024))`,
 		`NIB_OUTPUT[1]: there is no output in "" (want stdout, stderr, file, journald or discard)`,

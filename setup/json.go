@@ -21,10 +21,10 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON leaves out what is not set. Sinks and Options are not part of it.
-func (c Config) MarshalJSON() ([]byte, error) { return encode(&c, configSettings) }
+func (c Config) MarshalJSON() ([]byte, error) { return encode(&c, configSettings()) }
 
 // MarshalJSON leaves out what is not set.
-func (o Output) MarshalJSON() ([]byte, error) { return encode(&o, outputSettings) }
+func (o Output) MarshalJSON() ([]byte, error) { return encode(&o, outputSettings()) }
 
 // UnmarshalJSON reads an object, or a text as in a variable. Its error joins a
 // [Fault] for each thing that is wrong.
@@ -46,7 +46,7 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 // decode reads the object of a Config. encoding/json would end at the first
 // fault, ignore unknown names, and let the second of two names win.
 func decode(data []byte, found *faults, where string) (c Config) {
-	eachMember(data, configSettings, found, where, func(s *setting, raw json.RawMessage, at string) {
+	eachMember(data, configSettings(), found, where, func(s *setting, raw json.RawMessage, at string) {
 		switch {
 		case s.isOutputs():
 			c.Output = decodeOutputs(raw, found, at)
@@ -86,7 +86,7 @@ func decodeOutputs(raw json.RawMessage, found *faults, where string) (list []Out
 
 func decodeOutput(raw json.RawMessage, found *faults, where string) (o Output) {
 	before := len(found.list)
-	eachMember(raw, outputSettings, found, where+".", func(s *setting, raw json.RawMessage, at string) {
+	eachMember(raw, outputSettings(), found, where+".", func(s *setting, raw json.RawMessage, at string) {
 		decodeValue(s, &o, raw, found, at)
 	})
 	checkOutput(&o, found, before, where, func(s *setting) string { return where + "." + s.name })
@@ -110,7 +110,7 @@ func decodeValue(s *setting, v any, raw json.RawMessage, found *faults, where st
 func decodeFields(raw json.RawMessage, found *faults, where string) map[string]string {
 	if raw[0] != '{' {
 		var c Config
-		decodeValue(find(configSettings, "fields"), &c, raw, found, where)
+		decodeValue(find(configSettings(), "fields"), &c, raw, found, where)
 		return c.Fields
 	}
 	fields := map[string]string{}

@@ -32,24 +32,27 @@ type kind struct {
 	why func(text string) error
 }
 
-var kinds = map[string]kind{
-	"levels":   levels(),
-	"level":    stringKind("level", "trace, debug, info, warn, error, panic or fatal, as in \"info+2\"", isLevel),
-	"format":   choice("format", append([]string{viewJSON, viewConsole, viewLogfmt}, slices.Sorted(maps.Keys(layouts))...)...),
-	"view":     choice("format of an output", viewJSON, viewConsole, viewLogfmt),
-	"to":       choice("kind of output", toStdout, toStderr, toFile, toJournald, toDiscard),
-	"compress": choice("way to compress", "gzip"),
-	"sync":     choice("sync policy", "never", "flush", "always"),
-	"zone":     stringKind("known time zone", "Local, UTC or a name like Europe/Berlin that the system has data for", isZone),
-	"text":     stringKind("text", "anything but nothing", func(text string) bool { return text != "" }),
-	"switch":   {name: "switch", want: "on or off, true or false, 1 or 0", set: setSwitch, text: textOfSwitch},
-	"size":     {name: "size", want: "a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024)", set: setSize, text: textOfInt},
-	"duration": {name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d", set: setDuration, text: textOfDuration},
-	"count":    {name: "count", want: "a whole number", set: setCount, text: textOfInt},
-	"mode":     {name: "file mode", want: "octal permissions, at least for the owner to read and write: 0640", set: setMode, text: textOfMode},
-	"times":    {name: "time of day", want: "times such as 00:00 or 12:30", set: setTimes},
-	"fields":   {name: "list of fields", want: "keys and texts: service=shop,region=eu", set: setFields, text: textOfFields},
-	"outputs":  {name: "list of outputs"},
+// kinds has all of them by the names that tags use.
+func kinds() map[string]kind {
+	return map[string]kind{
+		"levels":   levels(),
+		"level":    stringKind("level", "trace, debug, info, warn, error, panic or fatal, as in \"info+2\"", isLevel),
+		"format":   choice("format", append([]string{viewJSON, viewConsole, viewLogfmt}, layoutNames...)...),
+		"view":     choice("format of an output", viewJSON, viewConsole, viewLogfmt),
+		"to":       choice("kind of output", toStdout, toStderr, toFile, toJournald, toDiscard),
+		"compress": choice("way to compress", "gzip"),
+		"sync":     choice("sync policy", "never", "flush", "always"),
+		"zone":     stringKind("known time zone", "Local, UTC or a name like Europe/Berlin that the system has data for", isZone),
+		"text":     stringKind("text", "anything but nothing", func(text string) bool { return text != "" }),
+		"switch":   {name: "switch", want: "on or off, true or false, 1 or 0", set: setSwitch, text: textOfSwitch},
+		"size":     {name: "size", want: "a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024)", set: setSize, text: textOfInt},
+		"duration": {name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d", set: setDuration, text: textOfDuration},
+		"count":    {name: "count", want: "a whole number", set: setCount, text: textOfInt},
+		"mode":     {name: "file mode", want: "octal permissions, at least for the owner to read and write: 0640", set: setMode, text: textOfMode},
+		"times":    {name: "time of day", want: "times such as 00:00 or 12:30", set: setTimes},
+		"fields":   {name: "list of fields", want: "keys and texts: service=shop,region=eu", set: setFields, text: textOfFields},
+		"outputs":  {name: "list of outputs"},
+	}
 }
 
 func stringKind(name, want string, is func(string) bool) kind {

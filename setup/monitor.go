@@ -160,6 +160,7 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText)) {
 // it from the others; standard error is there when none can.
 func (o *orders) write(text *crashText) {
 	c := o.Config.withDefaults()
+	c.apart = true
 	outputs, err := openOutputs(&c)
 	if err != nil {
 		tell(err)
@@ -176,4 +177,17 @@ func (o *orders) write(text *crashText) {
 	if err := closeAll(ctx, outputs, c.Timeout); err != nil {
 		tell(err)
 	}
+}
+
+// sharesStandardError reports whether o is where the runtime writes a crash to.
+func sharesStandardError(o *Output) bool {
+	if o.To != toStdout {
+		return o.To == toStderr
+	}
+	a, err := os.Stdout.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Stderr.Stat()
+	return err == nil && os.SameFile(a, b)
 }

@@ -39,6 +39,29 @@ func TestCrashLineOfAProgramWithSinksOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestCrashLineOnAStreamSharedWithTheRuntime: the text of the runtime may stand
+// around the line, but not in it.
+func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
+	for to, script := range map[string]string{"stderr": `exec "$0"`, "stdout": `exec "$0" 2>&1`} {
+		t.Run(to, func(t *testing.T) {
+			for range 5 {
+				p := start(t, "panic elsewhere", Config{Crash: On, Output: []Output{{To: to}}}, throughShell(t, script))
+				ends(t, p, exited(2))
+				text := p.out.String() + p.told.String()
+				var lines strings.Builder
+				for l := range strings.Lines(text) {
+					if strings.Contains(l, `"message"`) {
+						lines.WriteString(l)
+					}
+				}
+				if n, others := parse(t, lines.String()); n != 3 || len(others) != 1 || others[0].Message != "panic: boom" {
+					t.Fatalf("got\n%s\nwant three lines and one of a panic", text)
+				}
+			}
+		})
+	}
+}
+
 func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", "app.log")
 	for name, tt := range map[string]struct {

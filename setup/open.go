@@ -152,6 +152,9 @@ func openOutput(c *Config, o *Output) (*output, error) {
 	default:
 		out.use(sink.Discard())
 	}
+	if c.apart && sharesStandardError(o) {
+		out.sink = &view{out.sink, func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
+	}
 	if o.To != toJournald {
 		out.sink = newView(c.viewOf(o), out.sink, terminal, c.layout())
 	}

@@ -44,8 +44,9 @@ func (o Output) String() string {
 		b.WriteString(":" + escape(o.Path))
 	}
 	mark := "?"
-	for i := range outputSettings {
-		s := &outputSettings[i]
+	settings := outputSettings()
+	for i := range settings {
+		s := &settings[i]
 		if field := s.in(&o); s.name != "to" && s.name != "path" && !isUnset(field) {
 			for _, text := range s.texts(field) {
 				b.WriteString(mark + s.name + "=" + escape(text))
@@ -77,7 +78,7 @@ func readOutput(text string, found *faults, where string) (o Output) {
 	at := func(s *setting) string { return where + "." + s.name }
 	target, options, _ := strings.Cut(text, "?")
 	to, path, hasPath := strings.Cut(target, ":")
-	if s := find(outputSettings, "to"); to == "" {
+	if s := find(outputSettings(), "to"); to == "" {
 		found.add(where, "there is no output in %q (want %s)", shorten(text), s.kind.want)
 		return o
 	} else {
@@ -98,9 +99,9 @@ func readOutput(text string, found *faults, where string) (o Output) {
 // readOption reads name=value.
 func readOption(o *Output, option string, found *faults, where string) {
 	name, value, ok := strings.Cut(option, "=")
-	s := find(outputSettings, name)
+	s := find(outputSettings(), name)
 	if s == nil || name == "to" {
-		found.add(where, "there is no setting %q (want %s)", shorten(name), names(outputSettings[1:], o.To))
+		found.add(where, "there is no setting %q (want %s)", shorten(name), names(outputSettings()[1:], o.To))
 		return
 	}
 	where += "." + name
@@ -120,7 +121,7 @@ func readOption(o *Output, option string, found *faults, where string) {
 // checkOutput finds what is wrong with o as a whole, and with what its sink does
 // not take. The faults of its settings are those found since before.
 func checkOutput(o *Output, found *faults, before int, where string, at func(*setting) string) {
-	to, path := find(outputSettings, "to"), find(outputSettings, "path")
+	to, path := find(outputSettings(), "to"), find(outputSettings(), "path")
 	switch {
 	case o.To == "" && !found.has(at(to)):
 		found.add(at(to), "is missing (want %s)", to.kind.want)
@@ -128,8 +129,9 @@ func checkOutput(o *Output, found *faults, before int, where string, at func(*se
 	case !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, o.To):
 		return // and that is a fault already
 	}
-	for i := range outputSettings {
-		s := &outputSettings[i]
+	settings := outputSettings()
+	for i := range settings {
+		s := &settings[i]
 		if len(s.only) > 0 && !slices.Contains(s.only, o.To) && !isUnset(s.in(o)) {
 			found.add(at(s), "%s has no such setting, only %s", o.To, either(s.only))
 		}

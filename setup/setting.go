@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A setting is one field of a Config or an Output. The tags of the fields are
@@ -18,15 +19,18 @@ type setting struct {
 	only  []string // the kinds of output that have it; none: all
 }
 
+// The settings are found out when they are needed first: programs that only
+// import the package do not pay for them.
 var (
-	configSettings = settingsOf(reflect.TypeFor[Config]())
-	outputSettings = settingsOf(reflect.TypeFor[Output]())
+	configSettings = sync.OnceValue(func() []setting { return settingsOf(reflect.TypeFor[Config]()) })
+	outputSettings = sync.OnceValue(func() []setting { return settingsOf(reflect.TypeFor[Output]()) })
 )
 
 func settingsOf(t reflect.Type) (list []setting) {
+	kinds := kinds()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if name := f.Tag.Get("json"); name != "-" {
+		if name := f.Tag.Get("json"); f.IsExported() && name != "-" {
 			list = append(list, setting{name, f.Name, i, kinds[f.Tag.Get("kind")], strings.Fields(f.Tag.Get("only"))})
 		}
 	}
@@ -122,8 +126,9 @@ func checkFields(v any, settings []setting, found *faults, where func(*setting) 
 // merge puts the fields that over has set in place of those of base. Fields of
 // lines are put together.
 func merge(base, over Config) Config {
-	for i := range configSettings {
-		s := &configSettings[i]
+	settings := configSettings()
+	for i := range settings {
+		s := &settings[i]
 		if field := s.in(&over); !isUnset(field) {
 			if field.Kind() == reflect.Map {
 				field = union(s.in(&base), field)

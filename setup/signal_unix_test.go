@@ -6,7 +6,6 @@ package setup
 
 import (
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -147,11 +146,9 @@ func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
 // TestIgnoredSignalsStayIgnored starts a process as nohup does. A shell ignores
 // SIGINT for what it runs in the background.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
-	signal.Ignore(syscall.SIGHUP, syscall.SIGINT)
-	defer signal.Reset(syscall.SIGHUP, syscall.SIGINT)
 	c, path := plain(t) // to whose file nothing more is written, which would have it follow
 	c.Signals = On
-	p := start(t, "wait", c)
+	p := start(t, "wait", c, throughShell(t, `trap "" HUP INT; exec "$0"`))
 	p.await(t, "ready")
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)

@@ -53,8 +53,9 @@ func readEnv(prefix string, getenv func(string) string, found *faults) (c Config
 		c = readFile(path, prefix+"CONFIG", found)
 	}
 	var over Config
-	for i := range configSettings {
-		s := &configSettings[i]
+	settings := configSettings()
+	for i := range settings {
+		s := &settings[i]
 		where := prefix + strings.ToUpper(s.name)
 		switch text := getenv(where); {
 		case text == "":

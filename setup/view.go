@@ -19,16 +19,28 @@ const (
 	viewLogfmt  = "logfmt"
 )
 
-// layouts are the formats that are not views.
-var layouts = map[string]func() nib.Layout{
-	"ecs": layout.ECS, "gcp": layout.GCP, "datadog": layout.Datadog, "otel": layout.OTel,
-	"zap": layout.Zap, "zerolog": layout.Zerolog, "slog": layout.Slog, "logrus": layout.Logrus,
-}
+// layoutNames are the formats that are not views.
+var layoutNames = []string{"ecs", "gcp", "datadog", "otel", "zap", "zerolog", "slog", "logrus"}
 
 // layout is that of all lines.
 func (c *Config) layout() nib.Layout {
-	if preset := layouts[c.Format]; preset != nil {
-		return preset()
+	switch c.Format {
+	case "ecs":
+		return layout.ECS()
+	case "gcp":
+		return layout.GCP()
+	case "datadog":
+		return layout.Datadog()
+	case "otel":
+		return layout.OTel()
+	case "zap":
+		return layout.Zap()
+	case "zerolog":
+		return layout.Zerolog()
+	case "slog":
+		return layout.Slog()
+	case "logrus":
+		return layout.Logrus()
 	}
 	return nib.Layout{}
 }
