@@ -66,6 +66,7 @@ type Action int
 const (
 	DropNew Action = iota // the line is dropped
 	Block                 // the call waits for room, and then the line is dropped
+	DropOld               // the oldest segment that is not being delivered is dropped, which takes the time to read it; the line, if there is none
 )
 
 // Validate returns all that is wrong with c, joined, or nil.
@@ -89,7 +90,7 @@ func (c Config) Validate() error {
 	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for _, r := range c.OnFull {
-		fault(r.Do < DropNew || r.Do > Block, "OnFull has an unknown action: %d", r.Do)
+		fault(r.Do < DropNew || r.Do > DropOld, "OnFull has an unknown action: %d", r.Do)
 		fault(r.Wait < 0, "OnFull has a negative Wait: %v", r.Wait)
 		fault((r.Wait > 0) != (r.Do == Block), "OnFull has Block without Wait, or Wait without Block: %+v", r)
 	}

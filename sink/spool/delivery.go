@@ -94,7 +94,7 @@ func (d *delivery) fill() (ended, busy bool) {
 		d.s.queue = d.s.queue[1:]
 		d.s.mu.Unlock()
 		d.at, d.want = headerSize, d.live.first
-		d.skip(d.live.start)
+		d.skip(d.live.first)
 	}
 	return d.fillLive(d.live)
 }
@@ -167,7 +167,7 @@ func (d *delivery) fillOld() (ended bool) {
 			d.s.fault("read a segment", err)
 		}
 		d.scan = newScanner(b, g.identity, g.first)
-		d.skip(g.start)
+		d.skip(g.first)
 	}
 	sc, settled := d.scan, d.s.position()
 	for len(d.batch) < cap(d.batch) {

@@ -40,6 +40,9 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 			return nil
 		}
 		rule := s.c.rule(r.Level)
+		if rule.Do == DropOld && !making && s.dropOldest() {
+			continue
+		}
 		if timer == nil {
 			wait := rule.Wait // 0 unless it is to block
 			if making {
@@ -79,6 +82,7 @@ func (s *Sink) install() {
 	old.seal()
 	_, first, _ := old.claimed()
 	g.begin(start{first: first})
+	s.notice(g)
 	s.queue = append(s.queue, g)
 	s.next = nil
 	s.active.Store(g)

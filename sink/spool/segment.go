@@ -23,6 +23,7 @@ type segment struct {
 	b    []byte
 	crc  uint32 // seed of the checksums
 	drop func() // gives b back; nil for the heap
+	told tally  // what the notice in it tells of
 
 	_    [64]byte // tail changes with each record, and the fields above never
 	tail atomic.Uint64

@@ -32,20 +32,24 @@ func (s *Sink) isClosed() bool {
 	return s.closed
 }
 
-// skip moves the position over the numbers before a segment that were never given,
-// unless it is behind them already.
-func (d *delivery) skip(to start) {
+// skip moves the position over the numbers before a segment that were never given, or
+// went with segments that DropOld has taken away, unless it is behind them already.
+func (d *delivery) skip(first uint64) {
 	s := d.s
-	if to.skipped == 0 || d.dest == nil {
+	if d.dest == nil {
 		return
 	}
 	s.mu.Lock()
-	if s.settled < to.first {
-		s.settled = to.first
-		s.skips -= to.skipped
+	gone := first - min(s.settled, first)
+	s.settled += gone
+	s.skips -= gone
+	if gone > 0 {
+		s.broadcast()
 	}
 	s.mu.Unlock()
-	d.note()
+	if gone > 0 {
+		d.note()
+	}
 }
 
 // settle moves the position over numbers that have no record, of which some are

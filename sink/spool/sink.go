@@ -54,6 +54,7 @@ type Sink struct {
 	skips   uint64 // numbers between settled and the next record that no record has
 	stats   Stats  // without Pending, Dropped and Segments; Logged has what was dropped only
 	dropped tally
+	told    tally // those of dropped that a notice has told of
 	said    map[string]time.Time
 
 	wakeup chan struct{} // to the delivering goroutine

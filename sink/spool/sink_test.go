@@ -5,6 +5,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,7 @@ type far struct {
 	mu    sync.Mutex
 	lines [][]byte
 	seqs  []uint64
+	told  [][]byte                                                                // of the lines, those of the spool's own
 	do    func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) // nil, or whether that is all
 }
 
@@ -45,7 +47,9 @@ func (f *far) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, erro
 		for _, x := range res.Rejected {
 			refused = refused || x.Index == i
 		}
-		if !refused {
+		if bytes.Contains(r.Line, []byte("lines lost by the spool")) {
+			f.told = append(f.told, bytes.Clone(r.Line))
+		} else if !refused {
 			f.lines = append(f.lines, bytes.Clone(r.Line))
 			f.seqs = append(f.seqs, r.Seq)
 		}
@@ -132,7 +136,7 @@ func checkLines(t testing.TB, got [][]byte, from, to, size int) {
 	}
 	for i, line := range got {
 		if want := record(0, from+i, size).Line; i < to-from && !bytes.Equal(line, want) {
-			t.Fatalf("line %d: got %q, want %q", i, line, want)
+			t.Fatalf("line %d: got %.60q, want %.60q", i, line, want)
 		}
 	}
 }
@@ -277,6 +281,10 @@ func TestFull(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		must(t, s.WriteRecord(record(nib.LevelInfo, taken, 1000)), s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, taken+1, 1000)
+		told := `"level":"warn","message":"lines lost by the spool","dropped":2,"reasons":{"full":{"info":1,"error":1}}}`
+		if len(f.told) != 1 || !json.Valid(f.told[0]) || !bytes.Contains(f.told[0], []byte(told)) {
+			t.Errorf("got notices %q, want one with %s", f.told, told)
+		}
 	})
 }
 
@@ -308,7 +316,7 @@ func TestTooLargeAndClosed(t *testing.T) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
 	checkLines(t, f.take(), 0, 2, largest)
-	if st := checkIdentity(t, s); st.Lost() != 2 || st.Logged != 4 {
+	if st := checkIdentity(t, s); st.Lost() != 2 || st.Logged != 4+st.Notices {
 		t.Errorf("got %+v, want 4 logged and 2 lost", st)
 	}
 }
@@ -351,4 +359,56 @@ func TestOneProcess(t *testing.T) {
 	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("got %v, want ErrUnsafe", err)
 	}
+}
+
+// TestDropOld has the oldest lines make room while the destination hangs with a
+// batch of the first segment: that is delivered, then a notice says how many are
+// missing, and the last lines are there.
+func TestDropOld(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f := &far{}
+		reached, hold := make(chan struct{}, 1), make(chan struct{})
+		f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			reached <- struct{}{}
+			<-hold
+			return nib.Result{Accepted: 1}, nil, false
+		})
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 * minSegment,
+			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+		<-reached
+		const lines = 2000
+		for n := 1; n < lines; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+		if st := checkIdentity(t, s); st.Lost() < lines/2 || st.Dropped[0].Reason != Oldest || st.Pending == 0 {
+			t.Errorf("got %+v, want most of %d lines dropped as oldest", st, lines)
+		}
+		f.set(nil)
+		close(hold)
+		must(t, s.Flush(context.Background()))
+		st := checkIdentity(t, s)
+		got := f.take()
+		if want := lines + st.Notices - st.Lost(); uint64(len(got)+len(f.told)) != want {
+			t.Errorf("got %d lines and %d notices, want %d of both", len(got), len(f.told), want)
+		}
+		told := uint64(0)
+		for _, line := range f.told {
+			var notice struct{ Dropped uint64 }
+			must(t, json.Unmarshal(line, &notice))
+			told += notice.Dropped
+		}
+		if told != st.Lost() {
+			t.Errorf("notices tell of %d lines, want %d", told, st.Lost())
+		}
+		last := got[len(got)-1]
+		if want := record(nib.LevelInfo, lines-1, 1000).Line; !bytes.Equal(last, want) {
+			t.Errorf("the last line is %.60q, want %.60q", last, want)
+		}
+		for i := 1; i < len(f.seqs); i++ {
+			if f.seqs[i] <= f.seqs[i-1] {
+				t.Fatalf("number %d after %d", f.seqs[i], f.seqs[i-1])
+			}
+		}
+	})
 }

@@ -11,6 +11,7 @@ type Reason string
 const (
 	Full     Reason = "full"     // no room: ErrFull
 	Failed   Reason = "failed"   // no segment could be made: the system's error
+	Oldest   Reason = "oldest"   // it made room for another one: DropOld
 	TooLarge Reason = "large"    // longer than a segment: ErrTooLarge
 	Closed   Reason = "closed"   // the spool was closed before, or a spool in memory with the line in it
 	Rejected Reason = "rejected" // the destination will never accept it
@@ -28,13 +29,14 @@ type Drop struct {
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
 type Stats struct {
-	Logged     uint64 // WriteRecord was called for
+	Logged     uint64 // WriteRecord was called for, and Notices
 	Recovered  uint64 // found by Open, not settled
 	Delivered  uint64 // accepted by the destination
 	Pending    uint64 // in the spool
 	Unfinished uint64 // of Recovered: numbers that were claimed by a call that did not return
 	Dropped    []Drop // by reason and level, without those that are 0
 
+	Notices  uint64 // lines of the spool's own, each of which told of lines dropped before
 	Attempts uint64 // calls of Deliver
 	Failures uint64 // those of them that settled less than they were given
 	Segments int    // that exist
@@ -56,6 +58,7 @@ type cause int
 const (
 	full cause = iota
 	failed
+	oldest
 	tooLarge
 	closed
 	rejected
@@ -63,7 +66,7 @@ const (
 	causes
 )
 
-var reasons = [causes]Reason{Full, Failed, TooLarge, Closed, Rejected, Damaged}
+var reasons = [causes]Reason{Full, Failed, Oldest, TooLarge, Closed, Rejected, Damaged}
 
 const levels = 7
 
@@ -72,6 +75,17 @@ type tally [causes][levels]uint64
 
 func (t *tally) add(c cause, l nib.Level, n uint64) {
 	t[c][int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace)/4] += n
+}
+
+// minus returns t without u.
+func (t *tally) minus(u *tally) tally {
+	left := *t
+	for c := range left {
+		for l := range left[c] {
+			left[c][l] -= u[c][l]
+		}
+	}
+	return left
 }
 
 func (t *tally) list() (drops []Drop) {
