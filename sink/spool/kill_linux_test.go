@@ -69,7 +69,7 @@ func logUntilKilled() error {
 		}
 		dest = &appender{f: f}
 	}
-	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 64 << 20})
+	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 4 << 30})
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,9 @@ func logUntilKilled() error {
 			for n := 0; ; n++ {
 				id := lineID(round, w, n)
 				line := fmt.Appendf(nil, `{"id":%d,"pad":"%*d"}`+"\n", id, n%300, 0)
-				if s.WriteRecord(&nib.Record{Line: line}) != nil {
-					continue
+				if err := s.WriteRecord(&nib.Record{Line: line}); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1) // the parent wants to see a death by SIGKILL
 				}
 				if _, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(nil, id)); err != nil {
 					return

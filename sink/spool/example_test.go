@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// A printer is a destination; sink/file has one that is of use.
+type printer struct{}
+
+func (printer) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+	for _, r := range batch {
+		if _, err := os.Stdout.Write(r.Line); err != nil {
+			return nib.Result{}, err // all of it again, later
+		}
+	}
+	return nib.Result{Accepted: len(batch)}, nil
+}
+
+func Example() {
+	s, err := spool.Open("", printer{}, spool.Config{
+		OnFull: []spool.Rule{{From: nib.LevelError, Do: spool.DropOld}}, // and below, new lines are dropped
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	log := nib.NewSink(s, nib.WithClock(func() time.Time { return time.Unix(0, 0).UTC() }))
+	log.Info().Str("to", "world").Msg("hello")
+	if err := s.Close(); err != nil {
+		fmt.Println(err)
+	}
+	st := s.Stats()
+	fmt.Println(st.Logged == st.Delivered+st.Pending+st.Lost())
+	// Output:
+	// {"time":"1970-01-01T00:00:00.000Z","level":"info","to":"world","message":"hello"}
+	// true
+}
