@@ -64,7 +64,10 @@
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
 //
-// holds in [Stats]: no line leaves uncounted.
+// holds in [Stats]: no line leaves uncounted. Lines that were dropped for want of
+// room are announced by the first line of the next segment. Stats are those of a
+// process; a process that finds a gap where another one has dropped a segment
+// ([DropOld]) counts it as damaged.
 //
 // # Limits
 //
