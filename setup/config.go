@@ -57,8 +57,8 @@ type Config struct {
 	// and log, until Close. Defaults to Off.
 	Default Switch `json:"default" kind:"switch"`
 
-	// Rules, if not nil, are set to Level and decide for the logger, so that the
-	// program can change levels while it runs.
+	// Rules, if not nil, decide for the logger, so that the program can change
+	// levels while it runs. Level is put into them if it is set.
 	Rules *nib.Rules `json:"-"`
 
 	// Sinks are further outputs that the program has opened itself: they are
@@ -157,7 +157,7 @@ func (c Config) read(found *faults) Config {
 // withDefaults fills in what was left out, but for settings that an output
 // leaves to its sink.
 func (c Config) withDefaults() Config {
-	if c.Level == "" {
+	if c.Level == "" && c.Rules == nil {
 		c.Level = "info"
 	}
 	if c.Format == "" {

@@ -36,7 +36,8 @@ type orders struct {
 }
 
 func init() {
-	if text, ok := os.LookupEnv(monitorVar); ok {
+	// A program that runs with the rights of someone else takes no orders.
+	if text, ok := os.LookupEnv(monitorVar); ok && os.Getuid() == os.Geteuid() && os.Getgid() == os.Getegid() {
 		os.Exit(beMonitor(text))
 	}
 }

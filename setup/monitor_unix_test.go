@@ -98,6 +98,20 @@ func TestCrashLineInEveryFormat(t *testing.T) {
 	}
 }
 
+func TestCrashLineWithEveryTraceback(t *testing.T) {
+	for _, level := range []string{"none", "single", "all", "system"} {
+		p := start(t, "panic elsewhere", Config{Crash: On}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "GOTRACEBACK="+level) })
+		ends(t, p, exited(2))
+		_, others := parse(t, p.out.String())
+		if len(others) != 1 || others[0].Message != "panic: boom" || strings.Contains(others[0].Stack, "setup.mayPanic") != (level != "none") {
+			t.Errorf("GOTRACEBACK=%s: got %+v", level, others)
+		}
+		if strings.Count(others[0].Stack, "\ngoroutine ") > 1 {
+			t.Errorf("GOTRACEBACK=%s: got more than the stack that is to blame:\n%s", level, others[0].Stack)
+		}
+	}
+}
+
 // TestMonitorThatIsKilled: the process is to die as if there had been none.
 func TestMonitorThatIsKilled(t *testing.T) {
 	p := start(t, "wait for a panic", Config{Crash: On})
@@ -134,6 +148,19 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 				t.Error("the process is left")
 			}
 		})
+	}
+}
+
+func TestCloseEndsTheMonitor(t *testing.T) {
+	l, err := Open(Config{Crash: On})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if state := l.monitor.process.ProcessState; state == nil || !state.Success() {
+		t.Errorf("got state %v, want success", state)
 	}
 }
 

@@ -200,14 +200,18 @@ func newLogger(c *Config, outputs []*output) *nib.Logger {
 
 // levelOption keeps a plain level plain: a disabled call then is one comparison.
 func levelOption(c *Config) nib.Option {
-	if level, err := nib.ParseLevel(c.Level); err == nil && c.Rules == nil {
+	level, err := nib.ParseLevel(c.Level)
+	if err == nil && c.Rules == nil {
 		return nib.WithLevel(level)
 	}
-	if c.Rules == nil {
-		c.Rules = new(nib.Rules)
+	rules := c.Rules
+	if rules == nil {
+		rules = new(nib.Rules)
 	}
-	_ = c.Rules.Set(c.Level) // Config.Level has no faults
-	return nib.WithRules(c.Rules)
+	if c.Level != "" {
+		_ = rules.Set(c.Level) // which has no faults
+	}
+	return nib.WithRules(rules)
 }
 
 func withFields(l *nib.Logger, fields map[string]string) *nib.Logger {

@@ -125,6 +125,18 @@ func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 	}
 }
 
+func TestRulesOfTheProgramHoldWhereNoLevelIsSet(t *testing.T) {
+	rules, err := nib.ParseRules("debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := new(probe)
+	mustOpen(t, Config{Rules: rules, Sinks: []nib.Sink{p}}).Debug().Msg("yes")
+	if rules.String() != "debug" || p.Len() == 0 {
+		t.Errorf("got rules %q and %q", rules, p)
+	}
+}
+
 func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
 	p := new(probe)
 	l := mustOpen(t, Config{Level: "error,db=debug", Sinks: []nib.Sink{p}})

@@ -24,6 +24,8 @@ type signals struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	asked  atomic.Bool // Context was called: the program ends itself
+
+	hangups atomic.Int32 // that files are being reopened for
 }
 
 // A SignalError is the cause of the end of [Log.Context].
@@ -103,9 +105,7 @@ func (s *signals) run(notify <-chan os.Signal) {
 func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	switch {
 	case isReopen(sig):
-		if err := s.log.Reopen(); err != nil {
-			tell(err)
-		}
+		s.reopenFiles()
 	case s.asked.Load() && s.ctx.Err() == nil:
 		s.cancel(&SignalError{sig})
 	case s.asked.Load():
@@ -113,6 +113,24 @@ func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	default:
 		s.end(sig, notify)
 	}
+}
+
+// reopenFiles works on a goroutine of its own: on a file system that hangs the
+// process is to be ended by a signal nevertheless. A signal that comes meanwhile
+// is for a file that may have been renamed meanwhile.
+func (s *signals) reopenFiles() {
+	if s.hangups.Add(1) > 1 {
+		return
+	}
+	go func() {
+		for again := true; again; {
+			n := s.hangups.Load()
+			if err := s.log.Reopen(); err != nil {
+				tell(err)
+			}
+			again = !s.hangups.CompareAndSwap(n, 0)
+		}
+	}()
 }
 
 // end flushes and ends the process by the signal; by another one, should that

@@ -6,6 +6,7 @@ package setup
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,7 +119,10 @@ func TestHangupReopensFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.signal(t, syscall.SIGHUP)
-			p.signal(t, syscall.SIGTERM) // handled after it
+			for _, err := os.Stat(path); err != nil; _, err = os.Stat(path) {
+				runtime.Gosched() // until the test times out
+			}
+			p.signal(t, syscall.SIGTERM)
 			ends(t, p, killed(syscall.SIGTERM))
 			old, now := read(t, path+".1"), read(t, path) // there are both
 			if n, _ := parse(t, old+now); n != 3 {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/setup"
+)
+
+// noon makes examples print the same each time.
+var noon = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) })
+
+// The whole of a main: what cannot be opened or understood is told at once, and
+// nothing is lost at the end.
+func Example() {
+	log, err := setup.Open(setup.FromEnv("NIB"), setup.Config{Options: []nib.Option{noon}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer log.Close()
+
+	log.Info().Str("version", "1.4.2").Msg("started")
+	// Output:
+	// {"time":"2026-01-02T12:00:00.000Z","level":"info","version":"1.4.2","message":"started"}
+}
+
+// Sources are given in the order in which they win: what the environment says
+// replaces what stands in the file, and the program has the last word.
+func ExampleOpen() {
+	file := strings.NewReader(`{"level": "error", "format": "gcp", "fields": {"service": "shop"}}`)
+	os.Setenv("SHOP_LEVEL", "warn,db=debug")
+
+	log, err := setup.Open(setup.Load(file), setup.FromEnv("SHOP"), setup.Config{Options: []nib.Option{noon}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer log.Close()
+
+	log.Info().Msg("not written")
+	log.Named("db").Debug().Msg("connected")
+	// Output:
+	// {"time":"2026-01-02T12:00:00.000000000Z","severity":"DEBUG","logger":"db","service":"shop","message":"connected"}
+}
+
+// All that is wrong is told together, with its place and what is allowed.
+func ExampleFault() {
+	os.Setenv("BAD_FORMAT", "xml")
+	os.Setenv("BAD_OUTPUT", "stdout?buffer=64K,file?sync=flush")
+
+	_, err := setup.Read(setup.Load(strings.NewReader(`{"timeout": 5, "levle": "warn"}`)), setup.FromEnv("BAD"))
+	fmt.Println(err)
+	// Output:
+	// nib/setup: timeout: "5" is not a duration (want a number with a unit: 100ms, 5s, 1h30m, 7d)
+	// nib/setup: levle: there is no such setting (want level, format, output, fields, caller, stack, timeout, signals, reopen, crash, default)
+	// nib/setup: BAD_FORMAT: "xml" is not a format (want json, console, logfmt, ecs, gcp, datadog, otel, zap, zerolog, slog or logrus)
+	// nib/setup: BAD_OUTPUT[0].buffer: "64K" is not a size (want a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024))
+	// nib/setup: BAD_OUTPUT[1].path: is missing: a file needs one
+}
+
+// A server that takes its time to stop asks for the context: then a signal ends
+// the context, the program returns from main, and Close flushes.
+func ExampleLog_Context() {
+	log, err := setup.Open(setup.FromEnv("NIB"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer log.Close()
+
+	server := &http.Server{Addr: ":8080"}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
+	select {
+	case err := <-failed:
+		log.Error().Err(err).Msg("cannot serve")
+	case <-log.Context().Done():
+		log.Info().Err(context.Cause(log.Context())).Msg("stopping")
+		_ = server.Shutdown(context.Background()) // requests that are being served are finished
+	}
+}
+
+// What a variable holds and what a program writes are the same.
+func ExampleParseOutputs() {
+	list, err := setup.ParseOutputs("file:/var/log/app.log?max_size=100MB&at=00:00&backups=5,stderr?format=console")
+	fmt.Println(len(list), err)
+	fmt.Println(list[0].Path, list[0].MaxSize, list[0].At, list[0].Backups)
+	fmt.Println(setup.Output{To: "stdout", Buffer: 64 << 10, Delay: 5 * time.Millisecond})
+	// Output:
+	// 2 <nil>
+	// /var/log/app.log 100000000 [00:00] 5
+	// stdout?buffer=65536&delay=5ms
+}
