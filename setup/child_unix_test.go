@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -66,7 +65,7 @@ var roles = map[string]func(c Config){
 	"concurrent map write": func(c Config) { defer live(c).Close(); writeMap() },
 	"deadlock":             func(c Config) { defer live(c).Close(); <-make(chan int) },
 	"stack overflow":       func(c Config) { defer live(c).Close(); debug.SetMaxStack(1 << 18); _ = overflow(0) },
-	"out of memory":        func(c Config) { defer live(c).Close(); keep = make([]byte, hugeSize) },
+	"out of memory":        func(c Config) { defer live(c).Close(); fillMemory() },
 	"wait":                 func(c Config) { defer live(c).Close(); ready(); select {} },
 	"context":              waitForContext,
 	"context, deaf":        deaf,
@@ -104,9 +103,14 @@ func nilPointer() { var p *int; *p = 1 }
 
 func unlockUnlocked() { var mu sync.Mutex; mu.Unlock() }
 
-var keep []byte
-
-const hugeSize = 1 << (40 * (^uint(0) >> 63)) // no process gets as much; on 32 bits it is not tried
+// fillMemory takes a terabyte at a time, or on 32 bits a gigabyte, and touches
+// none of it.
+func fillMemory() {
+	var keep [][]byte
+	for {
+		keep = append(keep, make([]byte, 1<<(30+10*(^uint(0)>>63))))
+	}
+}
 
 func writeMap() {
 	m := map[int]int{}
@@ -276,42 +280,6 @@ func endsAs(t *testing.T, p *child, got, want syscall.WaitStatus) {
 	if !sameEnd(got, want) {
 		t.Errorf("got %s, want %s; standard error:\n%s", describe(got), describe(want), &p.told)
 	}
-}
-
-// A line is what tests look at in a line.
-type line struct {
-	N                     *int
-	Level, Message, Stack string
-	PID                   int
-	Build                 struct{ ID, Path, Go string }
-}
-
-// parse reads lines, each of which has to be valid JSON.
-func parse(t *testing.T, text string) (numbered int, others []line) {
-	t.Helper()
-	for l := range strings.Lines(text) {
-		var x line
-		if err := json.Unmarshal([]byte(l), &x); err != nil {
-			t.Fatalf("line %q: %v", l, err)
-		}
-		if x.N == nil {
-			others = append(others, x)
-		} else if *x.N != numbered {
-			t.Fatalf("line %q is not number %d", l, numbered)
-		} else {
-			numbered++
-		}
-	}
-	return numbered, others
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // buffered are standard output and a file, which hold lines back for an hour.

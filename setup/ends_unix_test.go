@@ -34,7 +34,7 @@ var deaths = []death{
 	{role: "fatal error", status: exited(2), crash: "fatal error in internal/sync.(*Mutex).unlockSlow", level: "fatal", stack: "setup.unlockUnlocked"},
 	{role: "concurrent map write", status: exited(2), crash: "fatal error: concurrent use of a map", level: "fatal", stack: "setup.writeMap"},
 	{role: "stack overflow", status: exited(2), crash: "fatal error: stack overflow", level: "fatal", stack: "setup.overflow"},
-	{role: "out of memory", status: exited(2), crash: "fatal error: out of memory", level: "fatal", stack: "setup.init.func"},
+	{role: "out of memory", status: exited(2), crash: "fatal error: out of memory", level: "fatal", stack: "setup.fillMemory"},
 	{role: "deadlock", status: exited(2), crash: "fatal error: all goroutines are asleep", level: "fatal", stack: "setup.init.func"},
 	{role: "wait", signal: syscall.SIGTERM, status: killed(syscall.SIGTERM), keeps: true},
 	{role: "wait", signal: syscall.SIGINT, status: killed(syscall.SIGINT), keeps: true},
