@@ -48,7 +48,6 @@ type Config struct {
 	OnError func(error)
 
 	fs   vfs.FS        // nil: that of the system
-	boot func() uint64 // nil: of the system
 	tick time.Duration // of pauses between attempts, at first
 }
 

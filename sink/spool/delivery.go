@@ -102,7 +102,7 @@ func (d *delivery) fill() (ended, busy bool) {
 // fillLive reads from a segment of this process.
 func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 	for {
-		end, next, final := g.claimed()
+		end, _, final := g.claimed()
 		if d.at == end {
 			return final, false
 		}
@@ -115,7 +115,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 			if len(d.batch) > 0 {
 				return false, false // deliver that first
 			}
-			d.lost(g, end, next)
+			d.lost(g, end)
 		case d.dest == nil:
 			d.at += align(len(rec))
 			d.want++
@@ -132,7 +132,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 // process has the file. If its length leads to the next record it is the only one;
 // else nothing is known of the rest of the segment, which is sealed and never
 // unmapped: there may be writers in it.
-func (d *delivery) lost(g *segment, end int, next uint64) {
+func (d *delivery) lost(g *segment, end int) {
 	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
 	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want = behind, d.want+1
@@ -140,7 +140,7 @@ func (d *delivery) lost(g *segment, end int, next uint64) {
 		return
 	}
 	g.seal()
-	end, next, _ = g.claimed()
+	end, next, _ := g.claimed()
 	g.drop = nil
 	d.settle(next-d.want, next-d.want)
 	d.at, d.want = end, next
