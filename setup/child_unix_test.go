@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -54,6 +55,7 @@ var roles = map[string]func(c Config){
 	"os.Exit":         func(c Config) { defer live(c).Close(); os.Exit(3) },
 	"panic in main":   func(c Config) { defer live(c).Close(); mayPanic() },
 	"panic elsewhere": func(c Config) { defer live(c).Close(); go mayPanic(); select {} },
+	"panic, guarded":  func(c Config) { log := live(c); defer log.Close(); go guardedPanic(log); select {} },
 	"panic with newlines": func(c Config) {
 		defer live(c).Close()
 		panic("first\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1\n")
@@ -99,6 +101,8 @@ func ready() { fmt.Fprintln(os.Stderr, "ready") }
 
 func mayPanic() { panic("boom") }
 
+func guardedPanic(log *Log) { defer log.Guard(); mayPanic() }
+
 func nilPointer() { var p *int; *p = 1 }
 
 func unlockUnlocked() { var mu sync.Mutex; mu.Unlock() }
@@ -109,6 +113,7 @@ func fillMemory() {
 	var keep [][]byte
 	for {
 		keep = append(keep, make([]byte, 1<<(30+10*(^uint(0)>>63))))
+		runtime.KeepAlive(keep)
 	}
 }
 
