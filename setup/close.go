@@ -27,17 +27,32 @@ import (
 // value. Nothing can be caught of a panic on another goroutine, nor of os.Exit.
 func (l *Log) Close() error {
 	if p := recover(); p != nil {
-		var last func()
-		if l.monitor == nil {
-			last = panicLine(l.Logger, p)
-		}
-		_ = l.finish(last)
+		_ = l.finish(l.panicLine(p))
 		panic(p) // the frames of the first are still on the stack
 	}
 	until := time.Now().Add(l.timeout)
 	err := l.finish(nil)
 	l.releaseProcess(until)
 	return err
+}
+
+// Guard is for other goroutines than that of main: deferred by itself (defer
+// log.Guard()), it sees a panic there, writes a line with it and its stack
+// (unless there is a monitor), flushes, for no longer than Config.Timeout, and
+// panics on with the same value. Nothing is closed, since someone further out
+// may recover. Without a panic it does nothing.
+func (l *Log) Guard() {
+	if p := recover(); p != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
+		defer cancel()
+		if line := l.panicLine(p); line != nil {
+			await(ctx, line)
+		}
+		if err := l.Flush(ctx); err != nil {
+			tell(err)
+		}
+		panic(p)
+	}
 }
 
 // finish flushes and closes the outputs, once, and tells what went wrong. Those

@@ -10,20 +10,18 @@ import (
 )
 
 // panicLine makes the line for a panic on this goroutine, whose frames are still
-// there, and returns what writes it.
-func panicLine(l *nib.Logger, p any) (send func()) {
+// there, and returns what writes it; nil if that is left to the monitor.
+func (l *Log) panicLine(p any) (write func()) {
+	if l.monitor != nil {
+		return nil
+	}
 	e := l.At(nib.LevelPanic)
 	if e.Enabled() {
-		addCrash(e.Stack())
+		addBuild(e.Stack())
+		e.Int("pid", os.Getpid())
 	}
 	text := "panic: " + panictext.Of(p)
 	return func() { e.Msg(text) }
-}
-
-// addCrash adds what all lines of crashes have, but for the stack.
-func addCrash(e *nib.Event) *nib.Event {
-	addBuild(e)
-	return e.Int("pid", os.Getpid())
 }
 
 // writeCrash writes what the monitor has read as a line of l, whose layout is

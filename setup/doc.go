@@ -41,9 +41,10 @@
 //     then the process ends by that signal. A second one ends it at once. A
 //     program that calls [Log.Context] is told instead, and returns from main.
 //
-// Fatal flushes by itself. os.Exit, a panic on another goroutine and fatal
-// errors of the runtime cannot be caught by anything in the process: what a
-// buffer holds then is lost (what is unbuffered is written already).
+// Fatal flushes by itself, and so does a goroutine that defers [Log.Guard], when
+// it panics. os.Exit, panics on other goroutines and fatal errors of the runtime
+// cannot be caught by anything in the process: what a buffer holds then is lost
+// (what is unbuffered is written already).
 //
 // # Crashes
 //
@@ -52,7 +53,7 @@
 // makes one line of it, in the same format and on the same outputs, with the
 // stack and the build. On Linux the dying process cannot end before the line is
 // written, so it works for process 1 of a container, too, with which the kernel
-// kills the monitor. It is off by default, since it is a process: some 5 MB of
-// memory, and the package-level initialization of the program, which runs in
+// kills the monitor. It is off by default, since it is a process: 4.4 MB of
+// memory (most of it shared), and the package-level initialization of the program, which runs in
 // the monitor as well.
 package setup

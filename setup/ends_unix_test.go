@@ -30,6 +30,7 @@ var deaths = []death{
 	{role: "panic in main", status: exited(2), message: "panic: boom", crash: "panic: boom", level: "panic", keeps: true, stack: "setup.mayPanic"},
 	{role: "panic with newlines", status: exited(2), message: "panic: first\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1\n", crash: "panic: first", level: "panic", keeps: true, stack: "setup.init.func"},
 	{role: "panic elsewhere", status: exited(2), crash: "panic: boom", level: "panic", stack: "setup.mayPanic"},
+	{role: "panic, guarded", status: exited(2), message: "panic: boom", crash: "panic: boom", level: "panic", keeps: true, stack: "setup.mayPanic"},
 	{role: "nil pointer", status: exited(2), crash: "panic: runtime error: invalid memory address or nil pointer dereference", level: "panic", stack: "setup.nilPointer"},
 	{role: "fatal error", status: exited(2), crash: "fatal error in internal/sync.(*Mutex).unlockSlow", level: "fatal", stack: "setup.unlockUnlocked"},
 	{role: "concurrent map write", status: exited(2), crash: "fatal error: concurrent use of a map", level: "fatal", stack: "setup.writeMap"},

@@ -30,9 +30,8 @@ const monitorVar = "NIB_SETUP_MONITOR"
 
 // orders are what a monitor is told.
 type orders struct {
-	Config  Config
-	PID     int
-	Timeout time.Duration
+	Config Config
+	PID    int
 }
 
 func init() {
@@ -57,7 +56,7 @@ func tryMonitor(c *Config) (*monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(orders{monitorConfig(c), os.Getpid(), c.Timeout})
+	text, err := json.Marshal(orders{monitorConfig(c), os.Getpid()})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func monitorConfig(c *Config) Config {
 // stop ends the monitor, which sees the end of the pipe and has nothing to do.
 func (m *monitor) stop(until time.Time) {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
-	late := time.AfterFunc(max(time.Until(until), time.Second), func() { _ = m.process.Process.Kill() })
+	late := time.AfterFunc(time.Until(until), func() { _ = m.process.Process.Kill() })
 	defer late.Stop()
 	_ = m.process.Wait()
 }
@@ -117,15 +116,14 @@ func beMonitor(text string) int {
 		return 1
 	}
 	sayReady()
-	awaitCrash(os.Stdin, o.Timeout, o.write)
+	awaitCrash(os.Stdin, o.Config.withDefaults().Timeout, o.write, func() { os.Exit(1) })
 	return 0
 }
 
-// awaitCrash reads until there is no more, and calls write once, with what the
-// text of a crash says. If nothing more comes for so long as timeout, that is
-// what has come. The process that dies waits meanwhile, but not for ever: after
-// twice that time it is left alone.
-func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText)) {
+// awaitCrash reads to the end, and calls write when the text of a crash is
+// complete, once, or has not become so within timeout. The process that dies
+// waits meanwhile, but not for ever: after twice that time giveUp is called.
+func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveUp func()) {
 	var mu sync.Mutex
 	var text crashText
 	written := false
@@ -141,8 +139,8 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText)) {
 	for begun := false; ; begun = true {
 		n, err := r.Read(buf)
 		if n > 0 && !begun {
-			time.AfterFunc(timeout, finish)
-			time.AfterFunc(2*timeout, func() { os.Exit(1) })
+			defer time.AfterFunc(timeout, finish).Stop()
+			defer time.AfterFunc(2*timeout, giveUp).Stop()
 		}
 		mu.Lock()
 		complete := n > 0 && !written && text.add(buf[:n])

@@ -164,25 +164,25 @@ func TestCloseEndsTheMonitor(t *testing.T) {
 	}
 }
 
-// TestCrashThatStops feeds a crash that does not go on: what has come is written,
-// once.
+// TestCrashThatStops: what has come is written, once, and the process that dies
+// is not held for ever.
 func TestCrashThatStops(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	lines := make(chan string, 2)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		awaitCrash(r, time.Hour, func(c *crashText) { lines <- c.message() })
-	}()
-	_, _ = w.WriteString("panic: half")
-	_ = w.Close()
-	<-done
-	if got := <-lines; got != "panic: half" || len(lines) > 0 {
-		t.Errorf("got %q and %d more", got, len(lines))
+	for _, gone := range []bool{true, false} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		_, _ = w.WriteString("panic: half")
+		timeout := time.Millisecond
+		if gone {
+			_, timeout = w.Close(), time.Hour
+		}
+		var got []string
+		awaitCrash(r, timeout, func(c *crashText) { got = append(got, c.message()) }, func() { _ = w.Close() })
+		if len(got) != 1 || got[0] != "panic: half" {
+			t.Errorf("process gone %v: got %q, want one text", gone, got)
+		}
 	}
 }
 
@@ -193,7 +193,7 @@ func TestNoCrashNoLine(t *testing.T) {
 	}
 	defer r.Close()
 	_ = w.Close()
-	awaitCrash(r, time.Hour, func(c *crashText) { t.Errorf("got %q", c.text) })
+	awaitCrash(r, time.Hour, func(c *crashText) { t.Errorf("got %q", c.text) }, nil)
 }
 
 func TestMonitorConfig(t *testing.T) {

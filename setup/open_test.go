@@ -361,6 +361,28 @@ func TestPanicThatIsRecoveredOutside(t *testing.T) {
 	panic("boom")
 }
 
+func TestGuardLeavesTheLogOpen(t *testing.T) {
+	p := new(probe)
+	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
+	func() {
+		defer func() {
+			if got := recover(); got != "boom" {
+				t.Errorf("got panic %v, want boom", got)
+			}
+		}()
+		defer l.Guard()
+		panic("boom")
+	}()
+	if !strings.Contains(p.String(), `"message":"panic: boom"`) || fmt.Sprint(p.calls) != "[flush]" {
+		t.Errorf("got %q and calls %v, want a line and a flush", p, p.calls)
+	}
+	func() { defer l.Guard() }()
+	l.Info().Msg("on")
+	if strings.Count(p.String(), "\n") != 2 || len(p.calls) != 1 {
+		t.Errorf("got %q and calls %v, want one more line", p, p.calls)
+	}
+}
+
 func TestViewDoesNotAllocate(t *testing.T) {
 	for _, format := range []string{"console", "logfmt"} {
 		o, err := openOutput(&Config{Format: format}, &Output{To: "discard", Level: "info"})
