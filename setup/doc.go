@@ -54,6 +54,6 @@
 // stack and the build. On Linux the dying process cannot end before the line is
 // written, so it works for process 1 of a container, too, with which the kernel
 // kills the monitor. It is off by default, since it is a process: 4.4 MB of
-// memory (most of it shared), and the package-level initialization of the program, which runs in
-// the monitor as well.
+// memory, most of it shared, and the package-level initialization of the
+// program, which runs in the monitor as well.
 package setup
