@@ -13,11 +13,11 @@ import (
 
 func TestEventBuildsAndRunsWithThisRelease(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("short mode: this builds a program for each release")
 	}
 	got, err := Event(runtime.Version(), "", 1, 50*time.Microsecond, 100)
 	if errors.Is(err, ErrNoRelease) {
-		t.Skip(err) // a development build of Go
+		t.Skipf("a development build of Go has no release to build with: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}

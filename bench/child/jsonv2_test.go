@@ -12,11 +12,11 @@ import (
 
 func TestJSONv2IsMeasuredInAProcessOfItsOwn(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a part of the standard library anew")
+		t.Skip("short mode: this builds a part of the standard library anew")
 	}
 	got, err := JSONv2("", 1, 20*time.Microsecond, 16)
 	if errors.Is(err, ErrNoJSONv2) {
-		t.Skip(err)
+		t.Skipf("this toolchain has no encoding/json/v2: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func TestDocumentedCodeIsThatOfTheExamples(t *testing.T) {
 	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "files.md"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("not there, as in a copy of this module alone")
+		t.Skip("the documents lie outside of this module, of which this is a copy")
 	} else if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestNamesOfAllSetsDiffer(t *testing.T) {
 func TestReleasesAreThoseOfTheMakefile(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join("..", "..", "..", "Makefile"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("not there, as in a copy of this module alone")
+		t.Skip("the Makefile lies outside of this module, of which this is a copy")
 	} else if err != nil {
 		t.Fatal(err)
 	}
