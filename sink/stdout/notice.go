@@ -76,14 +76,16 @@ type head struct {
 // stream is at the end of a line, or of one that was cut off. mu is held.
 func (s *Sink) prepare() {
 	h := &s.head
-	if h.sent > 0 || s.dropped == s.told {
+	if h.sent > 0 || !s.owes() {
 		return
 	}
 	h.text = h.text[:0]
 	if s.torn {
 		h.text = append(h.text, '\n')
 	}
-	h.text = appendNotice(h.text, time.Now(), s.dropped.minus(s.told))
+	if s.dropped != s.told {
+		h.text = appendNotice(h.text, time.Now(), s.dropped.minus(s.told))
+	}
 	h.tells = s.dropped
 }
 
@@ -93,10 +95,12 @@ func (s *Sink) confirm() {
 	if h.sent == 0 || h.sent < len(h.text) {
 		return
 	}
+	if s.told != h.tells {
+		s.notices++
+	}
 	s.told = h.tells
 	s.moved += uint64(h.sent)
 	s.stalled, s.torn = false, false
-	s.notices++
 	h.text, h.sent = h.text[:0], 0
 }
 

@@ -5,7 +5,9 @@ package stdout
 import (
 	"math"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -184,5 +186,39 @@ func TestOnlyWholeLinesAreWrittenTogether(t *testing.T) {
 	}
 	if got != 240 {
 		t.Errorf("got %d lines, want 240", got)
+	}
+}
+
+// TestSignalsAreNotTakenForRoom interrupts the look at a full pipe of somebody
+// else's, as the scheduler does: a write to it would block for ever.
+func TestSignalsAreNotTakenForRoom(t *testing.T) {
+	_, w := pipe(t)
+	s := New(Config{File: w, Stall: time.Millisecond})
+	share(s, w)
+	full(t, s, nib.LevelInfo)
+
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	thread := syscall.Gettid()
+	stop := make(chan struct{})
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		defer done.Done()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(syscall.Getpid()), uintptr(thread), uintptr(syscall.SIGURG))
+			}
+		}
+	}()
+	defer done.Wait()
+	defer close(stop)
+	for i := range 20_000 {
+		if err := s.port.state(); err != errFull {
+			t.Fatalf("look %d: got %v, want %v", i, err, errFull)
+		}
 	}
 }

@@ -119,7 +119,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		s.mu.Unlock()
 		return s.writeSlowly(r)
 	}
-	err = s.giveUp(r, n > 0, err)
+	err = s.giveUp(r, n, err)
 	s.mu.Unlock()
 	return err
 }
@@ -131,7 +131,10 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 // Flush although their calls had returned nil. Without a buffer there is
 // nothing to do but to tell of losses, if that is possible at once.
 func (s *Sink) Flush(ctx context.Context) error {
-	if s.size == 0 && !s.untold() {
+	s.mu.Lock()
+	idle := s.size == 0 && !s.owes()
+	s.mu.Unlock()
+	if idle {
 		return nil
 	}
 	l := limit{cancel: ctx.Done(), quit: s.quit}

@@ -96,7 +96,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 	for {
 		n, err := s.try(rest, len(rest) < len(r.Line))
 		rest, taken = rest[n:], taken+n
-		begun := len(rest) < len(r.Line)
+		out := len(r.Line) - len(rest)
 		switch {
 		case err == nil:
 			s.lines++
@@ -106,9 +106,9 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			s.settle()
 			return nil
 		case err != errFull:
-			return s.giveUp(r, begun, err)
+			return s.giveUp(r, out, err)
 		case s.stalled:
-			return s.giveUp(r, begun, errFull)
+			return s.giveUp(r, out, errFull)
 		}
 		if !waited {
 			before, waited = s.moved, true
@@ -117,8 +117,8 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			until, taken = time.Now().Add(s.stall), 0
 			before = s.moved
 		}
-		s.busy = begun
-		s.trouble = s.trouble || begun
+		s.busy = out > 0
+		s.trouble = s.trouble || s.busy
 		s.setHungry(s.hungry || time.Since(from) > s.stall/hunger)
 		s.mu.Unlock()
 		ready := s.wait(limit{until: until})
@@ -127,7 +127,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			if s.moved == before {
 				s.setStalled()
 			}
-			return s.giveUp(r, begun, errFull)
+			return s.giveUp(r, out, errFull)
 		}
 	}
 }
@@ -157,10 +157,10 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	return n, err
 }
 
-// tell writes the notice of what was lost, if that is possible at once. The
+// tell writes the head, if there is one and that is possible at once. The
 // turn and mu are held.
 func (s *Sink) tell() {
-	if s.dropped != s.told && s.port.state() == nil {
+	if s.owes() && s.port.state() == nil {
 		s.prepare()
 		_, err := s.send(nil)
 		s.confirm()
@@ -170,26 +170,31 @@ func (s *Sink) tell() {
 	}
 }
 
-// untold says whether there are losses to tell of.
-func (s *Sink) untold() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dropped != s.told
-}
+// owes says whether there is a head to be written: losses to tell of, or a line
+// to end. mu is held.
+func (s *Sink) owes() bool { return s.torn || s.dropped != s.told }
 
 // settle notes that a write went well. mu is held.
 func (s *Sink) settle() {
 	s.stalled, s.broken = false, false
-	s.trouble = s.closed || s.busy || s.hungry || s.torn || s.dropped != s.told
+	s.trouble = s.closed || s.busy || s.hungry || s.owes()
 }
 
-// giveUp drops the line of r, of which a part is out already if begun. mu is
-// held.
-func (s *Sink) giveUp(r *nib.Record, begun bool, err error) error {
+// giveUp drops the line of r, of which the first out bytes are out already. mu
+// is held.
+func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	s.busy = false
-	s.torn = s.torn || begun
+	s.torn = s.torn || out > 0
 	switch err {
 	case errFull:
+		if out > 0 && out == len(r.Line)-1 {
+			// All but its newline, which ends it before the next line: the
+			// reader gets it whole, so it is not lost.
+			s.lines++
+			s.bytes += uint64(len(r.Line))
+			s.trouble = true
+			return nil
+		}
 		return s.drop(r, stalled, ErrStalled)
 	case ErrClosed:
 		return s.drop(r, closed, err)

@@ -350,6 +350,29 @@ func checkTornStream(t *testing.T, s *Sink, text string) {
 	}
 }
 
+// TestALineCutOffBeforeItsNewlineIsNotLost: what ends a line that was cut off
+// makes this one whole.
+func TestALineCutOffBeforeItsNewlineIsNotLost(t *testing.T) {
+	r, w := pipe(t)
+	s := New(Config{File: w, Stall: time.Millisecond})
+	const room = 64 << 10 // of a pipe, in pages that are full
+	mustWrite(t, s, record(nib.LevelInfo, 1, room+1))
+	if err := s.Flush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Stats(); st.Lines != 1 || st.Bytes != room+1 || st.Lost() != 0 {
+		t.Errorf("got %+v", st)
+	}
+	held := make([]byte, room)
+	if _, err := io.ReadFull(r, held); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, s, record(nib.LevelInfo, 2, 0))
+	s.Close()
+	checkStream(t, s, string(held)+readUntilClosed(t, r, w))
+	checkIdentity(t, s, 2)
+}
+
 // TestNothingIsLostToALiveReader has many callers and a reader that never
 // stops.
 func TestNothingIsLostToALiveReader(t *testing.T) {

@@ -26,8 +26,12 @@ type pollFd struct {
 }
 
 // poll waits until fd can be written to, or is broken, and says which; 0 after
-// d. When it cannot wait, because a signal came or for any other reason, it
-// returns pollOut: a write will tell. 0 allocs.
+// d. When it cannot wait it returns pollOut: a write will tell. 0 allocs.
+//
+// A signal ends the wait early, also one of no length: the kernel looks for
+// signals before it looks at the time. (Go's scheduler sends them, to preempt.)
+// A wait that is over early is no harm, but taking it for room would make the
+// write to somebody else's full pipe block.
 //
 // ppoll(2) because package syscall has no poll, and select(2) is limited to
 // 1024 descriptors.
@@ -36,13 +40,17 @@ func poll(fd int, d time.Duration) int16 {
 	t := syscall.NsecToTimespec(int64(max(d, 0)))
 	// Both pointers are to variables of this function that are as large as the
 	// kernel's structures, and live until the call has returned.
-	n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
-		uintptr(unsafe.Pointer(&t)), 0, 0, 0)
-	switch {
-	case errno != 0:
-		return pollOut
-	case n == 0:
-		return 0
+	for {
+		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
+			uintptr(unsafe.Pointer(&t)), 0, 0, 0)
+		switch {
+		case errno == syscall.EINTR && d <= 0:
+			continue
+		case errno != 0:
+			return pollOut
+		case n == 0:
+			return 0
+		}
+		return p.revents
 	}
-	return p.revents
 }
