@@ -11,8 +11,8 @@ import (
 // A Latency is how single operations spread, in nanoseconds. It contains the
 // two clock readings around each operation (see ClockCost).
 type Latency struct {
-	N                   int
-	P50, P99, P999, Max float64
+	N                          int
+	P50, P99, P999, P9999, Max float64
 }
 
 // Latencies times each of n operations of each contestant by itself. The
@@ -51,7 +51,7 @@ func each(samples []time.Duration, do func(n int), block int) []time.Duration {
 func spread(s []time.Duration) Latency {
 	slices.Sort(s)
 	at := func(q float64) float64 { return float64(s[min(len(s)-1, int(q*float64(len(s))))]) }
-	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), Max: float64(s[len(s)-1])}
+	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), P9999: at(0.9999), Max: float64(s[len(s)-1])}
 }
 
 // ClockCost is what Latencies adds to each operation: the median of an

@@ -83,7 +83,7 @@ func TestLatencyPercentilesAreOfTheSortedCalls(t *testing.T) {
 	for i := range samples {
 		samples[i] = time.Duration(1000 - i)
 	}
-	if got, want := spread(samples), (Latency{N: 1000, P50: 501, P99: 991, P999: 1000, Max: 1000}); got != want {
+	if got, want := spread(samples), (Latency{N: 1000, P50: 501, P99: 991, P999: 1000, P9999: 1000, Max: 1000}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -75,6 +75,7 @@ var Documents = []Document{
 	{Path: "docs/schema.md", Set: Codec, Content: (*Builds).CodecTables, Region: true},
 	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
 	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
+	{Path: "docs/spool.md", Set: Spool, Content: (*Builds).SpoolTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.

@@ -23,6 +23,7 @@ const (
 	UnitP50      = "p50-ns"
 	UnitP99      = "p99-ns"
 	UnitP999     = "p99.9-ns"
+	UnitP9999    = "p99.99-ns"
 	UnitMax      = "max-ns"
 	UnitSize     = "binary-B"
 	UnitInit     = "init-us"

@@ -8,6 +8,7 @@ import (
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/pools"
 	"github.com/nib-log/nib/bench/report"
+	"github.com/nib-log/nib/bench/spools"
 )
 
 // A set is a part of the benchmark with results of its own.
@@ -35,6 +36,10 @@ var sets = []set{
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.timing.Rounds, p.timing.Round) }},
 	{name: "files", stored: report.Files, names: fileNames, peers: fileModules, measure: (*plan).files,
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of %d lines", p.timing.Rounds, p.fileLines()) }},
+	{name: "spool", stored: report.Spool, names: spoolNames, peers: libraries, measure: (*plan).spool,
+		rounds: func(p *plan) string {
+			return fmt.Sprintf("%d of %d lines; %v at %d a second", p.timing.Rounds, p.fileLines(), p.atRate(), spools.Rate)
+		}},
 }
 
 // chosen are the sets that -set names, all for "".
@@ -47,7 +52,7 @@ func chosen(name string) ([]set, error) {
 			return sets[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools and files", name)
+	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools, files and spool", name)
 }
 
 func libraries() []peer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command table turns the stored results of the benchmark into the tables of
-// README.md, docs/benchmarks.md, docs/schema.md and docs/pools.md and the chart
-// docs/bench.svg. Run it within the bench module:
+// README.md and of the documents in docs, and the chart docs/bench.svg. Run it
+// within the bench module:
 //
 //	go run ./cmd/table          # rewrite the documents
 //	go run ./cmd/table -check   # only tell which are out of date, and fail

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/bench/report"
+	"github.com/nib-log/nib/bench/spools"
+)
+
+// spool measures what lines cost that survive the process.
+func (p *plan) spool(results *report.Results) error {
+	for _, s := range spools.Scenarios() {
+		if !p.only.MatchString(s.Name) {
+			continue
+		}
+		progress(s.Name)
+		if err := p.spoolContest(results, &s); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	if !p.only.MatchString(spools.Latency.Name) {
+		return nil
+	}
+	progress(spools.Latency.Name)
+	return p.spoolRate(results, &spools.Latency)
+}
+
+func spoolNames() []string {
+	var names []string
+	for _, s := range spools.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return append(names, spools.Latency.Name)
+}
+
+// atRate is how long each contestant is called at a fixed rate.
+func (p *plan) atRate() time.Duration {
+	return time.Minute / time.Duration(max(1, p.divisor*p.divisor))
+}
+
+func (p *plan) spoolContest(results *report.Results, s *spools.Scenario) (err error) {
+	var runs []spools.Run
+	defer func() {
+		for _, r := range runs {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	var timed []measure.Contestant
+	for i := range s.Contestants {
+		c := &s.Contestants[i]
+		r, err := s.Start(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		runs = append(runs, r)
+		timed = append(timed, measure.Contestant{Name: c.Name, Do: r.Do})
+	}
+	timing := p.timing
+	timing.Ops = p.fileLines()
+	timings := measure.Alternate(timed, timing)
+	versus := spoolVersus(s, timed, timings)
+	for i, t := range timings {
+		mallocs, bytes := timed[i].Allocs(timing.Ops, 5)
+		if err := runs[i].Check(); err != nil {
+			return fmt.Errorf("%s: %w", timed[i].Name, err)
+		}
+		results.Add(s.Name, timed[i].Name, t.N,
+			report.Value{Number: t.Least, Decimals: 1, Unit: report.UnitTime},
+			report.Value{Number: t.Median, Decimals: 1, Unit: report.UnitMedian},
+			report.Value{Number: t.Least / versus, Decimals: 2, Unit: report.UnitRatio},
+			report.Value{Number: mallocs, Decimals: 3, Unit: report.UnitMallocs},
+			report.Value{Number: bytes, Decimals: 1, Unit: report.UnitBytes})
+	}
+	return nil
+}
+
+// spoolVersus is the time that ratios refer to.
+func spoolVersus(s *spools.Scenario, timed []measure.Contestant, timings []measure.Timing) float64 {
+	if s.Versus != "" {
+		return leastOf(timed, timings, s.Versus)
+	}
+	fastest := math.Inf(1)
+	for i, c := range timed {
+		if c.Name != spools.Nib {
+			fastest = min(fastest, timings[i].Least)
+		}
+	}
+	return fastest
+}
+
+// spoolRate times single calls at a fixed rate, one contestant after the other.
+func (p *plan) spoolRate(results *report.Results, s *spools.Scenario) error {
+	for i := range s.Contestants {
+		c := &s.Contestants[i]
+		run, err := s.Start(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		l := measure.OpenLoop(func() { run.Do(1) }, spools.Rate, p.atRate())
+		if err := errors.Join(run.Check(), run.Close()); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		results.Add(s.Name, c.Name, l.N,
+			report.Value{Number: l.P50, Unit: report.UnitP50},
+			report.Value{Number: l.P99, Unit: report.UnitP99},
+			report.Value{Number: l.P999, Unit: report.UnitP999},
+			report.Value{Number: l.P9999, Unit: report.UnitP9999},
+			report.Value{Number: l.Max, Unit: report.UnitMax})
+	}
+	return nil
+}

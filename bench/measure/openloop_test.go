@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"testing"
+	"time"
+)
+
+// One call that takes long makes those late that are due meanwhile.
+func TestAnOpenLoopCountsTheCallsThatWereDue(t *testing.T) {
+	const pause = 5 * time.Millisecond
+	n := 0
+	l := OpenLoop(func() {
+		if n++; n == 100 {
+			for start := time.Now(); time.Since(start) < pause; {
+			}
+		}
+	}, 10_000, 100*time.Millisecond)
+	if l.N != 1000 || n != 1000 {
+		t.Errorf("%d samples of %d calls, want 1000", l.N, n)
+	}
+	if l.Max < float64(pause) {
+		t.Errorf("the longest took %v ns, want at least %v", l.Max, pause)
+	}
+	// 50 calls were due in that time; without them p99 would not see it.
+	if l.P99 < float64(pause)/2 {
+		t.Errorf("p99 is %v ns, want those that waited in it", l.P99)
+	}
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+func TestEveryContestantStoresItsLines(t *testing.T) {
+	for _, s := range append(Scenarios(), Latency) {
+		for _, c := range s.Contestants {
+			run, err := s.Start(&c)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", s.Name, c.Name, err)
+			}
+			run.Do(1000)
+			if err := errors.Join(run.Check(), run.Close()); err != nil {
+				t.Errorf("%s, %s: %v", s.Name, c.Name, err)
+			}
+		}
+	}
+}
+
+func TestLineHas200Bytes(t *testing.T) {
+	if len(Line) != 200 || bytes.IndexByte(Line, '\n') != 199 {
+		t.Errorf("%d bytes: %q", len(Line), Line)
+	}
+}
+
+// none is a destination that takes nothing for ever.
+type none struct{}
+
+func (none) Deliver(context.Context, []nib.Record) (nib.Result, error) {
+	return nib.Result{}, errors.New("down")
+}
+
+// The check must be able to fail.
+func TestLossesAreNoticed(t *testing.T) {
+	s, err := spool.Open("", none{}, spool.Config{Size: 128 << 10, SegmentSize: 64 << 10, Drain: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2000 {
+		_ = s.WriteRecord(&nib.Record{Line: Line}) // until it is full
+	}
+	go s.Close()
+	if err := noneLost(s)(); err == nil || !strings.Contains(err.Error(), "lost") && !errors.Is(err, spool.ErrPending) {
+		t.Errorf("got %v, want a complaint", err)
+	}
+}
