@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/file"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+const jobVar = "NIB_CRASH_JOB"
+
+// A job is what a child is to do.
+type job struct {
+	Role    string
+	Board   string
+	Spool   string
+	Log     string // "": there is no destination, lines are kept
+	Round   int
+	Writers int
+	Lines   int // of each; 0: until it is told that it is enough
+	Pad     int // lines are longer by at most so much
+	Pace    time.Duration
+	Segment int64
+	Size    int64
+	MaxFile int64 // of the log file, which is rotated
+	Seed    uint64
+	Death   string
+	Cgroup  string // which the child puts itself into
+}
+
+// A report is what a child that comes to its end has to say.
+type report struct {
+	Stats  spool.Stats
+	Told   []string // errors that OnError was told
+	CPU    time.Duration
+	Memory int64 // the most that it had, in bytes
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(jobVar); text != "" {
+		var j job
+		err := json.Unmarshal([]byte(text), &j)
+		if err == nil {
+			err = roles[j.Role](&j)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, j.Role+":", err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	if err := writeTable(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// A lane is one goroutine's way into the spool: a sink that remembers what became
+// of the last line.
+type lane struct {
+	spoolSink
+	log *nib.Logger
+	err error
+	ack func() // called when the sink has returned, for lines that end the process
+}
+
+// A spoolSink is a spool, or one that a test has spoilt.
+type spoolSink interface {
+	nib.Sink
+	Flush(context.Context) error
+	NeverLogs() bool
+}
+
+func newLane(s spoolSink) *lane {
+	l := &lane{spoolSink: s}
+	l.log = nib.NewSink(l)
+	return l
+}
+
+func (l *lane) WriteRecord(r *nib.Record) error {
+	l.err = l.spoolSink.WriteRecord(r)
+	if l.err == nil && l.ack != nil {
+		l.ack()
+	}
+	return l.err
+}
+
+// A gate is a destination that refuses everything while the board says so, and else
+// hands on to another one.
+type gate struct {
+	*file.Sink
+	board *board
+}
+
+var errDown = errors.New("the destination is down")
+
+func (g *gate) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	if g.board.words[atDown].Load() != 0 {
+		return nib.Result{}, errDown
+	}
+	return g.Sink.Deliver(ctx, batch)
+}
+
+// A service is what a child has open.
+type service struct {
+	j     *job
+	board *board
+	spool *spool.Sink
+	sink  spoolSink // spool, or one that loses lines
+	file  *file.Sink
+
+	mu   sync.Mutex
+	told []string
+}
+
+// open opens everything as a service would.
+func open(j *job) (*service, error) {
+	b, err := openBoard(j.Board)
+	if err != nil {
+		return nil, err
+	}
+	v := &service{j: j, board: b}
+	onError := func(err error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.told = append(v.told, err.Error())
+	}
+	var dest nib.Destination
+	if j.Log != "" {
+		if v.file, err = file.Open(j.Log, file.Config{MaxSize: j.MaxFile, OnError: onError}); err != nil {
+			return nil, err
+		}
+		dest = &gate{v.file, b}
+	}
+	from := time.Now()
+	v.spool, err = spool.Open(j.Spool, dest, spool.Config{SegmentSize: j.Segment, Size: j.Size, OnError: onError})
+	if err != nil {
+		return nil, err
+	}
+	v.sink = v.spool
+	b.words[atOpen].Store(uint64(time.Since(from)))
+	return v, nil
+}
+
+// logAll begins to log from all goroutines.
+func (v *service) logAll() *sync.WaitGroup {
+	var wg sync.WaitGroup
+	for w := range v.j.Writers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			v.logLines(w)
+		}()
+	}
+	v.board.words[atLogging].Store(1)
+	return &wg
+}
+
+// logLines is one goroutine. A line that is refused is logged again: so in the end each
+// number stands in one line that was accepted, or in the one that was being logged.
+func (v *service) logLines(writer int) {
+	b, l := v.board, newLane(v.sink)
+	pad := newPadding(v.j.Seed, v.j.Pad)
+	for k := 0; v.j.Lines == 0 || k < v.j.Lines; {
+		if b.words[atEnough].Load() != 0 {
+			return
+		}
+		b.lane(writer, laneBegun).Store(uint64(k) + 1)
+		logLine(l.log, v.j.Round, writer, k, pad)
+		if l.err != nil {
+			b.lane(writer, laneRefused).Add(1)
+			time.Sleep(time.Millisecond) // what is in the way will not be gone at once
+			continue
+		}
+		k++
+		b.lane(writer, laneAccepted).Store(uint64(k))
+		if v.j.Pace > 0 {
+			time.Sleep(v.j.Pace)
+		}
+	}
+}
+
+// close ends the service in an orderly way, and reports.
+func (v *service) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := v.spool.Flush(ctx)
+	if e := v.spool.Close(); err == nil {
+		err = e
+	}
+	if v.file != nil {
+		if e := v.file.Close(); err == nil {
+			err = e
+		}
+	}
+	var use syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use) // it cannot fail
+	r := report{Stats: v.spool.Stats(), Told: v.told, Memory: use.Maxrss << 10,
+		CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano())}
+	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(r))
+}
+
+// roles are what children do.
+var roles = map[string]func(*job) error{
+	"log": func(j *job) error { // and come to an orderly end
+		v, err := open(j)
+		if err != nil {
+			return err
+		}
+		v.logAll().Wait()
+		return v.close()
+	},
+	"die": die,
+}
+
+// A child is a process that a test has started.
+type child struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	board *board
+	out   bytes.Buffer
+	err   bytes.Buffer
+	ended chan struct{}
+}
+
+// start starts a child; before is the beginning of its command line, as for strace.
+func start(t testing.TB, j job, b *board, before ...string) *child {
+	t.Helper()
+	j.Board = b.name
+	text, err := json.Marshal(j)
+	must(t, err)
+	self, err := os.Executable()
+	must(t, err)
+	args := append(before[:len(before):len(before)], self)
+	c := &child{t: t, cmd: exec.Command(args[0], args[1:]...), board: b, ended: make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
+	must(t, c.cmd.Start())
+	go func() {
+		_ = c.cmd.Wait() // what it says is in ProcessState
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		_ = c.cmd.Process.Kill() // it has ended, or the test has failed
+		<-c.ended
+	})
+	return c
+}
+
+// await waits until the child has come to a point, and fails if it ends before.
+func (c *child) await(what string, reached func() bool) {
+	c.t.Helper()
+	late := time.After(30 * time.Second)
+	for !reached() {
+		select {
+		case <-c.ended:
+			if !reached() {
+				c.t.Fatalf("before %s the child ended, %v:\n%s", what, c.cmd.ProcessState, &c.err)
+			}
+		case <-late:
+			c.t.Fatalf("the child does not come to %s", what)
+		case <-time.After(50 * time.Microsecond):
+		}
+	}
+}
+
+func (c *child) awaitLogging() {
+	c.t.Helper()
+	c.await("logging", func() bool { return c.board.words[atLogging].Load() != 0 })
+}
+
+// kill ends it at once.
+func (c *child) kill() {
+	c.t.Helper()
+	must(c.t, c.cmd.Process.Kill())
+	c.ends(killedBy(syscall.SIGKILL))
+}
+
+// wait returns how it has ended.
+func (c *child) wait() syscall.WaitStatus {
+	<-c.ended
+	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+func exitedWith(code int) syscall.WaitStatus         { return syscall.WaitStatus(code << 8) }
+func killedBy(sig syscall.Signal) syscall.WaitStatus { return syscall.WaitStatus(sig) }
+
+// ends waits for the end, which must be as said.
+func (c *child) ends(want syscall.WaitStatus) {
+	c.t.Helper()
+	got := c.wait()
+	if got.ExitStatus() != want.ExitStatus() || got.Signal() != want.Signal() {
+		c.t.Fatalf("the child ended with exit %d, signal %v; want exit %d, signal %v; standard error:\n%s",
+			got.ExitStatus(), got.Signal(), want.ExitStatus(), want.Signal(), &c.err)
+	}
+}
+
+// report waits for an orderly end, checks the accounts, and returns them.
+func (c *child) report() (r report) {
+	c.t.Helper()
+	c.ends(exitedWith(0))
+	must(c.t, json.Unmarshal(c.out.Bytes(), &r))
+	checkAccounts(c.t, r.Stats)
+	logged := c.board.sum(laneAccepted) + c.board.sum(laneRefused) + r.Stats.Notices
+	if r.Stats.Logged != logged {
+		c.t.Errorf("the spool says that %d lines were logged; %d were", r.Stats.Logged, logged)
+	}
+	return r
+}
+
+// checkAccounts checks that no line has left the spool uncounted.
+func checkAccounts(t testing.TB, st spool.Stats) {
+	t.Helper()
+	if in, out := st.Logged+st.Recovered, st.Delivered+st.Pending+st.Unfinished+st.Lost(); in != out {
+		t.Errorf("%d lines came in and %d are accounted for: %+v", in, out, st)
+	}
+}

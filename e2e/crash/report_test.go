@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A row is a line of the table. What it is about is written here, and what was
+// found by the test that begins it.
+type row struct {
+	id     string
+	test   string // what is done
+	method string
+	pass   string // what the figure must be
+
+	mu      sync.Mutex
+	figure  string
+	result  string // "": the test was not run
+	seconds float64
+}
+
+const (
+	passed  = "passed"
+	failed  = "**failed**"
+	skipped = "skipped"
+)
+
+// full says whether all counts are asked for.
+var full = os.Getenv("NIB_E2E") == "full"
+
+// count is how often something is done.
+func count(short, all int) int {
+	if full {
+		return all
+	}
+	return short
+}
+
+// seed is that of all chance in this run.
+var seed = func() uint64 {
+	if text := os.Getenv("NIB_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			panic("NIB_SEED is not a number: " + text)
+		}
+		return n
+	}
+	return rand.Uint64()
+}()
+
+// A run is a row while its test runs.
+type run struct {
+	*testing.T
+	row  *row
+	rng  *rand.Rand
+	seed uint64
+}
+
+// begin begins the row with an id, which is written down when t ends. A test that
+// has given no figure has failed.
+func begin(t *testing.T, id string) *run {
+	t.Helper()
+	for i := range rows {
+		if rows[i].id != id {
+			continue
+		}
+		r := &run{T: t, row: &rows[i], rng: rand.New(rand.NewPCG(seed, uint64(i))), seed: seed}
+		from := time.Now()
+		t.Cleanup(func() {
+			r.row.mu.Lock()
+			defer r.row.mu.Unlock()
+			r.row.seconds = time.Since(from).Seconds()
+			switch {
+			case t.Skipped():
+				r.row.result = skipped
+			case t.Failed():
+				r.row.result = failed
+			case r.row.figure == "":
+				r.row.result = failed
+				t.Error("the row has no figure")
+			default:
+				r.row.result = passed
+			}
+			t.Logf("row %s: %s; %s", id, r.row.result, r.row.figure)
+		})
+		return r
+	}
+	t.Fatalf("there is no row %s", id)
+	return nil
+}
+
+// found adds to the figure.
+func (r *run) found(format string, values ...any) {
+	r.row.mu.Lock()
+	defer r.row.mu.Unlock()
+	if r.row.figure != "" {
+		r.row.figure += "; "
+	}
+	r.row.figure += fmt.Sprintf(format, values...)
+}
+
+// skip ends the test and says why it cannot be done here.
+func (r *run) skip(format string, values ...any) {
+	r.Helper()
+	reason := fmt.Sprintf(format, values...)
+	r.found("%s", reason)
+	r.Skip(reason)
+}
+
+// must ends the test if something around it does not work.
+func (r *run) must(errs ...error) {
+	r.Helper()
+	must(r.T, errs...)
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const (
+	tableBegin = "<!-- results: begin -->\n"
+	tableEnd   = "<!-- results: end -->\n"
+)
+
+// table is what docs/reliability.md has between its marks.
+func table() string {
+	var b strings.Builder
+	counts := "short"
+	if full {
+		counts = "full"
+	}
+	fmt.Fprintf(&b, "Counts: %s. Seed: %d. %s, %s/%s, %d CPUs.\n\n", counts, seed, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	b.WriteString("| Row | Test | Method | Must be | Found | Result | s |\n|---|---|---|---|---|---|---|\n")
+	for i := range rows {
+		r := &rows[i]
+		result := r.result
+		if result == "" {
+			result = "not run"
+		}
+		cell := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\n", " "), "|", "\\|") }
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %.1f |\n", r.id, cell(r.test), cell(r.method), cell(r.pass), cell(r.figure), result, r.seconds)
+	}
+	return b.String()
+}
+
+// writeTable puts the table into the file that NIB_E2E_TABLE names.
+func writeTable() error {
+	name := os.Getenv("NIB_E2E_TABLE")
+	if name == "" {
+		return nil
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join("..", "..", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := bytes.Cut(text, []byte(tableBegin))
+	_, tail, ok2 := bytes.Cut(rest, []byte(tableEnd))
+	if !ok || !ok2 {
+		return errors.New(name + ": has no marks for the table")
+	}
+	return os.WriteFile(name, []byte(string(head)+tableBegin+"\n"+table()+"\n"+tableEnd+string(tail)), 0o644)
+}
