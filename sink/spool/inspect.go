@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A View is what [Inspect] saw in the directory of a spool. It does not change and
+// holds nothing open.
+type View struct {
+	Dir          string
+	ID           uint64 // of the spool; 0 if there is no segment
+	Owner        Owner
+	Segments     []SegmentInfo // those that are in use or were, oldest first
+	Spare        int64         // bytes of the segment that was made beforehand
+	Destinations []DestinationInfo
+	Bad          []string  // files that Open will move out of the way
+	Aside        []string  // files that it has moved there
+	First, Last  time.Time // of the oldest and the youngest record; zero if there is none
+
+	fs vfs.FS
+}
+
+// An Owner says whether a process has a spool open.
+type Owner int
+
+// What is known of an owner.
+const (
+	OwnerUnknown Owner = iota // the file system has no locks, or the caller has no right to look
+	NoOwner
+	OwnerAlive
+)
+
+func (o Owner) String() string {
+	return [...]string{"unknown", "none", "alive"}[o]
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// A SegmentInfo describes a segment.
+type SegmentInfo struct {
+	Number     uint64
+	Generation uint32 // which of the processes that had the spool open has made it
+	Size       int64  // bytes it should have
+	Bytes      int64  // bytes it has
+	First      uint64 // number of its first record
+	Skipped    uint64 // numbers before that no record has
+	End        uint64 // number behind its last record
+	Absent     bool   // the segment behind it is gone: the numbers up to End may have been there
+	id         identity
+}
+
+// A DestinationInfo says how far a destination is.
+type DestinationInfo struct {
+	Name    string
+	Known   bool   // its cursor is sound, and of this spool; else it begins with the oldest record
+	Settled uint64 // number of the first record that it has not settled
+	Pending uint64 // records that it has not settled; numbers without a record are counted, too
+}
+
+// Inspect looks at the spool in dir. It owns nothing, writes nothing and may be
+// called while another process has the spool open: then it shows a moment that has
+// passed. It reads the headers of all segments, the last segment, and as much as
+// it takes to find the oldest record. For an instant it takes a shared lock, to learn whether
+// someone has the spool: an Open that comes at just that time fails with
+// [ErrInUse]. The error is that of the system, or [fs.ErrNotExist] if dir is not
+// a spool.
+func Inspect(dir string) (*View, error) { return inspect(vfs.OS(), dir) }
+
+// attempts is how often something is read again that a process changes meanwhile.
+const attempts = 5
+
+var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
+
+func inspect(fsys vfs.FS, path string) (v *View, err error) {
+	d := &dir{fs: fsys, path: path}
+	for range attempts {
+		var moved bool
+		v = &View{Dir: path, fs: fsys, Owner: owner(d)}
+		if moved, err = v.list(d); err != nil {
+			return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
+		}
+		if !moved {
+			v.measure(d)
+			v.readCursors(d)
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, errMoved)
+}
+
+// owner finds out whether the lock is free. A lock file that nobody has made was
+// never locked.
+func owner(d *dir) Owner {
+	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return NoOwner
+	}
+	if err != nil {
+		return OwnerUnknown
+	}
+	defer f.Close() // gives the lock back
+	err = f.Lock(vfs.Shared)
+	switch {
+	case err == nil:
+		return NoOwner
+	case errors.Is(err, vfs.ErrLocked):
+		return OwnerAlive
+	}
+	return OwnerUnknown
+}
+
+// list reads the headers. moved says that a segment has gone between the list of
+// names and its header: what is left would look as if it was damaged.
+func (v *View) list(d *dir) (moved bool, err error) {
+	names, err := d.fs.ReadDir(d.path)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	for _, name := range names {
+		if strings.HasSuffix(name, segmentExt+badExt) {
+			v.Aside = append(v.Aside, name)
+		}
+		number, ok := segmentNumber(name)
+		found = found || ok || name == "lock"
+		if !ok {
+			continue
+		}
+		g, used, err := v.look(d, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return true, nil
+		case err != nil || g.number != number || v.ID != 0 && g.spool != v.ID:
+			v.Bad = append(v.Bad, name)
+			continue
+		}
+		v.ID = g.spool
+		if !used {
+			v.Spare += g.size
+			continue
+		}
+		s := SegmentInfo{
+			Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped,
+			End: g.first, id: g.identity,
+		}
+		if info, err := d.fs.Lstat(d.name(name)); err == nil {
+			s.Bytes = info.Size
+		}
+		v.Segments = append(v.Segments, s)
+	}
+	if !found {
+		return false, fs.ErrNotExist
+	}
+	return false, nil
+}
+
+// segmentNumber returns the number that the name of a segment has.
+func segmentNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, segmentExt)
+	number, err := strconv.ParseUint(digits, 16, 64)
+	return number, ok && err == nil && segmentName(number) == name
+}
+
+// look reads a header, again if somebody may be writing it just now.
+func (v *View) look(d *dir, name string) (g oldSegment, used bool, err error) {
+	for range attempts {
+		g, used, err = d.look(name)
+		if err == nil || v.Owner == NoOwner || !errors.Is(err, errHeader) {
+			break
+		}
+	}
+	return g, used, err
+}
+
+// measure finds out where segments end, as a start would, and the times of the oldest and the
+// youngest record.
+func (v *View) measure(d *dir) {
+	for i := range len(v.Segments) - 1 {
+		s, next := &v.Segments[i], &v.Segments[i+1]
+		s.End = max(next.First-next.Skipped, s.First)
+		s.Absent = next.Number != s.Number+1
+	}
+	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
+		s := &v.Segments[i]
+		b, _ := d.read(&oldSegment{identity: s.id}) // what cannot be read has no end either
+		sc := newScanner(b, s.id, s.First)
+		for {
+			rec, _, ok := sc.next()
+			if !ok {
+				break
+			}
+			v.Last = time.Unix(0, int64(le.Uint64(rec[16:])))
+		}
+		if i == len(v.Segments)-1 {
+			s.End = sc.want
+		}
+	}
+	for r, g := range v.Records(0) {
+		if g.Kind == 0 {
+			v.First = time.Unix(0, r.Time)
+			break
+		}
+	}
+}
+
+// readCursors reads how far the destinations are.
+func (v *View) readCursors(d *dir) {
+	files, _ := d.fs.ReadDir(d.path) // it was there a moment ago
+	for _, base := range files {
+		name, ok := strings.CutSuffix(base, ".cursor")
+		if !ok || name == "" {
+			continue
+		}
+		i := DestinationInfo{Name: name}
+		i.Settled, i.Known = v.readCursor(d, base)
+		i.Pending = v.numbers(i.Settled)
+		v.Destinations = append(v.Destinations, i)
+	}
+}
+
+func (v *View) readCursor(d *dir, base string) (seq uint64, known bool) {
+	f, err := d.fs.Open(d.name(base), os.O_RDONLY, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	var youngest uint64
+	for i := range int64(2) {
+		b := make([]byte, slotSize)
+		if n, _ := f.ReadAt(b, i*slotGap); n < slotSize {
+			continue
+		}
+		if count, p, ok := readSlot(b); ok && count >= youngest {
+			youngest, seq, known = count, p.seq, p.spool == v.ID
+		}
+	}
+	if !known {
+		seq = 0
+	}
+	return seq, known
+}
+
+// numbers counts the numbers from one on that are in the segments.
+func (v *View) numbers(from uint64) (n uint64) {
+	for i := range v.Segments {
+		s := &v.Segments[i]
+		n += s.End - min(max(s.First, from), s.End)
+	}
+	return n
+}
+
+// Pending is how many records the destination called name has not settled, all
+// of them if it has no cursor. Numbers without a record are counted, too.
+func (v *View) Pending(name string) uint64 { return v.numbers(v.settled(name)) }
+
+// settled is the number of the first record that a destination has not settled.
+func (v *View) settled(name string) uint64 {
+	for i := range v.Destinations {
+		if d := &v.Destinations[i]; d.Name == name {
+			return d.Settled
+		}
+	}
+	return 0
+}
+
+// Numbers is how many numbers the segments have, those without a record included.
+func (v *View) Numbers() uint64 { return v.numbers(0) }
+
+// Bytes is how many bytes the segments take.
+func (v *View) Bytes() int64 {
+	n := v.Spare
+	for i := range v.Segments {
+		n += v.Segments[i].Bytes
+	}
+	return n
+}
+
+// Find returns the directories of spools: root if it is one, else those in it, and in
+// the directories in it, sorted. Links are not followed, and what cannot be read is left out,
+// but for root.
+func Find(root string) ([]string, error) {
+	if _, err := os.ReadDir(root); err != nil {
+		return nil, fmt.Errorf("nib/spool: find: %w", err)
+	}
+	return find(root, 2), nil
+}
+
+func find(dir string, deeper int) (found []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if _, ok := segmentNumber(e.Name()); ok || e.Name() == "lock" && e.Type().IsRegular() {
+			return []string{dir}
+		}
+	}
+	for _, e := range entries {
+		if e.IsDir() && deeper > 0 {
+			found = append(found, find(filepath.Join(dir, e.Name()), deeper-1)...)
+		}
+	}
+	return found
+}

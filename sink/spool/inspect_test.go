@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A finding is what Records yields in all.
+type finding struct {
+	lines [][]byte
+	seqs  []uint64
+	gaps  map[GapKind]uint64 // numbers
+	kinds map[GapKind]int    // places
+}
+
+func walkAll(v *View, from uint64) finding {
+	f := finding{gaps: map[GapKind]uint64{}, kinds: map[GapKind]int{}}
+	for r, g := range v.Records(from) {
+		if g.Kind != 0 {
+			f.gaps[g.Kind] += g.Numbers
+			f.kinds[g.Kind]++
+			continue
+		}
+		f.lines, f.seqs = append(f.lines, r.Line), append(f.seqs, r.Seq)
+	}
+	return f
+}
+
+func inspected(t testing.TB, dir string) *View {
+	t.Helper()
+	v, err := Inspect(dir)
+	must(t, err)
+	return v
+}
+
+// state is all that a look from outside could change.
+func state(t testing.TB, dir string) string {
+	t.Helper()
+	var b bytes.Buffer
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		info, err := e.Info()
+		must(t, err)
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		must(t, err)
+		fmt.Fprintln(&b, e.Name(), info.Mode(), info.ModTime().UnixNano(), len(data), string(data))
+	}
+	return b.String()
+}
+
+// TestInspectShowsTheOwner looks at a spool while it is open and afterwards.
+func TestInspectShowsTheOwner(t *testing.T) {
+	dir := spoolDir(t)
+	begin := time.Now()
+	f := &far{}
+	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		if batch[0].Seq > 3 {
+			return nib.Result{}, errDown, true
+		}
+		return nib.Result{Accepted: 3}, nil, false
+	})
+	s := open(t, dir, f, Config{Name: "far", SegmentSize: minSegment, Drain: time.Millisecond})
+	for n := range 10 {
+		r := record(nib.LevelInfo, n, 100)
+		r.Time = begin.Add(time.Duration(n) * time.Second).UnixNano()
+		must(t, s.WriteRecord(r))
+	}
+	for s.position() != 4 {
+		awaitNext(s)
+	}
+	v := inspected(t, dir)
+	if v.Owner != OwnerAlive || v.Numbers() != 10 {
+		t.Errorf("open: got owner %v and %d numbers, want alive and 10", v.Owner, v.Numbers())
+	}
+	if err := s.Close(); !errors.Is(err, ErrPending) {
+		t.Errorf("got %v, want ErrPending", err)
+	}
+	before := state(t, dir)
+	v = inspected(t, dir)
+	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
+	if v.Owner != NoOwner || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.id {
+		t.Errorf("closed: got %+v", v)
+	}
+	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {
+		t.Errorf("got times from %v to %v, want from %v and 9 s", v.First, v.Last, begin)
+	}
+	if got := walkAll(v, 0); len(got.lines) != 10 || len(got.gaps) != 0 {
+		t.Errorf("got %d records and the gaps %v", len(got.lines), got.gaps)
+	}
+	n := uint64(4)
+	for r := range v.Unsettled("far") {
+		if r.Seq != n || r.Spool != s.id {
+			t.Errorf("got number %d of spool %x, want %d of %x", r.Seq, r.Spool, n, s.id)
+		}
+		n++
+	}
+	if n != 11 || v.Pending("far") != 7 || v.Pending("another") != 10 {
+		t.Errorf("got records up to %d, %d and %d pending; want 11, 7 and 10", n, v.Pending("far"), v.Pending("another"))
+	}
+	if state(t, dir) != before {
+		t.Error("Inspect has changed something")
+	}
+}
+
+// TestInspectSeesWhatAStartDelivers compares it with a start, for all the damage of
+// the other tests. A start counts as damaged what is in an absent segment.
+func TestInspectSeesWhatAStartDelivers(t *testing.T) {
+	root := spoolDir(t)
+	damagedOnes := 0
+	for seed := range images() {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		w := newWorld(rng, bootLabel())
+		w.save(t, root)
+		files, err := os.ReadDir(root)
+		must(t, err)
+		for range rng.IntN(3) {
+			f := filepath.Join(root, files[rng.IntN(len(files))].Name())
+			if _, err := os.Lstat(f); err == nil {
+				harm(t, rng, f)
+			}
+		}
+		v, err := Inspect(root)
+		if errors.Is(err, fs.ErrNotExist) {
+			must(t, os.RemoveAll(root)) // all segments were removed
+			continue
+		}
+		must(t, err)
+		got := walkAll(v, 0)
+		lines, st := startOn(t, root)
+		var lost uint64
+		for _, d := range st.Dropped {
+			lost += d.Lines
+		}
+		if !slices.EqualFunc(got.lines, lines, bytes.Equal) {
+			t.Errorf("seed %d: got %d records, a start delivers %d", seed, len(got.lines), len(lines))
+		}
+		missing := got.gaps[GapUnfinished] + got.gaps[GapDamaged] + got.gaps[GapAbsent]
+		if missing != lost+st.Unfinished || len(v.Bad) != st.Bad {
+			t.Errorf("seed %d: got the gaps %v and %d bad files, a start counts %+v", seed, got.gaps, len(v.Bad), st)
+		}
+		if !slices.IsSorted(got.seqs) {
+			t.Errorf("seed %d: out of order", seed)
+		}
+		damagedOnes += got.kinds[GapDamaged]
+		must(t, os.RemoveAll(root))
+		if t.Failed() {
+			return
+		}
+	}
+	if damagedOnes == 0 {
+		t.Error("no image was damaged")
+	}
+}
+
+// A keeper writes n lines to a spool of small segments and closes it.
+func keeper(t *testing.T, n int) (dir string) {
+	t.Helper()
+	dir = spoolDir(t)
+	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20})
+	for i := range n {
+		must(t, s.WriteRecord(record(nib.LevelInfo, i, 200)))
+	}
+	must(t, s.Close())
+	return dir
+}
+
+// TestGaps harms a spool of three segments and looks at what is found.
+func TestGaps(t *testing.T) {
+	const lines = 700 // 247 in a segment
+	for _, c := range []struct {
+		name    string
+		harm    func(t *testing.T, names []string)
+		kind    GapKind
+		numbers uint64
+	}{
+		{"a bit in a line", func(t *testing.T, names []string) { flip(t, names[0], headerSize+100) }, GapDamaged, 1},
+		{"a bit in the last line", func(t *testing.T, names []string) { flip(t, names[2], headerSize+int64(align(recordHead+200))*205+100) }, GapDamaged, 0},
+		{"a segment is gone", func(t *testing.T, names []string) { must(t, os.Remove(names[1])) }, GapAbsent, 247},
+		{"a segment is cut", func(t *testing.T, names []string) {
+			must(t, os.Truncate(names[0], headerSize+2*int64(align(recordHead+200))))
+		}, GapDamaged, 245},
+		{"the last segment is cut", func(t *testing.T, names []string) { must(t, os.Truncate(names[2], headerSize)) }, GapDamaged, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := keeper(t, lines)
+			names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+			must(t, err)
+			if len(names) != 3 {
+				t.Fatalf("got %d segments, want 3", len(names))
+			}
+			c.harm(t, names)
+			got := walkAll(inspected(t, dir), 0)
+			if got.kinds[c.kind] != 1 || len(got.kinds) != 1 || got.gaps[c.kind] != c.numbers {
+				t.Errorf("got the gaps %v in %v places, want %d of kind %v", got.gaps, got.kinds, c.numbers, c.kind)
+			}
+			if c.numbers > 0 && len(got.lines) != lines-int(c.numbers) {
+				t.Errorf("got %d records", len(got.lines))
+			}
+		})
+	}
+}
+
+func flip(t *testing.T, name string, at int64) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	must(t, err)
+	b[at] ^= 4
+	must(t, os.WriteFile(name, b, 0o600))
+}
+
+// TestRemovedMeanwhile deletes a segment between Inspect and Records.
+func TestRemovedMeanwhile(t *testing.T) {
+	dir := keeper(t, 700)
+	v := inspected(t, dir)
+	must(t, os.Remove(filepath.Join(dir, segmentName(v.Segments[0].Number))))
+	got := walkAll(v, 0)
+	if got.gaps[GapRemoved] != 247 || len(got.gaps) != 1 || len(got.lines) != 453 {
+		t.Errorf("got %d records and the gaps %v, want 453 and 247 removed", len(got.lines), got.gaps)
+	}
+	if got := walkAll(v, 690); len(got.lines) != 11 || len(got.gaps) != 0 {
+		t.Errorf("from 690: got %d records and the gaps %v, want 11 and none", len(got.lines), got.gaps)
+	}
+}
+
+// TestInspectWhileWritten looks at a spool that is written, delivered and deleted
+// meanwhile: nothing is damaged or absent, and the records follow one another.
+func TestInspectWhileWritten(t *testing.T) {
+	dir := spoolDir(t)
+	s := open(t, dir, &far{}, Config{SegmentSize: minSegment, Size: 1 << 20,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	var stop atomic.Bool
+	ended := make(chan error, 4)
+	for w := range cap(ended) {
+		go func() {
+			for n := 0; !stop.Load(); n++ {
+				if err := s.WriteRecord(record(nib.LevelInfo, w, 40+n%300)); err != nil {
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+	}
+	records := 0
+	for range 40 {
+		v := inspected(t, dir)
+		if v.Owner != OwnerAlive || len(v.Bad) > 0 {
+			t.Errorf("got owner %v and the bad files %v", v.Owner, v.Bad)
+		}
+		got := walkAll(v, 0)
+		records += len(got.lines)
+		for kind, n := range got.gaps {
+			if kind != GapRemoved && kind != GapUnfinished {
+				t.Errorf("got %d numbers that are %v", n, kind)
+			}
+		}
+		if !slices.IsSorted(got.seqs) {
+			t.Error("out of order")
+		}
+	}
+	stop.Store(true)
+	for range cap(ended) {
+		must(t, <-ended)
+	}
+	if records == 0 {
+		t.Error("no record was ever seen")
+	}
+	must(t, s.Flush(context.Background()))
+}
+
+// TestInspectErrors looks where no spool is, and where the system does not let it.
+func TestInspectErrors(t *testing.T) {
+	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
+		if _, err := Inspect(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("got %v, want fs.ErrNotExist", err)
+		}
+	}
+	dir := keeper(t, 10)
+	v, err := inspect(unreadable{vfs.OS()}, dir)
+	must(t, err)
+	if v.Owner != OwnerUnknown || len(v.Bad) != 1 {
+		t.Errorf("got owner %v and the bad files %v, want unknown and 1", v.Owner, v.Bad)
+	}
+}
+
+// unreadable refuses to open files.
+type unreadable struct{ vfs.FS }
+
+func (unreadable) Open(string, int, fs.FileMode) (vfs.File, error) { return nil, fs.ErrPermission }
+
+func TestFind(t *testing.T) {
+	root := t.TempDir()
+	for _, d := range []string{"a/lock", "b/c/0000000000000001.seg", "b/d/lock", "e/f/g/lock", "h/other"} {
+		must(t, os.MkdirAll(filepath.Join(root, filepath.Dir(d)), 0o700), os.WriteFile(filepath.Join(root, d), nil, 0o600))
+	}
+	for dir, want := range map[string][]string{
+		"": {"a", "b/c", "b/d"}, "a": {"a"}, "b": {"b/c", "b/d"}, "e": {"e/f/g"}, "h": nil,
+	} {
+		got, err := Find(filepath.Join(root, dir))
+		must(t, err)
+		for i := range got {
+			got[i], _ = filepath.Rel(root, got[i])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in %q: got %q, want %q", dir, got, want)
+		}
+	}
+	if _, err := Find(filepath.Join(root, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want fs.ErrNotExist", err)
+	}
+}

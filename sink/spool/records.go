@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+
+	"github.com/nib-log/nib"
+)
+
+// A Gap is a range of numbers without a record.
+type Gap struct {
+	First   uint64 // the first number
+	Numbers uint64 // how many; 0 at the end of the last segment, where nobody knows
+	Kind    GapKind
+	Err     error // for GapUnreadable
+}
+
+// A GapKind says why numbers have no record.
+type GapKind int
+
+// The kinds of gaps.
+const (
+	GapUnfinished GapKind = iota + 1 // their calls did not return, or not yet if someone has the spool open
+	GapDamaged                       // the file does not say any more what was written
+	GapAbsent                        // their segment was not there
+	GapRemoved                       // their segment was deleted after Inspect
+	GapUnreadable                    // the system does not let their segment be read
+)
+
+func (k GapKind) String() string {
+	if k < GapUnfinished || k > GapUnreadable {
+		return "none"
+	}
+	return [...]string{"unfinished", "damaged", "absent", "removed", "unreadable"}[k-GapUnfinished]
+}
+
+// Unsettled returns the records, and gaps, that the destination called name
+// has not settled: all of them if it has no cursor. See [View.Records].
+func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
+	return v.Records(v.settled(name))
+}
+
+// Records returns the records from a number on, up to the last one that Inspect saw, and
+// what is missing between them: with a record the Gap has Kind 0, with a Gap the record has
+// no Line. It reads one segment at a time into memory. The bytes of a record belong
+// to the caller. A process that has the spool open is not disturbed, and what it
+// writes in that moment is read again before it is taken for damaged.
+func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
+	return func(yield func(nib.Record, Gap) bool) {
+		names := map[string]string{}
+		for i := range v.Segments {
+			s := &v.Segments[i]
+			w := walk{v: v, s: s, from: from, names: names, yield: yield, last: i == len(v.Segments)-1}
+			if (s.End > from || w.last) && !w.run() {
+				return
+			}
+		}
+	}
+}
+
+// A walk goes through one segment.
+type walk struct {
+	v     *View
+	s     *SegmentInfo
+	last  bool   // there is no segment behind it
+	from  uint64 // numbers before are left out
+	names map[string]string
+	yield func(nib.Record, Gap) bool
+}
+
+// run reports whether the next segment is wanted.
+func (w *walk) run() bool {
+	s := w.s
+	b, err := w.read()
+	sc := newScanner(b, s.id, s.First)
+	for tries := 0; ; {
+		before := *sc
+		rec, gap, ok := sc.next()
+		if gap.damaged && w.v.Owner != NoOwner && tries < attempts {
+			tries++ // it may have been read while it was written
+			again, _ := w.read()
+			before.b = again
+			*sc = before
+			continue
+		}
+		seq := sc.want - 1 // of rec
+		if !ok || seq >= s.End {
+			return w.end(before.want, gap.damaged && !ok, err)
+		}
+		if !w.gap(before.want, seq, w.kind(gap.damaged, nil)) {
+			return false
+		}
+		if seq >= w.from && !w.record(rec, seq) {
+			return false
+		}
+	}
+}
+
+// read returns a copy of the segment.
+func (w *walk) read() ([]byte, error) {
+	return (&dir{fs: w.v.fs, path: w.v.Dir}).read(&oldSegment{identity: w.s.id})
+}
+
+// record yields a record.
+func (w *walk) record(rec []byte, seq uint64) bool {
+	r, ok := decode(rec, false, w.names)
+	if !ok {
+		return w.gap(seq, seq+1, Gap{Kind: GapDamaged})
+	}
+	r.Spool = w.v.ID
+	return w.yield(r, Gap{})
+}
+
+// end yields what is missing behind the last record. Nobody knows the numbers of
+// what is damaged at the end of the last segment.
+func (w *walk) end(want uint64, damaged bool, err error) bool {
+	damaged = damaged || w.s.Bytes < w.s.Size
+	g := w.kind(damaged, err)
+	if want < w.s.End {
+		return w.gap(want, w.s.End, g)
+	}
+	if w.last && g.Kind != GapUnfinished {
+		g.First = want
+		return w.yield(nib.Record{}, g)
+	}
+	return true
+}
+
+// kind says why numbers are missing.
+func (w *walk) kind(damaged bool, err error) Gap {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Gap{Kind: GapRemoved}
+	case err != nil:
+		return Gap{Kind: GapUnreadable, Err: err}
+	case damaged:
+		return Gap{Kind: GapDamaged}
+	}
+	return Gap{Kind: GapUnfinished}
+}
+
+// gap yields the numbers from first to end, without those that are not wanted.
+func (w *walk) gap(first, end uint64, g Gap) bool {
+	first = max(first, w.from)
+	if first >= end {
+		return true
+	}
+	if end == w.s.End && w.s.Absent && g.Kind == GapUnfinished {
+		g.Kind = GapAbsent
+	}
+	g.First, g.Numbers = first, end-first
+	return w.yield(nib.Record{}, g)
+}
