@@ -62,14 +62,19 @@ func TestRunRefusesWorkThatIsNestedTooDeep(t *testing.T) {
 }
 
 func TestRunRefusesMoreThanALimitAtOnce(t *testing.T) {
+	for running.Load() > 0 { // what other tests have started is about to be discounted
+		runtime.Gosched()
+	}
 	release := make(chan struct{})
 	var group sync.WaitGroup
-	for range maxRunning {
+	for i := range maxRunning {
 		group.Add(1)
-		Run(func() {
+		if !Run(func() {
 			defer group.Done()
 			<-release
-		}, 0)
+		}, 0) {
+			t.Fatalf("refused number %d, want %d to be taken", i, maxRunning)
+		}
 	}
 	if Run(func() {}, long) {
 		t.Error("got true, want false")
@@ -77,7 +82,7 @@ func TestRunRefusesMoreThanALimitAtOnce(t *testing.T) {
 	close(release)
 	group.Wait()
 	for running.Load() > 0 { // what has returned is about to be discounted
-		Run(func() {}, 0)
+		runtime.Gosched()
 	}
 	if !Run(func() {}, long) {
 		t.Error("got false once all had returned, want true")
