@@ -89,6 +89,7 @@ func (d *delivery) fill() (ended, busy bool) {
 		return d.fillOld(), false
 	}
 	if d.live == nil {
+		<-d.s.safe
 		d.s.mu.Lock()
 		d.live = d.s.queue[0]
 		d.s.queue = d.s.queue[1:]
@@ -96,7 +97,7 @@ func (d *delivery) fill() (ended, busy bool) {
 		d.at, d.want = headerSize, d.live.first
 		d.skip(d.live.first)
 	}
-	return d.fillLive(d.live)
+	return d.fillGuarded(d.live)
 }
 
 // fillLive reads from a segment of this process.
@@ -107,7 +108,12 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 			return final, false
 		}
 		if !g.committed(d.at) {
-			return false, true
+			v, ok := d.s.voided(g, d.at)
+			if !ok || len(d.batch) > 0 {
+				return false, !ok
+			}
+			d.stepOver(v)
+			continue
 		}
 		rec, seq, ok := recordAt(g.b[:end], d.at, g.gen, g.crc)
 		switch {
@@ -139,11 +145,7 @@ func (d *delivery) lost(g *segment, end int) {
 		d.settle(1, 1)
 		return
 	}
-	g.seal()
-	end, next, _ := g.claimed()
-	g.drop = nil
-	d.settle(next-d.want, next-d.want)
-	d.at, d.want = end, next
+	d.abandonRest(g)
 }
 
 // leads says whether the record behind a damaged one is at offset at.

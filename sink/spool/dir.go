@@ -20,6 +20,7 @@ import (
 const (
 	segmentExt = ".seg"
 	madeExt    = ".seg.tmp"
+	madeSuffix = ".tmp"
 	badExt     = ".bad"
 )
 
@@ -34,6 +35,8 @@ type dir struct {
 	boot  uint64
 	last  uint64 // number of the last segment
 	bad   int    // files moved out of the way
+
+	unmapped bool // segments are written, not mapped: see twin
 }
 
 // An oldSegment is one that another process has left.
@@ -47,9 +50,6 @@ type oldSegment struct {
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
 func openDir(fsys vfs.FS, path string) (d *dir, old []oldSegment, err error) {
-	if !mapped {
-		return nil, nil, errors.ErrUnsupported
-	}
 	d = &dir{fs: fsys, path: path, boot: bootLabel()}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
@@ -171,46 +171,6 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 		err = nil
 	}
 	return b[:n&^7], err
-}
-
-// create makes a segment in the order that docs/spool-format.md gives.
-func (d *dir) create(number uint64, size int64) (g *segment, err error) {
-	id := identity{d.spool, number, d.gen, d.boot, size}
-	made, name := d.name(segmentName(number)+".tmp"), d.name(segmentName(number))
-	_ = d.fs.Remove(made) // what is in it must be zeros
-	f, err := d.fs.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // the mapping stays
-	defer func() {
-		if err != nil {
-			_ = d.fs.Remove(made) // the next start removes it as well
-		}
-	}()
-	head := make([]byte, 64)
-	putHeader(head, id)
-	if err = f.Preallocate(size); err != nil {
-		return nil, err
-	}
-	if _, err = f.WriteAt(head, 0); err != nil {
-		return nil, err
-	}
-	if err = f.Sync(); err != nil {
-		return nil, err
-	}
-	b, drop, err := mapFile(f, int(size))
-	if err != nil {
-		return nil, err
-	}
-	if err = d.fs.Rename(made, name); err == nil {
-		err = d.fs.SyncDir(d.path)
-	}
-	if err != nil {
-		drop()
-		return nil, err
-	}
-	return newSegment(b, id, drop), nil
 }
 
 func (d *dir) remove(number uint64) error {

@@ -81,8 +81,12 @@ func (s *Sink) install() {
 	old, g := s.active.Load(), s.next
 	old.seal()
 	_, first, _ := old.claimed()
-	g.begin(start{first: first})
-	s.notice(g)
+	if g.begin(start{first: first}) {
+		s.notice(g)
+	} else {
+		g.seal() // the call that is here comes back
+		s.stats.Retired++
+	}
 	s.queue = append(s.queue, g)
 	s.next = nil
 	s.active.Store(g)
@@ -118,8 +122,7 @@ func (s *Sink) dropFull(r *nib.Record) error {
 	return s.drop(r, full, ErrFull)
 }
 
-// create makes a segment: on the heap, or in a file that is mapped. A twin that
-// writes with pwrite(2) would be a third kind.
+// create makes a segment: on the heap, or in a file.
 func (s *Sink) create(number uint64) (*segment, error) {
 	if s.dir == nil {
 		return newSegment(make([]byte, s.c.SegmentSize), identity{spool: s.id, number: number, gen: 1, size: s.c.SegmentSize}, nil), nil
@@ -127,8 +130,27 @@ func (s *Sink) create(number uint64) (*segment, error) {
 	return s.dir.create(number, s.c.SegmentSize)
 }
 
+// firstSegment makes the segment that a process begins with.
+func (s *Sink) firstSegment(first start) (g *segment, err error) {
+	if s.dir == nil {
+		g, err = s.create(s.number + 1)
+	} else {
+		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
+	}
+	if err == nil && !g.begin(first) {
+		err = errGone
+	}
+	return g, err
+}
+
 // makeSegments keeps one segment ahead, until Close.
 func (s *Sink) makeSegments() {
+	if s.finish != nil {
+		if err := s.finish(); err != nil {
+			s.fault("sync the first segment", err)
+		}
+	}
+	close(s.safe)
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
 	for {

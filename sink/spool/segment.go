@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
@@ -22,8 +23,16 @@ type segment struct {
 	start
 	b    []byte
 	crc  uint32 // seed of the checksums
-	drop func() // gives b back; nil for the heap
+	drop func() // the reader has done with b; nil in memory
 	told tally  // what the notice in it tells of
+
+	free    func()       // gives b back
+	holders atomic.Int32 // the reader and the copier; the last one calls free
+	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
+
+	broken atomic.Bool      // b or its file failed: see Sink.retire
+	voids  map[int]voidance // by offset, the claims whose lines went elsewhere; Sink.mu protects it
+	passed bool             // the reader has given up, as said in retire; Sink.mu protects it
 
 	_    [64]byte // tail changes with each record, and the fields above never
 	tail atomic.Uint64
@@ -35,18 +44,38 @@ const (
 	oneRecord = uint64(1) << 32
 )
 
-// newSegment makes a segment of b, which is all zeros. Its header is written.
-func newSegment(b []byte, id identity, drop func()) *segment {
-	g := &segment{identity: id, b: b, crc: id.seed(), drop: drop}
-	putHeader(b, id)
+// newSegment makes a segment of b, which is all zeros, but for the header if it is a
+// file. free gives b back, and is nil in memory.
+func newSegment(b []byte, id identity, free func()) *segment {
+	g := &segment{identity: id, b: b, crc: id.seed(), free: free}
+	if free == nil {
+		putHeader(b, id)
+	} else {
+		g.drop = g.letGo
+		g.hold()
+	}
 	g.tail.Store(headerSize / 8)
 	return g
 }
 
-// begin takes the segment into use. Nobody else knows it yet.
-func (g *segment) begin(s start) {
+// hold keeps b until letGo is called as often. The first holder is there from the
+// beginning.
+func (g *segment) hold() { g.holders.Add(1) }
+
+// letGo gives b back when nobody holds it any more.
+func (g *segment) letGo() {
+	if g.holders.Add(-1) == 0 {
+		g.free()
+	}
+}
+
+// begin takes the segment into use. Nobody else knows it yet. If it reports false
+// the segment is broken, and takes no records.
+func (g *segment) begin(s start) (ok bool) {
+	defer g.endGuard(debug.SetPanicOnFault(true))
 	g.start = s
 	putStart(g.b, g.crc, s)
+	return g.header(64, 88) == nil
 }
 
 // fits says whether a record can be in a segment of this size at all.
@@ -72,7 +101,21 @@ func (g *segment) reserve(size int) (at int, seq uint64, ok bool) {
 // so that a reader after a crash can step over it. What runs in between is this
 // function and nothing of the user's. Afterwards the writer does not touch the
 // segment again: whoever has seen all records committed may unmap it.
-func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) {
+//
+// It reports false if b is a mapping that is gone, or the file of a twin failed:
+// then there is no such record, and there will be none.
+func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) bool {
+	switch {
+	case g.free == nil:
+		g.put(at, size, seq, r, message)
+		return true
+	case g.twin != nil:
+		return g.twin.write(g, at, size, seq, r, message)
+	}
+	return g.writeMapped(at, size, seq, r, message)
+}
+
+func (g *segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	b := g.b[at : at+size : at+size]
 	w := word(b, 0)
 	w.Store(stored(uint64(uint32(-int32(size)))))

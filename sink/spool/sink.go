@@ -57,6 +57,9 @@ type Sink struct {
 	told    tally // those of dropped that a notice has told of
 	said    map[string]time.Time
 
+	finish func() error  // what is left to do for the first segment; nil in memory
+	safe   chan struct{} // closed when that is done: then what is in it may be delivered
+
 	wakeup chan struct{} // to the delivering goroutine
 	more   chan struct{} // to the one that makes segments
 	ctx    context.Context
@@ -90,6 +93,7 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 		more:    make(chan struct{}, 1),
 		done:    make(chan struct{}),
 		made:    make(chan struct{}),
+		safe:    make(chan struct{}),
 		said:    map[string]time.Time{},
 		keep:    dest == nil,
 	}
@@ -104,7 +108,7 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 			return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
 		}
 	}
-	g, err := s.create(s.number + 1)
+	g, err := s.firstSegment(first)
 	if err != nil {
 		s.release(d)
 		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
@@ -112,7 +116,6 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	s.number++
 	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
 	s.opened = first.first
-	g.begin(first)
 	s.queue = append(s.queue, g)
 	s.active.Store(g)
 	s.more <- struct{}{}
@@ -137,7 +140,10 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	for {
 		g := s.active.Load()
 		if at, seq, ok := g.reserve(size); ok {
-			g.write(at, size, seq, r, message)
+			if !g.write(at, size, seq, r, message) {
+				s.retire(g, at, size)
+				continue
+			}
 			if s.idle.Load() {
 				s.wake()
 			}

@@ -18,3 +18,9 @@ func word(b []byte, at int) *atomic.Uint64 {
 	p := b[at : at+8 : at+8]
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
+
+// within says whether an address lies in b. The address of b is compared, not used.
+func within(addr uintptr, b []byte) bool {
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return addr >= begin && addr-begin < uintptr(len(b))
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/nib-log/nib"
+)
+
+// A page of a mapping that has no page of the file behind it any more, because
+// someone has truncated the file or the disk cannot be read, makes the system
+// send SIGBUS, which ends a Go program. debug.SetPanicOnFault turns it into
+// a panic of the goroutine at fault, for some nanoseconds per access. Every access to
+// a mapping is guarded in this way, and only those.
+
+// writeMapped is write for a mapping.
+func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool) {
+	defer g.endGuard(debug.SetPanicOnFault(true))
+	g.put(at, size, seq, r, message)
+	return true
+}
+
+// endGuard is deferred with what SetPanicOnFault has returned. It ends a panic that
+// was caused by an access to the segment, and no other: the bytes of a line may be in a
+// mapping of the user's.
+func (g *segment) endGuard(before bool) {
+	debug.SetPanicOnFault(before)
+	if p := recover(); p != nil && !g.isFault(p) {
+		panic(p)
+	}
+}
+
+// isFault says whether p is the panic of an access to the segment.
+func (g *segment) isFault(p any) bool {
+	fault, ok := p.(interface{ Addr() uintptr })
+	return ok && g.free != nil && g.twin == nil && within(fault.Addr(), g.b)
+}
+
+// A voidance is a claim that did not become a record.
+type voidance struct {
+	size    int
+	counted bool // its number is among Sink.skips
+}
+
+// retire ends the use of a segment in which the claim at offset at could not become a
+// record, and voids that: its line is going to get another number.
+//
+// A reader that has given the segment up has counted the number as damaged.
+// Then it remains so, and the line is counted as logged twice.
+func (s *Sink) retire(g *segment, at, size int) {
+	g.seal()
+	s.mu.Lock()
+	if !g.broken.Load() {
+		g.voids = map[int]voidance{}
+		g.broken.Store(true)
+		s.stats.Retired++
+	}
+	g.voids[at] = voidance{align(size), !g.passed}
+	if !g.passed {
+		s.stats.Logged--
+		s.skips++
+	}
+	s.broadcast()
+	s.mu.Unlock()
+	s.idle.Store(false)
+	s.poke()
+	s.report("write to a segment", g.fault())
+}
+
+var errGone = errors.New("a page of the file is gone, or cannot be read")
+
+// fault says why g is broken.
+func (g *segment) fault() error {
+	if t := g.twin; t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.err
+	}
+	return errGone
+}
+
+// voided returns the claim at offset at of g if it is void.
+func (s *Sink) voided(g *segment, at int) (v voidance, ok bool) {
+	if !g.broken.Load() {
+		return v, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok = g.voids[at]
+	return v, ok
+}
+
+// giveUp is called when the records of g cannot be read from offset at on. It
+// returns where the claims end, the number behind them, and how many of them from
+// at on are void. Writers may still be at work there, so g is never unmapped.
+func (s *Sink) giveUp(g *segment, at int) (end int, next, void uint64) {
+	g.seal()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g.drop, g.passed = nil, true
+	for offset, v := range g.voids {
+		if offset >= at && v.counted {
+			void++
+		}
+	}
+	end, next, _ = g.claimed()
+	return end, next, void
+}
+
+// fillGuarded is fillLive for a mapping that may be gone. What was read before
+// a fault is delivered first.
+func (d *delivery) fillGuarded(g *segment) (ended, busy bool) {
+	defer d.endGuard(g, debug.SetPanicOnFault(true))
+	return d.fillLive(g)
+}
+
+func (d *delivery) endGuard(g *segment, before bool) {
+	debug.SetPanicOnFault(before)
+	p := recover()
+	switch {
+	case p == nil:
+	case !g.isFault(p):
+		panic(p)
+	case len(d.batch) == 0:
+		d.s.fault("read a segment", errGone)
+		d.abandonRest(g)
+	}
+}
+
+// abandonRest settles what is left of a segment of which nothing more is known.
+func (d *delivery) abandonRest(g *segment) {
+	end, next, void := d.s.giveUp(g, d.at)
+	missing := next - d.want - void
+	d.pass(void)
+	d.settle(missing, missing)
+	d.at, d.want = end, next
+}
+
+// stepOver steps over a claim that is void.
+func (d *delivery) stepOver(v voidance) {
+	d.at, d.want = d.at+v.size, d.want+1
+	if v.counted {
+		d.pass(1)
+	} else {
+		d.settle(1, 1)
+	}
+}
+
+// pass moves the position over numbers that have no record, as those whose lines went
+// elsewhere: they are among Sink.skips.
+func (d *delivery) pass(n uint64) {
+	s := d.s
+	if n == 0 || d.dest == nil {
+		return
+	}
+	s.mu.Lock()
+	s.settled += n
+	s.skips -= n
+	s.broadcast()
+	s.mu.Unlock()
+	d.note()
+}

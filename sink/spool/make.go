@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// create makes a segment in the order that docs/spool-format.md gives.
+func (d *dir) create(number uint64, size int64) (*segment, error) {
+	g, f, err := d.make(number, size)
+	if err != nil {
+		return nil, err
+	}
+	err = f.Sync()
+	if err == nil {
+		err = touch(g)
+	}
+	if err == nil {
+		err = d.publish(number)
+	}
+	if err != nil {
+		d.unmake(g)
+		return nil, err
+	}
+	d.closeMapped(g, f)
+	return g, nil
+}
+
+// begin makes the first segment of a process, which is used at once: what
+// create does to be safe from a loss of power, and quick, finish does afterwards. Nothing of
+// it may be delivered before.
+func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
+	g, f, err := d.make(number, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = d.fs.Rename(d.name(segmentName(number)+madeSuffix), d.name(segmentName(number))); err != nil {
+		d.unmake(g)
+		return nil, nil, err
+	}
+	return g, func() error {
+		defer d.closeMapped(g, f)
+		err := f.Sync()
+		if err == nil {
+			err = d.fs.SyncDir(d.path)
+		}
+		populate(g)
+		return err
+	}, nil
+}
+
+// make makes a file that is no segment yet, for want of its name.
+func (d *dir) make(number uint64, size int64) (g *segment, f vfs.File, err error) {
+	id := identity{d.spool, number, d.gen, d.boot, size}
+	made := d.name(segmentName(number) + madeSuffix)
+	_ = d.fs.Remove(made) // what is in it must be zeros
+	f, err = d.fs.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	head := make([]byte, 64)
+	putHeader(head, id)
+	if err = f.Preallocate(size); err == nil {
+		_, err = f.WriteAt(head, 0)
+	}
+	var b []byte
+	var free func()
+	switch {
+	case err != nil:
+	case d.unmapped:
+		b, free = make([]byte, size), func() { _ = f.Close() } // each write was checked
+	default:
+		b, free, err = mapFile(f, int(size))
+	}
+	if err != nil {
+		_ = f.Close() // it is not needed
+		_ = d.fs.Remove(made)
+		return nil, nil, err
+	}
+	g = newSegment(b, id, free)
+	if d.unmapped {
+		copy(b, head)
+		g.twin = &twin{file: f, written: headerSize}
+	}
+	return g, f, nil
+}
+
+// publish gives a file its name.
+func (d *dir) publish(number uint64) error {
+	name := d.name(segmentName(number))
+	err := d.fs.Rename(name+madeSuffix, name)
+	if err == nil {
+		err = d.fs.SyncDir(d.path)
+	}
+	return err
+}
+
+// unmake removes what make has made. If it stays, the next start removes it.
+func (d *dir) unmake(g *segment) {
+	g.drop()
+	_ = d.fs.Remove(d.name(segmentName(g.number) + madeSuffix))
+}
+
+// closeMapped closes the file of a mapping, which does not need it.
+func (d *dir) closeMapped(g *segment, f vfs.File) {
+	if g.twin == nil {
+		_ = f.Close() // nothing was written through it but the header, which is synced
+	}
+}
+
+// touch touches all pages of a mapping for writing: that is work for a goroutine that
+// nobody waits for, since the first touch of a page of ext4 takes up to some
+// milliseconds. Nobody else knows the segment yet.
+func touch(g *segment) (err error) {
+	defer func(before bool) {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("touch a mapping: %v", p)
+		}
+	}(debug.SetPanicOnFault(true))
+	if g.twin == nil && !populate(g) { // an older kernel
+		for i := headerSize; i < len(g.b); i += 4096 {
+			g.b[i] = 0
+		}
+	}
+	return nil
+}
