@@ -40,6 +40,9 @@ type Config struct {
 	// dropping it.
 	OnFull []Rule
 
+	// Access says how segments reach their files. Defaults to Auto.
+	Access Access
+
 	// Drain is how long Close waits for the destination. Defaults to 5 s.
 	Drain time.Duration
 
@@ -50,6 +53,17 @@ type Config struct {
 	fs   vfs.FS        // nil: that of the system
 	tick time.Duration // of pauses between attempts, at first
 }
+
+// An Access is how lines reach the file of a segment, which has the same bytes in
+// either case. In memory it means nothing.
+type Access int
+
+// The kinds of access.
+const (
+	Auto    Access = iota // Mapped on Linux and a local file system, else Written
+	Mapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
+	Written               // lines are copied into memory and written with pwrite(2), for which calls wait together
+)
 
 // A Rule says what to do with lines of a level and above when the spool is full.
 type Rule struct {
@@ -87,6 +101,8 @@ func (c Config) Validate() error {
 	fault(segment < minSegment || segment > maxSegment || segment%headerSize != 0,
 		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", segment)
 	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
+	fault(c.Access < Auto || c.Access > Written, "Access is none of the kinds: %d", c.Access)
+	fault(c.Access == Mapped && !mapped, "Access is Mapped, which needs Linux")
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for _, r := range c.OnFull {
 		fault(r.Do < DropNew || r.Do > DropOld, "OnFull has an unknown action: %d", r.Do)

@@ -49,7 +49,7 @@ type oldSegment struct {
 
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
-func openDir(fsys vfs.FS, path string) (d *dir, old []oldSegment, err error) {
+func openDir(fsys vfs.FS, path string, access Access) (d *dir, old []oldSegment, err error) {
 	d = &dir{fs: fsys, path: path, boot: bootLabel()}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
@@ -67,6 +67,7 @@ func openDir(fsys vfs.FS, path string) (d *dir, old []oldSegment, err error) {
 	}
 	err = d.lock.Lock(vfs.Exclusive)
 	if err == nil {
+		d.unmapped = access == Written || !mapped || d.lock.Fd() == ^uintptr(0)
 		old, err = d.list()
 	}
 	if errors.Is(err, vfs.ErrLocked) {

@@ -86,23 +86,36 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// dirs are the two kinds of spools: in memory, and in a directory.
+// dirs are the kinds of spools: in memory, and in a directory with files that are
+// mapped, or written.
 func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	t.Run("memory", func(t *testing.T) { f(t, "") })
-	t.Run("directory", func(t *testing.T) { f(t, spoolDir(t)) })
+	for _, access := range []Access{Mapped, Written} {
+		t.Run([]string{Mapped: "mapped", Written: "written"}[access], func(t *testing.T) {
+			if access == Mapped && !mapped {
+				t.Skip("files are mapped on Linux only")
+			}
+			testAccess = access
+			defer func() { testAccess = Auto }()
+			f(t, spoolDir(t))
+		})
+	}
 }
+
+// testAccess is what open puts into a Config that does not say it.
+var testAccess Access
 
 func spoolDir(t testing.TB) string {
 	t.Helper()
-	if !mapped {
-		t.Skip("spools in directories are for Linux")
-	}
 	return filepath.Join(t.TempDir(), "spool")
 }
 
 // open opens a spool, and checks the identity when the test ends.
 func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
 	t.Helper()
+	if c.Access == Auto {
+		c.Access = testAccess
+	}
 	s, err := Open(dir, dest, c)
 	must(t, err)
 	t.Cleanup(func() {
