@@ -33,6 +33,7 @@ type job struct {
 	Round   int
 	Writers int
 	Lines   int // of each; 0: until it is told that it is enough
+	Tries   int // how often a line may be refused before a goroutine gives up; 0: for ever
 	Pad     int // lines are longer by at most so much
 	Pace    time.Duration
 	Segment int64
@@ -40,14 +41,19 @@ type job struct {
 	MaxFile int64 // of the log file, which is rotated
 	Seed    uint64
 	Death   string
-	Cgroup  string // which the child puts itself into
+	Cgroup  string        // which the child puts itself into
+	Trap    bool          // wait until the test has set a trap
+	Wait    time.Duration // for the destination at the end; what it has not taken then stays
 }
 
 // A report is what a child that comes to its end has to say.
 type report struct {
 	Stats  spool.Stats
-	Told   []string // errors that OnError was told
-	CPU    time.Duration
+	File   file.Stats
+	Told   []string      // errors that OnError was told
+	Fault  string        // why it was not orderly
+	CPU    time.Duration // while it waited for the destination
+	Waited time.Duration
 	Memory int64 // the most that it had, in bytes
 }
 
@@ -136,6 +142,11 @@ func open(j *job) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j.Trap {
+		if err := awaitTrap(b); err != nil {
+			return nil, err
+		}
+	}
 	v := &service{j: j, board: b}
 	onError := func(err error) {
 		v.mu.Lock()
@@ -150,7 +161,7 @@ func open(j *job) (*service, error) {
 		dest = &gate{v.file, b}
 	}
 	from := time.Now()
-	v.spool, err = spool.Open(j.Spool, dest, spool.Config{SegmentSize: j.Segment, Size: j.Size, OnError: onError})
+	v.spool, err = spool.Open(j.Spool, dest, spool.Config{SegmentSize: j.Segment, Size: j.Size, OnError: onError, Drain: j.Wait})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +196,9 @@ func (v *service) logLines(writer int) {
 		b.lane(writer, laneBegun).Store(uint64(k) + 1)
 		logLine(l.log, v.j.Round, writer, k, pad)
 		if l.err != nil {
-			b.lane(writer, laneRefused).Add(1)
+			if n := b.lane(writer, laneRefused).Add(1); v.j.Tries > 0 && int(n) >= v.j.Tries {
+				return
+			}
 			time.Sleep(time.Millisecond) // what is in the way will not be gone at once
 			continue
 		}
@@ -199,22 +212,35 @@ func (v *service) logLines(writer int) {
 
 // close ends the service in an orderly way, and reports.
 func (v *service) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	wait := v.j.Wait
+	if wait == 0 {
+		wait = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
+	before, from := usage(), time.Now()
+	var r report
 	err := v.spool.Flush(ctx)
-	if e := v.spool.Close(); err == nil {
-		err = e
-	}
+	r.Waited = time.Since(from)
+	after := usage()
+	r.CPU = time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+	err = errors.Join(err, v.spool.Close())
 	if v.file != nil {
-		if e := v.file.Close(); err == nil {
-			err = e
-		}
+		err = errors.Join(err, v.file.Close())
+		r.File = v.file.Stats()
 	}
-	var use syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use) // it cannot fail
-	r := report{Stats: v.spool.Stats(), Told: v.told, Memory: use.Maxrss << 10,
-		CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano())}
-	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(r))
+	if err != nil {
+		r.Fault = err.Error()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	r.Stats, r.Told, r.Memory = v.spool.Stats(), v.told, usage().Maxrss<<10
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func usage() (u syscall.Rusage) {
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail
+	return u
 }
 
 // roles are what children do.
@@ -238,6 +264,8 @@ type child struct {
 	out   bytes.Buffer
 	err   bytes.Buffer
 	ended chan struct{}
+
+	faulty bool // it need not deliver everything
 }
 
 // start starts a child; before is the beginning of its command line, as for strace.
@@ -249,7 +277,7 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 	self, err := os.Executable()
 	must(t, err)
 	args := append(before[:len(before):len(before)], self)
-	c := &child{t: t, cmd: exec.Command(args[0], args[1:]...), board: b, ended: make(chan struct{})}
+	c := &child{t: t, cmd: exec.Command(args[0], args[1:]...), board: b, ended: make(chan struct{}), faulty: j.Wait > 0}
 	c.cmd.Env = append(os.Environ(), jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
 	must(t, c.cmd.Start())
@@ -277,6 +305,17 @@ func (c *child) await(what string, reached func() bool) {
 		case <-late:
 			c.t.Fatalf("the child does not come to %s", what)
 		case <-time.After(50 * time.Microsecond):
+		}
+	}
+}
+
+// awaitOrEnd waits until the child has come to a point, or to its end.
+func (c *child) awaitOrEnd(reached func() bool) {
+	for !reached() {
+		select {
+		case <-c.ended:
+			return
+		case <-time.After(20 * time.Microsecond):
 		}
 	}
 }
@@ -317,6 +356,9 @@ func (c *child) report() (r report) {
 	c.t.Helper()
 	c.ends(exitedWith(0))
 	must(c.t, json.Unmarshal(c.out.Bytes(), &r))
+	if r.Fault != "" && !c.faulty {
+		c.t.Errorf("the child did not come to an orderly end: %s", r.Fault)
+	}
 	checkAccounts(c.t, r.Stats)
 	logged := c.board.sum(laneAccepted) + c.board.sum(laneRefused) + r.Stats.Notices
 	if r.Stats.Logged != logged {

@@ -8,6 +8,14 @@ package crash
 var rows = []row{
 	{id: "1", test: "kill -9 at random", method: "SIGKILL 0 to 10 ms after logging has begun, over 1, 8 and 1,000 goroutines, 25 times over each spool",
 		pass: "0 lost, torn, duplicates; start < 50 ms"},
+	{id: "2", test: "kill at each statement", method: "a breakpoint at the beginning of any statement of sink/spool and sink/file, set in the child's memory before it starts or while it logs, delivers, rotates and closes; SIGTRAP ends it at once",
+		pass: "0 lost, torn, duplicates"},
+	{id: "3", test: "kill at the n-th system call", method: "strace injects SIGKILL at the n-th call of each of 17 system calls, n = 1, 2, … until the child comes to its end",
+		pass: "0 lost, torn, duplicates"},
+	{id: "8", test: "faults of the disk", method: "strace injects EIO, and ENOSPC for what allocates, into the n-th call and into all from the n-th on; the next process has a sound disk",
+		pass: "no death, 0 lost, counted, told at most once for each reason, < 5 % CPU; duplicates only where a sync failed"},
+	{id: "30", test: "kill during replay", method: "a backlog is delivered by processes that are killed at random, until it is through",
+		pass: "ends; 0 lost, torn, duplicates"},
 	{id: "28", test: "ways to die", method: "return, os.Exit, panic, Fatal, SIGTERM, fatal error of the runtime, out of memory in a cgroup, SIGSTOP then SIGKILL; nothing is closed or flushed",
 		pass: "0 lost after each"},
 }

@@ -23,14 +23,14 @@ type board struct {
 // The words of a board. The first ones are of the child as a whole, then each goroutine
 // that logs has some.
 const (
-	atLogging  = iota // the child has begun to log
-	atOpen            // how long spool.Open took, in nanoseconds
-	atFirst           // from before spool.Open until the first call returned, in nanoseconds
-	atDown            // the destination is to refuse everything; written by the test
-	atEnough          // the child is to stop logging, and to end; written by the test
-	atReturned        // calls that returned, in all
-	atPatch           // the child waits for the test until this is not 0
-	boardHead  = 16
+	atLogging = iota // the child has begun to log
+	atOpen           // how long spool.Open took, in nanoseconds
+	atFirst          // from before spool.Open until the first call returned, in nanoseconds
+	atDown           // the destination is to refuse everything; written by the test
+	atEnough         // the child is to stop logging, and to end; written by the test
+	atAddress        // where the child's code is
+	atPatch          // the child waits for the test until this is not 0
+	boardHead = 16
 
 	laneBegun    = 0 // calls that were begun: number of the last one, counted from 1
 	laneAccepted = 1 // calls that returned and were not refused
