@@ -98,6 +98,9 @@ type Output struct {
 	MinFree  Bytes         `json:"min_free" kind:"size" only:"file"`
 	Sync     string        `json:"sync" kind:"sync" only:"file"` // never, flush or always
 
+	Spool     string `json:"spool" kind:"text" only:"file"`      // directory that lines are kept in until they are in the file
+	SpoolSize Bytes  `json:"spool_size" kind:"size" only:"file"` // of all lines in it
+
 	Identifier string `json:"identifier" kind:"text" only:"journald"`
 	Prefix     string `json:"prefix" kind:"text" only:"journald"`
 	Line       string `json:"line" kind:"text" only:"journald"`

@@ -55,6 +55,7 @@ func TestEnvironment(t *testing.T) {
 				To: "file", Path: "/var/log/a,b", MaxSize: 100e6, Every: 24 * time.Hour, At: []string{"00:00", "12:30"}, Zone: "UTC",
 				Backups: 5, MaxAge: 7 * 24 * time.Hour, MaxTotal: 2 << 30, Compress: "gzip", Mode: 0o640, MinFree: 1000, Sync: "flush",
 			}}}},
+		{"spool", env{"NIB_OUTPUT": "file:a.log?spool=/var/spool/a&spool_size=64MiB"}, Config{Output: []Output{{To: "file", Path: "a.log", Spool: "/var/spool/a", SpoolSize: 64 << 20}}}},
 		{"path as an option", env{"NIB_OUTPUT": `file?path=C:\logs\app.log,file:C:\b.log`}, Config{Output: []Output{{To: "file", Path: `C:\logs\app.log`}, {To: "file", Path: `C:\b.log`}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 		"NIB_TIMEOUT": "-5s",
 		"NIB_FIELDS":  "service",
 		"NIB_CONFIG":  "/nowhere/log.json",
-		"NIB_OUTPUT":  "stdout?bufer=1&buffer=many,,file?backups=-1,syslog:x,journald?max_size=1MB,file:x?delay=5ms,stderr?level=inof&format=ecs&level=info,file:%zz",
+		"NIB_OUTPUT":  "stdout?bufer=1&buffer=many,,file?backups=-1,syslog:x,journald?max_size=1MB,file:x?delay=5ms,stderr?level=inof&format=ecs&level=info,file:%zz,file:x?spool_size=64MiB,file:x?spool=y&spool_size=-1MB&buffer=1kB,stdout?spool=y",
 	}.read()
 	compare(t, err, []string{
 		`NIB_CONFIG: open /nowhere/log.json: `,
@@ -41,6 +41,9 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 		`NIB_OUTPUT[6].format: "ecs" is not a format of an output (want json, console or logfmt)`,
 		`NIB_OUTPUT[6].level: is there twice`,
 		`NIB_OUTPUT[7].path: invalid URL escape "%zz" (a % is written %25)`,
+		`NIB_OUTPUT[8].spool_size: there is no spool`,
+		`NIB_OUTPUT[9].spool_size: "-1MB" is not a size (want `,
+		`NIB_OUTPUT[10].spool: stdout has no such setting, only file`,
 		`NIB_FIELDS: "service" is not a list of fields (want keys and texts: service=shop,region=eu)`,
 		`NIB_CALLER: "yes" is not a switch (want on or off, true or false, 1 or 0)`,
 		`NIB_STACK: "loud" is not a level (want `,

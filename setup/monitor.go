@@ -89,7 +89,8 @@ func monitorConfig(c *Config) Config {
 		if path, err := filepath.Abs(o.Path); err == nil && o.To == toFile {
 			o.Path = path
 		}
-		o.Buffer, o.Delay = 0, 0 // it writes one line
+		o.Buffer, o.Delay = 0, 0     // it writes one line
+		o.Spool, o.SpoolSize = "", 0 // which the process still has
 		m.Output = append(m.Output, o)
 	}
 	if len(m.Output) == 0 { // only sinks of the program's own

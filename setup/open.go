@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
+	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/sink/stdout"
 )
 
@@ -135,14 +136,9 @@ func openOutput(c *Config, o *Output) (*output, error) {
 		conf.File = terminal
 		out.use(stdout.New(conf))
 	case toFile:
-		conf := o.file()
-		conf.OnError = lastresort.Report
-		f, err := file.Open(o.Path, conf)
-		if err != nil {
+		if err := out.useFile(o); err != nil {
 			return nil, err
 		}
-		out.use(f)
-		out.reopen = f.Reopen
 	case toJournald:
 		j, err := journald.Open(o.journald())
 		if err != nil {
@@ -163,6 +159,30 @@ func openOutput(c *Config, o *Output) (*output, error) {
 		out.sink = sink.Route(sink.Discard(), sink.AtLeast(level, out.sink))
 	}
 	return out, nil
+}
+
+// useFile opens a file, and the spool before it if there is to be one.
+func (o *output) useFile(want *Output) error {
+	conf := want.file()
+	conf.OnError = lastresort.Report
+	f, err := file.Open(want.Path, conf)
+	if err != nil {
+		return err
+	}
+	o.use(f)
+	o.reopen = f.Reopen
+	if want.Spool == "" {
+		return nil
+	}
+	c := want.spool()
+	c.OnError = lastresort.Report
+	s, err := spool.Open(want.Spool, f, c)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	o.use(s)
+	o.close = func() error { return errors.Join(s.Close(), f.Close()) }
+	return nil
 }
 
 // use finds out what s can do.

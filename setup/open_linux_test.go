@@ -3,10 +3,15 @@
 package setup
 
 import (
+	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 func TestJournal(t *testing.T) {
@@ -28,5 +33,46 @@ func TestJournal(t *testing.T) {
 		if !strings.Contains(string(entry[:n]), want) {
 			t.Errorf("got %q, want it to have %q", entry[:n], want)
 		}
+	}
+}
+
+// What a process leaves in the spool the next one brings into the file.
+func TestFileBehindASpool(t *testing.T) {
+	dir := t.TempDir()
+	path, kept := filepath.Join(dir, "app.log"), filepath.Join(dir, "spool")
+	before, err := spool.Open(kept, nil, spool.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nib.NewSink(before).Info().Msg("left behind")
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, Config{Output: []Output{{To: "file", Path: path, Spool: kept}}})
+	l.Info().Msg("new")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(string(text), "\n")
+	if !strings.Contains(first, "left behind") || !strings.Contains(rest, `"new"`) || strings.Count(rest, "\n") != 1 {
+		t.Errorf("got %q", text)
+	}
+}
+
+// A spool that is in use is an error that leaves nothing open.
+func TestSpoolInUse(t *testing.T) {
+	kept := filepath.Join(t.TempDir(), "spool")
+	other, err := spool.Open(kept, nil, spool.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	c := Config{Output: []Output{{To: "file", Path: filepath.Join(t.TempDir(), "app.log"), Spool: kept}}}
+	if l, err := Open(c); !errors.Is(err, spool.ErrInUse) {
+		t.Errorf("got %v, %v", l, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
+	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/sink/stdout"
 )
 
@@ -147,6 +148,13 @@ func checkOutput(o *Output, found *faults, before int, where string, at func(*se
 		found.wrap(where, o.stdout().Validate())
 	case toFile:
 		found.wrap(where, o.file().Validate())
+		found.wrap(where, o.spool().Validate())
+		if o.Spool == "" && o.SpoolSize != 0 {
+			found.add(at(find(settings, "spool_size")), "there is no spool")
+		}
+		if o.Spool != "" && o.Buffer != 0 {
+			found.add(at(find(settings, "buffer")), "the spool holds the lines already")
+		}
 	case toJournald:
 		found.wrap(where, o.journald().Validate())
 	}
@@ -179,11 +187,13 @@ func (o *Output) file() file.Config {
 	return c
 }
 
+func (o *Output) spool() spool.Config { return spool.Config{Size: int64(o.SpoolSize)} }
+
 func (o *Output) journald() journald.Config {
 	return journald.Config{Identifier: o.Identifier, Prefix: o.Prefix, Line: o.Line, Stall: o.Stall, Socket: o.Socket}
 }
 
 // holdsBack reports whether there may be lines for Flush to bring somewhere.
-func (o *Output) holdsBack() bool { return o.Buffer > 0 || o.Sync == "flush" }
+func (o *Output) holdsBack() bool { return o.Buffer > 0 || o.Sync == "flush" || o.Spool != "" }
 
 var _ fmt.Stringer = Output{}
