@@ -44,6 +44,7 @@ var arrows = []struct {
 	{"sink/logfmt", []string{".", "internal/jsonenc", "internal/jsonscan"}},
 	{"sink/journald", []string{"."}},
 	{"sink/spool", []string{".", "internal/*"}},
+	{"dest/syslog", []string{".", "internal/lineedit"}},
 	{"dest/*", []string{"."}},
 	{"setup", []string{".", "sink", "sink/*", "layout", "nibslog", "internal/*"}},
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	defaultMaxSize     = 8096
+	defaultTimeout     = 3 * time.Second
+	defaultStall       = 30 * time.Second
+	defaultDialTimeout = 10 * time.Second
+	defaultWindow      = 1024
+
+	minMaxSize = 480              // what every receiver accepts (RFC 5424, section 6.1)
+	minTimeout = time.Millisecond // a tick of the watch is a twelfth
+	maxWindow  = 1 << 20
+	minLine    = 128 // what the header must leave for the line
+)
+
+// Config says what messages look like and how long to wait for the receiver. The
+// zero value is the default.
+type Config struct {
+	// Facility is that of all messages. Defaults to User.
+	Facility Facility
+
+	// AppName is the name of the program, up to 48 characters of printable ASCII without
+	// spaces. Defaults to the name of the executable file.
+	AppName string
+
+	// Hostname is the name of the machine, up to 255 characters. Defaults to what
+	// the system says.
+	Hostname string
+
+	// MsgID is the MSGID of all messages, up to 32 characters. Defaults to the name of
+	// the record's logger (nib.Logger.Named), or "-".
+	MsgID string
+
+	// StructuredData is part of all messages. Defaults to none.
+	StructuredData []Element
+
+	// SequenceID is the ID of an element of structured data that tells which spool a
+	// record comes from and its number there, so that the receiver can count what is
+	// missing and what came twice: with "nib@32473",
+	//
+	//	[nib@32473 spool="00000000deadbeef" seq="17"]
+	//
+	// The number behind the @ is to be your own private enterprise number. Defaults to
+	// "", no such element.
+	SequenceID string
+
+	// MaxSize is how many bytes a message has at most, with its header. It must not be
+	// above the receiver's limit: what receivers do to longer messages ranges
+	// from cutting, which breaks the JSON, to splitting them in several. Defaults to 8096, the
+	// limit of rsyslog unless its maxMessageSize says otherwise.
+	MaxSize int
+
+	// RejectLong has lines that are too long settled as rejected with ErrTooLarge. Otherwise
+	// long strings in them are cut, and a field "truncated" tells how many bytes
+	// are missing; the line stays valid JSON.
+	RejectLong bool
+
+	// TLS is for the networks tls and relp+tls: certificates, RootCAs, ServerName. The
+	// host of the address is the ServerName if it has none. The name and the chain are always
+	// checked and the version is at least 1.2: a configuration that says
+	// otherwise is an error. Defaults to the system's roots.
+	TLS *tls.Config
+
+	// Timeout is how long the receiver may leave something without any answer before the
+	// connection is given up: what was sent over TCP without the acknowledgement of the
+	// receiver's system, a RELP command without a response, a datagram without
+	// room in the queue. Defaults to 3 s.
+	Timeout time.Duration
+
+	// Stall is how long the receiver of a stream may not read although its system
+	// is alive, as rsyslog does when its own queue is full. Systems other than Linux cannot tell the
+	// difference over TCP, and Timeout counts. Defaults to 30 s.
+	Stall time.Duration
+
+	// DialTimeout is how long connecting may take, with TLS's and RELP's handshakes. Defaults
+	// to 10 s.
+	DialTimeout time.Duration
+
+	// Window is how many records RELP may have under way that are not acknowledged: as many
+	// may come twice when a connection fails. Defaults to 1024.
+	Window int
+}
+
+// Validate returns all that is wrong with c, joined, or nil.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("nib/syslog: "+format, values...))
+		}
+	}
+	fault(c.Facility < 0 || c.Facility > Local7, "Facility is not one of RFC 5424: %d", int(c.Facility))
+	field := func(name, value string, limit int) {
+		fault(value != "" && !isField(value, limit), "%s %q is not 1 to %d characters of printable ASCII without spaces", name, value, limit)
+	}
+	field("AppName", c.AppName, maxAppName)
+	field("Hostname", c.Hostname, maxHostname)
+	field("MsgID", c.MsgID, maxMsgID)
+	fault(c.SequenceID != "" && !isSDName(c.SequenceID), "SequenceID %q is not the ID of an element", c.SequenceID)
+	for _, e := range c.StructuredData {
+		fault(e.ID == c.SequenceID, "StructuredData has an element %q, which is SequenceID", e.ID)
+	}
+	if err := validateElements(c.StructuredData); err != nil {
+		faults = append(faults, err)
+	}
+	fault(c.MaxSize != 0 && c.MaxSize < minMaxSize, "MaxSize is less than 480: %d", c.MaxSize)
+	fault(c.Timeout != 0 && c.Timeout < minTimeout, "Timeout is less than 1 ms: %v", c.Timeout)
+	fault(c.Stall < 0, "Stall is negative: %v", c.Stall)
+	fault(c.DialTimeout < 0, "DialTimeout is negative: %v", c.DialTimeout)
+	fault(c.Window < 0 || c.Window > maxWindow, "Window is not from 0 to 1048576: %d", c.Window)
+	if len(faults) == 0 {
+		full := c.withDefaults()
+		longest := newEncoder(&full).longestHeader()
+		fault(longest+minLine > full.MaxSize, "the header has up to %d bytes, which leaves no room for a line in MaxSize %d", longest, full.MaxSize)
+	}
+	return errors.Join(faults...)
+}
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	if c.Facility == 0 {
+		c.Facility = User
+	}
+	if c.AppName == "" && len(os.Args) > 0 {
+		c.AppName = filepath.Base(os.Args[0])
+	}
+	if c.Hostname == "" {
+		c.Hostname, _ = os.Hostname() // "" becomes -
+	}
+	c.StructuredData = slices.Clone(c.StructuredData)
+	set(&c.MaxSize, defaultMaxSize)
+	set(&c.Window, defaultWindow)
+	set(&c.Timeout, defaultTimeout)
+	set(&c.Stall, defaultStall)
+	set(&c.DialTimeout, defaultDialTimeout)
+	return c
+}
+
+// set gives v its default.
+func set[T comparable](v *T, to T) {
+	if *v == *new(T) {
+		*v = to
+	}
+}
+
+// tlsConfig returns the configuration for a connection to addr, or what is wrong
+// with it. A receiver whose name is not checked may be anybody, so nothing can turn
+// the check off.
+func (c Config) tlsConfig(addr string) (*tls.Config, error) {
+	t := &tls.Config{}
+	if c.TLS != nil {
+		t = c.TLS.Clone()
+	}
+	if t.InsecureSkipVerify {
+		return nil, errors.New("nib/syslog: TLS has InsecureSkipVerify; trust a certificate by RootCAs, and give the name in it as ServerName")
+	}
+	if v := t.MinVersion; v != 0 && v < tls.VersionTLS12 {
+		return nil, errors.New("nib/syslog: TLS has a MinVersion below 1.2")
+	}
+	if v := t.MaxVersion; v != 0 && v < tls.VersionTLS12 {
+		return nil, errors.New("nib/syslog: TLS has a MaxVersion below 1.2")
+	}
+	t.MinVersion = max(t.MinVersion, tls.VersionTLS12)
+	if t.ServerName == "" {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil || host == "" {
+			return nil, fmt.Errorf("nib/syslog: address %q has no host, and TLS no ServerName to check", addr)
+		}
+		t.ServerName = host
+	}
+	return t, nil
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// connect makes a connection that can take messages, with the goroutine that reads from
+// it.
+func (d *Destination) connect(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.config.DialTimeout)
+	defer cancel()
+	defer context.AfterFunc(d.base, cancel)()
+	dialer := net.Dialer{KeepAlive: -1} // newLink sets it
+	conn, err := dialer.DialContext(ctx, networks[d.network].socket, d.addr)
+	if err != nil {
+		return nil, plainDial(err)
+	}
+	l := newLink(conn, &d.config)
+	l.lost = &d.counters.failures
+	if err := d.open(ctx, l); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// open does what comes before the first message, and publishes the link.
+func (d *Destination) open(ctx context.Context, l *link) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.Conn.Close() }) // whatever it is waiting for
+	defer stop()
+	opened := func(what string, err error) error {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, plain(err))
+		}
+		return nil
+	}
+	asked := false
+	if d.tls != nil {
+		c := noteRequest(d.tls, &asked)
+		began := time.Now()
+		t := tls.Client(l, c)
+		if err := opened("TLS handshake", t.HandshakeContext(ctx)); err != nil {
+			return err
+		}
+		l.stream = t
+		l.grace = time.Since(began)
+		asked = asked && t.ConnectionState().Version >= tls.VersionTLS13
+	}
+	switch d.way {
+	case datagrams:
+		l.patience = d.config.Timeout
+		if u, ok := l.Conn.(*net.UnixConn); ok {
+			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less will do
+		}
+		close(l.done)
+	case counted:
+		go l.drain()
+	case relp:
+		l.discard = true
+		s, err := openSession(l, d.config.Window)
+		if err := opened("RELP open", err); err != nil {
+			return err
+		}
+		d.session = s
+		go s.read(l)
+	}
+	if !stop() {
+		l.fail(context.Cause(ctx))
+		<-l.done
+		return l.err()
+	}
+	d.link.Store(l)
+	if asked && d.way == counted {
+		return opened("TLS client certificate", l.awaitRefusal(ctx))
+	}
+	return nil
+}
+
+// datagramBuffer is how much the socket may hold that the receiver has not read.
+const datagramBuffer = 1 << 20
+
+// noteRequest makes a configuration that tells whether the receiver has asked for a
+// certificate.
+func noteRequest(c *tls.Config, asked *bool) *tls.Config {
+	c = c.Clone()
+	get := c.GetClientCertificate
+	c.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		*asked = true
+		if get != nil {
+			return get(info)
+		}
+		for i := range c.Certificates {
+			if info.SupportsCertificate(&c.Certificates[i]) == nil {
+				return &c.Certificates[i], nil
+			}
+		}
+		return new(tls.Certificate), nil // the receiver decides whether none will do
+	}
+	return c
+}
+
+// minGrace is how long a receiver that has asked for a certificate gets at least.
+const minGrace = 50 * time.Millisecond
+
+// awaitRefusal waits for as long as a receiver takes to refuse the certificate. With
+// TLS 1.3 the handshake has ended for the client before the receiver has looked at
+// that, and what is sent until then is lost.
+func (l *link) awaitRefusal(ctx context.Context) error {
+	timer := time.NewTimer(max(2*l.grace, minGrace))
+	defer timer.Stop()
+	select {
+	case <-l.done:
+		return l.err()
+	case <-ctx.Done():
+		l.fail(context.Cause(ctx))
+		<-l.done
+		return l.err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// drain reads and throws away whatever a receiver says that has nothing to say, until the
+// connection ends.
+func (l *link) drain() {
+	defer close(l.done)
+	var buf [512]byte
+	for {
+		if _, err := l.stream.Read(buf[:]); err != nil {
+			l.fail(plain(err))
+			return
+		}
+	}
+}
+
+// plainDial leaves out the name of the network and the address, which wrap adds.
+func plainDial(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return fmt.Errorf("%s: %w", op.Op, op.Err)
+	}
+	return err
+}

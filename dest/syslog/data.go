@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The limits of RFC 5424, section 6, in bytes.
+const (
+	maxHostname = 255
+	maxAppName  = 48
+	maxProcID   = 128
+	maxMsgID    = 32
+	maxSDName   = 32
+)
+
+// An Element is an element of structured data (RFC 5424, section 6.3): [ID
+// name="value" …].
+type Element struct {
+	// ID is a name that IANA has registered, like "origin", or any name, an @ and
+	// the private enterprise number of its owner.
+	ID     string
+	Params []Param
+}
+
+// A Param is a parameter of an Element. Any text without control characters may be the
+// Value; a Name may occur more than once.
+type Param struct{ Name, Value string }
+
+// validate returns all that is wrong with the elements, joined, or nil.
+func validateElements(elements []Element) error {
+	var faults []error
+	fault := func(format string, values ...any) {
+		faults = append(faults, fmt.Errorf("nib/syslog: StructuredData: "+format, values...))
+	}
+	seen := map[string]bool{}
+	for _, e := range elements {
+		if !isSDName(e.ID) {
+			fault("%q is not an ID (1 to 32 characters of printable ASCII without =, ], quote and space)", e.ID)
+		}
+		if seen[e.ID] {
+			fault("%q occurs twice", e.ID)
+		}
+		seen[e.ID] = true
+		for _, p := range e.Params {
+			if !isSDName(p.Name) {
+				fault("%q in %s is not a name (1 to 32 characters of printable ASCII without =, ], quote and space)", p.Name, e.ID)
+			}
+			if !utf8.ValidString(p.Value) || strings.ContainsFunc(p.Value, isControl) {
+				fault("the value %q of %s in %s has control characters or is not UTF-8", p.Value, p.Name, e.ID)
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f }
+
+// isSDName tells whether s is an SD-NAME.
+func isSDName(s string) bool {
+	return isField(s, maxSDName) && !strings.ContainsAny(s, `="]`)
+}
+
+// isField tells whether s may be a field of the header: at least one and at most
+// limit characters of printable ASCII, no space.
+func isField(s string, limit int) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return s != "" && len(s) <= limit
+}
+
+// appendElements appends structured data. Elements without parameters are
+// allowed.
+func appendElements(dst []byte, elements []Element) []byte {
+	for _, e := range elements {
+		dst = append(append(dst, '['), e.ID...)
+		for _, p := range e.Params {
+			dst = append(append(append(dst, ' '), p.Name...), `="`...)
+			dst = append(appendValue(dst, p.Value), '"')
+		}
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// appendValue appends a PARAM-VALUE, with the three escapes that there are.
+func appendValue(dst []byte, value string) []byte {
+	for i := range len(value) {
+		if c := value[i]; c == '"' || c == '\\' || c == ']' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, value[i])
+	}
+	return dst
+}
+
+// appendField appends s as a field of the header: what is not printable ASCII
+// becomes _, what is too long is cut off, and nothing becomes -, which means nothing.
+func appendField(dst []byte, s string, limit int) []byte {
+	if s == "" {
+		return append(dst, '-')
+	}
+	for i := range min(len(s), limit) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f {
+			c = '_'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nib-log/nib"
+)
+
+// attempts is how often a record is sent that the receiver refuses.
+const attempts = 3
+
+// ErrRefused is in the Reason of a record that a RELP receiver has refused.
+var ErrRefused = errors.New("the receiver has refused the record")
+
+// deliverRELP sends the batch and waits for all responses. Refused records are sent
+// again, by themselves: what came behind them has been accepted and must not come twice.
+func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res nib.Result, err error) {
+	d.order = d.order[:0]
+	for i := range batch {
+		d.order = append(d.order, i)
+	}
+	refused, open, err := d.sendCommands(ctx, l, batch, &res)
+	for n := 1; n < attempts && err == nil && len(refused) > 0; n++ {
+		d.order = d.order[:0]
+		for _, r := range refused {
+			d.order = append(d.order, r.Index)
+		}
+		refused, open, err = d.sendCommands(ctx, l, batch, &res)
+	}
+	res.Accepted = open
+	if err != nil && len(refused) > 0 {
+		res.Accepted = min(open, refused[0].Index)
+		refused = nil
+	}
+	if len(refused) > 0 {
+		res.Rejected = append(res.Rejected, refused...)
+		slices.SortFunc(res.Rejected, func(a, b nib.Rejection) int { return a.Index - b.Index })
+	}
+	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
+	return res, err
+}
+
+// sendCommands sends the records whose indexes are in d.order, and waits for all
+// responses. open is the first record in it that has none, the length of the batch if
+// all have one; refused are those that were, in order. The window is filled again when half of it is
+// free: waking up for each response would make each frame a write of its own.
+func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *nib.Result) (refused []nib.Rejection, open int, err error) {
+	s := d.session
+	first := s.next
+	d.ends = d.ends[:0]
+	k := 0
+	for k < len(d.order) && err == nil {
+		d.buf = d.buf[:0]
+		room := s.room()
+		for ; k < len(d.order) && len(d.buf) < chunk && room > 0; k++ {
+			if d.addCommand(&batch[d.order[k]], d.order[k], res) {
+				room--
+			}
+		}
+		_, err = l.stream.Write(d.buf)
+		if err == nil && k < len(d.order) && room == 0 {
+			err = d.await(ctx, l, s.next-uint64(len(s.settled)/2))
+		}
+	}
+	if err == nil {
+		err = d.await(ctx, l, s.next)
+	}
+	if err != nil {
+		l.fail(err) // from now on there are no more responses
+		<-l.done
+	}
+	switch open = len(batch); {
+	case s.base < s.next:
+		open = d.ends[s.base-first].record
+		d.counters.doubtful.Add(s.next - s.base)
+	case k < len(d.order):
+		open = d.order[k]
+	}
+	for _, r := range s.refused {
+		refused = append(refused, nib.Rejection{Index: d.ends[r.command-first].record,
+			Reason: d.wrap(fmt.Errorf("%w: %s", ErrRefused, r.why))})
+	}
+	s.refused = s.refused[:0]
+	slices.SortFunc(refused, func(a, b nib.Rejection) int { return a.Index - b.Index })
+	return refused, open, err
+}
+
+// addCommand appends the frame of record i to the buffer, unless it is rejected.
+func (d *Destination) addCommand(r *nib.Record, i int, res *nib.Result) bool {
+	head, line, ok := d.prepare(r, i, res)
+	if !ok {
+		return false
+	}
+	n := d.session.start()
+	d.buf = appendCommand(d.buf, numberOf(n), "syslog", len(head)+len(line))
+	d.buf = append(append(append(append(d.buf, ' '), head...), line...), '\n')
+	d.ends = append(d.ends, end{len(d.buf), i})
+	return true
+}
+
+// await waits until all commands before want have their response. It gives up when ctx
+// ends, the link fails, or no response at all comes for the time that the receiver has.
+func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
+	s := d.session
+	ready, answers := s.expect(want)
+	for !ready {
+		if err := l.err(); err != nil {
+			return err
+		}
+		d.timer.Reset(l.timeout)
+		silent := false
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-d.timer.C:
+			silent = true
+		}
+		before := answers
+		if ready, answers = s.expect(want); silent && !ready && answers == before {
+			return ErrSilent
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// What Deliver returns, with the network and the address around it. Others are errors
+// of packages net, syscall and tls.
+var (
+	ErrClosed  = errors.New("delivered after Close")
+	ErrEnded   = errors.New("the receiver has closed the connection")
+	ErrStalled = errors.New("the receiver has stopped reading")
+	ErrSilent  = errors.New("no answer from the receiver")
+)
+
+// ErrTooLarge is in the Reason of a record that is rejected: its line is above
+// Config.MaxSize and was not or could not be shortened, or the system does not take a
+// datagram of its size.
+var ErrTooLarge = errors.New("the line is too long")
+
+// wrap says which destination an error is about.
+func (d *Destination) wrap(err error) error {
+	return fmt.Errorf("nib/syslog: %s %s: %w", d.network, d.addr, err)
+}
+
+// plain takes the addresses out of an error of package net: the number of the
+// local port would make each failure look like a new one.
+func plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op != "dial" {
+		return fmt.Errorf("%s: %w", op.Op, op.Err)
+	}
+	if errors.Is(err, io.EOF) {
+		return ErrEnded
+	}
+	return err
+}

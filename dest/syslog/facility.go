@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nib-log/nib"
+)
+
+// A Facility says what kind of program a message comes from (RFC 5424, section
+// 6.2.1). 0 belongs to the kernel; in a Config it means the default, User.
+type Facility int
+
+// The facilities, by their numbers.
+const (
+	User Facility = 1 + iota
+	Mail
+	Daemon
+	Auth
+	Syslog
+	Printer
+	News
+	UUCP
+	Cron
+	AuthPriv
+	FTP
+	NTP
+	Audit
+	Alert
+	Clock
+	Local0
+	Local1
+	Local2
+	Local3
+	Local4
+	Local5
+	Local6
+	Local7
+)
+
+var facilityNames = [...]string{
+	"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp",
+	"ntp", "audit", "alert", "clock",
+	"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
+}
+
+// String returns the name that receivers use in their configuration: "local0".
+func (f Facility) String() string {
+	if f < 0 || int(f) >= len(facilityNames) {
+		return fmt.Sprintf("facility(%d)", int(f))
+	}
+	return facilityNames[f]
+}
+
+// ParseFacility finds a facility by its name, in upper or lower case.
+func ParseFacility(name string) (Facility, error) {
+	for f, n := range facilityNames {
+		if f > 0 && strings.EqualFold(n, name) {
+			return Facility(f), nil
+		}
+	}
+	return 0, fmt.Errorf("nib/syslog: unknown facility %q", name)
+}
+
+// severity gives the severity of a level (RFC 5424, section 6.2.1), as sink/journald
+// does. It is never 0, emergency: receivers write that to the terminals of all
+// users.
+func severity(l nib.Level) int {
+	switch {
+	case l < nib.LevelInfo:
+		return 7 // debug
+	case l < nib.LevelInfo+2:
+		return 6 // informational
+	case l < nib.LevelWarn:
+		return 5 // notice
+	case l < nib.LevelError:
+		return 4 // warning
+	case l < nib.LevelPanic:
+		return 3 // error
+	case l < nib.LevelFatal:
+		return 2 // critical
+	}
+	return 1 // alert
+}

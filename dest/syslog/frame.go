@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// A frame is a command or a response of RELP:
+//
+//	TXNR SP COMMAND SP DATALEN [SP DATA] LF
+//
+// The specification is https://github.com/rsyslog/librelp/blob/master/doc/relp.html.
+// TXNR is at least 1, and 0 in hints of the server.
+type frame struct {
+	number        int
+	command, data []byte
+}
+
+const (
+	maxNumber   = 999_999_999 // TXNR and DATALEN have nine digits at most
+	maxCommand  = 32          // letters
+	maxResponse = 64 << 10    // data of a response that is believed
+)
+
+var errFrame = errors.New("the receiver's answer is not RELP")
+
+// parseFrame reads the frame at the front of b, and returns its length; 0 if there is more to
+// come. data and command are parts of b.
+func parseFrame(b []byte) (f frame, size int, err error) {
+	i := 0
+	if f.number, i, err = parseNumber(b, i); err != nil || i == 0 {
+		return f, 0, err
+	}
+	from := i
+	for ; i < len(b) && b[i] != ' '; i++ {
+		if c := b[i] | 0x20; c < 'a' || c > 'z' || i-from == maxCommand {
+			return f, 0, errFrame
+		}
+	}
+	if i == len(b) {
+		return f, 0, nil
+	}
+	if f.command = b[from:i]; len(f.command) == 0 {
+		return f, 0, errFrame
+	}
+	return parseData(f, b, i+1)
+}
+
+// parseData reads what comes behind the command: the length, and the data if there
+// is any.
+func parseData(f frame, b []byte, i int) (frame, int, error) {
+	from, length := i, 0
+	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
+		if length = length*10 + int(b[i]-'0'); i-from == 9 || length > maxResponse {
+			return f, 0, errFrame
+		}
+	}
+	if i == len(b) {
+		return f, 0, nil
+	}
+	if i == from {
+		return f, 0, errFrame
+	}
+	if length > 0 {
+		if b[i] != ' ' {
+			return f, 0, errFrame
+		}
+		i++
+		if len(b)-i < length {
+			return f, 0, nil
+		}
+		f.data = b[i : i+length]
+		i += length
+	} else if b[i] == ' ' {
+		i++ // some write the space also in front of nothing
+	}
+	if i == len(b) {
+		return f, 0, nil
+	}
+	if b[i] != '\n' {
+		return f, 0, errFrame
+	}
+	return f, i + 1, nil
+}
+
+// parseNumber reads a TXNR and the space behind it. It returns 0 as the index of what
+// follows if there is more to come.
+func parseNumber(b []byte, i int) (n, next int, err error) {
+	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
+		if i == 9 {
+			return 0, 0, errFrame
+		}
+		n = n*10 + int(b[i]-'0')
+	}
+	switch {
+	case i == len(b):
+		return 0, 0, nil
+	case i == 0 || b[i] != ' ':
+		return 0, 0, errFrame
+	}
+	return n, i + 1, nil
+}
+
+// appendCommand appends the frame of a command without its data and the line feed
+// behind that.
+func appendCommand(dst []byte, number int, command string, length int) []byte {
+	dst = strconv.AppendInt(dst, int64(number), 10)
+	dst = append(append(append(dst, ' '), command...), ' ')
+	return strconv.AppendInt(dst, int64(length), 10)
+}
+
+// A frameReader reads frames from a stream.
+type frameReader struct {
+	r        io.Reader
+	buf      []byte
+	from, to int // of what was read and not parsed
+}
+
+// next returns the next frame, which is valid until the following call.
+func (f *frameReader) next() (frame, error) {
+	for {
+		got, size, err := parseFrame(f.buf[f.from:f.to])
+		if err != nil {
+			return frame{}, fmt.Errorf("%w: %.40q", err, f.buf[f.from:f.to])
+		}
+		if size > 0 {
+			f.from += size
+			return got, nil
+		}
+		if err := f.fill(); err != nil {
+			return frame{}, err
+		}
+	}
+}
+
+// buffered tells whether there is a part of a frame, or more.
+func (f *frameReader) buffered() bool { return f.from < f.to }
+
+// fill reads more.
+func (f *frameReader) fill() error {
+	f.to = copy(f.buf, f.buf[f.from:f.to])
+	f.from = 0
+	if f.to == len(f.buf) {
+		f.buf = append(f.buf, make([]byte, max(4096, len(f.buf)))...) // parseFrame sets the bound
+	}
+	n, err := f.r.Read(f.buf[f.to:])
+	f.to += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// ticks is how often per Config.Timeout a link looks whether the receiver is alive.
+const ticks = 12
+
+// A link is one connection. As a net.Conn it is what TLS runs on: its Write waits
+// for room, and its Read for data, as long as the receiver seems to be alive, so
+// that whoever is above never sees a deadline. (A write of TLS that has seen one
+// must not be followed by another.)
+//
+// One goroutine writes, another one reads, and either may find that the connection has
+// failed; the first reason counts. A link that has failed is never used again.
+type link struct {
+	net.Conn // the socket
+
+	stream net.Conn // what messages are written to: the link, or TLS on top of it
+	done   chan struct{}
+
+	timeout  time.Duration                   // as in Config
+	patience time.Duration                   // how long Write waits for room
+	tick     time.Duration                   // how long it waits at a time
+	discard  bool                            // what is not acknowledged when the receiver falls silent is sent again: drop it here
+	watch    bool                            // the system can tell what TCP has not acknowledged
+	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or the last one
+
+	grace time.Duration  // what TLS took for its handshake
+	lost  *atomic.Uint64 // counts failures
+
+	ending   atomic.Bool // Write waits for one tick at most
+	watching atomic.Bool // Read has a deadline
+	failure  atomic.Pointer[error]
+
+	unanswered time.Time // of look: since when something is
+}
+
+// newLink makes a link of a connection that has just been made.
+func newLink(conn net.Conn, c *Config) *link {
+	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, patience: c.Stall, tick: c.Timeout / ticks}
+	l.stream = l
+	switch conn := conn.(type) {
+	case *net.TCPConn:
+		if l.watch = canWatch(conn); !l.watch {
+			l.patience = c.Timeout
+		}
+		// A peer that is gone while nothing is under way.
+		second := max(c.Timeout/3, time.Second)
+		_ = conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: second, Interval: second, Count: 2})
+	}
+	return l
+}
+
+// fail gives the link up for a reason, unless it has failed before.
+func (l *link) fail(err error) {
+	if !l.failure.CompareAndSwap(nil, &err) {
+		return
+	}
+	if err != ErrClosed {
+		l.lost.Add(1)
+	}
+	if t, ok := l.Conn.(*net.TCPConn); ok && l.discard {
+		_ = t.SetLinger(0)
+	}
+	_ = l.Conn.Close()
+}
+
+// err is why the link has failed, or nil.
+func (l *link) err() error {
+	if p := l.failure.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Write writes all of b, or fails the link and tells how much it has written. It waits for
+// room as long as some is made within patience, and ctx lasts.
+func (l *link) Write(b []byte) (n int, err error) {
+	var since time.Time // when there was no room
+	for {
+		m, err := l.Conn.Write(b[n:])
+		n += m
+		if err == nil {
+			l.expectAnswer()
+			return n, nil
+		}
+		full := errors.Is(err, syscall.ENOBUFS)
+		if !isTimeout(err) && !full {
+			return n, err
+		}
+		now := time.Now()
+		switch {
+		case l.cancelled() != nil:
+			return n, l.cancelled()
+		case m > 0 || since.IsZero():
+			since = now
+		case l.ending.Load() || now.Sub(since) >= l.patience:
+			return n, ErrStalled
+		}
+		if full {
+			time.Sleep(fullPause)
+		}
+		if err := l.SetWriteDeadline(now.Add(l.tick)); err != nil {
+			return n, err
+		}
+	}
+}
+
+// fullPause is how long to wait when the system has no memory for a datagram. (Some
+// say so, too, when the receiver's queue is full.)
+const fullPause = time.Millisecond
+
+// Read waits for data as long as the receiver is alive.
+func (l *link) Read(b []byte) (int, error) {
+	for {
+		n, err := l.Conn.Read(b)
+		if n > 0 || !isTimeout(err) {
+			return n, err
+		}
+		if err := l.look(time.Now()); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// expectAnswer has Read look after a tick whether what has been written was acknowledged.
+func (l *link) expectAnswer() {
+	if l.watch && l.watching.CompareAndSwap(false, true) {
+		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // of a closed socket: Read ends without
+	}
+}
+
+// look finds out whether the receiver's system has answered since the last look. If
+// there is nothing to be answered, Read may wait without a deadline. It is
+// called by Read.
+//
+// TCP_USER_TIMEOUT would be simpler and is wrong here: it ends connections to
+// receivers that are alive and have stopped reading for a while, as rsyslog does
+// when it is told not to lose anything, and throws away what they would have read
+// later.
+func (l *link) look(now time.Time) error {
+	waiting, age := l.probe()
+	if !waiting {
+		_ = l.SetReadDeadline(time.Time{})
+		l.watching.Store(false)
+		l.unanswered = time.Time{}
+		if waiting, _ = l.probe(); !waiting || !l.watching.CompareAndSwap(false, true) {
+			return nil // a Write that came in between has set a deadline, or the next one will
+		}
+		age = 0
+	}
+	if l.unanswered.IsZero() || now.Add(-age).After(l.unanswered) {
+		l.unanswered = now
+	}
+	if now.Sub(l.unanswered) >= l.timeout-2*l.tick {
+		return ErrSilent
+	}
+	return l.SetReadDeadline(now.Add(l.tick))
+}
+
+// isTimeout tells whether a deadline has passed.
+func isTimeout(err error) bool {
+	var t net.Error
+	return err != nil && errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
+}
+
+// cancelled is why Deliver is to end, or nil.
+func (l *link) cancelled() error {
+	if ctx := l.ctx.Load(); ctx != nil && (*ctx).Err() != nil {
+		return context.Cause(*ctx)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lineedit"
+)
+
+// An encoder makes messages of records, one at a time:
+//
+//	<14>1 2026-11-21T09:30:00.123456Z host app 4242 db [nib@32473 spool="…" seq="7"] {"time":…}
+//
+// There is no byte order mark in front of the line, although RFC 5424 has one in
+// front of text that is UTF-8: the line is JSON, which must not begin with one
+// (RFC 8259), and receivers pass it on as part of the message.
+type encoder struct {
+	priorities [8]string // "<14>1 ", by severity
+	names      string    // " host app 4242 "
+	msgID      string    // "": the name of the record's logger
+	data       string    // the same for all messages, "" for none
+	sequence   string    // "[id spool=\"", "" for none
+	limit      int       // of a message, in bytes
+	reject     bool      // what is above that is not cut
+
+	second  int64 // that prefix shows
+	prefix  []byte
+	head    []byte
+	short   []byte
+	scratch lineedit.Scratch
+}
+
+// newEncoder makes an encoder for a Config that is complete.
+func newEncoder(c *Config) *encoder {
+	e := &encoder{msgID: c.MsgID, limit: c.MaxSize, reject: c.RejectLong}
+	for s := range e.priorities {
+		e.priorities[s] = "<" + strconv.Itoa(int(c.Facility)*8+s) + ">1 "
+	}
+	b := append(appendField([]byte{' '}, c.Hostname, maxHostname), ' ')
+	b = append(appendField(b, c.AppName, maxAppName), ' ')
+	b = append(appendField(b, strconv.Itoa(os.Getpid()), maxProcID), ' ')
+	e.names = string(b)
+	e.data = string(appendElements(nil, c.StructuredData))
+	if c.SequenceID != "" {
+		e.sequence = "[" + c.SequenceID + ` spool="`
+	}
+	return e
+}
+
+// message makes the message of r: a header, with the space behind it, and the
+// line. Both are valid until the next call. cut says that the line was shortened, and
+// !ok that it is too long and cannot or must not be.
+func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
+	head, line = e.header(r), bytes.TrimSuffix(r.Line, newline)
+	if len(head)+len(line) <= e.limit {
+		return head, line, false, true
+	}
+	if e.reject {
+		return nil, nil, false, false
+	}
+	e.short = lineedit.Shorten(e.short[:0], line, e.limit-len(head), classOf, &e.scratch)
+	if e.scratch.Size() > keepSize {
+		e.scratch = lineedit.Scratch{}
+	}
+	line = e.short
+	if cap(e.short) > keepSize {
+		e.short = nil
+	}
+	return head, line, true, len(head)+len(line) <= e.limit
+}
+
+var newline = []byte{'\n'}
+
+// classOf keeps what a line cannot do without, by the names that layouts use.
+func classOf(key []byte) lineedit.Class {
+	switch string(key) {
+	case "time", "timestamp", "@timestamp", "ts", "level", "severity":
+		return lineedit.Never
+	case "message", "msg":
+		return lineedit.Late
+	}
+	return lineedit.Free
+}
+
+// header makes everything in front of the line.
+func (e *encoder) header(r *nib.Record) []byte {
+	b := append(e.head[:0], e.priorities[severity(r.Level)]...)
+	b = e.appendTime(b, r.Time)
+	b = append(b, e.names...)
+	if e.msgID != "" {
+		b = append(b, e.msgID...)
+	} else {
+		b = appendField(b, r.Logger, maxMsgID)
+	}
+	b = append(b, ' ')
+	if e.data == "" && e.sequence == "" {
+		b = append(b, '-')
+	}
+	b = append(b, e.data...)
+	if e.sequence != "" {
+		b = append(b, e.sequence...)
+		b = appendHex(b, r.Spool)
+		b = append(b, `" seq="`...)
+		b = strconv.AppendUint(b, r.Seq, 10)
+		b = append(b, `"]`...)
+	}
+	e.head = append(b, ' ')
+	return e.head
+}
+
+// appendTime appends a TIMESTAMP in UTC with six digits of the fraction, as many as
+// RFC 5424 allows, and - for a record without time. Most records are of the same second
+// as the one before.
+func (e *encoder) appendTime(dst []byte, ns int64) []byte {
+	if ns == 0 {
+		return append(dst, '-')
+	}
+	second, fraction := ns/1e9, ns%1e9
+	if fraction < 0 {
+		second, fraction = second-1, fraction+1e9
+	}
+	if e.prefix == nil || second != e.second {
+		e.second = second
+		e.prefix = time.Unix(second, 0).UTC().AppendFormat(e.prefix[:0], "2006-01-02T15:04:05.")
+	}
+	dst = append(dst, e.prefix...)
+	micros, digits := fraction/1000, len(dst)
+	dst = append(dst, "000000Z"...)
+	for i := 5; i >= 0; i-- {
+		dst[digits+i] = '0' + byte(micros%10)
+		micros /= 10
+	}
+	return dst
+}
+
+// appendHex appends 16 digits.
+func appendHex(dst []byte, v uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, "0123456789abcdef"[v>>shift&15])
+	}
+	return dst
+}
+
+// longestHeader is how many bytes a header may have.
+func (e *encoder) longestHeader() int {
+	r := nib.Record{Time: 1, Logger: "12345678901234567890123456789012", Spool: 1<<64 - 1, Seq: 1<<64 - 1}
+	return len(e.header(&r))
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A session is what RELP knows about a connection. Commands are counted from 0; the
+// TXNR of a command is one more, and begins at 1 again behind 999999999.
+//
+// The goroutine that reads settles commands; the one that writes starts them and
+// waits. Both hold mu for that.
+type session struct {
+	frames frameReader
+	wake   chan struct{} // has room for one: base has reached want, or the link has failed
+
+	mu      sync.Mutex
+	base    uint64 // the first command without a response
+	next    uint64 // the next command
+	want    uint64
+	answers uint64 // responses in all
+	settled []bool // command n has its response, at n%len, from base to next
+	refused []refusal
+	closing bool // the receiver may end the session
+}
+
+// A refusal is a response that says no.
+type refusal struct {
+	command uint64
+	why     string
+}
+
+// offers is what this side can do (RELP, section 4.4).
+var offers = []byte("relp_version=0\nrelp_software=nib," + version() + ",https://github.com/nib-log/nib\ncommands=syslog")
+
+// version is that of the module, as far as the program knows.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/nib-log/nib" && m.Version != "" {
+				return m.Version
+			}
+		}
+	}
+	return "devel"
+}
+
+// openSession sends the command open and reads the response to it.
+func openSession(l *link, window int) (*session, error) {
+	s := &session{wake: make(chan struct{}, 1), settled: make([]bool, window), base: 1, next: 1}
+	s.frames.r = l.stream
+	b := appendCommand(nil, 1, "open", len(offers))
+	b = append(append(append(b, ' '), offers...), '\n')
+	if _, err := l.stream.Write(b); err != nil {
+		return nil, err
+	}
+	for {
+		f, err := s.frames.next()
+		if err != nil {
+			return nil, err
+		}
+		if f.number == 0 && string(f.command) == "serverclose" {
+			return nil, ErrEnded
+		}
+		if f.number == 0 {
+			continue // a hint
+		}
+		if f.number != 1 || string(f.command) != "rsp" {
+			return nil, fmt.Errorf("%w: %d %s instead of a response to open", errFrame, f.number, f.command)
+		}
+		return s, checkOffers(f.data)
+	}
+}
+
+// checkOffers reads what the receiver can do.
+func checkOffers(data []byte) error {
+	if code, why := responseCode(data); code != 200 {
+		return fmt.Errorf("the receiver refused: %s", why)
+	}
+	lines := bytes.Split(data, []byte{'\n'})
+	syslog := false
+	for _, line := range lines[1:] {
+		name, value, _ := bytes.Cut(line, []byte{'='})
+		switch string(name) {
+		case "relp_version":
+			if v, err := strconv.Atoi(string(bytes.TrimSpace(value))); err != nil || v > 1 {
+				return fmt.Errorf("the receiver speaks RELP version %.10q", value)
+			}
+		case "commands":
+			for _, c := range bytes.Split(value, []byte{','}) {
+				syslog = syslog || string(bytes.TrimSpace(c)) == "syslog"
+			}
+		}
+	}
+	if !syslog {
+		return fmt.Errorf("the receiver does not offer the command syslog")
+	}
+	return nil
+}
+
+// responseCode returns the code that the data of a response begins with, 0 for
+// nonsense, and the first line as a text.
+func responseCode(data []byte) (code int, why string) {
+	line, _, _ := bytes.Cut(data, []byte{'\n'})
+	if len(line) >= 3 && (len(line) == 3 || line[3] == ' ') {
+		for _, c := range line[:3] {
+			if c < '0' || c > '9' {
+				return 0, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
+			}
+			code = code*10 + int(c-'0')
+		}
+		if code == 200 {
+			return code, ""
+		}
+	}
+	return code, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
+}
+
+// read is the goroutine that takes the responses.
+func (s *session) read(l *link) {
+	defer close(l.done)
+	for {
+		f, err := s.frames.next()
+		if err == nil {
+			err = s.take(f)
+		}
+		if err != nil {
+			l.fail(plain(err))
+			s.signal()
+			return
+		}
+	}
+}
+
+// take settles a command.
+func (s *session) take(f frame) error {
+	if f.number == 0 {
+		if string(f.command) == "serverclose" {
+			return ErrEnded
+		}
+		return nil
+	}
+	if string(f.command) != "rsp" {
+		return fmt.Errorf("%w: command %s", errFrame, f.command)
+	}
+	code, why := responseCode(f.data)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return ErrEnded // that was the response to close
+	}
+	n, ok := s.commandOf(f.number)
+	window := uint64(len(s.settled))
+	if !ok || s.settled[n%window] {
+		return fmt.Errorf("%w: a response to command %d, which waits for none", errFrame, f.number)
+	}
+	s.settled[n%window] = true
+	s.answers++
+	if code != 200 {
+		s.refused = append(s.refused, refusal{n, why})
+	}
+	for s.base < s.next && s.settled[s.base%window] {
+		s.base++
+	}
+	if s.base >= s.want {
+		s.signal()
+	}
+	return nil
+}
+
+// commandOf finds the command under way that has a TXNR.
+func (s *session) commandOf(number int) (n uint64, ok bool) {
+	n = s.base + (uint64(number)-1+maxNumber-s.base%maxNumber)%maxNumber
+	return n, n < s.next
+}
+
+// numberOf is the TXNR of a command.
+func numberOf(n uint64) int { return int(n%maxNumber) + 1 }
+
+// signal wakes the goroutine that writes.
+func (s *session) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// start takes a number for a command, for which the window has room.
+func (s *session) start() (n uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = s.next
+	s.settled[n%uint64(len(s.settled))] = false
+	s.next++
+	return n
+}
+
+// room is how many commands may be started.
+func (s *session) room() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.settled) - int(s.next-s.base)
+}
+
+// close says goodbye and waits for the answer, or the end.
+func (s *session) close(l *link) {
+	s.mu.Lock()
+	s.closing = true
+	n := s.next
+	s.mu.Unlock()
+	b := append(appendCommand(nil, numberOf(n), "close", 0), '\n')
+	if _, err := l.stream.Write(b); err != nil {
+		return
+	}
+	timer := time.NewTimer(l.timeout)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+	case <-timer.C:
+	}
+}
+
+// expect has the reader signal when all commands before want have their response. ready
+// says that they have, and answers how many responses there were in all.
+func (s *session) expect(want uint64) (ready bool, answers uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.want = want
+	return s.base >= want, s.answers
+}

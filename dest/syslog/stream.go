@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// chunk is how many bytes of frames are written at once, unless one is longer.
+const chunk = 64 << 10
+
+// An end is where the frame of a record ends in the buffer.
+type end struct {
+	at     int // 0: rejected
+	record int // index in the batch
+}
+
+// deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1). What the
+// receiver took before it ended the connection cannot be known.
+func (d *Destination) deliverStream(l *link, batch []nib.Record) (res nib.Result, err error) {
+	for i := 0; i < len(batch); {
+		first := i
+		d.buf, d.ends = d.buf[:0], d.ends[:0]
+		for ; i < len(batch) && len(d.buf) < chunk; i++ {
+			head, line, ok := d.prepare(&batch[i], i, &res)
+			if !ok {
+				continue
+			}
+			d.buf = strconv.AppendInt(d.buf, int64(len(head)+len(line)), 10)
+			d.buf = append(append(append(d.buf, ' '), head...), line...)
+			d.ends = append(d.ends, end{len(d.buf), i})
+		}
+		n, err := l.stream.Write(d.buf)
+		if err != nil {
+			return d.broken(l, err, res, first, n)
+		}
+		res.Accepted = i
+	}
+	if err := l.err(); err != nil {
+		return d.broken(l, err, res, len(batch), 0)
+	}
+	return res, nil
+}
+
+// broken says what is settled of a batch when n bytes of the buffer were
+// written and then no more; first is the record where the buffer begins.
+//
+// If it was us who gave up, the system goes on to send what it has taken. If it was
+// the receiver, the system has thrown that away, and how much of the batch is concerned cannot be
+// known: none of it is settled.
+func (d *Destination) broken(l *link, err error, res nib.Result, first, n int) (nib.Result, error) {
+	l.fail(err)
+	err = l.err()
+	sent := first
+	for _, e := range d.ends {
+		if e.at > n {
+			break
+		}
+		sent = e.record + 1
+	}
+	if l.isOurs(err) {
+		res.Accepted = sent
+	} else {
+		d.counters.doubtful.Add(uint64(sent - refusedBelow(res.Rejected, sent)))
+		res.Accepted = 0
+	}
+	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
+	return res, err
+}
+
+// refusedBelow is how many of the records in front of index are refused.
+func refusedBelow(refused []nib.Rejection, index int) (n int) {
+	for n < len(refused) && refused[n].Index < index {
+		n++
+	}
+	return n
+}
+
+// prepare makes the message of record i of the batch, or rejects it.
+func (d *Destination) prepare(r *nib.Record, i int, res *nib.Result) (head, line []byte, ok bool) {
+	head, line, cut, ok := d.message(r)
+	if !ok {
+		res.Rejected = append(res.Rejected, nib.Rejection{Index: i,
+			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", ErrTooLarge, len(r.Line), d.config.MaxSize))})
+		return nil, nil, false
+	}
+	if cut {
+		d.counters.shortened.Add(1)
+	}
+	d.counters.bytes.Add(uint64(len(head) + len(line)))
+	return head, line, true
+}
+
+// deliverDatagrams sends each message as a datagram. A datagram is in the receiver's queue or
+// not sent at all.
+func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res nib.Result, err error) {
+	if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
+		return res, err
+	}
+	for i := range batch {
+		head, line, ok := d.prepare(&batch[i], i, &res)
+		if ok {
+			d.buf = append(append(d.buf[:0], head...), line...)
+			_, err = l.Write(d.buf)
+		}
+		if errors.Is(err, syscall.EMSGSIZE) {
+			res.Rejected = append(res.Rejected, nib.Rejection{Index: i,
+				Reason: d.wrap(fmt.Errorf("%w for a datagram: %d bytes", ErrTooLarge, len(d.buf)))})
+			err = nil
+		}
+		if err != nil {
+			return res, err
+		}
+		res.Accepted = i + 1
+	}
+	return res, nil
+}
