@@ -39,6 +39,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newVersion())
+	root.AddCommand(newDemo(), newSpool(), newVersion())
 	return root
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/cmd/nib/command"
+)
+
+// asNib makes the test binary nib.
+const asNib = "NIB_TEST_AS_NIB"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asNib) != "" {
+		os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	_ = os.Setenv(asNib, "1") // for children; nothing else reads it
+	os.Exit(m.Run())
+}
+
+// child is nib as a process of its own.
+func child(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) }
+
+// run runs a command line in this process.
+func run(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = command.Run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// want runs a command line that has to succeed, and returns what it has written.
+func want(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := run(args...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("nib %s: got code %d\nstdout %s\nstderr %s", strings.Join(args, " "), code, stdout, stderr)
+	}
+	return stdout
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+func newSpoolCat() *cobra.Command {
+	var level, since, until, numbers string
+	c := selection{}
+	cmd := &cobra.Command{
+		Use:   "cat DIR…",
+		Short: "Write the lines of spools to standard output",
+		Long: `Writes the lines that are in spools to standard output, oldest first, one spool after the
+other. Lines that are settled with all destinations may be gone already.
+
+Exit codes: 0 all lines were written, 1 some are damaged or could not be read; what can be read
+is written first.`,
+		Example: `  nib spool cat /var/spool/app | jq .
+  nib spool cat --pending kafka --level warn /var/spool/app
+  nib spool cat --since 10m --until 2026-11-21T09:00:00Z /var/spool
+  nib spool cat --seq 1000-1999 /var/spool/app`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			if err := c.parse(level, since, until, numbers, time.Now()); err != nil {
+				return err
+			}
+			views, err := inspectAll(dirs)
+			if err != nil {
+				return err
+			}
+			return c.write(cmd.Context(), cmd.OutOrStdout(), views)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.pending, "pending", "", "only what the destination of this `name` has not settled")
+	f.StringVar(&level, "level", "", "only lines of this `level` and above")
+	f.StringVar(&since, "since", "", "only lines from this `time` on: RFC 3339, or a duration ago (10m)")
+	f.StringVar(&until, "until", "", "only lines before this `time`")
+	f.StringVar(&numbers, "seq", "", "only these `numbers`: 7, 7-, -7 or 7-9")
+	return cmd
+}
+
+// A selection says which records are wanted.
+type selection struct {
+	pending      string
+	level        nib.Level
+	since, until int64  // Unix nanoseconds
+	first, last  uint64 // numbers
+}
+
+func (c *selection) parse(level, since, until, numbers string, now time.Time) (err error) {
+	c.level, c.since, c.until, c.first, c.last = math.MinInt, math.MinInt64, math.MaxInt64, 0, math.MaxUint64
+	if level != "" {
+		if c.level, err = nib.ParseLevel(level); err != nil {
+			return fmt.Errorf("--level: %w", err)
+		}
+	}
+	for _, t := range []struct {
+		name, text string
+		to         *int64
+	}{{"since", since, &c.since}, {"until", until, &c.until}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = parseMoment(t.text, now); err != nil {
+			return fmt.Errorf("--%s: %w", t.name, err)
+		}
+	}
+	if numbers == "" {
+		return nil
+	}
+	if c.first, c.last, err = parseNumbers(numbers); err != nil {
+		return fmt.Errorf("--seq: %w", err)
+	}
+	return nil
+}
+
+func parseMoment(text string, now time.Time) (int64, error) {
+	if ago, err := time.ParseDuration(text); err == nil {
+		return now.Add(-ago).UnixNano(), nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither a time like 2026-11-21T09:30:00Z nor a duration like 10m", text)
+	}
+	return t.UnixNano(), nil
+}
+
+func parseNumbers(text string) (first, last uint64, err error) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	first, last = 0, math.MaxUint64
+	if from != "" {
+		first, err = strconv.ParseUint(from, 10, 64)
+	}
+	if err == nil && to != "" {
+		last, err = strconv.ParseUint(to, 10, 64)
+	}
+	if err != nil || from == "" && to == "" || first > last {
+		return 0, 0, fmt.Errorf("%q is none of 7, 7-, -7 and 7-9", text)
+	}
+	return first, last, nil
+}
+
+func (c *selection) has(r *nib.Record) bool {
+	return r.Level >= c.level && r.Time >= c.since && r.Time < c.until && r.Seq >= c.first && r.Seq <= c.last
+}
+
+// records are those that may be wanted.
+func (c *selection) records(v *spool.View) iter.Seq2[nib.Record, spool.Gap] {
+	if c.pending != "" {
+		return v.Unsettled(c.pending)
+	}
+	return v.Records(c.first)
+}
+
+// write writes what is wanted. Whoever reads it may have had enough at any time.
+func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	var unreadable uint64
+	for _, v := range views {
+		if err := c.known(v); err != nil {
+			return err
+		}
+		for r, g := range c.records(v) {
+			switch {
+			case ctx.Err() != nil:
+				return errors.Join(quiet(out.Flush()), context.Cause(ctx))
+			case g.Kind == 0 && r.Seq > c.last:
+			case g.Kind == 0 && c.has(&r):
+				if _, err := out.Write(r.Line); err != nil {
+					return quiet(err)
+				}
+				continue
+			case g.Kind > spool.GapUnfinished && g.Kind != spool.GapRemoved && g.First <= c.last:
+				unreadable += max(g.Numbers, 1)
+				continue
+			default:
+				continue
+			}
+			break // behind the last number
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return quiet(err)
+	}
+	if unreadable > 0 {
+		return fmt.Errorf("%d lines are damaged or missing; see nib spool verify", unreadable)
+	}
+	return nil
+}
+
+// known refuses a name that is misspelt: all would be pending for it.
+func (c *selection) known(v *spool.View) error {
+	if c.pending == "" {
+		return nil
+	}
+	var names []string
+	for _, d := range v.Destinations {
+		if d.Name == c.pending {
+			return nil
+		}
+		names = append(names, d.Name)
+	}
+	return fmt.Errorf("%s has no destination %q (it has %q)", v.Dir, c.pending, names)
+}
+
+// quiet takes a reader that has gone for the end.
+func quiet(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}

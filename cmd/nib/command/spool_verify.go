@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+func newSpoolVerify() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify DIR…",
+		Short: "Read all records of spools and count what is missing",
+		Long: `Reads every record and checks its checksum and its number.
+
+  GOOD        records that are whole
+  UNFINISHED  numbers whose calls never returned, or have not yet; no loss
+  DAMAGED     numbers whose bytes are not what was written any more
+  MISSING     numbers whose segment is gone or cannot be read
+  BAD FILES   segments that nobody can make sense of
+
+How many records were behind damage at the very end nobody knows: it counts as one.
+
+Exit codes: 0 all is sound, 1 something is damaged, missing or bad, or could not be read.`,
+		Example: `  nib spool verify /var/spool/app
+  nib spool verify --json /var/spool | jq .damaged`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			views, err := inspectAll(dirs)
+			if err != nil {
+				return err
+			}
+			return verify(cmd.OutOrStdout(), views, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per spool")
+	return cmd
+}
+
+// A verdict is what was found in a spool.
+type verdict struct {
+	Dir        string      `json:"dir"`
+	Owner      spool.Owner `json:"owner"`
+	Good       uint64      `json:"good"`
+	Bytes      uint64      `json:"bytes"` // of their lines
+	Unfinished uint64      `json:"unfinished"`
+	Damaged    uint64      `json:"damaged"`
+	Missing    uint64      `json:"missing"`
+	Removed    uint64      `json:"removed"` // by the owner, meanwhile
+	Bad        []string    `json:"bad_files"`
+	Places     []place     `json:"places"` // of what is damaged or missing, the first ones
+	OK         bool        `json:"ok"`
+}
+
+// A place is where something is damaged or missing.
+type place struct {
+	First   uint64 `json:"first"` // number
+	Numbers uint64 `json:"numbers"`
+	Kind    string `json:"kind"`
+	Error   string `json:"error,omitempty"`
+}
+
+const maxPlaces = 20
+
+func verify(w io.Writer, views []*spool.View, asJSON bool) error {
+	verdicts, faulty := make([]verdict, 0, len(views)), 0
+	for _, v := range views {
+		verdicts = append(verdicts, verifyOne(v))
+		if !verdicts[len(verdicts)-1].OK {
+			faulty++
+		}
+	}
+	if err := tell(w, verdicts, asJSON); err != nil {
+		return err
+	}
+	if faulty > 0 {
+		return fmt.Errorf("%d of %d spools are not sound", faulty, len(views))
+	}
+	return nil
+}
+
+func verifyOne(v *spool.View) verdict {
+	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Places: []place{}}
+	for r, g := range v.Records(0) {
+		switch g.Kind {
+		case 0:
+			d.Good++
+			d.Bytes += uint64(len(r.Line))
+			continue
+		case spool.GapUnfinished:
+			d.Unfinished += g.Numbers
+			continue
+		case spool.GapRemoved:
+			d.Removed += g.Numbers
+			continue
+		case spool.GapDamaged:
+			d.Damaged += max(g.Numbers, 1)
+		default:
+			d.Missing += max(g.Numbers, 1)
+		}
+		if len(d.Places) < maxPlaces {
+			p := place{First: g.First, Numbers: g.Numbers, Kind: g.Kind.String()}
+			if g.Err != nil {
+				p.Error = g.Err.Error()
+			}
+			d.Places = append(d.Places, p)
+		}
+	}
+	d.OK = d.Damaged == 0 && d.Missing == 0 && len(d.Bad) == 0
+	return d
+}
+
+func tell(w io.Writer, verdicts []verdict, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		for i := range verdicts {
+			if err := enc.Encode(&verdicts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SPOOL\tOWNER\tGOOD\tUNFINISHED\tDAMAGED\tMISSING\tBAD FILES\tVERDICT")
+	for _, d := range verdicts {
+		word := "ok"
+		if !d.OK {
+			word = "damaged"
+		}
+		fmt.Fprintf(t, "%s\t%v\t%s\t%s\t%s\t%s\t%d\t%s\n", d.Dir, d.Owner, term.Count(d.Good), term.Count(d.Unfinished),
+			term.Count(d.Damaged), term.Count(d.Missing), len(d.Bad), word)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, d := range verdicts {
+		for _, p := range d.Places {
+			fmt.Fprintf(w, "%s: %s\n", d.Dir, p)
+		}
+		for _, name := range d.Bad {
+			fmt.Fprintf(w, "%s: %s is not a segment\n", d.Dir, name)
+		}
+	}
+	return nil
+}
+
+func (p place) String() string {
+	switch {
+	case p.Error != "":
+		return fmt.Sprintf("%d numbers from %d are %s: %s", p.Numbers, p.First, p.Kind, p.Error)
+	case p.Numbers == 0:
+		return fmt.Sprintf("what was from number %d on is %s", p.First, p.Kind)
+	case p.Numbers == 1:
+		return fmt.Sprintf("number %d is %s", p.First, p.Kind)
+	}
+	return fmt.Sprintf("numbers %d to %d are %s", p.First, p.First+p.Numbers-1, p.Kind)
+}
