@@ -18,6 +18,9 @@ const (
 	defaultMemory  = 64 << 20
 	defaultDisk    = 1 << 30
 	defaultDrain   = 5 * time.Second
+
+	defaultSyncDelay = 10 * time.Millisecond
+	defaultSyncWait  = 100 * time.Millisecond
 )
 
 // A Config says how much a spool keeps, and what happens when that is not
@@ -43,6 +46,17 @@ type Config struct {
 	// Access says how segments reach their files. Defaults to Auto.
 	Access Access
 
+	// Sync says when a loss of power does not take a line any more. Defaults to
+	// SyncSoon. In memory it means nothing.
+	Sync SyncPolicy
+
+	// SyncDelay is how long a line is unsafe, as far as the disk is not slower. Defaults
+	// to 10 ms.
+	SyncDelay time.Duration
+
+	// SyncWait is how long a call waits with SyncErrors. Defaults to 100 ms.
+	SyncWait time.Duration
+
 	// Drain is how long Close waits for the destination. Defaults to 5 s.
 	Drain time.Duration
 
@@ -63,6 +77,17 @@ const (
 	Auto    Access = iota // Mapped on Linux and a local file system, else Written
 	Mapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
 	Written               // lines are copied into memory and written with pwrite(2), for which calls wait together
+)
+
+// A SyncPolicy says when lines are brought to the disk. It costs them nothing: a goroutine
+// copies them to a second file, and syncs that.
+type SyncPolicy int
+
+// The policies.
+const (
+	SyncSoon   SyncPolicy = iota // after SyncDelay at most, many lines at once
+	SyncErrors                   // also: a call with LevelError or above waits for it, SyncWait at most
+	SyncNever                    // when the system sees fit, usually within 30 s; there are no copies
 )
 
 // A Rule says what to do with lines of a level and above when the spool is full.
@@ -103,6 +128,11 @@ func (c Config) Validate() error {
 	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
 	fault(c.Access < Auto || c.Access > Written, "Access is none of the kinds: %d", c.Access)
 	fault(c.Access == Mapped && !mapped, "Access is Mapped, which needs Linux")
+	fault(c.Sync < SyncSoon || c.Sync > SyncNever, "Sync is not one of the policies: %d", c.Sync)
+	fault(c.SyncDelay < 0, "SyncDelay is negative: %v", c.SyncDelay)
+	fault(c.SyncDelay > 0 && c.Sync == SyncNever, "SyncDelay of %v with SyncNever", c.SyncDelay)
+	fault(c.SyncWait < 0, "SyncWait is negative: %v", c.SyncWait)
+	fault(c.SyncWait > 0 && c.Sync != SyncErrors, "SyncWait of %v without SyncErrors", c.SyncWait)
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for _, r := range c.OnFull {
 		fault(r.Do < DropNew || r.Do > DropOld, "OnFull has an unknown action: %d", r.Do)
@@ -126,6 +156,12 @@ func (c Config) withDefaults(dir string) Config {
 			c.Size = defaultMemory
 		}
 		c.Size = max(c.Size, 2*c.SegmentSize)
+	}
+	if c.SyncDelay == 0 {
+		c.SyncDelay = defaultSyncDelay
+	}
+	if c.SyncWait == 0 {
+		c.SyncWait = defaultSyncWait
 	}
 	if c.Drain == 0 {
 		c.Drain = defaultDrain

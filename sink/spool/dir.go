@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -36,7 +38,12 @@ type dir struct {
 	last  uint64 // number of the last segment
 	bad   int    // files moved out of the way
 
-	unmapped bool // segments are written, not mapped: see twin
+	unused   uint64 // how many numbers the segments behind the last one that was used could have taken
+	unmapped bool   // segments are written, not mapped: see twin
+
+	mu      sync.Mutex
+	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
+	removed func()          // tells the copier
 }
 
 // An oldSegment is one that another process has left.
@@ -44,13 +51,14 @@ type oldSegment struct {
 	identity
 	start
 	end     uint64 // number behind its last record
+	copied  bool   // there is a copy
 	damaged bool   // numbers up to end are in a segment that is gone
 }
 
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
 func openDir(fsys vfs.FS, path string, access Access) (d *dir, old []oldSegment, err error) {
-	d = &dir{fs: fsys, path: path, boot: bootLabel()}
+	d = &dir{fs: fsys, path: path, boot: bootLabel(), owned: map[uint64]bool{}}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +90,9 @@ func openDir(fsys vfs.FS, path string, access Access) (d *dir, old []oldSegment,
 
 func (d *dir) name(base string) string { return filepath.Join(d.path, base) }
 
-func segmentName(number uint64) string { return fmt.Sprintf("%016x", number) + segmentExt }
+func hex(number uint64) string { return fmt.Sprintf("%016x", number) }
+
+func segmentName(number uint64) string { return hex(number) + segmentExt }
 
 // list reads the headers of all segments. What is none is moved out of the way.
 func (d *dir) list() (old []oldSegment, err error) {
@@ -90,33 +100,70 @@ func (d *dir) list() (old []oldSegment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names { // sorted, so by number
-		if strings.HasSuffix(name, madeExt) {
+	type files struct{ segment, copy bool }
+	found := map[uint64]files{}
+	for _, name := range names {
+		switch digits, ext, _ := strings.Cut(name, "."); "." + ext {
+		case madeExt, copyExt + madeSuffix:
 			_ = d.fs.Remove(d.name(name)) // if it stays, it is made over
-			continue
+		case segmentExt, copyExt:
+			number, err := strconv.ParseUint(digits, 16, 64)
+			if err != nil || hex(number) != digits {
+				continue // not ours
+			}
+			f := found[number]
+			f.segment, f.copy = f.segment || "."+ext == segmentExt, f.copy || "."+ext == copyExt
+			found[number] = f
 		}
-		digits, ok := strings.CutSuffix(name, segmentExt)
-		number, err := strconv.ParseUint(digits, 16, 64)
-		if !ok || err != nil || segmentName(number) != name {
-			continue // not ours
-		}
-		g, used, err := d.look(name)
-		if err != nil || g.number != number || d.spool != 0 && g.spool != d.spool {
-			d.putAside(name)
+	}
+	for _, number := range slices.Sorted(maps.Keys(found)) {
+		f := found[number]
+		g, used, ok := d.lookAt(number, f.segment, f.copy)
+		if !ok {
 			continue
 		}
 		d.spool, d.gen, d.last = g.spool, max(d.gen, g.gen), number
 		if used {
 			old = append(old, g)
-		} else {
-			_ = d.fs.Remove(d.name(name)) // an empty file is no harm
+			d.unused = 0
+			continue
 		}
+		d.unused += uint64(g.size / recordHead)
+		_ = d.remove(number) // an empty file is no harm
 	}
 	d.gen++
 	if d.spool == 0 {
 		d.spool = rand.Uint64() | 1
 	}
 	return old, nil
+}
+
+// lookAt reads the header of a segment, or that of its copy if the one of the segment is
+// not there. What is neither is put aside.
+func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok bool) {
+	fits := func(g oldSegment, err error) bool {
+		return err == nil && g.number == number && (d.spool == 0 || g.spool == d.spool)
+	}
+	if segment {
+		var err error
+		g, used, err = d.look(segmentName(number))
+		ok = fits(g, err)
+	}
+	if kept && !(ok && used) {
+		k, usedToo, err := d.look(copyName(number))
+		switch {
+		case !fits(k, err):
+			d.putAside(copyName(number))
+			kept = false
+		case usedToo && (!ok || k.identity == g.identity):
+			g, used, ok = k, true, true
+		}
+	}
+	if segment && !ok {
+		d.putAside(segmentName(number))
+	}
+	g.copied = kept
+	return g, used, ok
 }
 
 // look reads the header of a segment. One that is sound and was not used yet is
@@ -155,9 +202,20 @@ func (d *dir) putAside(name string) {
 	_ = d.fs.Rename(d.name(name), d.name(name+badExt)) // it is not read either way
 }
 
-// read returns what there is of a segment.
+// read returns what there is of a segment, with the help of its copy if that is needed.
 func (d *dir) read(g *oldSegment) ([]byte, error) {
-	f, err := d.fs.Open(d.name(segmentName(g.number)), os.O_RDONLY, 0)
+	b, err := d.bytes(segmentName(g.number), g.size)
+	if g.copied && (err != nil || g.boot != d.boot || d.boot == 0 || int64(len(b)) < g.size || !isWhole(b, g)) {
+		if b = d.complete(g, b); len(b) > 0 {
+			err = nil
+		}
+	}
+	return b, err
+}
+
+// bytes returns the first size bytes of a file, or as many as there are.
+func (d *dir) bytes(name string, size int64) ([]byte, error) {
+	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +224,12 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, min(info.Size, g.size)&^7)
+	b := make([]byte, min(info.Size, size)&^7)
 	n, err := f.ReadAt(b, 0)
 	if err == io.EOF {
 		err = nil
 	}
 	return b[:n&^7], err
-}
-
-func (d *dir) remove(number uint64) error {
-	err := d.fs.Remove(d.name(segmentName(number)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // bootLabel tells the runs of the system apart, 0 if it cannot.

@@ -16,6 +16,10 @@ func (s *Sink) recover(path string, d *delivery) (first start, err error) {
 		return start{}, err
 	}
 	s.dir, s.id, s.number = dir, dir.spool, dir.last
+	if s.c.Sync != SyncNever {
+		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
+		dir.removed = func() { poke(s.copier.hurry) }
+	}
 	s.stats.Bad = dir.bad
 	cur, settled, ok, err := openCursor(dir, s.c.Name)
 	if err != nil {
@@ -48,7 +52,7 @@ func (s *Sink) recover(path string, d *delivery) (first start, err error) {
 	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0) {
 		// The machine was off meanwhile. Records may be gone that were delivered,
 		// and their numbers must not be given again.
-		highest := old[n-1].first + uint64(old[n-1].size/recordHead)
+		highest := old[n-1].first + uint64(old[n-1].size/recordHead) + dir.unused
 		if highest > first.first {
 			first.skipped = highest - first.first
 			first.first = highest
@@ -94,6 +98,10 @@ func (s *Sink) expect(old []oldSegment, settled uint64, first start) {
 
 // release gives back what recover has taken.
 func (s *Sink) release(d *delivery) {
+	if s.copier != nil && s.active.Load() != nil {
+		close(s.copier.stop)
+		<-s.copier.done
+	}
 	if d.cursor != nil {
 		_ = d.cursor.file.Close() // each write was checked
 	}

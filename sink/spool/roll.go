@@ -87,13 +87,22 @@ func (s *Sink) install() {
 		g.seal() // the call that is here comes back
 		s.stats.Retired++
 	}
-	s.queue = append(s.queue, g)
+	s.enqueue(g)
 	s.next = nil
 	s.active.Store(g)
 	s.wantMore()
 	s.broadcast()
 	s.idle.Store(false) // the reader may be asleep at the end of the old one
 	s.poke()
+}
+
+// enqueue gives a segment to those who read it. mu is held, or nobody else is there yet.
+func (s *Sink) enqueue(g *segment) {
+	s.queue = append(s.queue, g)
+	if s.copier != nil {
+		g.hold()
+		s.uncopied = append(s.uncopied, g)
+	}
 }
 
 // wantMore lets the goroutine that makes segments look. mu is held.

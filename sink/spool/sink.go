@@ -20,6 +20,7 @@ var (
 	ErrTooLarge = errors.New("nib/spool: the line is longer than a segment")
 	ErrInUse    = errors.New("someone else has the spool open")
 	ErrUnsafe   = errors.New("others may write to the directory")
+	ErrUnsynced = errors.New("the disk that lines are copied to fails")
 	ErrPending  = errors.New("nib/spool: not all lines are delivered") // Close returned before they were
 )
 
@@ -29,13 +30,16 @@ var (
 // Writers share active, and take no lock. mu protects what follows it: it is
 // taken when a segment is full, and once per batch by the delivering goroutine.
 type Sink struct {
-	c    Config
-	dir  *dir // nil: in memory
-	id   uint64
-	keep bool // there is no destination
+	c     Config
+	dir   *dir // nil: in memory
+	id    uint64
+	keep  bool // there is no destination
+	waits bool // a call with an error waits until its line is synced
 
-	active atomic.Pointer[segment]
-	idle   atomic.Bool // the delivering goroutine sleeps, and wants to be woken
+	active  atomic.Pointer[segment]
+	idle    atomic.Bool // the delivering goroutine sleeps, and wants to be woken
+	resting atomic.Bool // the copier does
+	copier  *copier     // nil: lines are not synced
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when a waiting call should look again
@@ -57,8 +61,9 @@ type Sink struct {
 	told    tally // those of dropped that a notice has told of
 	said    map[string]time.Time
 
-	finish func() error  // what is left to do for the first segment; nil in memory
-	safe   chan struct{} // closed when that is done: then what is in it may be delivered
+	uncopied []*segment    // that the copier has not got yet; mu protects it
+	finish   func() error  // what is left to do for the first segment; nil in memory
+	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
 	wakeup chan struct{} // to the delivering goroutine
 	more   chan struct{} // to the one that makes segments
@@ -116,8 +121,11 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	s.number++
 	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
 	s.opened = first.first
-	s.queue = append(s.queue, g)
 	s.active.Store(g)
+	s.enqueue(g)
+	if s.copier != nil {
+		go s.copier.run()
+	}
 	s.more <- struct{}{}
 	go s.makeSegments()
 	go d.run()
@@ -146,6 +154,12 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 			}
 			if s.idle.Load() {
 				s.wake()
+			}
+			if s.resting.Load() {
+				s.copier.wake()
+			}
+			if s.waits && r.Level >= nib.LevelError {
+				s.waitSynced(seq)
 			}
 			return nil
 		}

@@ -41,6 +41,7 @@ type Stats struct {
 	Failures uint64 // those of them that settled less than they were given
 	Segments int    // that exist
 	Bad      int    // files that Open has moved out of the way
+	Unsynced uint64 // calls that did not wait any longer for their line to be synced
 	Retired  int    // segments whose files failed while in use; what was not delivered of them counts as Damaged
 	Errors   uint64 // of file operations
 }

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A copier is the goroutine that makes lines survive a loss of power. A mapping
+// that is written to must not be synced: while the system writes a page to the disk, a
+// store to it waits. So the copier reads what is committed from the mapping, which
+// nobody changes any more, writes it to the same place of a second file,
+// and syncs that, for all lines of the last milliseconds at once.
+//
+// What fails to be synced may be lost although the system says later that all is
+// well. So a file that fails is given up, and another one is written from memory,
+// after a pause.
+type copier struct {
+	s     *Sink
+	list  []*copied // what is not removed yet, oldest first
+	pause time.Duration
+
+	failing atomic.Bool   // the last round did not succeed
+	synced  atomic.Uint64 // number of the first record that is not safe
+
+	wakeup chan struct{} // there are lines
+	hurry  chan struct{} // somebody waits for them
+	stop   chan struct{} // closed when nothing is delivered any more
+	done   chan struct{}
+}
+
+// A copied is a segment of this process and its copy.
+type copied struct {
+	g    *segment
+	file vfs.File // nil: there is none
+	at   int      // all before is in file and synced, or was settled
+	next uint64   // number of the record there
+	safe uint64   // the highest that next was
+	held bool     // g is in memory
+	gone bool     // g cannot be read any more
+}
+
+func newCopier(s *Sink) *copier {
+	return &copier{
+		s: s, wakeup: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// run is the goroutine. It ends when nothing is delivered any more.
+func (c *copier) run() {
+	defer close(c.done)
+	debug.SetPanicOnFault(true) // it reads mappings, see guard.go
+	for !c.stopped() {
+		worked, err := c.round()
+		switch {
+		case err != nil:
+			c.s.fault("sync lines", err)
+			c.pause = min(max(2*c.pause, c.s.c.tick), longerPause)
+			c.wait(c.pause, nil)
+		case worked:
+			c.pause = 0
+			c.wait(c.s.c.SyncDelay/2, c.hurry)
+		default:
+			c.rest()
+		}
+	}
+	if _, err := c.round(); err != nil {
+		c.s.fault("sync lines", err)
+	}
+	for _, x := range c.list {
+		x.close()
+		x.letGo()
+	}
+}
+
+func (c *copier) stopped() bool {
+	select {
+	case <-c.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait lets lines collect, for so long or until somebody is in a hurry.
+func (c *copier) wait(d time.Duration, hurry <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-hurry:
+	case <-c.stop:
+	}
+}
+
+// rest sleeps until there are lines, and then lets more of them collect.
+func (c *copier) rest() {
+	c.s.resting.Store(true)
+	if c.behind() { // after saying so: a record comes before this, or its writer sees resting
+		c.s.resting.Store(false)
+		return
+	}
+	select {
+	case <-c.wakeup:
+		c.s.resting.Store(false)
+		c.wait(c.s.c.SyncDelay/2, c.hurry)
+	case <-c.hurry:
+	case <-c.stop:
+	}
+	c.s.resting.Store(false)
+}
+
+// behind says whether there are records that are not safe.
+func (c *copier) behind() bool {
+	_, next, _ := c.s.active.Load().claimed()
+	return c.synced.Load() < next && c.s.position() < next
+}
+
+// wake tells of a line, if anybody wants to know.
+func (c *copier) wake() {
+	if c.s.resting.CompareAndSwap(true, false) {
+		poke(c.wakeup)
+	}
+}
+
+// poke makes a goroutine look, unless it is going to anyway.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// round brings to the disk what is committed, and says how far that is.
+func (c *copier) round() (worked bool, err error) {
+	c.take()
+	settled := c.s.position()
+	for i := 0; i < len(c.list); i++ {
+		x := c.list[i]
+		if c.s.dir.isRemoved(x.g.number) {
+			c.list = append(c.list[:i:i], c.list[i+1:]...)
+			i--
+			c.discard(x)
+			continue
+		}
+		did, e := c.copy(x, settled)
+		if worked = worked || did; e != nil {
+			err = e
+		}
+	}
+	c.failing.Store(err != nil)
+	if worked || err != nil || c.synced.Load() == 0 {
+		c.publish()
+	}
+	return worked, err
+}
+
+// take takes the segments that have come into use.
+func (c *copier) take() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	for _, g := range c.s.uncopied {
+		c.list = append(c.list, &copied{g: g, at: headerSize, next: g.first, safe: g.first, held: true})
+		c.s.dir.own(g.number)
+	}
+	c.s.uncopied = nil
+}
+
+// copy copies what is new in a segment. Lines that their destination has settled by
+// now do not need it.
+func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
+	if !x.held {
+		return false, nil
+	}
+	end, next, whole, ok := x.committed()
+	if ok && end > x.at && next > settled {
+		worked = true
+		err = c.write(x, end)
+	}
+	if errors.Is(err, syscall.EFAULT) {
+		ok, err = false, nil
+	}
+	switch {
+	case !ok: // what was not copied is lost
+		x.gone = true
+		x.letGo()
+	case err != nil:
+		x.close()
+		x.at, x.next = headerSize, x.g.first
+	default:
+		x.at, x.next, x.safe = end, next, max(x.safe, next)
+		if whole {
+			x.close()
+			x.letGo()
+		}
+	}
+	return worked, err
+}
+
+// committed returns how far all claims of the segment are records, and whether
+// there will be no more. ok is false if that cannot be read.
+func (x *copied) committed() (end int, next uint64, whole, ok bool) {
+	g := x.g
+	defer g.endGuard(true)
+	claimed, _, final := g.claimed()
+	at, next := x.at, x.next
+	for at < claimed && g.committed(at) {
+		at += align(int(uint32(stored(word(g.b, at).Load()))))
+		next++
+	}
+	return at, next, final && at == claimed, true
+}
+
+// write writes the bytes up to end, and syncs them.
+func (c *copier) write(x *copied, end int) (err error) {
+	if x.file == nil {
+		x.file, err = c.s.dir.makeCopy(x.g, x.at, end)
+		return err
+	}
+	if _, err = x.file.WriteAt(x.g.b[x.at:end], int64(x.at)); err == nil {
+		err = x.file.SyncData()
+	}
+	return err
+}
+
+// discard ends a copy whose segment is settled.
+func (c *copier) discard(x *copied) {
+	x.close()
+	x.letGo()
+	if err := c.s.dir.removeCopy(x.g.number); err != nil {
+		c.s.fault("delete a copy", err) // the next start deletes it
+	}
+}
+
+func (x *copied) close() {
+	if x.file != nil {
+		_ = x.file.Close() // what counts was synced
+		x.file = nil
+	}
+}
+
+func (x *copied) letGo() {
+	if x.held && x.g.drop != nil {
+		x.g.letGo()
+	}
+	x.held = false
+}
+
+// publish says which lines are safe, and tells those who wait.
+func (c *copier) publish() {
+	var safe uint64
+	for _, x := range c.list {
+		safe = x.safe
+		if x.held || x.gone {
+			break
+		}
+	}
+	if safe > c.synced.Load() {
+		c.synced.Store(safe)
+	}
+	c.s.mu.Lock()
+	c.s.broadcast()
+	c.s.mu.Unlock()
+}
+
+// await waits until the record with a number is safe, or can be no safer: at most until ctx
+// ends.
+func (s *Sink) await(ctx context.Context, seq uint64) error {
+	c := s.copier
+	for {
+		s.mu.Lock()
+		changed, settled := s.changed, s.settled
+		s.mu.Unlock()
+		switch {
+		case c.synced.Load() > seq || settled > seq:
+			return nil
+		case c.failing.Load():
+			return ErrUnsynced
+		}
+		poke(c.hurry)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.done:
+			if c.synced.Load() > seq {
+				return nil
+			}
+			return ErrClosed
+		}
+	}
+}
+
+// Sync waits until every line logged before survives a loss of power, or its
+// destination has settled it. The error is that of ctx, [ErrUnsynced] if the disk
+// fails, which is tried again, and errors.ErrUnsupported if [Config.Sync] is SyncNever
+// or the spool is in memory. Lines that other processes have left are not meant:
+// the system has had them since they ended.
+func (s *Sink) Sync(ctx context.Context) error {
+	if s.copier == nil {
+		return errors.ErrUnsupported
+	}
+	_, next, _ := s.active.Load().claimed()
+	if next == s.opened {
+		return nil
+	}
+	if err := s.await(ctx, next-1); err != nil {
+		return fmt.Errorf("nib/spool: sync: %w", err)
+	}
+	return nil
+}
+
+// Synced returns the number of the first record of this process that a loss of power
+// may take: all before are on the disk or settled. It is 0 without a copier.
+func (s *Sink) Synced() uint64 {
+	if s.copier == nil {
+		return 0
+	}
+	return max(s.copier.synced.Load(), s.opened)
+}
+
+// waitSynced holds a call up until its line is safe. The line is in the spool
+// either way: a deadline is counted, and no error.
+func (s *Sink) waitSynced(seq uint64) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
+	defer cancel()
+	if s.await(ctx, seq) != nil {
+		s.mu.Lock()
+		s.stats.Unsynced++
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// copyExt is the extension of the copy of a segment, which has the same bytes at
+// the same places as far as it goes. What was settled before it was copied may be missing.
+const copyExt = ".copy"
+
+func copyName(number uint64) string { return hex(number) + copyExt }
+
+// makeCopy makes the copy of g, with its header and the bytes in [from, to). It
+// is in place of the one that there is when it is on the disk.
+func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
+	name := d.name(copyName(g.number))
+	_ = d.fs.Remove(name + madeSuffix) // what is in it must be zeros
+	f, err = d.fs.Open(name+madeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = f.Preallocate(g.size)
+	if err == nil {
+		_, err = f.WriteAt(g.b[:88], 0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(g.b[from:to], int64(from))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = d.fs.Rename(name+madeSuffix, name)
+	}
+	if err == nil {
+		err = d.fs.SyncDir(d.path)
+	}
+	if err != nil {
+		_ = f.Close()                      // nothing in it counts
+		_ = d.fs.Remove(name + madeSuffix) // the next start removes it as well
+		return nil, err
+	}
+	return f, nil
+}
+
+// own says that the copy of a segment is the copier's: only that removes it.
+func (d *dir) own(number uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.owned[number] = false
+}
+
+// isRemoved says whether a segment whose copy is the copier's is removed.
+func (d *dir) isRemoved(number uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.owned[number]
+}
+
+// remove deletes a segment and its copy, in this order: of a segment that is there as a
+// copy only, the cursor says that it is settled.
+func (d *dir) remove(number uint64) error {
+	err := d.fs.Remove(d.name(segmentName(number)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d.mu.Lock()
+	_, owned := d.owned[number]
+	if owned {
+		d.owned[number] = true
+	}
+	d.mu.Unlock()
+	if owned {
+		d.removed()
+		return nil
+	}
+	return d.removeCopy(number)
+}
+
+func (d *dir) removeCopy(number uint64) error {
+	d.mu.Lock()
+	delete(d.owned, number)
+	d.mu.Unlock()
+	err := d.fs.Remove(d.name(copyName(number)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// complete puts the records of a copy where the bytes of the segment are not those, and
+// returns them. Both have a record at the same place if they have it at all.
+func (d *dir) complete(g *oldSegment, b []byte) []byte {
+	kept, err := d.bytes(copyName(g.number), g.size)
+	if err != nil {
+		return b // it is as good as lost, and what is missing is counted
+	}
+	if len(b) < len(kept) {
+		b = append(b, make([]byte, len(kept)-len(b))...)
+	}
+	for sc := newScanner(kept, g.identity, g.first); ; {
+		rec, _, ok := sc.next()
+		if !ok {
+			return b
+		}
+		at := sc.at - align(len(rec))
+		if _, seq, ok := recordAt(b, at, g.gen, g.seed()); !ok || seq != sc.want-1 {
+			clear(b[at:sc.at])
+			copy(b[at:], rec)
+		}
+	}
+}
+
+// isWhole says whether all bytes of b are records without a gap, and zeros
+// behind them.
+func isWhole(b []byte, g *oldSegment) bool {
+	sc := newScanner(b, g.identity, g.first)
+	for {
+		rec, missing, ok := sc.next()
+		if !ok {
+			return !missing.damaged && sc.want >= g.end
+		}
+		if missing.numbers > 0 || rec == nil {
+			return false
+		}
+	}
+}
