@@ -15,6 +15,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
+// DefaultName is the name of a destination that was given none.
+const DefaultName = defaultName
+
 // A View is what [Inspect] saw in the directory of a spool. It does not change and
 // holds nothing open.
 type View struct {
@@ -99,6 +102,10 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	}
 	return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, errMoved)
 }
+
+// OwnerOf says whether a process has the spool in dir open. It is what [View.Owner]
+// would be, for those who ask often: it looks at nothing else.
+func OwnerOf(dirname string) Owner { return owner(&dir{fs: vfs.OS(), path: dirname}) }
 
 // owner finds out whether the lock is free. A lock file that nobody has made was
 // never locked.
