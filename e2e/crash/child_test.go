@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -42,6 +43,7 @@ type job struct {
 	Seed    uint64
 	Death   string
 	Cgroup  string        // which the child puts itself into
+	UID     int           // that the child has, if it is not 0
 	Trap    bool          // wait until the test has set a trap
 	Wait    time.Duration // for the destination at the end; what it has not taken then stays
 }
@@ -278,6 +280,11 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 	must(t, err)
 	args := append(before[:len(before):len(before)], self)
 	c := &child{t: t, cmd: exec.Command(args[0], args[1:]...), board: b, ended: make(chan struct{}), faulty: j.Wait > 0}
+	if j.UID > 0 {
+		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(j.UID), Gid: uint32(j.UID)}}
+		c.cmd.Path = readable(t, self)
+		must(t, os.Chmod(b.name, 0o666), os.Chmod(filepath.Dir(b.name), 0o755))
+	}
 	c.cmd.Env = append(os.Environ(), jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
 	must(t, c.cmd.Start())
@@ -292,10 +299,21 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 	return c
 }
 
+// readable is a copy of a program that everyone may start.
+func readable(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	must(t, err)
+	dir := shmDir(t)
+	to := filepath.Join(dir, filepath.Base(name))
+	must(t, os.Chmod(dir, 0o755), os.WriteFile(to, text, 0o755))
+	return to
+}
+
 // await waits until the child has come to a point, and fails if it ends before.
 func (c *child) await(what string, reached func() bool) {
 	c.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(10 * time.Second)
 	for !reached() {
 		select {
 		case <-c.ended:
