@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binary
+
+// graph answers two questions about an instruction: does every call of the
+// function come by it, and can the function still return after it?
+type graph struct {
+	insts []inst
+	succ  [][2]int // successors; none is -1
+	exit  []bool   // leaves the function in an orderly way
+	lives []bool   // an exit can be reached from here
+}
+
+const none = -1
+
+func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bool) *graph {
+	g := &graph{insts: insts, succ: make([][2]int, len(insts)), exit: make([]bool, len(insts)), lives: make([]bool, len(insts))}
+	at := make(map[uint64]int, len(insts))
+	for i, in := range insts {
+		at[in.pc] = i
+	}
+	to := func(addr uint64) int {
+		if i, ok := at[addr]; ok {
+			return i
+		}
+		return none
+	}
+	for i, in := range insts {
+		after := i + 1
+		if after == len(insts) {
+			after = none
+		}
+		s := [2]int{none, none}
+		inside := in.target >= start && in.target < end
+		switch in.flow {
+		case next, callAny:
+			s[0] = after
+		case call:
+			if !neverReturns(in.target) {
+				s[0] = after
+			}
+		case branch:
+			s[0] = after
+			if inside {
+				s[1] = to(in.target)
+			} else {
+				g.exit[i] = true
+			}
+		case jump:
+			if inside {
+				s[0] = to(in.target)
+			} else {
+				g.exit[i] = true
+			}
+		case jumpAny, leave:
+			// A jump through a table stays in the function, but where it
+			// lands is not known: counting it as an exit means that what
+			// comes after is never called unconditional.
+			g.exit[i] = true
+		}
+		g.succ[i] = s
+	}
+	g.spread()
+	return g
+}
+
+// spread marks what an exit can be reached from, backwards until nothing
+// changes.
+func (g *graph) spread() {
+	copy(g.lives, g.exit)
+	for changed := true; changed; {
+		changed = false
+		for i := len(g.insts) - 1; i >= 0; i-- {
+			if g.lives[i] {
+				continue
+			}
+			for _, s := range g.succ[i] {
+				if s != none && g.lives[s] {
+					g.lives[i], changed = true, true
+				}
+			}
+		}
+	}
+}
+
+// doomed tells whether no exit can be reached from instruction i, in a
+// function that can return at all: one that loops for ever is not doomed.
+func (g *graph) doomed(i int) bool { return g.lives[0] && !g.lives[i] }
+
+// always tells whether no exit can be reached without coming by instruction i.
+func (g *graph) always(i int) bool {
+	if len(g.insts) == 0 || !g.lives[i] {
+		return false
+	}
+	seen := make([]bool, len(g.insts))
+	seen[i] = true
+	work := []int{0}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if g.exit[n] {
+			return false
+		}
+		for _, s := range g.succ[n] {
+			if s != none {
+				work = append(work, s)
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binary
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Program is an executable that can be asked for its functions. It may be used
+// by several goroutines at a time.
+type Program struct {
+	im     *image
+	lines  *lineTable
+	byName map[string][]int // normalised name → indexes of im.symbols
+
+	mu      sync.Mutex
+	decoded map[uint64]*Func
+}
+
+// Func is a function as it was compiled.
+type Func struct {
+	Symbol string // the linker's name, with the shapes of type arguments
+	Name   string // the same with "[...]", as stacks print it
+	Entry  uint64
+	Calls  []Call
+}
+
+// Call is one call instruction, or a jump to another function.
+type Call struct {
+	Target string // symbol of the callee; "" when it is found at run time
+	Entry  uint64 // address of the callee, or 0
+	Stack  []Frame
+	Always bool // every way from the start of the function to a return comes by
+	Doomed bool // no way leads from here to a return: it ends in a panic
+}
+
+// Open reads an executable. It fails rather than return a program that lacks
+// calls or lines.
+func Open(path string) (*Program, error) {
+	im, err := openELF(path)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := newLineTable(im)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{im: im, lines: lines, byName: map[string][]int{}, decoded: map[uint64]*Func{}}
+	for i, s := range im.symbols {
+		name := Normalise(s.name)
+		p.byName[name] = append(p.byName[name], i)
+	}
+	return p, nil
+}
+
+// Normalise brings a linker symbol to the spelling of run-time stacks: type
+// arguments are "[...]", escaped path elements are plain.
+func Normalise(symbol string) string {
+	symbol = strings.TrimSuffix(symbol, ".abi0")
+	if i := strings.IndexByte(symbol, '['); i >= 0 {
+		if j := strings.LastIndexByte(symbol, ']'); j > i {
+			symbol = symbol[:i] + "[...]" + symbol[j+1:]
+		}
+	}
+	if strings.Contains(symbol, "%") {
+		symbol = escaped.ReplaceAllStringFunc(symbol, func(s string) string {
+			return string(rune(unhex(s[1])<<4 | unhex(s[2])))
+		})
+	}
+	return symbol
+}
+
+var escaped = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+
+func unhex(c byte) byte {
+	switch {
+	case c >= 'a':
+		return c - 'a' + 10
+	case c >= 'A':
+		return c - 'A' + 10
+	}
+	return c - '0'
+}
+
+// Lookup returns the functions of a normalised name: none when every call to
+// it was inlined or it is not used, several when it is generic.
+func (p *Program) Lookup(name string) []*Func {
+	var out []*Func
+	for _, i := range p.byName[name] {
+		out = append(out, p.decode(p.im.symbols[i]))
+	}
+	return out
+}
+
+// Names calls f with every normalised name of a function.
+func (p *Program) Names(f func(name string)) {
+	for name := range p.byName {
+		f(name)
+	}
+}
+
+// At returns the function that starts at or holds addr, or nil.
+func (p *Program) At(addr uint64) *Func {
+	s, ok := p.im.named(addr)
+	if !ok {
+		return nil
+	}
+	return p.decode(s)
+}
+
+// decode reads the code of a function, once.
+func (p *Program) decode(s symbol) *Func {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.decoded[s.addr]; f != nil {
+		return f
+	}
+	f := &Func{Symbol: s.name, Name: Normalise(s.name), Entry: s.addr}
+	p.decoded[s.addr] = f
+	lo, hi := s.addr-p.im.text.addr, s.end-p.im.text.addr
+	if s.addr < p.im.text.addr || hi > uint64(len(p.im.text.bytes)) {
+		return f // not in the text section: nothing of Go's
+	}
+	g := newGraph(p.im.arch.decode(p.im.text.bytes[lo:hi], s.addr), s.addr, s.end, p.ends)
+	for i, in := range g.insts {
+		out := (in.flow == jump || in.flow == branch) && (in.target < s.addr || in.target >= s.end)
+		if in.flow != call && in.flow != callAny && !out {
+			continue
+		}
+		c := Call{Stack: p.lines.stack(in.pc), Always: g.always(i), Doomed: g.doomed(i)}
+		if in.flow != callAny {
+			to, ok := p.im.named(in.target)
+			if !ok {
+				continue
+			}
+			c.Target, c.Entry = to.name, to.addr
+		}
+		f.Calls = append(f.Calls, c)
+	}
+	return f
+}
+
+// ends tells whether a call to the function at addr never comes back.
+func (p *Program) ends(addr uint64) bool {
+	s, ok := p.im.named(addr)
+	return ok && neverReturns(s.name)
+}
+
+func neverReturns(symbol string) bool {
+	name, ok := strings.CutPrefix(symbol, "runtime.")
+	if !ok {
+		return symbol == "os.Exit" || symbol == "log.Fatal" || symbol == "log.Fatalf" || symbol == "log.Panic" || symbol == "log.Panicf"
+	}
+	name = strings.TrimSuffix(name, ".abi0")
+	switch name {
+	case "gopanic", "throw", "fatal", "Goexit", "goexit", "block", "sigpanic":
+		return true
+	}
+	return strings.HasPrefix(name, "panic") || strings.HasPrefix(name, "goPanic")
+}

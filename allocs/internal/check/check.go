@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package check runs the stages one after the other: roots, compiler,
+// executables, call edges, runs, verdicts; for every toolchain that was asked
+// for. Reports and the gate work on what it returns.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/program"
+	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/runs"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Options say what to look at.
+type Options struct {
+	Dir      string
+	Patterns []string
+	Releases []string // of Go; none means the one in use
+	Arch     []string // GOARCH; none means that of this machine
+	Roots    []string // functions, besides those that are found
+	LogCalls bool
+	Bench    *regexp.Regexp // nil runs no benchmarks
+	Tests    *regexp.Regexp // nil runs no tests
+	Timeout  time.Duration  // of the runs of one package
+	Cache    string
+	Progress func(what string) // may be nil
+}
+
+// Report is the outcome for all toolchains.
+type Report struct {
+	ModuleDir  string
+	ModulePath string
+	Roots      *roots.Set
+	Toolchains []*Toolchain
+}
+
+// Toolchain is the outcome for one.
+type Toolchain struct {
+	Toolchain *toolchain.Toolchain
+	Results   []verdict.Result
+	Runs      []runs.Result
+	Trouble   []string // evidence that could not be had, in words
+	Took      time.Duration
+}
+
+// ErrNoRoots says that there is nothing to look at.
+var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments and no --root")
+
+// Run does everything. An error means that no verdict can be relied on.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	work, err := os.MkdirTemp("", "allocs-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	tcs, err := toolchains(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress("reading the source")
+	moduleDir, err := load.ModuleDir(ctx, tcs[0], o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	src, err := load.Typed(ctx, o.Dir, o.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	set, err := roots.Find(src, o.Roots, o.LogCalls)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{ModuleDir: moduleDir, Roots: set}
+	if len(set.Roots) == 0 {
+		return nil, ErrNoRoots
+	}
+	s := &session{Options: o, work: work, report: r, src: src}
+	for _, tc := range tcs {
+		began := time.Now()
+		t, err := s.toolchain(ctx, tc)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", tc, err)
+		}
+		t.Took = time.Since(began)
+		r.Toolchains = append(r.Toolchains, t)
+	}
+	return r, nil
+}
+
+func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) {
+	releases, archs := o.Releases, o.Arch
+	if len(releases) == 0 {
+		releases = []string{""}
+	}
+	if len(archs) == 0 {
+		archs = []string{""}
+	}
+	var out []*toolchain.Toolchain
+	for _, r := range releases {
+		for _, a := range archs {
+			o.Progress("finding Go " + r)
+			tc, err := toolchain.Find(ctx, o.Dir, strings.TrimSpace(r), strings.TrimSpace(a))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, tc)
+		}
+	}
+	return out, nil
+}
+
+// session is one run over several toolchains.
+type session struct {
+	Options
+	work   string
+	report *Report
+	src    *load.Source
+}
+
+// toolchain gathers the evidence of one toolchain and decides.
+func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Toolchain, error) {
+	work := filepath.Join(s.work, tc.Version+"-"+tc.GOARCH)
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return nil, err
+	}
+	say := func(what string) { s.Progress(tc.String() + ": " + what) }
+	say("compiling the module")
+	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export"}, s.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	var own []*load.Package
+	for _, p := range pkgs {
+		if p.Main() {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	}
+	s.report.ModulePath = own[0].Module.Path
+	out := &Toolchain{Toolchain: tc}
+	say("asking the compiler")
+	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir}
+	escapes, err := collector.Collect(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	in := &verdict.Input{
+		Escapes:  compiler.NewIndex(escapes),
+		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
+		Resolve:  func(string, binary.Frame) ([]string, bool) { return nil, false },
+		Cold:     func(binary.Frame) string { return "" },
+		Waived:   s.waived,
+	}
+	say("linking")
+	if in.Programs, err = s.programs(ctx, tc, own, work); err != nil {
+		return nil, err
+	}
+	if err := s.measure(ctx, tc, own, work, in, out, say); err != nil {
+		return nil, err
+	}
+	say("deciding")
+	for _, r := range s.report.Roots.Roots {
+		out.Results = append(out.Results, in.Root(r))
+	}
+	return out, nil
+}
+
+// programs links the packages and reads the executables.
+func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string) ([]*binary.Program, error) {
+	b, err := program.Prepare(own, s.report.ModuleDir, s.report.ModulePath, work)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Link(ctx, tc, s.report.ModuleDir, work); err != nil {
+		return nil, err
+	}
+	var out []*binary.Program
+	for _, exe := range b.Executables {
+		p, err := binary.Open(exe)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// measure builds and runs the test binaries. Their code is evidence too:
+// generic functions have code only where they are used.
+func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, say func(string)) error {
+	if s.Bench == nil && s.Tests == nil {
+		return nil
+	}
+	if !tc.Native() {
+		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOARCH+" do not run here")
+		return nil
+	}
+	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: 300 * time.Millisecond}
+	for _, p := range own {
+		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			continue
+		}
+		say(fmt.Sprintf("measuring %s (%d)", p.ImportPath, len(b.Names)))
+		code, err := binary.Open(b.Path)
+		if err != nil {
+			return err
+		}
+		in.Programs = append(in.Programs, code)
+		results, err := b.Run(ctx, tc, o)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			out.Trouble = append(out.Trouble, err.Error())
+			continue
+		}
+		for _, r := range results {
+			if r.Failed != "" {
+				out.Trouble = append(out.Trouble, p.ImportPath+"."+r.Name+": "+r.Failed)
+				continue
+			}
+			in.Runs = append(in.Runs, r)
+		}
+	}
+	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
+	out.Runs = in.Runs
+	return nil
+}
+
+func (s *session) waived(f binary.Frame) bool {
+	_, ok := s.report.Roots.Waivers[roots.Place{File: f.File, Line: f.Line}]
+	return ok || s.report.Roots.Cold[binary.Normalise(f.Func)]
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compiler
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+// ErrSilent is matched when the compiler was asked and left no answer.
+var ErrSilent = errors.New("the compiler wrote no diagnostics")
+
+// Collector asks one toolchain, and keeps the answers in a directory.
+type Collector struct {
+	Toolchain *toolchain.Toolchain
+	Cache     string // directory; "" keeps nothing
+	Work      string // directory for this run
+	Dir       string // of the module
+	Overlay   string // file for -overlay, or ""
+}
+
+// Collect returns the escapes of the packages, by import path. It compiles
+// those whose answer is not kept.
+func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
+	out := map[string][]Escape{}
+	var missing []*load.Package
+	for _, p := range pkgs {
+		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
+			continue
+		}
+		if escapes, ok := c.kept(p); ok {
+			out[p.ImportPath] = escapes
+		} else {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	dir, err := os.MkdirTemp(c.Work, "diagnostics-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := c.compile(ctx, missing, dir); err != nil {
+		return nil, err
+	}
+	for i, p := range missing {
+		escapes, err := read(output(dir, i), p)
+		if err != nil {
+			return nil, err
+		}
+		out[p.ImportPath] = escapes
+		c.keep(p, escapes)
+	}
+	return out, nil
+}
+
+// output is the directory of the i-th package's diagnostics. Each has one of
+// its own, as all main packages would write to the same name.
+func output(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("out-%d", i)) }
+
+// compile builds the packages, each with its diagnostics going to output.
+func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
+	args := []string{"build", "-o", os.DevNull}
+	if c.Overlay != "" {
+		args = append(args, "-overlay", c.Overlay)
+	}
+	var paths []string
+	for i, p := range pkgs {
+		args = append(args, "-gcflags="+p.ImportPath+"=-json=0,"+output(dir, i))
+		paths = append(paths, p.ImportPath)
+	}
+	if len(paths) > 1 { // -o takes one package only, unless it is a directory
+		args[2] = dir + string(filepath.Separator)
+	}
+	_, err := c.Toolchain.Go(ctx, c.Dir, append(append(args, "--"), paths...)...)
+	return err
+}
+
+// read returns what was written for a package. The compiler makes a directory
+// for each package that it compiles, even if nothing in it escapes.
+func read(dir string, p *load.Package) ([]Escape, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: %w", p.ImportPath, ErrSilent)
+	}
+	var out []Escape
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		escapes, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.ImportPath, err)
+		}
+		out = append(out, escapes...)
+	}
+	return out, nil
+}
+
+// cacheFormat changes when what is kept is no longer read the same way.
+const cacheFormat = "escapes-1"
+
+// place is the file that a package's answer is kept in. The build ID holds the
+// sources, flags and dependencies of the package and the compiler itself; the
+// directory is in it because answers name files.
+func (c *Collector) place(p *load.Package) string {
+	if c.Cache == "" || p.BuildID == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{cacheFormat, c.Toolchain.String(), p.ImportPath, p.Dir, p.BuildID}, "\x00")))
+	return filepath.Join(c.Cache, "escapes", hex.EncodeToString(sum[:])+".json")
+}
+
+func (c *Collector) kept(p *load.Package) ([]Escape, bool) {
+	name := c.place(p)
+	if name == "" {
+		return nil, false
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, false
+	}
+	var out []Escape
+	return out, json.Unmarshal(text, &out) == nil
+}
+
+// keep stores an answer. Failing to is no error: the next run compiles again.
+func (c *Collector) keep(p *load.Package, escapes []Escape) {
+	name := c.place(p)
+	if name == "" {
+		return
+	}
+	text, err := json.Marshal(escapes)
+	if err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if f.Close() == nil && err == nil && os.Rename(f.Name(), name) == nil {
+		return
+	}
+	os.Remove(f.Name())
+}

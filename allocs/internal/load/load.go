@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package load finds the packages of the module that is looked at: once per
+// toolchain as the go command lists them (which files, which build), and once
+// with types, for everything that is decided from the source.
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+// Package is what the go command of one toolchain says about a package.
+type Package struct {
+	ImportPath   string
+	Name         string
+	Dir          string
+	GoFiles      []string
+	CgoFiles     []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+	BuildID      string
+	Export       string
+	Standard     bool
+	Module       *struct {
+		Path string
+		Dir  string
+		Main bool
+	}
+	Error *struct{ Err string }
+}
+
+// Main tells whether the package is of the module that is looked at.
+func (p *Package) Main() bool { return p.Module != nil && p.Module.Main }
+
+// Sources are the paths of the package's Go files without the tests.
+func (p *Package) Sources() []string {
+	var out []string
+	for _, f := range append(append([]string{}, p.GoFiles...), p.CgoFiles...) {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(p.Dir, f)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// ErrNoModule says that there is no go.mod in the directory or above it.
+var ErrNoModule = errors.New("not inside a Go module")
+
+// ModuleDir returns the directory of the go.mod that dir belongs to.
+func ModuleDir(ctx context.Context, tc *toolchain.Toolchain, dir string) (string, error) {
+	out, err := tc.Go(ctx, dir, "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	mod := strings.TrimSpace(string(out))
+	if mod == "" || filepath.Base(mod) != "go.mod" {
+		return "", fmt.Errorf("%s: %w", dir, ErrNoModule)
+	}
+	return filepath.Dir(mod), nil
+}
+
+// List asks the go command for the packages that match the patterns; with
+// extra flags such as -deps, -export or -overlay.
+func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
+	args := append([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"}, flags...)
+	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var pkgs []*Package
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(Package)
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		if p.Error != nil {
+			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	if len(pkgs) == 0 {
+		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
+	}
+	return pkgs, nil
+}
+
+// Source is the module with syntax and types. It is of the toolchain that is
+// in use, as the source is the same for all.
+type Source struct {
+	Fset     *token.FileSet
+	Packages []*packages.Package
+}
+
+// Typed parses and checks the packages that match the patterns.
+func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) {
+	fset := token.NewFileSet()
+	pkgs, err := packages.Load(&packages.Config{
+		Context: ctx, Dir: dir, Fset: fset,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
+			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule,
+	}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pkgs {
+		for _, e := range p.Errors {
+			return nil, fmt.Errorf("%s: %w", p.PkgPath, e)
+		}
+	}
+	return &Source{Fset: fset, Packages: pkgs}, nil
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package roots finds what the user wants to hear about: the functions that
+// carry a comment, the log calls, and the functions that were named on the
+// command line; and the places that he has excused.
+package roots
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+)
+
+// Kind says how a root was found.
+type Kind string
+
+// The kinds of roots.
+const (
+	Annotated Kind = "annotated" // //alloc:none or //alloc:max=N
+	LogCall   Kind = "log call"
+	Named     Kind = "named" // --root
+)
+
+// Unlimited is the Max of a root that is only reported.
+const Unlimited = -1
+
+// Root is a place that the walk starts at.
+type Root struct {
+	ID   string // the same on every toolchain, and when lines move
+	Kind Kind
+	Max  int    // allocations per call that the user allows, or Unlimited
+	Func string // the function in run-time spelling: pkg/path.(*T).Method
+	Pkg  string
+	File string
+	Line int // the declaration, or the first line of the call
+	End  int
+	Text string // source of a log call, on one line
+}
+
+// Place is one source line.
+type Place struct {
+	File string
+	Line int
+}
+
+// Set is everything that was found.
+type Set struct {
+	Roots   []Root
+	Waivers map[Place]string // reason of //alloc:ok by line
+	Cold    map[string]bool  // functions with //alloc:cold
+}
+
+// Find looks for roots in the packages. names are functions that were asked
+// for by name; logCalls includes log calls without a comment.
+func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
+	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
+	wanted := map[string]bool{}
+	for _, n := range names {
+		wanted[n] = false
+	}
+	for _, p := range src.Packages {
+		for _, file := range p.Syntax {
+			if err := s.file(src.Fset, p, file, wanted, logCalls); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, n := range names {
+		if !wanted[n] {
+			return nil, fmt.Errorf("--root %s: no such function in the packages", n)
+		}
+	}
+	sort.SliceStable(s.Roots, func(i, j int) bool {
+		a, b := s.Roots[i], s.Roots[j]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		return a.Line < b.Line
+	})
+	s.number()
+	return s, nil
+}
+
+// number makes the IDs of log calls unique: the n-th of the same text in its
+// function. Line numbers are left out, so that an edit above changes nothing.
+func (s *Set) number() {
+	seen := map[string]int{}
+	for i := range s.Roots {
+		r := &s.Roots[i]
+		r.ID = r.Func
+		if r.Kind == LogCall {
+			r.ID += " › " + r.Text
+		}
+		seen[r.ID]++
+		if n := seen[r.ID]; n > 1 {
+			r.ID = fmt.Sprintf("%s #%d", r.ID, n)
+		}
+	}
+}
+
+func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wanted map[string]bool, logCalls bool) error {
+	name := fset.Position(file.FileStart).Filename
+	if !strings.HasSuffix(name, ".go") {
+		return nil // made by cgo
+	}
+	for _, g := range file.Comments {
+		for _, c := range g.List {
+			if reason, ok := directive(c.Text, "ok"); ok {
+				line := fset.Position(c.Slash).Line
+				if reason == "" {
+					return fmt.Errorf("%s:%d: //alloc:ok needs a reason", name, line)
+				}
+				s.Waivers[Place{name, line}] = reason
+			}
+		}
+	}
+	for _, d := range file.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		r := Root{Func: FuncName(p.PkgPath, p.Name, fn), Pkg: p.PkgPath, File: name, Max: Unlimited,
+			Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
+		if err := s.function(&r, fn, fset, wanted); err != nil {
+			return err
+		}
+		if logCalls {
+			s.calls(fset, p.TypesInfo, fn, r)
+		}
+	}
+	return nil
+}
+
+// function adds the declaration when a comment or a flag makes it a root.
+func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool) error {
+	if _, ok := wanted[r.Func]; ok {
+		wanted[r.Func], r.Kind = true, Named
+	}
+	if fn.Doc != nil {
+		for _, c := range fn.Doc.List {
+			at := fset.Position(c.Slash)
+			if _, ok := directive(c.Text, "cold"); ok {
+				s.Cold[r.Func] = true
+			} else if _, ok := directive(c.Text, "none"); ok {
+				r.Kind, r.Max = Annotated, 0
+			} else if n, ok := strings.CutPrefix(c.Text, "//alloc:max="); ok {
+				if _, err := fmt.Sscanf(n, "%d", &r.Max); err != nil || r.Max < 0 {
+					return fmt.Errorf("%s: //alloc:max=%s: want a number", at, n)
+				}
+				r.Kind = Annotated
+			} else if strings.HasPrefix(c.Text, "//alloc:") && !strings.HasPrefix(c.Text, "//alloc:ok") {
+				return fmt.Errorf("%s: %s: no such directive; there are none, max=N, ok and cold", at, c.Text)
+			}
+		}
+	}
+	if r.Kind != "" {
+		s.Roots = append(s.Roots, *r)
+	}
+	return nil
+}
+
+// directive tells whether a comment is //alloc:name, and what follows it.
+func directive(comment, name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(comment, "//alloc:"+name)
+	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return "", false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// FuncName is the name of a declared function as the runtime prints it.
+func FuncName(path, pkgName string, fn *ast.FuncDecl) string {
+	if pkgName == "main" {
+		path = "main"
+	}
+	name := fn.Name.Name
+	if fn.Type.TypeParams != nil {
+		name += "[...]"
+	}
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return path + "." + name
+	}
+	t := fn.Recv.List[0].Type
+	star := false
+	for {
+		switch x := t.(type) {
+		case *ast.ParenExpr:
+			t = x.X
+			continue
+		case *ast.StarExpr:
+			t, star = x.X, true
+			continue
+		}
+		break
+	}
+	recv := ""
+	switch x := t.(type) {
+	case *ast.Ident:
+		recv = x.Name
+	case *ast.IndexExpr:
+		recv = types.ExprString(x.X) + "[...]"
+	case *ast.IndexListExpr:
+		recv = types.ExprString(x.X) + "[...]"
+	}
+	if star {
+		recv = "(*" + recv + ")"
+	}
+	return path + "." + recv + "." + name
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package runs measures: it runs the user's own benchmarks (and tests, when
+// asked) in a child process and counts every allocation with its stack.
+//
+// The test binary gets one more file, in an overlay that only the go command
+// sees. It runs each benchmark for n and for 2n iterations and takes the
+// difference, site by site, so what happens once (set-up, warm-up, the testing
+// package itself) cancels out exactly and the count of an operation is a
+// fraction, not a number rounded down. The least of several such windows is
+// taken, as what other goroutines do can only add.
+package runs
+
+import (
+	"strings"
+	"text/template"
+)
+
+// Names in the file that is added to a test binary.
+const (
+	entryName = "TestAllocsMeasuresThis"
+	outEnv    = "NIB_ALLOCS_OUT"
+	onlyEnv   = "NIB_ALLOCS_ONLY"
+	budgetEnv = "NIB_ALLOCS_BUDGET"
+)
+
+// harness is the source of that file. All its names are long, because it
+// shares the package with the user's.
+var harness = template.Must(template.New("").Parse(`package {{.Package}}
+
+import (
+	allocsJSON "encoding/json"
+	allocsFlag "flag"
+	allocsOS "os"
+	allocsRegexp "regexp"
+	allocsRuntime "runtime"
+	allocsStrconv "strconv"
+	allocsTesting "testing"
+	allocsTime "time"
+)
+
+type allocsCount struct{ objects, bytes int64 }
+
+type allocsProfile map[[32]uintptr]allocsCount
+
+func allocsSnapshot() (allocsProfile, uint64) {
+	var m allocsRuntime.MemStats
+	allocsRuntime.ReadMemStats(&m)
+	allocsRuntime.GC()
+	allocsRuntime.GC()
+	var records []allocsRuntime.MemProfileRecord
+	for n, ok := allocsRuntime.MemProfile(nil, true); !ok; {
+		records = make([]allocsRuntime.MemProfileRecord, n+64)
+		if n, ok = allocsRuntime.MemProfile(records, true); ok {
+			records = records[:n]
+		}
+	}
+	p := allocsProfile{}
+	for i := range records {
+		c := p[records[i].Stack0]
+		p[records[i].Stack0] = allocsCount{c.objects + records[i].AllocObjects, c.bytes + records[i].AllocBytes}
+	}
+	return p, m.Mallocs
+}
+
+// allocsWindow returns what a run adds to every stack and to the total.
+func allocsWindow(run func(n int), n int) (allocsProfile, int64) {
+	before, mallocs := allocsSnapshot()
+	run(n)
+	var m allocsRuntime.MemStats
+	allocsRuntime.ReadMemStats(&m)
+	after, _ := allocsSnapshot()
+	for stack, c := range before {
+		if a := after[stack]; a == c {
+			delete(after, stack)
+		} else {
+			after[stack] = allocsCount{a.objects - c.objects, a.bytes - c.bytes}
+		}
+	}
+	return after, int64(m.Mallocs - mallocs)
+}
+
+type allocsFrame struct {
+	Func string
+	File string
+	Line int
+}
+
+type allocsSite struct {
+	Stack []allocsFrame
+	PerOp, Total, Bytes float64
+}
+
+type allocsResult struct {
+	Name    string
+	PerOp   float64
+	N       int
+	Failed  string
+	Sites   []allocsSite
+}
+
+func allocsMeasure(name string, run func(n int), most int) allocsResult {
+	const windows = 3
+	began := allocsTime.Now()
+	first, _ := allocsWindow(run, 1)
+	took := allocsTime.Since(began)
+	n := most
+	if budget, _ := allocsStrconv.Atoi(allocsOS.Getenv("` + budgetEnv + `")); budget > 0 {
+		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * (took/2 + 1))); fit < n {
+			n = fit
+		}
+	}
+	if n < 2 {
+		n = 2
+	}
+	r := allocsResult{Name: name, N: n}
+	type rate struct{ objects, bytes float64 }
+	least, totals := map[[32]uintptr]rate{}, map[[32]uintptr]float64{}
+	for stack, c := range first {
+		totals[stack] += float64(c.objects)
+	}
+	for w := 0; w < windows; w++ {
+		short, shortAll := allocsWindow(run, n)
+		long, longAll := allocsWindow(run, 2*n)
+		if all := float64(longAll-shortAll) / float64(n); w == 0 || all < r.PerOp {
+			r.PerOp = all
+		}
+		now := map[[32]uintptr]rate{}
+		for stack, c := range long {
+			s := short[stack]
+			now[stack] = rate{float64(c.objects-s.objects) / float64(n), float64(c.bytes-s.bytes) / float64(n)}
+			totals[stack] += float64(c.objects)
+		}
+		for stack, c := range short {
+			totals[stack] += float64(c.objects)
+		}
+		if w == 0 {
+			least = now
+			continue
+		}
+		for stack, l := range least {
+			if x := now[stack]; x.objects < l.objects {
+				least[stack] = x
+			}
+		}
+	}
+	for stack, total := range totals {
+		s := allocsSite{PerOp: least[stack].objects, Bytes: least[stack].bytes, Total: total}
+		depth := 0
+		for depth < len(stack) && stack[depth] != 0 {
+			depth++
+		}
+		for frames := allocsRuntime.CallersFrames(stack[:depth]); ; {
+			f, more := frames.Next()
+			s.Stack = append(s.Stack, allocsFrame{f.Function, f.File, f.Line})
+			if !more {
+				break
+			}
+		}
+		r.Sites = append(r.Sites, s)
+	}
+	return r
+}
+
+func {{.Entry}}(t *allocsTesting.T) {
+	out, err := allocsOS.Create(allocsOS.Getenv("` + outEnv + `"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	only := allocsRegexp.MustCompile(allocsOS.Getenv("` + onlyEnv + `"))
+	results := allocsJSON.NewEncoder(out)
+	report := func(r allocsResult) {
+		if err := results.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = only
+	_ = report
+{{range .Benchmarks}}	if only.MatchString({{printf "%q" .}}) {
+		var last allocsTesting.BenchmarkResult
+		r := allocsMeasure({{printf "%q" .}}, func(n int) {
+			allocsFlag.Set("test.benchtime", allocsStrconv.Itoa(n)+"x")
+			last = allocsTesting.Benchmark({{.}})
+		}, 200)
+		if last.N == 0 {
+			r.Failed = "the benchmark failed or was skipped"
+		}
+		report(r)
+	}
+{{end}}{{range .Tests}}	if only.MatchString({{printf "%q" .}}) {
+		failed := ""
+		r := allocsMeasure({{printf "%q" .}}, func(n int) {
+			for i := 0; i < n; i++ {
+				if !t.Run({{printf "%q" .}}, {{.}}) {
+					failed = "the test failed"
+				}
+			}
+		}, 5)
+		r.Failed = failed
+		report(r)
+	}
+{{end}}}
+`))
+
+// file is what the template is filled with.
+type file struct {
+	Package    string
+	Entry      string
+	Benchmarks []string
+	Tests      []string
+}
+
+func (f file) source() (string, error) {
+	var b strings.Builder
+	err := harness.Execute(&b, f)
+	return b.String(), err
+}

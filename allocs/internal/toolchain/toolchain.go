@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package toolchain finds Go releases and runs their go command.
+package toolchain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Toolchain is one Go release for one target.
+type Toolchain struct {
+	Version string // "go1.26.8"
+	GOROOT  string
+	GOARCH  string
+	GOOS    string
+	native  bool // programs for the target run here
+}
+
+// ErrRelease is matched by the errors of releases that cannot be had.
+var ErrRelease = errors.New("no such Go release")
+
+// Find returns the toolchain of a release: "" is the one that is in use in
+// dir, "1.24" the newest of that line, "1.24.13" exactly that one. The go
+// command fetches what is not there.
+func Find(ctx context.Context, dir, release, goarch string) (*Toolchain, error) {
+	env := os.Environ()
+	if release != "" {
+		exact, err := resolve(ctx, dir, release)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, "GOTOOLCHAIN="+exact)
+	}
+	if goarch != "" {
+		env = append(env, "GOARCH="+goarch)
+	}
+	out, err := run(ctx, dir, env, "go", "env", "GOVERSION", "GOROOT", "GOARCH", "GOOS", "GOHOSTARCH", "GOHOSTOS")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
+	}
+	f := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(f) != 6 {
+		return nil, fmt.Errorf("%w: go env answered %q", ErrRelease, out)
+	}
+	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5]}
+	return t, nil
+}
+
+// resolve makes an exact release of one that names only its line. A release
+// that is already here is preferred to a newer one that is not.
+func resolve(ctx context.Context, dir, release string) (string, error) {
+	release = strings.TrimPrefix(release, "go")
+	if strings.Count(release, ".") != 1 || strings.ContainsAny(release, "rb") {
+		return "go" + release, nil
+	}
+	if out, err := run(ctx, dir, os.Environ(), "go", "env", "GOVERSION", "GOMODCACHE"); err == nil {
+		f := strings.Fields(string(out))
+		if len(f) == 2 {
+			if strings.HasPrefix(f[0], "go"+release+".") {
+				return f[0], nil
+			}
+			if v := installed(f[1], release); v != "" {
+				return v, nil
+			}
+		}
+	}
+	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-f", "{{.Version}}", "go@"+release)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
+	}
+	return "go" + strings.TrimSpace(string(out)), nil
+}
+
+// installed returns the highest release of the line in the module cache.
+func installed(cache, line string) string {
+	dirs, _ := filepath.Glob(filepath.Join(cache, "golang.org", "toolchain@v0.0.1-go"+line+".*"))
+	best, name := -1, ""
+	for _, d := range dirs {
+		v, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(d), "toolchain@v0.0.1-"), "-")
+		var n int
+		if _, err := fmt.Sscanf(v, "go"+line+".%d", &n); err == nil && n > best && fmt.Sprintf("go%s.%d", line, n) == v {
+			best, name = n, v
+		}
+	}
+	return name
+}
+
+// String is the name of the toolchain in reports: "go1.26.8", with the
+// architecture when it is another one than this program runs on.
+func (t *Toolchain) String() string {
+	if t.native {
+		return t.Version
+	}
+	return t.Version + " " + t.GOOS + "/" + t.GOARCH
+}
+
+// Native tells whether programs for the target can be run here.
+func (t *Toolchain) Native() bool { return t.native }
+
+// Env is the environment of commands of this toolchain. Flags from outside
+// that change what the compiler does (GOFLAGS with -race, -N, -cover) would
+// make the findings those of another program, so GOFLAGS keeps only what
+// concerns modules and tags.
+func (t *Toolchain) Env() []string {
+	return append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(os.Getenv("GOFLAGS")))
+}
+
+func keptFlags(flags string) string {
+	kept := []string{"-buildvcs=false"}
+	for _, f := range strings.Fields(flags) {
+		if strings.HasPrefix(f, "-mod") || strings.HasPrefix(f, "-tags") {
+			kept = append(kept, f)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// Go runs the go command in dir and returns its standard output.
+func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return run(ctx, dir, t.Env(), "go", args...)
+}
+
+// run runs a command; its error holds what it printed.
+func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(errs.String())
+		if len(text) > 4000 {
+			text = text[:4000] + " …"
+		}
+		return nil, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+	}
+	return out.Bytes(), nil
+}

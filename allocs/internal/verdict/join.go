@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/runs"
+)
+
+// Input is everything that is known about a module on one toolchain.
+type Input struct {
+	Programs []*binary.Program
+	Escapes  *compiler.Index
+	InModule func(file string) bool
+	Resolve  Resolve
+	Cold     Coldness
+	Waived   func(f binary.Frame) bool
+	Runs     []runs.Result
+
+	bodies map[string][]body // functions with code, by package
+}
+
+type body struct {
+	program *binary.Program
+	f       *binary.Func
+}
+
+// Result is what was found below one root.
+type Result struct {
+	Root    roots.Root
+	Sites   []*Site
+	Dynamic []Dynamic // calls that could not be followed
+	Absent  bool      // no executable has code for the root
+	Runs    []string  // benchmarks and tests that came by the root and allocated
+}
+
+// Root walks from one root and decides on every site below it.
+func (in *Input) Root(r roots.Root) Result {
+	w := &walker{programs: in.Programs, resolve: in.Resolve, seen: map[*binary.Func]bool{}}
+	w.cold = in.Cold
+	w.stop = in.Waived
+	res := Result{Root: r, Absent: !in.start(w, r)}
+	w.walk()
+	res.Dynamic = w.dynamic
+	sites := map[key]*Site{}
+	for _, f := range w.found {
+		in.addFound(sites, f, r)
+	}
+	seen := map[string]bool{}
+	for i := range in.Runs {
+		for j := range in.Runs[i].Sites {
+			if in.addMeasured(sites, &in.Runs[i], &in.Runs[i].Sites[j], r) {
+				seen[in.Runs[i].Name] = true
+			}
+		}
+	}
+	for name := range seen {
+		res.Runs = append(res.Runs, name)
+	}
+	sort.Strings(res.Runs)
+	for _, s := range sites {
+		in.explainEscape(s)
+		s.decide()
+		res.Sites = append(res.Sites, s)
+	}
+	sort.Slice(res.Sites, func(i, j int) bool {
+		a, b := res.Sites[i], res.Sites[j]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		if a.Kind != b.Kind {
+			return a.Kind < b.Kind
+		}
+		return a.Callee < b.Callee
+	})
+	return res
+}
+
+// start gives the walker the functions that the root is made of.
+func (in *Input) start(w *walker, r roots.Root) bool {
+	any := false
+	if r.Kind != roots.LogCall {
+		for _, p := range in.Programs {
+			for _, f := range p.Lookup(r.Func) {
+				w.push(step{program: p, f: f})
+				any = true
+			}
+			if any {
+				break
+			}
+		}
+		return any
+	}
+	for _, b := range in.bodiesOf(r.Func) {
+		only := func(c *binary.Call) bool { return inRegion(c.Stack, r) >= 0 }
+		for i := range b.f.Calls {
+			if only(&b.f.Calls[i]) {
+				own := func(f binary.Frame) bool { return inRegion([]binary.Frame{f}, r) >= 0 }
+				w.push(step{program: b.program, f: b.f, only: only, own: own})
+				any = true
+				break
+			}
+		}
+	}
+	return any
+}
+
+// bodiesOf returns the functions whose code can hold a line of the function
+// named in: itself and the function literals in it.
+func (in *Input) bodiesOf(name string) []body {
+	if in.bodies == nil {
+		in.bodies = map[string][]body{}
+	}
+	if b, ok := in.bodies[name]; ok {
+		return b
+	}
+	var out []body
+	for _, p := range in.Programs {
+		var names []string
+		p.Names(func(n string) {
+			if n == name || strings.HasPrefix(n, name+".") {
+				names = append(names, n)
+			}
+		})
+		sort.Strings(names)
+		for _, n := range names {
+			for _, f := range p.Lookup(n) {
+				out = append(out, body{p, f})
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	in.bodies[name] = out
+	return out
+}
+
+// inRegion returns the index of the frame that is in the lines of the root, or
+// -1.
+func inRegion(stack []binary.Frame, r roots.Root) int {
+	for i, f := range stack {
+		if f.File == r.File && f.Line >= r.Line && f.Line <= r.End {
+			return i
+		}
+	}
+	return -1
+}
+
+// cut returns the part of a stack from the allocation to the root, or nil when
+// the root is not on it.
+func cut(stack []binary.Frame, r roots.Root) []binary.Frame {
+	if r.Kind == roots.LogCall {
+		if i := inRegion(stack, r); i >= 0 {
+			return stack[:i+1]
+		}
+		return nil
+	}
+	for i, f := range stack {
+		if binary.Normalise(f.Func) == r.Func {
+			return stack[:i+1]
+		}
+	}
+	return nil
+}
+
+func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
+	st := cut(f.Stack, r)
+	if st == nil {
+		st = f.Stack
+	}
+	k, at := place(st, f.Kind, in.InModule)
+	if at < 0 {
+		return
+	}
+	reach := f.Reach
+	s := sites[k]
+	if s == nil {
+		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: f.Kind, Stack: st}
+		s.Evidence = Evidence{Code: true, Reach: reach, Why: f.Why, Rule: f.Rule}
+		sites[k] = s
+		return
+	}
+	e := &s.Evidence
+	if reach < e.Reach || reach == e.Reach && f.Rule < e.Rule {
+		e.Reach, e.Why, e.Rule = reach, f.Why, f.Rule
+		s.Stack, s.Inner = st, f.Kind
+	}
+}
+
+func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) bool {
+	st, kind := trimRuntime(m.Stack)
+	st = cut(st, r)
+	if st == nil {
+		return false
+	}
+	for _, f := range st {
+		if in.Waived(f) {
+			return false
+		}
+	}
+	k, at := place(st, kind, in.InModule)
+	if at < 0 {
+		return false
+	}
+	s := sites[k]
+	if s == nil {
+		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
+		s.Evidence.Reach = Maybe
+		sites[k] = s
+	}
+	for i := range s.Evidence.Runs {
+		if seen := &s.Evidence.Runs[i]; seen.Name == run.Name {
+			seen.PerOp += m.PerOp
+			seen.Total += m.Total
+			seen.Bytes += m.Bytes
+			return true
+		}
+	}
+	s.Evidence.Runs = append(s.Evidence.Runs, Seen{run.Name, m.PerOp, m.Total, m.Bytes})
+	return true
+}
+
+// explainEscape finds what the compiler said of the site.
+func (in *Input) explainEscape(s *Site) {
+	if in.Escapes == nil {
+		return
+	}
+	var stack []compiler.Position
+	for _, f := range s.Stack {
+		stack = append(stack, compiler.Position{File: f.File, Line: f.Line})
+	}
+	for _, e := range in.Escapes.At(stack) {
+		if s.Evidence.Escape == nil || fits(e, s) && !fits(s.Evidence.Escape, s) || len(e.Reasons) > 0 && len(s.Evidence.Escape.Reasons) == 0 {
+			s.Evidence.Escape = e
+		}
+	}
+}
+
+// fits tells whether an escape is about the same kind of allocation; a line
+// can have several.
+func fits(e *compiler.Escape, s *Site) bool {
+	kind := s.Kind
+	if kind == heapcalls.Inside {
+		kind = s.Inner
+	}
+	switch kind {
+	case heapcalls.Make:
+		return strings.HasPrefix(e.What, "make(")
+	case heapcalls.Grow, heapcalls.Move:
+		return strings.HasPrefix(e.What, "append(")
+	case heapcalls.Object:
+		return e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") || strings.HasPrefix(e.What, "func literal") ||
+			strings.HasPrefix(e.What, "... argument") || strings.HasSuffix(e.What, "{...}")
+	case heapcalls.Concat:
+		return strings.Contains(e.What, " + ")
+	case heapcalls.ToString:
+		return strings.HasPrefix(e.What, "string(")
+	case heapcalls.ToBytes:
+		return strings.HasPrefix(e.What, "([]byte)") || strings.HasPrefix(e.What, "[]byte(")
+	}
+	return true
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verdict joins the sources of evidence and decides.
+//
+// Each source alone is wrong often. The compiler says why, but calls what only
+// grows an escape and keeps silent about some calls; the code shows every call
+// to the runtime, but not whether it is made; a run tells exactly what
+// happened, but only on the way it took. They are joined on the full inline
+// stack, which all three have.
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+)
+
+// Verdict is the answer for one place, seen from one root, on one toolchain.
+type Verdict string
+
+// The verdicts, from the best to the worst.
+const (
+	None    Verdict = "none"    // it does not allocate
+	Cold    Verdict = "cold"    // only on errors, panics, first-time work
+	Grows   Verdict = "grows"   // only beyond a size, or until something has grown
+	Unknown Verdict = "unknown" // it can; nothing shows that it does or does not
+	Always  Verdict = "always"  // seen, or on every way through
+)
+
+// Rank orders verdicts from the best, 0.
+func (v Verdict) Rank() int {
+	for i, w := range []Verdict{None, Cold, Grows, Unknown, Always} {
+		if v == w {
+			return i
+		}
+	}
+	return -1
+}
+
+// Site is a source line of the module below which memory is taken.
+type Site struct {
+	Func     string // that the line is in
+	File     string
+	Line     int
+	Kind     heapcalls.Kind
+	Callee   string // for Inside: the function that the line calls
+	Inner    heapcalls.Kind
+	Verdict  Verdict
+	Reason   string         // the verdict in words
+	Stack    []binary.Frame // allocation first, root last
+	Evidence Evidence
+	Conflict string // what the sources disagree on, or ""
+}
+
+// Evidence is what each source says of a site.
+type Evidence struct {
+	Code    bool // the executable has the call
+	Reach   Reach
+	Why     string // of a cold reach
+	Rule    heapcalls.Rule
+	Escape  *compiler.Escape // nil when the compiler is silent
+	Runs    []Seen
+	Visited bool // a run came by the line
+}
+
+// Seen is what one benchmark or test showed.
+type Seen struct {
+	Name  string
+	PerOp float64 // allocations per operation when warm
+	Total float64 // in all of the run, warm-up included
+	Bytes float64 // per operation
+}
+
+// key is what makes two findings one site.
+type key struct {
+	file   string
+	line   int
+	kind   heapcalls.Kind
+	callee string
+}
+
+// Measured is a stack of a run.
+type Measured struct {
+	Stack []binary.Frame // allocation first
+	Seen  Seen
+}
+
+// home returns the index of the innermost frame that is in the module, or -1.
+func home(stack []binary.Frame, inModule func(file string) bool) int {
+	for i, f := range stack {
+		if inModule(f.File) {
+			return i
+		}
+	}
+	return -1
+}
+
+// place makes the key of a stack. Stacks of runs begin with the functions of
+// the runtime; they say what kind of allocation it was.
+func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string) bool) (key, int) {
+	i := home(stack, inModule)
+	if i < 0 {
+		return key{}, -1
+	}
+	k := key{file: stack[i].File, line: stack[i].Line, kind: kind}
+	if i > 0 {
+		k.kind, k.callee = heapcalls.Inside, stack[i-1].Func
+	}
+	return k, i
+}
+
+// trimRuntime cuts the runtime's own frames from the stack of a run and tells
+// what kind of allocation they make.
+func trimRuntime(stack []binary.Frame) ([]binary.Frame, heapcalls.Kind) {
+	kind := heapcalls.Object
+	for len(stack) > 0 {
+		k, _, ok := heapcalls.Of(stack[0].Func)
+		if !ok && !heapcalls.Opaque(stack[0].Func) {
+			break
+		}
+		if ok {
+			kind = k
+		}
+		stack = stack[1:]
+	}
+	return stack, kind
+}
+
+// decide gives the site its verdict from the evidence.
+func (s *Site) decide() {
+	e := &s.Evidence
+	kind := s.Kind
+	if kind == heapcalls.Inside {
+		kind = s.Inner
+	}
+	grows := e.Rule != heapcalls.Each
+	if worst, total := e.most(); total > 0 {
+		s.measured(kind, worst, total)
+		return
+	}
+	switch {
+	case e.Reach == Rarely:
+		s.Verdict, s.Reason = Cold, e.Why
+	case grows && e.Visited && e.Reach == Surely:
+		s.Verdict, s.Reason = Grows, sizeRule(kind)+"; not in the runs"
+	case grows:
+		s.Verdict, s.Reason = Grows, sizeRule(kind)
+	case e.Reach == Surely && e.Visited:
+		s.Verdict, s.Reason = Unknown, "the code allocates on every way through, yet no run shows it"
+		s.Conflict = "code: always; runs: never"
+	case e.Reach == Surely:
+		s.Verdict, s.Reason = Always, "on every way through the function"
+	case e.Visited:
+		s.Verdict, s.Reason = Unknown, "behind a branch that the runs did not take"
+	default:
+		s.Verdict, s.Reason = Unknown, "behind a branch"
+	}
+}
+
+// most returns the highest count of any run, warm and in all.
+func (e *Evidence) most() (perOp, total float64) {
+	for _, r := range e.Runs {
+		perOp, total = max(perOp, r.PerOp), max(total, r.Total)
+	}
+	return perOp, total
+}
+
+// The profile counts every second of the smallest objects only, so half an
+// allocation for each operation can be a whole one.
+const (
+	wholeOne  = 0.45
+	noneAtAll = 0.01
+)
+
+// measured decides on a site that was seen in a run.
+func (s *Site) measured(kind heapcalls.Kind, perOp, total float64) {
+	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
+	switch {
+	case perOp >= wholeOne || perOp >= noneAtAll && !amortised:
+		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation", s.where(), number(perOp))
+		if s.Evidence.Reach == Rarely {
+			s.Conflict = "code: " + s.Evidence.Why + "; runs: on every operation"
+		}
+	case perOp >= noneAtAll:
+		s.Verdict, s.Reason = Grows, fmt.Sprintf("seen in %s: %s per operation, while it grows", s.where(), number(perOp))
+	case amortised || s.Evidence.Rule == heapcalls.Sized:
+		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())
+	default:
+		s.Verdict, s.Reason = Cold, fmt.Sprintf("in %s only while warming up", s.where())
+		if s.Evidence.Code && s.Evidence.Reach == Surely {
+			s.Conflict = "code: always; runs: only while warming up"
+		}
+	}
+}
+
+// where names the run with the highest count.
+func (s *Site) where() string {
+	best := s.Evidence.Runs[0]
+	for _, r := range s.Evidence.Runs {
+		if r.PerOp > best.PerOp {
+			best = r
+		}
+	}
+	return best.Name
+}
+
+func number(x float64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
+}
+
+// sizeRule says when a kind that does not always allocate does.
+func sizeRule(kind heapcalls.Kind) string {
+	switch kind {
+	case heapcalls.Grow:
+		return "when the slice is full"
+	case heapcalls.Move:
+		return "when the slice outlives the function"
+	case heapcalls.MapGrow:
+		return "when the map is full"
+	case heapcalls.BoxSmall:
+		return "for values above 255"
+	case heapcalls.Concat, heapcalls.ToString, heapcalls.ToBytes:
+		return "above 32 bytes, or when the result outlives the function"
+	case heapcalls.Make:
+		return "above 32 bytes; on Go 1.24 and before at any size"
+	case heapcalls.Goroutine:
+		return "when no finished goroutine is left to use again"
+	case heapcalls.Defer:
+		return "when the processor's free list is empty"
+	}
+	return "from some size on"
+}

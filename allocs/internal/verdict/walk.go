@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+)
+
+// Reach says how surely a place is come by when the root runs.
+type Reach uint8
+
+// From the surest to the least likely.
+const (
+	Surely  Reach = iota // on every way through every function of the chain
+	Maybe                // behind a branch
+	Rarely               // behind a branch to an error, a panic or first-time work
+	reaches              // number of them
+)
+
+// Found is a call of the runtime that takes memory, and how the root gets
+// there.
+type Found struct {
+	Stack []binary.Frame // the allocation first, the root last; inlined functions included
+	Kind  heapcalls.Kind
+	Rule  heapcalls.Rule
+	Reach Reach
+	Why   string // of Rarely
+}
+
+// Dynamic is a call whose callee the code does not tell.
+type Dynamic struct {
+	Stack []binary.Frame
+	Reach Reach
+}
+
+// Resolve returns the functions that a dynamic call may reach; ok is false
+// when that is not known.
+type Resolve func(caller string, at binary.Frame) (names []string, ok bool)
+
+// Coldness tells why a source line is not part of steady work, or "".
+type Coldness func(f binary.Frame) string
+
+// walker walks the call graph of executables from one root. Every function is
+// entered once for each reach, the surest first, so each chain that is kept is
+// the surest and among those the shortest.
+type walker struct {
+	programs []*binary.Program
+	resolve  Resolve
+	cold     Coldness
+	stop     func(f binary.Frame) bool // a waiver: do not go on below this line
+	seen     map[*binary.Func]bool
+	queues   [reaches][]step
+	found    []Found
+	dynamic  []Dynamic
+}
+
+// step is a function to enter.
+type step struct {
+	program *binary.Program
+	f       *binary.Func
+	above   *link
+	reach   Reach
+	why     string
+	only    func(c *binary.Call) bool // which calls of f count; nil for all
+	own     func(f binary.Frame) bool // with only: whether the frame is in the lines of the root
+}
+
+// direct tells whether the call is written in the lines of a log call itself.
+// Arguments are made whenever the expression is, whatever comes before it in
+// the function; what was inlined into it can have branches of its own.
+func (s *step) direct(c *binary.Call) bool {
+	return s.only != nil && s.own(c.Stack[0])
+}
+
+// link is a call on the way from the root, a list towards the root.
+type link struct {
+	frames []binary.Frame
+	above  *link
+	n      int
+}
+
+// depthLimit bounds chains; longer ones do not help anybody who reads them.
+const depthLimit = 40
+
+func (w *walker) push(s step) { w.queues[s.reach] = append(w.queues[s.reach], s) }
+
+func (w *walker) walk() {
+	for {
+		r := Surely
+		for r < reaches && len(w.queues[r]) == 0 {
+			r++
+		}
+		if r == reaches {
+			return
+		}
+		s := w.queues[r][0]
+		w.queues[r] = w.queues[r][1:]
+		if s.only == nil {
+			if w.seen[s.f] {
+				continue
+			}
+			w.seen[s.f] = true
+		}
+		w.enter(s)
+	}
+}
+
+func (w *walker) enter(s step) {
+	for i := range s.f.Calls {
+		c := &s.f.Calls[i]
+		if s.only != nil && !s.only(c) {
+			continue
+		}
+		if len(c.Stack) == 0 || w.stops(c.Stack) {
+			continue
+		}
+		w.call(s, c)
+	}
+}
+
+func (w *walker) stops(stack []binary.Frame) bool {
+	for _, f := range stack {
+		if w.stop(f) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) call(s step, c *binary.Call) {
+	reach, why := s.reach, s.why
+	if !c.Always && !s.direct(c) && reach < Maybe {
+		reach = Maybe
+	}
+	if c.Doomed {
+		reach, why = Rarely, "the function ends in a panic or an exit here"
+	}
+	if reach < Rarely {
+		for _, f := range c.Stack {
+			if reason := w.cold(f); reason != "" {
+				reach, why = Rarely, reason
+				break
+			}
+		}
+	}
+	if c.Target == "" {
+		w.indirect(s, c, reach, why)
+		return
+	}
+	if kind, rule, ok := heapcalls.Of(c.Target); ok {
+		w.found = append(w.found, Found{Stack: stack(c.Stack, s.above), Kind: kind, Rule: rule, Reach: reach, Why: why})
+		return
+	}
+	if heapcalls.Opaque(c.Target) {
+		return
+	}
+	if reason := coldFunction(binary.Normalise(c.Target)); reason != "" && reach < Rarely {
+		reach, why = Rarely, reason
+	}
+	if f := s.program.At(c.Entry); f != nil {
+		w.descend(s, c, f, reach, why)
+	}
+}
+
+func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, why string) {
+	n := 1
+	if s.above != nil {
+		n = s.above.n + 1
+	}
+	if n > depthLimit || w.seen[f] {
+		return
+	}
+	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
+}
+
+// indirect follows a call through an interface or a function value.
+func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
+	names, ok := w.resolve(s.f.Name, c.Stack[0])
+	if !ok {
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
+		return
+	}
+	if len(names) > 1 && reach < Maybe {
+		reach = Maybe // one of several
+	}
+	for _, name := range names {
+		for _, f := range s.program.Lookup(name) {
+			r, y := reach, why
+			if reason := coldFunction(name); reason != "" && r < Rarely {
+				r, y = Rarely, reason
+			}
+			w.descend(s, c, f, r, y)
+		}
+	}
+}
+
+// stack joins the frames of an allocation with those of the calls above it.
+func stack(frames []binary.Frame, above *link) []binary.Frame {
+	out := append([]binary.Frame(nil), frames...)
+	for ; above != nil; above = above.above {
+		out = append(out, above.frames...)
+	}
+	return out
+}
+
+// coldFunctions are functions of the standard library that a program enters a
+// bounded number of times, or only when something is wrong.
+var coldFunctions = map[string]string{
+	"sync.(*Pool).pinSlow":                 "the pool meets this processor for the first time",
+	"sync.(*poolChain).pushHead":           "the pool's queue is full",
+	"sync.(*Once).doSlow":                  "runs once",
+	"sync.(*Map).dirtyLocked":              "the map is rebuilt",
+	"internal/sync.(*Mutex).lockSlow":      "another goroutine holds the lock",
+	"sync.(*Mutex).lockSlow":               "another goroutine holds the lock",
+	"internal/sync.(*Mutex).unlockSlow":    "another goroutine waits for the lock",
+	"sync.(*RWMutex).rUnlockSlow":          "another goroutine waits for the lock",
+	"internal/poll.(*FD).writeLock":        "another goroutine writes",
+	"internal/poll.(*FD).readLock":         "another goroutine reads",
+	"internal/poll.(*FD).writeUnlock":      "another goroutine waits",
+	"internal/poll.(*FD).readUnlock":       "another goroutine waits",
+	"internal/poll.(*FD).decref":           "the file is closed",
+	"internal/poll.(*FD).destroy":          "the file is closed",
+	"internal/poll.(*pollDesc).waitWrite":  "the file is not ready",
+	"internal/poll.(*pollDesc).waitRead":   "the file is not ready",
+	"internal/poll.(*pollDesc).prepare":    "the file is not ready",
+	"time.initLocal":                       "runs once",
+	"time.initLocalFromTZI":                "runs once",
+	"internal/godebug.(*Setting).register": "runs once",
+	"os.epipecheck":                        "the pipe is broken",
+	"os.NewSyscallError":                   "the system call failed",
+}
+
+func coldFunction(name string) string { return coldFunctions[name] }
