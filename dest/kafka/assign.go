@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nib-log/nib"
+)
+
+// ready makes sure that the partitions and their leaders are known.
+func (d *Destination) ready(ctx context.Context) error {
+	if d.lanes != nil && !d.stale {
+		return nil
+	}
+	l, err := d.lookup(ctx, d.topic)
+	if err != nil {
+		return err
+	}
+	if len(l.leaders) < len(d.lanes) {
+		d.lanes = nil // it is another topic of the same name
+	}
+	if d.lanes == nil {
+		d.lanes = make([]*lane, len(l.leaders))
+		for i := range d.lanes {
+			d.lanes[i] = newLane(d, d.topic, int32(i))
+			d.lanes[i].enc.transactional = d.c.TransactionalID != ""
+		}
+	}
+	for i, lane := range d.lanes {
+		lane.leader = l.leaders[i]
+	}
+	d.stale = false
+	return nil
+}
+
+// assign looks up what is settled of the batch, and distributes the rest.
+func (d *Destination) assign(batch []nib.Record) {
+	for _, l := range d.lanes {
+		l.todo = l.todo[:0]
+	}
+	for i := range batch {
+		if d.states[i].settled || d.states[i].sent {
+			continue
+		}
+		r := &batch[i]
+		l := d.laneOf(r)
+		if l.settled(r) || d.isPresent(r) {
+			d.states[i].settled = true
+			continue
+		}
+		if p := l.pending; p != nil {
+			if n := p.match(r); n >= 0 {
+				p.index[n], d.states[i].sent = i, true
+				continue
+			}
+		}
+		l.todo = append(l.todo, i)
+	}
+}
+
+// laneOf chooses the partition of a record.
+func (d *Destination) laneOf(r *nib.Record) *lane {
+	n := uint64(len(d.lanes))
+	switch d.c.Partitioning {
+	case Keyed:
+		if key := d.c.Key(r); key != nil {
+			return d.lanes[uint64(murmur2(key)&0x7fffffff)%n]
+		}
+	case RoundRobin:
+		if r.Seq == 0 {
+			d.turn++
+			return d.lanes[d.turn%n]
+		}
+		return d.lanes[r.Seq%n]
+	}
+	if d.homeSpool == r.Spool && d.home < int32(n) {
+		return d.lanes[d.home]
+	}
+	return d.lanes[homeOf(r.Spool, n)]
+}
+
+// homeOf spreads the ids of spools over n partitions.
+func homeOf(spool, n uint64) uint64 { return spool * 0x9e3779b97f4a7c15 >> 32 % n }
+
+// key returns the key of a record.
+func (d *Destination) key(r *nib.Record) []byte {
+	if d.c.Key == nil {
+		return nil
+	}
+	return d.c.Key(r)
+}
+
+// isPresent says whether a search has found the record in the topic.
+func (d *Destination) isPresent(r *nib.Record) bool {
+	if len(d.present) == 0 || r.Spool != d.spool {
+		return false
+	}
+	_, ok := d.present[r.Seq]
+	return ok
+}
+
+// refuse settles a record that is refused for ever: by sending it to the dead letter
+// topic, or as rejected.
+func (d *Destination) refuse(ctx context.Context, batch []nib.Record, i int, why error) error {
+	if d.c.DeadLetter != "" {
+		buried, err := d.bury(ctx, &batch[i], why)
+		if err != nil {
+			return err
+		}
+		if buried == nil {
+			d.count(func(s *Stats) { s.DeadLettered++ })
+			d.states[i].settled = true
+			return nil
+		}
+		why = fmt.Errorf("%w; %w", why, buried)
+	}
+	d.count(func(s *Stats) { s.Rejected++ })
+	d.states[i] = state{settled: true, reason: why}
+	return nil
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+const logs = "logs"
+
+// start starts a cluster with the topic logs.
+func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	opts = append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, logs)}, opts...)
+	c, err := kfake.NewCluster(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// dial makes a destination with short pauses.
+func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
+	t.Helper()
+	conf.tick = time.Millisecond
+	if conf.Quiet == 0 {
+		conf.Quiet = time.Millisecond
+	}
+	d, err := Dial(c.ListenAddrs(), logs, conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// records makes lines with the numbers first to last of a spool.
+func records(spool, first, last uint64) []nib.Record {
+	var batch []nib.Record
+	for n := first; n <= last; n++ {
+		batch = append(batch, nib.Record{
+			Time: 1_700_000_000_000_000_000 + int64(n)*1_000_000, Level: nib.LevelInfo, Logger: "db",
+			Line: fmt.Appendf(nil, `{"level":"info","n":%d,"message":"hello"}`+"\n", n), Spool: spool, Seq: n,
+		})
+	}
+	return batch
+}
+
+// deliver delivers all of batch, and fails if that is not possible.
+func deliver(t testing.TB, d nib.Destination, batch []nib.Record) (rejected []nib.Rejection) {
+	t.Helper()
+	done := 0
+	for done < len(batch) {
+		res, err := d.Deliver(t.Context(), batch[done:])
+		if err != nil {
+			t.Fatalf("Deliver: %v", err)
+		}
+		for _, r := range res.Rejected {
+			rejected = append(rejected, nib.Rejection{Index: r.Index + done, Reason: r.Reason})
+		}
+		done += res.Accepted
+	}
+	return rejected
+}
+
+// read returns what the topic has.
+func read(t testing.TB, c *kfake.Cluster, name string) (all []topic.Message) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	err := topic.Read(ctx, c.ListenAddrs(), name, func(m topic.Message) bool {
+		all = append(all, m)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// numbers returns the seq headers of messages.
+func numbers(t testing.TB, all []topic.Message) (seqs []uint64) {
+	t.Helper()
+	for _, m := range all {
+		n, err := strconv.ParseUint(m.Headers["seq"], 10, 64)
+		if err != nil {
+			t.Fatalf("headers of %s: %v", m.Value, m.Headers)
+		}
+		seqs = append(seqs, n)
+	}
+	return seqs
+}
+
+// wantExactly checks that the topic has the numbers from first to last, once and in order.
+func wantExactly(t testing.TB, c *kfake.Cluster, first, last uint64) {
+	t.Helper()
+	got := numbers(t, read(t, c, logs))
+	want := first
+	for i, n := range got {
+		if n != want {
+			t.Fatalf("message %d: got number %d, want %d (of %d)", i, n, want, len(got))
+		}
+		want++
+	}
+	if want != last+1 {
+		t.Fatalf("got numbers to %d, want to %d", want-1, last)
+	}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nib-log/nib"
+)
+
+// bury sends a record to the dead letter topic, and waits until it is acknowledged. refused says
+// that it is not taken there either, and err that it could not be sent now.
+//
+// A batch that is under way there belongs to one record. If the context ended, the same
+// record comes again: the topic refuses it again before anything else is buried.
+func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refused, err error) {
+	d.burying.Lock()
+	defer d.burying.Unlock()
+	topic := d.c.DeadLetter
+	where, err := d.lookup(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	if d.dead == nil {
+		d.dead = newLane(d, topic, int32(homeOf(r.Spool, uint64(len(where.leaders)))))
+	}
+	l := d.dead
+	if int(l.partition) >= len(where.leaders) {
+		d.dead = nil
+		return nil, fmt.Errorf("nib/kafka: topic %s has lost partitions", topic)
+	}
+	l.leader = where.leaders[l.partition]
+	if p := l.pending; p != nil && p.match(r) < 0 {
+		l.pending, l.known = nil, false // nobody will tell what became of it: its sequence is not used again
+	}
+	if !l.known {
+		if l.producer, err = d.newProducer(ctx, nil, nobody); err != nil {
+			return nil, err
+		}
+		l.known, l.next = true, 0
+	}
+	if l.pending == nil {
+		l.enc.reset()
+		if len(r.Line)+recordOverhead > maxFrame {
+			return ErrTooLarge, nil
+		}
+		l.enc.add(r, d.key(r), why.Error())
+		l.take([]nib.Record{*r}, []int{0})
+	}
+	answer, err := l.produce(ctx, l.pending)
+	if err != nil {
+		l.pending.abandoned = true
+		return nil, err
+	}
+	failure := brokerError("produce to", topic, answer.ErrorCode, answer.ErrorMessage)
+	switch classify(answer.ErrorCode) {
+	case accepted:
+		l.next = advance(l.next, 1)
+		l.release()
+		return nil, nil
+	case tooLarge, invalid:
+		l.release()
+		return failure, nil
+	case unsure:
+		l.release()
+		l.known = false // as a new producer
+		return nil, failure
+	default:
+		return nil, failure
+	}
+}

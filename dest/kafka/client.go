@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// versions bounds the protocol. In these versions topics go by their names, and a
+// transaction keeps the epoch of its producer: all brokers from 2.5 to 4 speak
+// them.
+func versions() *kversion.Versions {
+	v := kversion.Stable()
+	v.SetMaxKeyVersion(kmsg.Produce.Int16(), 11)
+	v.SetMaxKeyVersion(kmsg.Fetch.Int16(), 12)
+	v.SetMaxKeyVersion(kmsg.AddPartitionsToTxn.Int16(), 3)
+	v.SetMaxKeyVersion(kmsg.EndTxn.Int16(), 4)
+	v.SetMaxKeyVersion(kmsg.InitProducerID.Int16(), 4)
+	return v
+}
+
+// newClient makes the client. It connects when it is first used.
+func newClient(brokers []string, c *Config) (*kgo.Client, error) {
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(brokers...),
+		kgo.ClientID(c.ClientID),
+		kgo.MaxVersions(versions()),
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.RequestTimeoutOverhead(max(c.Timeout, time.Second)),
+		kgo.DialTimeout(max(c.Timeout, time.Second)),
+		kgo.RequestRetries(1), // Deliver repeats
+		kgo.MetadataMinAge(50 * time.Millisecond),
+		kgo.DisableClientMetrics(),
+	}
+	if c.TLS != nil {
+		opts = append(opts, kgo.DialTLSConfig(c.TLS.Clone()))
+	}
+	if c.SASL != nil {
+		opts = append(opts, kgo.SASL(c.SASL.mechanism()))
+	}
+	return kgo.NewClient(opts...)
+}
+
+func (s *SASL) mechanism() sasl.Mechanism {
+	auth := scram.Auth{User: s.User, Pass: s.Password}
+	switch s.Mechanism {
+	case ScramSHA256:
+		return auth.AsSha256Mechanism()
+	case ScramSHA512:
+		return auth.AsSha512Mechanism()
+	default:
+		return plain.Auth{User: s.User, Pass: s.Password}.AsMechanism()
+	}
+}
+
+// A layout is what is known of a topic: which broker leads each of its partitions.
+type layout struct {
+	leaders []int32 // by partition; -1: none at the moment
+}
+
+// request asks any broker, or the one that the kind of request belongs to.
+func request[R kmsg.Response](ctx context.Context, d *Destination, req kmsg.Request) (R, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
+	defer cancel()
+	resp, err := d.client.Request(ctx, req)
+	return typed[R](resp, req, err)
+}
+
+// ask asks one broker.
+func ask[R kmsg.Response](ctx context.Context, d *Destination, broker int32, req kmsg.Request) (R, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
+	defer cancel()
+	resp, err := d.client.Broker(int(broker)).Request(ctx, req)
+	return typed[R](resp, req, err)
+}
+
+func typed[R kmsg.Response](resp kmsg.Response, req kmsg.Request, err error) (R, error) {
+	r, ok := resp.(R)
+	if err == nil && !ok {
+		err = fmt.Errorf("the answer is a %T", resp)
+	}
+	if err != nil {
+		return r, fmt.Errorf("nib/kafka: %s: %w", kmsg.NameForKey(req.Key()), err)
+	}
+	return r, nil
+}
+
+// lookup asks which brokers lead the partitions of a topic.
+func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(topic)
+	req.Topics = append(req.Topics, t)
+	req.AllowAutoTopicCreation = true // if the brokers are set up to
+	resp, err := request[*kmsg.MetadataResponse](ctx, d, req)
+	if err != nil {
+		return layout{}, err
+	}
+	for _, t := range resp.Topics {
+		if t.Topic == nil || *t.Topic != topic {
+			continue
+		}
+		if err := brokerError("look up topic", topic, t.ErrorCode, nil); err != nil {
+			return layout{}, err
+		}
+		l := layout{leaders: make([]int32, len(t.Partitions))}
+		for i := range l.leaders {
+			l.leaders[i] = -1
+		}
+		for _, p := range t.Partitions {
+			if p.Partition >= 0 && int(p.Partition) < len(l.leaders) {
+				l.leaders[p.Partition] = p.Leader
+			}
+		}
+		if len(l.leaders) > 0 {
+			return l, nil
+		}
+	}
+	return layout{}, fmt.Errorf("nib/kafka: look up topic %s: no partitions", topic)
+}
+
+// A producer is what brokers call whoever sends batches. Each partition expects its
+// sequence to go on without a gap.
+type producer struct {
+	id    int64
+	epoch int16
+}
+
+// nobody asks for a new producer.
+var nobody = producer{-1, -1}
+
+// newProducer gets an id. For a transactional id it is always the same one, with an epoch
+// that shuts out earlier processes; their transactions have ended when it returns.
+func (d *Destination) newProducer(ctx context.Context, transactional *string, before producer) (producer, error) {
+	req := kmsg.NewPtrInitProducerIDRequest()
+	req.ProducerID, req.ProducerEpoch = before.id, before.epoch
+	req.TransactionalID = transactional
+	req.TransactionTimeoutMillis = int32(defaultTxTimeout.Milliseconds())
+	resp, err := request[*kmsg.InitProducerIDResponse](ctx, d, req)
+	if err != nil {
+		return producer{}, err
+	}
+	if err := brokerError("get a producer id for topic", d.topic, resp.ErrorCode, nil); err != nil {
+		return producer{}, err
+	}
+	return producer{resp.ProducerID, resp.ProducerEpoch}, nil
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// A Destination hands records to a topic. It is made by [Dial]. Deliver and Resume must
+// not be called at the same time; Stats and Close may be called at any time.
+//
+// A Destination serves one spool: what it knows of a spool's progress is forgotten
+// when records of another one come.
+type Destination struct {
+	c          Config
+	topic      string
+	client     *kgo.Client
+	compressor kgo.Compressor
+	ctx        context.Context // ends with Close
+	stop       context.CancelFunc
+
+	work    sync.Mutex // held by Deliver and Resume, and by Close at the end
+	lanes   []*lane    // by partition; nil before the topic is known
+	stale   bool       // their leaders may have changed
+	states  []state    // of the batch
+	turn    uint64     // of RoundRobin, for records without a number
+	burying sync.Mutex // protects dead
+	dead    *lane      // of the dead letter topic
+	current *lane      // the last one that something was sent to
+
+	taken   producer // of the transactional id
+	fence   bool     // it must be taken again
+	doubt   bool     // nobody knows whether the last transaction was committed
+	shutOut bool     // a later process has it
+
+	resumed   bool // the topic has been searched
+	homeSpool uint64
+	home      int32               // partition of homeSpool, found by a search
+	spool     uint64              // that present belongs to
+	present   map[uint64]struct{} // numbers that are in the topic
+
+	mu    sync.Mutex
+	stats Stats
+}
+
+var _ nib.Destination = (*Destination)(nil)
+
+// A state is what has become of a record of the batch.
+type state struct {
+	settled bool
+	sent    bool  // it is in a pending batch
+	reason  error // why it was rejected
+}
+
+// Stats counts what a Destination has done.
+type Stats struct {
+	Records      uint64 // acknowledged by the brokers
+	Batches      uint64 // that they were sent in
+	Bytes        uint64 // of these batches, compressed
+	Present      uint64 // records that were found in the topic and not sent again
+	Rejected     uint64 // records that were refused for ever
+	DeadLettered uint64 // records that went to Config.DeadLetter
+	Failures     uint64 // attempts that did not succeed, and were repeated
+	Searches     uint64 // how often a partition was read to see what is there
+}
+
+// Dial makes a destination of a topic. brokers are the addresses, host:port, of some of
+// the cluster's brokers. Nothing is sent yet: brokers that do not answer, and a topic that
+// does not exist, are waited for by Deliver. The error is about the configuration.
+func Dial(brokers []string, topic string, c Config) (*Destination, error) {
+	if len(brokers) == 0 || topic == "" {
+		return nil, errors.New("nib/kafka: no broker, or no topic")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	d := &Destination{c: c.withDefaults(), topic: topic, taken: nobody, fence: true}
+	var err error
+	if d.compressor, err = compressor(d.c.Compression); err != nil {
+		return nil, fmt.Errorf("nib/kafka: %w", err)
+	}
+	if d.client, err = newClient(brokers, &d.c); err != nil {
+		return nil, fmt.Errorf("nib/kafka: %w", err)
+	}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	return d, nil
+}
+
+// Stats returns the counts so far. It is safe for concurrent use.
+func (d *Destination) Stats() Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stats
+}
+
+func (d *Destination) count(f func(*Stats)) {
+	d.mu.Lock()
+	f(&d.stats)
+	d.mu.Unlock()
+}
+
+// Close ends a call of Deliver that is under way, and closes the connections. There is nothing to
+// flush: what Deliver has accepted is with the brokers. Closing again does nothing.
+func (d *Destination) Close() error {
+	d.stop()
+	d.work.Lock()
+	defer d.work.Unlock()
+	d.client.Close()
+	return nil
+}
+
+// Deliver sends batch, and returns when all of it is acknowledged by all in-sync replicas
+// or refused for ever, when Config.Patience is over, or when ctx ends. Failures in between are repeated, with pauses
+// of up to 2 s; they are told to Config.OnError. A failure after a part of the batch is
+// settled returns that part and no error.
+//
+// Records whose acknowledgement was still under way when ctx ended are kept, as they were
+// sent, until the brokers have told about them; when they are delivered
+// again, which is recognised by their Spool and Seq, they are not sent as new ones. Records
+// without a Seq cannot be recognised.
+//
+// The batch is not kept. Allocations are per request, not per record.
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	d.work.Lock()
+	defer d.work.Unlock()
+	ctx, end := d.within(ctx, d.c.Patience)
+	defer end()
+	if d.ctx.Err() != nil {
+		return nib.Result{}, ErrClosed
+	}
+	if len(batch) == 0 {
+		return nib.Result{}, nil
+	}
+	d.begin(batch)
+	return d.repeat(ctx, batch)
+}
+
+// within makes a context that ends with ctx, with Close and, if it is positive, after patience.
+func (d *Destination) within(ctx context.Context, patience time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	release := context.AfterFunc(d.ctx, func() { cancel(ErrClosed) })
+	var timer *time.Timer
+	if patience > 0 {
+		timer = time.AfterFunc(patience, func() { cancel(errPatience) })
+	}
+	return ctx, func() {
+		release()
+		if timer != nil {
+			timer.Stop()
+		}
+		cancel(nil)
+	}
+}
+
+// repeat tries until there is something to return.
+func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	pause := d.c.tick
+	var last error
+	for {
+		var err error
+		if ctx.Err() == nil {
+			err = d.try(ctx, batch)
+		}
+		res := d.result()
+		if res.Accepted == len(batch) {
+			return res, nil
+		}
+		if ctx.Err() == nil && err != nil {
+			d.failed(err)
+			last = err
+		}
+		switch {
+		case res.Accepted > 0:
+			return res, nil
+		case ctx.Err() != nil && last != nil:
+			return res, last
+		case ctx.Err() != nil:
+			return res, fmt.Errorf("nib/kafka: deliver: %w", context.Cause(ctx))
+		}
+		wait(ctx, pause)
+		pause = min(2*pause, 2*time.Second)
+	}
+}
+
+func (d *Destination) failed(err error) {
+	d.count(func(s *Stats) { s.Failures++ })
+	if d.c.OnError != nil {
+		d.c.OnError(err)
+	}
+}
+
+// wait waits for d, by chance up to half less, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d/2 + rand.N(d/2+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// begin forgets the batch before.
+func (d *Destination) begin(batch []nib.Record) {
+	if cap(d.states) < len(batch) {
+		d.states = make([]state, len(batch))
+	}
+	d.states = d.states[:len(batch)]
+	clear(d.states)
+	for _, l := range d.lanes {
+		if l.pending != nil {
+			for i := range l.pending.index {
+				l.pending.index[i] = -1
+			}
+		}
+	}
+}
+
+// result says what is settled of the batch, in order.
+func (d *Destination) result() (res nib.Result) {
+	for i := range d.states {
+		if !d.states[i].settled {
+			break
+		}
+		res.Accepted++
+		if why := d.states[i].reason; why != nil {
+			res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: why})
+		}
+	}
+	return res
+}
+
+// try attempts to deliver what is not settled of the batch.
+func (d *Destination) try(ctx context.Context, batch []nib.Record) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	d.assign(batch)
+	send := d.drain
+	if d.c.TransactionalID != "" {
+		send = d.transact
+	}
+	err := send(ctx, batch)
+	if err != nil {
+		d.stale = true
+	}
+	return err
+}
+
+// drain sends what the lanes have, at the same time if there are several of them.
+func (d *Destination) drain(ctx context.Context, batch []nib.Record) error {
+	var busy []*lane
+	for _, l := range d.lanes {
+		if l.pending != nil || len(l.todo) > 0 {
+			busy = append(busy, l)
+		}
+	}
+	if len(busy) == 1 {
+		return busy[0].drain(ctx, batch)
+	}
+	faults := make([]error, len(busy))
+	var wg sync.WaitGroup
+	for i, l := range busy {
+		wg.Go(func() { faults[i] = l.drain(ctx, batch) })
+	}
+	wg.Wait()
+	return errors.Join(faults...)
+}

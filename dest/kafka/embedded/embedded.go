@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package embedded runs a Kafka cluster within the process, for tests and
+// demonstrations: the protocol is real, brokers that fail are not.
+package embedded
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// A Config says what cluster to start. The zero value is usable.
+type Config struct {
+	Brokers    int    // defaults to 1
+	Topic      string // is made, if not ""
+	Partitions int    // of Topic; defaults to 1
+	Dir        string // to keep records in; "" means in memory
+}
+
+// A Cluster is made by [Start]. It listens on 127.0.0.1 at ports that the system chooses.
+type Cluster struct{ fake *kfake.Cluster }
+
+// Start starts a cluster.
+func Start(c Config) (*Cluster, error) {
+	opts := []kfake.Opt{kfake.NumBrokers(max(c.Brokers, 1))}
+	if c.Topic != "" {
+		opts = append(opts, kfake.SeedTopics(int32(max(c.Partitions, 1)), c.Topic))
+	}
+	if c.Dir != "" {
+		opts = append(opts, kfake.DataDir(c.Dir))
+	}
+	fake, err := kfake.NewCluster(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("nib/kafka/embedded: %w", err)
+	}
+	return &Cluster{fake}, nil
+}
+
+// Addrs returns the addresses of the brokers.
+func (c *Cluster) Addrs() []string { return c.fake.ListenAddrs() }
+
+// Close stops the cluster. It waits for nobody.
+func (c *Cluster) Close() { c.fake.Close() }

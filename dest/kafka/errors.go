@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// What Deliver and Resume return, and what the reasons of rejections are, beside the errors of
+// brokers (package kerr of franz-go) and of the network.
+var (
+	ErrClosed   = errors.New("nib/kafka: used after Close")
+	ErrFenced   = errors.New("nib/kafka: a later process has the transactional id")
+	ErrTooLarge = errors.New("nib/kafka: the record is longer than a request may be")
+)
+
+// errUnsure means that the producer's sequence is not what the broker expects: what it
+// has of the spool must be looked up before anything is sent.
+var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
+
+// errPatience means that Deliver has tried for as long as it may.
+var errPatience = errors.New("no answer within Config.Patience")
+
+// errNoLeader means that a partition has none at the moment.
+var errNoLeader = errors.New("nib/kafka: the partition has no leader")
+
+// errIncomplete means that a part of a partition could not be read.
+var errIncomplete = errors.New("nib/kafka: the end of the partition cannot be read yet")
+
+// An answer is what a broker's error code means for a batch.
+type answer int
+
+const (
+	accepted answer = iota
+	retry           // now or when an operator has mended something
+	tooLarge        // for the broker or the topic
+	invalid         // this record will never be taken
+	unsure          // see errUnsure
+)
+
+// classify says what a code of a produce response means. All that is not about the
+// contents of records is retried: a missing topic, a missing right, a policy
+// and a quota can be mended while the records wait.
+func classify(code int16) answer {
+	switch code {
+	case 0:
+		return accepted
+	case kerr.MessageTooLarge.Code, kerr.RecordListTooLarge.Code:
+		return tooLarge
+	case kerr.InvalidRecord.Code, kerr.InvalidTimestamp.Code:
+		return invalid
+	case kerr.OutOfOrderSequenceNumber.Code, kerr.DuplicateSequenceNumber.Code,
+		kerr.UnknownProducerID.Code, kerr.InvalidProducerEpoch.Code,
+		kerr.InvalidProducerIDMapping.Code, kerr.InvalidTxnState.Code, kerr.ProducerFenced.Code:
+		return unsure
+	default:
+		return retry
+	}
+}
+
+// brokerError makes an error of a code and what the broker says about it.
+func brokerError(what, topic string, code int16, message *string) error {
+	err := kerr.ErrorForCode(code)
+	if err == nil {
+		return nil
+	}
+	if message != nil && *message != "" {
+		return fmt.Errorf("nib/kafka: %s %s: %w (%s)", what, topic, err, *message)
+	}
+	return fmt.Errorf("nib/kafka: %s %s: %w", what, topic, err)
+}

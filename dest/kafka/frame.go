@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// The names of headers.
+const (
+	headerLevel  = "level"
+	headerTime   = "time"
+	headerLogger = "logger"
+	headerSpool  = "spool"
+	headerSeq    = "seq"
+	headerReason = "reason"
+)
+
+// The header of a record batch, version 2. Everything from frameCRC+4 on is under the checksum.
+const (
+	frameHead       = 61
+	frameLength     = 8
+	frameLeader     = 12
+	frameMagic      = 16
+	frameCRC        = 17
+	frameAttributes = 21
+	frameLastDelta  = 23
+	frameFirstTime  = 27
+	frameMaxTime    = 35
+	frameProducer   = 43
+	frameEpoch      = 51
+	frameSequence   = 53
+	frameCount      = 57
+
+	attributeTransactional = 1 << 4
+	attributeControl       = 1 << 5
+)
+
+// recordOverhead is more than a record takes beside its line, name, key and reason.
+const recordOverhead = 192
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// An encoder makes record batches of records. Its buffers are used again: one
+// encoder belongs to one partition.
+type encoder struct {
+	compressor    kgo.Compressor // nil: none
+	transactional bool
+
+	plain    []byte       // the records
+	packed   bytes.Buffer // compressed
+	headers  []byte       // of one record
+	spool    uint64
+	hexSpool [16]byte
+	count    int32
+	first    int64 // ms
+	latest   int64 // ms
+}
+
+// reset begins a batch.
+func (e *encoder) reset() {
+	e.plain, e.count = e.plain[:0], 0
+}
+
+// size is how many bytes the records have so far.
+func (e *encoder) size() int { return len(e.plain) }
+
+// add appends a record.
+func (e *encoder) add(r *nib.Record, key []byte, reason string) {
+	ms := floorMilli(r.Time)
+	if e.count == 0 {
+		e.first, e.latest = ms, ms
+	}
+	e.latest = max(e.latest, ms)
+	value := r.Line
+	if n := len(value); n > 0 && value[n-1] == '\n' {
+		value = value[:n-1]
+	}
+	headers := e.appendHeaders(e.headers[:0], r, reason)
+	e.headers = headers
+
+	var head [48]byte
+	b := append(head[:0], 0) // attributes
+	b = binary.AppendVarint(b, ms-e.first)
+	b = binary.AppendVarint(b, int64(e.count))
+	keyLen := int64(len(key))
+	if key == nil {
+		keyLen = -1
+	}
+	b = binary.AppendVarint(b, keyLen)
+	beforeKey := len(b)
+	b = binary.AppendVarint(b, int64(len(value)))
+
+	out := binary.AppendVarint(e.plain, int64(len(b)+len(key)+len(value)+len(headers)))
+	out = append(out, b[:beforeKey]...)
+	out = append(out, key...)
+	out = append(out, b[beforeKey:]...)
+	out = append(out, value...)
+	e.plain = append(out, headers...)
+	e.count++
+}
+
+// appendHeaders appends the count of headers and the headers.
+func (e *encoder) appendHeaders(b []byte, r *nib.Record, reason string) []byte {
+	n := int64(2)
+	if r.Logger != "" {
+		n++
+	}
+	if r.Spool != 0 {
+		n += 2
+	}
+	if reason != "" {
+		n++
+	}
+	b = binary.AppendVarint(b, n)
+	b = appendHeader(b, headerLevel, r.Level.String())
+	var digits [20]byte
+	b = appendHeader(b, headerTime, strconv.AppendInt(digits[:0], r.Time, 10))
+	if r.Logger != "" {
+		b = appendHeader(b, headerLogger, r.Logger)
+	}
+	if r.Spool != 0 {
+		if e.spool != r.Spool {
+			e.spool = r.Spool
+			var raw [8]byte
+			binary.BigEndian.PutUint64(raw[:], r.Spool)
+			hex.Encode(e.hexSpool[:], raw[:])
+		}
+		b = appendHeader(b, headerSpool, e.hexSpool[:])
+		b = appendHeader(b, headerSeq, strconv.AppendUint(digits[:0], r.Seq, 10))
+	}
+	if reason != "" {
+		b = appendHeader(b, headerReason, reason)
+	}
+	return b
+}
+
+func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
+	b = binary.AppendVarint(b, int64(len(name)))
+	b = append(b, name...)
+	b = binary.AppendVarint(b, int64(len(value)))
+	return append(b, value...)
+}
+
+// frame appends the batch to dst, which is empty, as the given producer's. The checksum is
+// the last thing.
+func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
+	records, attributes := e.plain, uint16(0)
+	if e.compressor != nil {
+		e.packed.Reset()
+		packed, codec := e.compressor.Compress(&e.packed, e.plain)
+		if codec > 0 && len(packed) < len(records) {
+			records, attributes = packed, uint16(codec)
+		}
+	}
+	if e.transactional {
+		attributes |= attributeTransactional
+	}
+	var h [frameHead]byte
+	be := binary.BigEndian
+	be.PutUint32(h[frameLength:], uint32(frameHead-frameLeader+len(records)))
+	be.PutUint32(h[frameLeader:], 1<<32-1)
+	h[frameMagic] = 2
+	be.PutUint16(h[frameAttributes:], attributes)
+	be.PutUint32(h[frameLastDelta:], uint32(e.count-1))
+	be.PutUint64(h[frameFirstTime:], uint64(e.first))
+	be.PutUint64(h[frameMaxTime:], uint64(e.latest))
+	be.PutUint64(h[frameProducer:], uint64(p.id))
+	be.PutUint16(h[frameEpoch:], uint16(p.epoch))
+	be.PutUint32(h[frameSequence:], uint32(sequence))
+	be.PutUint32(h[frameCount:], uint32(e.count))
+	dst = append(append(dst, h[:]...), records...)
+	be.PutUint32(dst[frameCRC:], crc32.Checksum(dst[frameAttributes:], castagnoli))
+	return dst
+}
+
+// floorMilli turns Unix nanoseconds into milliseconds.
+func floorMilli(ns int64) int64 {
+	ms := ns / 1e6
+	if ns%1e6 < 0 {
+		ms--
+	}
+	return max(ms, 0) // Kafka knows no time before 1970: negative means that there is none
+}
+
+// compressor returns the one that c asks for.
+func compressor(c Compression) (kgo.Compressor, error) {
+	switch c {
+	case NoCompression:
+		return nil, nil
+	case Snappy:
+		return kgo.DefaultCompressor(kgo.SnappyCompression())
+	case Zstd:
+		return kgo.DefaultCompressor(kgo.ZstdCompression())
+	case Gzip:
+		return kgo.DefaultCompressor(kgo.GzipCompression())
+	default:
+		return kgo.DefaultCompressor(kgo.Lz4Compression())
+	}
+}
+
+// murmur2 is the hash by which Kafka's clients choose the partition of a key.
+func murmur2(b []byte) uint32 {
+	const m, r = 0x5bd1e995, 24
+	h := uint32(0x9747b28c) ^ uint32(len(b))
+	for len(b) >= 4 {
+		k := binary.LittleEndian.Uint32(b) * m
+		k = (k ^ k>>r) * m
+		h = h*m ^ k
+		b = b[4:]
+	}
+	switch len(b) {
+	case 3:
+		h ^= uint32(b[2]) << 16
+		fallthrough
+	case 2:
+		h ^= uint32(b[1]) << 8
+		fallthrough
+	case 1:
+		h = (h ^ uint32(b[0])) * m
+	}
+	h = (h ^ h>>13) * m
+	return h ^ h>>15
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	fetchBytes = 8 << 20
+	fetchWait  = 100 // ms
+
+	latest = -1 // as the time in ListOffsets: the end of the partition
+)
+
+// A finding is what a search has found of a spool.
+type finding struct {
+	spool    uint64
+	records  int
+	through  uint64   // the highest number
+	numbers  []uint64 // all of them
+	producer producer // of the last batch
+	next     int32    // sequence behind it
+	offset   int64    // of the last record
+	end      int64    // up to where the partition was read
+}
+
+// A searcher reads a partition from an offset to its end.
+type searcher struct {
+	l     *lane
+	spool uint64
+	from  uint64 // numbers below are of no interest
+	at    int64
+	found finding
+
+	decompress kgo.Decompressor
+	aborted    []kmsg.FetchResponseTopicPartitionAbortedTransaction
+	dropping   map[int64]bool // producers whose batches belong to an aborted transaction
+}
+
+// search looks for records of spool with numbers from from on, between offset start and what is the end
+// now. Of transactions it sees those that were committed.
+func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (finding, error) {
+	l.d.count(func(s *Stats) { s.Searches++ })
+	if l.leader < 0 {
+		return finding{}, errNoLeader
+	}
+	s := &searcher{l: l, spool: spool, from: from, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+	end, err := l.offsetAt(ctx, latest)
+	if err != nil {
+		return finding{}, err
+	}
+	s.at = start.offset
+	if s.at < 0 || s.at > end { // beyond the end: the topic was cut off, or is another one
+		if s.at, err = l.offsetAt(ctx, start.time); err != nil {
+			return finding{}, err
+		}
+		if s.at < 0 {
+			s.at = end // nothing is that late
+		}
+	}
+	s.found.spool, s.found.offset = spool, -1
+	for s.at < end {
+		if err := s.fetch(ctx); err != nil {
+			return finding{}, err
+		}
+	}
+	s.found.end = end
+	return s.found, nil
+}
+
+// An origin is where a search begins: at an offset or, if that is negative, at the first record of a
+// time in Unix milliseconds.
+type origin struct{ offset, time int64 }
+
+// offsetAt asks for the offset of a time.
+func (l *lane) offsetAt(ctx context.Context, ms int64) (int64, error) {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID, req.IsolationLevel = -1, l.isolation()
+	t, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+	t.Topic, p.Partition, p.Timestamp = l.topic, l.partition, ms
+	t.Partitions = append(t.Partitions, p)
+	req.Topics = append(req.Topics, t)
+	resp, err := ask[*kmsg.ListOffsetsResponse](ctx, l.d, l.leader, req)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			return p.Offset, brokerError("list offsets of", l.topic, p.ErrorCode, nil)
+		}
+	}
+	return 0, errIncomplete
+}
+
+func (l *lane) isolation() int8 {
+	if l.d.c.TransactionalID != "" {
+		return 1
+	}
+	return 0
+}
+
+// fetch reads on from s.at.
+func (s *searcher) fetch(ctx context.Context) error {
+	l := s.l
+	req := kmsg.NewPtrFetchRequest()
+	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = -1, fetchWait, 1, fetchBytes
+	req.IsolationLevel, req.SessionEpoch = l.isolation(), -1
+	t, p := kmsg.NewFetchRequestTopic(), kmsg.NewFetchRequestTopicPartition()
+	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at, fetchBytes
+	t.Partitions = append(t.Partitions, p)
+	req.Topics = append(req.Topics, t)
+	resp, err := ask[*kmsg.FetchResponse](ctx, l.d, l.leader, req)
+	if err != nil {
+		return err
+	}
+	if err := brokerError("read", l.topic, resp.ErrorCode, nil); err != nil {
+		return err
+	}
+	for i := range resp.Topics {
+		for j := range resp.Topics[i].Partitions {
+			p := &resp.Topics[i].Partitions[j]
+			if p.ErrorCode == kerr.OffsetOutOfRange.Code && p.LogStartOffset > s.at {
+				s.at = p.LogStartOffset // older records have gone
+				return nil
+			}
+			if err := brokerError("read", l.topic, p.ErrorCode, nil); err != nil {
+				return err
+			}
+			s.aborted = p.AbortedTransactions
+			before := s.at
+			if err := s.batches(p.RecordBatches); err != nil {
+				return err
+			}
+			if s.at == before {
+				return errIncomplete
+			}
+		}
+	}
+	return nil
+}
+
+// batches reads the record batches of an answer. The last one may not be whole.
+func (s *searcher) batches(b []byte) error {
+	for len(b) >= frameHead {
+		n := int64(int32(binary.BigEndian.Uint32(b[frameLength:]))) + frameLeader
+		if n < frameHead || n > int64(len(b)) {
+			break
+		}
+		if err := s.batch(b[:n]); err != nil {
+			return fmt.Errorf("nib/kafka: read %s, partition %d, offset %d: %w", s.l.topic, s.l.partition, s.at, err)
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// batch reads one record batch.
+func (s *searcher) batch(b []byte) error {
+	be := binary.BigEndian
+	if b[frameMagic] != 2 || be.Uint32(b[frameCRC:]) != crc32.Checksum(b[frameAttributes:], castagnoli) {
+		return errors.New("not a record batch")
+	}
+	base, last := int64(be.Uint64(b)), int64(int32(be.Uint32(b[frameLastDelta:])))
+	if base+last < s.at {
+		return nil
+	}
+	s.at = base + last + 1
+	p := producer{int64(be.Uint64(b[frameProducer:])), int16(be.Uint16(b[frameEpoch:]))}
+	attributes := be.Uint16(b[frameAttributes:])
+	if attributes&attributeControl != 0 {
+		delete(s.dropping, p.id) // the end of its transaction
+		return nil
+	}
+	if attributes&attributeTransactional != 0 && s.isAborted(p.id, base) {
+		return nil
+	}
+	records, err := s.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
+	if err != nil {
+		return err
+	}
+	count := int(int32(be.Uint32(b[frameCount:])))
+	var r kmsg.Record
+	for range count {
+		n, k := binary.Varint(records)
+		if k <= 0 || n < 0 || n > int64(len(records)-k) {
+			return errors.New("a record is cut off")
+		}
+		whole := records[:k+int(n)]
+		records = records[len(whole):]
+		if err := r.ReadFrom(whole); err != nil {
+			return err
+		}
+		spool, number, ok := identity(r.Headers)
+		if !ok || spool != s.spool {
+			continue
+		}
+		f := &s.found
+		f.producer, f.next = p, advance(int32(be.Uint32(b[frameSequence:])), int(last)+1)
+		f.offset = max(f.offset, base+int64(r.OffsetDelta))
+		if number < s.from {
+			continue
+		}
+		f.records++
+		f.through = max(f.through, number)
+		f.numbers = append(f.numbers, number)
+	}
+	return nil
+}
+
+// isAborted says whether a batch belongs to a transaction that was given up.
+func (s *searcher) isAborted(producer, offset int64) bool {
+	for _, a := range s.aborted {
+		if a.ProducerID == producer && a.FirstOffset == offset {
+			s.dropping[producer] = true
+		}
+	}
+	return s.dropping[producer]
+}
+
+// identity reads what names a record.
+func identity(headers []kmsg.Header) (spool, number uint64, ok bool) {
+	var have int
+	for _, h := range headers {
+		var err error
+		switch h.Key {
+		case headerSpool:
+			spool, err = strconv.ParseUint(string(h.Value), 16, 64)
+			have++
+		case headerSeq:
+			number, err = strconv.ParseUint(string(h.Value), 10, 64)
+			have++
+		}
+		if err != nil {
+			return 0, 0, false
+		}
+	}
+	return spool, number, have == 2
+}

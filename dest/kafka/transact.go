@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// concurrentPause is how long to wait for the end of the transaction before, which is written to the
+// partitions after it has been answered.
+const concurrentPause = 2 * time.Millisecond
+
+// transact sends what there is as one transaction. Whatever goes wrong, the next attempt takes the
+// transactional id anew: that ends the transaction, and shuts out requests of this one
+// that are still under way. If the commit was not answered, the topic tells what became of
+// it.
+func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
+	l := d.waiting()
+	if l == nil {
+		return nil
+	}
+	if d.fence {
+		if err := d.enter(ctx, l, batch); err != nil {
+			return err
+		}
+	}
+	d.fence = true
+	before, offset, index := l.through, l.offset, append([]int(nil), l.todo...)
+	spool := l.spool
+	err := d.join(ctx, l)
+	if err == nil {
+		err = l.drain(ctx, batch)
+	}
+	if err == nil {
+		d.doubt = true
+		err = d.commit(ctx, l)
+	}
+	if err == nil {
+		d.fence, d.doubt = false, false
+		return nil
+	}
+	l.spool, l.through, l.offset = spool, before, offset
+	for _, i := range index {
+		d.states[i] = state{}
+	}
+	l.pending, l.spare = nil, nil
+	return err
+}
+
+// waiting returns the lane that has something to be sent. There is one at most, for transactions are
+// those of a spool.
+func (d *Destination) waiting() *lane {
+	for _, l := range d.lanes {
+		if len(l.todo) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// enter takes the transactional id, and looks up what became of a commit that was not
+// answered.
+func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) error {
+	if err := d.takeID(ctx); err != nil {
+		return err
+	}
+	l.producer, l.known, l.next = d.taken, true, 0
+	if d.doubt {
+		f, err := l.search(ctx, batch[l.todo[0]].Spool, 0, l.origin(batch))
+		if err != nil {
+			return err
+		}
+		d.doubt = false
+		if f.records > 0 {
+			l.pass(f)
+			d.assign(batch)
+		}
+	}
+	d.fence = false
+	return nil
+}
+
+// takeID shuts out whoever had the transactional id before, unless that was a later
+// process than this one.
+func (d *Destination) takeID(ctx context.Context) error {
+	if d.shutOut {
+		return ErrFenced
+	}
+	p, err := d.newProducer(ctx, &d.c.TransactionalID, d.taken)
+	if d.taken != nobody && (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) {
+		d.shutOut = true
+		return ErrFenced
+	}
+	if err == nil {
+		d.taken = p
+	}
+	return err
+}
+
+// join makes the partition part of the transaction.
+func (d *Destination) join(ctx context.Context, l *lane) error {
+	for {
+		req := kmsg.NewPtrAddPartitionsToTxnRequest()
+		req.TransactionalID = d.c.TransactionalID
+		req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
+		t := kmsg.NewAddPartitionsToTxnRequestTopic()
+		t.Topic, t.Partitions = l.topic, []int32{l.partition}
+		req.Topics = append(req.Topics, t)
+		resp, err := request[*kmsg.AddPartitionsToTxnResponse](ctx, d, req)
+		if err != nil {
+			return err
+		}
+		code := kerr.UnknownServerError.Code
+		for _, t := range resp.Topics {
+			for _, p := range t.Partitions {
+				code = p.ErrorCode
+			}
+		}
+		if code != kerr.ConcurrentTransactions.Code || ctx.Err() != nil {
+			return brokerError("begin a transaction on", l.topic, code, nil)
+		}
+		wait(ctx, concurrentPause)
+	}
+}
+
+// commit ends the transaction.
+func (d *Destination) commit(ctx context.Context, l *lane) error {
+	req := kmsg.NewPtrEndTxnRequest()
+	req.TransactionalID, req.Commit = d.c.TransactionalID, true
+	req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
+	resp, err := request[*kmsg.EndTxnResponse](ctx, d, req)
+	if err != nil {
+		return err
+	}
+	return brokerError("commit to", l.topic, resp.ErrorCode, nil)
+}
