@@ -65,6 +65,7 @@ type Config struct {
 	OnError func(error)
 
 	fs   vfs.FS        // nil: that of the system
+	boot uint64        // label of the system's run; 0: what it is
 	tick time.Duration // of pauses between attempts, at first
 }
 
@@ -168,6 +169,9 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	if c.tick == 0 {
 		c.tick = firstPause
+	}
+	if c.boot == 0 {
+		c.boot = bootLabel()
 	}
 	if c.fs == nil {
 		c.fs = vfs.OS()

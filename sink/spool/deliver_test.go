@@ -131,14 +131,16 @@ func TestHangingDestination(t *testing.T) {
 	})
 	t.Run("for ever", func(t *testing.T) {
 		dir := spoolDir(t)
-		release := make(chan struct{})
+		reached, release := make(chan struct{}, 1), make(chan struct{})
 		f := &far{}
 		f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			reached <- struct{}{}
 			<-release
 			return nib.Result{}, nil, true
 		})
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		<-reached
 		if err := s.Close(); err != ErrPending {
 			t.Errorf("Close: got %v, want ErrPending", err)
 		}

@@ -39,6 +39,7 @@ type dir struct {
 	bad   int    // files moved out of the way
 
 	unused   uint64 // how many numbers the segments behind the last one that was used could have taken
+	unknown  bool   // one of these was put aside: it was used, as far as anybody knows
 	unmapped bool   // segments are written, not mapped: see twin
 
 	mu      sync.Mutex
@@ -57,8 +58,8 @@ type oldSegment struct {
 
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
-func openDir(fsys vfs.FS, path string, access Access) (d *dir, old []oldSegment, err error) {
-	d = &dir{fs: fsys, path: path, boot: bootLabel(), owned: map[uint64]bool{}}
+func openDir(fsys vfs.FS, path string, access Access, boot uint64) (d *dir, old []oldSegment, err error) {
+	d = &dir{fs: fsys, path: path, boot: boot, owned: map[uint64]bool{}}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +126,7 @@ func (d *dir) list() (old []oldSegment, err error) {
 		d.spool, d.gen, d.last = g.spool, max(d.gen, g.gen), number
 		if used {
 			old = append(old, g)
-			d.unused = 0
+			d.unused, d.unknown = 0, false
 			continue
 		}
 		d.unused += uint64(g.size / recordHead)
@@ -161,6 +162,8 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 	}
 	if segment && !ok {
 		d.putAside(segmentName(number))
+		d.unused += maxSegment / recordHead
+		d.unknown = true
 	}
 	g.copied = kept
 	return g, used, ok

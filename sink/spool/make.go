@@ -5,6 +5,7 @@ package spool
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -48,6 +49,9 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 		err := f.Sync()
 		if err == nil {
 			err = d.fs.SyncDir(d.path)
+		}
+		if err == nil {
+			err = d.fs.SyncDir(filepath.Dir(d.path)) // it may be as new
 		}
 		populate(g)
 		return err

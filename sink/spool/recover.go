@@ -11,7 +11,7 @@ func newSpoolID() uint64 { return rand.Uint64() | 1 }
 // segments and the records of the last one, and changes none of them. So it may
 // be interrupted at any point and be done again.
 func (s *Sink) recover(path string, d *delivery) (first start, err error) {
-	dir, old, err := openDir(s.c.fs, path, s.c.Access)
+	dir, old, err := openDir(s.c.fs, path, s.c.Access, s.c.boot)
 	if err != nil {
 		return start{}, err
 	}
@@ -49,8 +49,8 @@ func (s *Sink) recover(path string, d *delivery) (first start, err error) {
 		settled = 1
 	}
 	first = start{first: max(next, settled, 1)}
-	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0) {
-		// The machine was off meanwhile. Records may be gone that were delivered,
+	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
+		// The machine was off meanwhile, or a segment cannot be read. Records may be gone that were delivered,
 		// and their numbers must not be given again.
 		highest := old[n-1].first + uint64(old[n-1].size/recordHead) + dir.unused
 		if highest > first.first {

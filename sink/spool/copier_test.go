@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+var memDir = filepath.Join(string(filepath.Separator), "spool")
+
+// memNames are the names in memDir with an extension.
+func memNames(t testing.TB, m *vfs.Mem, ext string) (names []string) {
+	t.Helper()
+	all, err := m.ReadDir(memDir)
+	must(t, err)
+	for _, name := range all {
+		if strings.HasSuffix(name, ext) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TestSyncedLinesSurvivePowerLoss takes the power at any moment, with a
+// destination that is up or down, again and again in one spool. Each line under the
+// watermark is delivered, before or after, and none that was not logged.
+func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
+	promised, lucky := 0, 0
+	for seed := range 4 * images() {
+		p, l := powerLossOnce(t, seed)
+		promised, lucky = promised+p, lucky+l
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d images, %d lines were promised and %d were not but are there", 4*images(), promised, lucky)
+	if promised == 0 {
+		t.Error("nothing was promised")
+	}
+}
+
+func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	m := vfs.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	delivered := map[string]int{}
+	logged, owed := 0, []int(nil) // owed are the lines that must arrive
+	for boot := range uint64(2 + rng.IntN(2)) {
+		f := &far{}
+		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			if rng.IntN(3) == 0 {
+				return nib.Result{}, errDown, true
+			}
+			return nib.Result{Accepted: rng.IntN(len(batch) + 1)}, nil, false
+		})
+		s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: boot + 1, tick: time.Microsecond,
+			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})
+		if err != nil {
+			t.Fatalf("Open refuses: %v", err)
+		}
+		first := s.opened
+		begin := logged
+		for range rng.IntN(300) {
+			must(t, s.WriteRecord(record(nib.LevelInfo, logged, 20+rng.IntN(1000))))
+			logged++
+			if rng.IntN(50) == 0 {
+				must(t, s.Sync(context.Background()))
+			}
+		}
+		synced := s.Synced()
+		var after *vfs.Mem
+		f.mu.Lock() // what is delivered from now on is not in the image
+		done := f.lines
+		for _, line := range done {
+			delivered[string(line[:bytes.IndexByte(line, ',')])]++
+		}
+		after = m.CrashClone(rng.IntN)
+		f.mu.Unlock()
+		_ = s.Close()               // what it does is not in the image either
+		synced -= s.Stats().Notices // which have numbers, too
+		for n := begin; n < logged && first+uint64(n-begin) < synced; n++ {
+			owed = append(owed, n)
+		}
+		m = after
+	}
+	f := &far{}
+	s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 99})
+	if err != nil {
+		t.Fatalf("Open refuses: %v", err)
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	checkIdentity(t, s)
+	for i, line := range f.take() {
+		delivered[string(line[:bytes.IndexByte(line, ',')])]++
+		if i > 0 && f.seqs[i] <= f.seqs[i-1] {
+			t.Errorf("number %d after %d", f.seqs[i], f.seqs[i-1])
+		}
+	}
+	for _, n := range owed {
+		if delivered[fmt.Sprintf(`{"n":%d`, n)] == 0 {
+			t.Errorf("line %d of %d was synced and is lost", n, logged)
+		}
+	}
+	if len(delivered) > logged {
+		t.Errorf("%d lines arrived, and %d were logged", len(delivered), logged)
+	}
+	return len(owed), len(delivered) - len(owed)
+}
+
+// TestCopyGoesWithItsSegment looks at the files of a spool that is full and then
+// delivered.
+func TestCopyGoesWithItsSegment(t *testing.T) {
+	m := vfs.NewMem(nil)
+	f := &far{do: down}
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
+	for n := range 300 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	must(t, s.Sync(context.Background()))
+	if n := len(memNames(t, m, copyExt)); n != 6 {
+		t.Errorf("got %d copies, want 6", n)
+	}
+	f.set(nil)
+	must(t, s.Flush(context.Background()), s.Close())
+	if n := len(memNames(t, m, copyExt)); n > 1 {
+		t.Errorf("got %d copies after all was delivered, want that of the last segment", n)
+	}
+	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	must(t, s.Close())
+	if n := len(memNames(t, m, copyExt)); n != 0 {
+		t.Errorf("got %d copies after the next start, want none", n)
+	}
+}
+
+// TestCopierFails lets each operation on a copy fail, for a while: lines are taken
+// meanwhile and counted as nothing but unsynced, and in the end they are on the disk.
+func TestCopierFails(t *testing.T) {
+	for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpPreallocate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpSyncDir} {
+		for _, skip := range []int{0, 1, 2} {
+			t.Run(fmt.Sprint(op, skip), func(t *testing.T) { copierFails(t, op, skip) })
+		}
+	}
+}
+
+func copierFails(t *testing.T, op vfs.Op, skip int) {
+	m := vfs.NewMem(nil)
+	told := make(chan error, 100)
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, SyncDelay: time.Microsecond,
+		Drain: time.Nanosecond, OnError: func(err error) {
+			if !errors.Is(err, errDown) {
+				told <- err
+			}
+		}})
+	awaitNext(s)
+	path := "*" + copyExt + "*"
+	if op == vfs.OpSyncDir {
+		path = ""
+	}
+	heal := m.Fail(vfs.Fault{Op: op, Path: path, Err: syscall.EIO, Skip: skip})
+	n := 0
+	for failed := false; !failed && n < 500; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+		err := s.Sync(context.Background())
+		if failed = err != nil; failed && !errors.Is(err, ErrUnsynced) {
+			t.Fatalf("Sync: got %v, want ErrUnsynced", err)
+		}
+		if failed {
+			if err := <-told; !errors.Is(err, syscall.EIO) {
+				t.Errorf("OnError was told %v, want EIO", err)
+			}
+		}
+	}
+	before := s.Synced()
+	heal()
+	for s.Sync(context.Background()) != nil {
+	}
+	if got, want := s.Synced(), uint64(n+1); got != want || before > got {
+		t.Errorf("Synced is %d and was %d, want %d", got, before, want)
+	}
+	image := m.CrashClone(vfs.Nothing)
+	if st := checkIdentity(t, s); st.Lost() != 0 || st.Retired != 0 || skip < 1 && st.Errors == 0 {
+		t.Errorf("got %+v, want errors and nothing lost", st)
+	}
+	f := &far{}
+	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: image, boot: 99})
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, n, 100)
+}
+
+// TestErrorsAreSynced calls with errors, which return when their lines are on the disk, and
+// with a disk that hangs, when they have waited.
+func TestErrorsAreSynced(t *testing.T) {
+	m := vfs.NewMem(nil)
+	s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})
+	for n := range 20 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, 2*n, 100)), s.WriteRecord(record(nib.LevelError, 2*n+1, 100)))
+		if got, want := s.Synced(), uint64(2*n+3); got != want {
+			t.Errorf("Synced is %d after an error, want %d", got, want)
+		}
+	}
+	must(t, s.WriteRecord(record(nib.LevelInfo, 40, 100)))
+	if got := s.Synced(); got != 41 {
+		t.Errorf("Synced is %d after no error, want 41", got)
+	}
+	f := &far{}
+	late := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m.CrashClone(vfs.Nothing), boot: 99})
+	must(t, late.Flush(context.Background()))
+	checkLines(t, f.take(), 0, 40, 100)
+	must(t, s.Close())
+
+	hold := make(chan struct{})
+	s = open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncWait: time.Millisecond})
+	m.Fail(vfs.Fault{Op: vfs.OpPreallocate, Path: "*" + copyExt + "*", Hold: hold})
+	must(t, s.WriteRecord(record(nib.LevelError, 0, 100)))
+	if st := s.Stats(); st.Unsynced != 1 {
+		t.Errorf("got %+v, want one call that did not wait longer", st)
+	}
+	close(hold)
+	must(t, s.Close())
+}
+
+// TestSettledLinesAreNotCopied delivers at once: then nothing is left to copy.
+func TestSettledLinesAreNotCopied(t *testing.T) {
+	m := vfs.NewMem(nil)
+	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour})
+	for n := range 100 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+	}
+	must(t, s.Flush(context.Background()), s.Sync(context.Background()))
+	if n := memNames(t, m, copyExt); len(n) != 0 {
+		t.Errorf("got %q, want no copies", n)
+	}
+}
