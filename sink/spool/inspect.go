@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,12 +57,13 @@ type SegmentInfo struct {
 	Number     uint64
 	Generation uint32 // which of the processes that had the spool open has made it
 	Size       int64  // bytes it should have
-	Bytes      int64  // bytes it has
+	Bytes      int64  // bytes that it takes, with its copy
 	First      uint64 // number of its first record
 	Skipped    uint64 // numbers before that no record has
 	End        uint64 // number behind its last record
 	Absent     bool   // the segment behind it is gone: the numbers up to End may have been there
 	id         identity
+	copied     bool
 }
 
 // A DestinationInfo says how far a destination is.
@@ -87,7 +89,7 @@ const attempts = 5
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
-	d := &dir{fs: fsys, path: path}
+	d := &dir{fs: fsys, path: path, boot: bootLabel()}
 	for range attempts {
 		var moved bool
 		v = &View{Dir: path, fs: fsys, Owner: owner(d)}
@@ -96,7 +98,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		}
 		if !moved {
 			v.measure(d)
-			v.readCursors(d)
+			v.readCursors(d) // now: what is settled is in the segments that were seen
 			return v, nil
 		}
 	}
@@ -136,36 +138,23 @@ func (v *View) list(d *dir) (moved bool, err error) {
 		return false, err
 	}
 	found := false
-	for _, name := range names {
-		if strings.HasSuffix(name, segmentExt+badExt) {
+	var numbers []uint64
+	has := map[string]bool{}
+	for _, name := range names { // sorted
+		if strings.HasSuffix(name, badExt) {
 			v.Aside = append(v.Aside, name)
 		}
 		number, ok := segmentNumber(name)
 		found = found || ok || name == "lock"
-		if !ok {
-			continue
+		if has[name] = ok; ok && (len(numbers) == 0 || numbers[len(numbers)-1] != number) {
+			numbers = append(numbers, number)
 		}
-		g, used, err := v.look(d, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return true, nil
-		case err != nil || g.number != number || v.ID != 0 && g.spool != v.ID:
-			v.Bad = append(v.Bad, name)
-			continue
+	}
+	for _, number := range numbers {
+		gone, err := v.add(d, number, has)
+		if gone || err != nil {
+			return gone, err
 		}
-		v.ID = g.spool
-		if !used {
-			v.Spare += g.size
-			continue
-		}
-		s := SegmentInfo{
-			Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped,
-			End: g.first, id: g.identity,
-		}
-		if info, err := d.fs.Lstat(d.name(name)); err == nil {
-			s.Bytes = info.Size
-		}
-		v.Segments = append(v.Segments, s)
 	}
 	if !found {
 		return false, fs.ErrNotExist
@@ -173,22 +162,76 @@ func (v *View) list(d *dir) (moved bool, err error) {
 	return false, nil
 }
 
-// segmentNumber returns the number that the name of a segment has.
+// add reads the header of a segment, or that of its copy if there is none, as a start does.
+func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err error) {
+	var s SegmentInfo
+	var used, ok bool
+	var bad []string
+	for _, name := range []string{segmentName(number), copyName(number)} {
+		if !has[name] {
+			continue
+		}
+		info, err := d.fs.Lstat(d.name(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		s.Bytes += info.Size
+		if ok && used {
+			s.copied = true
+			continue // it is read only where the segment needs it
+		}
+		k, usedToo, err := v.look(d, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return true, nil
+		case err != nil || k.Number != number || v.ID != 0 && k.id.spool != v.ID:
+			bad = append(bad, name)
+		case !ok || usedToo && k.id == s.id:
+			k.Bytes, k.copied = s.Bytes, name == copyName(number)
+			s, used, ok = k, usedToo, true
+		}
+	}
+	if ok {
+		bad = slices.DeleteFunc(bad, func(name string) bool { return name == segmentName(number) }) // its copy stands in
+	}
+	v.Bad = append(v.Bad, bad...)
+	switch {
+	case ok && used:
+		v.Segments = append(v.Segments, s)
+	case ok:
+		v.Spare += s.Bytes
+	}
+	if ok {
+		v.ID = s.id.spool
+	}
+	return false, nil
+}
+
+// segmentNumber returns the number that the name of a segment, or of its copy, has.
 func segmentNumber(name string) (uint64, bool) {
-	digits, ok := strings.CutSuffix(name, segmentExt)
+	digits, ext, _ := strings.Cut(name, ".")
 	number, err := strconv.ParseUint(digits, 16, 64)
-	return number, ok && err == nil && segmentName(number) == name
+	return number, err == nil && hex(number) == digits && ("."+ext == segmentExt || "."+ext == copyExt)
 }
 
 // look reads a header, again if somebody may be writing it just now.
-func (v *View) look(d *dir, name string) (g oldSegment, used bool, err error) {
+func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
+	var g oldSegment
 	for range attempts {
 		g, used, err = d.look(name)
 		if err == nil || v.Owner == NoOwner || !errors.Is(err, errHeader) {
 			break
 		}
 	}
-	return g, used, err
+	return SegmentInfo{
+		Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped, End: g.first,
+		id: g.identity,
+	}, used, err
+}
+
+// old is the segment as a start knows it.
+func (s *SegmentInfo) old() *oldSegment {
+	return &oldSegment{identity: s.id, start: start{s.First, s.Skipped}, end: s.End, copied: s.copied}
 }
 
 // measure finds out where segments end, as a start would, and the times of the oldest and the
@@ -201,7 +244,7 @@ func (v *View) measure(d *dir) {
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]
-		b, _ := d.read(&oldSegment{identity: s.id}) // what cannot be read has no end either
+		b, _ := d.read(s.old()) // what cannot be read has no end either
 		sc := newScanner(b, s.id, s.First)
 		for {
 			rec, _, ok := sc.next()
@@ -280,6 +323,17 @@ func (v *View) settled(name string) uint64 {
 		}
 	}
 	return 0
+}
+
+// settledByAll is the number of the first record that some destination has not
+// settled, 0 if that is not known.
+func (v *View) settledByAll() (seq uint64) {
+	for i, d := range v.Destinations {
+		if i == 0 || d.Settled < seq {
+			seq = d.Settled
+		}
+	}
+	return seq
 }
 
 // Numbers is how many numbers the segments have, those without a record included.

@@ -127,9 +127,14 @@ func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		w := newWorld(rng, bootLabel())
 		w.save(t, root)
+		for _, g := range w.segments {
+			if rng.IntN(2) == 0 {
+				must(t, os.WriteFile(filepath.Join(root, copyName(g.number)), g.b, 0o600))
+			}
+		}
 		files, err := os.ReadDir(root)
 		must(t, err)
-		for range rng.IntN(3) {
+		for range rng.IntN(4) {
 			f := filepath.Join(root, files[rng.IntN(len(files))].Name())
 			if _, err := os.Lstat(f); err == nil {
 				harm(t, rng, f)
@@ -169,10 +174,10 @@ func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 }
 
 // A keeper writes n lines to a spool of small segments and closes it.
-func keeper(t *testing.T, n int) (dir string) {
+func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	t.Helper()
 	dir = spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20})
+	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20, Sync: sync})
 	for i := range n {
 		must(t, s.WriteRecord(record(nib.LevelInfo, i, 200)))
 	}
@@ -198,7 +203,7 @@ func TestGaps(t *testing.T) {
 		{"the last segment is cut", func(t *testing.T, names []string) { must(t, os.Truncate(names[2], headerSize)) }, GapDamaged, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := keeper(t, lines)
+			dir := keeper(t, lines, SyncNever)
 			names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
 			must(t, err)
 			if len(names) != 3 {
@@ -224,9 +229,24 @@ func flip(t *testing.T, name string, at int64) {
 	must(t, os.WriteFile(name, b, 0o600))
 }
 
+// TestCopiesHeal harms segments of which there are copies: nothing is missing.
+func TestCopiesHeal(t *testing.T) {
+	dir := keeper(t, 700, SyncSoon)
+	for i, harm := range []func(name string){
+		func(name string) { flip(t, name, headerSize+100) },
+		func(name string) { must(t, os.Remove(name)) },
+		func(name string) { must(t, os.Truncate(name, 5000)) },
+	} {
+		harm(filepath.Join(dir, segmentName(uint64(i+1))))
+	}
+	if got := walkAll(inspected(t, dir), 0); len(got.lines) != 700 || len(got.gaps) != 0 {
+		t.Errorf("got %d records and the gaps %v", len(got.lines), got.gaps)
+	}
+}
+
 // TestRemovedMeanwhile deletes a segment between Inspect and Records.
 func TestRemovedMeanwhile(t *testing.T) {
-	dir := keeper(t, 700)
+	dir := keeper(t, 700, SyncNever)
 	v := inspected(t, dir)
 	must(t, os.Remove(filepath.Join(dir, segmentName(v.Segments[0].Number))))
 	got := walkAll(v, 0)
@@ -291,11 +311,11 @@ func TestInspectErrors(t *testing.T) {
 			t.Errorf("got %v, want fs.ErrNotExist", err)
 		}
 	}
-	dir := keeper(t, 10)
+	dir := keeper(t, 10, SyncNever)
 	v, err := inspect(unreadable{vfs.OS()}, dir)
 	must(t, err)
 	if v.Owner != OwnerUnknown || len(v.Bad) != 1 {
-		t.Errorf("got owner %v and the bad files %v, want unknown and 1", v.Owner, v.Bad)
+		t.Errorf("got owner %v and the bad files %v, want unknown and 1 of 1", v.Owner, v.Bad)
 	}
 }
 

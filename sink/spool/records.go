@@ -88,7 +88,7 @@ func (w *walk) run() bool {
 		}
 		seq := sc.want - 1 // of rec
 		if !ok || seq >= s.End {
-			return w.end(before.want, gap.damaged && !ok, err)
+			return w.end(before.want, gap.damaged && !ok || int64(len(b)) < s.Size&^7, err)
 		}
 		if !w.gap(before.want, seq, w.kind(gap.damaged, nil)) {
 			return false
@@ -101,7 +101,7 @@ func (w *walk) run() bool {
 
 // read returns a copy of the segment.
 func (w *walk) read() ([]byte, error) {
-	return (&dir{fs: w.v.fs, path: w.v.Dir}).read(&oldSegment{identity: w.s.id})
+	return (&dir{fs: w.v.fs, path: w.v.Dir, boot: bootLabel()}).read(w.s.old())
 }
 
 // record yields a record.
@@ -117,7 +117,6 @@ func (w *walk) record(rec []byte, seq uint64) bool {
 // end yields what is missing behind the last record. Nobody knows the numbers of
 // what is damaged at the end of the last segment.
 func (w *walk) end(want uint64, damaged bool, err error) bool {
-	damaged = damaged || w.s.Bytes < w.s.Size
 	g := w.kind(damaged, err)
 	if want < w.s.End {
 		return w.gap(want, w.s.End, g)
@@ -144,12 +143,13 @@ func (w *walk) kind(damaged bool, err error) Gap {
 
 // gap yields the numbers from first to end, without those that are not wanted.
 func (w *walk) gap(first, end uint64, g Gap) bool {
+	if end == w.s.End && w.s.Absent && g.Kind == GapUnfinished {
+		g.Kind = GapAbsent
+		first = max(first, w.v.settledByAll()) // it may have been deleted for that
+	}
 	first = max(first, w.from)
 	if first >= end {
 		return true
-	}
-	if end == w.s.End && w.s.Absent && g.Kind == GapUnfinished {
-		g.Kind = GapAbsent
 	}
 	g.First, g.Numbers = first, end-first
 	return w.yield(nib.Record{}, g)
