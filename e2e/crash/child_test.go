@@ -132,6 +132,7 @@ type service struct {
 	board *board
 	spool *spool.Sink
 	sink  spoolSink // spool, or one that loses lines
+	clock func() time.Time
 	file  *file.Sink
 
 	mu   sync.Mutex
@@ -190,6 +191,9 @@ func (v *service) logAll() *sync.WaitGroup {
 // number stands in one line that was accepted, or in the one that was being logged.
 func (v *service) logLines(writer int) {
 	b, l := v.board, newLane(v.sink)
+	if v.clock != nil {
+		l.log = l.log.WithOptions(nib.WithClock(v.clock))
+	}
 	pad := newPadding(v.j.Seed, v.j.Pad)
 	for k := 0; v.j.Lines == 0 || k < v.j.Lines; {
 		if b.words[atEnough].Load() != 0 {
