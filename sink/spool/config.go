@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,6 +30,12 @@ type Config struct {
 	// Name is that of the destination: its cursor is called so. It has letters,
 	// digits, "-" and "_" only. Defaults to "destination".
 	Name string
+
+	// Also are more destinations of the same lines. Each has its own goroutine,
+	// cursor and counts, and none waits for another: but a segment stays until all have
+	// settled it, so the slowest decides when the spool is full. A destination that is not
+	// in the configuration any more keeps nothing.
+	Also []Destination
 
 	// Size is how many bytes all segments may take. Defaults to 64 MiB in memory, and
 	// 1 GiB in a directory. It is at least two segments.
@@ -91,6 +98,12 @@ const (
 	SyncNever                    // when the system sees fit, usually within 30 s; there are no copies
 )
 
+// A Destination is one of several.
+type Destination struct {
+	Name string // as Config.Name; each has another one
+	To   nib.Destination
+}
+
 // A Rule says what to do with lines of a level and above when the spool is full.
 type Rule struct {
 	From nib.Level
@@ -116,9 +129,13 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/spool: "+format, values...))
 		}
 	}
-	for _, r := range c.Name {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
-		fault(!letter, "Name has other characters than letters, digits, - and _: %q", c.Name)
+	fault(!isName(c.Name), "Name has other characters than letters, digits, - and _: %q", c.Name)
+	names := map[string]bool{cmp.Or(c.Name, defaultName): true}
+	for _, also := range c.Also {
+		fault(!isName(also.Name) || also.Name == "", "Also has a Name that is empty or has other characters than letters, digits, - and _: %q", also.Name)
+		fault(names[also.Name], "two destinations have the Name %q", also.Name)
+		fault(also.To == nil, "Also has no destination To for %q", also.Name)
+		names[also.Name] = true
 	}
 	segment := c.SegmentSize
 	if segment == 0 {
@@ -141,6 +158,16 @@ func (c Config) Validate() error {
 		fault((r.Wait > 0) != (r.Do == Block), "OnFull has Block without Wait, or Wait without Block: %+v", r)
 	}
 	return errors.Join(faults...)
+}
+
+// isName says whether name can be that of a destination, or is empty.
+func isName(name string) bool {
+	for _, r := range name {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+			return false
+		}
+	}
+	return true
 }
 
 // withDefaults fills in what was left out.
@@ -176,6 +203,7 @@ func (c Config) withDefaults(dir string) Config {
 	if c.fs == nil {
 		c.fs = vfs.OS()
 	}
+	c.Also = slices.Clone(c.Also)
 	c.OnFull = slices.Clone(c.OnFull)
 	slices.SortStableFunc(c.OnFull, func(a, b Rule) int { return int(b.From) - int(a.From) })
 	return c

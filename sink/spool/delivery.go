@@ -22,35 +22,51 @@ const (
 // second at most.
 const linger = time.Millisecond
 
-// A delivery is the goroutine that reads the segments in order and hands copies
-// to the destination. Nothing in it is shared but by way of s.mu.
+// A delivery is a destination and the goroutine that reads the segments in order
+// and hands copies to it. The goroutines share nothing but what s.mu protects, and the segments,
+// which they only read.
 //
 // It holds one segment at a time: an old one, which it reads into memory, or one of
 // this process. What is in a batch stays there until it is settled.
 type delivery struct {
 	s      *Sink
-	dest   nib.Destination
-	cursor *cursor // nil in memory
-	old    []oldSegment
+	name   string
+	dest   nib.Destination // nil: segments are unmapped, and kept
+	cursor *cursor         // nil in memory
 
-	scan *scanner // of old[0]
-	live *segment
-	at   int    // in live
-	want uint64 // number of the next record of live
+	// s.mu protects these.
+	cur        *link
+	settled    uint64 // number of the first record that is not settled
+	skips      uint64 // numbers between settled and the next record that no record has
+	dropped    tally  // on the way to this destination
+	recovered  uint64
+	delivered  uint64
+	unfinished uint64
+	attempts   uint64
+	failures   uint64
+
+	entered bool     // cur was begun
+	scan    *scanner // of cur, if it is old
+	at      int      // in cur, if it is of this process
+	want    uint64   // number of the next record of that
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it
 	buf   []byte       // what the batch refers to
 	names map[string]string
 
-	pause time.Duration
+	wakeup chan struct{} // there may be something to do
+	urged  chan struct{} // somebody waits for it
+	pause  time.Duration
 }
 
-func newDelivery(s *Sink, dest nib.Destination) *delivery {
+func newDelivery(s *Sink, name string, dest nib.Destination) *delivery {
 	return &delivery{
-		s: s, dest: dest, names: map[string]string{},
-		batch: make([]nib.Record, 0, batchRecords),
-		buf:   make([]byte, 0, batchBytes),
+		s: s, name: name, dest: dest, settled: 1, names: map[string]string{},
+		batch:  make([]nib.Record, 0, batchRecords),
+		buf:    make([]byte, 0, batchBytes),
+		wakeup: make(chan struct{}, 1),
+		urged:  make(chan struct{}, 1),
 	}
 }
 
@@ -71,7 +87,7 @@ func (d *delivery) run() {
 				return
 			}
 			select {
-			case <-d.s.wakeup: // by install, or by Close
+			case <-d.wakeup: // by install, or by Close
 			case <-d.s.ctx.Done():
 			}
 		case busy:
@@ -85,19 +101,16 @@ func (d *delivery) run() {
 // fill reads records into the batch. ended says that the segment has no more of them,
 // and busy that the next one is not committed yet.
 func (d *delivery) fill() (ended, busy bool) {
-	if len(d.old) > 0 {
-		return d.fillOld(), false
+	l := d.cur
+	if l.live == nil {
+		return d.fillOld(&l.oldSegment), false
 	}
-	if d.live == nil {
+	if !d.entered {
 		<-d.s.safe
-		d.s.mu.Lock()
-		d.live = d.s.queue[0]
-		d.s.queue = d.s.queue[1:]
-		d.s.mu.Unlock()
-		d.at, d.want = headerSize, d.live.first
-		d.skip(d.live.first)
+		d.entered, d.at, d.want = true, headerSize, l.first
+		d.skip(l.first)
 	}
-	return d.fillGuarded(d.live)
+	return d.fillGuarded(l.live)
 }
 
 // fillLive reads from a segment of this process.
@@ -158,9 +171,8 @@ func (d *delivery) leads(g *segment, at, end int) bool {
 }
 
 // fillOld reads from a segment that another process has left.
-func (d *delivery) fillOld() (ended bool) {
-	g := &d.old[0]
-	if d.dest == nil {
+func (d *delivery) fillOld(g *oldSegment) (ended bool) {
+	if d.dest == nil || !d.entered && d.position() >= g.end {
 		return true
 	}
 	if d.scan == nil {
@@ -168,10 +180,10 @@ func (d *delivery) fillOld() (ended bool) {
 		if err != nil {
 			d.s.fault("read a segment", err)
 		}
-		d.scan = newScanner(b, g.identity, g.first)
+		d.entered, d.scan = true, newScanner(b, g.identity, g.first)
 		d.skip(g.first)
 	}
-	sc, settled := d.scan, d.s.position()
+	sc, settled := d.scan, d.position()
 	for len(d.batch) < cap(d.batch) {
 		before := *sc
 		rec, gap, ok := sc.next()
@@ -186,7 +198,7 @@ func (d *delivery) fillOld() (ended bool) {
 		}
 		if missing > 0 {
 			d.gap(missing, gap.damaged || seq == g.end && g.damaged)
-			settled = d.s.position()
+			settled = d.position()
 		}
 		if seq == g.end {
 			ended = len(d.batch) == 0
@@ -274,7 +286,7 @@ func (d *delivery) attempt(batch []nib.Record) (res nib.Result, err error) {
 		}
 	}()
 	d.s.mu.Lock()
-	d.s.stats.Attempts++
+	d.attempts++
 	d.s.mu.Unlock()
 	d.out = append(d.out[:0], batch...)
 	return d.dest.Deliver(d.s.ctx, d.out)
@@ -286,7 +298,7 @@ func (d *delivery) attempt(batch []nib.Record) (res nib.Result, err error) {
 func (d *delivery) failed(settled int, err error) {
 	s := d.s
 	s.mu.Lock()
-	s.stats.Failures++
+	d.failures++
 	s.mu.Unlock()
 	if err == nil && settled > 0 {
 		return // it takes part of a batch at a time
@@ -306,7 +318,7 @@ func (d *delivery) failed(settled int, err error) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-s.wakeup: // Flush and Close want an attempt; so does a new segment, which is no harm
+	case <-d.urged: // Flush or Close wants an attempt
 	case <-s.ctx.Done():
 	}
 }
@@ -317,7 +329,7 @@ func (d *delivery) sleep() {
 	timer := time.NewTimer(linger)
 	select {
 	case <-timer.C:
-	case <-s.wakeup:
+	case <-d.wakeup:
 		timer.Stop()
 		return
 	case <-s.ctx.Done():
@@ -325,31 +337,36 @@ func (d *delivery) sleep() {
 		return
 	}
 	s.idle.Store(true)
-	end, _, final := d.live.claimed() // after saying so: a record comes before this, or its writer sees idle
+	end, _, final := d.cur.live.claimed() // after saying so: a record comes before this, or its writer sees idle
 	if d.at != end || final {
-		s.idle.Store(false)
-		return
+		return // others may sleep: idle stays
 	}
 	select {
-	case <-s.wakeup:
+	case <-d.wakeup:
 	case <-s.ctx.Done():
 	}
-	s.idle.Store(false)
 }
 
-// finish gives everything back when the goroutine ends.
+// finish counts what is left in memory. The last goroutine to end gives everything back.
 func (d *delivery) finish() {
 	s := d.s
-	<-s.made // no segment is being made any more
 	if s.dir == nil {
 		d.abandon()
 	}
-	if d.live != nil && d.live.drop != nil {
-		if end, _, final := d.live.claimed(); final && d.at == end {
-			d.live.drop() // nobody writes to it: all of it is committed
+	s.mu.Lock()
+	s.running--
+	last := s.running == 0
+	s.mu.Unlock()
+	if !last {
+		return
+	}
+	<-s.made // no segment is being made any more
+	for _, l := range s.chain {
+		if g := l.live; g != nil && g.drop != nil && g.quiet() {
+			g.drop()
 		}
 	}
-	s.release(d)
+	s.release()
 	close(s.done)
 }
 
@@ -359,8 +376,8 @@ func (d *delivery) abandon() {
 		for _, r := range d.batch {
 			d.s.mu.Lock()
 			d.s.left = true
-			d.s.dropped.add(closed, r.Level, 1)
-			d.s.settled++
+			d.dropped.add(closed, r.Level, 1)
+			d.settled++
 			d.s.mu.Unlock()
 		}
 		d.batch, d.buf = d.batch[:0], d.buf[:0]
@@ -372,4 +389,16 @@ func (d *delivery) abandon() {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
+}
+
+// quiet says whether nobody writes to g any more: it is sealed, and all that was claimed is
+// committed. Not if its mapping is gone.
+func (g *segment) quiet() (is bool) {
+	defer g.endGuard(debug.SetPanicOnFault(true))
+	end, _, final := g.claimed()
+	at := headerSize
+	for at < end && g.committed(at) {
+		at += align(int(uint32(stored(word(g.b, at).Load()))))
+	}
+	return final && at == end
 }

@@ -41,13 +41,13 @@ func (g *segment) isFault(p any) bool {
 // A voidance is a claim that did not become a record.
 type voidance struct {
 	size    int
-	counted bool // its number is among Sink.skips
+	counted bool // its number is among the skips of deliveries
 }
 
 // retire ends the use of a segment in which the claim at offset at could not become a
 // record, and voids that: its line is going to get another number.
 //
-// A reader that has given the segment up has counted the number as damaged.
+// If a reader has given the segment up, it has counted the number as damaged.
 // Then it remains so, and the line is counted as logged twice.
 func (s *Sink) retire(g *segment, at, size int) {
 	g.seal()
@@ -60,7 +60,9 @@ func (s *Sink) retire(g *segment, at, size int) {
 	g.voids[at] = voidance{align(size), !g.passed}
 	if !g.passed {
 		s.stats.Logged--
-		s.skips++
+		for _, d := range s.deliveries {
+			d.skips++
+		}
 	}
 	s.broadcast()
 	s.mu.Unlock()
@@ -149,15 +151,15 @@ func (d *delivery) stepOver(v voidance) {
 }
 
 // pass moves the position over numbers that have no record, as those whose lines went
-// elsewhere: they are among Sink.skips.
+// elsewhere: they are among d.skips.
 func (d *delivery) pass(n uint64) {
 	s := d.s
 	if n == 0 || d.dest == nil {
 		return
 	}
 	s.mu.Lock()
-	s.settled += n
-	s.skips -= n
+	d.settled += n
+	d.skips -= n
 	s.broadcast()
 	s.mu.Unlock()
 	d.note()

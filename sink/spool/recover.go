@@ -10,7 +10,7 @@ func newSpoolID() uint64 { return rand.Uint64() | 1 }
 // to be delivered, and where the new ones begin. It reads the headers of all
 // segments and the records of the last one, and changes none of them. So it may
 // be interrupted at any point and be done again.
-func (s *Sink) recover(path string, d *delivery) (first start, err error) {
+func (s *Sink) recover(path string) (first start, err error) {
 	dir, old, err := openDir(s.c.fs, path, s.c.Access, s.c.boot)
 	if err != nil {
 		return start{}, err
@@ -21,15 +21,44 @@ func (s *Sink) recover(path string, d *delivery) (first start, err error) {
 		dir.removed = func() { poke(s.copier.hurry) }
 	}
 	s.stats.Bad = dir.bad
-	cur, settled, ok, err := openCursor(dir, s.c.Name)
-	if err != nil {
-		s.release(d)
-		return start{}, err
+	next := s.ends(old)
+	first = start{first: next}
+	for _, d := range s.deliveries {
+		ok := false
+		if d.cursor, d.settled, ok, err = openCursor(dir, d.name); err != nil {
+			s.release()
+			return start{}, err
+		}
+		switch {
+		case len(old) > 0 && (!ok || d.settled < old[0].first):
+			d.settled = old[0].first // what was before is gone with its segment
+		case !ok:
+			d.settled = 1
+		}
+		first.first = max(first.first, d.settled)
 	}
-	d.cursor = cur
+	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
+		// The machine was off meanwhile, or a segment cannot be read. Records may be gone that were delivered,
+		// and their numbers must not be given again.
+		first.first = max(first.first, old[n-1].first+uint64(old[n-1].size/recordHead)+dir.unused)
+	}
+	if len(old) > 0 {
+		first.skipped = first.first - next
+	}
+	for _, d := range s.deliveries {
+		d.expect(old, first.first)
+	}
+	for _, g := range old {
+		s.segments, s.bytes = s.segments+1, s.bytes+g.size
+		s.chain = append(s.chain, &link{oldSegment: g, waiting: len(s.deliveries)})
+	}
+	return first, nil
+}
+
+// ends finds out where the segments end, and returns the number behind all of them.
+func (s *Sink) ends(old []oldSegment) (next uint64) {
 	for i := range old {
 		g := &old[i]
-		s.segments, s.bytes = s.segments+1, s.bytes+g.size
 		if i+1 < len(old) {
 			next := &old[i+1]
 			g.end = max(next.first-next.skipped, g.first)
@@ -37,30 +66,9 @@ func (s *Sink) recover(path string, d *delivery) (first start, err error) {
 			continue
 		}
 		g.end = s.lastNumber(g)
+		return g.end
 	}
-	next := uint64(1)
-	if n := len(old); n > 0 {
-		next = old[n-1].end
-		if !ok {
-			settled = old[0].first
-		}
-	}
-	if !ok && len(old) == 0 {
-		settled = 1
-	}
-	first = start{first: max(next, settled, 1)}
-	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
-		// The machine was off meanwhile, or a segment cannot be read. Records may be gone that were delivered,
-		// and their numbers must not be given again.
-		highest := old[n-1].first + uint64(old[n-1].size/recordHead) + dir.unused
-		if highest > first.first {
-			first.skipped = highest - first.first
-			first.first = highest
-		}
-	}
-	d.old = old
-	s.expect(old, settled, first)
-	return first, nil
+	return 1
 }
 
 // lastNumber returns the number behind the last record of the last segment. What
@@ -78,32 +86,28 @@ func (s *Sink) lastNumber(g *oldSegment) uint64 {
 	}
 }
 
-// expect counts what is to be delivered.
-func (s *Sink) expect(old []oldSegment, settled uint64, first start) {
-	s.settled = settled
-	for i, g := range old {
-		s.stats.Recovered += g.end - min(max(g.first, settled), g.end)
-		if i == 0 && settled < g.first {
-			s.settled = g.first // what was before is gone with its segment
-		} else if g.first > settled {
-			s.skips += g.skipped
-		}
-	}
+// expect counts what is to be delivered of the old segments. All other numbers
+// before first have no record.
+func (d *delivery) expect(old []oldSegment, first uint64) {
 	if len(old) == 0 {
-		s.settled = first.first
-		return
+		d.settled = first
 	}
-	s.skips += first.skipped
+	for _, g := range old {
+		d.recovered += g.end - min(max(g.first, d.settled), g.end)
+	}
+	d.skips = first - d.settled - d.recovered
 }
 
 // release gives back what recover has taken.
-func (s *Sink) release(d *delivery) {
+func (s *Sink) release() {
 	if s.copier != nil && s.active.Load() != nil {
 		close(s.copier.stop)
 		<-s.copier.done
 	}
-	if d.cursor != nil {
-		_ = d.cursor.file.Close() // each write was checked
+	for _, d := range s.deliveries {
+		if d.cursor != nil {
+			_ = d.cursor.file.Close() // each write was checked
+		}
 	}
 	if s.dir != nil {
 		_ = s.dir.lock.Close() // nothing is written to it

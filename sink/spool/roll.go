@@ -92,13 +92,13 @@ func (s *Sink) install() {
 	s.active.Store(g)
 	s.wantMore()
 	s.broadcast()
-	s.idle.Store(false) // the reader may be asleep at the end of the old one
+	s.idle.Store(false) // readers may be asleep at the end of the old one
 	s.poke()
 }
 
 // enqueue gives a segment to those who read it. mu is held, or nobody else is there yet.
 func (s *Sink) enqueue(g *segment) {
-	s.queue = append(s.queue, g)
+	s.link(g)
 	if s.copier != nil {
 		g.hold()
 		s.uncopied = append(s.uncopied, g)

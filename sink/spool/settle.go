@@ -11,10 +11,27 @@ import (
 var errNothing = errors.New("the destination settled nothing and gave no reason")
 
 // position returns the number of the first record that is not settled.
+func (d *delivery) position() uint64 {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	return d.settled
+}
+
+// position returns the number of the first record that some destination has not
+// settled.
 func (s *Sink) position() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.settled
+	return s.lowest()
+}
+
+// lowest is position under mu.
+func (s *Sink) lowest() uint64 {
+	lowest := s.deliveries[0].settled
+	for _, d := range s.deliveries {
+		lowest = min(lowest, d.settled)
+	}
+	return lowest
 }
 
 // fault counts and reports a file operation that went wrong.
@@ -40,9 +57,9 @@ func (d *delivery) skip(first uint64) {
 		return
 	}
 	s.mu.Lock()
-	gone := first - min(s.settled, first)
-	s.settled += gone
-	s.skips -= gone
+	gone := first - min(d.settled, first)
+	d.settled += gone
+	d.skips -= gone
 	if gone > 0 {
 		s.broadcast()
 	}
@@ -60,9 +77,9 @@ func (d *delivery) settle(missing, damagedOnes uint64) {
 	}
 	s := d.s
 	s.mu.Lock()
-	s.dropped.add(damaged, nib.LevelInfo, damagedOnes)
-	s.stats.Unfinished += missing - damagedOnes
-	s.settled += missing
+	d.dropped.add(damaged, levelUnknown, damagedOnes)
+	d.unfinished += missing - damagedOnes
+	d.settled += missing
 	s.broadcast()
 	s.mu.Unlock()
 	d.note()
@@ -79,13 +96,13 @@ func (d *delivery) settleBatch(batch []nib.Record, refused []nib.Rejection) {
 	delivered, last := uint64(len(batch)), -1
 	for _, r := range refused {
 		if r.Index > last && r.Index < len(batch) {
-			s.dropped.add(rejected, batch[r.Index].Level, 1)
+			d.dropped.add(rejected, batch[r.Index].Level, 1)
 			delivered--
 			last = r.Index
 		}
 	}
-	s.stats.Delivered += delivered
-	s.settled += uint64(len(batch))
+	d.delivered += delivered
+	d.settled += uint64(len(batch))
 	s.broadcast()
 	s.mu.Unlock()
 	for _, r := range refused {
@@ -101,56 +118,7 @@ func (d *delivery) note() {
 	if d.cursor == nil {
 		return
 	}
-	if err := d.cursor.put(position{d.s.id, d.s.position()}); err != nil {
+	if err := d.cursor.put(position{d.s.id, d.position()}); err != nil {
 		d.s.fault("write the cursor", err)
 	}
-}
-
-// leave goes on to the next segment, and reports false if there is none and will be
-// none. What is settled is deleted, after the cursor says so on the disk: else
-// a start would take the missing records for lost ones.
-func (d *delivery) leave() bool {
-	s := d.s
-	if len(d.old) > 0 {
-		g := &d.old[0]
-		if d.dest != nil {
-			d.remove(g.number, g.size)
-		}
-		d.old, d.scan = d.old[1:], nil
-		return true
-	}
-	s.mu.Lock()
-	last := len(s.queue) == 0
-	s.mu.Unlock()
-	if last {
-		return false // sealed without a successor: by Close
-	}
-	g := d.live
-	d.live = nil
-	if g.drop != nil {
-		g.drop()
-	}
-	if d.dest != nil {
-		d.remove(g.number, g.size)
-	}
-	return true
-}
-
-// remove deletes a segment, and makes room for another.
-func (d *delivery) remove(number uint64, size int64) {
-	s := d.s
-	if s.dir != nil {
-		err := d.cursor.file.SyncData()
-		if err == nil {
-			err = s.dir.remove(number)
-		}
-		if err != nil {
-			s.fault("delete a segment", err) // the next start deletes it
-		}
-	}
-	s.mu.Lock()
-	s.segments, s.bytes = s.segments-1, s.bytes-size
-	s.wantMore()
-	s.broadcast()
-	s.mu.Unlock()
 }

@@ -28,7 +28,7 @@ var (
 // use.
 //
 // Writers share active, and take no lock. mu protects what follows it: it is
-// taken when a segment is full, and once per batch by the delivering goroutine.
+// taken when a segment is full, and once per batch by each delivering goroutine.
 type Sink struct {
 	c     Config
 	dir   *dir // nil: in memory
@@ -37,85 +37,90 @@ type Sink struct {
 	waits bool // a call with an error waits until its line is synced
 
 	active  atomic.Pointer[segment]
-	idle    atomic.Bool // the delivering goroutine sleeps, and wants to be woken
+	idle    atomic.Bool // a delivering goroutine sleeps, and wants to be woken
 	resting atomic.Bool // the copier does
 	copier  *copier     // nil: lines are not synced
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when a waiting call should look again
-	queue    []*segment    // that the delivering goroutine has not got yet
+	chain    []*link       // all segments that are in use or were, oldest first
 	next     *segment      // made beforehand
 	making   bool          // next is being made
 	makeErr  error         // why it was not
 	number   uint64        // of the last segment made
-	segments int           // that exist: old ones, those in queue, in delivery, and next
+	segments int           // that exist: those in chain, and next
 	bytes    int64         // of these
 	closed   bool
 	left     bool // lines in memory were dropped by Close
 
 	opened  uint64 // number of the first record of this process
-	settled uint64 // number of the first record that is not settled
-	skips   uint64 // numbers between settled and the next record that no record has
-	stats   Stats  // without Pending, Dropped and Segments; Logged has what was dropped only
-	dropped tally
-	told    tally // those of dropped that a notice has told of
+	stats   Stats  // what is not of a destination; Logged has what was dropped only
+	dropped tally  // before it came to destinations
+	told    tally  // those of losses that a notice has told of
 	said    map[string]time.Time
+	running int // delivering goroutines
 
 	uncopied []*segment    // that the copier has not got yet; mu protects it
 	finish   func() error  // what is left to do for the first segment; nil in memory
 	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
-	wakeup chan struct{} // to the delivering goroutine
-	more   chan struct{} // to the one that makes segments
-	ctx    context.Context
-	stop   context.CancelFunc
-	done   chan struct{} // the delivering goroutine has ended
-	made   chan struct{} // the one that makes segments has ended
+	deliveries []*delivery // does not change; one without a destination if there is none
+
+	more chan struct{} // to the one that makes segments
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{} // the delivering goroutines have ended
+	made chan struct{} // the one that makes segments has ended
 }
 
 var _ nib.Sink = (*Sink)(nil)
 
 // Open opens the spool in a directory, or makes one, and delivers what is in it
-// and what is logged from now on to dest, in order. dir "" means that lines are
-// kept in memory, and end with the process. With a nil dest lines are kept for
-// another process to deliver.
+// and what is logged from now on to dest, and to those of Config.Also, in order. dir "" means that
+// lines are kept in memory, and end with the process. With a nil dest, and no other, lines are
+// kept for another process to deliver.
 //
 // Whatever state the files are in, Open does not fail because of it: what cannot
 // be understood is put aside and counted. It fails if another process has the spool
 // ([ErrInUse]), if others may write to the directory ([ErrUnsafe]), and if the system
-// does: no room, no rights, no locks. It starts two goroutines, which Close ends.
+// does: no room, no rights, no locks. It starts one goroutine, and one for each
+// destination, which Close ends.
 func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if dir == "" && dest == nil {
+	if dir == "" && dest == nil && len(c.Also) == 0 {
 		return nil, errors.New("nib/spool: neither a directory nor a destination")
 	}
 	s := &Sink{
 		c:       c.withDefaults(dir),
 		changed: make(chan struct{}),
-		wakeup:  make(chan struct{}, 1),
 		more:    make(chan struct{}, 1),
 		done:    make(chan struct{}),
 		made:    make(chan struct{}),
 		safe:    make(chan struct{}),
 		said:    map[string]time.Time{},
-		keep:    dest == nil,
+		keep:    dest == nil && len(c.Also) == 0,
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	d := newDelivery(s, dest)
+	if dest != nil || s.keep {
+		s.deliveries = append(s.deliveries, newDelivery(s, s.c.Name, dest))
+	}
+	for _, also := range s.c.Also {
+		s.deliveries = append(s.deliveries, newDelivery(s, also.Name, also.To))
+	}
 	first := start{first: 1}
 	if dir == "" {
-		s.id, s.settled = newSpoolID(), 1
+		s.id = newSpoolID()
 	} else {
 		var err error
-		if first, err = s.recover(dir, d); err != nil {
+		if first, err = s.recover(dir); err != nil {
 			return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
 		}
 	}
 	g, err := s.firstSegment(first)
 	if err != nil {
-		s.release(d)
+		s.release()
 		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
 	}
 	s.number++
@@ -128,7 +133,13 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	}
 	s.more <- struct{}{}
 	go s.makeSegments()
-	go d.run()
+	s.running = len(s.deliveries)
+	for _, d := range s.deliveries {
+		d.cur = s.chain[0]
+	}
+	for _, d := range s.deliveries {
+		go d.run()
+	}
 	return s, nil
 }
 
@@ -169,19 +180,28 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 }
 
-// wake wakes the delivering goroutine. It looked for records after it had said
-// that it sleeps, so it has either seen this one or is told of it here.
+// wake wakes the delivering goroutines that sleep. They looked for records after
+// saying so, and have either seen this one or are told of it here.
 func (s *Sink) wake() {
 	if s.idle.CompareAndSwap(true, false) {
 		s.poke()
 	}
 }
 
-// poke makes the delivering goroutine look, asleep or between attempts.
+// poke makes the delivering goroutines look that are asleep. Whoever takes idle back
+// has to call it: it is for all of them.
 func (s *Sink) poke() {
-	select {
-	case s.wakeup <- struct{}{}:
-	default: // it has one to come
+	for _, d := range s.deliveries {
+		poke(d.wakeup)
+	}
+}
+
+// urge makes them look, asleep or between attempts.
+func (s *Sink) urge() {
+	s.idle.Store(false)
+	for _, d := range s.deliveries {
+		poke(d.wakeup)
+		poke(d.urged)
 	}
 }
 
@@ -191,21 +211,20 @@ func (s *Sink) broadcast() {
 	s.changed = make(chan struct{})
 }
 
-// Flush waits until everything logged before is settled with the destination. Without one
+// Flush waits until everything logged before is settled with all destinations. Without one
 // there is nothing to wait for. An attempt is made at once if one has failed. The
 // error is that of ctx, and ErrClosed after Close if not all was delivered.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, target, _ := s.active.Load().claimed()
-	for s.settled < target {
+	for !s.settledAll(target) {
 		if s.keep {
 			return nil
 		}
 		changed := s.changed
 		s.mu.Unlock()
-		s.idle.Store(false)
-		s.poke()
+		s.urge()
 		var err error
 		select {
 		case <-changed:
@@ -215,7 +234,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 			err = ErrClosed
 		}
 		s.mu.Lock()
-		if s.settled >= target {
+		if s.settledAll(target) {
 			return nil
 		}
 		if err != nil {
@@ -225,8 +244,19 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close takes no more lines, waits up to Config.Drain until the destination has
-// taken those that are there, and closes the files. If it did not take all, the
+// settledAll says whether all destinations have settled the records before number
+// end. mu is held.
+func (s *Sink) settledAll(end uint64) bool {
+	for _, d := range s.deliveries {
+		if d.settled < end {
+			return false
+		}
+	}
+	return true
+}
+
+// Close takes no more lines, waits up to Config.Drain until the destinations have
+// taken those that are there, and closes the files. If they did not take all, the
 // error is [ErrPending]: in a directory they stay for the next Open, in memory they
 // are dropped. A call of Deliver that does not end when its context does is left
 // behind, and the directory stays locked until it ends. Closing again does nothing.
@@ -243,8 +273,7 @@ func (s *Sink) Close() error {
 	s.broadcast()
 	s.mu.Unlock()
 	close(s.more)
-	s.idle.Store(false)
-	s.poke()
+	s.urge()
 
 	drain := time.NewTimer(s.c.Drain)
 	defer drain.Stop()
@@ -261,7 +290,7 @@ func (s *Sink) Close() error {
 	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.keep && (s.settled < end || s.left) {
+	if !s.keep && (!s.settledAll(end) || s.left) {
 		return ErrPending
 	}
 	return nil

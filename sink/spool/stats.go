@@ -28,6 +28,10 @@ type Drop struct {
 // Stats counts what became of the lines. While no call is under way
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
+//
+// Recovered, Delivered, Pending, Unfinished, Dropped, Attempts and Failures are those of the
+// first destination, which Destinations repeats beside the others; the rest is of
+// the spool. Logged belongs to the equation of each.
 type Stats struct {
 	Logged     uint64 // WriteRecord was called for, and Notices
 	Recovered  uint64 // found by Open, not settled
@@ -44,11 +48,30 @@ type Stats struct {
 	Unsynced uint64 // calls that did not wait any longer for their line to be synced
 	Retired  int    // segments whose files failed while in use; what was not delivered of them counts as Damaged
 	Errors   uint64 // of file operations
+
+	Destinations []DestinationStats // in the order of Open and [Config.Also]
+}
+
+// DestinationStats counts what became of the lines on their way to one destination.
+type DestinationStats struct {
+	Name       string
+	Recovered  uint64
+	Delivered  uint64
+	Pending    uint64
+	Unfinished uint64
+	Dropped    []Drop // also what was dropped before it came to destinations
+	Attempts   uint64
+	Failures   uint64
 }
 
 // Lost is how many lines were dropped in all.
-func (s Stats) Lost() (n uint64) {
-	for _, d := range s.Dropped {
+func (s Stats) Lost() uint64 { return linesOf(s.Dropped) }
+
+// Lost is how many lines were dropped in all.
+func (s DestinationStats) Lost() uint64 { return linesOf(s.Dropped) }
+
+func linesOf(drops []Drop) (n uint64) {
+	for _, d := range drops {
 		n += d.Lines
 	}
 	return n
@@ -75,8 +98,22 @@ const levels = 7
 // A tally counts lines by cause and level.
 type tally [causes][levels]uint64
 
+// levelUnknown is what lines are counted as of which no level is known any more.
+const levelUnknown = nib.LevelInfo
+
 func (t *tally) add(c cause, l nib.Level, n uint64) {
 	t[c][int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace)/4] += n
+}
+
+// plus returns the sum.
+func (t *tally) plus(u *tally) tally {
+	sum := *t
+	for c := range sum {
+		for l := range sum[c] {
+			sum[c][l] += u[c][l]
+		}
+	}
+	return sum
 }
 
 // minus returns t without u.
@@ -101,16 +138,23 @@ func (t *tally) list() (drops []Drop) {
 	return drops
 }
 
-// Stats returns the counts so far. It may be called at any time. It allocates if
-// lines were dropped.
+// Stats returns the counts so far. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, next, _ := s.active.Load().claimed()
 	st := s.stats
 	st.Logged += next - s.opened
-	st.Pending = next - s.settled - s.skips
-	st.Dropped = s.dropped.list()
 	st.Segments = s.segments
+	for _, d := range s.deliveries {
+		dropped := d.dropped.plus(&s.dropped)
+		st.Destinations = append(st.Destinations, DestinationStats{
+			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
+			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures,
+		})
+	}
+	first := st.Destinations[0]
+	st.Recovered, st.Delivered, st.Pending, st.Unfinished = first.Recovered, first.Delivered, first.Pending, first.Unfinished
+	st.Dropped, st.Attempts, st.Failures = first.Dropped, first.Attempts, first.Failures
 	return st
 }

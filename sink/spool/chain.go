@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"runtime/debug"
+	"slices"
+
+	"github.com/nib-log/nib"
+)
+
+// A link is a segment in the chain of those that exist, oldest first. The last
+// one is active. Each destination is at one link, has settled those before it and
+// nothing of those behind it; a link that all have left is deleted. The fields are protected by
+// Sink.mu.
+type link struct {
+	oldSegment          // end is not known as long as live is there
+	live       *segment // of this process; nil: it is read from its file
+	waiting    int      // destinations that have not left it
+	kept       bool     // a cursor could not be synced: the next start deletes the file
+}
+
+// link makes a segment of this process the last of the chain. mu is held.
+func (s *Sink) link(g *segment) {
+	s.chain = append(s.chain, &link{oldSegment: oldSegment{identity: g.identity, start: g.start}, live: g, waiting: len(s.deliveries)})
+}
+
+// last is the active link. mu is held.
+func (s *Sink) last() *link { return s.chain[len(s.chain)-1] }
+
+// leave goes on to the next link, and reports false if there is none. A cursor
+// is synced first: else a start would take the records of a segment that was deleted
+// for lost ones.
+func (d *delivery) leave() bool {
+	s := d.s
+	s.mu.Lock()
+	last := s.last() == d.cur
+	s.mu.Unlock()
+	if last {
+		return false
+	}
+	var err error
+	if d.cursor != nil {
+		if err = d.cursor.file.SyncData(); err != nil {
+			s.fault("sync the cursor", err)
+		}
+	}
+	s.mu.Lock()
+	l, i := d.cur, slices.Index(s.chain, d.cur)
+	d.cur, d.scan, d.entered = s.chain[i+1], nil, false
+	l.waiting--
+	l.kept = l.kept || err != nil
+	left := l.waiting == 0
+	g := l.live
+	if left && g != nil && s.keep {
+		_, l.end, _ = g.claimed()
+		l.live = nil
+	}
+	if left && !s.keep {
+		s.chain = slices.Delete(s.chain, i, i+1)
+	}
+	s.mu.Unlock()
+	if left && g != nil && g.drop != nil {
+		g.drop()
+	}
+	if left && !s.keep {
+		s.remove(l)
+	}
+	return true
+}
+
+// remove deletes a link that is not in the chain any more, and makes room for another.
+func (s *Sink) remove(l *link) {
+	if s.dir != nil && !l.kept {
+		if err := s.dir.remove(l.number); err != nil {
+			s.fault("delete a segment", err) // the next start deletes it
+		}
+	}
+	s.mu.Lock()
+	s.segments, s.bytes = s.segments-1, s.bytes-l.size
+	s.wantMore()
+	s.broadcast()
+	s.mu.Unlock()
+}
+
+// dropOldest takes the oldest segment away that no destination is at, and counts
+// its lines for those that have not settled them. It reports false if there is none,
+// or somebody is still writing to it, or some of it is damaged. mu is held.
+func (s *Sink) dropOldest() bool {
+	i := slices.IndexFunc(s.chain, func(l *link) bool {
+		return !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.cur == l })
+	})
+	if i < 0 || i == len(s.chain)-1 {
+		return false
+	}
+	l := s.chain[i]
+	if !s.countOldest(l) {
+		return false
+	}
+	s.chain = slices.Delete(s.chain, i, i+1)
+	if g := l.live; g != nil && g.drop != nil {
+		g.drop() // all is committed: no writer has anything left to do there
+	}
+	if s.dir != nil {
+		if err := s.dir.remove(l.number); err != nil {
+			s.stats.Errors++ // the next start delivers it
+		}
+	}
+	s.segments, s.bytes = s.segments-1, s.bytes-l.size
+	s.wantMore()
+	s.broadcast()
+	return true
+}
+
+// countOldest counts the lines of a link that is dropped, for each destination that
+// has not left it. mu is held.
+func (s *Sink) countOldest(l *link) bool {
+	var lines []lineHead
+	end, harmed := l.end, false
+	if g := l.live; g != nil {
+		_, end, _ = g.claimed()
+		if lines = g.lines(); uint64(len(lines)) != end-l.first {
+			return false
+		}
+	} else {
+		b, err := s.dir.read(&l.oldSegment)
+		if err != nil {
+			return false
+		}
+		lines, harmed = linesIn(b, &l.oldSegment, end)
+	}
+	for _, d := range s.deliveries {
+		if d.cur.number > l.number {
+			continue
+		}
+		numbers := end - min(max(l.first, d.settled), end)
+		d.skips += numbers
+		for _, x := range lines {
+			if x.seq >= d.settled {
+				d.dropped.add(oldest, x.level, 1)
+				numbers--
+			}
+		}
+		if harmed {
+			d.dropped.add(damaged, levelUnknown, numbers)
+		} else {
+			d.unfinished += numbers
+		}
+	}
+	if l.live != nil {
+		s.told = s.told.minus(&l.live.told) // not everybody has read that
+	}
+	return true
+}
+
+// A lineHead is what is counted of a line.
+type lineHead struct {
+	seq   uint64
+	level nib.Level
+}
+
+// lines returns what there is in g, or less if its mapping is gone.
+func (g *segment) lines() (lines []lineHead) {
+	defer g.endGuard(debug.SetPanicOnFault(true))
+	at, end, _ := g.claimed()
+	lines, _ = linesIn(g.b[:at], &oldSegment{identity: g.identity, start: g.start}, end)
+	return lines
+}
+
+// linesIn returns what there is in b of a segment before number end, and whether some of it
+// is damaged.
+func linesIn(b []byte, g *oldSegment, end uint64) (lines []lineHead, harmed bool) {
+	for sc := newScanner(b, g.identity, g.first); ; {
+		rec, gap, ok := sc.next()
+		harmed = harmed || gap.damaged
+		if !ok || sc.want > end {
+			return lines, harmed
+		}
+		lines = append(lines, lineHead{sc.want - 1, nib.Level(int16(le.Uint16(rec[28:])))})
+	}
+}
