@@ -59,6 +59,7 @@ func newCopier(s *Sink) *copier {
 func (c *copier) run() {
 	defer close(c.done)
 	debug.SetPanicOnFault(true) // it reads mappings, see guard.go
+	c.rest()
 	for !c.stopped() {
 		worked, err := c.round()
 		switch {
@@ -105,18 +106,17 @@ func (c *copier) wait(d time.Duration, hurry <-chan struct{}) {
 // rest sleeps until there are lines, and then lets more of them collect.
 func (c *copier) rest() {
 	c.s.resting.Store(true)
-	if c.behind() { // after saying so: a record comes before this, or its writer sees resting
-		c.s.resting.Store(false)
-		return
-	}
-	select {
-	case <-c.wakeup:
-		c.s.resting.Store(false)
-		c.wait(c.s.c.SyncDelay/2, c.hurry)
-	case <-c.hurry:
-	case <-c.stop:
+	if !c.behind() { // after saying so: a record comes before this, or its writer sees resting
+		select {
+		case <-c.wakeup:
+		case <-c.hurry:
+			c.s.resting.Store(false)
+			return
+		case <-c.stop:
+		}
 	}
 	c.s.resting.Store(false)
+	c.wait(c.s.c.SyncDelay/2, c.hurry)
 }
 
 // behind says whether there are records that are not safe.
