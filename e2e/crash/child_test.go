@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -278,8 +280,6 @@ type child struct {
 func start(t testing.TB, j job, b *board, before ...string) *child {
 	t.Helper()
 	j.Board = b.name
-	text, err := json.Marshal(j)
-	must(t, err)
 	self, err := os.Executable()
 	must(t, err)
 	args := append(before[:len(before):len(before)], self)
@@ -289,7 +289,7 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 		c.cmd.Path = readable(t, self)
 		must(t, os.Chmod(b.name, 0o666), os.Chmod(filepath.Dir(b.name), 0o755))
 	}
-	c.cmd.Env = append(os.Environ(), jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
+	c.cmd.Env = jobEnv(&j)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
 	must(t, c.cmd.Start())
 	go func() {
@@ -301,6 +301,16 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 		<-c.ended
 	})
 	return c
+}
+
+// jobEnv is the environment of a child.
+func jobEnv(j *job) []string {
+	text, err := json.Marshal(j)
+	if err != nil {
+		panic(err) // it has no values that could not be written
+	}
+	env := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, jobVar+"=") })
+	return append(env, jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
 }
 
 // readable is a copy of a program that everyone may start.
@@ -377,7 +387,7 @@ func (c *child) ends(want syscall.WaitStatus) {
 func (c *child) report() (r report) {
 	c.t.Helper()
 	c.ends(exitedWith(0))
-	must(c.t, json.Unmarshal(c.out.Bytes(), &r))
+	r = c.read()
 	if r.Fault != "" && !c.faulty {
 		c.t.Errorf("the child did not come to an orderly end: %s", r.Fault)
 	}
@@ -386,6 +396,13 @@ func (c *child) report() (r report) {
 	if r.Stats.Logged != logged {
 		c.t.Errorf("the spool says that %d lines were logged; %d were", r.Stats.Logged, logged)
 	}
+	return r
+}
+
+// read reads the report.
+func (c *child) read() (r report) {
+	c.t.Helper()
+	must(c.t, json.Unmarshal(c.out.Bytes(), &r))
 	return r
 }
 
