@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,8 +16,8 @@ import (
 )
 
 // Run executes one command line and returns the exit code of the process: 0,
-// or 1 after an error, which is told on stderr. SIGINT and SIGTERM end a verb
-// early.
+// or after an error, which is told on stderr, 1 or what the help of the verb says.
+// SIGINT and SIGTERM end a verb early.
 func Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -26,10 +27,23 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(stderr, "nib: %v\n", err)
+		var e exit
+		if errors.As(err, &e) {
+			return e.code
+		}
 		return 1
 	}
 	return 0
 }
+
+// An exit is an error with an exit code of its own.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e exit) Error() string { return e.err.Error() }
+func (e exit) Unwrap() error { return e.err }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -39,6 +53,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newSpool(), newVersion())
+	root.AddCommand(newDemo(), newRelay(), newSpool(), newVersion())
 	return root
 }

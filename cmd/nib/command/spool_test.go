@@ -26,7 +26,7 @@ func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 	if runtime.GOOS != "linux" {
 		t.Skip("spools in directories are for Linux")
 	}
-	c.SegmentSize = 64 << 10
+	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
 	s, err := spool.Open(dir, nil, c)
 	if err != nil {
 		t.Fatal(err)

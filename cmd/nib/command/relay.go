@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/relay"
+	"github.com/nib-log/nib/cmd/nib/target"
+	"github.com/nib-log/nib/cmd/nib/term"
+)
+
+func newRelay() *cobra.Command {
+	var to string
+	c := relay.Config{Poll: time.Second}
+	cmd := &cobra.Command{
+		Use:   "relay DIR --to TARGET",
+		Short: "Deliver what dead processes have left in their spools",
+		Long: `Delivers the spools in DIR whose processes have died: as a sidecar, which goes on
+watching until it gets SIGTERM or SIGINT, or with --once as an errand after an accident. DIR is the
+directory of a spool, or one that has spools in it, or in the directories in it.
+
+A spool that a process has open is left to it. Any other one is taken after --grace, delivered, and
+given back; also when the destination accepts nothing for --patience, so that a
+service that starts meanwhile can have it. What was delivered by the dead process is not
+delivered again if the target is the one that it had and --name is the name that it
+had there.
+
+Targets:
+` + target.Help + `
+
+Exit codes: 0 nothing is left, 1 the relay could not do its work, 2 lines were rejected or
+damaged, 3 lines are still pending.`,
+		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
+  nib relay /var/spool --to relp://logs.example.org:2514
+  nib relay /var/spool --to kafka://kafka-0:9092,kafka-1:9092/logs --name kafka --grace 30s`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			c.Root = dirs[0]
+			c.Tell = teller(cmd.ErrOrStderr())
+			return runRelay(cmd.Context(), cmd.OutOrStdout(), to, c)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&to, "to", "", "`target` to deliver to")
+	f.StringVar(&c.Name, "name", "", "`name` that the destination has in the spools (default: the only one there is)")
+	f.BoolVar(&c.Once, "once", false, "end when what is there is delivered")
+	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must be nobody's before it is taken")
+	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing")
+	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to tell of a long delivery")
+	_ = cmd.MarkFlagRequired("to") // it is there
+	return cmd
+}
+
+// teller writes lines to w, one at a time.
+func teller(w io.Writer) func(dir, format string, values ...any) {
+	var mu sync.Mutex
+	return func(dir, format string, values ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, "%s: %s\n", dir, fmt.Sprintf(format, values...))
+	}
+}
+
+func runRelay(ctx context.Context, w io.Writer, to string, c relay.Config) error {
+	if c.Grace < 0 || c.Patience <= 0 || c.Progress <= 0 {
+		return errors.New("--grace, --patience and --progress must not be negative, and the last two not 0")
+	}
+	t, err := target.Parse(to)
+	if err != nil {
+		return err
+	}
+	c.Open = func() (relay.Destination, error) { return t.Open() }
+	n, err := relay.Run(ctx, c)
+	writeCounts(w, n)
+	switch {
+	case err != nil:
+		return err
+	case n.Pending > 0:
+		return exit{3, fmt.Errorf("%s lines are still pending", term.Count(n.Pending))}
+	case n.Rejected+n.Damaged > 0:
+		return exit{2, fmt.Errorf("%s lines were rejected and %s are damaged", term.Count(n.Rejected), term.Count(n.Damaged))}
+	}
+	return nil
+}
+
+func writeCounts(w io.Writer, n relay.Counts) {
+	t := term.Table{W: w, S: term.StyleFor(w)}
+	t.Row("spools", term.Count(n.Spools), fmt.Sprintf("taken; %d are in use", n.InUse))
+	t.Row("delivered", term.Count(n.Delivered), "accepted by the destination")
+	t.Verdict("rejected", n.Rejected)
+	t.Verdict("damaged", n.Damaged)
+	t.Row("unfinished", term.Count(n.Unfinished), "numbers whose calls had not returned")
+	t.Verdict("pending", n.Pending)
+}

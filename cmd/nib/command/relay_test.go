@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib/dest/kafka/embedded"
+	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// TestRelayOnce delivers to a file, and has nothing to do the second time.
+func TestRelayOnce(t *testing.T) {
+	dir, file := kept(t, 1000), filepath.Join(t.TempDir(), "out.log")
+	lines := want(t, "spool", "cat", dir)
+	for _, delivered := range []string{"1,000", "0"} {
+		code, stdout, stderr := run("relay", dir, "--to", "file:"+file, "--once")
+		if code != 0 || columns(t, stdout, "delivered")[0] != delivered || columns(t, stdout, "pending")[0] != "0" {
+			t.Errorf("got code %d\n%s%s", code, stdout, stderr)
+		}
+		if b, _ := os.ReadFile(file); string(b) != lines {
+			t.Errorf("got %d bytes in the file, want %d", len(b), len(lines))
+		}
+	}
+	if got := strings.Join(columns(t, want(t, "spool", "ls", dir), dir), " "); !strings.HasSuffix(got, "0 - - file 0") {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// TestRelayWatches takes the spool of a process when it has gone, and ends with a
+// signal.
+func TestRelayWatches(t *testing.T) {
+	dir, file := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "out.log")
+	s := keep(t, dir, 100, spool.Config{Name: "file"})
+	cmd := child("relay", dir, "--to", "file:"+file, "--grace", "1ms")
+	var stdout strings.Builder
+	cmd.Stdout = &stdout
+	stderr, err := cmd.StderrPipe()
+	must(t, err, cmd.Start(), s.Close())
+	defer func() { _ = cmd.Process.Kill() }() // if it has not ended
+	lines := bufio.NewScanner(stderr)
+	var all []string
+	for lines.Scan() {
+		if all = append(all, lines.Text()); strings.Contains(lines.Text(), "100 delivered") {
+			must(t, cmd.Process.Signal(syscall.SIGTERM))
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("got %v\n%s", err, strings.Join(all, "\n"))
+	}
+	if got := columns(t, stdout.String(), "delivered")[0]; got != "100" {
+		t.Errorf("got\n%s", &stdout)
+	}
+	if b, _ := os.ReadFile(file); strings.Count(string(b), "\n") != 100 {
+		t.Errorf("got %d lines in the file, want 100", strings.Count(string(b), "\n"))
+	}
+}
+
+// TestRelayToKafka delivers to a cluster in this process.
+func TestRelayToKafka(t *testing.T) {
+	cluster, err := embedded.Start(embedded.Config{Topic: "logs"})
+	must(t, err)
+	defer cluster.Close()
+	dir := kept(t, 1000)
+	text := want(t, "spool", "cat", dir)
+	code, stdout, stderr := run("relay", dir, "--to", "kafka://"+strings.Join(cluster.Addrs(), ",")+"/logs", "--once")
+	if code != 0 || columns(t, stdout, "delivered")[0] != "1,000" {
+		t.Errorf("got code %d\n%s%s", code, stdout, stderr)
+	}
+	var got strings.Builder
+	must(t, topic.Read(t.Context(), cluster.Addrs(), "logs", func(m topic.Message) bool {
+		got.Write(m.Value)
+		got.WriteByte('\n')
+		return true
+	}))
+	if got.String() != text {
+		t.Errorf("got %d bytes in the topic, want %d", got.Len(), len(text))
+	}
+}
+
+// TestRelayToSyslog delivers to a receiver that counts octets.
+func TestRelayToSyslog(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	received := make(chan string)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			close(received)
+			return
+		}
+		b, _ := io.ReadAll(c) // whatever came
+		_ = c.Close()
+		received <- string(b)
+	}()
+	code, stdout, stderr := run("relay", kept(t, 3), "--to", "syslog+tcp://"+l.Addr().String()+"?app=shop&facility=local3", "--once")
+	if code != 0 || columns(t, stdout, "delivered")[0] != "3" {
+		t.Errorf("got code %d\n%s%s", code, stdout, stderr)
+	}
+	got := <-received
+	for n := range 3 {
+		if want := strings.TrimSpace(string(line(n))); !strings.Contains(got, " shop ") || !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}
+
+func TestRelayExitCodes(t *testing.T) {
+	dir := kept(t, 10)
+	for _, c := range []struct {
+		name   string
+		args   []string
+		code   int
+		stderr string
+	}{
+		{"no target", []string{dir}, 1, `required flag(s) "to"`},
+		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH"},
+		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
+		{"no patience", []string{dir, "--to", "file:x", "--patience", "0"}, 1, "not 0"},
+		{"no folder for the file", []string{dir, "--to", "file:/none/x", "--once"}, 3, "10 lines are still pending"},
+		{"nobody there", []string{dir, "--to", "relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := run(append([]string{"relay"}, c.args...)...)
+			if code != c.code || !strings.Contains(stderr, c.stderr) {
+				t.Errorf("got code %d, %s and %s; want %d and %q", code, stdout, stderr, c.code, c.stderr)
+			}
+		})
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	must(t, err)
+	b, err := os.ReadFile(names[0])
+	must(t, err)
+	b[4096+100] ^= 1
+	must(t, os.WriteFile(names[0], b, 0o600))
+	code, stdout, stderr := run("relay", dir, "--to", "file:"+filepath.Join(t.TempDir(), "out"), "--once")
+	if code != 2 || columns(t, stdout, "delivered")[0] != "9" || columns(t, stdout, "damaged")[0] != "1" {
+		t.Errorf("damaged: got code %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package relay delivers what dead processes have left in their spools.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// A Config says what to deliver and where.
+type Config struct {
+	Root     string        // directory of a spool, or of several
+	Name     string        // of the destination; "": the only one that a spool knows
+	Once     bool          // end when what is there was delivered, or cannot be
+	Grace    time.Duration // how long a spool must be nobody's before it is taken, unless Once
+	Patience time.Duration // how long the destination may accept nothing before a spool is given back
+	Poll     time.Duration // how often to look
+	Progress time.Duration // how often to tell of a long delivery
+
+	// Open makes the destination for a spool; the relay closes it.
+	Open func() (Destination, error)
+
+	// Tell is told what happens, a line at a time. It may be called by several goroutines.
+	Tell func(dir, format string, values ...any)
+}
+
+// Counts is what became of records.
+type Counts struct {
+	Spools     int    // taken
+	InUse      int    // left to the processes that have them open, at the end
+	Delivered  uint64 // accepted by the destination
+	Rejected   uint64 // that it will never accept
+	Unfinished uint64 // numbers whose calls had not returned
+	Damaged    uint64
+	Pending    uint64 // in spools that nobody has, at the end
+}
+
+// A Destination is one that can be closed.
+type Destination interface {
+	nib.Destination
+	Close() error
+}
+
+// A relay knows the spools that it has seen.
+type relay struct {
+	Config
+	Counts
+	known map[string]*known
+}
+
+// A known is what a relay remembers of a spool.
+type known struct {
+	free  time.Time // since when it is nobody's; zero if it is somebody's
+	done  string    // the names in it after everything was delivered
+	retry time.Time // not to be taken before
+	said  string    // why it is left alone
+}
+
+// Run delivers until ctx ends, or with Once until nothing is left to be done. It
+// takes the spools that nobody has one after the other, by the order of their names, and gives each back
+// as soon as it is empty or the destination has lost patience. The error is about Root;
+// what goes wrong with a spool is told and shows in Counts.
+func Run(ctx context.Context, c Config) (Counts, error) {
+	r := relay{Config: c, known: map[string]*known{}}
+	for {
+		dirs, err := spool.Find(c.Root)
+		if err != nil {
+			return r.Counts, err
+		}
+		for _, dir := range dirs {
+			if ctx.Err() == nil {
+				r.look(ctx, dir)
+			}
+		}
+		if c.Once || ctx.Err() != nil {
+			r.countPending(dirs)
+			return r.Counts, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(c.Poll):
+		}
+	}
+}
+
+// look takes a spool if it is nobody's and has something for the destination.
+func (r *relay) look(ctx context.Context, dir string) {
+	k := r.known[dir]
+	if k == nil {
+		k = &known{}
+		r.known[dir] = k
+	}
+	if o := spool.OwnerOf(dir); o != spool.NoOwner {
+		k.free = time.Time{}
+		if o == spool.OwnerUnknown {
+			r.sayOnce(k, dir, "left alone: nobody can tell whether it is in use here")
+		}
+		return
+	}
+	now := time.Now()
+	if k.free.IsZero() {
+		k.free = now
+	}
+	if !r.Once && (now.Sub(k.free) < r.Grace || now.Before(k.retry)) || k.done != "" && k.done == names(dir) {
+		return
+	}
+	v, err := spool.Inspect(dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			r.sayOnce(k, dir, err.Error())
+		}
+		return
+	}
+	name, err := r.nameIn(v)
+	if err != nil {
+		r.sayOnce(k, dir, err.Error())
+		return
+	}
+	if v.Pending(name) == 0 && len(v.Bad) == 0 {
+		k.done = names(dir)
+		return
+	}
+	r.Tell(dir, "taken, %s records are pending for %s", term.Count(v.Pending(name)), name)
+	err = r.take(ctx, dir, name)
+	switch {
+	case err == nil:
+		k.done = names(dir)
+	case errors.Is(err, spool.ErrInUse):
+		k.free = time.Time{} // its owner was faster
+	default:
+		r.Tell(dir, "given back: %v", err)
+		k.retry = time.Now().Add(r.Grace)
+	}
+}
+
+// sayOnce tells why a spool is left alone, until that changes.
+func (r *relay) sayOnce(k *known, dir, why string) {
+	if k.said != why {
+		k.said = why
+		r.Tell(dir, "%s", why)
+	}
+}
+
+// names are those in a directory. A process that opens the spool makes another segment.
+func names(dir string) string {
+	entries, _ := os.ReadDir(dir) // none: it is looked at again
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(e.Name() + "/")
+	}
+	return b.String()
+}
+
+// nameIn is the name of the destination in a spool. It must be the one that its
+// process had, or lines come twice.
+func (r *relay) nameIn(v *spool.View) (string, error) {
+	var known []string
+	for _, d := range v.Destinations {
+		known = append(known, d.Name)
+	}
+	switch {
+	case r.Name != "":
+		return r.Name, nil
+	case len(known) == 0:
+		return spool.DefaultName, nil
+	case len(known) == 1:
+		return known[0], nil
+	}
+	slices.Sort(known)
+	return "", fmt.Errorf("left alone: it has several destinations, say with --name which one this is: %s", strings.Join(known, ", "))
+}
+
+// countPending looks at what is left.
+func (r *relay) countPending(dirs []string) {
+	for _, dir := range dirs {
+		v, err := spool.Inspect(dir)
+		if err != nil {
+			continue // gone, or told already
+		}
+		if v.Owner == spool.OwnerAlive {
+			r.InUse++
+			continue
+		}
+		name, err := r.nameIn(v)
+		if err != nil {
+			r.Pending += v.Numbers()
+			continue
+		}
+		r.Pending += v.Pending(name)
+	}
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// A place is where records arrive, over all destinations that are opened for it.
+type place struct {
+	mu     sync.Mutex
+	lines  []string
+	open   int
+	refuse func(batch []nib.Record) (nib.Result, error) // nil: all is accepted
+}
+
+func (p *place) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse != nil {
+		if res, err := p.refuse(batch); err != nil || len(res.Rejected) > 0 {
+			return res, err
+		}
+	}
+	for _, r := range batch {
+		p.lines = append(p.lines, string(r.Line))
+	}
+	return nib.Result{Accepted: len(batch)}, nil
+}
+
+func (p *place) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open--
+	return nil
+}
+
+// teller keeps what it is told, and closes heard when a text comes.
+type teller struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	wants string
+	heard chan struct{}
+	once  sync.Once
+}
+
+func newTeller(wants string) *teller { return &teller{wants: wants, heard: make(chan struct{})} }
+
+func (t *teller) tell(dir, format string, values ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line := filepath.Base(dir) + ": " + fmt.Sprintf(format, values...) + "\n"
+	t.text.WriteString(line)
+	if t.wants != "" && strings.Contains(line, t.wants) {
+		t.once.Do(func() { close(t.heard) })
+	}
+}
+
+func (t *teller) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+func config(root string, p *place, t *teller) Config {
+	return Config{
+		Root: root, Once: true, Patience: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Tell: t.tell,
+		Open: func() (Destination, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.open++
+			return p, nil
+		},
+	}
+}
+
+// left makes a spool with some lines, and leaves it open.
+func left(t *testing.T, dir string, lines int) *spool.Sink {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("spools in directories are for Linux")
+	}
+	s, err := spool.Open(dir, nil, spool.Config{SegmentSize: 64 << 10, Sync: spool.SyncNever})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range lines {
+		if err := s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: fmt.Appendf(nil, "%s %d\n", filepath.Base(dir), n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func closed(t *testing.T, dir string, lines int) {
+	t.Helper()
+	if err := left(t, dir, lines).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRun(t *testing.T, c Config) Counts {
+	t.Helper()
+	n, err := Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestOnce delivers two spools and leaves alone the one that is in use.
+func TestOnce(t *testing.T) {
+	root := t.TempDir()
+	closed(t, filepath.Join(root, "a"), 2000)
+	closed(t, filepath.Join(root, "b"), 3)
+	defer left(t, filepath.Join(root, "c"), 5).Close()
+	p, told := &place{}, newTeller("")
+	if got, want := mustRun(t, config(root, p, told)), (Counts{Spools: 2, InUse: 1, Delivered: 2003}); got != want {
+		t.Errorf("got %+v, want %+v\n%s", got, want, told.said())
+	}
+	for i, line := range p.lines {
+		want := fmt.Sprintf("a %d\n", i)
+		if i >= 2000 {
+			want = fmt.Sprintf("b %d\n", i-2000)
+		}
+		if line != want {
+			t.Fatalf("line %d: got %q, want %q", i, line, want)
+		}
+	}
+	if p.open != 0 {
+		t.Errorf("%d destinations are open", p.open)
+	}
+	if got, want := mustRun(t, config(root, p, told)), (Counts{InUse: 1}); got != want {
+		t.Errorf("again: got %+v, want %+v", got, want)
+	}
+}
+
+// TestWatchTakesASpoolWhenItsOwnerHasGone ends when that was delivered, with its context.
+func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
+	root := t.TempDir()
+	s := left(t, filepath.Join(root, "a"), 10)
+	p, told := &place{}, newTeller("a: 10 delivered")
+	c := config(root, p, told)
+	c.Once = false
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan Counts)
+	go func() {
+		n, err := Run(ctx, c)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- n
+	}()
+	if told.said() != "" {
+		t.Errorf("with an owner: %s", told.said())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-told.heard
+	cancel()
+	if got, want := <-ended, (Counts{Spools: 1, Delivered: 10}); got != want {
+		t.Errorf("got %+v, want %+v\n%s", got, want, told.said())
+	}
+}
+
+var errAway = errors.New("away")
+
+// TestPatienceEnds gives a spool back that the destination does not accept, and the
+// next run delivers it.
+func TestPatienceEnds(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a")
+	closed(t, dir, 7)
+	p := &place{refuse: func([]nib.Record) (nib.Result, error) { return nib.Result{}, errAway }}
+	told := newTeller("")
+	c := config(dir, p, told)
+	c.Patience = 20 * time.Millisecond
+	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for _, text := range []string{"taken, 7 records", "deliver: away", "given back: the destination accepts nothing"} {
+		if !strings.Contains(told.said(), text) {
+			t.Errorf("%q is not in\n%s", text, told.said())
+		}
+	}
+	if o := spool.OwnerOf(dir); o != spool.NoOwner {
+		t.Errorf("got owner %v, want none", o)
+	}
+	p.refuse = nil
+	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
+		t.Errorf("again: got %+v, want %+v", got, want)
+	}
+}
+
+func TestRejectedRecordsAreCounted(t *testing.T) {
+	root := t.TempDir()
+	closed(t, filepath.Join(root, "a"), 7)
+	p := &place{refuse: func(batch []nib.Record) (nib.Result, error) {
+		return nib.Result{Accepted: len(batch), Rejected: []nib.Rejection{{Index: 2, Reason: errAway}}}, nil
+	}}
+	if got, want := mustRun(t, config(root, p, newTeller(""))), (Counts{Spools: 1, Delivered: 6, Rejected: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestInterruptedRunGivesBack ends while the destination hangs until its context ends.
+func TestInterruptedRunGivesBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	closed(t, dir, 7)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &place{refuse: func([]nib.Record) (nib.Result, error) { cancel(); return nib.Result{}, errAway }}
+	told := newTeller("")
+	n, err := Run(ctx, config(dir, p, told))
+	if want := (Counts{Spools: 1, Pending: 7}); err != nil || n != want {
+		t.Errorf("got %+v and %v, want %+v", n, err, want)
+	}
+	if !strings.Contains(told.said(), "given back: the relay ends") {
+		t.Errorf("got %s", told.said())
+	}
+}
+
+// TestSeveralDestinationsNeedAName refuses to guess.
+func TestSeveralDestinationsNeedAName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	for _, name := range []string{"file", "kafka"} {
+		s, err := spool.Open(dir, nil, spool.Config{Name: name, SegmentSize: 64 << 10})
+		if err != nil {
+			t.Skip(err)
+		}
+		if err := errors.Join(s.WriteRecord(&nib.Record{Line: []byte("{}\n")}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := newTeller("")
+	if n := mustRun(t, config(dir, &place{}, told)); n.Spools != 0 || n.Pending != 2 || !strings.Contains(told.said(), "file, kafka") {
+		t.Errorf("got %+v\n%s", n, told.said())
+	}
+}
+
+func TestRunNeedsItsRoot(t *testing.T) {
+	if _, err := Run(context.Background(), config(filepath.Join(t.TempDir(), "none"), &place{}, newTeller(""))); err == nil {
+		t.Error("got no error")
+	}
+}
