@@ -5,6 +5,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 const logs = "logs"
@@ -114,4 +116,25 @@ func wantExactly(t testing.TB, c *kfake.Cluster, first, last uint64) {
 	if want != last+1 {
 		t.Fatalf("got numbers to %d, want to %d", want-1, last)
 	}
+}
+
+func create(t testing.TB, c *kfake.Cluster, name string) {
+	t.Helper()
+	if err := topic.Create(t.Context(), c.ListenAddrs(), name, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// find returns the places of records with the given numbers in a record batch.
+func find(frame []byte, wanted []uint64) (places []int32) {
+	s := searcher{l: &lane{}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+	if err := s.batch(frame); err != nil {
+		panic(err)
+	}
+	for i, n := range s.found.numbers {
+		if slices.Contains(wanted, n) {
+			places = append(places, int32(i))
+		}
+	}
+	return places
 }

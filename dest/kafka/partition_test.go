@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// All records of a spool are in one partition, in order.
+func TestPerSpool(t *testing.T) {
+	c := start(t, 8, kfake.NumBrokers(3))
+	d := dial(t, c, Config{})
+	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotLeaderForPartition, Count: 2})
+	deliver(t, d, records(7, 1, 500))
+	c.ShufflePartitionLeaders()
+	deliver(t, d, records(7, 501, 1000))
+	wantExactly(t, c, 1, 1000)
+	all := read(t, c, logs)
+	for _, m := range all {
+		if m.Partition != all[0].Partition {
+			t.Fatalf("partitions %d and %d", m.Partition, all[0].Partition)
+		}
+	}
+}
+
+// Spools are spread over the partitions.
+func TestSpoolsAreSpread(t *testing.T) {
+	counts := make([]int, 12)
+	for spool := range uint64(12000) {
+		counts[homeOf(spool*0x9876543210fedcba, 12)]++
+	}
+	for p, n := range counts {
+		if n < 800 || n > 1200 {
+			t.Errorf("partition %d has %d of 12000 spools", p, n)
+		}
+	}
+}
+
+func TestRoundRobin(t *testing.T) {
+	c := start(t, 4, kfake.NumBrokers(3))
+	d := dial(t, c, Config{Partitioning: RoundRobin})
+	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{2}, Err: kerr.NotLeaderForPartition, Count: 3})
+	deliver(t, d, records(7, 1, 400))
+	counts := map[int32]int{}
+	for _, m := range read(t, c, logs) {
+		counts[m.Partition]++
+	}
+	for p := range int32(4) {
+		if counts[p] != 100 {
+			t.Errorf("partition %d: got %d records, want 100", p, counts[p])
+		}
+	}
+}
+
+// A key goes to the partition that other clients choose for it.
+func TestKeyedAsOthers(t *testing.T) {
+	c := start(t, 7)
+	key := func(r *nib.Record) []byte {
+		if r.Seq%10 == 0 {
+			return nil
+		}
+		return fmt.Appendf(nil, "%s%d", strings.Repeat("k", int(r.Seq%9)), r.Seq)
+	}
+	d := dial(t, c, Config{Partitioning: Keyed, Key: key})
+	deliver(t, d, records(7, 1, 200))
+	others := kgo.StickyKeyPartitioner(nil).ForTopic(logs)
+	for _, m := range read(t, c, logs) {
+		if m.Key == nil {
+			continue
+		}
+		if want := others.Partition(&kgo.Record{Key: m.Key}, 7); int(m.Partition) != want {
+			t.Errorf("key %s: got partition %d, want %d", m.Key, m.Partition, want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	key := func(*nib.Record) []byte { return nil }
+	for _, c := range []struct {
+		conf Config
+		want string // in the error; "" for none
+	}{
+		{Config{}, ""},
+		{Config{Partitioning: Keyed, Key: key, SASL: &SASL{Mechanism: ScramSHA512}}, ""},
+		{Config{Partitioning: Keyed}, "Key"},
+		{Config{Key: key}, "Key"},
+		{Config{Partitioning: 9}, "Partitioning"},
+		{Config{Compression: -1}, "Compression"},
+		{Config{MaxBatch: -1}, "MaxBatch"},
+		{Config{Timeout: -1}, "Timeout"},
+		{Config{Quiet: -1}, "Quiet"},
+		{Config{TransactionalID: "tx", Partitioning: RoundRobin}, "TransactionalID"},
+		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
+	} {
+		d, err := Dial([]string{"127.0.0.1:1"}, logs, c.conf)
+		if err == nil {
+			_ = d.Close()
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want an error about %q", c.conf, err, c.want)
+		}
+	}
+	if _, err := Dial(nil, logs, Config{}); err == nil {
+		t.Error("no brokers: got no error")
+	}
+}

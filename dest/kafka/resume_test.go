@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// resume does what a spool does when it starts with pending records.
+func resume(t testing.TB, d *Destination, mark []byte, batch []nib.Record) (rest []nib.Record) {
+	t.Helper()
+	for len(batch) > 0 {
+		n, err := d.Resume(t.Context(), mark, batch)
+		if err != nil {
+			t.Fatalf("Resume: %v", err)
+		}
+		batch = batch[n:]
+		if n == 0 {
+			break
+		}
+	}
+	return batch
+}
+
+// A process delivers 1 to 10, notes it, delivers more and dies before it has noted that.
+func TestResume(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		partitions int32
+		conf       Config
+		keep       bool // the mark
+		sent       uint64
+	}{
+		{"nothing was sent", 1, Config{}, true, 10},
+		{"a part of the batch", 1, Config{}, true, 15},
+		{"all of the batch", 1, Config{}, true, 20},
+		{"more than the batch", 1, Config{}, true, 30},
+		{"the mark is lost", 1, Config{}, false, 15},
+		{"several partitions", 5, Config{}, true, 15},
+		{"several partitions, no mark", 5, Config{}, false, 15},
+		{"transactional", 1, Config{TransactionalID: "tx"}, true, 15},
+		{"transactional, no mark", 3, Config{TransactionalID: "tx"}, false, 15},
+		{"round robin", 5, Config{Partitioning: RoundRobin}, true, 15},
+		{"keyed", 5, Config{Partitioning: Keyed, Key: firstBytes}, true, 30},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := start(t, c.partitions)
+			before := dial(t, cluster, c.conf)
+			deliver(t, before, records(7, 1, 10))
+			mark := before.Mark()
+			if len(mark) > 40 || len(mark) == 0 && c.conf.Partitioning == PerSpool {
+				t.Fatalf("mark has %d bytes", len(mark))
+			}
+			if !c.keep {
+				mark = nil
+			}
+			if c.sent > 10 {
+				deliver(t, before, records(7, 11, c.sent))
+			}
+			other := dial(t, cluster, Config{})
+			deliver(t, other, records(8, 1, 10)) // another spool writes there too
+
+			after := dial(t, cluster, c.conf)
+			rest := resume(t, after, mark, records(7, 11, 20))
+			if got, want := len(rest), max(0, 20-int(c.sent)); got != want {
+				t.Errorf("left: got %d records, want %d", got, want)
+			}
+			if len(rest) > 0 {
+				deliver(t, after, rest)
+			}
+			if c.sent < 30 { // else they are there already
+				deliver(t, after, records(7, 21, 30))
+			}
+			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PerSpool)
+		})
+	}
+}
+
+func firstBytes(r *nib.Record) []byte { return r.Line[:len(r.Line)-25] }
+
+// wantSpool checks that the topic has the numbers 1 to last of a spool once, and in order if so.
+func wantSpool(t testing.TB, c *kfake.Cluster, spool, last uint64, ordered bool) {
+	t.Helper()
+	seen, before := map[uint64]bool{}, uint64(0)
+	all := read(t, c, logs)
+	seqs := numbers(t, all)
+	for i, m := range all {
+		if m.Headers["spool"] != "0000000000000007" || spool != 7 {
+			continue
+		}
+		n := seqs[i]
+		if seen[n] {
+			t.Errorf("number %d is there twice", n)
+		}
+		if ordered && n != before+1 {
+			t.Errorf("number %d comes after %d", n, before)
+		}
+		seen[n], before = true, n
+	}
+	if uint64(len(seen)) != last {
+		t.Errorf("got %d records, want %d", len(seen), last)
+	}
+}
+
+// hold stops the next request to produce to logs until release is called; it is executed then,
+// although its sender is gone.
+func hold(c *kfake.Cluster) (arrived <-chan struct{}, release func()) {
+	held, gate := make(chan struct{}), make(chan struct{})
+	var once atomic.Bool
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		if once.CompareAndSwap(false, true) {
+			c.SleepControl(func() { close(held); <-gate })
+		}
+		return nil, nil, false
+	})
+	return held, sync.OnceFunc(func() { close(gate) })
+}
+
+// A request of a dead process that is executed after its successor has looked into the topic
+// does no harm, whichever comes first, and even if both have the same sequence numbers for
+// other records.
+func TestLateRequest(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		conf        Config
+		first, last uint64 // that the successor delivers
+		lateFirst   bool   // the request of the dead process is executed first
+	}{
+		{"first", Config{}, 11, 30, true},
+		{"last", Config{}, 11, 30, false},
+		{"first, the same batch", Config{}, 11, 20, true},
+		{"last, the same batch", Config{}, 11, 20, false},
+		{"transactional, first", Config{TransactionalID: "tx"}, 11, 30, true},
+		{"transactional, last", Config{TransactionalID: "tx"}, 11, 30, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := start(t, 1)
+			before := dial(t, cluster, c.conf)
+			deliver(t, before, records(7, 1, 10))
+			mark := before.Mark()
+			arrived, release := hold(cluster)
+			defer release()
+			ctx, cancel := context.WithCancel(t.Context())
+			died := make(chan struct{})
+			go func() {
+				defer close(died)
+				_, _ = before.Deliver(ctx, records(7, 11, 20))
+			}()
+			<-arrived
+			cancel()
+			<-died
+
+			after := dial(t, cluster, c.conf)
+			rest := resume(t, after, mark, records(7, 11, 20))
+			if len(rest) != 10 {
+				t.Fatalf("left: got %d records, want 10", len(rest))
+			}
+			if c.lateFirst {
+				release()
+				awaitEnd(t, after, cluster, c.conf)
+			}
+			deliver(t, after, records(7, c.first, c.last))
+			release()
+			deliver(t, after, records(7, c.last+1, c.last+10))
+			wantExactly(t, cluster, 1, c.last+10)
+		})
+	}
+}
+
+// awaitEnd waits until a request that was held is executed: the requests of a connection, and those of
+// kfake altogether, are executed one after the other.
+func awaitEnd(t testing.TB, d *Destination, c *kfake.Cluster, conf Config) {
+	t.Helper()
+	if conf.TransactionalID != "" {
+		return // it is refused
+	}
+	for d.lanes[0].leader >= 0 {
+		end, err := d.lanes[0].offsetAt(t.Context(), latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end == 20 {
+			return
+		}
+	}
+}
+
+// The dead process had sent records 11 to 20, which have the sequence numbers 10 to 19. The spool
+// has dropped them meanwhile, so its successor gives these numbers to 21 to 30: what the broker
+// then acknowledges is the old batch.
+func TestSameSequenceOtherRecords(t *testing.T) {
+	cluster := start(t, 1)
+	before := dial(t, cluster, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	arrived, release := hold(cluster)
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	died := make(chan struct{})
+	go func() {
+		defer close(died)
+		_, _ = before.Deliver(ctx, records(7, 11, 20))
+	}()
+	<-arrived
+	cancel()
+	<-died
+	after := dial(t, cluster, Config{})
+	resume(t, after, mark, records(7, 21, 30))
+	release()
+	awaitEnd(t, after, cluster, Config{})
+	deliver(t, after, records(7, 21, 30))
+	deliver(t, after, records(7, 31, 40))
+	wantExactly(t, cluster, 1, 40)
+}
+
+// A topic that was made anew since the mark was stored has none of the records.
+func TestResumeNewTopic(t *testing.T) {
+	old := start(t, 1)
+	before := dial(t, old, Config{})
+	deliver(t, before, records(7, 1, 10))
+	cluster := start(t, 1)
+	after := dial(t, cluster, Config{})
+	deliver(t, after, resume(t, after, before.Mark(), records(7, 11, 20)))
+	wantExactly(t, cluster, 11, 20)
+}
+
+// What is at the mark may have been deleted by the topic's retention.
+func TestResumeAfterRetention(t *testing.T) {
+	cluster := start(t, 1)
+	before := dial(t, cluster, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	deliver(t, before, records(7, 11, 15))
+	deliver(t, before, records(7, 16, 18))
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	topic, part := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+	topic.Topic, part.Offset = logs, 15
+	topic.Partitions = append(topic.Partitions, part)
+	req.Topics = append(req.Topics, topic)
+	if _, err := before.client.Request(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	after := dial(t, cluster, Config{})
+	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 2 {
+		t.Errorf("left: got %d records, want 2", len(rest))
+	}
+}
+
+// Resume does not guess: what it cannot find out is an error.
+func TestResumeFails(t *testing.T) {
+	for _, key := range []kmsg.Key{kmsg.Metadata, kmsg.ListOffsets, kmsg.Fetch} {
+		cluster := start(t, 1)
+		before := dial(t, cluster, Config{})
+		deliver(t, before, records(7, 1, 15))
+		cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Topic: logs, Err: kerr.TopicAuthorizationFailed})
+		after := dial(t, cluster, Config{})
+		if n, err := after.Resume(t.Context(), nil, records(7, 11, 20)); n != 0 || !errors.Is(err, kerr.TopicAuthorizationFailed) {
+			t.Errorf("%s: got %d, %v", key.Name(), n, err)
+		}
+		if n, err := after.Resume(t.Context(), nil, records(7, 11, 20)); n != 5 || err != nil {
+			t.Errorf("%s, again: got %d, %v", key.Name(), n, err)
+		}
+	}
+}
+
+// A later process with the same transactional id shuts the earlier one out for good.
+func TestShutOut(t *testing.T) {
+	cluster := start(t, 1)
+	conf := Config{TransactionalID: "tx", Patience: 20 * time.Second}
+	before := dial(t, cluster, conf)
+	deliver(t, before, records(7, 1, 10))
+	after := dial(t, cluster, conf)
+	deliver(t, after, records(7, 11, 20))
+	cluster.Fault(kfake.Fault{ // as a broker does; kfake does not mind an old epoch
+		Keys: []kmsg.Key{kmsg.InitProducerID}, Err: kerr.ProducerFenced, TopLevel: true, Count: -1,
+		When: func(req kmsg.Request) bool {
+			r := req.(*kmsg.InitProducerIDRequest)
+			return r.ProducerID == after.taken.id && r.ProducerEpoch < after.taken.epoch
+		},
+	})
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if res, err := before.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, ErrFenced) {
+			t.Errorf("got %+v, %v; want ErrFenced", res, err)
+		}
+		cancel()
+	}
+	deliver(t, after, records(7, 21, 30))
+	wantExactly(t, cluster, 1, 30)
+}
+
+// Errors of the transaction's own requests are retried, and nothing comes twice, whether
+// the commit that was not answered had happened or not.
+func TestTransactionErrors(t *testing.T) {
+	for _, key := range []kmsg.Key{kmsg.InitProducerID, kmsg.AddPartitionsToTxn, kmsg.EndTxn, kmsg.Produce} {
+		for _, e := range []*kerr.Error{kerr.CoordinatorNotAvailable, kerr.NotCoordinator, kerr.ConcurrentTransactions, kerr.RequestTimedOut, kerr.UnknownServerError} {
+			cluster := start(t, 1)
+			d := dial(t, cluster, Config{TransactionalID: "tx"})
+			deliver(t, d, records(7, 1, 10))
+			cluster.Fault(
+				kfake.Fault{Keys: []kmsg.Key{key}, Err: e, Count: 2, TopLevel: key == kmsg.InitProducerID || key == kmsg.EndTxn},
+			)
+			deliver(t, d, records(7, 11, 20))
+			deliver(t, d, records(7, 21, 30))
+			wantExactly(t, cluster, 1, 30)
+		}
+	}
+}
