@@ -5,6 +5,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,59 @@ func TestCursorSlots(t *testing.T) {
 			if ok != (r.want > 0) || ok && seq != r.want {
 				t.Errorf("write %d: got position %d and %v, want %d", n, seq, ok, r.want)
 			}
+		}
+	}
+}
+
+func TestSlotRoundTrip(t *testing.T) {
+	long := bytes.Repeat([]byte{7}, maxMark)
+	for _, mark := range [][]byte{nil, {1}, long} {
+		slot := bytes.Repeat([]byte{0xff}, slotSize)
+		want := position{5, 6}
+		putSlot(slot, 9, want, mark)
+		if n, got, ok := readSlot(slot); !ok || n != 9 || got != want || !bytes.Equal(markIn(slot), mark) {
+			t.Errorf("got slot %d %+v, mark %x and %v, want 9 %+v and %x", n, got, markIn(slot), ok, want, mark)
+		}
+		for bit := range slotSize * 8 {
+			b := bytes.Clone(slot)
+			b[bit/8] ^= 1 << (bit % 8)
+			if _, _, ok := readSlot(b); ok {
+				t.Errorf("bit %d of a slot is not checked", bit)
+			}
+		}
+		for n := range slot {
+			if _, _, ok := readSlot(slot[:n]); ok {
+				t.Errorf("a slot of %d bytes is taken for whole", n)
+			}
+		}
+	}
+}
+
+// firstCursor is what version 1 wrote: one slot, with the number 40 of spool 5.
+func firstCursor() []byte {
+	b := make([]byte, firstSlotSize)
+	copy(b, magic)
+	le.PutUint32(b[8:], 1)
+	le.PutUint64(b[16:], 3)
+	le.PutUint64(b[24:], 5)
+	le.PutUint64(b[32:], 40)
+	le.PutUint32(b[60:], crc32.Update(0, castagnoli, b[:60]))
+	return b
+}
+
+// TestCursorOfVersion1 is read, in either place, and then written over in turns.
+func TestCursorOfVersion1(t *testing.T) {
+	for _, at := range []int{0, slotGap} {
+		d := &dir{fs: vfs.OS(), path: t.TempDir(), spool: 5}
+		must(t, os.WriteFile(filepath.Join(d.path, "c.cursor"), append(make([]byte, at), firstCursor()...), 0o600))
+		for n, want := range []uint64{40, 41, 42} {
+			c, seq, ok, err := openCursor(d, "c")
+			must(t, err)
+			if !ok || seq != want || n > 0 && string(c.mark) != "here" || n == 0 && c.mark != nil {
+				t.Errorf("at %d, time %d: got number %d, mark %q and %v, want %d", at, n, seq, c.mark, ok, want)
+			}
+			c.mark = []byte("here")
+			must(t, c.put(position{5, want + 1}), c.file.Close())
 		}
 	}
 }

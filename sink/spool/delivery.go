@@ -3,7 +3,7 @@
 package spool
 
 import (
-	"fmt"
+	"context"
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
@@ -33,6 +33,8 @@ type delivery struct {
 	name   string
 	dest   nib.Destination // nil: segments are unmapped, and kept
 	cursor *cursor         // nil in memory
+	marker Marker          // what dest can do, if there is a cursor
+	syncer MarkSyncer
 
 	// s.mu protects these.
 	cur        *link
@@ -54,6 +56,9 @@ type delivery struct {
 	out   []nib.Record // the batch as the destination has it
 	buf   []byte       // what the batch refers to
 	names map[string]string
+
+	resumer Resumer // nil: there is nothing to ask it for any more
+	begun   bool    // Deliver was called, or is going to be
 
 	wakeup chan struct{} // there may be something to do
 	urged  chan struct{} // somebody waits for it
@@ -258,15 +263,14 @@ func (d *delivery) deliver() {
 		for whole < len(rest) && rest[whole].Line != nil {
 			whole++
 		}
-		res, err := d.attempt(rest[:whole])
-		n := min(max(res.Accepted, 0), whole)
-		d.settleBatch(rest[:n], res.Rejected)
+		n, again, err := d.hand(rest[:whole])
 		rest = rest[n:]
-		if n == whole && err == nil {
+		switch {
+		case err == nil && (n == whole || again):
 			d.pause = 0
-			continue
+		default:
+			d.failed(n, err)
 		}
-		d.failed(n, err)
 	}
 	d.batch, d.buf = d.batch[:0], d.buf[:0]
 	if cap(d.buf) > batchBytes {
@@ -277,31 +281,40 @@ func (d *delivery) deliver() {
 	}
 }
 
-// attempt calls Deliver and survives what it does. The destination has the
-// records to itself meanwhile, so it gets copies, of which the bytes are one already.
-func (d *delivery) attempt(batch []nib.Record) (res nib.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nib.Result{}, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	d.s.mu.Lock()
-	d.attempts++
-	d.s.mu.Unlock()
-	d.out = append(d.out[:0], batch...)
-	return d.dest.Deliver(d.s.ctx, d.out)
+// hand makes one attempt, and settles n records. again says that the next one
+// follows whatever n is.
+func (d *delivery) hand(batch []nib.Record) (n int, again bool, err error) {
+	if d.resumer != nil && batch[0].Seq < d.s.opened {
+		n, err = d.resume(batch)
+		return n, true, err
+	}
+	if !d.begun {
+		d.begin()
+	}
+	var res nib.Result
+	err = d.try(batch, func(ctx context.Context) (err error) {
+		res, err = d.dest.Deliver(ctx, d.out)
+		return err
+	})
+	if n = min(max(res.Accepted, 0), len(batch)); n > 0 {
+		d.mark(true)
+		d.settleBatch(batch[:n], res.Rejected)
+	}
+	if d.syncer != nil && d.syncMark() {
+		again = true
+	}
+	return n, again, err
 }
 
-// failed counts an attempt that has not settled everything, and waits: twice as long as
-// the last time unless something was settled, and by chance up to half less,
-// so that many processes do not come back at once.
+// failed counts an attempt that has not settled everything, and waits, unless the
+// destination just takes part of a batch at a time.
 func (d *delivery) failed(settled int, err error) {
 	s := d.s
 	s.mu.Lock()
 	d.failures++
 	s.mu.Unlock()
 	if err == nil && settled > 0 {
-		return // it takes part of a batch at a time
+		return
 	}
 	if err == nil {
 		err = errNothing
@@ -310,16 +323,30 @@ func (d *delivery) failed(settled int, err error) {
 		return
 	}
 	s.report("deliver", err)
-	d.pause = min(max(2*d.pause, s.c.tick), longerPause)
 	if settled > 0 {
-		d.pause = s.c.tick
+		d.pause = 0
 	}
-	timer := time.NewTimer(d.pause/2 + time.Duration(rand.Int64N(int64(d.pause/2)+1)))
+	d.wait()
+}
+
+// wait waits before another attempt: twice as long as the last time, and by chance up to half
+// less, so that many processes do not come back at once. Flush and Close cut it
+// short, but for the first pause.
+func (d *delivery) wait() {
+	d.pause = min(max(2*d.pause, d.s.c.tick), longerPause)
+	least := d.s.c.tick / 2
+	timer := time.NewTimer(least)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-d.urged: // Flush or Close wants an attempt
-	case <-s.ctx.Done():
+	case <-d.s.ctx.Done():
+		return
+	}
+	timer.Reset(d.pause/2 + time.Duration(rand.Int64N(int64(d.pause/2)+1)) - least)
+	select {
+	case <-timer.C:
+	case <-d.urged:
+	case <-d.s.ctx.Done():
 	}
 }
 

@@ -18,8 +18,6 @@ const (
 	version    = 1
 	headerSize = 4096 // of a segment; the first record follows
 	recordHead = 48
-	slotSize   = 64
-	slotGap    = 512 // one sector for each slot of a cursor, so that no write touches both
 
 	minSegment = 64 << 10
 	maxSegment = 1 << 30 // lengths are 31 bits
@@ -226,29 +224,4 @@ func intern(names map[string]string, b []byte) string {
 	s := string(b)
 	names[s] = s
 	return s
-}
-
-// A position is what a cursor remembers: the spool, and the number of the first
-// record that its destination has not settled.
-type position struct {
-	spool, seq uint64
-}
-
-// putSlot makes a slot of a cursor. Of two valid slots the one with the higher
-// count is the younger.
-func putSlot(b []byte, count uint64, p position) {
-	copy(b, magic)
-	le.PutUint32(b[8:], version)
-	le.PutUint64(b[16:], count)
-	le.PutUint64(b[24:], p.spool)
-	le.PutUint64(b[32:], p.seq)
-	le.PutUint32(b[60:], crc32.Update(0, castagnoli, b[:60]))
-}
-
-func readSlot(b []byte) (count uint64, p position, ok bool) {
-	if len(b) < slotSize || string(b[:8]) != magic || le.Uint32(b[8:]) != version ||
-		le.Uint32(b[60:]) != crc32.Update(0, castagnoli, b[:60]) {
-		return 0, position{}, false
-	}
-	return le.Uint64(b[16:]), position{le.Uint64(b[24:]), le.Uint64(b[32:])}, true
 }

@@ -289,10 +289,8 @@ func (v *View) readCursor(d *dir, base string) (seq uint64, known bool) {
 	var youngest uint64
 	for i := range int64(2) {
 		b := make([]byte, slotSize)
-		if n, _ := f.ReadAt(b, i*slotGap); n < slotSize {
-			continue
-		}
-		if count, p, ok := readSlot(b); ok && count >= youngest {
+		n, _ := f.ReadAt(b, i*slotGap)
+		if count, p, ok := readSlot(b[:n]); ok && count >= youngest {
 			youngest, seq, known = count, p.seq, p.spool == v.ID
 		}
 	}

@@ -29,6 +29,9 @@ func (s *Sink) recover(path string) (first start, err error) {
 			s.release()
 			return start{}, err
 		}
+		d.marker, _ = d.dest.(Marker)
+		d.resumer, _ = d.dest.(Resumer)
+		d.syncer, _ = d.dest.(MarkSyncer)
 		switch {
 		case len(old) > 0 && (!ok || d.settled < old[0].first):
 			d.settled = old[0].first // what was before is gone with its segment
