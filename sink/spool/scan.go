@@ -2,6 +2,8 @@
 
 package spool
 
+import "bytes"
+
 // A scanner reads the records of a segment that nobody writes to any more, and
 // finds out what is missing. It changes nothing.
 type scanner struct {
@@ -18,6 +20,8 @@ type gap struct {
 	numbers uint64 // how many numbers are missing
 	damaged bool   // something was committed there that is not what was written
 }
+
+var zeros [512]byte
 
 // newScanner begins at the first record.
 func newScanner(b []byte, id identity, first uint64) *scanner {
@@ -47,6 +51,9 @@ func (s *scanner) next() (rec []byte, g gap, ok bool) {
 		switch {
 		case w == 0: // free, or claimed: whoever claims without a mark has written nothing
 			s.at += 8
+			for s.at+len(zeros) <= len(s.b) && bytes.Equal(s.b[s.at:s.at+len(zeros)], zeros[:]) {
+				s.at += len(zeros) // a start waits until the free rest of a segment is looked through
+			}
 		case !lost && w>>32 == 0 && claim >= recordHead && align(claim) <= len(s.b)-s.at:
 			s.at += align(claim)
 		default:
