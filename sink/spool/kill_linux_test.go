@@ -34,7 +34,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childDir) == "" {
 		os.Exit(m.Run())
 	}
-	if err := logUntilKilled(); err != nil {
+	child := logUntilKilled
+	if os.Getenv(childBoot) != "" {
+		child = logUntilCut
+	}
+	if err := child(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// childBoot makes the child one whose power is cut: it says which run of the system
+// it takes this for. It tells of the watermark on standard output.
+const childBoot = "NIB_SPOOL_BOOT"
+
+// logUntilCut logs without a destination, and tells twice a millisecond which numbers are
+// synced: the first one of the process, and the first one that is not.
+func logUntilCut() error {
+	boot, err := strconv.ParseUint(os.Getenv(childBoot), 10, 64)
+	if err != nil {
+		return err
+	}
+	access := []Access{Mapped, Written}[boot%2]
+	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: minSegment, Size: 8 << 20, Access: access, boot: boot,
+		SyncDelay: time.Duration(1+boot%10) * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		_ = s.WriteRecord(record(nib.LevelInfo, n, 30+n%500)) // one that is dropped has no number
+		if n%20 == 0 {
+			time.Sleep(500 * time.Microsecond)
+			out := binary.LittleEndian.AppendUint64(nil, s.opened)
+			if _, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(out, s.Synced())); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// loopFS mounts a file system of its own at dir, which is made in the file image if that does
+// not exist.
+func loopFS(t *testing.T, image, dir string) {
+	t.Helper()
+	if _, err := os.Stat(image); err != nil {
+		f, err := os.Create(image)
+		must(t, err, f.Truncate(32<<20), f.Close())
+		if out, err := exec.Command("mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
+			t.Skipf("cannot make a file system: %v: %s", err, out)
+		}
+	}
+	if out, err := exec.Command("mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
+		t.Skipf("cannot mount a file system: %v: %s", err, out)
+	}
+}
+
+func unmount(dir string) error {
+	err := syscall.Unmount(dir, 0)
+	if errors.Is(err, syscall.EBUSY) {
+		err = fmt.Errorf("%w: a descriptor was left open", err)
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+	return err
+}
+
+// TestE2EPowerCut takes the power from a real file system while lines are logged. What
+// was under the watermark is there when it is mounted again, and the spool opens.
+func TestE2EPowerCut(t *testing.T) {
+	cuts := map[string]int{"short": 10, "full": 500}[os.Getenv("NIB_E2E")]
+	if cuts == 0 || testing.Short() {
+		cuts = 3
+	}
+	base, seed := t.TempDir(), rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	image, dir := filepath.Join(base, "image"), filepath.Join(base, "mounted")
+	must(t, os.Mkdir(dir, 0o700))
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+	var promised, there uint64
+	for cut := range cuts {
+		loopFS(t, image, dir)
+		first, synced := cutOnce(t, dir, cut+1, time.Duration(5+rng.IntN(40))*time.Millisecond)
+		must(t, unmount(dir))
+		loopFS(t, image, dir)
+		promised += synced - first
+		there += checkSynced(t, filepath.Join(dir, "spool"), first, synced)
+		must(t, unmount(dir))
+		if t.Failed() {
+			t.Fatalf("cut %d of %d, seed %d", cut, cuts, seed)
+		}
+	}
+	t.Logf("%d cuts, seed %d: %d lines were under the watermark, 0 of them lost; %d arrived", cuts, seed, promised, there)
+	if promised == 0 {
+		t.Error("nothing was promised")
+	}
+}
+
+// cutOnce lets a child log for a while, cuts the power and ends it.
+func cutOnce(t *testing.T, dir string, boot int, after time.Duration) (first, synced uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+filepath.Join(dir, "spool"), childBoot+"="+strconv.Itoa(boot))
+	out, err := cmd.StdoutPipe()
+	must(t, err, cmd.Start())
+	in := bufio.NewReader(out)
+	var words [16]byte
+	var cut <-chan time.Time
+	powered := true
+	for {
+		if _, err := io.ReadFull(in, words[:]); err != nil {
+			break
+		}
+		if cut == nil {
+			cut = time.After(after)
+		}
+		if powered { // a sync that is under way when it goes may return without an error
+			first, synced = binary.LittleEndian.Uint64(words[:8]), binary.LittleEndian.Uint64(words[8:])
+		}
+		select {
+		case <-cut:
+			if powered {
+				must(t, cutPower(dir))
+				powered, cut = false, time.After(5*time.Millisecond)
+			} else {
+				must(t, cmd.Process.Kill())
+			}
+		default:
+		}
+	}
+	_ = cmd.Wait() // it was killed
+	if powered {
+		t.Fatalf("the child ended by %v", cmd.ProcessState)
+	}
+	return first, synced
+}
+
+// checkSynced opens the spool and returns how many records it delivers. Those in
+// [first, synced) are among them.
+func checkSynced(t *testing.T, dir string, first, synced uint64) uint64 {
+	t.Helper()
+	f := &far{}
+	s, err := Open(dir, f, Config{SegmentSize: minSegment, Size: 8 << 20, boot: 1 << 40})
+	if err != nil {
+		t.Fatalf("Open refuses: %v", err)
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	checkIdentity(t, s)
+	has := map[uint64]bool{}
+	for _, seq := range f.seqs {
+		has[seq] = true
+	}
+	for seq := first; seq < synced; seq++ {
+		if !has[seq] {
+			t.Errorf("record %d of [%d, %d) is lost", seq, first, synced)
+			break
+		}
+	}
+	return uint64(len(f.seqs))
+}
