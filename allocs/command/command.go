@@ -90,6 +90,10 @@ func New() *cobra.Command {
 		if cache, err := os.UserCacheDir(); err == nil {
 			o.Cache = filepath.Join(cache, "nib-allocs")
 		}
+		if os.Getenv("ALLOCS_TRACE") != "" {
+			began := time.Now()
+			o.Progress = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Since(began).Round(time.Millisecond), what) }
+		}
 		r, err := check.Run(cmd.Context(), o)
 		if err != nil {
 			return err

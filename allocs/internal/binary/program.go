@@ -3,6 +3,7 @@
 package binary
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +18,9 @@ type Program struct {
 
 	mu      sync.Mutex
 	decoded map[uint64]*Func
+
+	starts     sync.Once
+	literalsAt map[string][]int // "file:line" → indexes of im.symbols of function literals
 }
 
 // Func is a function as it was compiled.
@@ -93,6 +97,31 @@ func (p *Program) Lookup(name string) []*Func {
 	}
 	return out
 }
+
+// Literals returns the function literals that start on a line.
+func (p *Program) Literals(file string, line int) []*Func {
+	p.starts.Do(func() {
+		p.literalsAt = map[string][]int{}
+		for i, s := range p.im.symbols {
+			if !literal.MatchString(s.name) {
+				continue
+			}
+			if r, ok := p.lines.find(s.addr); ok && r.entry == s.addr {
+				key := fmt.Sprintf("%s:%d", p.lines.file(r, s.addr), p.lines.field(r, fieldStart))
+				p.literalsAt[key] = append(p.literalsAt[key], i)
+			}
+		}
+	})
+	var out []*Func
+	for _, i := range p.literalsAt[fmt.Sprintf("%s:%d", file, line)] {
+		out = append(out, p.decode(p.im.symbols[i]))
+	}
+	return out
+}
+
+// literal matches the names of function literals: F.func1, F.func1.2,
+// F.gowrap1, and the "-range1" bodies of loops over functions.
+var literal = regexp.MustCompile(`\.(func\d+|gowrap\d+|deferwrap\d+|\d+)$|-range\d+$`)
 
 // Names calls f with every normalised name of a function.
 func (p *Program) Names(f func(name string)) {

@@ -18,10 +18,12 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/edges"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/runs"
+	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -92,7 +94,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if len(set.Roots) == 0 {
 		return nil, ErrNoRoots
 	}
-	s := &session{Options: o, work: work, report: r, src: src}
+	s := &session{Options: o, work: work, report: r, src: src, files: source.New()}
 	for _, tc := range tcs {
 		began := time.Now()
 		t, err := s.toolchain(ctx, tc)
@@ -133,6 +135,8 @@ type session struct {
 	work   string
 	report *Report
 	src    *load.Source
+	files  *source.Files
+	edges  *edges.Table
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -167,9 +171,11 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
-		Resolve:  func(string, binary.Frame) ([]string, bool) { return nil, false },
-		Cold:     func(binary.Frame) string { return "" },
+		Cold:     func(f binary.Frame) string { return s.files.Cold(f.File, f.Line) },
 		Waived:   s.waived,
+	}
+	if in.Resolve, err = s.resolver(ctx, tc, say); err != nil {
+		return nil, err
 	}
 	say("linking")
 	if in.Programs, err = s.programs(ctx, tc, own, work); err != nil {

@@ -7,7 +7,7 @@
 // sees. It runs each benchmark for n and for 2n iterations and takes the
 // difference, site by site, so what happens once (set-up, warm-up, the testing
 // package itself) cancels out exactly and the count of an operation is a
-// fraction, not a number rounded down. The least of several such windows is
+// fraction, not a number rounded down. The least of up to five such windows is
 // taken, as what other goroutines do can only add.
 package runs
 
@@ -43,11 +43,8 @@ type allocsCount struct{ objects, bytes int64 }
 
 type allocsProfile map[[32]uintptr]allocsCount
 
-func allocsSnapshot() (allocsProfile, uint64) {
-	var m allocsRuntime.MemStats
-	allocsRuntime.ReadMemStats(&m)
-	allocsRuntime.GC()
-	allocsRuntime.GC()
+func allocsSnapshot() allocsProfile {
+	allocsRuntime.GC() // it also publishes the profile up to here
 	var records []allocsRuntime.MemProfileRecord
 	for n, ok := allocsRuntime.MemProfile(nil, true); !ok; {
 		records = make([]allocsRuntime.MemProfileRecord, n+64)
@@ -60,24 +57,31 @@ func allocsSnapshot() (allocsProfile, uint64) {
 		c := p[records[i].Stack0]
 		p[records[i].Stack0] = allocsCount{c.objects + records[i].AllocObjects, c.bytes + records[i].AllocBytes}
 	}
-	return p, m.Mallocs
+	return p
 }
 
+// allocsLast is the state after the last window: the next one starts there.
+var allocsLast allocsProfile
+
 // allocsWindow returns what a run adds to every stack and to the total.
-func allocsWindow(run func(n int), n int) (allocsProfile, int64) {
-	before, mallocs := allocsSnapshot()
-	run(n)
+func allocsWindow(run func(n int) allocsTime.Duration, n int) (allocsProfile, int64, allocsTime.Duration) {
+	if allocsLast == nil {
+		allocsLast = allocsSnapshot()
+	}
 	var m allocsRuntime.MemStats
 	allocsRuntime.ReadMemStats(&m)
-	after, _ := allocsSnapshot()
-	for stack, c := range before {
-		if a := after[stack]; a == c {
-			delete(after, stack)
-		} else {
-			after[stack] = allocsCount{a.objects - c.objects, a.bytes - c.bytes}
+	mallocs := m.Mallocs
+	took := run(n)
+	allocsRuntime.ReadMemStats(&m)
+	after := allocsSnapshot()
+	added := allocsProfile{}
+	for stack, a := range after {
+		if c := allocsLast[stack]; a != c {
+			added[stack] = allocsCount{a.objects - c.objects, a.bytes - c.bytes}
 		}
 	}
-	return after, int64(m.Mallocs - mallocs)
+	allocsLast = after
+	return added, int64(m.Mallocs - mallocs), took
 }
 
 type allocsFrame struct {
@@ -99,14 +103,12 @@ type allocsResult struct {
 	Sites   []allocsSite
 }
 
-func allocsMeasure(name string, run func(n int), most int) allocsResult {
-	const windows = 3
-	began := allocsTime.Now()
-	first, _ := allocsWindow(run, 1)
-	took := allocsTime.Since(began)
+func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) allocsResult {
+	const windows = 5
+	first, _, took := allocsWindow(run, 1)
 	n := most
 	if budget, _ := allocsStrconv.Atoi(allocsOS.Getenv("` + budgetEnv + `")); budget > 0 {
-		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * (took/2 + 1))); fit < n {
+		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * (took + 1))); fit < n {
 			n = fit
 		}
 	}
@@ -114,38 +116,46 @@ func allocsMeasure(name string, run func(n int), most int) allocsResult {
 		n = 2
 	}
 	r := allocsResult{Name: name, N: n}
-	type rate struct{ objects, bytes float64 }
-	least, totals := map[[32]uintptr]rate{}, map[[32]uintptr]float64{}
+	// What others do can only add, so the least of each kind of window is the
+	// truest; a site that was not seen in one of them has none.
+	totals := map[[32]uintptr]float64{}
 	for stack, c := range first {
 		totals[stack] += float64(c.objects)
 	}
-	for w := 0; w < windows; w++ {
-		short, shortAll := allocsWindow(run, n)
-		long, longAll := allocsWindow(run, 2*n)
-		if all := float64(longAll-shortAll) / float64(n); w == 0 || all < r.PerOp {
-			r.PerOp = all
-		}
-		now := map[[32]uintptr]rate{}
-		for stack, c := range long {
-			s := short[stack]
-			now[stack] = rate{float64(c.objects-s.objects) / float64(n), float64(c.bytes-s.bytes) / float64(n)}
-			totals[stack] += float64(c.objects)
-		}
-		for stack, c := range short {
-			totals[stack] += float64(c.objects)
-		}
-		if w == 0 {
-			least = now
-			continue
-		}
-		for stack, l := range least {
-			if x := now[stack]; x.objects < l.objects {
-				least[stack] = x
+	least := func(n int) (allocsProfile, int64) {
+		var sites allocsProfile
+		var all int64
+		for w := 0; w < windows; w++ {
+			p, total, _ := allocsWindow(run, n)
+			for stack, c := range p {
+				totals[stack] += float64(c.objects)
+			}
+			if w == 0 {
+				sites, all = p, total
+				continue
+			}
+			same := total == all
+			if total < all {
+				all = total
+			}
+			for stack, c := range sites {
+				if now := p[stack]; now.objects < c.objects {
+					sites[stack] = now
+				}
+			}
+			if same {
+				break // twice the same: nothing else ran
 			}
 		}
+		return sites, all
 	}
+	short, shortAll := least(n)
+	long, longAll := least(2 * n)
+	r.PerOp = float64(longAll-shortAll) / float64(n)
 	for stack, total := range totals {
-		s := allocsSite{PerOp: least[stack].objects, Bytes: least[stack].bytes, Total: total}
+		s := allocsSite{Total: total}
+		s.PerOp = float64(long[stack].objects-short[stack].objects) / float64(n)
+		s.Bytes = float64(long[stack].bytes-short[stack].bytes) / float64(n)
 		depth := 0
 		for depth < len(stack) && stack[depth] != 0 {
 			depth++
@@ -179,9 +189,10 @@ func {{.Entry}}(t *allocsTesting.T) {
 	_ = report
 {{range .Benchmarks}}	if only.MatchString({{printf "%q" .}}) {
 		var last allocsTesting.BenchmarkResult
-		r := allocsMeasure({{printf "%q" .}}, func(n int) {
+		r := allocsMeasure({{printf "%q" .}}, func(n int) allocsTime.Duration {
 			allocsFlag.Set("test.benchtime", allocsStrconv.Itoa(n)+"x")
 			last = allocsTesting.Benchmark({{.}})
+			return last.T
 		}, 200)
 		if last.N == 0 {
 			r.Failed = "the benchmark failed or was skipped"
@@ -190,12 +201,14 @@ func {{.Entry}}(t *allocsTesting.T) {
 	}
 {{end}}{{range .Tests}}	if only.MatchString({{printf "%q" .}}) {
 		failed := ""
-		r := allocsMeasure({{printf "%q" .}}, func(n int) {
+		r := allocsMeasure({{printf "%q" .}}, func(n int) allocsTime.Duration {
+			began := allocsTime.Now()
 			for i := 0; i < n; i++ {
 				if !t.Run({{printf "%q" .}}, {{.}}) {
 					failed = "the test failed"
 				}
 			}
+			return allocsTime.Since(began)
 		}, 5)
 		r.Failed = failed
 		report(r)

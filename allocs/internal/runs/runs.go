@@ -187,6 +187,7 @@ func decode(name string) ([]Result, error) {
 		} else if err != nil {
 			return nil, err
 		}
+		r.correct()
 		out = append(out, r)
 	}
 }

@@ -34,9 +34,9 @@ type Dynamic struct {
 	Reach Reach
 }
 
-// Resolve returns the functions that a dynamic call may reach; ok is false
-// when that is not known.
-type Resolve func(caller string, at binary.Frame) (names []string, ok bool)
+// Resolve returns the functions of a program that a dynamic call may reach; ok
+// is false when that is not known.
+type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok bool)
 
 // Coldness tells why a source line is not part of steady work, or "".
 type Coldness func(f binary.Frame) string
@@ -138,6 +138,9 @@ func (w *walker) call(s step, c *binary.Call) {
 	}
 	if reach < Rarely {
 		for _, f := range c.Stack {
+			if s.own != nil && s.own(f) {
+				break // the log call itself may be in an error branch
+			}
 			if reason := w.cold(f); reason != "" {
 				reach, why = Rarely, reason
 				break
@@ -174,24 +177,31 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
 }
 
+// tooMany callees say that the analysis knows no more than the type: following
+// them all would report what has nothing to do with the root.
+const tooMany = 8
+
 // indirect follows a call through an interface or a function value.
 func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
-	names, ok := w.resolve(s.f.Name, c.Stack[0])
-	if !ok {
+	if c.Stack[0].Func == "sync.(*Pool).Get" {
+		// Its New: what it makes belongs to the pool, and is cold. Runs show
+		// which one it is; the analysis would name those of all pools.
+		return
+	}
+	fs, ok := w.resolve(s.program, c.Stack[0])
+	if !ok || len(fs) > tooMany {
 		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
 		return
 	}
-	if len(names) > 1 && reach < Maybe {
+	if len(fs) > 1 && reach < Maybe {
 		reach = Maybe // one of several
 	}
-	for _, name := range names {
-		for _, f := range s.program.Lookup(name) {
-			r, y := reach, why
-			if reason := coldFunction(name); reason != "" && r < Rarely {
-				r, y = Rarely, reason
-			}
-			w.descend(s, c, f, r, y)
+	for _, f := range fs {
+		r, y := reach, why
+		if reason := coldFunction(f.Name); reason != "" && r < Rarely {
+			r, y = Rarely, reason
 		}
+		w.descend(s, c, f, r, y)
 	}
 }
 

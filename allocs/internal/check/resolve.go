@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/edges"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// resolver returns the function that finds the callees of dynamic calls. The
+// analysis is done for the toolchain that is in use, once.
+func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, say func(string)) (verdict.Resolve, error) {
+	if s.edges == nil {
+		host, err := toolchain.Find(ctx, s.Dir, "", "")
+		if err != nil {
+			return nil, err
+		}
+		say("following dynamic calls")
+		key, err := s.programKey(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		s.edges, err = edges.Build(ctx, edges.Config{Dir: s.Dir, Patterns: s.Patterns, GOROOT: host.GOROOT, Version: host.Version, Cache: s.Cache, Key: key})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, bool) {
+		callees, ok := s.edges.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
+		if !ok {
+			return nil, false
+		}
+		var out []*binary.Func
+		for _, c := range callees {
+			if c.Name != "" {
+				out = append(out, p.Lookup(c.Name)...)
+			} else {
+				out = append(out, p.Literals(strings.Replace(c.File, "$GOROOT", tc.GOROOT, 1), c.Line)...)
+			}
+		}
+		return out, true
+	}, nil
+}
+
+// programKey changes when any package of the program, tests included, does.
+func (s *session) programKey(ctx context.Context, tc *toolchain.Toolchain) (string, error) {
+	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-deps", "-test", "-export"}, s.Patterns)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, p := range pkgs {
+		h.Write([]byte(p.ImportPath + "\x00" + p.BuildID + "\x00"))
+	}
+	h.Write([]byte(strings.Join(s.Patterns, "\x00")))
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

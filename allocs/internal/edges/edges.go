@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package edges finds the callees that the machine code does not name: those
+// of calls through interfaces and function values.
+//
+// It uses variable type analysis, which follows the types and functions that
+// can flow to a call. On the same program it finds one callee where class
+// hierarchy analysis finds dozens. It looks at the source, so it is done once
+// for all toolchains, and its answer is kept until a source file changes.
+package edges
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/callgraph"
+	"golang.org/x/tools/go/callgraph/cha"
+	"golang.org/x/tools/go/callgraph/vta"
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// Callee is a function that a dynamic call can reach.
+type Callee struct {
+	Name string `json:"n,omitempty"` // run-time spelling; "" for a function literal
+	File string `json:"f,omitempty"` // of a function literal
+	Line int    `json:"l,omitempty"`
+}
+
+// Table has the callees of dynamic calls.
+type Table struct {
+	// Lines is by "file:line" of the call; files of the standard library are
+	// below "$GOROOT".
+	Lines map[string][]Callee `json:"lines"`
+	// Funcs is by the name of the calling function, for a standard library
+	// of another release, where lines differ.
+	Funcs map[string][]Callee `json:"funcs"`
+	// Version is the release whose standard library Lines is about.
+	Version string `json:"version"`
+}
+
+// goroot stands for the directory of the standard library.
+const goroot = "$GOROOT"
+
+// Key is the form of a place in Lines.
+func Key(file string, line int, root string) string {
+	return fmt.Sprintf("%s:%d", inRoot(file, root), line)
+}
+
+func inRoot(file, root string) string {
+	if rest, ok := strings.CutPrefix(file, root+string(filepath.Separator)); ok && root != "" {
+		return goroot + "/" + filepath.ToSlash(rest)
+	}
+	return file
+}
+
+// At returns what a call at the place can reach; ok is false when the call is
+// not known.
+func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, ok bool) {
+	key := Key(file, line, root)
+	if !strings.HasPrefix(key, goroot) || version == t.Version {
+		callees, ok = t.Lines[key]
+		return callees, ok
+	}
+	callees, ok = t.Funcs[caller]
+	return callees, ok
+}
+
+// Config says which module is looked at.
+type Config struct {
+	Dir      string
+	Patterns []string
+	GOROOT   string
+	Version  string
+	Cache    string // directory; "" keeps nothing
+	Key      string // changes when any source file of the program does
+}
+
+// Build returns the table, from the cache if it is there.
+func Build(ctx context.Context, c Config) (*Table, error) {
+	name := ""
+	if c.Cache != "" && c.Key != "" {
+		sum := sha256.Sum256([]byte("edges-2\x00" + c.Dir + "\x00" + c.Key))
+		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
+		if text, err := os.ReadFile(name); err == nil {
+			t := new(Table)
+			if json.Unmarshal(text, t) == nil {
+				return t, nil
+			}
+		}
+	}
+	t, err := analyse(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if text, err := json.Marshal(t); name != "" && err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
+		if f, err := os.CreateTemp(filepath.Dir(name), ".new-*"); err == nil {
+			_, werr := f.Write(text)
+			if f.Close() != nil || werr != nil || os.Rename(f.Name(), name) != nil {
+				os.Remove(f.Name())
+			}
+		}
+	}
+	return t, nil
+}
+
+func analyse(ctx context.Context, c Config) (*Table, error) {
+	pkgs, err := packages.Load(&packages.Config{
+		Context: ctx, Dir: c.Dir, Tests: true,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
+			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule,
+	}, c.Patterns...)
+	if err != nil {
+		return nil, err
+	}
+	prog, _ := ssautil.AllPackages(pkgs, ssa.InstantiateGenerics)
+	prog.Build()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	graph := vta.CallGraph(ssautil.AllFunctions(prog), cha.CallGraph(prog))
+	t := &Table{Lines: map[string][]Callee{}, Funcs: map[string][]Callee{}, Version: c.Version}
+	for fn, node := range graph.Nodes {
+		if fn != nil && fn.Synthetic == "" || fn != nil && fn.Origin() != nil {
+			t.calls(c, prog.Fset, fn, node)
+		}
+	}
+	tidy(t.Lines)
+	tidy(t.Funcs)
+	return t, nil
+}
+
+// calls adds the dynamic calls of a function. A call that nothing can flow to
+// has an entry too, an empty one: it is known.
+func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *callgraph.Node) {
+	caller := Name(fn)
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			site, ok := in.(ssa.CallInstruction)
+			if !ok || site.Common().StaticCallee() != nil {
+				continue
+			}
+			if _, builtin := site.Common().Value.(*ssa.Builtin); builtin {
+				continue
+			}
+			at := fset.Position(site.Pos())
+			key := Key(at.Filename, at.Line, c.GOROOT)
+			if t.Lines[key] == nil {
+				t.Lines[key] = []Callee{}
+			}
+			if t.Funcs[caller] == nil {
+				t.Funcs[caller] = []Callee{}
+			}
+			for _, e := range node.Out {
+				if e.Site != site {
+					continue
+				}
+				for _, to := range targets(e.Callee, 0) {
+					callee := describe(c, fset, to)
+					t.Lines[key] = append(t.Lines[key], callee)
+					t.Funcs[caller] = append(t.Funcs[caller], callee)
+				}
+			}
+		}
+	}
+}
+
+// targets sees through the wrappers that the analysis puts between a call and
+// a method.
+func targets(n *callgraph.Node, depth int) []*ssa.Function {
+	if n.Func.Synthetic == "" || n.Func.Origin() != nil || depth > 4 {
+		return []*ssa.Function{n.Func}
+	}
+	var out []*ssa.Function
+	for _, e := range n.Out {
+		out = append(out, targets(e.Callee, depth+1)...)
+	}
+	return out
+}
+
+func describe(c Config, fset *token.FileSet, fn *ssa.Function) Callee {
+	if fn.Parent() != nil {
+		at := fset.Position(fn.Pos())
+		return Callee{File: inRoot(at.Filename, c.GOROOT), Line: at.Line}
+	}
+	return Callee{Name: Name(fn)}
+}
+
+// Name is the run-time spelling of a function; that of a function literal is
+// the spelling of the function it is in.
+func Name(fn *ssa.Function) string {
+	for fn.Parent() != nil {
+		fn = fn.Parent()
+	}
+	if fn.Origin() != nil {
+		fn = fn.Origin()
+	}
+	obj, ok := fn.Object().(*types.Func)
+	if !ok || obj.Pkg() == nil {
+		return fn.RelString(nil)
+	}
+	path := obj.Pkg().Path()
+	if obj.Pkg().Name() == "main" {
+		path = "main"
+	}
+	sig := obj.Signature()
+	name := obj.Name()
+	if sig.TypeParams().Len() > 0 {
+		name += "[...]"
+	}
+	if sig.Recv() == nil {
+		return path + "." + name
+	}
+	t := sig.Recv().Type()
+	p, star := t.(*types.Pointer)
+	if star {
+		t = p.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return path + "." + name
+	}
+	recv := named.Obj().Name()
+	if named.TypeParams().Len() > 0 || named.TypeArgs().Len() > 0 {
+		recv += "[...]"
+	}
+	if star {
+		recv = "(*" + recv + ")"
+	}
+	return path + "." + recv + "." + name
+}
+
+// tidy sorts the callees and drops doubles, so that the table is the same
+// each time.
+func tidy(m map[string][]Callee) {
+	for k, list := range m {
+		sort.Slice(list, func(i, j int) bool {
+			a, b := list[i], list[j]
+			if a.Name != b.Name {
+				return a.Name < b.Name
+			}
+			if a.File != b.File {
+				return a.File < b.File
+			}
+			return a.Line < b.Line
+		})
+		n := 0
+		for i, c := range list {
+			if i == 0 || c != list[n-1] {
+				list[n] = c
+				n++
+			}
+		}
+		m[k] = list[:n]
+	}
+}

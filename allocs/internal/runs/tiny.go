@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"math"
+	"strings"
+)
+
+// tinyBlock is the size of the block that the runtime packs objects without
+// pointers into when they are smaller. Its profile sees the block, not the
+// objects, so it counts boxed integers by half.
+const tinyBlock = 16
+
+// correct brings the counts of the smallest objects up to the exact total,
+// which the runtime counts object by object.
+func (r *Result) correct() {
+	excess := r.PerOp
+	var tiny []*Site
+	sum := 0.0
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		if s.own() {
+			continue
+		}
+		excess -= s.PerOp
+		if s.PerOp > 0 && math.Abs(s.Bytes/s.PerOp-tinyBlock) < 0.1 && math.Abs(s.PerOp-math.Round(s.PerOp)) > 0.02 {
+			tiny = append(tiny, s)
+			sum += s.PerOp
+		}
+	}
+	const noise = 0.05
+	if excess < noise || len(tiny) == 0 {
+		return
+	}
+	for _, s := range tiny {
+		s.PerOp += excess * s.PerOp / sum
+	}
+}
+
+// own tells whether the stack is of the file that measures, not of what is
+// measured.
+func (s *Site) own() bool {
+	for _, f := range s.Stack {
+		if strings.HasSuffix(f.Func, ".allocsSnapshot") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package source answers questions about a line from the syntax alone: what
+// is written there, and whether it is only reached when something is wrong or
+// for the first time. It parses files when they are asked for: those of the
+// module, of its dependencies and of the standard library alike.
+package source
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"strings"
+	"sync"
+)
+
+// Files parses files, each once. It may be used by several goroutines.
+type Files struct {
+	mu    sync.Mutex
+	files map[string]*file
+}
+
+type file struct {
+	fset  *token.FileSet
+	ast   *ast.File
+	text  [][]byte
+	spans []span
+}
+
+// span is a range of lines that are not part of steady work.
+type span struct {
+	from, to int
+	why      string
+}
+
+// New returns an empty set.
+func New() *Files { return &Files{files: map[string]*file{}} }
+
+func (fs *Files) get(name string) *file {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f, ok := fs.files[name]; ok {
+		return f
+	}
+	fs.files[name] = nil
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	f := &file{fset: token.NewFileSet(), text: bytes.Split(text, []byte("\n"))}
+	if f.ast, err = parser.ParseFile(f.fset, name, text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
+		return nil
+	}
+	f.findSpans()
+	fs.files[name] = f
+	return f
+}
+
+// Line returns the text of a line without the space around it, or "".
+func (fs *Files) Line(name string, line int) string {
+	f := fs.get(name)
+	if f == nil || line < 1 || line > len(f.text) {
+		return ""
+	}
+	return strings.TrimSpace(string(f.text[line-1]))
+}
+
+// Lines returns the lines from first to last.
+func (fs *Files) Lines(name string, first, last int) []string {
+	f := fs.get(name)
+	if f == nil {
+		return nil
+	}
+	var out []string
+	for n := max(first, 1); n <= last && n <= len(f.text); n++ {
+		out = append(out, string(f.text[n-1]))
+	}
+	return out
+}
+
+// Cold tells why the line is not part of steady work, or "".
+func (fs *Files) Cold(name string, line int) string {
+	f := fs.get(name)
+	if f == nil {
+		return ""
+	}
+	for _, s := range f.spans {
+		if line >= s.from && line <= s.to {
+			return s.why
+		}
+	}
+	return ""
+}
+
+// Statement returns the source of the innermost simple statement on a line, on
+// one line. Keys of the baseline are made of it, so moving code and changing
+// its layout changes no key.
+func (fs *Files) Statement(name string, line int) string {
+	f := fs.get(name)
+	if f == nil {
+		return ""
+	}
+	var best ast.Node
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if n == nil || f.line(n.Pos()) > line || f.line(n.End()) < line {
+			return false
+		}
+		switch n.(type) {
+		case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.ValueSpec, *ast.CallExpr:
+			if _, call := n.(*ast.CallExpr); !call || best == nil || f.line(n.Pos()) == line {
+				best = n
+			}
+		}
+		return true
+	})
+	if best == nil {
+		return fs.Line(name, line)
+	}
+	var b bytes.Buffer
+	if printer.Fprint(&b, f.fset, best) != nil {
+		return fs.Line(name, line)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func (f *file) line(p token.Pos) int { return f.fset.Position(p).Line }
