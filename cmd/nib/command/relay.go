@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,10 +16,11 @@ import (
 	"github.com/nib-log/nib/cmd/nib/relay"
 	"github.com/nib-log/nib/cmd/nib/target"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 func newRelay() *cobra.Command {
-	var to string
+	var to []string
 	c := relay.Config{Poll: time.Second}
 	cmd := &cobra.Command{
 		Use:   "relay DIR --to TARGET",
@@ -30,8 +32,8 @@ directory of a spool, or one that has spools in it, or in the directories in it.
 A spool that a process has open is left to it. Any other one is taken after --grace, delivered, and
 given back; also when the destination accepts nothing for --patience, so that a
 service that starts meanwhile can have it. What was delivered by the dead process is not
-delivered again if the target is the one that it had and --name is the name that it
-had there.
+delivered again if the target is the one that it had and has the name that it had there. What the
+spool keeps for destinations that are not given stays.
 
 Targets:
 ` + target.Help + `
@@ -40,7 +42,7 @@ Exit codes: 0 nothing is left, 1 the relay could not do its work, 2 lines were r
 damaged, 3 lines are still pending.`,
 		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
   nib relay /var/spool --to relp://logs.example.org:2514
-  nib relay /var/spool --to kafka://kafka-0:9092,kafka-1:9092/logs --name kafka --grace 30s`,
+  nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			c.Root = dirs[0]
@@ -49,8 +51,7 @@ damaged, 3 lines are still pending.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&to, "to", "", "`target` to deliver to")
-	f.StringVar(&c.Name, "name", "", "`name` that the destination has in the spools (default: the only one there is)")
+	f.StringArrayVar(&to, "to", nil, "`target` to deliver to, or NAME=TARGET with the name of the destination in the spools (default: the only one there is); may be given several times")
 	f.BoolVar(&c.Once, "once", false, "end when what is there is delivered")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must be nobody's before it is taken")
 	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing")
@@ -69,15 +70,20 @@ func teller(w io.Writer) func(dir, format string, values ...any) {
 	}
 }
 
-func runRelay(ctx context.Context, w io.Writer, to string, c relay.Config) error {
+func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config) error {
 	if c.Grace < 0 || c.Patience <= 0 || c.Progress <= 0 {
 		return errors.New("--grace, --patience and --progress must not be negative, and the last two not 0")
 	}
-	t, err := target.Parse(to)
-	if err != nil {
-		return err
+	for _, text := range to {
+		t, err := relayTarget(text)
+		if err != nil {
+			return err
+		}
+		if t.Name == "" && len(to) > 1 {
+			return fmt.Errorf("--to %s: with several targets each needs a name: --to NAME=TARGET", text)
+		}
+		c.Targets = append(c.Targets, t)
 	}
-	c.Open = func() (relay.Destination, error) { return t.Open() }
 	n, err := relay.Run(ctx, c)
 	writeCounts(w, n)
 	switch {
@@ -89,6 +95,21 @@ func runRelay(ctx context.Context, w io.Writer, to string, c relay.Config) error
 		return exit{2, fmt.Errorf("%s lines were rejected and %s are damaged", term.Count(n.Rejected), term.Count(n.Damaged))}
 	}
 	return nil
+}
+
+// relayTarget reads a target with or without a name before it.
+func relayTarget(text string) (relay.Target, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok || strings.ContainsAny(name, ":/?") {
+		name, rest = "", text
+	} else if err := (spool.Config{Name: name}).Validate(); err != nil || name == "" {
+		return relay.Target{}, fmt.Errorf("--to %s: %q is not the name of a destination", text, name)
+	}
+	t, err := target.Parse(rest)
+	if err != nil {
+		return relay.Target{}, err
+	}
+	return relay.Target{Name: name, Open: func() (relay.Destination, error) { return t.Open() }}, nil
 }
 
 func writeCounts(w io.Writer, n relay.Counts) {

@@ -123,6 +123,8 @@ func TestRelayExitCodes(t *testing.T) {
 		stderr string
 	}{
 		{"no target", []string{dir}, 1, `required flag(s) "to"`},
+		{"names are missing", []string{dir, "--to", "file:x", "--to", "file=file:y"}, 1, "each needs a name"},
+		{"bad name", []string{dir, "--to", "a b=file:x"}, 1, `"a b" is not the name`},
 		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH"},
 		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
 		{"no patience", []string{dir, "--to", "file:x", "--patience", "0"}, 1, "not 0"},

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +20,12 @@ import (
 // A Config says what to deliver and where.
 type Config struct {
 	Root     string        // directory of a spool, or of several
-	Name     string        // of the destination; "": the only one that a spool knows
+	Targets  []Target      // where all of it goes
 	Once     bool          // end when what is there was delivered, or cannot be
 	Grace    time.Duration // how long a spool must be nobody's before it is taken, unless Once
-	Patience time.Duration // how long the destination may accept nothing before a spool is given back
+	Patience time.Duration // how long the destinations may accept nothing before a spool is given back
 	Poll     time.Duration // how often to look
 	Progress time.Duration // how often to tell of a long delivery
-
-	// Open makes the destination for a spool; the relay closes it.
-	Open func() (Destination, error)
 
 	// Tell is told what happens, a line at a time. It may be called by several goroutines.
 	Tell func(dir, format string, values ...any)
@@ -39,11 +35,17 @@ type Config struct {
 type Counts struct {
 	Spools     int    // taken
 	InUse      int    // left to the processes that have them open, at the end
-	Delivered  uint64 // accepted by the destination
-	Rejected   uint64 // that it will never accept
+	Delivered  uint64 // accepted by a destination; with several, each record counts for each
+	Rejected   uint64 // that one will never accept
 	Unfinished uint64 // numbers whose calls had not returned
 	Damaged    uint64
 	Pending    uint64 // in spools that nobody has, at the end
+}
+
+// A Target is a destination. Open makes it for one spool, and the relay closes it.
+type Target struct {
+	Name string // that it has in spools; "", for a single Target: the only one that a spool knows
+	Open func() (Destination, error)
 }
 
 // A Destination is one that can be closed.
@@ -112,7 +114,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 	if k.free.IsZero() {
 		k.free = now
 	}
-	if !r.Once && (now.Sub(k.free) < r.Grace || now.Before(k.retry)) || k.done != "" && k.done == names(dir) {
+	if !r.Once && (now.Sub(k.free) < r.Grace || now.Before(k.retry)) || k.done != "" && k.done == listing(dir) {
 		return
 	}
 	v, err := spool.Inspect(dir)
@@ -122,20 +124,22 @@ func (r *relay) look(ctx context.Context, dir string) {
 		}
 		return
 	}
-	name, err := r.nameIn(v)
+	names, err := r.namesIn(v)
 	if err != nil {
 		r.sayOnce(k, dir, err.Error())
 		return
 	}
-	if v.Pending(name) == 0 && len(v.Bad) == 0 {
-		k.done = names(dir)
+	if pendingFor(v, names) == 0 && len(v.Bad) == 0 {
+		k.done = listing(dir)
 		return
 	}
-	r.Tell(dir, "taken, %s records are pending for %s", term.Count(v.Pending(name)), name)
-	err = r.take(ctx, dir, name)
+	for _, name := range names {
+		r.Tell(dir, "taken, %s records are pending for %s", term.Count(v.Pending(name)), name)
+	}
+	err = r.take(ctx, v, names)
 	switch {
 	case err == nil:
-		k.done = names(dir)
+		k.done = listing(dir)
 	case errors.Is(err, spool.ErrInUse):
 		k.free = time.Time{} // its owner was faster
 	default:
@@ -152,8 +156,8 @@ func (r *relay) sayOnce(k *known, dir, why string) {
 	}
 }
 
-// names are those in a directory. A process that opens the spool makes another segment.
-func names(dir string) string {
+// listing is the names in a directory. A process that opens the spool makes another segment.
+func listing(dir string) string {
 	entries, _ := os.ReadDir(dir) // none: it is looked at again
 	var b strings.Builder
 	for _, e := range entries {
@@ -162,23 +166,34 @@ func names(dir string) string {
 	return b.String()
 }
 
-// nameIn is the name of the destination in a spool. It must be the one that its
-// process had, or lines come twice.
-func (r *relay) nameIn(v *spool.View) (string, error) {
+// namesIn are the names of the targets in a spool. They must be those that its
+// process gave them, or lines come twice.
+func (r *relay) namesIn(v *spool.View) (names []string, err error) {
+	for _, t := range r.Targets {
+		names = append(names, t.Name)
+	}
+	if len(names) != 1 || names[0] != "" {
+		return names, nil
+	}
 	var known []string
 	for _, d := range v.Destinations {
 		known = append(known, d.Name)
 	}
-	switch {
-	case r.Name != "":
-		return r.Name, nil
-	case len(known) == 0:
-		return spool.DefaultName, nil
-	case len(known) == 1:
-		return known[0], nil
+	switch len(known) {
+	case 0:
+		return []string{spool.DefaultName}, nil
+	case 1:
+		return known, nil
 	}
-	slices.Sort(known)
-	return "", fmt.Errorf("left alone: it has several destinations, say with --name which one this is: %s", strings.Join(known, ", "))
+	return nil, fmt.Errorf("left alone: it has several destinations, %s; say which one this is: --to NAME=TARGET", strings.Join(known, ", "))
+}
+
+// pendingFor is what is pending for some destinations together.
+func pendingFor(v *spool.View, names []string) (n uint64) {
+	for _, name := range names {
+		n += v.Pending(name)
+	}
+	return n
 }
 
 // countPending looks at what is left.
@@ -192,11 +207,11 @@ func (r *relay) countPending(dirs []string) {
 			r.InUse++
 			continue
 		}
-		name, err := r.nameIn(v)
+		names, err := r.namesIn(v)
 		if err != nil {
 			r.Pending += v.Numbers()
 			continue
 		}
-		r.Pending += v.Pending(name)
+		r.Pending += pendingFor(v, names)
 	}
 }

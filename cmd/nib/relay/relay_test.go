@@ -76,13 +76,15 @@ func (t *teller) said() string {
 func config(root string, p *place, t *teller) Config {
 	return Config{
 		Root: root, Once: true, Patience: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Tell: t.tell,
-		Open: func() (Destination, error) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.open++
-			return p, nil
-		},
+		Targets: []Target{{Open: p.opened}},
 	}
+}
+
+func (p *place) opened() (Destination, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open++
+	return p, nil
 }
 
 // left makes a spool with some lines, and leaves it open.
@@ -150,7 +152,7 @@ func TestOnce(t *testing.T) {
 func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 	root := t.TempDir()
 	s := left(t, filepath.Join(root, "a"), 10)
-	p, told := &place{}, newTeller("a: 10 delivered")
+	p, told := &place{}, newTeller("a: 10 delivered to")
 	c := config(root, p, told)
 	c.Once = false
 	ctx, cancel := context.WithCancel(context.Background())
@@ -232,21 +234,58 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 	}
 }
 
-// TestSeveralDestinationsNeedAName refuses to guess.
-func TestSeveralDestinationsNeedAName(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a")
-	for _, name := range []string{"file", "kafka"} {
-		s, err := spool.Open(dir, nil, spool.Config{Name: name, SegmentSize: 64 << 10})
-		if err != nil {
-			t.Skip(err)
-		}
-		if err := errors.Join(s.WriteRecord(&nib.Record{Line: []byte("{}\n")}), s.Close()); err != nil {
+// several makes a spool with two destinations that have settled nothing.
+func several(t *testing.T, lines int) (dir string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("spools in directories are for Linux")
+	}
+	dir = filepath.Join(t.TempDir(), "a")
+	s, err := spool.Open(dir, holder{}, spool.Config{
+		Name: "file", Also: []spool.Destination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range lines {
+		if err := s.WriteRecord(&nib.Record{Line: fmt.Appendf(nil, "a %d\n", n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
+	if err := s.Close(); !errors.Is(err, spool.ErrPending) {
+		t.Fatalf("got %v, want ErrPending", err)
+	}
+	return dir
+}
+
+// TestSeveralDestinationsNeedAName refuses to guess.
+func TestSeveralDestinationsNeedAName(t *testing.T) {
 	told := newTeller("")
-	if n := mustRun(t, config(dir, &place{}, told)); n.Spools != 0 || n.Pending != 2 || !strings.Contains(told.said(), "file, kafka") {
+	if n := mustRun(t, config(several(t, 2), &place{}, told)); n.Spools != 0 || n.Pending != 2 || !strings.Contains(told.said(), "file, kafka") {
 		t.Errorf("got %+v\n%s", n, told.said())
+	}
+}
+
+// TestOtherDestinationsKeepTheirRecords delivers to one of two, and later to the other.
+func TestOtherDestinationsKeepTheirRecords(t *testing.T) {
+	dir := several(t, 5000) // some segments
+	for _, name := range []string{"kafka", "file"} {
+		p, told := &place{}, newTeller("")
+		c := config(dir, p, told)
+		c.Targets[0].Name = name
+		if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 5000}); got != want || len(p.lines) != 5000 {
+			t.Errorf("%s: got %+v and %d lines, want %+v\n%s", name, got, len(p.lines), want, told.said())
+		}
+	}
+}
+
+// TestSeveralTargets delivers to both at once.
+func TestSeveralTargets(t *testing.T) {
+	file, kafka, told := &place{}, &place{}, newTeller("")
+	c := config(several(t, 5000), file, told)
+	c.Targets = []Target{{"file", file.opened}, {"kafka", kafka.opened}}
+	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 10000}); got != want || len(file.lines) != 5000 || len(kafka.lines) != 5000 {
+		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, len(file.lines), len(kafka.lines), want, told.said())
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -20,77 +22,104 @@ const ownSegment = 64 << 10
 // given back.
 const drain = time.Second
 
+// glance is how often to look whether a delivery is done.
+const glance = 10 * time.Millisecond
+
 var (
 	errStalled = errors.New("the destination accepts nothing")
 	errEnding  = errors.New("the relay ends")
 )
 
+// A holder stands for a destination that is not the relay's: records that it has
+// not settled stay in the spool.
+type holder struct{}
+
+func (holder) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+	<-ctx.Done()
+	return nib.Result{}, context.Cause(ctx)
+}
+
 // take opens a spool, delivers what is in it, and closes it.
-func (r *relay) take(ctx context.Context, dir, name string) error {
-	dest, err := r.Open()
-	if err != nil {
-		return err
+func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
+	var all []spool.Destination
+	for i, t := range r.Targets {
+		dest, err := t.Open()
+		if err != nil {
+			return err
+		}
+		defer dest.Close() // what it has accepted is safe
+		all = append(all, spool.Destination{Name: names[i], To: dest})
 	}
-	defer dest.Close() // what it has accepted is safe
-	s, err := spool.Open(dir, dest, spool.Config{
-		Name: name, SegmentSize: ownSegment, Size: 2 * ownSegment, Drain: drain, Sync: spool.SyncNever,
-		OnError: func(err error) { r.Tell(dir, "%v", err) },
+	for _, d := range v.Destinations {
+		if !slices.Contains(names, d.Name) {
+			all = append(all, spool.Destination{Name: d.Name, To: holder{}})
+		}
+	}
+	s, err := spool.Open(v.Dir, all[0].To, spool.Config{
+		Name: all[0].Name, Also: all[1:],
+		SegmentSize: ownSegment, Size: 2 * ownSegment, Drain: drain, Sync: spool.SyncNever,
+		OnError: func(err error) { r.Tell(v.Dir, "%v", err) },
 	})
 	if err != nil {
 		return err
 	}
 	r.Spools++
 	begin := time.Now()
-	err = r.await(ctx, dir, s)
-	if closeErr := s.Close(); err == nil {
+	err = r.await(ctx, v.Dir, s)
+	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) { // for a holder
 		err = closeErr
 	}
-	st := s.Stats()
-	rejected, damaged := dropped(st)
-	r.Delivered += st.Delivered
-	r.Rejected += rejected
-	r.Damaged += damaged
-	r.Unfinished += st.Unfinished
-	r.Tell(dir, "%s delivered, %s rejected, %s damaged, %s pending in %s", term.Count(st.Delivered), term.Count(rejected),
-		term.Count(damaged), term.Count(st.Pending), time.Since(begin).Round(time.Millisecond))
+	for _, d := range r.own(s) {
+		rejected, damaged := dropped(d)
+		r.Delivered += d.Delivered
+		r.Rejected += rejected
+		r.Damaged += damaged
+		r.Unfinished += d.Unfinished
+		r.Tell(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), d.Name,
+			term.Count(rejected), term.Count(damaged), term.Count(d.Pending), time.Since(begin).Round(time.Millisecond))
+	}
 	return err
 }
 
-// await waits until everything is settled, the destination has settled nothing for
+// own are the counts of the relay's destinations.
+func (r *relay) own(s *spool.Sink) []spool.DestinationStats {
+	return s.Stats().Destinations[:len(r.Targets)]
+}
+
+// await waits until everything is settled, the destinations have settled nothing for
 // too long, or ctx ends.
 func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	flushed := make(chan error, 1)
-	go func() { flushed <- s.Flush(ctx) }()
-	tick := time.NewTicker(min(r.Progress, r.Patience))
+	tick := time.NewTicker(min(glance, r.Patience))
 	defer tick.Stop()
 	moved, told := time.Now(), time.Now()
-	before := s.Stats().Pending
-	for {
-		select {
-		case err := <-flushed:
-			if err != nil && ctx.Err() != nil {
-				return errEnding
-			}
-			return err
-		case <-tick.C:
+	var before uint64
+	for first := true; ; first = false {
+		var pending, delivered uint64
+		for _, d := range r.own(s) {
+			pending, delivered = pending+d.Pending, delivered+d.Delivered
 		}
-		st := s.Stats()
 		switch now := time.Now(); {
-		case st.Pending != before:
-			before, moved = st.Pending, now
+		case pending == 0:
+			return nil
+		case ctx.Err() != nil:
+			return errEnding
+		case first || pending != before:
+			before, moved = pending, now
 		case now.Sub(moved) >= r.Patience:
 			return fmt.Errorf("%w for %v", errStalled, r.Patience)
 		}
 		if time.Since(told) >= r.Progress {
 			told = time.Now()
-			r.Tell(dir, "%s delivered, %s pending", term.Count(st.Delivered), term.Count(st.Pending))
+			r.Tell(dir, "%s delivered, %s pending", term.Count(delivered), term.Count(pending))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 		}
 	}
 }
 
-func dropped(st spool.Stats) (rejected, damaged uint64) {
+func dropped(st spool.DestinationStats) (rejected, damaged uint64) {
 	for _, d := range st.Dropped {
 		switch d.Reason {
 		case spool.Rejected:
