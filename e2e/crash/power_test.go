@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package crash
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The role of row 4 logs until it is killed, and tells of each goroutine how many of its
+// lines the spool says are safe.
+func init() {
+	roles["durable"] = func(j *job) error {
+		v, err := open(j)
+		if err != nil {
+			return err
+		}
+		v.logAll()
+		safe := make([]uint64, j.Writers)
+		for {
+			for w := range safe {
+				safe[w] = v.board.lane(w, laneAccepted).Load()
+			}
+			if err := v.spool.Sync(context.Background()); err != nil {
+				time.Sleep(time.Millisecond) // the power is gone
+				continue
+			}
+			for w, n := range safe {
+				v.board.lane(w, laneDurable).Store(n)
+			}
+		}
+	}
+}
+
+// A machine has a disk, and a power that can be cut.
+type machine struct {
+	*run
+	image, dir string
+	boots      int
+}
+
+// boot mounts the disk.
+func (m *machine) boot() (why string) {
+	if out, err := exec.Command("mount", "-o", "loop", m.image, m.dir).CombinedOutput(); err != nil {
+		return fmt.Sprintf("cannot mount: %v: %s", err, strings.TrimSpace(string(out)))
+	}
+	m.boots++
+	return ""
+}
+
+// shutDown unmounts the disk, and waits until nobody has the image any more.
+func (m *machine) shutDown() {
+	m.Helper()
+	m.must(syscall.Unmount(m.dir, 0))
+	for late := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		out, err := exec.Command("losetup", "-j", m.image).Output()
+		m.must(err)
+		if len(out) == 0 {
+			return
+		}
+		if time.Now().After(late) {
+			m.Fatalf("the disk is still in use: %s", out)
+		}
+	}
+}
+
+// command begins the command line of a child on this machine: in a mount namespace of its
+// own it sees another boot id each time the machine has been started.
+func (m *machine) command() []string {
+	id := filepath.Join(filepath.Dir(m.image), "boot_id")
+	m.must(os.WriteFile(id, fmt.Appendf(nil, "%08x-0000-4000-8000-%012x\n", m.boots, m.seed&0xffffffffffff), 0o644))
+	return []string{"unshare", "-m", "--propagation", "private", "sh", "-c",
+		`mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"`, id}
+}
+
+// newMachine makes one, or says why it cannot.
+func newMachine(r *run) (m *machine, why string) {
+	image, why := ext4Image(r, 64<<20)
+	if why != "" {
+		return nil, why
+	}
+	m = &machine{run: r, image: image, dir: filepath.Join(r.TempDir(), "disk")}
+	r.must(os.Mkdir(m.dir, 0o755))
+	r.Cleanup(func() { _ = syscall.Unmount(m.dir, syscall.MNT_DETACH) }) // in case of a fault
+	if why := m.boot(); why != "" {
+		return nil, why
+	}
+	if out, err := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c",
+		"mount --bind /dev/null /proc/sys/kernel/random/boot_id").CombinedOutput(); err != nil {
+		return nil, fmt.Sprintf("no mount namespaces: %v: %s", err, out)
+	}
+	return m, ""
+}
+
+// TestPowerCut is row 4. Every other group of cuts has a log file on the same disk, which is
+// delivered to meanwhile.
+func TestPowerCut(t *testing.T) {
+	r := begin(t, "4")
+	m, why := newMachine(r)
+	if why != "" {
+		r.skip("%s", why)
+	}
+	cuts, of := count(16, 500), count(8, 25)
+	b := newBoard(t, 8)
+	var sum [2]verdict
+	returned := 0
+	for done := 0; done < cuts; {
+		kind := done / of % 2
+		p, l, j := newPlace(t, m.dir), newLedger(), job{Role: "durable", Writers: 8, Pad: 1000, Pace: 50 * time.Microsecond,
+			Segment: segment, Size: 16 << 20, Seed: r.seed}
+		if j.Spool = p.spool; kind == 1 {
+			j.Log, j.MaxFile = p.log, 1<<20
+		} else {
+			p.log = filepath.Join(shmDir(t), "app.log")
+		}
+		var v verdict
+		for ; l.rounds < of && done < cuts; done++ {
+			j.Round = l.rounds
+			returned += m.cutOnce(l, j, b)
+			if why := m.boot(); why != "" {
+				t.Fatal(why)
+			}
+			deliverRest(t, p, j.MaxFile)
+			v = l.judge(logText(t, p.log))
+			if kind == 1 { // what was not synced of the log may be zeros, or stand there again
+				v.torn, v.duplicates, v.misordered = 0, 0, 0
+			}
+			if !v.clean() {
+				t.Fatalf("cut %d: %v (%s)", done, v, v.example)
+			}
+		}
+		sum[kind].add(v)
+		must(t, os.RemoveAll(p.base))
+	}
+	m.shutDown()
+	safe, there := sum[0].accepted+sum[1].accepted, sum[0].lines+sum[1].lines
+	r.found("%d cuts: %d calls had returned, %d of them were safe, 0 of these lost; %d lines there; every start succeeded", cuts, returned, safe, there)
+	if safe == 0 {
+		t.Error("nothing was promised")
+	}
+}
+
+// cutOnce lets a child log for a while and takes the power away. Only what was safe before
+// that is entered as accepted.
+func (m *machine) cutOnce(l *ledger, j job, b *board) (returned int) {
+	m.Helper()
+	c := start(m, j, b, m.command()...)
+	c.awaitLogging()
+	time.Sleep(time.Duration(m.rng.IntN(40_000)) * time.Microsecond)
+	safe := make([]uint64, j.Writers)
+	for w := range safe {
+		safe[w] = b.lane(w, laneDurable).Load()
+	}
+	m.must(cutPower(m.dir))
+	time.Sleep(time.Duration(m.rng.IntN(5000)) * time.Microsecond)
+	c.kill()
+	returned = int(b.sum(laneAccepted))
+	for w, n := range safe {
+		b.lane(w, laneAccepted).Store(n)
+	}
+	l.enter(j.Round, b)
+	m.shutDown()
+	return returned
+}
