@@ -17,20 +17,24 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
+	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/report"
 )
 
 // Exit codes.
 const (
-	Clean   = 0
+	Clean   = 0 // nothing is worse than it was, or than is allowed
 	Worse   = 1
-	Failure = 2
+	Failure = 2 // no verdict: the tool could not do its work
 )
 
-// errWorse makes the exit code 1; all other errors make it 2.
-var errWorse = errors.New("more is allocated than is allowed")
+// ErrWorse is the error of a run that found more than is accepted. Its exit
+// code is Worse; that of any other error is Failure.
+var ErrWorse = errors.New("more is allocated than is accepted")
 
 // Run executes one command line and returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
@@ -41,66 +45,96 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "allocs: %v\n", err)
+	}
+	return ExitCode(err)
+}
+
+// ExitCode is the exit code for what the command returned.
+func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return Clean
-	case errors.Is(err, errWorse):
+	case errors.Is(err, ErrWorse):
 		return Worse
 	}
-	fmt.Fprintf(stderr, "allocs: %v\n", err)
 	return Failure
 }
 
-// New returns the command.
+// flags are the options as they are written.
+type flags struct {
+	check.Options
+	dir, bench, tests      string
+	baseline               string
+	json, verbose, strict  bool
+	accept, ratchet, plain bool
+	noCache                bool
+}
+
+// New returns the command. Its RunE returns ErrWorse when the gate fails.
 func New() *cobra.Command {
-	o := check.Options{LogCalls: true}
-	var bench, tests, dir string
+	f := &flags{}
 	cmd := &cobra.Command{
-		Use:           "allocs [packages]",
-		Short:         "Tell which lines allocate, why, on which Go releases, and how to stop it",
+		Use:   "allocs [packages]",
+		Short: "Tell which lines allocate, why, on which Go releases, and how to stop it",
+		Long: `allocs looks at every log call and every function that carries one of these
+comments, and tells what is allocated below it, why, and what helps:
+
+	//alloc:none          this function must not allocate
+	//alloc:max=2         nor this one more than twice
+	//alloc:ok reason     (on a line) what is allocated here is fine
+	//alloc:cold          (on a function) it is not part of steady work
+
+It runs the benchmarks of the packages to count exactly. The exit code is 0
+when nothing is worse than in ` + baseline.Name + `, or, without that
+file, than the comments allow; 1 when something is; 2 when there is no verdict.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f := cmd.Flags()
-	f.StringVarP(&dir, "dir", "C", ".", "directory of the module")
-	f.StringSliceVar(&o.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
-	f.StringSliceVar(&o.Arch, "goarch", nil, "architectures, such as amd64,arm64")
-	f.StringArrayVar(&o.Roots, "root", nil, "function to look at, such as example.com/m.(*T).Method")
-	f.StringVar(&bench, "bench", ".", "benchmarks to measure (\"\" for none)")
-	f.StringVar(&tests, "tests", "", "tests to measure")
-	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "for the runs of one package")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var err error
-		if o.Dir, err = filepath.Abs(dir); err != nil {
-			return err
-		}
-		if o.Dir, err = filepath.EvalSymlinks(o.Dir); err != nil {
-			return err
-		}
-		if o.Bench, err = expression(bench); err != nil {
-			return err
-		}
-		if o.Tests, err = expression(tests); err != nil {
-			return err
-		}
-		o.Patterns = args
-		if len(args) == 0 {
-			o.Patterns = []string{"./..."}
-		}
-		if cache, err := os.UserCacheDir(); err == nil {
-			o.Cache = filepath.Join(cache, "nib-allocs")
-		}
-		if os.Getenv("ALLOCS_TRACE") != "" {
-			began := time.Now()
-			o.Progress = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Since(began).Round(time.Millisecond), what) }
-		}
-		r, err := check.Run(cmd.Context(), o)
-		if err != nil {
-			return err
-		}
-		return report.Text(cmd.OutOrStdout(), r)
-	}
+	s := cmd.Flags()
+	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module")
+	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
+	s.StringSliceVar(&f.Arch, "goarch", nil, "architectures, such as amd64,arm64")
+	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as example.com/m.(*T).Method")
+	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
+	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
+	s.StringVar(&f.tests, "tests", "", "tests to measure")
+	s.DurationVar(&f.Timeout, "timeout", 2*time.Minute, "for the runs of one package")
+	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what grows, is cold or is not known")
+	s.BoolVar(&f.json, "json", false, "write JSON")
+	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
+	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod)")
+	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
+	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
+	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
+	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
 	return cmd
+}
+
+// prepare turns the flags into options.
+func (f *flags) prepare(args []string) (err error) {
+	if f.Dir, err = filepath.Abs(f.dir); err != nil {
+		return err
+	}
+	if f.Dir, err = filepath.EvalSymlinks(f.Dir); err != nil {
+		return err
+	}
+	if f.Bench, err = expression(f.bench); err != nil {
+		return err
+	}
+	if f.Tests, err = expression(f.tests); err != nil {
+		return err
+	}
+	f.Patterns = args
+	if len(args) == 0 {
+		f.Patterns = []string{"./..."}
+	}
+	if cache, err := os.UserCacheDir(); err == nil && !f.noCache {
+		f.Cache = filepath.Join(cache, "nib-allocs")
+	}
+	return nil
 }
 
 func expression(text string) (*regexp.Regexp, error) {
@@ -108,4 +142,80 @@ func expression(text string) (*regexp.Regexp, error) {
 		return nil, nil
 	}
 	return regexp.Compile(text)
+}
+
+func (f *flags) run(cmd *cobra.Command, args []string) error {
+	if err := f.prepare(args); err != nil {
+		return err
+	}
+	p := newProgress(cmd.ErrOrStderr(), f.plain)
+	f.Progress = p.say
+	r, err := check.Run(cmd.Context(), f.Options)
+	p.done()
+	if err != nil {
+		return err
+	}
+	d := findings.New(r)
+	outcome, err := f.gate(d)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if f.json {
+		err = report.JSON(out, d)
+	} else {
+		color, width := terminal(out)
+		err = report.Text(out, d, outcome, report.Style{Color: color && !f.plain && os.Getenv("NO_COLOR") == "", All: f.verbose, Width: width})
+	}
+	if err != nil {
+		return err
+	}
+	if len(outcome.Worse) > 0 {
+		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
+	}
+	return nil
+}
+
+// gate compares with the baseline, and writes it when asked to.
+func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
+	path := f.baseline
+	if path == "" {
+		path = filepath.Join(d.Dir, baseline.Name)
+	}
+	old, err := baseline.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.accept:
+		old = old.With(baseline.Of(d))
+		if err := old.Write(path); err != nil {
+			return nil, err
+		}
+	case old == nil && (f.baseline != "" || f.ratchet):
+		return nil, fmt.Errorf("%s: there is no baseline; --accept makes one", path)
+	}
+	outcome, err := baseline.Compare(old, d, f.strict)
+	if err != nil {
+		return nil, err
+	}
+	if f.ratchet {
+		if err := old.Ratchet(d).Write(path); err != nil {
+			return nil, err
+		}
+	}
+	return outcome, nil
+}
+
+// terminal tells whether w is one, and how wide.
+func terminal(w io.Writer) (bool, int) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return false, 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		width = 0
+	}
+	return true, width
 }

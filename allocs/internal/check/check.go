@@ -161,6 +161,10 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
 	}
 	s.report.ModulePath = own[0].Module.Path
+	say("trying the canary")
+	if err := canary(ctx, tc, work); err != nil {
+		return nil, err
+	}
 	out := &Toolchain{Toolchain: tc}
 	say("asking the compiler")
 	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir}

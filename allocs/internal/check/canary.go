@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/program"
+	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/source"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+//go:embed canary/canary.go.txt
+var canarySource string
+
+// ErrCanary is matched when a toolchain does not show what is known to be
+// there: then its silence about the user's code would mean nothing.
+var ErrCanary = errors.New("the canary was not found: this toolchain cannot be checked")
+
+// canaryWants is what must be found in the canary, by function.
+var canaryWants = map[string]struct {
+	verdict verdict.Verdict
+	escape  bool // the compiler must say so too
+}{
+	"Allocates": {verdict.Always, true},
+	"Boxes":     {verdict.Always, true},
+	"Grows":     {verdict.Grows, false},
+	"Panics":    {verdict.Cold, false},
+	"Free":      {verdict.None, false},
+}
+
+// canary runs all static stages on a module with known answers.
+func canary(ctx context.Context, tc *toolchain.Toolchain, work string) error {
+	dir := filepath.Join(work, "canary")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module canary.invalid/canary\n\ngo 1.20\n"), 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "canary.go"), []byte(canarySource), 0o644); err != nil {
+		return err
+	}
+	in, err := canaryEvidence(ctx, tc, dir, work)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCanary, err)
+	}
+	return judgeCanary(in)
+}
+
+func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string) (*verdict.Input, error) {
+	pkgs, err := load.List(ctx, tc, dir, nil, []string{"."})
+	if err != nil {
+		return nil, err
+	}
+	// Nothing of this is kept: a canary from a cache proves nothing.
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir}
+	escapes, err := c.Collect(ctx, pkgs)
+	if err != nil {
+		return nil, err
+	}
+	out := dir + "-build" // outside of the module, or the overlay would be part of it
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return nil, err
+	}
+	b, err := program.Prepare(pkgs, dir, "canary.invalid/canary", out)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Link(ctx, tc, dir, out); err != nil {
+		return nil, err
+	}
+	p, err := binary.Open(b.Executables[0])
+	if err != nil {
+		return nil, err
+	}
+	files := source.New()
+	return &verdict.Input{
+		Programs: []*binary.Program{p},
+		Escapes:  compiler.NewIndex(escapes),
+		InModule: func(file string) bool { return strings.HasPrefix(file, dir) },
+		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, bool) { return nil, true },
+		Cold:     func(f binary.Frame) string { return files.Cold(f.File, f.Line) },
+		Waived:   func(binary.Frame) bool { return false },
+	}, nil
+}
+
+func judgeCanary(in *verdict.Input) error {
+	for name, want := range canaryWants {
+		r := in.Root(roots.Root{Kind: roots.Named, Func: "canary.invalid/canary." + name})
+		if r.Absent {
+			return fmt.Errorf("%w: %s is not in the executable", ErrCanary, name)
+		}
+		got, escape := verdict.None, false
+		for _, s := range r.Sites {
+			if s.Verdict.Rank() > got.Rank() {
+				got = s.Verdict
+			}
+			escape = escape || s.Evidence.Escape != nil
+		}
+		if got != want.verdict || want.escape && !escape {
+			return fmt.Errorf("%w: %s: got %s (compiler: %v), want %s (compiler: %v)", ErrCanary, name, got, escape, want.verdict, want.escape)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package findings is the result as it is shown and stored: the verdicts of
+// all toolchains side by side, with reasons, in a form that stays the same.
+// Its JSON is the format of allocs --json; fields are added, never changed.
+package findings
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/source"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+	"github.com/nib-log/nib/allocs/internal/why"
+)
+
+// Format is the version of the JSON.
+const Format = 1
+
+// Document is everything that one run found.
+type Document struct {
+	Format     int         `json:"format"`
+	Module     string      `json:"module"`
+	Dir        string      `json:"dir"`
+	Toolchains []Toolchain `json:"toolchains"`
+	Roots      []*Root     `json:"roots"`
+}
+
+// Toolchain is a Go release for a target.
+type Toolchain struct {
+	Name    string   `json:"name"` // "go1.26.8", or with "linux/arm64" after it
+	Line    string   `json:"line"` // "go1.26", or with the target: what baselines go by
+	Seconds float64  `json:"seconds"`
+	Runs    int      `json:"runs"`              // benchmarks and tests that were measured
+	Trouble []string `json:"trouble,omitempty"` // evidence that could not be had
+}
+
+// Root is a place that was looked at.
+type Root struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Func     string   `json:"func"`
+	Package  string   `json:"package"`
+	File     string   `json:"file"` // relative to the module, with slashes
+	Line     int      `json:"line"`
+	End      int      `json:"end"`
+	Text     string   `json:"text,omitempty"`
+	Allowed  *int     `json:"allowed,omitempty"` // by //alloc:none or //alloc:max=N
+	Verdicts []string `json:"verdicts"`          // the worst of each toolchain
+	Allocs   []int    `json:"allocs"`            // sites that always allocate, or the measured count
+	// Unfollowed are the calls through interfaces and function values whose
+	// callee is not known, on each toolchain.
+	Unfollowed []int    `json:"unfollowed"`
+	Runs       []string `json:"runs,omitempty"` // benchmarks and tests that allocated below it
+	Sites      []*Site  `json:"sites"`
+}
+
+// Site is a line of the module that memory is taken below.
+type Site struct {
+	Key     string   `json:"key"` // stays when lines move
+	Func    string   `json:"func"`
+	File    string   `json:"file"`
+	Line    int      `json:"line"`
+	Source  string   `json:"source"`
+	Kind    string   `json:"kind"`
+	Callee  string   `json:"callee,omitempty"`
+	Pattern string   `json:"pattern,omitempty"`
+	Reason  string   `json:"reason"`
+	Flow    []string `json:"flow,omitempty"`
+	Fix     string   `json:"fix,omitempty"`
+	Answers []Answer `json:"answers"` // one for each toolchain
+}
+
+// Answer is the verdict on one toolchain.
+type Answer struct {
+	Verdict  verdict.Verdict `json:"verdict"`
+	Because  string          `json:"because,omitempty"`
+	Conflict string          `json:"conflict,omitempty"`
+	Evidence *Evidence       `json:"evidence,omitempty"`
+	Chain    []Frame         `json:"chain,omitempty"` // the root first
+}
+
+// Evidence is what each source says.
+type Evidence struct {
+	Code     string `json:"code,omitempty"`     // always, maybe, rarely; "" when the executable has no such call
+	Compiler string `json:"compiler,omitempty"` // the value that it says escapes
+	Visited  bool   `json:"visited,omitempty"`  // a run came by
+	Runs     []Run  `json:"runs,omitempty"`
+}
+
+// Run is what a benchmark or test counted at the site.
+type Run struct {
+	Name  string  `json:"name"`
+	PerOp float64 `json:"per_op"`
+	Bytes float64 `json:"bytes"`
+	Total float64 `json:"total"`
+}
+
+// Frame is a call on the way from the root to the allocation.
+type Frame struct {
+	Func string `json:"func"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// New makes the document of a report.
+func New(r *check.Report) *Document {
+	d := &Document{Format: Format, Module: r.ModulePath, Dir: r.ModuleDir}
+	files := source.New()
+	for i, root := range r.Roots.Roots {
+		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text}
+		if root.Max != roots.Unlimited {
+			x.Allowed = &r.Roots.Roots[i].Max
+		}
+		d.Roots = append(d.Roots, x)
+	}
+	for _, t := range r.Toolchains {
+		line := t.Toolchain.String()
+		if f := strings.SplitN(line, ".", 3); len(f) == 3 {
+			_, target, _ := strings.Cut(f[2], " ")
+			line = strings.TrimSpace(f[0] + "." + f[1] + " " + target)
+		}
+		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), len(t.Runs), t.Trouble})
+	}
+	for i, root := range d.Roots {
+		d.merge(root, r, i, files)
+	}
+	return d
+}
+
+func (d *Document) relative(file string) string {
+	if rel, err := filepath.Rel(d.Dir, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// siteKey is what makes sites of different toolchains the same.
+type siteKey struct {
+	file, kind, callee string
+	line               int
+}
+
+// merge puts what the toolchains found below a root side by side.
+func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files) {
+	sites := map[siteKey]*Site{}
+	runs := map[string]bool{}
+	for ti, t := range r.Toolchains {
+		res := t.Results[n]
+		root.Unfollowed = append(root.Unfollowed, len(res.Dynamic))
+		for _, name := range res.Runs {
+			runs[name] = true
+		}
+		for _, s := range res.Sites {
+			key := siteKey{s.File, string(s.Kind), s.Callee, s.Line}
+			x := sites[key]
+			if x == nil {
+				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
+					Source: files.Line(s.File, s.Line), Answers: make([]Answer, len(r.Toolchains))}
+				for i := range x.Answers {
+					x.Answers[i].Verdict = verdict.None
+				}
+				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
+				sites[key] = x
+				root.Sites = append(root.Sites, x)
+			}
+			if s.Verdict.Rank() >= x.Worst().Rank() || x.Reason == "" {
+				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
+				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
+			}
+			x.Answers[ti] = d.answer(s)
+		}
+	}
+	for name := range runs {
+		root.Runs = append(root.Runs, name)
+	}
+	sort.Strings(root.Runs)
+	root.order()
+	root.sum(len(r.Toolchains))
+}
+
+func kindAndCallee(s *verdict.Site) string {
+	if s.Kind == heapcalls.Inside {
+		return "call " + s.Callee
+	}
+	return string(s.Kind)
+}
+
+func (d *Document) answer(s *verdict.Site) Answer {
+	e := &Evidence{Visited: s.Evidence.Visited}
+	if s.Evidence.Code {
+		e.Code = [...]string{"always", "maybe", "rarely"}[s.Evidence.Reach]
+	}
+	if s.Evidence.Escape != nil {
+		e.Compiler = s.Evidence.Escape.What
+	}
+	for _, r := range s.Evidence.Runs {
+		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes, r.Total})
+	}
+	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
+	for i := len(s.Stack) - 1; i >= 0; i-- {
+		f := s.Stack[i]
+		a.Chain = append(a.Chain, Frame{f.Func, d.relative(f.File), f.Line})
+	}
+	return a
+}
+
+// order sorts the sites by place, and numbers the keys that are the same.
+func (r *Root) order() {
+	sort.SliceStable(r.Sites, func(i, j int) bool {
+		a, b := r.Sites[i], r.Sites[j]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		return a.Key < b.Key
+	})
+	seen := map[string]int{}
+	for _, s := range r.Sites {
+		key := s.Key
+		seen[key]++
+		if n := seen[key]; n > 1 {
+			s.Key = fmt.Sprintf("%s #%d", key, n)
+		}
+	}
+}
+
+// sum fills in what is counted over the sites.
+func (r *Root) sum(toolchains int) {
+	for t := range toolchains {
+		worst, count := verdict.None, 0.0
+		for _, s := range r.Sites {
+			a := s.Answers[t]
+			if a.Verdict.Rank() > worst.Rank() {
+				worst = a.Verdict
+			}
+			if a.Verdict == verdict.Always {
+				count += max(1, a.perOp())
+			}
+		}
+		r.Verdicts = append(r.Verdicts, string(worst))
+		r.Allocs = append(r.Allocs, int(count+0.5))
+	}
+}
+
+func (a *Answer) perOp() float64 {
+	most := 0.0
+	if a.Evidence != nil {
+		for _, r := range a.Evidence.Runs {
+			most = max(most, r.PerOp)
+		}
+	}
+	return most
+}
+
+// Worst is the worst verdict of any toolchain.
+func (s *Site) Worst() verdict.Verdict {
+	worst := verdict.None
+	for _, a := range s.Answers {
+		if a.Verdict.Rank() > worst.Rank() {
+			worst = a.Verdict
+		}
+	}
+	return worst
+}
+
+// PerOp is the highest count of any run on any toolchain; 0 without runs.
+func (s *Site) PerOp() float64 {
+	most := 0.0
+	for i := range s.Answers {
+		most = max(most, s.Answers[i].perOp())
+	}
+	return most
+}
+
+// Differs tells whether the toolchains do not agree on the site.
+func (s *Site) Differs() bool {
+	for _, a := range s.Answers {
+		if a.Verdict != s.Answers[0].Verdict {
+			return true
+		}
+	}
+	return false
+}
+
+// Worst is the worst verdict of any toolchain.
+func (r *Root) Worst() verdict.Verdict {
+	worst := verdict.None
+	for _, v := range r.Verdicts {
+		if verdict.Verdict(v).Rank() > worst.Rank() {
+			worst = verdict.Verdict(v)
+		}
+	}
+	return worst
+}
+
+// Over tells whether the root allocates more than it is allowed to on some
+// toolchain.
+func (r *Root) Over() bool {
+	if r.Allowed == nil {
+		return false
+	}
+	for _, n := range r.Allocs {
+		if n > *r.Allowed {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Pattern is an entry of the catalogue.
+type Pattern struct {
+	Name   string
+	Reason string // instead of the general words; "" keeps them
+	Fix    string
+	match  func(q query) bool
+}
+
+// query is what patterns look at.
+type query struct {
+	*verdict.Site
+	what      string
+	line      string
+	statement string
+	logCall   bool
+}
+
+func (q query) boxed() bool { return q.Kind == heapcalls.Box || q.Kind == heapcalls.BoxSmall }
+
+// calls tells whether the site is inside one of the functions.
+func (q query) calls(names ...string) bool {
+	if q.Kind != heapcalls.Inside {
+		return false
+	}
+	for _, n := range names {
+		if q.Callee == n || strings.HasSuffix(n, "*") && strings.HasPrefix(q.Callee, n[:len(n)-1]) {
+			return true
+		}
+	}
+	// What the line calls can have been inlined into it: look at the
+	// functions between the line and the allocation too.
+	for _, f := range q.Stack {
+		if f.Func == q.Func {
+			break
+		}
+		for _, n := range names {
+			if f.Func == n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (q query) has(parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(q.statement, p) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	putAddress = regexp.MustCompile(`\.Put\(&`)
+	slogPairs  = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
+)
+
+// Catalogue returns the patterns, for the documentation.
+func Catalogue() []Pattern { return catalogue }
+
+// catalogue is looked through from the top; the more special comes first.
+var catalogue = []Pattern{
+	{"pool-put-value", "a value that is not a pointer is copied to the heap to be stored in the pool, on every Put",
+		"keep pointers in the pool: Put(p) with the *T that Get returned",
+		func(q query) bool { return q.boxed() && q.has(".Put(") }},
+	{"pool-put-address", "a new variable goes to the heap on every Put(&x), which is what the pool was to save",
+		"keep the pointer that Get returned: p := pool.Get().(*T); *p = …; pool.Put(p)",
+		func(q query) bool {
+			return q.Kind == heapcalls.Object && (putAddress.MatchString(q.statement) || q.has(".Get().(") && q.flows(".Put("))
+		}},
+	{"slog-sixth-attribute", "a slog record holds five attributes in itself; from the sixth on it makes a slice",
+		"log at most five attributes, bind the constant ones once with Logger.With, or put some into a group",
+		func(q query) bool { return q.calls("log/slog.(*Record).AddAttrs", "log/slog.(*Record).Add") }},
+	{"slog-pairs", "key and value pairs are boxed into a slice of any before slog looks at the level",
+		"use LogAttrs with slog.Int, slog.String and so on: it boxes nothing, also when the level is off",
+		func(q query) bool {
+			return (q.boxed() || q.what == "... argument") && slogPairs.MatchString(q.statement) && q.flows("slog.") && !q.has("LogAttrs(")
+		}},
+	{"boxed-before-level-check", "the argument is boxed where the log call is written, before the logger looks at the level: it allocates even when the event is dropped",
+		"use the typed method (Int, Str, …) instead of Any or Interface, or guard the call with Enabled",
+		func(q query) bool { return q.boxed() && q.logCall }},
+	{"variadic-slice", "the arguments of a variadic call are put into a slice on the heap",
+		"take a fixed number of arguments, or let the callee be a concrete function that the compiler can see does not keep them",
+		func(q query) bool { return q.Kind == heapcalls.Object && q.what == "... argument" }},
+	{"stack-array-to-interface", "an array or buffer of the function moves to the heap, as it is passed to an interface method",
+		"take the buffer from a pool or from the receiver, or call the concrete type",
+		func(q query) bool {
+			return q.Evidence.Escape != nil && q.Evidence.Escape.Moved && (q.flows(".Write(") || q.flows(".Read(") || q.flows("[:"))
+		}},
+	{"boxed-argument", "", "pass a pointer, use a typed or generic function, or switch over concrete types in the callee without storing the value",
+		func(q query) bool { return q.boxed() }},
+	{"method-value-kept", "a method value is an object with the receiver in it",
+		"bind it once and keep it, or pass the receiver and call the method there",
+		func(q query) bool {
+			return q.Kind == heapcalls.Object && q.Evidence.Escape != nil && !strings.ContainsAny(q.what, " &({") && strings.Contains(q.what, ".")
+		}},
+	{"go-statement", "starting a goroutine makes an object for its function and arguments",
+		"start workers once and send them work over a channel",
+		func(q query) bool { return q.Kind == heapcalls.Goroutine || strings.HasPrefix(q.statement, "go ") }},
+	{"closure-kept", "a function literal that outlives the function is an object with the variables it uses",
+		"make it once, or pass what it needs as arguments and keep it on the stack",
+		func(q query) bool { return q.Kind == heapcalls.Object && strings.HasPrefix(q.what, "func literal") }},
+	{"load-location", "time.LoadLocation reads and parses the time zone file each time",
+		"load it once into a package variable, with sync.OnceValues if it may fail",
+		func(q query) bool { return q.calls("time.LoadLocation") }},
+	{"time-format", "Time.Format makes a string",
+		"use AppendFormat with a buffer that is kept",
+		func(q query) bool { return q.calls("time.Time.Format", "time.Time.String", "time.Time.GoString") }},
+	{"time-after", "a timer with its channel is made",
+		"make one time.Timer and Reset it",
+		func(q query) bool {
+			return q.calls("time.After", "time.NewTimer", "time.NewTicker", "time.Tick", "time.AfterFunc")
+		}},
+	{"errorf", "an error with its text is made each time",
+		"return an error that was made once (errors.New in a package variable), or wrap only where it is handled",
+		func(q query) bool { return q.calls("fmt.Errorf", "errors.New", "errors.Join") }},
+	{"sprintf", "fmt formats into a new string and boxes its arguments",
+		"append to a kept buffer with strconv.AppendInt and append",
+		func(q query) bool { return q.calls("fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln") }},
+	{"fmt-boxes", "fmt boxes its arguments and takes a printer from its pool",
+		"append to a kept buffer with strconv.AppendInt and append",
+		func(q query) bool { return q.calls("fmt.*") }},
+	{"strconv-string", "the number becomes a new string",
+		"use the Append function of strconv with a kept buffer",
+		func(q query) bool { return q.calls("strconv.Itoa", "strconv.Format*", "strconv.Quote*") }},
+	{"runtime-caller", "runtime.Caller looks the frame up and keeps it in new slices and strings",
+		"use runtime.Callers with an array of the function, and keep the frame by its PC",
+		func(q query) bool {
+			return q.calls("runtime.Caller", "runtime.CallersFrames", "runtime.(*Frames).Next", "runtime.FuncForPC")
+		}},
+	{"stack-text", "the stack trace is written into a new slice",
+		"take it only for errors, into a buffer that is kept",
+		func(q query) bool { return q.calls("runtime/debug.Stack", "runtime.Stack") }},
+	{"context-value", "the new context is an object",
+		"set the values once where the request begins; pass what is hot as an argument",
+		func(q query) bool { return q.calls("context.WithValue", "context.With*") }},
+	{"sort-slice", "sort.Slice boxes the slice and makes a swapper by reflection",
+		"use slices.SortFunc",
+		func(q query) bool { return q.calls("sort.Slice", "sort.SliceStable", "internal/reflectlite.Swapper") }},
+	{"json", "encoding/json works by reflection and makes the result and what it needs on the way",
+		"append the fields to a kept buffer, or use an encoder that is kept",
+		func(q query) bool { return q.calls("encoding/json.*") }},
+	{"strings-copy", "a new string is made of the parts",
+		"append to a kept buffer; compare and cut without copying (strings.EqualFold, strings.Cut)",
+		func(q query) bool {
+			return q.calls("strings.Join", "strings.Repeat", "strings.Replace*", "strings.To*", "strings.Map", "strings.Split*", "strings.Fields*", "strings.(*Builder).*", "bytes.(*Buffer).String")
+		}},
+	{"buffer-grows", "the buffer grows",
+		"give it the room once (Grow), keep it and Reset it",
+		func(q query) bool { return q.calls("bytes.(*Buffer).*", "bufio.New*", "bytes.New*") }},
+	{"read-all", "everything is read into a slice that grows",
+		"read into a buffer that is kept",
+		func(q query) bool { return q.calls("io.ReadAll", "os.ReadFile", "io.Copy", "io.copyBuffer") }},
+	{"regexp", "the matcher takes a machine and returns new slices",
+		"for fixed forms use strings or bytes functions; MatchString allocates least",
+		func(q query) bool { return q.calls("regexp.*") }},
+	{"reflection", "reflection copies values to the heap",
+		"switch over the types that are common before reflecting",
+		func(q query) bool { return q.Kind == heapcalls.Reflect || q.calls("reflect.*") }},
+	{"pool-miss", "the pool has nothing kept and makes a new value",
+		"warm the pool up; a collection empties it in two cycles",
+		func(q query) bool { return q.calls("sync.(*Pool).Get", "sync.(*Pool).Put") }},
+	{"string-of-bytes", "the bytes are copied into a new string",
+		"keep []byte to the end; comparing, map lookup and range over string(b) do not copy",
+		func(q query) bool { return q.Kind == heapcalls.ToString }},
+	{"bytes-of-string", "the string is copied into a new []byte",
+		"append(buf, s...) and io.WriteString need no copy",
+		func(q query) bool { return q.Kind == heapcalls.ToBytes }},
+	{"concat", "",
+		"append the parts to a kept buffer",
+		func(q query) bool { return q.Kind == heapcalls.Concat }},
+	{"make-variable", "the size is not known when compiling, so the slice is made on the heap (Go 1.25 and later: above 32 bytes)",
+		"make it with a constant size, or keep the slice and cut it with [:0]",
+		func(q query) bool { return q.Kind == heapcalls.Make }},
+	{"append-out", "",
+		"let the caller give the slice to append to",
+		func(q query) bool { return q.Kind == heapcalls.Move }},
+	{"append-from-empty", "the slice starts empty in each call, so append makes an array and then larger ones",
+		"make it with the capacity that is needed, or keep it and cut it with [:0]",
+		func(q query) bool { return q.Kind == heapcalls.Grow && q.Verdict == verdict.Always }},
+	{"append-grows", "append makes a larger array when the slice is full; a slice that is kept stops growing",
+		"keep the slice between calls and cut it with [:0]",
+		func(q query) bool { return q.Kind == heapcalls.Grow }},
+	{"map-per-call", "a map is made in each call",
+		"keep the map and clear() it, or use a slice for a few keys",
+		func(q query) bool {
+			return q.Kind == heapcalls.Map || q.Kind == heapcalls.MapGrow && q.Verdict == verdict.Always
+		}},
+	{"map-insert", "the map takes memory for new keys; one that is kept stops growing",
+		"give make the number of keys",
+		func(q query) bool { return q.Kind == heapcalls.MapGrow }},
+	{"chan-per-call", "", "make the channel once",
+		func(q query) bool { return q.Kind == heapcalls.Chan }},
+	{"defer-in-loop", "", "put the body of the loop into a function of its own",
+		func(q query) bool { return q.Kind == heapcalls.Defer }},
+	{"moved-variable", "",
+		"return the value, or let the caller give the pointer",
+		func(q query) bool {
+			return q.Kind == heapcalls.Object && q.Evidence.Escape != nil && q.Evidence.Escape.Moved
+		}},
+	{"new-object", "",
+		"return the value instead of a pointer, let the caller give the memory, or take it from a pool",
+		func(q query) bool { return q.Kind == heapcalls.Object }},
+}
+
+// flows tells whether a step of the value's way to the heap has the text.
+func (q query) flows(text string) bool {
+	if q.Evidence.Escape == nil {
+		return false
+	}
+	for _, s := range q.Evidence.Escape.Reasons {
+		if strings.Contains(s.Text, text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package why turns what the compiler and the code say of a site into one
+// sentence, and finds the fix in a catalogue of patterns.
+package why
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Answer is the reason of a site and what helps.
+type Answer struct {
+	Pattern string // stable name of the catalogue's entry
+	Reason  string // one sentence
+	Flow    []string
+	Fix     string // "" when there is nothing better to say
+}
+
+// Explain answers for a site. line is the source of the line, statement the
+// whole statement it belongs to; logCall tells that the root is a log call.
+func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
+	q := query{Site: s, line: line, statement: statement, logCall: logCall}
+	if s.Evidence.Escape != nil {
+		q.what = s.Evidence.Escape.What
+	}
+	a := Answer{Reason: mechanics(q)}
+	for i := range catalogue {
+		if p := &catalogue[i]; p.match(q) {
+			a.Pattern, a.Fix = p.Name, p.Fix
+			if p.Reason != "" {
+				a.Reason = p.Reason
+			}
+			break
+		}
+	}
+	if e := s.Evidence.Escape; e != nil && s.Kind != heapcalls.Inside {
+		a.Flow = Flow(e)
+		if because := because(e); because != "" && !strings.Contains(a.Reason, " because ") {
+			a.Reason += "; " + because
+		}
+	}
+	return a
+}
+
+// mechanics says what happens at a site in general words.
+func mechanics(q query) string {
+	what := q.what
+	if what == "" || strings.HasPrefix(what, "~") || what == "... argument" {
+		what = ""
+	}
+	or := func(fallback string) string {
+		if what == "" {
+			return fallback
+		}
+		return "`" + short(what) + "`"
+	}
+	switch q.Kind {
+	case heapcalls.Box:
+		return or("a value") + " is copied to the heap to be stored in an interface"
+	case heapcalls.BoxSmall:
+		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
+	case heapcalls.Make:
+		return or("a slice of variable size") + " is made on the heap"
+	case heapcalls.Grow:
+		return "append needs a larger array than the slice has"
+	case heapcalls.Move:
+		return "the slice was built on the stack and is copied to the heap because it outlives the function"
+	case heapcalls.Map:
+		return "a map is made"
+	case heapcalls.MapGrow:
+		return "the map takes memory for a new key"
+	case heapcalls.Chan:
+		return "a channel is made"
+	case heapcalls.Concat:
+		return "strings are joined into a new one"
+	case heapcalls.ToString:
+		return "bytes are copied into a new string"
+	case heapcalls.ToBytes:
+		return "a string is copied into a new []byte"
+	case heapcalls.Goroutine:
+		return "a goroutine is started"
+	case heapcalls.Defer:
+		return "defer in a loop keeps a record for each round"
+	case heapcalls.Reflect:
+		return "a value is made by reflection"
+	case heapcalls.Inside:
+		return fmt.Sprintf("%s takes memory (%s)", ShortName(q.Callee), inside(q.Site))
+	}
+	if e := q.Evidence.Escape; e != nil && e.Moved {
+		return "the variable " + or("") + " is moved to the heap"
+	}
+	return or("a value") + " is made on the heap"
+}
+
+// inside names the place that a callee allocates at.
+func inside(s *verdict.Site) string {
+	kind := nouns[s.Inner]
+	if kind == "" {
+		kind = "an object"
+	}
+	if len(s.Stack) == 0 || s.Stack[0].Func == s.Callee {
+		return kind
+	}
+	return kind + " in " + ShortName(s.Stack[0].Func)
+}
+
+var nouns = map[heapcalls.Kind]string{
+	heapcalls.Object: "an object", heapcalls.Box: "a boxed value", heapcalls.BoxSmall: "a boxed number", heapcalls.Make: "a slice",
+	heapcalls.Grow: "a growing slice", heapcalls.Move: "a slice", heapcalls.Map: "a map", heapcalls.MapGrow: "a growing map",
+	heapcalls.Chan: "a channel", heapcalls.Concat: "a joined string", heapcalls.ToString: "a string", heapcalls.ToBytes: "a []byte",
+	heapcalls.Goroutine: "a goroutine", heapcalls.Reflect: "a reflected value",
+}
+
+// ShortName cuts the path of a function to the name of its package.
+func ShortName(f string) string {
+	if i := strings.LastIndexByte(f, '/'); i >= 0 {
+		f = f[i+1:]
+	}
+	return f
+}
+
+// because says why the compiler could not keep a value on the stack: the last
+// assignment before the heap.
+func because(e *compiler.Escape) string {
+	var last compiler.Step
+	for _, s := range e.Reasons {
+		if strings.HasPrefix(s.Text, "from ") && !strings.HasSuffix(s.Text, "(spill)") {
+			last = s
+		}
+	}
+	if last.Text == "" {
+		return ""
+	}
+	text, how := split(last.Text)
+	text = "`" + short(text) + "`"
+	at := ""
+	if last.At.File != e.Stack[len(e.Stack)-1].File || last.At.Line != e.Stack[len(e.Stack)-1].Line {
+		at = fmt.Sprintf(" (%s:%d)", filepath.Base(last.At.File), last.At.Line)
+	}
+	switch how {
+	case "call parameter":
+		return "it is passed to " + text + at + ", and the compiler cannot see that the callee does not keep it"
+	case "return":
+		return "it outlives the function through " + text + at
+	case "assign", "assign-pair", "star-assign", "assign-pair-func-call":
+		return text + at + " stores it in something that lives longer"
+	case "captured by a closure":
+		return "a function literal keeps it: " + text + at
+	case "interface-converted":
+		return "it becomes the interface value " + text + at
+	case "too large for stack":
+		return "it is too large for the stack"
+	case "non-constant size":
+		return "its size is not a constant"
+	case "address-of":
+		return "its address is taken: " + text + at
+	case "send":
+		return "it is sent over a channel: " + text + at
+	}
+	return "it reaches the heap through " + text + " (" + how + ")" + at
+}
+
+// split takes "from x (how)" apart.
+func split(step string) (text, how string) {
+	step = strings.TrimPrefix(step, "from ")
+	i := strings.LastIndex(step, " (")
+	if i < 0 {
+		return step, ""
+	}
+	return step[:i], strings.TrimSuffix(step[i+2:], ")")
+}
+
+// Flow is the way of the value to the heap, one step a line.
+func Flow(e *compiler.Escape) []string {
+	var out []string
+	for _, s := range e.Reasons {
+		if !strings.HasPrefix(s.Text, "from ") {
+			continue
+		}
+		text, how := split(s.Text)
+		out = append(out, fmt.Sprintf("%s — %s (%s:%d)", short(text), how, filepath.Base(s.At.File), s.At.Line))
+	}
+	return out
+}
+
+func short(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
