@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // The test binary starts itself again as a service that is killed. The environment says
@@ -111,6 +112,10 @@ func TestKill(t *testing.T) {
 
 func kill(t *testing.T, mode string, rounds int) {
 	c := start(t, 3)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.SleepControl(func() { <-time.After(rand.N(10 * time.Millisecond)) }) // so a request is under way at most times
+		return nil, nil, false
+	})
 	dir := t.TempDir()
 	told := map[string]bool{}
 	for round := range rounds {
