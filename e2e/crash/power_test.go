@@ -73,13 +73,22 @@ func (m *machine) shutDown() {
 	}
 }
 
-// command begins the command line of a child on this machine: in a mount namespace of its
-// own it sees another boot id each time the machine has been started.
-func (m *machine) command() []string {
-	id := filepath.Join(filepath.Dir(m.image), "boot_id")
-	m.must(os.WriteFile(id, fmt.Appendf(nil, "%08x-0000-4000-8000-%012x\n", m.boots, m.seed&0xffffffffffff), 0o644))
+// otherBoot begins the command line of a child that sees another boot id, in a mount
+// namespace of its own, as if the machine had been started anew since.
+func otherBoot(r *run, boots int) []string {
+	id := filepath.Join(shmDir(r), "boot_id")
+	r.must(os.WriteFile(id, fmt.Appendf(nil, "%08x-0000-4000-8000-%012x\n", boots, r.seed&0xffffffffffff), 0o644))
 	return []string{"unshare", "-m", "--propagation", "private", "sh", "-c",
 		`mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"`, id}
+}
+
+// noOtherBoot says why that cannot be done.
+func noOtherBoot() (why string) {
+	if out, err := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c",
+		"mount --bind /dev/null /proc/sys/kernel/random/boot_id").CombinedOutput(); err != nil {
+		return fmt.Sprintf("no mount namespaces: %v: %s", err, out)
+	}
+	return ""
 }
 
 // newMachine makes one, or says why it cannot.
@@ -94,11 +103,7 @@ func newMachine(r *run) (m *machine, why string) {
 	if why := m.boot(); why != "" {
 		return nil, why
 	}
-	if out, err := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c",
-		"mount --bind /dev/null /proc/sys/kernel/random/boot_id").CombinedOutput(); err != nil {
-		return nil, fmt.Sprintf("no mount namespaces: %v: %s", err, out)
-	}
-	return m, ""
+	return m, noOtherBoot()
 }
 
 // TestPowerCut is row 4. Every other group of cuts has a log file on the same disk, which is
@@ -153,7 +158,7 @@ func TestPowerCut(t *testing.T) {
 // that is entered as accepted.
 func (m *machine) cutOnce(l *ledger, j job, b *board) (returned int) {
 	m.Helper()
-	c := start(m, j, b, m.command()...)
+	c := start(m, j, b, otherBoot(m.run, m.boots)...)
 	c.awaitLogging()
 	time.Sleep(time.Duration(m.rng.IntN(40_000)) * time.Microsecond)
 	safe := make([]uint64, j.Writers)

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux && go1.25
+
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// A model knows what must be in the log: everything that was accepted, by the order of the
+// calls. It does things by chance to a spool and its destination, in virtual time. When
+// everything in the bubble has come to rest, the files are what a process that dies now
+// would leave, so a copy of them is a death.
+type model struct {
+	*testing.T
+	rng  *rand.Rand
+	root string
+	n    int // of the places used
+	v    *local
+	pad  *padding
+	k    int // of the next line
+	done []string
+}
+
+// open starts a process in place n.
+func (m *model) open(p place) {
+	c := spool.Config{SegmentSize: segment, Size: int64(3+m.rng.IntN(4)) * segment, Drain: 10 * time.Second}
+	m.v = newLocal(m, p, 1, 3000, c)
+}
+
+// step does one thing.
+func (m *model) step() {
+	steps := []struct {
+		name string
+		do   func()
+	}{
+		{"log", func() { m.log(1 + m.rng.IntN(40)) }},
+		{"log", func() { m.log(1 + m.rng.IntN(10)) }},
+		{"fault", func() { m.v.dest.set(flaps[m.rng.IntN(len(flaps))](m.rng)) }},
+		{"heal", func() { m.v.dest.set(nil) }},
+		{"wait", func() { time.Sleep(time.Duration(m.rng.IntN(5000)) * time.Millisecond) }},
+		{"flush", func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = m.v.spool.Flush(ctx) // the destination may be down
+		}},
+		{"sync", func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			must(m, m.v.spool.Sync(ctx))
+		}},
+		{"rotate", func() { must(m, m.v.file.Rotate()) }},
+		{"close", func() { m.close(); m.open(m.v.p) }},
+		{"crash", m.crash},
+	}
+	s := steps[m.rng.IntN(len(steps))]
+	m.done = append(m.done, s.name)
+	s.do()
+}
+
+// log logs lines; one that is refused is logged again by the next step, if there is any.
+func (m *model) log(n int) {
+	l := newLane(m.v.spool)
+	for range n {
+		if logLine(l.log, 0, 0, m.k, m.pad); l.err != nil {
+			return
+		}
+		m.k++
+	}
+}
+
+func (m *model) close() {
+	_ = m.v.spool.Close() // lines may be left
+	must(m, m.v.file.Close())
+	checkAccounts(m, m.v.spool.Stats())
+}
+
+// crash lets the process die, and starts another one on what it leaves.
+func (m *model) crash() {
+	synctest.Wait()
+	m.n++
+	p := place{base: filepath.Join(m.root, fmt.Sprint(m.n))}
+	p.spool, p.log = filepath.Join(p.base, "spool"), filepath.Join(p.base, "log", "app.log")
+	must(m, os.Mkdir(p.base, 0o700), os.CopyFS(p.spool, os.DirFS(m.v.p.spool)), os.CopyFS(filepath.Dir(p.log), os.DirFS(filepath.Dir(m.v.p.log))),
+		os.Chmod(p.spool, 0o700))
+	m.v.dest.set(refuse)
+	m.close() // the dead one's goroutines have to end; nobody reads its files any more
+	must(m, os.RemoveAll(m.v.p.base))
+	m.open(p)
+}
+
+// TestModel is row 31.
+func TestModel(t *testing.T) {
+	r := begin(t, "31")
+	sequences := count(150, 10_000)
+	root := shmDir(t)
+	lines, steps, deaths, again := 0, 0, 0, 0
+	for n := range sequences {
+		m := &model{rng: rand.New(rand.NewPCG(seed, uint64(n))), root: root, pad: newPadding(seed, 3000)}
+		synctest.Test(t, func(t *testing.T) {
+			m.T = t
+			m.open(newPlace(t, root))
+			for range 3 + m.rng.IntN(20) {
+				m.step()
+			}
+			m.v.dest.set(nil)
+			must(t, m.v.spool.Flush(context.Background()))
+			m.close()
+			l := newLedger()
+			l.rounds, l.begun[writerID{}], l.accepted[writerID{}] = 1, m.k+1, m.k
+			v := l.judge(logText(t, m.v.p.log))
+			if again += v.duplicates; !v.clean() {
+				t.Errorf("sequence %d of seed %d: %v (%s) after %q", n, seed, v, v.example, m.done)
+			}
+			lines += v.lines
+			must(t, os.RemoveAll(m.v.p.base))
+		})
+		steps += len(m.done)
+		for _, s := range m.done {
+			if s == "crash" {
+				deaths++
+			}
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	r.found("%d sequences of %d steps, %d deaths, %d lines, %d duplicates", sequences, steps, deaths, lines, again)
+}
