@@ -40,9 +40,10 @@ type Change struct {
 
 // Outcome is the result of a comparison.
 type Outcome struct {
-	Worse  []Change `json:"worse"`
-	Better []Change `json:"better"`
-	Notes  []Change `json:"notes"`
+	Baseline bool     `json:"baseline"` // whether there is one
+	Worse    []Change `json:"worse"`
+	Better   []Change `json:"better"`
+	Notes    []Change `json:"notes"`
 }
 
 // ErrMissing says that the baseline has nothing about a toolchain.
@@ -105,7 +106,7 @@ func (f *File) Write(path string) error {
 // Compare tells what changed. Without a baseline only the annotated roots
 // count: they must keep to what they allow. strict also counts what is unknown.
 func Compare(f *File, d *findings.Document, strict bool) (*Outcome, error) {
-	o := &Outcome{}
+	o := &Outcome{Baseline: f != nil}
 	for t, tc := range d.Toolchains {
 		var accepts map[string]map[string]verdict.Verdict
 		if f != nil {

@@ -85,13 +85,12 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err != nil {
 		return nil, err
 	}
-	files := source.New()
 	return &verdict.Input{
 		Programs: []*binary.Program{p},
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, dir) },
 		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, bool) { return nil, true },
-		Cold:     func(f binary.Frame) string { return files.Cold(f.File, f.Line) },
+		Cold:     coldness(source.New()),
 		Waived:   func(binary.Frame) bool { return false },
 	}, nil
 }

@@ -175,7 +175,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
-		Cold:     func(f binary.Frame) string { return s.files.Cold(f.File, f.Line) },
+		Cold:     coldness(s.files),
 		Waived:   s.waived,
 	}
 	if in.Resolve, err = s.resolver(ctx, tc, say); err != nil {
@@ -264,4 +264,15 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 func (s *session) waived(f binary.Frame) bool {
 	_, ok := s.report.Roots.Waivers[roots.Place{File: f.File, Line: f.Line}]
 	return ok || s.report.Roots.Cold[binary.Normalise(f.Func)]
+}
+
+// coldness asks the source. The functions that make errors are cold where they
+// are called, not in themselves.
+func coldness(files *source.Files) verdict.Coldness {
+	return func(f binary.Frame) string {
+		if strings.HasPrefix(f.Func, "fmt.") || strings.HasPrefix(f.Func, "errors.") {
+			return ""
+		}
+		return files.Cold(f.File, f.Line)
+	}
 }

@@ -259,7 +259,7 @@ func (t *tree) trouble() {
 }
 
 func (t *tree) gate(g *baseline.Outcome) {
-	if g == nil {
+	if g == nil || !g.Baseline {
 		return
 	}
 	for _, c := range g.Worse {

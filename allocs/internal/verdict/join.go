@@ -4,6 +4,7 @@ package verdict
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -239,10 +240,19 @@ func (in *Input) explainEscape(s *Site) {
 	for _, f := range s.Stack {
 		stack = append(stack, compiler.Position{File: f.File, Line: f.Line})
 	}
+	seen := map[string]bool{}
 	for _, e := range in.Escapes.At(stack) {
-		if s.Evidence.Escape == nil || fits(e, s) && !fits(s.Evidence.Escape, s) || len(e.Reasons) > 0 && len(s.Evidence.Escape.Reasons) == 0 {
+		best := s.Evidence.Escape
+		if best == nil || fits(e, s) && !fits(best, s) || fits(e, s) == fits(best, s) && len(e.Reasons) > 0 && len(best.Reasons) == 0 {
 			s.Evidence.Escape = e
 		}
+		if fits(e, s) && !seen[e.What] {
+			seen[e.What] = true
+			s.Evidence.Values = append(s.Evidence.Values, e.What)
+		}
+	}
+	if s.Evidence.Escape != nil && !fits(s.Evidence.Escape, s) {
+		s.Evidence.Escape = nil // the compiler speaks of something else on the line
 	}
 }
 
@@ -265,8 +275,17 @@ func fits(e *compiler.Escape, s *Site) bool {
 		return strings.Contains(e.What, " + ")
 	case heapcalls.ToString:
 		return strings.HasPrefix(e.What, "string(")
+	case heapcalls.Box, heapcalls.BoxSmall:
+		return !e.Moved && e.What != "... argument" && !strings.HasPrefix(e.What, "&") && !strings.HasPrefix(e.What, "func literal") && !strings.HasPrefix(e.What, "\"") && !constant(e.What)
 	case heapcalls.ToBytes:
 		return strings.HasPrefix(e.What, "([]byte)") || strings.HasPrefix(e.What, "[]byte(")
 	}
 	return true
+}
+
+// constant tells whether the source text is a number: its box is in the
+// executable's data.
+func constant(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }

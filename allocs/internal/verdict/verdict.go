@@ -62,6 +62,7 @@ type Evidence struct {
 	Why     string // of a cold reach
 	Rule    heapcalls.Rule
 	Escape  *compiler.Escape // nil when the compiler is silent
+	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
 	Visited bool // a run came by the line
 }

@@ -39,6 +39,17 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 			break
 		}
 	}
+	if n := len(s.Evidence.Values); n > 1 && q.boxed() {
+		// Which of them is meant, the code does not tell; each of them is
+		// somewhere on the line.
+		var all []string
+		for _, v := range s.Evidence.Values {
+			if !strings.HasPrefix(v, "~") {
+				all = append(all, "`"+short(v)+"`")
+			}
+		}
+		a.Reason = strings.Replace(a.Reason, "`"+short(q.what)+"` is copied", strings.Join(all, ", ")+" are copied", 1)
+	}
 	if e := s.Evidence.Escape; e != nil && s.Kind != heapcalls.Inside {
 		a.Flow = Flow(e)
 		if because := because(e); because != "" && !strings.Contains(a.Reason, " because ") {
@@ -160,6 +171,8 @@ func because(e *compiler.Escape) string {
 		return "its size is not a constant"
 	case "address-of":
 		return "its address is taken: " + text + at
+	case "slice-literal-element":
+		return "it becomes an element of " + strings.Replace(text, "`... argument`", "the argument list", 1) + at
 	case "send":
 		return "it is sent over a channel: " + text + at
 	}

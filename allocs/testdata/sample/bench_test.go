@@ -4,6 +4,9 @@ package sample
 
 import "testing"
 
+// repeat is not inlined, so that a case runs as it was compiled on its own.
+//
+//go:noinline
 func repeat(b *testing.B, f func()) {
 	b.ReportAllocs()
 	for i := 0; i < b.N; i++ {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// sampleDir is the module of 58 small cases.
+func sampleDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../testdata/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// releases are the Go releases that the judgement is made on.
+func releases(t *testing.T) []string {
+	if os.Getenv("NIB_E2E") == "full" {
+		return []string{"1.24", "1.25", "1.26", "1.27"}
+	}
+	return []string{""}
+}
+
+// measureTruth runs the sample's own test, which knows nothing of this module.
+func measureTruth(t *testing.T, release string) map[string]map[string]float64 {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "truth.json")
+	cmd := exec.Command("go", "test", "-count=1", "-run=^TestTruth$", ".")
+	cmd.Dir = sampleDir(t)
+	cmd.Env = append(os.Environ(), "SAMPLE_TRUTH="+out, "GODEBUG=memprofilerate=1", "GOGC=off", "GOFLAGS=")
+	if release != "" {
+		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+release)
+	}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var truth map[string]map[string]float64
+	if err := json.Unmarshal(text, &truth); err != nil {
+		t.Fatal(err)
+	}
+	return truth
+}
+
+// score counts how a document agrees with the truth.
+type score struct {
+	lines, found, always int
+	missed, false_       []string
+}
+
+// judge compares, for each case, the lines that allocate with those the tool
+// names, each with a reason.
+func judge(d *findings.Document, truth map[string]map[string]float64) score {
+	var s score
+	for _, r := range d.Roots {
+		name := r.Func[len("example.com/sample."):]
+		lines, ok := truth[name]
+		if !ok || r.Kind != "annotated" {
+			continue
+		}
+		named, always := map[string]bool{}, map[string]bool{}
+		for _, site := range r.Sites {
+			at := fmt.Sprintf("%s:%d", site.File, site.Line)
+			if v := site.Worst(); v.Rank() >= verdict.Grows.Rank() && site.Reason != "" {
+				named[at] = true
+				always[at] = always[at] || v == verdict.Always
+			}
+		}
+		for at, n := range lines {
+			s.lines++
+			switch {
+			case always[at]:
+				s.always++
+				s.found++
+			case named[at]:
+				s.found++
+			default:
+				s.missed = append(s.missed, fmt.Sprintf("%s %s (%.2f per run)", name, at, n))
+			}
+		}
+		for at, is := range always {
+			if _, ok := lines[at]; is && !ok {
+				s.false_ = append(s.false_, name+" "+at)
+			}
+		}
+	}
+	sort.Strings(s.missed)
+	sort.Strings(s.false_)
+	return s
+}
+
+func TestSampleAgainstTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and measures a module")
+	}
+	for _, release := range releases(t) {
+		for _, c := range []struct {
+			name   string
+			bench  *regexp.Regexp
+			recall float64
+			always float64
+		}{
+			{"with runs", regexp.MustCompile("."), 0.98, 0.98},
+			{"without runs", nil, 0.98, 0.40},
+		} {
+			t.Run(c.name+" "+release, func(t *testing.T) {
+				r, err := check.Run(context.Background(), check.Options{
+					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: time.Minute, Cache: t.TempDir(),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				version := r.Toolchains[0].Toolchain.Version
+				s := judge(findings.New(r), measureTruth(t, version))
+				t.Logf("%s: %d lines allocate, %d found, %d of them as always; missed %q; false always %q",
+					version, s.lines, s.found, s.always, s.missed, s.false_)
+				if s.lines < 30 {
+					t.Fatalf("got %d lines that allocate, want 30 or more", s.lines)
+				}
+				if got := float64(s.found) / float64(s.lines); got < c.recall {
+					t.Errorf("recall: got %.3f, want %.2f", got, c.recall)
+				}
+				if got := float64(s.always) / float64(s.lines); got < c.always {
+					t.Errorf("lines called always: got %.3f, want %.2f", got, c.always)
+				}
+				if len(s.false_) > 0 {
+					t.Errorf("always on lines that never allocate: %q", s.false_)
+				}
+			})
+		}
+	}
+}
