@@ -58,7 +58,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	}
 	switch d.way {
 	case datagrams:
-		l.patience = d.config.Timeout
+		l.packets, l.patience = true, d.config.Timeout
 		if u, ok := l.Conn.(*net.UnixConn); ok {
 			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less will do
 		}

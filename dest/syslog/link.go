@@ -24,21 +24,25 @@ const ticks = 12
 type link struct {
 	net.Conn // the socket
 
-	stream net.Conn // what messages are written to: the link, or TLS on top of it
-	done   chan struct{}
+	stream net.Conn       // what messages are written to: the link, or TLS on top of it
+	done   chan struct{}  // closed when the goroutine that reads has ended
+	grace  time.Duration  // what TLS took for its handshake
+	lost   *atomic.Uint64 // counts failures
 
-	timeout  time.Duration                   // as in Config
-	patience time.Duration                   // how long Write waits for room
-	tick     time.Duration                   // how long it waits at a time
-	discard  bool                            // what is not acknowledged when the receiver falls silent is sent again: drop it here
-	watch    bool                            // the system can tell what TCP has not acknowledged
-	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or the last one
+	timeout  time.Duration // as in Config
+	tick     time.Duration // how long Write and Read wait at a time
+	patience time.Duration // how long Write waits for room in all
+	packets  bool          // deliverDatagrams sets the first deadline, for the whole batch
+	discard  bool          // what is not acknowledged will be sent again, so the system need not try any more
 
-	grace time.Duration  // what TLS took for its handshake
-	lost  *atomic.Uint64 // counts failures
+	// probe asks the system whether something was sent that the receiver's system has
+	// not acknowledged, and how long ago it has acknowledged anything. It is nil where that
+	// cannot be asked.
+	probe func() (waiting bool, age time.Duration)
 
-	ending   atomic.Bool // Write waits for one tick at most
-	watching atomic.Bool // Read has a deadline
+	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
+	ending   atomic.Bool                     // Write waits for one tick at most
+	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
 
 	unanswered time.Time // of look: since when something is
@@ -48,12 +52,11 @@ type link struct {
 func newLink(conn net.Conn, c *Config) *link {
 	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, patience: c.Stall, tick: c.Timeout / ticks}
 	l.stream = l
-	switch conn := conn.(type) {
-	case *net.TCPConn:
-		if l.watch = canWatch(conn); !l.watch {
+	if conn, ok := conn.(*net.TCPConn); ok {
+		if l.probe = prober(conn); l.probe == nil {
 			l.patience = c.Timeout
 		}
-		// A peer that is gone while nothing is under way.
+		// These find a receiver that is gone while nothing is under way.
 		second := max(c.Timeout/3, time.Second)
 		_ = conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: second, Interval: second, Count: 2})
 	}
@@ -86,6 +89,11 @@ func (l *link) err() error {
 // room as long as some is made within patience, and ctx lasts.
 func (l *link) Write(b []byte) (n int, err error) {
 	var since time.Time // when there was no room
+	if !l.packets {
+		if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
+			return 0, err
+		}
+	}
 	for {
 		m, err := l.Conn.Write(b[n:])
 		n += m
@@ -109,6 +117,7 @@ func (l *link) Write(b []byte) (n int, err error) {
 		if full {
 			time.Sleep(fullPause)
 		}
+		l.expectAnswer()
 		if err := l.SetWriteDeadline(now.Add(l.tick)); err != nil {
 			return n, err
 		}
@@ -134,7 +143,7 @@ func (l *link) Read(b []byte) (int, error) {
 
 // expectAnswer has Read look after a tick whether what has been written was acknowledged.
 func (l *link) expectAnswer() {
-	if l.watch && l.watching.CompareAndSwap(false, true) {
+	if l.probe != nil && l.watching.CompareAndSwap(false, true) {
 		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // of a closed socket: Read ends without
 	}
 }

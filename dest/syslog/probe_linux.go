@@ -7,36 +7,30 @@ import (
 	"time"
 )
 
-// canWatch tells whether probe works for conn.
-func canWatch(conn *net.TCPConn) bool {
-	_, err := tcpInfoOf(conn)
-	return err == nil
-}
-
-// probe asks TCP whether something was sent that the other side's system has not
-// acknowledged, and how long ago it has acknowledged anything.
-func (l *link) probe() (waiting bool, age time.Duration) {
-	conn, ok := l.Conn.(*net.TCPConn)
-	if !ok {
-		return false, 0
-	}
-	info, err := tcpInfoOf(conn)
-	if err != nil {
-		return false, 0
-	}
-	return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
-}
-
-// tcpInfoOf reads what the kernel knows about a connection.
-func tcpInfoOf(conn *net.TCPConn) (info tcpInfo, err error) {
+// prober makes the probe of a link, nil if the system does not say what there is to
+// know.
+func prober(conn *net.TCPConn) func() (waiting bool, age time.Duration) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
+		return nil
+	}
+	ask := func() (info tcpInfo, err error) {
+		if ctl := raw.Control(func(fd uintptr) { err = getTCPInfo(fd, &info) }); ctl != nil {
+			return info, ctl
+		}
 		return info, err
 	}
-	if ctl := raw.Control(func(fd uintptr) { err = getTCPInfo(fd, &info) }); ctl != nil {
-		return info, ctl
+	if _, err := ask(); err != nil {
+		return nil
 	}
-	return info, err
+	return func() (bool, time.Duration) {
+		info, err := ask()
+		if err != nil {
+			return false, 0 // the socket is closed
+		}
+		// Packets that were sent, and questions whether there is room again.
+		return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
+	}
 }
 
 // tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h), which only

@@ -9,6 +9,4 @@ import (
 	"time"
 )
 
-func canWatch(*net.TCPConn) bool { return false }
-
-func (l *link) probe() (waiting bool, age time.Duration) { return false, 0 }
+func prober(*net.TCPConn) func() (waiting bool, age time.Duration) { return nil }

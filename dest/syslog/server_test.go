@@ -41,6 +41,8 @@ type receiver struct {
 	accepts  int
 	messages []string
 	faults   []error
+	goodbyes int // RELP's close
+	seen     int // of messages, by taken
 }
 
 func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn)) *receiver {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A script is a connection whose writes end as it says.
+type script struct {
+	net.Conn
+	steps   []step
+	written []byte
+	closed  bool
+}
+
+type step struct {
+	n   int
+	err error
+}
+
+func (s *script) Write(b []byte) (int, error) {
+	if len(s.steps) == 0 {
+		s.written = append(s.written, b...)
+		return len(b), nil
+	}
+	step := s.steps[0]
+	s.steps = s.steps[1:]
+	s.written = append(s.written, b[:step.n]...)
+	return step.n, step.err
+}
+
+func (s *script) Close() error                     { s.closed = true; return nil }
+func (s *script) SetWriteDeadline(time.Time) error { return nil }
+func (s *script) SetReadDeadline(time.Time) error  { return nil }
+
+// scripted makes a link that writes to s.
+func scripted(s *script, c Config) *link {
+	c = c.withDefaults()
+	l := newLink(s, &c)
+	l.lost = new(atomic.Uint64)
+	close(l.done)
+	return l
+}
+
+func TestWriteGoesOnWhileThereIsProgress(t *testing.T) {
+	full := &net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}
+	s := &script{steps: []step{{0, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.ENOBUFS)}}, {3, full}, {1, full}, {2, full}}}
+	n, err := scripted(s, Config{Stall: 1}).Write([]byte("0123456789"))
+	if n != 10 || err != nil || string(s.written) != "0123456789" {
+		t.Errorf("got %d, error %v and %q, want all of it once", n, err, s.written)
+	}
+}
+
+func TestWriteEnds(t *testing.T) {
+	full := &net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}
+	for name, c := range map[string]struct {
+		steps []step
+		n     int
+		want  error
+	}{
+		"without room":      {[]step{{4, full}, {0, full}}, 4, ErrStalled},
+		"without memory":    {[]step{{0, syscall.ENOBUFS}, {0, syscall.ENOBUFS}}, 0, ErrStalled},
+		"by the other side": {[]step{{4, syscall.EPIPE}}, 4, syscall.EPIPE},
+		"by TCP":            {[]step{{4, syscall.ETIMEDOUT}}, 4, syscall.ETIMEDOUT},
+	} {
+		l := scripted(&script{steps: c.steps}, Config{Stall: 1})
+		n, err := l.Write([]byte("0123456789"))
+		if n != c.n || !errors.Is(err, c.want) {
+			t.Errorf("%s: got %d and error %v, want %d and %v", name, n, err, c.n, c.want)
+		}
+	}
+}
+
+// After a partial write nothing more goes out on the connection.
+func TestPartialWriteEndsTheConnection(t *testing.T) {
+	for _, network := range []string{"tcp", "relp"} {
+		s := &script{steps: []step{{20, &net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}}, {0, os.ErrDeadlineExceeded}}}
+		l := scripted(s, Config{Stall: 1})
+		d := dial(t, network, "127.0.0.1:1", Config{})
+		d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
+		d.link.Store(l)
+		res, err := d.Deliver(t.Context(), batchOf(0, 3))
+		if !errors.Is(err, ErrStalled) || res.Accepted != 0 || !s.closed || len(s.written) != 20 {
+			t.Errorf("%s: got %+v, error %v, closed %v, %d bytes written", network, res, err, s.closed, len(s.written))
+		}
+		if _, err := d.Deliver(t.Context(), batchOf(0, 3)); err == nil || len(s.written) != 20 {
+			t.Errorf("%s: got error %v and %d bytes written, want a new connection", network, err, len(s.written))
+		}
+	}
+}
+
+// TestLook lets time go by. Each look is given what the system says.
+func TestLook(t *testing.T) {
+	const ms = time.Millisecond
+	type answer struct {
+		waiting bool
+		age     time.Duration
+	}
+	for name, c := range map[string]struct {
+		answers []answer // 100 ms apart
+		want    int      // the look that gives up, -1 for none
+	}{
+		"nothing to answer":                {[]answer{{false, 5 * time.Hour}, {false, 0}}, -1},
+		"no answer":                        {slices.Repeat([]answer{{true, 5 * time.Hour}}, 20), 10},
+		"no answer from the start":         {[]answer{{true, 0}, {true, 100 * ms}, {true, 200 * ms}, {true, 300 * ms}, {true, 400 * ms}, {true, 500 * ms}, {true, 600 * ms}, {true, 700 * ms}, {true, 800 * ms}, {true, 900 * ms}, {true, 1000 * ms}}, 10},
+		"answers come, and more is asked":  {slices.Repeat([]answer{{true, 30 * ms}}, 50), -1},
+		"a question after a long silence":  {append(slices.Repeat([]answer{{true, time.Hour}}, 8), answer{true, 50 * ms}, answer{false, 150 * ms}), -1},
+		"one answer puts the end off":      {append(slices.Repeat([]answer{{true, time.Hour}}, 8), slices.Repeat([]answer{{true, 50 * ms}}, 1)...), -1},
+		"a window that stays shut":         {slices.Repeat([]answer{{true, 10 * time.Second}, {false, 10 * time.Second}}, 30), -1},
+		"the last answer is before asking": {append([]answer{{false, time.Hour}}, slices.Repeat([]answer{{true, 2 * time.Hour}}, 12)...), 11},
+	} {
+		l := scripted(&script{}, Config{Timeout: 1200 * ms})
+		now, got := time.Now(), -1
+		for i, a := range c.answers {
+			l.probe = func() (bool, time.Duration) { return a.waiting, a.age }
+			l.watching.Store(true)
+			if err := l.look(now); err != nil {
+				if got = i; err != ErrSilent {
+					t.Errorf("%s: got error %v, want ErrSilent", name, err)
+				}
+				break
+			}
+			if l.watching.Load() != a.waiting {
+				t.Errorf("%s, look %d: watching is %v, want %v", name, i, l.watching.Load(), a.waiting)
+			}
+			now = now.Add(100 * ms)
+		}
+		if got != c.want {
+			t.Errorf("%s: look %d has given up, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A reader that has stopped gets all of what was accepted when it goes on, and the rest by
+// another connection.
+func TestStreamReaderIsFrozen(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		thaw := make(chan struct{})
+		r := newReceiver(t, network, func(r *receiver, conn net.Conn) {
+			<-thaw
+			readCounted(r, conn)
+		}).start()
+		d := dial(t, network, r.addr, Config{Stall: 50 * time.Millisecond, Timeout: 50 * time.Millisecond})
+		const n = 20_000
+		batch, want := batchOf(0, n), make([]string, n)
+		for i := range batch {
+			want[i] = fmt.Sprintf(`{"n":%d,"pad":"%s"}`, i, strings.Repeat("x", 2000))
+			batch[i].Line = []byte(want[i] + "\n")
+		}
+		res, err := d.Deliver(t.Context(), batch)
+		if !errors.Is(err, ErrStalled) || res.Accepted == 0 || res.Accepted == n {
+			t.Fatalf("%s: got %d accepted and error %v, want some and ErrStalled", network, res.Accepted, err)
+		}
+		close(thaw)
+		if got := r.lines(res.Accepted); !slices.Equal(got, want[:res.Accepted]) {
+			t.Fatalf("%s: got %d lines, want %d", network, len(got), res.Accepted)
+		}
+		r.wait("the first connection to end", func() bool { return len(r.conns) == 0 })
+		d.config.Stall = patience
+		deliver(t, d, batch[res.Accepted:])
+		if got := r.lines(n); !slices.Equal(got, want) {
+			t.Errorf("%s: got %d lines, want %d in order", network, len(got), n)
+		}
+	}
+}
+
+// A receiver that resets the connection gets the batch again.
+func TestStreamIsReset(t *testing.T) {
+	const n = 20_000
+	first := true
+	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
+		if !first {
+			readCounted(r, conn)
+			return
+		}
+		first = false
+		_, _ = io.ReadFull(conn, make([]byte, 1000))
+		_ = conn.(*net.TCPConn).SetLinger(0)
+	}).start()
+	d := dial(t, "tcp", r.addr, Config{})
+	res, err := d.Deliver(t.Context(), batchOf(0, n))
+	if err == nil || res.Accepted != 0 {
+		t.Fatalf("got %+v and error %v, want none accepted and an error", res, err)
+	}
+	if strings.Contains(err.Error(), "->") {
+		t.Errorf("the error has the number of a local port: %v", err)
+	}
+	deliver(t, d, batchOf(0, n))
+	if got, want := r.lines(n), linesOf(0, n); !slices.Equal(got, want) {
+		t.Errorf("got %d lines, want %d in order", len(got), len(want))
+	}
+	if st := d.Stats(); st.Doubtful == 0 || st.Failures != 1 || st.Accepted != n {
+		t.Errorf("got %+v, want some doubtful", st)
+	}
+}
