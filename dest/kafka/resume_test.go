@@ -185,7 +185,7 @@ func awaitEnd(t testing.TB, d *Destination, c *kfake.Cluster, conf Config) {
 		return // it is refused
 	}
 	for d.lanes[0].leader >= 0 {
-		end, err := d.lanes[0].offsetAt(t.Context(), latest)
+		end, err := d.lanes[0].offsetAt(t.Context(), latest, asDebugger)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,13 @@ import (
 const (
 	fetchBytes = 8 << 20
 	fetchWait  = 100 // ms
+	fetchTries = 20  // that bring nothing, before a search gives up
 
 	latest = -1 // as the time in ListOffsets: the end of the partition
+
+	// Who asks for offsets: a consumer is told of what all in-sync replicas have, and of
+	// transactions that have ended; a debugger of all that the leader has.
+	asConsumer, asDebugger = -1, -2
 )
 
 // A finding is what a search has found of a spool.
@@ -55,13 +60,15 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		return finding{}, errNoLeader
 	}
 	s := &searcher{l: l, spool: spool, from: from, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
-	end, err := l.offsetAt(ctx, latest)
+	// What the leader has and the others have not yet cannot be read, but it is there: a
+	// search that stopped before it would miss records that come to light later.
+	end, err := l.offsetAt(ctx, latest, asDebugger)
 	if err != nil {
 		return finding{}, err
 	}
 	s.at = start.offset
 	if s.at < 0 || s.at > end { // beyond the end: the topic was cut off, or is another one
-		if s.at, err = l.offsetAt(ctx, start.time); err != nil {
+		if s.at, err = l.offsetAt(ctx, start.time, asConsumer); err != nil {
 			return finding{}, err
 		}
 		if s.at < 0 {
@@ -69,9 +76,16 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		}
 	}
 	s.found.spool, s.found.offset = spool, -1
-	for s.at < end {
+	for tries := 0; s.at < end; tries++ {
+		before := s.at
 		if err := s.fetch(ctx); err != nil {
 			return finding{}, err
+		}
+		if s.at > before {
+			tries = 0
+		}
+		if tries == fetchTries {
+			return finding{}, errIncomplete
 		}
 	}
 	s.found.end = end
@@ -83,9 +97,9 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 type origin struct{ offset, time int64 }
 
 // offsetAt asks for the offset of a time.
-func (l *lane) offsetAt(ctx context.Context, ms int64) (int64, error) {
+func (l *lane) offsetAt(ctx context.Context, ms int64, replica int32) (int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
-	req.ReplicaID, req.IsolationLevel = -1, l.isolation()
+	req.ReplicaID, req.IsolationLevel = replica, l.isolation()
 	t, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
 	t.Topic, p.Partition, p.Timestamp = l.topic, l.partition, ms
 	t.Partitions = append(t.Partitions, p)
@@ -113,7 +127,7 @@ func (l *lane) isolation() int8 {
 func (s *searcher) fetch(ctx context.Context) error {
 	l := s.l
 	req := kmsg.NewPtrFetchRequest()
-	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = -1, fetchWait, 1, fetchBytes
+	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = asConsumer, fetchWait, 1, fetchBytes
 	req.IsolationLevel, req.SessionEpoch = l.isolation(), -1
 	t, p := kmsg.NewFetchRequestTopic(), kmsg.NewFetchRequestTopicPartition()
 	t.Topic, p.Partition, p.FetchOffset, p.PartitionMaxBytes = l.topic, l.partition, s.at, fetchBytes
@@ -137,12 +151,8 @@ func (s *searcher) fetch(ctx context.Context) error {
 				return err
 			}
 			s.aborted = p.AbortedTransactions
-			before := s.at
 			if err := s.batches(p.RecordBatches); err != nil {
 				return err
-			}
-			if s.at == before {
-				return errIncomplete
 			}
 		}
 	}

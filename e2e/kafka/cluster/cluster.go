@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster starts real Kafka brokers for tests, from the jars of Maven Central. It
+// needs Java 17 and Maven; where they are missing, tests are skipped with the
+// reason.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// startTimeout is how long brokers have to become ready.
+const startTimeout = 2 * time.Minute
+
+// clusterID is any name of 22 characters.
+const clusterID = "MkU3OEVBNTcwNTJENDM2Qg"
+
+// A Cluster is brokers on 127.0.0.1, which are their own controllers. It ends with the test.
+type Cluster struct {
+	t       testing.TB
+	jars    string
+	brokers []*broker
+}
+
+type broker struct {
+	dir  string
+	port int
+	mu   sync.Mutex
+	cmd  *exec.Cmd // nil while it does not run
+	done chan struct{}
+}
+
+// Start starts n brokers and waits until they are ready. Topics are replicated to up to
+// three of them; with three, two must have a record before it is acknowledged.
+func Start(t testing.TB, n int) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, jars: jars(t)}
+	ports := freePorts(t, 2*n)
+	var voters []string
+	for i := range n {
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", i+1, ports[n+i]))
+	}
+	for i := range n {
+		b := &broker{dir: t.TempDir(), port: ports[i]}
+		conf := properties(i+1, n, ports[i], ports[n+i], strings.Join(voters, ","), b.dir)
+		if err := os.WriteFile(b.properties(), []byte(conf), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.brokers = append(c.brokers, b)
+		format := c.java(b, "64m", "kafka.tools.StorageTool", "format", "--cluster-id="+clusterID, "-c", b.properties())
+		if out, err := format.CombinedOutput(); err != nil {
+			t.Fatalf("format the storage of a broker: %v\n%s", err, out)
+		}
+	}
+	t.Cleanup(func() {
+		for i := range c.brokers {
+			c.Kill(i)
+		}
+	})
+	for i := range n {
+		c.Run(i)
+	}
+	c.AwaitReady()
+	return c
+}
+
+// Addrs returns the addresses of the brokers.
+func (c *Cluster) Addrs() (addrs []string) {
+	for _, b := range c.brokers {
+		addrs = append(addrs, net.JoinHostPort("127.0.0.1", strconv.Itoa(b.port)))
+	}
+	return addrs
+}
+
+// Run starts a broker that does not run.
+func (c *Cluster) Run(i int) {
+	b := c.brokers[i]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cmd != nil {
+		return
+	}
+	heap := "256m"
+	if len(c.brokers) > 1 {
+		heap = "192m"
+	}
+	cmd := c.java(b, heap, "kafka.Kafka", b.properties())
+	out, err := os.OpenFile(filepath.Join(b.dir, "out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	dieWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		c.t.Errorf("start a broker: %v", err)
+		return
+	}
+	b.cmd, b.done = cmd, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is killed
+		_ = out.Close()
+		close(b.done)
+	}()
+}
+
+// Kill kills a broker with SIGKILL, and waits until it is gone.
+func (c *Cluster) Kill(i int) {
+	b := c.brokers[i]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cmd == nil {
+		return
+	}
+	_ = b.cmd.Process.Kill() // it may have ended
+	<-b.done
+	b.cmd = nil
+}
+
+// AwaitReady waits until all brokers know each other.
+func (c *Cluster) AwaitReady() {
+	c.t.Helper()
+	c.poll("brokers are not ready", func(ctx context.Context, cl *kgo.Client) bool {
+		resp, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, cl)
+		return err == nil && len(resp.Brokers) >= len(c.brokers) && resp.ControllerID > 0
+	})
+}
+
+// Create makes a topic and waits until all its partitions have leaders.
+func (c *Cluster) Create(name string, partitions int) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := topic.Create(ctx, c.Addrs(), name, partitions, min(len(c.brokers), 3)); err != nil {
+		c.t.Fatal(err)
+	}
+	c.AwaitReplicas(name, partitions)
+}
+
+// AwaitReplicas waits until all replicas of a topic are in sync.
+func (c *Cluster) AwaitReplicas(name string, partitions int) {
+	c.t.Helper()
+	c.poll("topic "+name+" is not ready", func(ctx context.Context, cl *kgo.Client) bool {
+		req := kmsg.NewPtrMetadataRequest()
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(name)
+		req.Topics = append(req.Topics, t)
+		resp, err := req.RequestWith(ctx, cl)
+		if err != nil || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) < partitions {
+			return false
+		}
+		for _, p := range resp.Topics[0].Partitions {
+			if p.ErrorCode != 0 || p.Leader <= 0 || len(p.ISR) < len(p.Replicas) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// poll asks until the answer is yes. Each question has a new client: one that is kept answers from
+// what it has been told before.
+func (c *Cluster) poll(what string, ready func(context.Context, *kgo.Client) bool) {
+	c.t.Helper()
+	deadline := time.Now().Add(startTimeout)
+	for time.Now().Before(deadline) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		cl, err := kgo.NewClient(kgo.SeedBrokers(c.Addrs()...), kgo.RequestRetries(0))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		ok := ready(ctx, cl)
+		cl.Close()
+		cancel()
+		if ok {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	c.t.Fatalf("%s after %v\n%s", what, startTimeout, c.outputs())
+}
+
+// outputs is what the brokers have printed.
+func (c *Cluster) outputs() string {
+	var all strings.Builder
+	for i, b := range c.brokers {
+		out, _ := os.ReadFile(filepath.Join(b.dir, "out")) // for a message
+		fmt.Fprintf(&all, "broker %d: %s\n", i, out)
+	}
+	return all.String()
+}
+
+func (b *broker) properties() string { return filepath.Join(b.dir, "server.properties") }
+
+func (c *Cluster) java(b *broker, heap string, args ...string) *exec.Cmd {
+	all := append([]string{
+		"-cp", filepath.Join(c.jars, "*"), "-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+	}, args...)
+	cmd := exec.Command("java", all...)
+	cmd.Dir = b.dir
+	return cmd
+}
+
+// properties is the configuration of a broker. Registrations that expire soon let a broker come
+// back soon after it was killed.
+func properties(id, n, port, controllerPort int, voters, dir string) string {
+	replicas := min(n, 3)
+	return strings.Join([]string{
+		"process.roles=broker,controller",
+		fmt.Sprintf("node.id=%d", id),
+		"controller.quorum.voters=" + voters,
+		fmt.Sprintf("listeners=PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d", port, controllerPort),
+		fmt.Sprintf("advertised.listeners=PLAINTEXT://127.0.0.1:%d", port),
+		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"controller.listener.names=CONTROLLER",
+		"inter.broker.listener.name=PLAINTEXT",
+		"log.dirs=" + filepath.Join(dir, "data"),
+		"num.partitions=1",
+		"auto.create.topics.enable=false",
+		fmt.Sprintf("default.replication.factor=%d", replicas),
+		fmt.Sprintf("min.insync.replicas=%d", max(1, replicas-1)),
+		fmt.Sprintf("offsets.topic.replication.factor=%d", replicas),
+		"offsets.topic.num.partitions=4",
+		fmt.Sprintf("transaction.state.log.replication.factor=%d", replicas),
+		fmt.Sprintf("transaction.state.log.min.isr=%d", max(1, replicas-1)),
+		"transaction.state.log.num.partitions=4",
+		"group.initial.rebalance.delay.ms=0",
+		"log.cleaner.dedupe.buffer.size=4194304",
+		"broker.session.timeout.ms=3000",
+		"broker.heartbeat.interval.ms=500",
+		"",
+	}, "\n")
+}
+
+// freePorts returns n ports nobody listens at.
+func freePorts(t testing.TB, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // not before all have got one
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package kafka_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// The test binary starts itself again as a service that is killed. The environment says
+// what it does.
+const (
+	childDir     = "NIB_E2E_DIR"
+	childBrokers = "NIB_E2E_BROKERS"
+	childTx      = "NIB_E2E_TX"
+	childRound   = "NIB_E2E_ROUND" // "" delivers what is left
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childDir) == "" {
+		os.Exit(m.Run())
+	}
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve logs until it is killed, twenty thousand lines per second, and tells on standard output how many
+// calls have returned.
+func serve() error {
+	conf := kafka.Config{TransactionalID: os.Getenv(childTx)}
+	d, err := kafka.Dial(strings.Split(os.Getenv(childBrokers), ","), "logs", conf)
+	if err != nil {
+		return err
+	}
+	s, err := spool.Open(os.Getenv(childDir), d, spool.Config{})
+	if err != nil {
+		return err
+	}
+	round := os.Getenv(childRound)
+	if round == "" {
+		if err := s.Flush(context.Background()); err != nil {
+			return err
+		}
+		return s.Close()
+	}
+	log := nib.NewSink(s)
+	out := bufio.NewWriter(os.Stdout)
+	tick := time.NewTicker(5 * time.Millisecond)
+	for n := 0; ; {
+		<-tick.C
+		for range 100 {
+			log.Info().Str("round", round).Int("n", n).Str("customer", "c-42").Int("amount", n%900).Msg("order accepted")
+			n++
+		}
+		fmt.Fprintln(out, n)
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// service starts a service.
+func service(t *testing.T, addrs []string, dir, tx, round string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childBrokers+"="+strings.Join(addrs, ","), childTx+"="+tx, childRound+"="+round)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// killService runs a service for a while, kills it, and returns how many calls had returned.
+func killService(t *testing.T, addrs []string, dir, tx, round string, after time.Duration) (returned int) {
+	cmd, out := service(t, addrs, dir, tx, round)
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if n, err := strconv.Atoi(lines.Text()); err == nil {
+			returned = n
+		}
+	}
+	_ = cmd.Wait() // it was killed
+	return returned
+}
+
+// killBrokers kills one broker after the other, each few seconds, and starts it again, until
+// the context ends.
+func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
+	for i := 0; ; i++ {
+		for _, step := range []func(){func() { c.Kill(i % n); kills++ }, func() { c.Run(i % n) }} {
+			step()
+			select {
+			case <-time.After(4 * time.Second):
+			case <-ctx.Done():
+				c.Run(i % n)
+				return kills
+			}
+		}
+	}
+}
+
+// A service is killed again and again while it delivers to three brokers, of which one is
+// killed every few seconds. Every line whose call had returned is there once, in order.
+func TestKill(t *testing.T) {
+	for _, c := range []struct{ name, tx string }{{"idempotent", ""}, {"transactional", "tx"}} {
+		t.Run(c.name, func(t *testing.T) {
+			rounds := 8
+			if full() {
+				rounds = 40
+			}
+			if c.tx != "" {
+				rounds /= 2
+			}
+			brokers := cluster.Start(t, 3)
+			brokers.Create("logs", 1)
+			dir, told := t.TempDir(), map[string]int{}
+			ctx, cancel := context.WithCancel(t.Context())
+			killed := make(chan int)
+			go func() { killed <- killBrokers(ctx, brokers, 3) }()
+			for round := range rounds {
+				name := strconv.Itoa(round)
+				told[name] = killService(t, brokers.Addrs(), dir, c.tx, name, time.Second+rand.N(2*time.Second))
+			}
+			cancel()
+			kills := <-killed
+			last, out := service(t, brokers.Addrs(), dir, c.tx, "")
+			_, _ = io.Copy(io.Discard, out)
+			if err := last.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			brokers.AwaitReplicas("logs", 1)
+			v := check(t, brokers.Addrs(), "logs", told)
+			t.Logf("%d kills of the service, %d of a broker, %d records: %s", rounds, kills, v.records, v)
+			if v != (verdict{records: v.records}) {
+				t.Error("not each once and in order")
+			}
+		})
+	}
+}
+
+// A verdict is what is wrong with a topic.
+type verdict struct{ records, lost, twice, disorder int }
+
+func (v verdict) String() string {
+	return fmt.Sprintf("%d lost, %d twice, %d out of order", v.lost, v.twice, v.disorder)
+}
+
+// check compares a topic with how many calls have returned in each round. There may be more
+// lines than that: calls that had not returned when the service was killed.
+func check(t *testing.T, addrs []string, name string, told map[string]int) (v verdict) {
+	t.Helper()
+	seen, next := map[uint64]bool{}, map[string]int{}
+	before := uint64(0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := topic.Read(ctx, addrs, name, func(m topic.Message) bool {
+		v.records++
+		seq, err := strconv.ParseUint(m.Headers["seq"], 10, 64)
+		if err != nil {
+			t.Fatalf("headers: %v", m.Headers)
+		}
+		switch {
+		case seen[seq]:
+			v.twice++
+		case seq < before:
+			v.disorder++
+		}
+		seen[seq], before = true, max(before, seq)
+		var l struct {
+			Round string
+			N     int
+		}
+		decode(t, m.Value, &l)
+		if l.N == next[l.Round] {
+			next[l.Round]++
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, n := range told {
+		v.lost += max(0, n-next[round])
+	}
+	return v
+}
