@@ -12,13 +12,22 @@ func newDemo() *cobra.Command {
 	var c demo.Config
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Log real HTTP requests to files and check that every line is there",
-		Long: `Starts an HTTP service on the loopback interface and sends it requests over
-keep-alive connections. Its access lines go through nib to a rotating file; the first
-few are shown. The files are then read back: each line must be there once, in
-order, valid, and say what the client saw.
+		Short: "Kill a service that logs real HTTP requests, and check that every line is there",
+		Long: `Starts an HTTP service as a process of its own and sends it requests over keep-alive
+connections. Its access lines go through a spool to a rotating file and to a Kafka
+topic; the first few are shown. Half-way the service is killed with SIGKILL and started again. File and topic are
+then read back: each line whose call has returned must be there once, in order, valid,
+and say what the client saw.
 
-The exit code is 0 only if that is so.`,
+The service tells of each line when its call has returned, over a pipe. Lines of calls that
+the kill has cut off may be there or not; they are counted apart. A request that was cut off is
+not sent again.
+
+The exit code is 0 only if everything is as it must be.`,
+		Example: `  nib demo
+  nib demo -n 500000 --kills 20
+  nib demo --kafka localhost:9092 --relp localhost:2514
+  nib demo --dir /tmp/demo && nib spool ls /tmp/demo`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.Out, c.Progress = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -29,6 +38,9 @@ The exit code is 0 only if that is so.`,
 	f.IntVarP(&c.Requests, "requests", "n", demo.DefaultRequests, "number of requests")
 	f.IntVarP(&c.Connections, "connections", "c", demo.DefaultConnections, "number of connections")
 	f.IntVar(&c.Show, "show", demo.DefaultShow, "number of lines to show")
+	f.IntVar(&c.Kills, "kills", demo.DefaultKills, "how often the service is killed")
+	f.StringVar(&c.Kafka, "kafka", demo.EmbeddedKafka, "brokers (`host:port`,host:port) that get a new topic; embedded: one in this process; none: no topic")
+	f.StringVar(&c.RELP, "relp", "", "syslog receiver (`host:port`) that gets the lines, too")
 	f.StringVar(&c.Dir, "dir", "", "folder to keep the files in (default: a temporary one that is removed)")
 	return cmd
 }

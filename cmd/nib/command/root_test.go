@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 		{[]string{"version"}, 0, "nib ", ""},
 		{[]string{"help"}, 0, "demo ", ""},
 		{[]string{"demo", "--help"}, 0, "--connections", ""},
-		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1"}, 0, "Every line is in the files once", ""},
+		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "Every line whose call returned is there once", ""},
 		{[]string{"demo", "-n", "0"}, 1, "", "nib: demo: 0 requests, want 1 to"},
 		{[]string{"demo", "x"}, 1, "", "unknown command"},
 		{[]string{"nonsense"}, 1, "", `unknown command "nonsense"`},

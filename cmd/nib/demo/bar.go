@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/nib-log/nib/cmd/nib/term"
 )
 
 // A bar shows how far the load is, on a terminal only. It redraws one line and
@@ -19,22 +19,28 @@ import (
 type bar struct {
 	w     io.Writer
 	fd    int
-	s     style
+	s     term.Style
 	total int64
 	done  *atomic.Int64
 	start time.Time
+
+	mu    sync.Mutex // one writes at a time
+	drawn bool       // the line is there
 
 	quit chan struct{}
 	wg   sync.WaitGroup
 }
 
-const redraw = 100 * time.Millisecond
+const (
+	redraw = 100 * time.Millisecond
+	erase  = "\r\x1b[K"
+)
 
 // startBar waits with its first picture until begin is closed, so as not to
 // stand between other lines.
 func startBar(w io.Writer, total int64, done *atomic.Int64, begin <-chan struct{}) *bar {
-	b := &bar{w: w, total: total, done: done, start: time.Now(), s: styleFor(w), quit: make(chan struct{})}
-	fd, ok := terminal(w)
+	b := &bar{w: w, total: total, done: done, start: time.Now(), s: term.StyleFor(w), quit: make(chan struct{})}
+	fd, ok := term.Terminal(w)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return b
 	}
@@ -50,6 +56,22 @@ func (b *bar) stop() {
 	b.wg.Wait()
 }
 
+// say writes a line to w where the bar is, which comes back below it.
+func (b *bar) say(w io.Writer, line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.erase()
+	fmt.Fprintln(w, line)
+}
+
+// erase removes the line. mu is held.
+func (b *bar) erase() {
+	if b.drawn {
+		fmt.Fprint(b.w, erase)
+		b.drawn = false
+	}
+}
+
 func (b *bar) run(begin <-chan struct{}) {
 	defer b.wg.Done()
 	select {
@@ -59,13 +81,16 @@ func (b *bar) run(begin <-chan struct{}) {
 	}
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
-	defer fmt.Fprint(b.w, "\r\x1b[K")
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.erase()
+	}()
 	for {
-		width, _, err := term.GetSize(b.fd)
-		if err != nil {
-			width = 80
-		}
-		fmt.Fprint(b.w, "\r\x1b[K"+b.picture(b.done.Load(), time.Since(b.start), width))
+		b.mu.Lock()
+		fmt.Fprint(b.w, erase+b.picture(b.done.Load(), time.Since(b.start), term.Width(b.fd)))
+		b.drawn = true
+		b.mu.Unlock()
 		select {
 		case <-tick.C:
 		case <-b.quit:
@@ -77,11 +102,11 @@ func (b *bar) run(begin <-chan struct{}) {
 // picture is the bar, at most width-1 columns wide.
 func (b *bar) picture(done int64, took time.Duration, width int) string {
 	rate := float64(done) / max(took.Seconds(), 1e-3)
-	text := fmt.Sprintf(" %3d %%  %s of %s  %s/s", 100*done/b.total, count(int(done)), count(int(b.total)), count(int(rate)))
+	text := fmt.Sprintf(" %3d %%  %s of %s  %s/s", 100*done/b.total, term.Count(done), term.Count(b.total), term.Count(int64(rate)))
 	size := min(width-1-len(text)-2, 40)
 	if size < 5 {
 		return text[:max(0, min(len(text), width-1))]
 	}
 	full := int(int64(size) * done / b.total)
-	return "  " + b.s.good(strings.Repeat("━", full)) + b.s.dim(strings.Repeat("─", size-full)) + text
+	return "  " + b.s.Good(strings.Repeat("━", full)) + b.s.Dim(strings.Repeat("─", size-full)) + text
 }

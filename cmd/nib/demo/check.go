@@ -5,19 +5,24 @@ package demo
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
+
+	"github.com/nib-log/nib/dest/kafka/topic"
 )
 
-// A check is what the files turned out to hold. Each line that is not as it
+// A check is what a destination turned out to hold. Each line that is not as it
 // should be counts once, in the first kind that fits.
 type check struct {
-	lines int
-	bytes int64
+	lines     int // in all
+	bytes     int64
+	delivered int // lines of the plan, each once
+	midCall   int // those of them whose call never returned
 
 	invalid    int // not one JSON object, or not of this run
 	untrue     int // says something else than the client saw
@@ -57,12 +62,13 @@ type lineBody struct {
 	Message   string   `json:"message"`
 }
 
-// A checker reads files against a plan.
+// A checker compares a destination with a ledger.
 type checker struct {
 	check
-	plan plan
-	seen [2][][]bool // per kind of line, connection, request
-	last []int       // position of the latest line of a connection
+	ledger *ledger
+	plan   plan
+	seen   [2][][]bool // per kind of line, connection, request
+	last   []int       // position of the latest line of a connection
 }
 
 // Kinds of lines; of one request the service's comes first.
@@ -71,15 +77,21 @@ const (
 	accessLine
 )
 
-// checkFiles reads the files in their order.
-func checkFiles(paths []string, p plan) (check, error) {
-	k := checker{plan: p, last: make([]int, p.connections)}
+func newChecker(l *ledger) *checker {
+	p := l.plan
+	k := &checker{ledger: l, plan: p, last: make([]int, p.connections)}
 	for c := range p.connections {
 		k.last[c] = -1
 		for kind := range k.seen {
 			k.seen[kind] = append(k.seen[kind], make([]bool, p.of(c)))
 		}
 	}
+	return k
+}
+
+// checkFiles reads the files in their order.
+func checkFiles(paths []string, l *ledger) (check, error) {
+	k := newChecker(l)
 	for _, path := range paths {
 		if err := k.file(path); err != nil {
 			return k.check, err
@@ -87,6 +99,19 @@ func checkFiles(paths []string, p plan) (check, error) {
 	}
 	k.findLost()
 	return k.check, nil
+}
+
+// checkTopic reads a topic, in which lines stand without their end.
+func checkTopic(ctx context.Context, brokers []string, name string, l *ledger) (check, error) {
+	k := newChecker(l)
+	var line []byte
+	err := topic.Read(ctx, brokers, name, func(m topic.Message) bool {
+		line = append(append(line[:0], m.Value...), '\n')
+		k.line(line)
+		return true
+	})
+	k.findLost()
+	return k.check, err
 }
 
 func (k *checker) file(path string) error {
@@ -171,16 +196,29 @@ func (b *lineBody) truth(kind, n int) bool {
 		b.Bytes == len(want.body) && b.Took != nil && *b.Took >= 0 && b.Remote != ""
 }
 
-// findLost counts what was not there.
+// findLost counts what was not there and ought to be.
 func (k *checker) findLost() {
-	for c := range k.plan.connections {
-		for n := range k.plan.of(c) {
-			if !k.seen[accessLine][c][n] {
-				k.fault(&k.lost, "the access line of request %s is lost", requestID(c, n))
-			}
-			if expect(n).logs && !k.seen[serviceLine][c][n] {
-				k.fault(&k.lost, "the line that the handler of request %s wrote is lost", requestID(c, n))
+	for kind := range k.seen {
+		for c := range k.plan.connections {
+			for n := range k.plan.of(c) {
+				key := lineKey{kind, c, n}
+				switch seen := k.seen[kind][c][n]; {
+				case seen && k.ledger.returned(key):
+					k.delivered++
+				case seen:
+					k.delivered++
+					k.midCall++
+				case k.ledger.must(key):
+					k.fault(&k.lost, "%s is lost", key)
+				}
 			}
 		}
 	}
+}
+
+func (k lineKey) String() string {
+	if k.kind == accessLine {
+		return "the access line of request " + requestID(k.connection, k.n)
+	}
+	return "the line that the handler of request " + requestID(k.connection, k.n) + " wrote"
 }

@@ -3,24 +3,28 @@
 package demo
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 // A cost is what logging takes, measured when the load is over: one goroutine
 // writes the access line of the run again, with the same fields.
 type cost struct {
+	spooled    contestant // into a spool, whose destination is away
 	written    contestant // to a file, one write(2) each
 	encoded    contestant // to io.Discard
-	middleware contestant // all that nibhttp does for a request, to the file
+	middleware contestant // all that nibhttp does for a request, into the spool
 }
 
 // A contestant is one way to spend time, measured in turn with the others.
@@ -36,29 +40,43 @@ const (
 	warmUp        = 100
 )
 
-// measure writes its lines to a file at path and removes it. A round has calls
-// calls.
-func measure(path string, calls int) (c cost, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+// away is a destination that takes nothing, so that only calls are measured.
+type away struct{}
+
+func (away) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+	<-ctx.Done()
+	return nib.Result{}, context.Cause(ctx)
+}
+
+// measure needs a folder for a while. A round has calls calls.
+func measure(dir string, calls int) (c cost, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return c, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{Drain: time.Millisecond})
 	if err != nil {
 		return c, err
 	}
-	defer func() {
-		_ = f.Close()
-		_ = os.Remove(path)
-	}()
-	toFile, toNothing := nib.New(f), nib.New(io.Discard)
-	handler := nibhttp.Middleware(toFile)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer s.Close()
+	f, err := os.OpenFile(filepath.Join(dir, logName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	toSpool, toFile, toNothing := nib.NewSink(s), nib.New(f), nib.New(io.Discard)
+	handler := nibhttp.Middleware(toSpool)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	req := &http.Request{
 		Method:     http.MethodGet,
 		URL:        &url.URL{Path: itemPath(4711)},
 		Header:     http.Header{"X-Request-Id": {requestID(3, 4711)}},
 		RemoteAddr: "127.0.0.1:54321",
 	}
+	c.spooled.run = func() { replay(toSpool) }
 	c.written.run = func() { replay(toFile) }
 	c.encoded.run = func() { replay(toNothing) }
 	c.middleware.run = func() { handler.ServeHTTP(nowhere{}, req) }
-	compete(calls, &c.written, &c.encoded, &c.middleware)
+	compete(calls, &c.spooled, &c.written, &c.encoded, &c.middleware)
 	return c, nil
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo runs an HTTP service under load and checks what it has logged,
-// in this order: service.go answers and logs, load.go asks, check.go reads the
-// file back, cost.go measures, report.go tells.
+// Package demo runs an HTTP service under load, kills it half-way, starts it
+// again, and checks what it has logged, in this order: worker.go is the service that is
+// killed and service.go what it answers, load.go asks, run.go kills and starts,
+// ledger.go remembers what was logged, check.go reads files and topic back, cost.go
+// measures, report.go tells.
 package demo
 
 import (
@@ -10,15 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
-	"time"
+	"strings"
 
-	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/sink"
-	"github.com/nib-log/nib/sink/file"
+	"github.com/nib-log/nib/cmd/nib/term"
 )
 
 // Defaults and bounds of a Config.
@@ -26,17 +26,26 @@ const (
 	DefaultRequests    = 50_000
 	DefaultConnections = 8
 	DefaultShow        = 8
+	DefaultKills       = 1
 
 	maxRequests    = 10_000_000 // about 2.5 GB of lines
 	maxConnections = 256
 	maxShow        = 1_000
+	maxKills       = 1_000
 )
 
-// logName is the file that the service logs to, and maxFile the size at which it
-// is rotated.
+// What Config.Kafka may be besides brokers.
 const (
-	logName = "access.log"
-	maxFile = 1 << 20
+	EmbeddedKafka = "embedded"
+	NoKafka       = "none"
+)
+
+// logName is the file behind the spool, and maxFile the size at which it is
+// rotated.
+const (
+	logName   = "access.log"
+	spoolName = "spool"
+	maxFile   = 1 << 20
 )
 
 // A Config says what to run.
@@ -44,6 +53,9 @@ type Config struct {
 	Requests    int
 	Connections int
 	Show        int       // number of lines to show on Out
+	Kills       int       // how often the service is killed
+	Kafka       string    // brokers, host:port,host:port; EmbeddedKafka; or NoKafka
+	RELP        string    // host:port of a syslog receiver that takes the lines, too; or ""
 	Dir         string    // "": a temporary folder that is removed in the end
 	Out         io.Writer // lines and table
 	Progress    io.Writer // the bar, if this is a terminal
@@ -62,16 +74,29 @@ func (c Config) Validate() error {
 		{"requests", c.Requests, 1, maxRequests},
 		{"connections", c.Connections, 1, maxConnections},
 		{"show", c.Show, 0, maxShow},
+		{"kills", c.Kills, 0, maxKills},
 	} {
 		if b.got < b.min || b.got > b.max {
 			errs = append(errs, fmt.Errorf("demo: %d %s, want %d to %d", b.got, b.name, b.min, b.max))
 		}
 	}
+	addresses := []string{}
+	if c.Kafka != EmbeddedKafka && c.Kafka != NoKafka {
+		addresses = strings.Split(c.Kafka, ",")
+	}
+	if c.RELP != "" {
+		addresses = append(addresses, c.RELP)
+	}
+	for _, a := range addresses {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			errs = append(errs, fmt.Errorf("demo: %w", err))
+		}
+	}
 	return errors.Join(errs...)
 }
 
-// ErrFile is returned when the files do not hold what they should.
-var ErrFile = errors.New("demo: the files are not what was logged")
+// ErrFile is returned when a destination does not hold what it should.
+var ErrFile = errors.New("demo: what came back is not what was logged")
 
 // Run runs the demo. It returns an error when something could not be done, and
 // one that wraps ErrFile when a line is lost, doubled, out of order, invalid or
@@ -87,33 +112,43 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, logName)
-	s := styleFor(c.Out)
-
-	fmt.Fprintf(c.Out, "%s\n\n", s.dim(fmt.Sprintf("HTTP service on 127.0.0.1, %d keep-alive connections, access log %s", c.Connections, path)))
-	r, err := load(ctx, c, path, s)
-	if err == nil && c.tamper != nil {
-		err = c.tamper(path)
-	}
-	if err == nil {
-		r.files, err = files(dir)
-	}
-	if err == nil {
-		r.check, err = checkFiles(r.files, r.plan)
-	}
-	if err == nil {
-		r.cost, err = measure(filepath.Join(dir, "replay.log"), c.calls)
-	}
+	r, err := c.run(ctx, dir)
 	if err != nil {
 		remove()
 		return err
 	}
-	writeReport(c.Out, s, r)
-	if !r.check.ok() {
-		return fmt.Errorf("%w; they are kept: %s", ErrFile, dir)
+	writeReport(c.Out, term.StyleFor(c.Out), r)
+	if !r.ok() {
+		return fmt.Errorf("%w; it is kept: %s", ErrFile, dir)
 	}
 	remove()
 	return nil
+}
+
+// run does everything but the report.
+func (c Config) run(ctx context.Context, dir string) (r result, err error) {
+	r.plan = plan{requests: c.Requests, connections: c.Connections}
+	t, err := c.startTopic(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer t.close()
+	fmt.Fprintf(c.Out, "%s\n\n", term.StyleFor(c.Out).Dim(fmt.Sprintf(
+		"HTTP service on 127.0.0.1, %d keep-alive connections; its access log goes through a spool\nto %s%s", c.Connections,
+		filepath.Join(dir, logName), t.describe(c.RELP))))
+	if err := c.load(ctx, dir, t, &r); err != nil {
+		return r, err
+	}
+	if c.tamper != nil {
+		if err := c.tamper(filepath.Join(dir, logName)); err != nil {
+			return r, err
+		}
+	}
+	if err := r.readBack(ctx, dir, t, c.RELP != ""); err != nil {
+		return r, err
+	}
+	r.cost, err = measure(filepath.Join(dir, "replay"), c.calls)
+	return r, err
 }
 
 // folder makes sure that there is a folder without a log of an earlier run, and
@@ -123,10 +158,13 @@ func folder(dir string) (_ string, remove func(), err error) {
 		dir, err = os.MkdirTemp("", "nib-demo-")
 		return dir, func() { _ = os.RemoveAll(dir) }, err
 	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, err
 	}
-	for _, path := range []string{logName, "access-*.log"} {
+	for _, path := range []string{logName, "access-*.log", spoolName} {
 		if found, _ := filepath.Glob(filepath.Join(dir, path)); len(found) > 0 {
 			return "", nil, fmt.Errorf("demo: %s has a file %s already", dir, filepath.Base(found[0]))
 		}
@@ -140,48 +178,4 @@ func files(dir string) ([]string, error) {
 	rotated, err := filepath.Glob(filepath.Join(dir, "access-*.log"))
 	slices.Sort(rotated)
 	return append(rotated, filepath.Join(dir, logName)), err
-}
-
-// A result is what there is to tell.
-type result struct {
-	plan        plan
-	took        time.Duration
-	connections int
-	files       []string
-	check       check
-	cost        cost
-}
-
-// load runs service and clients until each request is answered and each line is
-// in the file.
-func load(ctx context.Context, c Config, path string, s style) (r result, err error) {
-	r.plan = plan{requests: c.Requests, connections: c.Connections}
-	f, err := file.Open(path, file.Config{MaxSize: maxFile})
-	if err != nil {
-		return r, err
-	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	var done atomic.Int64
-	shown := newWindow(c.Out, c.Show, s)
-	log := nib.NewSink(sink.Tee(f, shown))
-	srv, err := startService(log)
-	if err != nil {
-		return r, err
-	}
-	bar := startBar(c.Progress, int64(c.Requests), &done, shown.full)
-	start := time.Now()
-	r.connections, err = r.plan.drive(ctx, srv.url, &done)
-	r.took = time.Since(start)
-	bar.stop()
-	if stopErr := srv.stop(); err == nil {
-		err = stopErr
-	}
-	if n := log.Stats().Failed; err == nil && n > 0 {
-		err = fmt.Errorf("demo: %d lines could not be written", n)
-	}
-	return r, err
 }

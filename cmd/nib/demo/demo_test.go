@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// run runs a small demo whose file tamper may spoil.
+// run runs a small demo without a kill, whose file tamper may spoil.
 func run(t *testing.T, tamper func(lines [][]byte) [][]byte) (out string, err error) {
 	t.Helper()
 	var b bytes.Buffer
-	c := Config{Requests: 1000, Connections: 4, Show: 3, calls: 200, Dir: t.TempDir(), Out: &b, Progress: &b}
+	c := Config{Requests: 1000, Connections: 4, Show: 3, Kafka: NoKafka, calls: 200, Dir: t.TempDir(), Out: &b, Progress: &b}
 	if tamper != nil {
 		c.tamper = func(path string) error {
 			file, err := os.ReadFile(path)
@@ -41,27 +41,70 @@ func figure(out, name string) string {
 	return m[1]
 }
 
+// figures finds a row of the table that has a column for each destination.
+func figures(out, name string) []string {
+	m := regexp.MustCompile(`(?m)^  ` + name + `((?: +[0-9,-]+)+)`).FindStringSubmatch(out)
+	if m == nil {
+		return nil
+	}
+	return strings.Fields(m[1])
+}
+
+// wantRows checks that a report has figures.
+func wantRows(t *testing.T, out string, rows map[string]string) {
+	t.Helper()
+	for name, want := range rows {
+		if got := strings.Join(figures(out, name), " "); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
 func TestRunFindsEveryLine(t *testing.T) {
 	out, err := run(t, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for name, want := range map[string]string{
-		"requests": "1,000", "lines": "1,012", "mallocs per line": "0",
+	wantRows(t, out, map[string]string{
+		"requests": "1,000", "logged": "1,012", "delivered": "1,012", "cut off": "0", "spooled": "0", "dropped": "0",
 		"lost": "0", "duplicates": "0", "out of order": "0", "invalid": "0", "untrue": "0",
-	} {
-		if got := figure(out, name); got != want && !(name == "mallocs per line" && !exactMallocs) {
-			t.Errorf("%s: got %s, want %s", name, got, want)
-		}
+	})
+	if got := figure(out, "mallocs per line"); got != "0" && exactMallocs {
+		t.Errorf("got %s mallocs per line, want 0", got)
 	}
-	if got := strings.Count(out, "remote=127.0.0.1:"); got < 1 || got > 3 {
-		t.Errorf("%d access lines are shown, want 1 to 3", got)
+	if got := strings.Count(out, "remote=127.0.0.1:"); got != 3 {
+		t.Errorf("%d access lines are shown, want 3", got)
 	}
 	if strings.Contains(out, "\x1b") {
 		t.Error("there are colours, but no terminal")
 	}
-	if !strings.Contains(out, "over 4 connections") {
+	if !strings.Contains(out, "over 4 connections") || strings.Contains(out, "dialled") {
 		t.Error("not every connection was kept alive")
+	}
+}
+
+// TestRunKillsTheService kills it three times: nothing is lost, neither in the file nor in
+// the topic.
+func TestRunKillsTheService(t *testing.T) {
+	var b bytes.Buffer
+	err := Run(context.Background(), Config{
+		Requests: 3000, Connections: 4, Kills: 3, Kafka: EmbeddedKafka, calls: 200, Dir: t.TempDir(), Out: &b, Progress: &b,
+	})
+	out := b.String()
+	if err != nil && !errors.Is(err, ErrFile) { // a batch may be in the file twice
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wantRows(t, out, map[string]string{
+		"spooled": "0 0", "dropped": "0 0", "lost": "0 0", "out of order": "0 0", "invalid": "0 0", "untrue": "0 0",
+	})
+	if strings.Count(out, "kill -9 ") != 3 || strings.Count(out, "back as ") != 3 || !strings.Contains(out, "slowest of 3") {
+		t.Errorf("it was not killed three times\n%s", out)
+	}
+	if logged, delivered := figure(out, "logged"), figures(out, "delivered"); delivered[0] != logged || delivered[1] != logged {
+		t.Errorf("%s lines are logged and %v delivered", logged, delivered)
 	}
 }
 
@@ -104,19 +147,19 @@ func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
 
 func TestRunKeepsTheFileOnlyWhereAsked(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	if err := Run(context.Background(), Config{Requests: 20, Connections: 2, Out: new(bytes.Buffer)}); err != nil {
+	if err := Run(context.Background(), Config{Requests: 20, Connections: 2, Kills: 0, Kafka: NoKafka, calls: 20, Out: new(bytes.Buffer)}); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	dir := filepath.Join(t.TempDir(), "new")
-	c := Config{Requests: 20, Connections: 2, Out: new(bytes.Buffer), Dir: dir}
+	c := Config{Requests: 20, Connections: 2, Kills: 0, Kafka: NoKafka, calls: 20, Out: new(bytes.Buffer), Dir: dir}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || filepath.Base(left[0]) != logName {
-		t.Errorf("got %q, want %s", left, logName)
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 || filepath.Base(left[0]) != logName || filepath.Base(left[1]) != spoolName {
+		t.Errorf("got %q, want %s and %s", left, logName, spoolName)
 	}
 	if err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("second run in one folder: got error %v", err)
@@ -126,7 +169,7 @@ func TestRunKeepsTheFileOnlyWhereAsked(t *testing.T) {
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := Run(ctx, Config{Requests: 1000, Connections: 2, Out: new(bytes.Buffer)})
+	err := Run(ctx, Config{Requests: 1000, Connections: 2, Kafka: NoKafka, Out: new(bytes.Buffer)})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want context.Canceled", err)
 	}
@@ -137,8 +180,9 @@ func TestValidate(t *testing.T) {
 		c    Config
 		want []string
 	}{
-		{Config{Requests: 1, Connections: 1}, nil},
-		{Config{Requests: maxRequests, Connections: maxConnections, Show: maxShow}, nil},
+		{Config{Requests: 1, Connections: 1, Kafka: NoKafka}, nil},
+		{Config{Requests: maxRequests, Connections: maxConnections, Show: maxShow, Kills: maxKills, Kafka: "a:1,b:2", RELP: "c:3"}, nil},
+		{Config{Requests: 1, Connections: 1, Kills: -1, Kafka: "a", RELP: "b"}, []string{"-1 kills", "address a:", "address b:"}},
 		{Config{}, []string{"0 requests", "0 connections"}},
 		{Config{Requests: -1, Connections: 1, Show: -1}, []string{"-1 requests", "-1 show"}},
 		{Config{Requests: maxRequests + 1, Connections: maxConnections + 1, Show: maxShow + 1}, []string{"requests", "connections", "show"}},

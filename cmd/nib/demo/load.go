@@ -12,60 +12,170 @@ import (
 	"sync/atomic"
 )
 
-// drive sends all requests of the plan, each connection's one after the other,
-// and counts the answered ones in done. It returns how many connections it took
-// and the first error; then the others stop too.
-func (p plan) drive(ctx context.Context, url string, done *atomic.Int64) (connections int, err error) {
+// A shift is the time of one worker.
+type shift struct {
+	url  string
+	over chan struct{} // closed before the worker is killed
+}
+
+func (s *shift) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// A gate tells connections which worker to ask, and lets them wait while there is
+// none.
+type gate struct {
+	mu     sync.Mutex
+	now    *shift // nil: none
+	opened chan struct{}
+}
+
+func newGate() *gate { return &gate{opened: make(chan struct{})} }
+
+// open begins a shift.
+func (g *gate) open(url string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.now = &shift{url, make(chan struct{})}
+	close(g.opened)
+}
+
+// close ends the shift.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.now.over)
+	g.now = nil
+	g.opened = make(chan struct{})
+}
+
+// isOpen says whether there is a shift.
+func (g *gate) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now != nil
+}
+
+// await returns the shift, as soon as there is one.
+func (g *gate) await(ctx context.Context) (*shift, error) {
+	for {
+		g.mu.Lock()
+		now, opened := g.now, g.opened
+		g.mu.Unlock()
+		if now != nil {
+			return now, nil
+		}
+		select {
+		case <-opened:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// A drive is what happens while all requests are sent.
+type drive struct {
+	plan    plan
+	gate    *gate
+	ledger  *ledger      // its field cut
+	done    atomic.Int64 // requests that were answered or cut off
+	dialled atomic.Int64 // connections
+	at      func(done int64)
+}
+
+// run sends all requests of the plan, each connection's one after the other. The
+// error is the first one; then the others stop too.
+func (d *drive) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var dialled atomic.Int64
 	var wg sync.WaitGroup
-	for c := range p.connections {
+	for c := range d.plan.connections {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if err := p.driveOne(ctx, url, c, done, &dialled); err != nil {
+			if err := d.connection(ctx, c); err != nil {
 				cancel(err)
 			}
 		}()
 	}
 	wg.Wait()
-	return int(dialled.Load()), context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
-// driveOne sends the requests of one connection and checks the answers.
-func (p plan) driveOne(ctx context.Context, url string, connection int, done, dialled *atomic.Int64) error {
+// connection sends the requests of one connection. A request whose worker is killed meanwhile
+// is not sent again: nobody knows how far it has come.
+func (d *drive) connection(ctx context.Context, connection int) error {
+	var s *shift
+	var client *http.Client
+	defer func() {
+		if client != nil {
+			client.CloseIdleConnections()
+		}
+	}()
+	for n := range d.plan.of(connection) {
+		if s == nil || s.isOver() {
+			if client != nil {
+				client.CloseIdleConnections()
+			}
+			var err error
+			if s, err = d.gate.await(ctx); err != nil {
+				return err
+			}
+			client = d.client()
+		}
+		err := d.ask(ctx, client, s.url, connection, n)
+		switch {
+		case err == nil:
+		case s.isOver() && ctx.Err() == nil:
+			d.ledger.cut[connection][n] = true
+		default:
+			return err
+		}
+		d.at(d.done.Add(1))
+	}
+	return nil
+}
+
+// client has one connection.
+func (d *drive) client() *http.Client {
 	var dialer net.Dialer
-	transport := &http.Transport{
+	return &http.Client{Transport: &http.Transport{
 		MaxConnsPerHost:    1,
 		DisableCompression: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			dialled.Add(1)
-			return dialer.DialContext(ctx, network, addr)
+			conn, err := dialer.DialContext(ctx, network, addr)
+			if err == nil {
+				d.dialled.Add(1)
+			}
+			return conn, err
 		},
+	}}
+}
+
+// ask sends one request and checks the answer.
+func (d *drive) ask(ctx context.Context, client *http.Client, url string, connection, n int) error {
+	want := expect(n)
+	req, err := http.NewRequestWithContext(ctx, want.method, url+itemPath(n), nil)
+	if err != nil {
+		return err
 	}
-	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport}
-	for n := range p.of(connection) {
-		want := expect(n)
-		req, err := http.NewRequestWithContext(ctx, want.method, url+itemPath(n), nil)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("X-Request-Id", requestID(connection, n))
-		resp, err := client.Do(req)
-		if err != nil {
-			return err
-		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil {
-			return err
-		}
-		if resp.StatusCode != want.status || string(body) != want.body {
-			return fmt.Errorf("demo: request %s was answered with status %d and %q", requestID(connection, n), resp.StatusCode, body)
-		}
-		done.Add(1)
+	req.Header.Set("X-Request-Id", requestID(connection, n))
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != want.status || string(body) != want.body {
+		return fmt.Errorf("demo: request %s was answered with status %d and %q", requestID(connection, n), resp.StatusCode, body)
 	}
 	return nil
 }

@@ -40,14 +40,6 @@ func TestParseIDTakesOnlyWhatRequestIDGives(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 12: "12", 999: "999", 1000: "1,000", 12345: "12,345", 1234567: "1,234,567"} {
-		if got := count(n); got != want {
-			t.Errorf("count(%d): got %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestExactShowsTheRarestMalloc(t *testing.T) {
 	for n, want := range map[float64]string{0: "0", 1: "1", 1.0 / callsPerRound: "0.0001", 0.5: "0.5"} {
 		if got := exact(n); got != want {
@@ -68,25 +60,5 @@ func TestBarFitsTheTerminal(t *testing.T) {
 	got := b.picture(25_000, time.Second, 100)
 	if !strings.Contains(got, strings.Repeat("━", 20)+strings.Repeat("─", 20)) || !strings.Contains(got, " 50 %  25,000 of 50,000  25,000/s") {
 		t.Errorf("half-way: got %q", got)
-	}
-}
-
-func TestColoursFollowTheEnvironment(t *testing.T) {
-	for _, c := range []struct {
-		noColor, force, term string
-		want                 bool
-	}{
-		{"", "", "xterm", false}, // no terminal
-		{"", "1", "xterm", true},
-		{"", "1", "dumb", true},
-		{"", "0", "xterm", false},
-		{"1", "1", "xterm", false},
-	} {
-		t.Setenv("NO_COLOR", c.noColor)
-		t.Setenv("CLICOLOR_FORCE", c.force)
-		t.Setenv("TERM", c.term)
-		if got := styleFor(new(strings.Builder)).on; got != c.want {
-			t.Errorf("%+v: got %v", c, got)
-		}
 	}
 }

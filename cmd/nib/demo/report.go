@@ -5,82 +5,190 @@ package demo
 import (
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nib-log/nib/cmd/nib/term"
 )
 
 // writeReport tells what happened as a table: a name, a figure aligned to the
-// right, and what the figure means.
-func writeReport(w io.Writer, s style, r result) {
-	all, service := r.plan.lines()
-	c := r.check
-	t := table{w: w, s: s}
+// right, and what the figure means; then a column of figures for each destination.
+func writeReport(w io.Writer, s term.Style, r result) {
+	t := table{term.Table{W: w, S: s}, r.places}
 	fmt.Fprintln(w)
-	t.row("requests", count(r.plan.requests), fmt.Sprintf("over %d connections, in %s", r.connections, r.took.Round(10*time.Millisecond)))
-	t.row("requests/s", count(int(float64(r.plan.requests)/r.took.Seconds())), fmt.Sprintf("client and server share %d CPUs", runtime.GOMAXPROCS(0)))
-	t.row("lines", count(c.lines), fmt.Sprintf("%s requests and %s errors of their handlers", count(all-service), count(service)))
-	t.row("bytes", count(int(c.bytes)), fmt.Sprintf("%d per line", c.bytes/int64(max(c.lines, 1))))
-	t.row("files", count(len(r.files)), fmt.Sprintf("rotated at %s bytes", count(maxFile)))
+	r.writeLoad(t)
 	fmt.Fprintln(w)
-	t.row("ns per line", nanos(r.cost.written.ns), "written to the file; "+nanos(r.cost.encoded.ns)+" of them to encode it")
-	t.row("ns per request", nanos(r.cost.middleware.ns), "all of the middleware, the line included")
-	t.row("mallocs per line", exact(r.cost.written.mallocs), exact(r.cost.middleware.mallocs)+" per request, for its context")
+	r.writePlaces(t)
 	fmt.Fprintln(w)
-	t.verdict("lost", c.lost)
-	t.verdict("duplicates", c.duplicates)
-	t.verdict("out of order", c.reordered)
-	t.verdict("invalid", c.invalid)
-	t.verdict("untrue", c.untrue)
+	fmt.Fprintln(w, s.Dim(fmt.Sprintf("ns and mallocs: after the load, one goroutine writes the access line again; best of %d rounds of %s\n"+
+		"calls, the contestants in turn. All counts of lines are of what was read back.", rounds, term.Count(callsPerRound))))
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, s.dim(fmt.Sprintf("ns and mallocs: after the load, one goroutine writes the access line again;\n"+
-		"best of %d rounds of %s calls, the contestants in turn.", rounds, count(callsPerRound))))
-	fmt.Fprintln(w)
-	if c.ok() {
-		fmt.Fprintln(w, s.good("Every line is in the files once, in order, valid, and says what the client saw."))
+	if r.ok() {
+		fmt.Fprintln(w, s.Good("Every line whose call returned is there once, in order, valid, and says what the client saw."))
 		return
 	}
-	fmt.Fprintln(w, s.bad("The files are not what was logged:"))
-	for _, e := range c.examples {
-		fmt.Fprintln(w, "  "+e)
-	}
-}
-
-type table struct {
-	w io.Writer
-	s style
-}
-
-func (t table) row(name, figure, meaning string) {
-	fmt.Fprintf(t.w, "  %s %s  %s\n", t.s.dim(fmt.Sprintf("%-17s", name)), t.s.bold(fmt.Sprintf("%11s", figure)), t.s.dim(meaning))
-}
-
-// verdict is a row that ought to be 0.
-func (t table) verdict(name string, n int) {
-	figure := fmt.Sprintf("%11s", count(n))
-	if n == 0 {
-		figure = t.s.good(figure)
-	} else {
-		figure = t.s.bad(figure)
-	}
-	fmt.Fprintf(t.w, "  %s %s\n", t.s.dim(fmt.Sprintf("%-17s", name)), figure)
-}
-
-// count writes a number with commas.
-func count(n int) string {
-	digits := strconv.Itoa(n)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
+	fmt.Fprintln(w, s.Bad("What came back is not what was logged:"))
+	for _, p := range r.places {
+		if p.check == nil {
+			continue
 		}
-		b.WriteRune(d)
+		for _, e := range p.check.examples {
+			fmt.Fprintf(w, "  %s: %s\n", p.name, e)
+		}
 	}
-	return b.String()
 }
 
-func nanos(ns float64) string { return count(int(ns + 0.5)) }
+// writeLoad tells of requests, the kill and the costs.
+func (r *result) writeLoad(t table) {
+	cut := r.ledger.cutOff()
+	over := fmt.Sprintf("over %d connections, in %s", r.plan.connections, r.took.Round(10*time.Millisecond))
+	if cut > 0 {
+		over += fmt.Sprintf("; %s cut off by the kill", term.Count(cut))
+	}
+	if r.dialled > r.plan.connections && len(r.kills) == 0 { // a system that tears a process down may take calls meanwhile
+		over += fmt.Sprintf("; dialled %d times", r.dialled)
+	}
+	t.Row("requests", term.Count(r.plan.requests), over)
+	t.Row("requests/s", term.Count(int(float64(r.plan.requests)/r.took.Seconds())),
+		fmt.Sprintf("client, service%s share %d CPUs", brokerToo(r.places), runtime.GOMAXPROCS(0)))
+	file := r.places[0].check
+	t.Row("bytes", term.Count(file.bytes), fmt.Sprintf("%d per line; in %d files, rotated at %s bytes", file.bytes/int64(max(file.lines, 1)), len(r.files), term.Count(maxFile)))
+	r.writeRecovery(t)
+	fmt.Fprintln(t.W)
+	t.Row("ns per line", nanos(r.cost.spooled.ns), fmt.Sprintf("into the spool; %s of them to encode it. With a write(2) each: %s",
+		nanos(r.cost.encoded.ns), nanos(r.cost.written.ns)))
+	t.Row("ns per request", nanos(r.cost.middleware.ns), "all of the middleware, the line included")
+	t.Row("mallocs per line", exact(r.cost.spooled.mallocs), exact(r.cost.middleware.mallocs)+" per request, for its context")
+	fmt.Fprintln(t.W)
+	l := r.ledger
+	t.Row("logged", term.Count(l.logged+l.dropped), "lines whose calls have returned, as the service told before it died")
+}
+
+// writeRecovery tells of the slowest recovery.
+func (r *result) writeRecovery(t table) {
+	if len(r.kills) == 0 {
+		return
+	}
+	var k recovery
+	for _, x := range r.kills {
+		k.serving, k.opened, k.caught = max(k.serving, x.serving), max(k.opened, x.opened), max(k.caught, x.caught)
+	}
+	from := "from the kill until the next process answers"
+	if n := len(r.kills); n > 1 {
+		from += fmt.Sprintf(", the slowest of %d", n)
+	}
+	t.Row("recovery", round(k.serving), from)
+	t.Row("spool open", round(k.opened), "of that, with all that was in it found")
+	if k.caught > 0 {
+		t.Row("caught up", round(k.caught), "after it was opened: all that was in it is delivered")
+	}
+}
+
+// brokerToo names the broker if it takes part.
+func brokerToo(places []placed) string {
+	if slices.ContainsFunc(places, func(p placed) bool { return p.name == toTopic }) {
+		return ", broker and disk"
+	}
+	return " and disk"
+}
+
+// writePlaces tells what the destinations hold.
+func (r *result) writePlaces(t table) {
+	t.heads()
+	t.figures("delivered", "logged lines that came back", false, func(p placed) uint64 {
+		if p.check == nil {
+			return r.settled[p.name] // told by the receiver
+		}
+		return uint64(p.check.delivered - p.check.midCall)
+	})
+	t.figures("cut off", "lines that came back though their calls never returned", false, checked(func(c *check) int { return c.midCall }))
+	t.figures("spooled", "", true, func(p placed) uint64 { return r.spooled[p.name] })
+	t.figures("dropped", "", true, func(placed) uint64 { return uint64(r.ledger.dropped) })
+	t.figures("lost", "", true, checked(func(c *check) int { return c.lost }))
+	t.figures("duplicates", "", true, checked(func(c *check) int { return c.duplicates }))
+	t.figures("out of order", "", true, checked(func(c *check) int { return c.reordered }))
+	t.figures("invalid", "", true, checked(func(c *check) int { return c.invalid }))
+	t.figures("untrue", "", true, checked(func(c *check) int { return c.untrue }))
+}
+
+// notChecked stands for a figure of a destination that cannot be read back.
+const notChecked = ^uint64(0)
+
+func checked(f func(*check) int) func(placed) uint64 {
+	return func(p placed) uint64 {
+		if p.check == nil {
+			return notChecked
+		}
+		return uint64(f(p.check))
+	}
+}
+
+// A table has columns for destinations.
+type table struct {
+	term.Table
+	places []placed
+}
+
+func (t table) heads() {
+	var b strings.Builder
+	for _, p := range t.places {
+		fmt.Fprintf(&b, " %11s", p.name)
+	}
+	fmt.Fprintf(t.W, "  %-17s%s\n", "", t.S.Dim(b.String()))
+}
+
+// figures writes a line with a figure for each destination. Those of a verdict ought
+// to be 0.
+func (t table) figures(name, meaning string, verdict bool, of func(placed) uint64) {
+	var b strings.Builder
+	for _, p := range t.places {
+		n := of(p)
+		figure := fmt.Sprintf("%11s", term.Count(n))
+		switch {
+		case n == notChecked:
+			figure = t.S.Dim(fmt.Sprintf("%11s", "-"))
+		case !verdict:
+			figure = t.S.Bold(figure)
+		case n == 0:
+			figure = t.S.Good(figure)
+		default:
+			figure = t.S.Bad(figure)
+		}
+		b.WriteString(" " + figure)
+	}
+	if meaning != "" {
+		meaning = "  " + t.S.Dim(meaning)
+	}
+	fmt.Fprintf(t.W, "  %s%s%s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), &b, meaning)
+}
+
+// describeLeft lists what destinations have not settled.
+func describeLeft(left map[string]uint64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		parts = append(parts, fmt.Sprintf("%s %s", name, term.Count(left[name])))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// round writes a time with about three digits.
+func round(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= 100*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(time.Microsecond).String()
+}
+
+func nanos(ns float64) string { return term.Count(int(ns + 0.5)) }
 
 // exact writes a number of mallocs so that it is 0 only if there was none.
 func exact(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -4,47 +4,39 @@ package demo
 
 import (
 	"io"
-	"sync/atomic"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/sink/console"
 )
 
-// A window is a sink that shows the first few lines to people and lets the
-// others pass by.
+// A window shows the first few lines to people and lets the others pass by. Only
+// one goroutine shows lines.
 type window struct {
-	out            nib.Sink
-	size           int64
-	taken, written atomic.Int64
-	full           chan struct{} // closed once all of them are there
+	w    io.Writer
+	view *console.Sink
+	left int
+	full chan struct{} // closed once all of them are there
 }
 
-var _ nib.Sink = (*window)(nil)
-
-func newWindow(w io.Writer, size int, s style) *window {
+func newWindow(w io.Writer, size int, s term.Style) *window {
 	color := console.Never
-	if s.on {
+	if s.On {
 		color = console.Always
 	}
-	v := &window{
-		out:  console.New(w, console.Config{Color: color, MessageWidth: len(accessMessage)}),
-		size: int64(size),
-		full: make(chan struct{}),
-	}
+	v := &window{w: w, left: size, full: make(chan struct{})}
+	v.view = console.New(w, console.Config{Color: color, MessageWidth: len(accessMessage)})
 	if size == 0 {
 		close(v.full)
 	}
 	return v
 }
 
-// WriteRecord implements nib.Sink.
-func (v *window) WriteRecord(r *nib.Record) error {
-	if v.taken.Load() >= v.size || v.taken.Add(1) > v.size {
-		return nil
+func (v *window) show(line []byte) {
+	if v.left == 0 {
+		return
 	}
-	err := v.out.WriteRecord(r)
-	if v.written.Add(1) == v.size {
+	_, _ = v.w.Write(v.view.Render(nil, line)) // the report will fail as well
+	if v.left--; v.left == 0 {
 		close(v.full)
 	}
-	return err
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os"
+)
+
+// What a worker tells its parent comes as frames over a pipe: a kind, the length
+// of the rest in two bytes, the rest. A frame that was written is in the pipe whatever becomes of
+// the worker afterwards, and one of up to 4 KiB is there as a whole or not at all.
+const (
+	tellLine    = 'l' // the call that wrote a line has returned: which line
+	tellDropped = 'd' // it has returned an error
+	tellText    = 't' // a line to be shown
+	tellUp      = 'u' // the service answers: JSON of an up
+	tellCaught  = 'c' // what the worker before has left is delivered: JSON of a caught
+	tellEnd     = 'e' // everything is delivered: JSON of an end
+	tellFault   = 'f' // the worker cannot go on: text
+)
+
+const frameHead = 3
+
+// An up is told when the service answers.
+type up struct {
+	URL       string
+	Opened    int64  // ns that it took to open the spool
+	Recovered uint64 // records found in it, of the destination that had most of them
+}
+
+// A caught is told when the records of the worker before are delivered.
+type caught struct {
+	After int64 // ns after the spool was opened
+}
+
+// An end is told last.
+type end struct {
+	Dropped uint64            // lines that the spool did not keep, told or not
+	Settled map[string]uint64 // records that were accepted, by destination; of this worker
+}
+
+// A lineKey tells lines of a run from each other.
+type lineKey struct {
+	kind       int // serviceLine or accessLine
+	connection int
+	n          int
+}
+
+const keySize = 9
+
+func (k lineKey) append(dst []byte) []byte {
+	dst = append(dst, byte(k.kind))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(k.connection))
+	return binary.LittleEndian.AppendUint32(dst, uint32(k.n))
+}
+
+func readKey(b []byte) (k lineKey, ok bool) {
+	if len(b) != keySize {
+		return k, false
+	}
+	return lineKey{int(b[0]), int(binary.LittleEndian.Uint32(b[1:])), int(binary.LittleEndian.Uint32(b[5:]))}, true
+}
+
+// appendFrame makes a frame. The rest is cut to what a frame has room for.
+func appendFrame(dst []byte, kind byte, rest []byte) []byte {
+	rest = rest[:min(len(rest), 4096-frameHead)]
+	dst = binary.LittleEndian.AppendUint16(append(dst, kind), uint16(len(rest)))
+	return append(dst, rest...)
+}
+
+// tellJSON writes a frame of JSON.
+func tellJSON(f *os.File, kind byte, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(appendFrame(nil, kind, text))
+	return err
+}
+
+// readFrame reads the next frame. A frame that is cut off at the end is not told.
+func readFrame(r io.Reader, buf *[4096]byte) (kind byte, rest []byte, err error) {
+	if _, err := io.ReadFull(r, buf[:frameHead]); err != nil {
+		return 0, nil, io.EOF
+	}
+	kind = buf[0]
+	rest = buf[:min(int(binary.LittleEndian.Uint16(buf[1:])), len(buf))]
+	if _, err := io.ReadFull(r, rest); err != nil {
+		return 0, nil, io.EOF
+	}
+	return kind, rest, nil
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"os"
+	"testing"
+)
+
+// TestMain makes the test binary the service that the demo kills.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == WorkerVerb {
+		os.Exit(Worker(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}

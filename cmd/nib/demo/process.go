@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// A process is a worker as its parent sees it.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	stderr bytes.Buffer
+
+	up     chan up     // gets one value
+	caught chan caught // gets one value, if there was something to recover
+	ended  chan struct{}
+
+	// Of the goroutine that reads, until ended is closed.
+	end   *end
+	fault string
+}
+
+// startWorker starts a worker. What it tells of lines goes into the ledger, what is
+// to be shown to show; both until ended is closed.
+func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		cmd: exec.Command(program, WorkerVerb), up: make(chan up, 1), caught: make(chan caught, 1), ended: make(chan struct{}),
+	}
+	p.cmd.Stderr = &p.stderr
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.stdin = stdin
+	go p.read(stdout, l, show)
+	if err := json.NewEncoder(stdin).Encode(j); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("demo: start a worker: %w", err)
+	}
+	return p, nil
+}
+
+// read takes down what the worker tells, until its end of the pipe is closed.
+func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
+	defer close(p.ended)
+	in := bufio.NewReaderSize(out, 64<<10)
+	var buf [4096]byte
+	for {
+		kind, rest, err := readFrame(in, &buf)
+		if err != nil {
+			return
+		}
+		switch kind {
+		case tellLine, tellDropped:
+			if k, ok := readKey(rest); ok && kind == tellLine {
+				l.note(k, returned)
+			} else if ok {
+				l.note(k, refused)
+			}
+		case tellText:
+			show(rest)
+		case tellUp:
+			tellOnce(p.up, rest)
+		case tellCaught:
+			tellOnce(p.caught, rest)
+		case tellEnd:
+			p.end = new(end)
+			_ = json.Unmarshal(rest, p.end) // our own
+		case tellFault:
+			p.fault = string(rest)
+		}
+	}
+}
+
+// tellOnce passes JSON on, the first time.
+func tellOnce[T any](to chan T, text []byte) {
+	var v T
+	if json.Unmarshal(text, &v) != nil {
+		return
+	}
+	select {
+	case to <- v:
+	default:
+	}
+}
+
+// startLimit is how long a worker may take until it answers.
+const startLimit = 20 * time.Second
+
+// await waits until the service answers.
+func (p *process) await() (up, error) {
+	timer := time.NewTimer(startLimit)
+	defer timer.Stop()
+	select {
+	case u := <-p.up:
+		return u, nil
+	case <-p.ended:
+		p.wait()
+		return up{}, p.died("did not start")
+	case <-timer.C:
+		p.kill()
+		return up{}, p.died("did not start in time")
+	}
+}
+
+// kill ends the worker with SIGKILL, and returns when nothing is left of it.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // or it has ended
+	p.wait()
+}
+
+// wait returns when the worker has ended. It may be called again.
+func (p *process) wait() {
+	_ = p.stdin.Close() // or the worker has
+	<-p.ended
+	_ = p.cmd.Wait() // how it ended shows in what it has told
+}
+
+// stop ends the service, and waits until everything is delivered.
+func (p *process) stop() error {
+	p.wait()
+	if p.fault != "" || p.end == nil {
+		return p.died("did not come to its end")
+	}
+	return nil
+}
+
+// died says why, as far as that is known.
+func (p *process) died(what string) error {
+	text := "demo: the worker " + what
+	if p.cmd.ProcessState != nil {
+		text += " (" + p.cmd.ProcessState.String() + ")"
+	}
+	if p.fault != "" {
+		text += ": " + p.fault
+	}
+	if tail := bytes.TrimSpace(p.stderr.Bytes()); len(tail) > 0 {
+		text += "\n" + string(tail[max(0, len(tail)-2000):])
+	}
+	return errors.New(text)
+}

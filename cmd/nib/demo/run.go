@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// A result is what there is to tell.
+type result struct {
+	plan    plan
+	ledger  *ledger
+	took    time.Duration
+	dialled int
+	kills   []recovery
+	spooled map[string]uint64 // records that a destination has not settled in the end
+	settled map[string]uint64 // numbers that it has settled
+	files   []string
+	places  []placed
+	cost    cost
+}
+
+// A recovery is what happened from a kill on.
+type recovery struct {
+	left    map[string]uint64 // records in the spool that a destination had not settled
+	serving time.Duration     // from the kill until the service answered
+	opened  time.Duration     // of that: to open the spool
+	caught  time.Duration     // from there until what was left was delivered
+}
+
+// A placed is what a destination holds; without a check if it cannot be read back.
+type placed struct {
+	name  string
+	check *check
+}
+
+func (r *result) ok() bool {
+	return !slices.ContainsFunc(r.places, func(p placed) bool { return p.check != nil && !p.check.ok() })
+}
+
+// A load is a run while requests are sent.
+type load struct {
+	job    job
+	result *result
+	gate   *gate
+	bar    *bar
+	say    func(line string)
+	show   func(line []byte)
+	style  term.Style
+	worker *process
+}
+
+// load runs service and clients until each request is answered and each line is
+// delivered, and kills the service on the way.
+func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (err error) {
+	r.ledger = newLedger(r.plan)
+	style := term.StyleFor(c.Out)
+	window := newWindow(c.Out, c.Show, style)
+	l := &load{
+		job: job{
+			Dir: dir, Requests: c.Requests, Connections: c.Connections, Show: c.Show,
+			Brokers: t.brokers, Topic: t.name, RELP: c.RELP,
+		},
+		result: r, gate: newGate(), show: window.show, style: style,
+	}
+	u, err := l.start()
+	if err != nil {
+		return err
+	}
+	defer func() { l.worker.kill() }() // it has ended, unless something went wrong
+
+	kill := make(chan struct{}, c.Kills)
+	moments := killMoments(c.Requests, c.Kills)
+	d := &drive{plan: r.plan, gate: l.gate, ledger: r.ledger, at: func(done int64) {
+		if slices.Contains(moments, done) {
+			kill <- struct{}{}
+		}
+	}}
+	l.bar = startBar(c.Progress, int64(c.Requests), &d.done, window.full)
+	l.say = func(line string) { l.bar.say(c.Out, line) }
+	begin := time.Now()
+	l.gate.open(u.URL)
+	driven := make(chan error, 1)
+	go func() { driven <- d.run(ctx) }()
+	for replaced := 0; err == nil && replaced < len(moments); replaced++ {
+		select {
+		case <-kill:
+			err = l.replace(int(d.done.Load()))
+		case err = <-driven:
+			driven <- err
+			if err == nil {
+				<-kill // the last request was the moment
+				err = l.replace(int(d.done.Load()))
+			}
+		}
+	}
+	return l.finish(err, driven, begin, d)
+}
+
+// killMoments are numbers of requests after which the service is killed.
+func killMoments(requests, kills int) (moments []int64) {
+	for i := range kills {
+		if m := int64(max(requests*(i+1)/(kills+1), 1)); !slices.Contains(moments, m) {
+			moments = append(moments, m)
+		}
+	}
+	return moments
+}
+
+// finish waits for the clients, ends the service, and joins what went wrong.
+func (l *load) finish(err error, driven chan error, begin time.Time, d *drive) error {
+	if err != nil {
+		l.worker.kill()
+		if l.gate.isOpen() {
+			l.gate.close()
+		}
+		l.bar.stop()
+		if l.worker.fault != "" {
+			return l.worker.died("has failed")
+		}
+		return err
+	}
+	err = <-driven
+	l.result.took, l.result.dialled = time.Since(begin), int(d.dialled.Load())
+	l.bar.stop()
+	if err != nil {
+		l.worker.kill()
+		if l.worker.fault != "" {
+			return l.worker.died("has failed")
+		}
+		return err
+	}
+	if err := l.worker.stop(); err != nil {
+		return err
+	}
+	l.noteCaught()
+	return nil
+}
+
+func (l *load) start() (u up, err error) {
+	if l.worker, err = startWorker(l.job, l.result.ledger, l.show); err != nil {
+		return u, err
+	}
+	if u, err = l.worker.await(); err != nil {
+		l.worker.kill()
+	}
+	return u, err
+}
+
+// replace kills the worker and starts another one.
+func (l *load) replace(done int) error {
+	pid := l.worker.cmd.Process.Pid
+	l.gate.close()
+	killed := time.Now()
+	l.worker.kill()
+	l.noteCaught()
+	left, err := l.pending()
+	if err != nil {
+		return err
+	}
+	l.say(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; not yet delivered, but in the spool: %s",
+		term.Count(done), describeLeft(left))))
+	u, err := l.start()
+	if err != nil {
+		return err
+	}
+	serving := time.Since(killed)
+	l.gate.open(u.URL)
+	l.result.kills = append(l.result.kills, recovery{left: left, serving: serving, opened: time.Duration(u.Opened)})
+	l.say(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered from the spool",
+		round(serving), term.Count(u.Recovered))))
+	return nil
+}
+
+// noteCaught takes down how long the worker took to deliver what was left to it.
+func (l *load) noteCaught() {
+	n := len(l.result.kills)
+	select {
+	case c := <-l.worker.caught:
+		if n > 0 {
+			l.result.kills[n-1].caught = time.Duration(c.After)
+		}
+	default: // there was nothing, or it was killed before
+	}
+}
+
+// pending asks the spool what is in it.
+func (l *load) pending() (map[string]uint64, error) {
+	v, err := spool.Inspect(filepath.Join(l.job.Dir, spoolName))
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]uint64{}
+	for _, d := range v.Destinations {
+		left[d.Name] = d.Pending
+	}
+	return left, nil
+}
+
+// readBack reads all destinations that can be read.
+func (r *result) readBack(ctx context.Context, dir string, t *logTopic, relp bool) (err error) {
+	v, err := spool.Inspect(filepath.Join(dir, spoolName))
+	if err != nil {
+		return err
+	}
+	r.spooled, r.settled = map[string]uint64{}, map[string]uint64{}
+	for _, d := range v.Destinations {
+		r.spooled[d.Name], r.settled[d.Name] = d.Pending, d.Settled-1
+	}
+	if r.files, err = files(dir); err != nil {
+		return err
+	}
+	c, err := checkFiles(r.files, r.ledger)
+	if err != nil {
+		return err
+	}
+	r.places = append(r.places, placed{toFile, &c})
+	if len(t.brokers) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, kafkaLimit)
+		defer cancel()
+		c, err := checkTopic(ctx, t.brokers, t.name, r.ledger)
+		if err != nil {
+			return fmt.Errorf("demo: read the topic %s: %w", t.name, err)
+		}
+		r.places = append(r.places, placed{toTopic, &c})
+	}
+	if relp {
+		r.places = append(r.places, placed{toRELP, nil})
+	}
+	return nil
+}

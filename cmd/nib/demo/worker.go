@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/sink/file"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// WorkerVerb is the argument with which the program starts itself as the service
+// that is killed.
+const WorkerVerb = "demo-worker"
+
+// A job is what a worker has to do. It comes as the first line of its standard input; the end
+// of that ends the worker.
+type job struct {
+	Dir         string
+	Requests    int
+	Connections int
+	Show        int
+	Brokers     []string // of Kafka; none: no topic
+	Topic       string
+	RELP        string // address of a receiver, or ""
+}
+
+// Names of the destinations.
+const (
+	toFile  = "file"
+	toTopic = "topic"
+	toRELP  = "relp"
+)
+
+const (
+	segmentSize  = 1 << 20
+	deliverLimit = 30 * time.Second // for what is in the spool at the end
+)
+
+// Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
+// ends with its standard input, and returns the exit code.
+func Worker(in, out *os.File) int {
+	if err := work(in, out); err != nil {
+		_, _ = out.Write(appendFrame(nil, tellFault, []byte(err.Error()))) // or nobody is there
+		return 1
+	}
+	return 0
+}
+
+func work(in, out *os.File) error {
+	var j job
+	dec := json.NewDecoder(in)
+	if err := dec.Decode(&j); err != nil {
+		return fmt.Errorf("demo: no job: %w", err)
+	}
+	begin := time.Now()
+	s, closeAll, err := j.open()
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	opened := time.Since(begin)
+	told := &teller{spool: s, out: out, plan: plan{requests: j.Requests, connections: j.Connections}}
+	told.show.Store(int64(j.Show))
+	srv, err := startService(nib.NewSink(told))
+	if err != nil {
+		return err
+	}
+	recovered := uint64(0)
+	for _, d := range s.Stats().Destinations {
+		recovered = max(recovered, d.Recovered)
+	}
+	if err := tellJSON(out, tellUp, up{srv.url, opened.Nanoseconds(), recovered}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deliverLimit)
+	defer cancel()
+	if recovered > 0 {
+		go func() {
+			if s.Flush(ctx) == nil {
+				_ = tellJSON(out, tellCaught, caught{time.Since(begin).Nanoseconds()}) // or nobody is there
+			}
+		}()
+	}
+	_, _ = io.Copy(io.Discard, in) // until the parent closes it, or ends
+	return j.finish(srv, s, out)
+}
+
+// open opens the spool and all its destinations.
+func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
+	var closers []io.Closer
+	closeAll = func() {
+		for _, c := range closers {
+			_ = c.Close() // what was accepted is safe
+		}
+	}
+	defer func() {
+		if err != nil {
+			closeAll()
+		}
+	}()
+	f, err := file.Open(filepath.Join(j.Dir, logName), file.Config{MaxSize: maxFile})
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, f)
+	var also []spool.Destination
+	if len(j.Brokers) > 0 {
+		k, err := kafka.Dial(j.Brokers, j.Topic, kafka.Config{})
+		if err != nil {
+			return nil, nil, err
+		}
+		closers, also = append(closers, k), append(also, spool.Destination{Name: toTopic, To: k})
+	}
+	if j.RELP != "" {
+		r, err := syslog.Dial("relp", j.RELP, syslog.Config{AppName: "nib-demo"})
+		if err != nil {
+			return nil, nil, err
+		}
+		closers, also = append(closers, r), append(also, spool.Destination{Name: toRELP, To: r})
+	}
+	s, err = spool.Open(filepath.Join(j.Dir, spoolName), f, spool.Config{
+		Name: toFile, Also: also, SegmentSize: segmentSize,
+		OnError: func(err error) { fmt.Fprintln(os.Stderr, err) },
+	})
+	return s, closeAll, err
+}
+
+// finish ends the service and delivers what is in the spool.
+func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
+	if err := srv.stop(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deliverLimit)
+	defer cancel()
+	flushErr := s.Flush(ctx)
+	closeErr := s.Close()
+	e := end{Settled: map[string]uint64{}}
+	for _, d := range s.Stats().Destinations {
+		e.Settled[d.Name] = d.Delivered
+		e.Dropped = max(e.Dropped, d.Lost())
+	}
+	return errors.Join(flushErr, closeErr, tellJSON(out, tellEnd, e))
+}
+
+// A teller writes lines to the spool, and tells the parent of each after the call
+// has returned.
+type teller struct {
+	spool *spool.Sink
+	out   *os.File
+	plan  plan
+	show  atomic.Int64 // lines that are to be shown
+}
+
+var _ nib.Sink = (*teller)(nil)
+
+// NeverLogs tells nib that WriteRecord does not log.
+func (t *teller) NeverLogs() bool { return true }
+
+// WriteRecord implements nib.Sink.
+func (t *teller) WriteRecord(r *nib.Record) error {
+	err := t.spool.WriteRecord(r)
+	var b [keySize + frameHead]byte
+	if k, ok := t.key(r); ok {
+		kind := byte(tellLine)
+		if err != nil {
+			kind = tellDropped
+		}
+		if _, writeErr := t.out.Write(appendFrame(b[:0], kind, k.append(nil))); writeErr != nil {
+			return writeErr // there is nobody to check anything
+		}
+	}
+	if t.show.Load() > 0 && t.show.Add(-1) >= 0 {
+		_, _ = t.out.Write(appendFrame(nil, tellText, r.Line)) // only to be seen
+	}
+	return err
+}
+
+// key finds out which line of the plan r is. Others are found in the file.
+func (t *teller) key(r *nib.Record) (k lineKey, ok bool) {
+	id, ok := r.Lookup("request_id")
+	if !ok {
+		return k, false
+	}
+	k.connection, k.n, ok = t.plan.parseID(string(bytes.Trim(id, `"`)))
+	k.kind = serviceLine
+	if string(r.Message) == accessMessage {
+		k.kind = accessLine
+	}
+	return k, ok
+}
