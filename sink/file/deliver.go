@@ -4,6 +4,7 @@ package file
 
 import (
 	"context"
+	"math"
 
 	"github.com/nib-log/nib"
 )
@@ -18,6 +19,9 @@ const deliverySize = 64 << 10
 // are safe nevertheless; after a sync that failed none of the batch is, for
 // nobody knows what is on the disk, and those that are delivered again will stand
 // in the file twice. It does not wait for anything but the disk.
+//
+// If a spool remembers where the file stands (Mark), a batch goes to one file only, and a
+// Deliver may settle nothing, without an error, before it ends one.
 func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
 	if len(batch) == 0 {
 		return nib.Result{}, nil
@@ -29,10 +33,10 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 	}
 	s.failing.retry = 0 // what is asked for is tried
 	s.flushBuffer(nil)
-	s.delivering, s.undurable = true, nil
-	defer func() { s.delivering = false }()
+	s.durable, s.undurable = true, nil
+	defer func() { s.durable, s.delivering.held = false, false }()
 
-	n, err := s.append(ctx, batch)
+	n, err := s.take(ctx, batch)
 	if n == 0 {
 		return nib.Result{}, err
 	}
@@ -46,7 +50,35 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 		s.stats.Bytes += uint64(len(r.Line))
 	}
 	s.stats.Lines += uint64(n)
+	if s.delivering.marking && !s.torn && s.delivering.place.id == s.id {
+		s.moveToEnd()
+	}
 	return nib.Result{Accepted: n}, err
+}
+
+// take writes the lines of batch, and returns how many are in a file. With a spool that
+// remembers the place that is one file, and it may be none of them without an error.
+func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) {
+	d := &s.delivering
+	if !d.marking {
+		return s.append(ctx, batch)
+	}
+	if d.ask || d.asked {
+		d.ask, d.asked, d.stored = false, false, true // a spool that does not ask does not store it either
+	}
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if n, err = s.mend(batch); err != nil || n == len(batch) {
+		return n, err
+	}
+	if stop, err := s.barrier(int64(len(batch[n].Line))); stop {
+		return n, err
+	}
+	s.checkAt = math.MaxInt64 // lines go to this file, whatever its name is by the end of the batch
+	m, err := s.append(ctx, batch[n:])
+	s.checkAt = s.clock.mono()
+	return n + m, err
 }
 
 // append writes the lines of batch, and returns how many are in a file.
@@ -56,8 +88,11 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 			return n, context.Cause(ctx)
 		}
 		if line := batch[n].Line; len(line) > deliverySize { // without a copy of it
-			if err = s.ready(int64(len(line))); err == nil {
+			if err = s.ready(int64(len(line))); err == nil && !s.delivering.ask {
 				_, err = s.put(line)
+			}
+			if s.delivering.ask {
+				return n, err
 			}
 			if err == nil {
 				n++
@@ -67,8 +102,8 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 		for i := n; i < len(batch) && len(s.out.data)+len(batch[i].Line) <= deliverySize; i++ {
 			s.out.add(&batch[i])
 		}
-		for s.out.lines() > 0 && err == nil {
-			if err = s.ready(int64(s.out.next())); err == nil {
+		for s.out.lines() > 0 && err == nil && !s.delivering.ask {
+			if err = s.ready(int64(s.out.next())); err == nil && !s.delivering.ask {
 				var m int
 				m, err = s.put(s.out.upTo(s.limit - s.size))
 				s.out.advance(m)
@@ -76,6 +111,9 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 		}
 		n += s.out.done
 		s.out.reset()
+		if s.delivering.ask {
+			break
+		}
 	}
 	return n, err
 }

@@ -37,6 +37,16 @@
 // never divided. Old files are deleted only when a limit says so, and only if
 // their names are, to the letter, of this form. Links are not followed.
 //
+// # Behind a spool
+//
+// Deliver brings lines to the disk before it says that it has them. The spool stores with
+// them where the file ended (Mark), and after a crash Resume compares what is behind that
+// with the lines that are not settled: none comes twice. A line that the
+// crash has cut off is completed. Rotation waits until the spool has stored
+// where the file ended. What this does not cover: the file was changed by
+// others, or compressed or deleted, before the next process has looked; or a sync has failed,
+// after which nobody knows what is on the disk.
+//
 // # Other processes
 //
 // Several processes may log to one path, and rotate it at the same time. Each

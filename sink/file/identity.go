@@ -154,7 +154,7 @@ func (s *Sink) reopen() error {
 // syncOld syncs a file before it is let go, if anybody relies on that. The lock
 // is held.
 func (s *Sink) syncOld() {
-	if s.file != nil && s.unsynced && (s.delivering || s.c.Sync != SyncNever) {
+	if s.file != nil && s.unsynced && (s.durable || s.c.Sync != SyncNever) {
 		if err := s.sync(); err != nil {
 			s.undurable = err
 			s.announce("sync", err)

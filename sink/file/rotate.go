@@ -203,7 +203,7 @@ func (s *Sink) lookAtClock(now int64) {
 		return
 	}
 	wall := s.clock.wall()
-	if s.size > 0 && !wall.Before(s.due) && now >= s.rotateAt {
+	if s.size > 0 && !wall.Before(s.due) && now >= s.rotateAt && s.mayRotate() {
 		s.tryRotate(now)
 		s.checkAt = now + checkEvery
 	}

@@ -62,8 +62,9 @@ type Sink struct {
 	out     batch   // of a buffer, or a delivery: what is being written
 	tidying tidying
 
-	delivering bool  // every file is synced before it is let go
+	durable    bool  // every file is synced before it is let go
 	undurable  error // one could not be
+	delivering delivering
 }
 
 var (
@@ -184,8 +185,10 @@ func (s *Sink) sync() error {
 		s.unsynced = false // whatever comes: a second attempt would not try the same bytes again
 		if err := s.file.SyncData(); err != nil {
 			s.torn = true // the end of the last line may be missing on the disk
+			s.delivering.tainted = true
 			return s.fail("sync", err)
 		}
+		s.delivering.tainted = false
 	}
 	if s.unnamed {
 		if err := s.fs.SyncDir(s.dir); err != nil {

@@ -169,7 +169,7 @@ func (s *Sink) renew() error {
 
 // makeRoom begins a new file if n bytes do not fit.
 func (s *Sink) makeRoom(n, now int64) {
-	if s.size > 0 && s.size+n > s.limit && now >= s.rotateAt {
+	if s.size > 0 && s.size+n > s.limit && now >= s.rotateAt && s.mayRotate() {
 		s.tryRotate(now)
 	}
 }

@@ -75,6 +75,6 @@
 // it is "". Lines survive a loss of power only as far as the system has written the
 // pages by itself. A process that dies after its destination has accepted a batch, and before
 // the cursor was written, delivers that batch again, at most one, unless the destination is
-// a [Resumer]: sink/file is. Truncating a
+// a [Resumer], as that of sink/file. Truncating a
 // segment in use from outside kills the process by SIGBUS.
 package spool

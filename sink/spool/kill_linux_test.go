@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -73,7 +74,8 @@ func logUntilKilled() error {
 		}
 		dest = &appender{f: f}
 	}
-	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 4 << 30})
+	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 4 << 30,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}}) // the disk may be slow
 	if err != nil {
 		return err
 	}

@@ -68,12 +68,17 @@ func (d *delivery) resume(batch []nib.Record) (taken int, err error) {
 	return n, nil
 }
 
-// begin stores the mark that a destination has before anything is delivered.
+// begin stores the mark that a destination has before anything is delivered, on the
+// disk: after a loss of power there is one.
 func (d *delivery) begin() {
 	d.resumer, d.begun = nil, true
-	if d.marker != nil {
-		d.mark(false)
-		d.note()
+	if d.marker == nil {
+		return
+	}
+	d.mark(false)
+	d.note()
+	if err := d.cursor.file.SyncData(); err != nil {
+		d.s.fault("sync the cursor", err) // without it, lines may come twice
 	}
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A spool remembers, with each batch that was settled, where in the file that
+// ended. After a crash the bytes behind that tell what was written and not settled.
+//
+// That is only so if those bytes are in the file that is remembered. So a file
+// is ended at the beginning of a Deliver, in steps, between which the spool gets the
+// lines back that it has asked to be delivered:
+//
+//	1. the place is at the end of the file, and on the disk: the cursor is synced
+//	2. the file is renamed, and a new one is made
+//	3. the place is at the beginning of that, and on the disk
+//	4. lines are written to it
+//
+// Whoever dies in between has either written nothing to the new file, or left a place in
+// it. A file that logrotate renames, or another line than a delivered one ends, has the
+// steps 3 and 4; the old one is found by its identity then.
+
+// A place is where in which file the lines end that were delivered. The bytes
+// before tell that file from another one that got its identity after it was deleted.
+type place struct {
+	id   vfs.ID
+	at   int64
+	tail uint16 // how many bytes before at sum is of
+	sum  uint32
+}
+
+const (
+	markVersion = 1
+	markSize    = 32
+	tailSize    = 512
+)
+
+// A delivering is what a Sink knows as a destination. The lock of the sink protects it.
+type delivering struct {
+	marking bool // a spool remembers the place
+	place   place
+	stored  bool // it is on the disk, and belongs to all that was settled
+	ask     bool // SyncMark is to say so
+	asked   bool // it has
+	held    bool // no rotation now, ask instead
+	doubt   bool // what is behind place was not delivered, see mend
+	tainted bool // a sync has failed: what was written since the last one may be lost
+}
+
+// Mark returns where the lines end that were delivered. It is for a spool, which
+// stores it with the number of these lines and gives it to Resume after a crash.
+// From the first call on, the file is rotated in deliveries only when the spool
+// has stored that, see SyncMark.
+func (s *Sink) Mark() []byte {
+	s.mu.Lock()
+	defer s.unlock()
+	d := &s.delivering
+	if !d.marking {
+		d.marking = true
+		s.moveToEnd()
+	}
+	b := make([]byte, markSize)
+	b[0] = markVersion
+	binary.LittleEndian.PutUint16(b[2:], d.place.tail)
+	binary.LittleEndian.PutUint32(b[4:], d.place.sum)
+	binary.LittleEndian.PutUint64(b[8:], d.place.id.Device)
+	binary.LittleEndian.PutUint64(b[16:], d.place.id.Inode)
+	binary.LittleEndian.PutUint64(b[24:], uint64(d.place.at))
+	return b
+}
+
+func readMark(b []byte) (p place, ok bool) {
+	if len(b) != markSize || b[0] != markVersion {
+		return place{}, false
+	}
+	p = place{
+		tail: binary.LittleEndian.Uint16(b[2:]),
+		sum:  binary.LittleEndian.Uint32(b[4:]),
+		id:   vfs.ID{Device: binary.LittleEndian.Uint64(b[8:]), Inode: binary.LittleEndian.Uint64(b[16:])},
+		at:   int64(binary.LittleEndian.Uint64(b[24:])),
+	}
+	return p, p.at >= int64(p.tail) && p.tail <= tailSize
+}
+
+// SyncMark says whether what Mark returns has to be on the disk before Deliver is
+// called again: the file is full, or a new one has begun.
+func (s *Sink) SyncMark() bool {
+	s.mu.Lock()
+	defer s.unlock()
+	s.delivering.asked = s.delivering.ask
+	return s.delivering.ask
+}
+
+// moveTo puts the place to an offset of f. If the bytes before cannot be read,
+// its identity has to do.
+func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
+	d := &s.delivering
+	d.place, d.stored = place{id: id, at: at}, false
+	n := min(at, tailSize)
+	b := make([]byte, n)
+	if m, _ := f.ReadAt(b, at-n); int64(m) == n {
+		d.place.tail, d.place.sum = uint16(n), crc32.ChecksumIEEE(b)
+	}
+}
+
+// moveToEnd puts the place to the end of the file, as far as lines of all who write to it go.
+func (s *Sink) moveToEnd() {
+	if s.file == nil {
+		s.delivering.place, s.delivering.stored = place{}, false
+		return
+	}
+	at := s.size
+	if info, err := s.file.Stat(); err == nil {
+		at = info.Size
+	}
+	s.moveTo(s.file, s.id, at)
+}
+
+// isIn says whether f is the file of the place and has not been cut off.
+func (p place) isIn(f vfs.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.ID != p.id || info.Size < p.at {
+		return false
+	}
+	b := make([]byte, p.tail)
+	n, _ := f.ReadAt(b, p.at-int64(p.tail))
+	return n == len(b) && (n == 0 || crc32.ChecksumIEEE(b) == p.sum)
+}
+
+// barrier makes the file ready for n bytes of deliveries. stop says that the spool has to
+// store the place first.
+func (s *Sink) barrier(n int64) (stop bool, err error) {
+	d := &s.delivering
+	d.held = !d.stored
+	err = s.ready(n)
+	d.held = true
+	if err != nil || d.ask {
+		return true, err
+	}
+	if s.id != d.place.id { // it was rotated, or another file has the name
+		s.moveToEnd()
+		d.ask = true
+		return true, nil
+	}
+	return false, nil
+}
+
+// mayRotate says whether the file may be ended now, and asks the spool otherwise.
+func (s *Sink) mayRotate() bool {
+	if s.delivering.held {
+		s.delivering.ask = true
+	}
+	return !s.delivering.held
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Resume returns how many of the first records of batch are in the file although
+// the spool does not know: the process that wrote them died before its cursor was written.
+// They are looked for behind mark, line by line, and synced; lines of
+// others between them are passed over. Without a mark, or if its file is not found
+// any more, nothing is known and nothing was taken.
+func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return 0, ErrClosed
+	}
+	s.flushBuffer(nil)
+	d := &s.delivering
+	d.marking = true
+	p, ok := readMark(mark)
+	var texts []stretch
+	if ok {
+		texts, err = s.textsBehind(p)
+		defer func() {
+			for _, t := range texts {
+				t.close(s)
+			}
+		}()
+	}
+	if err != nil {
+		return 0, s.fail("read", err)
+	}
+	if len(texts) == 0 {
+		s.moveToEnd()
+		return 0, nil
+	}
+	d.place, d.stored, d.doubt = p, false, true
+	for _, t := range texts {
+		n, end, err := t.find(ctx, batch[taken:])
+		if err == nil && n > 0 {
+			err = t.f.SyncData() // whoever wrote it may not have come to that
+		}
+		if err != nil {
+			return 0, s.fail("read", err)
+		}
+		if taken += n; n > 0 {
+			s.moveTo(t.f, t.id, end)
+		}
+	}
+	if taken > 0 {
+		err = s.sync() // of the directory, which has the names
+	}
+	if err != nil {
+		return 0, err
+	}
+	return taken, nil
+}
+
+// A stretch is a file from an offset on.
+type stretch struct {
+	f  vfs.File
+	id vfs.ID
+	at int64
+}
+
+// textsBehind returns what was written behind a place: the rest of its file, those that
+// were rotated later, and the live file. None, if the file of the place is not found.
+func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
+	if s.file == nil {
+		return nil, errNoFile
+	}
+	if s.id == p.id {
+		if !p.isIn(s.file) {
+			return nil, nil
+		}
+		return []stretch{{s.file, s.id, p.at}}, nil
+	}
+	names, err := s.fs.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	name, f := s.findFile(names, p)
+	if f == nil {
+		return nil, nil
+	}
+	texts = []stretch{{f, p.id, p.at}}
+	if b, ok := s.naming.parse(name); ok {
+		for _, later := range s.rotatedAfter(names, b) {
+			f, err := s.fs.Open(filepath.Join(s.dir, later.name), os.O_RDONLY, 0)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was compressed just now, so it is older than what was not settled
+			}
+			if err != nil {
+				return texts, err
+			}
+			info, err := f.Stat()
+			texts = append(texts, stretch{f, info.ID, 0})
+			if err != nil {
+				return texts, err
+			}
+		}
+	}
+	return append(texts, stretch{s.file, s.id, 0}), nil
+}
+
+// findFile looks for the file of a place under any name that begins like the log's.
+func (s *Sink) findFile(names []string, p place) (name string, f vfs.File) {
+	for _, name := range names {
+		path := filepath.Join(s.dir, name)
+		info, err := s.fs.Lstat(path)
+		if !strings.HasPrefix(name, s.naming.stem) || err != nil || info.ID != p.id || !info.Mode.IsRegular() {
+			continue
+		}
+		f, err := s.fs.Open(path, os.O_RDONLY, 0)
+		if err != nil {
+			continue
+		}
+		if p.isIn(f) {
+			return name, f
+		}
+		_ = f.Close() // nothing was written to it
+	}
+	return "", nil
+}
+
+// rotatedAfter returns the old files that were rotated after b and are not compressed, oldest
+// first.
+func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
+	for _, name := range names {
+		if o, ok := s.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
+			later = append(later, o)
+		}
+	}
+	slices.SortFunc(later, func(a, b backup) int { return b.compare(a) })
+	return later
+}
+
+func (t stretch) close(s *Sink) {
+	if t.f != s.file {
+		_ = t.f.Close() // nothing was written to it
+	}
+}
+
+// find looks for the lines of batch, one after the other, and returns how many of them
+// there are and where the last one ends.
+func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
+	info, err := t.f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(t.f, t.at, info.Size-t.at), deliverySize)
+	at := t.at
+	for n < len(batch) {
+		want := batch[n].Line
+		same, size, err := nextIs(in, want)
+		if err == io.EOF {
+			return n, end, nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return n, end, err
+		}
+		at += size
+		if same {
+			n, end = n+1, at
+		}
+	}
+	return n, end, nil
+}
+
+// nextIs reads a line and compares it. A line without an end is none.
+func nextIs(in *bufio.Reader, want []byte) (same bool, size int64, err error) {
+	same = true
+	for {
+		part, err := in.ReadSlice('\n')
+		size += int64(len(part))
+		rest, ok := bytes.CutPrefix(want, part)
+		want, same = rest, same && ok
+		if err != bufio.ErrBufferFull {
+			return same && len(want) == 0, size, err
+		}
+	}
+}

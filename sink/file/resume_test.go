@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A desk does with a Sink what a spool does: it remembers how many lines are
+// settled and the mark that belongs to them, which is written at once and on the disk
+// later, and takes up there after a crash.
+type desk struct {
+	lines int
+	noted []cursor   // the first one is on the disk, the last one is what was written last
+	point func(desk) // called before and after a cursor is written
+	rng   *rand.Rand // for the sizes of batches; nil: as many lines as there can be
+}
+
+type cursor struct {
+	settled int
+	mark    []byte
+}
+
+func (k *desk) last() cursor { return k.noted[len(k.noted)-1] }
+
+func (k *desk) note(c cursor) {
+	k.point(*k)
+	k.noted = append(k.noted, c)
+	k.point(*k)
+}
+
+func (k *desk) sync() {
+	k.noted = k.noted[len(k.noted)-1:]
+	k.point(*k)
+}
+
+func (k *desk) batch(from, to int) []nib.Record {
+	n := 12
+	if k.rng != nil {
+		n = 1 + k.rng.IntN(n)
+	}
+	batch := make([]nib.Record, min(n, to-from))
+	for i := range batch {
+		batch[i] = *deskRecord(from + i)
+	}
+	return batch
+}
+
+// deskRecord is a line of a length of its own.
+func deskRecord(n int) *nib.Record { return record(nib.LevelInfo, n, 30+n*37%90) }
+
+// deliver delivers until all is settled. The first old lines may have been delivered
+// before.
+func (k *desk) deliver(t testing.TB, s *Sink, old int) {
+	t.Helper()
+	ctx := context.Background()
+	for k.last().settled < old {
+		batch := k.batch(k.last().settled, old)
+		n, err := s.Resume(ctx, k.last().mark, batch)
+		must(t, err)
+		if n > 0 {
+			k.note(cursor{k.last().settled + n, s.Mark()})
+		}
+		if n < len(batch) {
+			break
+		}
+	}
+	k.note(cursor{k.last().settled, s.Mark()})
+	k.sync()
+	for idle := 0; k.last().settled < k.lines; idle++ {
+		res, err := s.Deliver(ctx, k.batch(k.last().settled, k.lines))
+		if idle > 10 {
+			t.Fatalf("Deliver settles nothing: %v", err)
+		}
+		if res.Accepted > 0 {
+			idle = 0
+			k.note(cursor{k.last().settled + res.Accepted, s.Mark()})
+		}
+		if s.SyncMark() {
+			k.note(cursor{k.last().settled, s.Mark()})
+			k.sync()
+		} else if res.Accepted == 0 && err == nil {
+			t.Fatal("Deliver settled nothing, gave no error and wants no sync")
+		}
+	}
+}
+
+// A deskCrash is what a crash leaves.
+type deskCrash struct {
+	image *vfs.Mem
+	desk  desk
+	seed  uint64
+	power bool
+}
+
+// crashAt runs a desk, with a crash before the operation with number at. n is how many
+// there were.
+func crashAt(t testing.TB, at int, seed uint64, power bool, config Config) (c deskCrash, n int) {
+	t.Helper()
+	m, clock := newMem(t)
+	clock.steps = time.Millisecond // so that names are looked at now and then
+	rng := rand.New(rand.NewPCG(seed, uint64(at)))
+	k := desk{lines: 60, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(seed, 0))}
+	now := k
+	strike := func() {
+		if n++; n-1 != at {
+			return
+		}
+		pick := vfs.Everything
+		c = deskCrash{desk: now, seed: seed, power: power}
+		if power {
+			pick = rng.IntN
+			c.desk.noted = now.noted[:1+rng.IntN(len(now.noted))]
+		}
+		c.desk.noted = c.desk.noted[len(c.desk.noted)-1:]
+		c.image = m.CrashClone(pick)
+	}
+	k.point = func(d desk) {
+		now = d
+		strike()
+	}
+	for skip := range 8 {
+		m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Skip: 3 * skip, Times: 1, Short: 1 + 41*skip, Reached: func() {
+			if skip == 0 {
+				strike()
+			}
+		}})
+	}
+	for _, op := range ops {
+		if op != vfs.OpWrite {
+			m.Fail(vfs.Fault{Op: op, Reached: strike})
+		}
+	}
+	config.Compress = nil // its goroutine would make the crashes another each time
+	s := openMem(t, m, clock, config)
+	k.deliver(t, s, 0)
+	must(t, s.Close())
+	checkNumbers(t, memAll(t, m), k.lines)
+	return c, n
+}
+
+// TestResumeAfterACrash kills the process, or takes the power away, before each operation
+// on the file system and around each writing of the cursor. The next process goes on: each
+// line is there once, in order, and none is torn.
+func TestResumeAfterACrash(t *testing.T) {
+	for _, power := range []bool{false, true} {
+		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
+			seeds, crashes, resumed := uint64(2), 0, 0
+			if testing.Short() {
+				seeds = 1
+			} else if os.Getenv("NIB_E2E") == "full" {
+				seeds = 40
+			}
+			config := Config{MaxSize: 700}
+			for seed := range seeds {
+				for at, n := 0, 1; at < n; at++ {
+					var c deskCrash
+					if c, n = crashAt(t, at, seed, power, config); c.image == nil {
+						break
+					}
+					before := c.desk.last().settled
+					clock := newTestClock()
+					clock.advance(time.Hour)
+					config := config
+					config.Compress = Gzip{}
+					s := openMem(t, c.image, clock, config)
+					c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the batch before
+					if at%2 == 0 {
+						tidied(s) // then old files are not to be had any more
+					}
+					c.desk.deliver(t, s, c.desk.lines)
+					tidied(s)
+					must(t, s.Close())
+					checkNumbers(t, memAll(t, c.image), c.desk.lines)
+					crashes++
+					resumed += min(before, 1)
+					if t.Failed() {
+						t.Fatalf("crash before operation %d of %d, seed %d, with %d lines settled", at, n, seed, before)
+					}
+				}
+			}
+			t.Logf("%d crashes, %d of them with lines that were settled: none twice, none torn", crashes, resumed)
+		})
+	}
+}
+
+// TestResumeLeavesOthersAlone finds delivered lines between those of another writer, and completes
+// a torn one behind them.
+func TestResumeLeavesOthersAlone(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := s.Mark()
+	other := `{"level":"info","other":1}` + "\n"
+	written := string(deskRecord(0).Line) + other + string(deskRecord(1).Line) + other + other + string(deskRecord(2).Line[:9])
+	appendTo(t, m, written)
+	must(t, s.Close())
+	s = openMem(t, m, clock, Config{})
+	batch := []nib.Record{*deskRecord(0), *deskRecord(1), *deskRecord(2), *deskRecord(3)}
+	n, err := s.Resume(context.Background(), mark, batch)
+	if must(t, err); n != 2 {
+		t.Errorf("got %d taken, want 2", n)
+	}
+	if onDisk := memAll(t, m.CrashClone(vfs.Nothing)); !strings.HasPrefix(onDisk, string(deskRecord(0).Line)) {
+		t.Errorf("what was taken is not on the disk, but %q", onDisk)
+	}
+	res, err := s.Deliver(context.Background(), batch[2:])
+	if must(t, err); res.Accepted != 2 {
+		t.Errorf("got %+v, want 2 accepted", res)
+	}
+	wantText(t, "file", memAll(t, m), written+string(deskRecord(2).Line[9:])+string(deskRecord(3).Line))
+}
+
+// appendTo writes to the live file behind the back of a sink.
+func appendTo(t testing.TB, m vfs.FS, text string) {
+	t.Helper()
+	f, err := m.Open(livePath, os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	_, err = f.Write([]byte(text))
+	must(t, err, f.Close())
+}
+
+// TestResumeNeedsItsFile takes nothing for delivered in another file, although its lines
+// are the same.
+func TestResumeNeedsItsFile(t *testing.T) {
+	lines := string(deskRecord(0).Line) + string(deskRecord(1).Line)
+	batch := []nib.Record{*deskRecord(1)}
+	for _, c := range []struct {
+		name string
+		do   func(m *vfs.Mem, mark []byte) []byte
+		want int
+	}{
+		{"untouched", func(m *vfs.Mem, mark []byte) []byte { return mark }, 1},
+		{"no mark", func(*vfs.Mem, []byte) []byte { return nil }, 0},
+		{"odd mark", func(_ *vfs.Mem, mark []byte) []byte { return append(mark, 0) }, 0},
+		{"renamed by logrotate", func(m *vfs.Mem, mark []byte) []byte {
+			must(t, m.Rename(livePath, livePath+".1"))
+			return mark
+		}, 1},
+		{"deleted", func(m *vfs.Mem, mark []byte) []byte {
+			must(t, m.Rename(livePath, livePath+".1"), m.Remove(livePath+".1"))
+			f, err := m.Open(livePath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			must(t, err)
+			_, err = f.Write([]byte(lines))
+			must(t, err, f.Close())
+			return mark
+		}, 0},
+		{"overwritten", func(m *vfs.Mem, mark []byte) []byte {
+			f, err := m.Open(livePath, os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.WriteAt([]byte(strings.Repeat("x", len(deskRecord(0).Line)-1)), 0)
+			must(t, err, f.Close())
+			return mark
+		}, 0},
+		{"cut off", func(m *vfs.Mem, mark []byte) []byte {
+			f, err := m.Open(livePath, os.O_WRONLY, 0)
+			must(t, err, f.Truncate(5), f.Close())
+			return mark
+		}, 0},
+	} {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		appendTo(t, m, string(deskRecord(0).Line))
+		mark := s.Mark()
+		appendTo(t, m, string(deskRecord(1).Line))
+		must(t, s.Close())
+		mark = c.do(m, mark)
+		s = openMem(t, m, clock, Config{})
+		n, err := s.Resume(context.Background(), mark, batch)
+		if must(t, err); n != c.want {
+			t.Errorf("%s: got %d taken, want %d", c.name, n, c.want)
+		}
+	}
+}
+
+// TestSinkAndDestination logs to the file that a spool delivers to, over rotations: each
+// delivered line is there once, and each other one.
+func TestSinkAndDestination(t *testing.T) {
+	m, clock := newMem(t)
+	clock.steps = time.Millisecond
+	s := openMem(t, m, clock, Config{MaxSize: 500})
+	other := 0
+	k := desk{lines: 100, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(1, 2)), point: func(desk) {
+		r := &nib.Record{Line: fmt.Appendf(nil, "{\"other\":%d}\n", other)}
+		other++
+		mustWrite(t, s, r)
+	}}
+	k.deliver(t, s, 0)
+	must(t, s.Close())
+	all := memAll(t, m)
+	for n := range other {
+		if c := strings.Count(all, fmt.Sprintf("{\"other\":%d}\n", n)); c != 1 {
+			t.Errorf("line %d that was not delivered is there %d times", n, c)
+		}
+	}
+	var delivered []byte
+	for line := range bytes.Lines([]byte(all)) {
+		if !bytes.HasPrefix(line, []byte(`{"other"`)) {
+			delivered = append(delivered, line...)
+		}
+	}
+	checkNumbers(t, string(delivered), k.lines)
+}
