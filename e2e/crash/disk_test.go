@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/sink/spool"
 )
 
 // mounted mounts a file system for a test, and says why if it cannot.
@@ -125,6 +127,7 @@ func (s *scene) endure(k setback) (v verdict, resumed time.Duration, refused uin
 	resumed = time.Since(from)
 	more(laneAccepted, 500)
 	b.words[atEnough].Store(1)
+	s.c.harmed = k.harms
 	rep := s.c.report()
 	if resumed > time.Second {
 		s.Errorf("it takes lines again after %v", resumed)
@@ -259,7 +262,8 @@ func TestFilesTakenAway(t *testing.T) {
 			}
 			return nil
 		}, mend: nothing, harms: true},
-		{name: "the spool's directory removed", prepare: here, strike: func(s *scene) error { return os.RemoveAll(s.p.spool) }, mend: nothing, harms: true},
+		{name: "the spool's directory removed", prepare: here, strike: func(s *scene) error { return os.RemoveAll(s.p.spool) },
+			mend: (*scene).makeAgain, refuses: true, harms: true},
 		{name: "the log removed", prepare: here, strike: func(s *scene) (err error) {
 			if s.old, err = os.Open(s.p.log); err != nil {
 				return err
@@ -271,6 +275,23 @@ func TestFilesTakenAway(t *testing.T) {
 			return err
 		}},
 	})
+}
+
+// makeAgain makes the directory again. Nobody else may take it for a spool without an owner.
+func (s *scene) makeAgain() error {
+	if err := os.MkdirAll(s.p.spool, 0o700); err != nil {
+		return err
+	}
+	from := s.c.board.sum(laneAccepted)
+	s.c.await("lines", func() bool { return s.c.board.sum(laneAccepted) > from+100 })
+	other, err := spool.Open(s.p.spool, nil, spool.Config{SegmentSize: segment})
+	if !errors.Is(err, spool.ErrInUse) {
+		s.Errorf("another process opens the spool beside the one that has it: got %v, want ErrInUse", err)
+		if err == nil {
+			_ = other.Close() // it should not be open
+		}
+	}
+	return nil
 }
 
 // TestRightsTakenAway is row 10.
