@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package syslog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/e2e/servers"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 60 * time.Second
+
+// counts picks a number by NIB_E2E.
+func counts(short, full int) int {
+	if os.Getenv("NIB_E2E") == "full" {
+		return full
+	}
+	return short
+}
+
+// start starts an rsyslog that is ended with the test, or skips the test.
+func start(t *testing.T, c servers.RsyslogConfig) *servers.Rsyslog {
+	t.Helper()
+	r, err := servers.StartRsyslog(t.TempDir(), c)
+	if errors.Is(err, servers.ErrNoRsyslog) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Stop() })
+	return r
+}
+
+// address is where an rsyslog takes a network's messages.
+func address(r *servers.Rsyslog, network string) string {
+	switch network {
+	case "unixgram":
+		return r.Datagram
+	case "unix":
+		return r.Stream
+	case "relp":
+		return r.RELP
+	}
+	return r.TCP
+}
+
+func dial(t *testing.T, network, addr string, c syslog.Config) *syslog.Destination {
+	t.Helper()
+	d, err := syslog.Dial(network, addr, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// deliver delivers lines as a spool does, again after errors.
+func deliver(t *testing.T, d *syslog.Destination, lines []string) {
+	t.Helper()
+	const most = 1024
+	batch := make([]nib.Record, 0, most)
+	began := time.Now()
+	for n := 0; n < len(lines); {
+		batch = batch[:0]
+		for i := n; i < min(len(lines), n+most); i++ {
+			batch = append(batch, nib.Record{Time: time.Now().UnixNano(), Line: []byte(lines[i] + "\n"), Spool: 1, Seq: uint64(i)})
+		}
+		res, err := d.Deliver(context.Background(), batch)
+		for _, r := range res.Rejected {
+			t.Fatalf("line %d is rejected: %v", n+r.Index, r.Reason)
+		}
+		n += res.Accepted
+		if err != nil && time.Since(began) > patience {
+			t.Fatalf("%d of %d lines: %v", n, len(lines), err)
+		}
+	}
+}
+
+// arrived waits until the file of lines has n and returns them.
+func arrived(t *testing.T, r *servers.Rsyslog, n int) []string {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		text, err := os.ReadFile(r.Out)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if bytes.Count(text, []byte{'\n'}) >= n {
+			return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		}
+		if time.Now().After(deadline) {
+			self, _ := os.ReadFile(r.Self)
+			t.Fatalf("%d of %d lines have arrived; rsyslog says:\n%s", bytes.Count(text, []byte{'\n'}), n, self)
+		}
+	}
+}
+
+// tally is what became of lines with the numbers from 0.
+type tally struct {
+	lost, gaps, twice, back int // lines, places, lines, steps back
+}
+
+// count reads the numbers of the lines that have arrived.
+func count(t *testing.T, path string, sent int) (c tally) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	seen, last := make([]bool, sent), -1
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ N *int }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.N == nil || *line.N >= sent {
+			t.Errorf("a line that was never sent: %.200q", lines.Text())
+			continue
+		}
+		if seen[*line.N] {
+			c.twice++
+		}
+		if *line.N < last {
+			c.back++
+		}
+		seen[*line.N], last = true, *line.N
+	}
+	for i, ok := range seen {
+		if !ok {
+			c.lost++
+			if i == 0 || seen[i-1] {
+				c.gaps++
+			}
+		}
+	}
+	return c
+}
+
+func (c tally) String() string {
+	return fmt.Sprintf("%d lost in %d gaps, %d twice, %d steps back", c.lost, c.gaps, c.twice, c.back)
+}
