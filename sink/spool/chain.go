@@ -25,6 +25,21 @@ func (s *Sink) link(g *segment) {
 	s.chain = append(s.chain, &link{oldSegment: oldSegment{identity: g.identity, start: g.start}, live: g, waiting: len(s.deliveries)})
 }
 
+// unload gives back the memory of twins that nobody reads just now: they are read from their
+// files later, as those of other processes. mu is held.
+func (s *Sink) unload() {
+	for _, l := range s.chain[:len(s.chain)-1] {
+		g := l.live
+		if g == nil || g.twin == nil || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.cur == l }) {
+			continue
+		}
+		if next, whole := g.twin.whole(g); whole {
+			l.live, l.end = nil, next
+			g.drop()
+		}
+	}
+}
+
 // last is the active link. mu is held.
 func (s *Sink) last() *link { return s.chain[len(s.chain)-1] }
 

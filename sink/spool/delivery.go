@@ -128,6 +128,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 		if !g.committed(d.at) {
 			v, ok := d.s.voided(g, d.at)
 			if !ok || len(d.batch) > 0 {
+				g.probe()
 				return false, !ok
 			}
 			d.stepOver(v)

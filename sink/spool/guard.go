@@ -15,16 +15,21 @@ import (
 // a panic of the goroutine at fault, for some nanoseconds per access. Every access to
 // a mapping is guarded in this way, and only those.
 
-// writeMapped is write for a mapping.
-func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool) {
-	defer g.endGuard(debug.SetPanicOnFault(true))
+// writeMapped is write for a mapping. The bytes of the line may be in a mapping of the
+// user's: what an access to them panics with is returned.
+func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
+	defer func(before bool) {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil && !g.isFault(p) {
+			foreign = p
+		}
+	}(debug.SetPanicOnFault(true))
 	g.put(at, size, seq, r, message)
-	return true
+	return true, nil
 }
 
 // endGuard is deferred with what SetPanicOnFault has returned. It ends a panic that
-// was caused by an access to the segment, and no other: the bytes of a line may be in a
-// mapping of the user's.
+// was caused by an access to the segment, and no other.
 func (g *segment) endGuard(before bool) {
 	debug.SetPanicOnFault(before)
 	if p := recover(); p != nil && !g.isFault(p) {
@@ -36,6 +41,14 @@ func (g *segment) endGuard(before bool) {
 func (g *segment) isFault(p any) bool {
 	fault, ok := p.(interface{ Addr() uintptr })
 	return ok && g.free != nil && g.twin == nil && within(fault.Addr(), g.b)
+}
+
+// probe panics if the file of a mapping is shorter than it should be. A record that begins
+// in its last page looks as if its writer was at work: the rest of that page is zeros.
+func (g *segment) probe() {
+	if g.free != nil && g.twin == nil {
+		_ = word(g.b, len(g.b)-8).Load()
+	}
 }
 
 // A voidance is a claim that did not become a record.
@@ -50,8 +63,18 @@ type voidance struct {
 // If a reader has given the segment up, it has counted the number as damaged.
 // Then it remains so, and the line is counted as logged twice.
 func (s *Sink) retire(g *segment, at, size int) {
-	g.seal()
 	s.mu.Lock()
+	s.retireLocked(g, at, size)
+	s.broadcast()
+	s.mu.Unlock()
+	s.idle.Store(false)
+	s.poke()
+	s.report("write to a segment", g.fault())
+}
+
+// retireLocked is retire for who holds mu, and tells those who wait.
+func (s *Sink) retireLocked(g *segment, at, size int) {
+	g.seal()
 	if !g.broken.Load() {
 		g.voids = map[int]voidance{}
 		g.broken.Store(true)
@@ -64,11 +87,6 @@ func (s *Sink) retire(g *segment, at, size int) {
 			d.skips++
 		}
 	}
-	s.broadcast()
-	s.mu.Unlock()
-	s.idle.Store(false)
-	s.poke()
-	s.report("write to a segment", g.fault())
 }
 
 var errGone = errors.New("a page of the file is gone, or cannot be read")

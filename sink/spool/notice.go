@@ -21,7 +21,10 @@ func (s *Sink) notice(g *segment) {
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.list())}
 	size := recordSize(&r, -1)
 	if at, seq, ok := g.reserve(size); ok {
-		g.write(at, size, seq, &r, -1)
+		if ok, _ := g.write(at, size, seq, &r, -1); !ok {
+			s.retireLocked(g, at, size) // the next segment tells of it
+			return
+		}
 		s.told, g.told = losses, lost
 		s.stats.Notices++
 	}

@@ -88,6 +88,7 @@ func (s *Sink) install() {
 		s.stats.Retired++
 	}
 	s.enqueue(g)
+	s.unload()
 	s.next = nil
 	s.active.Store(g)
 	s.wantMore()

@@ -103,14 +103,15 @@ func (g *segment) reserve(size int) (at int, seq uint64, ok bool) {
 // segment again: whoever has seen all records committed may unmap it.
 //
 // It reports false if b is a mapping that is gone, or the file of a twin failed:
-// then there is no such record, and there will be none.
-func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) bool {
+// then there is no such record, and there will be none. The same holds if r cannot be read:
+// then foreign is what the caller panics with.
+func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	switch {
 	case g.free == nil:
 		g.put(at, size, seq, r, message)
-		return true
+		return true, nil
 	case g.twin != nil:
-		return g.twin.write(g, at, size, seq, r, message)
+		return g.twin.write(g, at, size, seq, r, message), nil
 	}
 	return g.writeMapped(at, size, seq, r, message)
 }

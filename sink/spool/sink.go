@@ -159,8 +159,11 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	for {
 		g := s.active.Load()
 		if at, seq, ok := g.reserve(size); ok {
-			if !g.write(at, size, seq, r, message) {
+			if ok, foreign := g.write(at, size, seq, r, message); !ok {
 				s.retire(g, at, size)
+				if foreign != nil {
+					panic(foreign)
+				}
 				continue
 			}
 			if s.idle.Load() {

@@ -104,6 +104,24 @@ func (t *twin) commit(g *segment, from, to int) error {
 	return nil
 }
 
+// whole says whether all claims of a sealed segment are in its file, and which number
+// follows them. Then no writer has anything left to do with its bytes but to see that.
+func (t *twin) whole(g *segment) (next uint64, whole bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	end, next, final := g.claimed()
+	if t.err != nil || !final {
+		return 0, false
+	}
+	for at := headerSize; at < end; {
+		if !g.committed(at) {
+			return 0, false
+		}
+		at += align(int(uint32(stored(word(g.b, at).Load()))))
+	}
+	return next, true
+}
+
 // header writes bytes of the segment's header, which is a mapping's own matter.
 func (g *segment) header(from, to int) error {
 	if g.twin == nil {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// truncateActive cuts the file of the active segment off behind n bytes.
+func truncateActive(t *testing.T, s *Sink, dir string, n int64) {
+	t.Helper()
+	must(t, os.Truncate(filepath.Join(dir, segmentName(s.active.Load().number)), n))
+}
+
+// TestTruncatedSegment cuts the file of a segment off, from outside, while lines are
+// logged: no line is lost that comes later, none of an earlier segment, and the
+// process lives. What was in the pages that are gone is counted.
+func TestTruncatedSegment(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left int64
+	}{{"all", 0}, {"the records", headerSize}, {"some of them", headerSize + 8192}, {"a torn page", headerSize + 8192 + 100}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := spoolDir(t)
+			f := &far{do: down}
+			s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped, tick: time.Microsecond, Sync: SyncNever})
+			for n := range 100 { // 58 fit into a segment
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+			}
+			awaitNext(s)
+			truncateActive(t, s, dir, c.left)
+			for n := range 200 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, 100+n, 1000)))
+			}
+			f.set(nil)
+			must(t, s.Flush(context.Background()), s.Close())
+			st := checkIdentity(t, s)
+			lost := st.Lost()
+			if got := uint64(len(f.take())); got+lost != 300 || lost > 42 || lost == 0 || st.Retired > 1 {
+				t.Errorf("%d lines arrived, %+v; want at most 42 of 300 lost", got, st)
+			}
+		})
+	}
+}
+
+// TestTruncatedUnderLoad does it again and again to a spool that many goroutines log
+// to and that is delivered meanwhile.
+func TestTruncatedUnderLoad(t *testing.T) {
+	for _, sync := range []SyncPolicy{SyncNever, SyncSoon} {
+		truncatedUnderLoad(t, sync)
+	}
+}
+
+func truncatedUnderLoad(t *testing.T, policy SyncPolicy) {
+	dir := spoolDir(t)
+	f := &far{}
+	s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: Mapped, Sync: policy,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	var logged [4]int
+	for w := range logged {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := 0; !stop.Load(); n++ {
+				if err := s.WriteRecord(record(nib.LevelInfo, w*1e6+n, 30+n%2000)); err != nil {
+					t.Errorf("line %d: %v", n, err)
+					return
+				}
+				logged[w]++
+			}
+		}()
+	}
+	cuts := 0
+	for number := uint64(0); cuts < 15; {
+		g := s.active.Load()
+		if g.number == number {
+			time.Sleep(10 * time.Microsecond)
+			continue
+		}
+		number = g.number
+		if os.Truncate(filepath.Join(dir, segmentName(number)), headerSize+int64(cuts%3)*9000) == nil {
+			cuts++
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	must(t, s.Flush(context.Background()), s.Close())
+	all := uint64(0)
+	for _, n := range logged {
+		all += uint64(n)
+	}
+	st := checkIdentity(t, s)
+	if got := uint64(len(f.take())); got+st.Lost() < all || st.Retired > cuts || st.Logged < all {
+		t.Errorf("%d of %d lines arrived, and %d are counted as lost, in %d segments cut off: %+v", got, all, st.Lost(), cuts, st)
+	}
+	t.Logf("%d segments cut off, %d of %d lines lost, %d segments were retired", cuts, st.Lost(), all, st.Retired)
+}
+
+// TestDeletedDirectoryUnderLoad removes the directory and cuts its files off: then
+// lines are dropped and counted, and when there is a directory again they are taken.
+func TestDeletedDirectoryUnderLoad(t *testing.T) {
+	dir := spoolDir(t)
+	f := &far{}
+	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped, tick: time.Microsecond})
+	awaitNext(s)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	must(t, err)
+	for _, name := range files {
+		must(t, os.Truncate(name, 0))
+	}
+	must(t, os.RemoveAll(dir))
+	dropped := 0
+	for n := range 100 {
+		if s.WriteRecord(record(nib.LevelInfo, n, 1000)) != nil {
+			dropped++
+		}
+	}
+	if dropped == 0 {
+		t.Error("got no error without a directory")
+	}
+	must(t, os.Mkdir(dir, 0o700))
+	awaitNext(s)
+	for n := range 100 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	st := checkIdentity(t, s)
+	if got := uint64(len(f.take())); got < 100 || got+st.Lost() != 200 {
+		t.Errorf("%d lines arrived of 200, %+v", got, st)
+	}
+}
+
+// TestForeignFaultIsNotCaught logs a line from a mapping of the test's, which is gone: that
+// is the caller's panic, and the next line is delivered.
+func TestForeignFaultIsNotCaught(t *testing.T) {
+	f, err := vfs.OS().Open(filepath.Join(t.TempDir(), "line"), os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Truncate(4096))
+	b, free, err := mapFile(f, 4096)
+	must(t, err, f.Truncate(0), f.Close())
+	defer free()
+	far := &far{}
+	s := open(t, spoolDir(t), far, Config{SegmentSize: minSegment, Access: Mapped})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("got no panic")
+			}
+		}()
+		_ = s.WriteRecord(&nib.Record{Line: b[:100]})
+	}()
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()))
+	checkLines(t, far.take(), 0, 1, 100)
+}
