@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package rsyslog
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/schema"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+//go:embed rsyslog.conf
+var configuration string
+
+// set starts an rsyslog with the configuration, in which only paths and addresses are other ones.
+func set(t *testing.T, brokers []string) *servers.Rsyslog {
+	t.Helper()
+	if _, err := exec.LookPath("rsyslogd"); err != nil {
+		t.Skip("needs rsyslogd (apt-get install rsyslog rsyslog-kafka rsyslog-relp)")
+	}
+	dir, err := os.MkdirTemp("", "nib") // paths of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &servers.Rsyslog{
+		Dir: dir, Datagram: filepath.Join(dir, "nib.sock"), Stream: filepath.Join(dir, "nib.sock"),
+		TCP: freeAddr(t), RELP: freeAddr(t), Self: filepath.Join(dir, "self.log"),
+	}
+	port := func(addr string) string { _, p, _ := net.SplitHostPort(addr); return `port="` + p + `"` }
+	conf := configuration
+	for _, change := range [][2]string{
+		{"/var/spool/rsyslog", filepath.Join(dir, "work")},
+		{"/run/rsyslog/nib.sock", r.Stream},
+		{"/var/log/rsyslog-self.log", r.Self},
+		{`port="10514"`, port(r.TCP)},
+		{`port="20514"`, port(r.RELP)},
+		{`["127.0.0.1:9092"]`, `["` + strings.Join(brokers, `","`) + `"]`},
+	} {
+		if !strings.Contains(conf, change[0]) {
+			t.Fatalf("the configuration has no %s", change[0])
+		}
+		conf = strings.ReplaceAll(conf, change[0], change[1])
+	}
+	if err := os.Mkdir(filepath.Join(dir, "work"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "rsyslog.conf")
+	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("rsyslogd", "-N1", "-f", path).CombinedOutput(); err != nil {
+		if bytes.Contains(out, []byte("could not load module")) {
+			t.Skipf("needs rsyslog-kafka and rsyslog-relp: %s", out)
+		}
+		t.Fatalf("%v: %s", err, out)
+	} else if bytes.Contains(out, []byte("warning")) || bytes.Contains(out, []byte("error")) {
+		t.Errorf("rsyslogd -N1: %s", out)
+	}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.Kill()
+		if t.Failed() {
+			self, _ := os.ReadFile(r.Self)
+			t.Logf("rsyslog says: %s", self)
+		}
+		_ = os.RemoveAll(dir)
+	})
+	return r
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A Line is what the service writes: its format is fixed, and consumers have its schema.
+type Line struct {
+	Service string `json:"service"`
+	Msg     string `json:"msg"`
+	TaskID  string `json:"task_id"`
+	LogDate string `json:"log_date"`
+	N       int    `json:"n"`
+	Text    string `json:"text"`
+}
+
+var codec = schema.MustFor[Line]()
+
+// A noting destination remembers which records were accepted in which life of rsyslog.
+type noting struct {
+	*syslog.Destination
+	life chan int // has one number
+	in   []int    // by record
+}
+
+func (d *noting) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+	res, err := d.Destination.Deliver(ctx, batch)
+	life := <-d.life
+	for range res.Accepted {
+		d.in = append(d.in, life)
+	}
+	d.life <- life
+	return res, err
+}
+
+// A sender is a service: a spool in front of a syslog destination.
+type sender struct {
+	t     *testing.T
+	dest  *noting
+	spool *spool.Sink
+	lines [][]byte
+}
+
+func newSender(t *testing.T, network, addr string) *sender {
+	t.Helper()
+	d, err := syslog.Dial(network, addr, syslog.Config{AppName: "billing", MaxSize: 60 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sender{t: t, dest: &noting{Destination: d, life: make(chan int, 1)}}
+	s.dest.life <- 0
+	if s.spool, err = spool.Open(t.TempDir(), s.dest, spool.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.spool.Close()
+		_ = d.Close()
+	})
+	return s
+}
+
+// hostile is text that is easily changed on the way.
+const hostile = "tab\t quote\" back\\ # %msg% <b>&amp; \u00e9\u4e16\U0001f600 \x1b[31m \u2028 \x00 end\n"
+
+// log writes n lines, rate per second; 0 is as fast as possible.
+func (s *sender) log(n, rate int) {
+	began := time.Now()
+	for i := range n {
+		l := Line{Service: "billing", Msg: "task done", LogDate: "2026-11-21 18:00:00", N: len(s.lines), Text: hostile}
+		b, err := codec.AppendJSON(nil, &l)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		b = append(b, '\n')
+		s.lines = append(s.lines, b)
+		if err := s.spool.WriteRecord(&nib.Record{Time: time.Now().UnixNano(), Level: nib.LevelInfo, Line: b}); err != nil {
+			s.t.Fatal(err)
+		}
+		if rate > 0 && i%100 == 0 {
+			time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))))
+		}
+	}
+}
+
+// flush waits until rsyslog has accepted everything.
+func (s *sender) flush() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := s.spool.Flush(ctx); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Lines pass unchanged, each once.
+func TestTransports(t *testing.T) {
+	brokers := cluster.Start(t, 1)
+	brokers.Create("logs", 1)
+	r := set(t, brokers.Addrs())
+	before := 0
+	for _, c := range []struct{ network, addr string }{{"unix", r.Stream}, {"tcp", r.TCP}, {"relp", r.RELP}} {
+		n := scale(20_000, 200_000)
+		s := newSender(t, c.network, c.addr)
+		began := time.Now()
+		s.log(n, 0)
+		s.flush()
+		v := s.await(brokers.Addrs(), before, n)
+		t.Logf("%s: %d lines, %.0f per second end to end: %s", c.network, n, float64(n)/time.Since(began).Seconds(), v)
+		if v.missing() > 0 || v.twice > 0 || v.changed > 0 || v.invalid > 0 {
+			t.Errorf("%s: not all lines are there once and as they were", c.network)
+		}
+		before = v.end
+	}
+}
+
+// Kafka is away for a while; rsyslog is not.
+func TestKafkaDown(t *testing.T) {
+	brokers := cluster.Start(t, 1)
+	brokers.Create("logs", 1)
+	r := set(t, brokers.Addrs())
+	s := newSender(t, "relp", r.RELP)
+	s.log(1000, 0)
+	down := time.Duration(scale(10, 60)) * time.Second
+	brokers.Kill(0)
+	s.log(int(down.Seconds())*2000, 2000)
+	brokers.Run(0)
+	brokers.AwaitReady()
+	s.log(1000, 0)
+	s.flush()
+	v := s.await(brokers.Addrs(), 0, len(s.lines))
+	t.Logf("Kafka down for %v, %d lines: %s", down, len(s.lines), v)
+	if v.missing() > 0 || v.changed > 0 || v.invalid > 0 {
+		t.Error("lines are missing or changed")
+	}
+}
+
+// rsyslog is killed while lines flow. What it had not acknowledged is sent again over RELP, and is not
+// lost; what it had acknowledged and had in memory is gone, and is counted here.
+func TestRsyslogKilled(t *testing.T) {
+	brokers := cluster.Start(t, 1)
+	brokers.Create("logs", 1)
+	before := 0
+	for _, network := range []string{"relp", "tcp"} {
+		r := set(t, brokers.Addrs())
+		addr := map[string]string{"relp": r.RELP, "tcp": r.TCP}[network]
+		s := newSender(t, network, addr)
+		kills := scale(3, 20)
+		for range kills {
+			s.log(10_000, 20_000)
+			if err := r.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			s.dest.life <- 1 + <-s.dest.life
+			if err := r.Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.log(10_000, 20_000)
+		s.flush()
+		v := s.await(brokers.Addrs(), before, len(s.lines))
+		t.Logf("%s: rsyslog killed %d times, %d lines: %s", network, kills, len(s.lines), v)
+		before = v.end
+		unacknowledged := 0
+		for n, there := range v.there {
+			if !there && s.dest.in[n] == kills {
+				unacknowledged++
+			}
+		}
+		if network == "relp" && unacknowledged > 0 || v.changed > 0 || v.invalid > 0 {
+			t.Errorf("%d lines are missing that no rsyslog was killed with", unacknowledged)
+		}
+	}
+}
+
+// scale chooses between the short and the full size of a test.
+func scale(short, full int) int {
+	if os.Getenv("NIB_E2E") == "full" {
+		return full
+	}
+	return short
+}
+
+// await reads the topic from message number begin on until n lines are there or nothing
+// more comes.
+func (s *sender) await(addrs []string, begin, n int) verdict {
+	s.t.Helper()
+	var v verdict
+	for still, last := 0, -1; still < 10; time.Sleep(300 * time.Millisecond) {
+		v = s.check(addrs, begin)
+		if v.missing() == 0 && len(v.there) == n {
+			break
+		}
+		if v.end == last {
+			still++
+		} else {
+			still, last = 0, v.end
+		}
+	}
+	return v
+}
+
+// A verdict is how what is in the topic differs from what was sent.
+type verdict struct {
+	there                             []bool // by line
+	end                               int    // messages in the topic
+	twice, disorder, changed, invalid int
+}
+
+func (v verdict) missing() (n int) {
+	for _, there := range v.there {
+		if !there {
+			n++
+		}
+	}
+	return n
+}
+
+func (v verdict) String() string {
+	return fmt.Sprintf("%d lost, %d twice, %d out of order, %d changed, %d against the schema",
+		v.missing(), v.twice, v.disorder, v.changed, v.invalid)
+}
+
+func number(value []byte) int {
+	_, rest, _ := bytes.Cut(value, []byte(`"n":`))
+	digits, _, _ := bytes.Cut(rest, []byte(`,`))
+	n, err := strconv.Atoi(string(digits))
+	if err != nil {
+		return -1
+	}
+	return n
+}
