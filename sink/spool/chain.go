@@ -17,6 +17,7 @@ type link struct {
 	oldSegment          // end is not known as long as live is there
 	live       *segment // of this process; nil: it is read from its file
 	waiting    int      // destinations that have not left it
+	told       tally    // what the notice in it tells of, when live is gone
 	kept       bool     // a cursor could not be synced: the next start deletes the file
 }
 
@@ -34,7 +35,7 @@ func (s *Sink) unload() {
 			continue
 		}
 		if next, whole := g.twin.whole(g); whole {
-			l.live, l.end = nil, next
+			l.live, l.end, l.told = nil, next, g.told
 			g.drop()
 		}
 	}
@@ -163,8 +164,9 @@ func (s *Sink) countOldest(l *link) bool {
 		}
 	}
 	if l.live != nil {
-		s.told = s.told.minus(&l.live.told) // not everybody has read that
+		l.told = l.live.told
 	}
+	s.told = s.told.minus(&l.told) // not everybody has read that
 	return true
 }
 
