@@ -239,7 +239,7 @@ func TestRsyslogKilled(t *testing.T) {
 		s := newSender(t, network, addr)
 		kills := scale(3, 20)
 		for range kills {
-			s.log(10_000, 20_000)
+			s.log(30_000, 10_000) // after a start it takes a second until rsyslog has connected to Kafka
 			if err := r.Kill(); err != nil {
 				t.Fatal(err)
 			}
