@@ -4,18 +4,50 @@ package command_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/command"
+	"github.com/nib-log/nib/sink/file"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 // asNib makes the test binary nib.
 const asNib = "NIB_TEST_AS_NIB"
 
+// asService makes it a service that logs to a file by way of a spool, both in the folder that this
+// names, until it is killed.
+const asService = "NIB_TEST_AS_SERVICE"
+
+func serve(dir string) error {
+	out, err := file.Open(filepath.Join(dir, "out.log"), file.Config{})
+	if err != nil {
+		return err
+	}
+	s, err := spool.Open(filepath.Join(dir, "spool"), out, spool.Config{Name: "file"})
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		if err := s.WriteRecord(&nib.Record{Line: line(n)}); err != nil {
+			return err
+		}
+		if _, err := fmt.Println(n); err != nil {
+			return err
+		}
+	}
+}
+
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(asService); dir != "" {
+		fmt.Fprintln(os.Stderr, serve(dir))
+		os.Exit(1)
+	}
 	if os.Getenv(asNib) != "" {
 		os.Exit(command.Run(os.Args[1:], os.Stdout, os.Stderr))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -61,6 +62,41 @@ func TestRelayWatches(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(file); strings.Count(string(b), "\n") != 100 {
 		t.Errorf("got %d lines in the file, want 100", strings.Count(string(b), "\n"))
+	}
+}
+
+// TestRelayAfterAKill kills a service that delivers to a file, and delivers the rest to
+// the same one: each line that the service has told of is there, and none is twice.
+func TestRelayAfterAKill(t *testing.T) {
+	kept(t, 1) // skips where there are no spools
+	dir := t.TempDir()
+	service := exec.Command(os.Args[0])
+	service.Env = append(os.Environ(), asService+"="+dir)
+	service.Stderr = os.Stderr
+	out, err := service.StdoutPipe()
+	must(t, err, service.Start())
+	told := -1
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if told++; told == 3000 {
+			must(t, service.Process.Kill())
+		}
+	}
+	_ = service.Wait() // it was killed
+	to := "file:" + filepath.Join(dir, "out.log")
+	if code, stdout, stderr := run("relay", filepath.Join(dir, "spool"), "--to", to, "--once"); code != 0 {
+		t.Errorf("got code %d\n%s%s", code, stdout, stderr)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "out.log"))
+	must(t, err)
+	n := 0
+	for text := range strings.Lines(string(b)) {
+		if want := string(line(n)); text != want {
+			t.Fatalf("line %d: got %q, want %q", n, text, want)
+		}
+		n++
+	}
+	if n <= told {
+		t.Errorf("got %d lines, want the %d that were told of", n, told+1)
 	}
 }
 
