@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -37,18 +39,32 @@ type Config struct {
 	// in the configuration any more keeps nothing.
 	Also []Destination
 
-	// Size is how many bytes all segments may take. Defaults to 64 MiB in memory, and
-	// 1 GiB in a directory. It is at least two segments.
+	// Size is how many bytes all segments may take; their copies take as much again until
+	// they are delivered. It is at least two segments. Defaults to 64 MiB in memory, and 1 GiB
+	// in a directory, but with the copies not more than 10 % of the volume, or of the memory
+	// limit if the volume is memory.
 	Size int64
 
-	// SegmentSize is how many bytes a segment has, a multiple of 4096. A longer record than that, less the
-	// header of 4 KiB, is dropped as [TooLarge]. Defaults to 8 MiB.
+	// SegmentSize is how many bytes a segment has, a multiple of 4096. A longer record than
+	// that, less the header of 4 KiB, is dropped as [TooLarge]. Defaults to 8 MiB, or less where
+	// that were more than 1 % of the memory limit: that of the control group, GOMEMLIMIT,
+	// or the machine's memory.
 	SegmentSize int64
 
 	// OnFull says what happens to a line for which there is no room: of the rules
 	// that are for its level, the one with the highest From holds. Defaults to
 	// dropping it.
 	OnFull []Rule
+
+	// MinFree is how many bytes of the volume are left to others: while less is free,
+	// there are no new segments, as on a full disk. Defaults to 5 % of it, or 1 GiB if
+	// that is less. The first segment of a process does not ask.
+	MinFree int64
+
+	// Adopt takes over what another process has left on a volume of which it is not known that
+	// its locks hold: the caller makes sure that the process has ended. Without it
+	// that is [ErrAdopt]. On the file systems of one machine it means nothing.
+	Adopt bool
 
 	// Access says how segments reach their files. Defaults to Auto.
 	Access Access
@@ -71,9 +87,11 @@ type Config struct {
 	// minute, by a goroutine of the spool. It must not call Close.
 	OnError func(error)
 
-	fs   vfs.FS        // nil: that of the system
-	boot uint64        // label of the system's run; 0: what it is
-	tick time.Duration // of pauses between attempts, at first
+	fs   vfs.FS // nil: that of the system
+	boot uint64 // label of the system's run; 0: what it is
+
+	volume volume        // zero: what it is
+	tick   time.Duration // of pauses between attempts, at first
 }
 
 // An Access is how lines reach the file of a segment, which has the same bytes in
@@ -137,10 +155,8 @@ func (c Config) Validate() error {
 		fault(also.To == nil, "Also has no destination To for %q", also.Name)
 		names[also.Name] = true
 	}
-	segment := c.SegmentSize
-	if segment == 0 {
-		segment = defaultSegment
-	}
+	segment := cmp.Or(c.SegmentSize, minSegment)
+	fault(c.MinFree < 0, "MinFree is negative: %d", c.MinFree)
 	fault(segment < minSegment || segment > maxSegment || segment%headerSize != 0,
 		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", segment)
 	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
@@ -175,16 +191,16 @@ func (c Config) withDefaults(dir string) Config {
 	if c.Name == "" {
 		c.Name = defaultName
 	}
-	if c.SegmentSize == 0 {
-		c.SegmentSize = defaultSegment
+	if c.fs == nil && dir != "" && c.volume == (volume{}) {
+		c.volume = volumeOf(nearest(dir))
 	}
-	if c.Size == 0 {
-		c.Size = defaultDisk
-		if dir == "" {
-			c.Size = defaultMemory
-		}
-		c.Size = max(c.Size, 2*c.SegmentSize)
+	if c.volume.memory {
+		c.Sync = SyncNever // a copy would be memory as well
 	}
+	if c.volume.remote && c.Access == Auto {
+		c.Access = Written
+	}
+	c = c.sizes(dir, c.volume, memoryLimit())
 	if c.SyncDelay == 0 {
 		c.SyncDelay = defaultSyncDelay
 	}
@@ -207,6 +223,16 @@ func (c Config) withDefaults(dir string) Config {
 	c.OnFull = slices.Clone(c.OnFull)
 	slices.SortStableFunc(c.OnFull, func(a, b Rule) int { return int(b.From) - int(a.From) })
 	return c
+}
+
+// nearest returns the first directory on the way up from dir that exists.
+func nearest(dir string) string {
+	for {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // rule is what to do with a line of level l.

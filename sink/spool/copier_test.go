@@ -59,12 +59,12 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 	delivered := map[string]int{}
 	logged, owed := 0, []int(nil) // owed are the lines that must arrive
 	for boot := range uint64(2 + rng.IntN(2)) {
-		f := &far{}
+		f, mood := &far{}, rand.New(rand.NewPCG(seed, 5+boot))
 		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-			if rng.IntN(3) == 0 {
+			if mood.IntN(3) == 0 {
 				return nib.Result{}, errDown, true
 			}
-			return nib.Result{Accepted: rng.IntN(len(batch) + 1)}, nil, false
+			return nib.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
 		})
 		s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: boot + 1, tick: time.Microsecond,
 			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})

@@ -36,13 +36,15 @@ func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = d.fs.Rename(name+madeSuffix, name)
+		f, err = d.rename(f, name)
 	}
 	if err == nil {
 		err = d.fs.SyncDir(d.path)
 	}
 	if err != nil {
-		_ = f.Close()                      // nothing in it counts
+		if f != nil {
+			_ = f.Close() // nothing in it counts
+		}
 		_ = d.fs.Remove(name + madeSuffix) // the next start removes it as well
 		return nil, err
 	}

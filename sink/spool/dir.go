@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ const (
 type dir struct {
 	fs   vfs.FS
 	path string
-	lock vfs.File
+	lock io.Closer
 
 	spool uint64
 	gen   uint32
@@ -41,6 +42,7 @@ type dir struct {
 	unused   uint64 // how many numbers the segments behind the last one that was used could have taken
 	unknown  bool   // one of these was put aside: it was used, as far as anybody knows
 	unmapped bool   // segments are written, not mapped: see twin
+	minFree  int64  // bytes of the volume that are left to others
 
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
@@ -58,8 +60,9 @@ type oldSegment struct {
 
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
-func openDir(fsys vfs.FS, path string, access Access, boot uint64) (d *dir, old []oldSegment, err error) {
-	d = &dir{fs: fsys, path: path, boot: boot, owned: map[uint64]bool{}}
+func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
+	fsys := c.fs
+	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -67,22 +70,22 @@ func openDir(fsys vfs.FS, path string, access Access, boot uint64) (d *dir, old 
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 {
+	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 && runtime.GOOS != "windows" {
 		return nil, nil, fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
 	}
-	d.lock, err = fsys.Open(d.name("lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if _, err := fsys.Lstat(d.name("lock")); err == nil && c.volume.remote && !c.Adopt {
+		return nil, nil, ErrAdopt
+	}
+	d.lock, err = lockFile(fsys, d.name("lock"))
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, nil, ErrInUse
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	err = d.lock.Lock(vfs.Exclusive)
-	if err == nil {
-		d.unmapped = access == Written || !mapped || d.lock.Fd() == ^uintptr(0)
-		old, err = d.list()
-	}
-	if errors.Is(err, vfs.ErrLocked) {
-		err = ErrInUse
-	}
-	if err != nil {
+	f, hasFile := d.lock.(vfs.File)
+	d.unmapped = c.Access == Written || !mapped || !hasFile || f.Fd() == ^uintptr(0)
+	if old, err = d.list(); err != nil {
 		_ = d.lock.Close() // nothing was written to it
 		return nil, nil, err
 	}

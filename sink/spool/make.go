@@ -4,16 +4,18 @@ package spool
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
 
 // create makes a segment in the order that docs/spool-format.md gives.
 func (d *dir) create(number uint64, size int64) (*segment, error) {
-	g, f, err := d.make(number, size)
+	g, f, err := d.make(number, size, d.minFree)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +24,10 @@ func (d *dir) create(number uint64, size int64) (*segment, error) {
 		err = touch(g)
 	}
 	if err == nil {
-		err = d.publish(number)
+		f, err = d.publish(g, f)
+	}
+	if err == nil {
+		err = d.fs.SyncDir(d.path)
 	}
 	if err != nil {
 		d.unmake(g)
@@ -36,11 +41,11 @@ func (d *dir) create(number uint64, size int64) (*segment, error) {
 // create does to be safe from a loss of power, and quick, finish does afterwards. Nothing of
 // it may be delivered before.
 func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
-	g, f, err := d.make(number, size)
+	g, f, err := d.make(number, size, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err = d.fs.Rename(d.name(segmentName(number)+madeSuffix), d.name(segmentName(number))); err != nil {
+	if f, err = d.publish(g, f); err != nil {
 		d.unmake(g)
 		return nil, nil, err
 	}
@@ -59,7 +64,7 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 }
 
 // make makes a file that is no segment yet, for want of its name.
-func (d *dir) make(number uint64, size int64) (g *segment, f vfs.File, err error) {
+func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, err error) {
 	id := identity{d.spool, number, d.gen, d.boot, size}
 	made := d.name(segmentName(number) + madeSuffix)
 	_ = d.fs.Remove(made) // what is in it must be zeros
@@ -69,7 +74,13 @@ func (d *dir) make(number uint64, size int64) (g *segment, f vfs.File, err error
 	}
 	head := make([]byte, 64)
 	putHeader(head, id)
-	if err = f.Preallocate(size); err == nil {
+	if free, e := f.Free(); e == nil && minFree > 0 && free-size < minFree {
+		err = &fs.PathError{Op: "leave room", Path: made, Err: syscall.ENOSPC}
+	}
+	if err == nil {
+		err = f.Preallocate(size)
+	}
+	if err == nil {
 		_, err = f.WriteAt(head, 0)
 	}
 	var b []byte
@@ -77,7 +88,7 @@ func (d *dir) make(number uint64, size int64) (g *segment, f vfs.File, err error
 	switch {
 	case err != nil:
 	case d.unmapped:
-		b, free = make([]byte, size), func() { _ = f.Close() } // each write was checked
+		b, free = make([]byte, size), func() { _ = g.twin.file.Close() } // each write was checked
 	default:
 		b, free, err = mapFile(f, int(size))
 	}
@@ -94,14 +105,26 @@ func (d *dir) make(number uint64, size int64) (g *segment, f vfs.File, err error
 	return g, f, nil
 }
 
-// publish gives a file its name.
-func (d *dir) publish(number uint64) error {
-	name := d.name(segmentName(number))
-	err := d.fs.Rename(name+madeSuffix, name)
-	if err == nil {
-		err = d.fs.SyncDir(d.path)
+// publish gives the file of a segment its name, and returns it.
+func (d *dir) publish(g *segment, f vfs.File) (vfs.File, error) {
+	f, err := d.rename(f, d.name(segmentName(g.number)))
+	if err == nil && g.twin != nil {
+		g.twin.file = f
 	}
-	return err
+	return f, err
+}
+
+// rename takes the suffix away that the name of a file has while it is made. A system that
+// does not rename open files opens another one.
+func (d *dir) rename(f vfs.File, name string) (vfs.File, error) {
+	if !vfs.CanRenameOpen {
+		_ = f.Close() // it was synced, or what is in it is not needed yet
+	}
+	err := d.fs.Rename(name+madeSuffix, name)
+	if err == nil && !vfs.CanRenameOpen {
+		return d.fs.Open(name, os.O_RDWR, 0)
+	}
+	return f, err
 }
 
 // unmake removes what make has made. If it stays, the next start removes it.

@@ -11,7 +11,7 @@ func newSpoolID() uint64 { return rand.Uint64() | 1 }
 // segments and the records of the last one, and changes none of them. So it may
 // be interrupted at any point and be done again.
 func (s *Sink) recover(path string) (first start, err error) {
-	dir, old, err := openDir(s.c.fs, path, s.c.Access, s.c.boot)
+	dir, old, err := openDir(path, &s.c)
 	if err != nil {
 		return start{}, err
 	}

@@ -20,6 +20,7 @@ var (
 	ErrTooLarge = errors.New("nib/spool: the line is longer than a segment")
 	ErrInUse    = errors.New("someone else has the spool open")
 	ErrUnsafe   = errors.New("others may write to the directory")
+	ErrAdopt    = errors.New("locks do not hold on this file system, and another process was here: it must be known to have ended (Config.Adopt)")
 	ErrUnsynced = errors.New("the disk that lines are copied to fails")
 	ErrPending  = errors.New("nib/spool: not all lines are delivered") // Close returned before they were
 )

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !windows
+
+package spool
+
+import (
+	"io"
+	"os"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// lockFile takes the file called name until it is closed, or the process ends.
+func lockFile(fsys vfs.FS, name string) (io.Closer, error) {
+	f, err := fsys.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Lock(vfs.Exclusive); err != nil {
+		_ = f.Close() // nothing was written to it
+		return nil, err
+	}
+	return f, nil
+}

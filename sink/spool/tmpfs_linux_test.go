@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// TestE2EDiskFull fills a file system of 4 MiB while lines are logged, and makes room
+// again: meanwhile calls return and what is dropped is counted, and within a second lines are
+// taken again.
+func TestE2EDiskFull(t *testing.T) {
+	for _, access := range []Access{Mapped, Written} {
+		dir := t.TempDir()
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
+			t.Skipf("cannot mount a file system: %v", err)
+		}
+		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+		f := &far{}
+		s := open(t, filepath.Join(dir, "spool"), f, Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Access: access})
+		ballast, logged := filepath.Join(dir, "ballast"), 0
+		log := func() error {
+			logged++
+			return s.WriteRecord(record(nib.LevelInfo, logged, 1000))
+		}
+		must(t, log())
+		fill, err := os.Create(ballast)
+		must(t, err)
+		for chunk := make([]byte, 4096); ; {
+			if _, err := fill.Write(chunk); err != nil {
+				break
+			}
+		}
+		must(t, fill.Close())
+		f.set(down)
+		for log() == nil {
+		}
+		must(t, os.Remove(ballast))
+		freed := time.Now()
+		for log() != nil {
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(freed)
+		f.set(nil)
+		must(t, s.Flush(context.Background()), s.Close())
+		st := checkIdentity(t, s)
+		if got := uint64(len(f.take())); got+st.Lost() != uint64(logged) {
+			t.Errorf("%d lines arrived and %d are counted as lost, of %d", got, st.Lost(), logged)
+		}
+		if took > time.Second {
+			t.Errorf("lines were taken again after %v, want within a second", took)
+		}
+		t.Logf("lines are taken again %v after there is room; %d of %d were dropped", took, st.Lost(), logged)
+		must(t, unmount(dir))
+	}
+}

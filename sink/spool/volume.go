@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"math"
+	"math/bits"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// A volume is what is known of the file system that a spool lies on. What is not known
+// is 0.
+type volume struct {
+	size   int64 // in bytes
+	memory bool  // its files are memory, and end with the system or the container
+	remote bool  // other machines have it too: locks and mappings are not to be trusted
+}
+
+const (
+	memoryShare = 100 // a segment is at most this part of the memory
+	volumeShare = 10  // segments and copies are at most this part of the volume
+	floorShare  = 20  // this part of the volume is left to others
+	mostFree    = 1 << 30
+)
+
+// sizes fills in the sizes that a Config leaves out: a segment is at most 1 % of the
+// memory that this process may use, and all segments together with their copies 10 % of the
+// volume, or of the memory if that is what the volume is.
+func (c Config) sizes(dir string, v volume, memory int64) Config {
+	if c.SegmentSize == 0 {
+		c.SegmentSize = between(minSegment, wholePages(memory/memoryShare), defaultSegment)
+		if c.Size > 0 {
+			c.SegmentSize = between(minSegment, wholePages(c.Size/4), c.SegmentSize)
+		}
+	}
+	if c.Size == 0 {
+		c.Size = defaultDisk
+		most := v.size / volumeShare
+		switch {
+		case dir == "":
+			c.Size, most = defaultMemory, memory/volumeShare
+		case v.memory:
+			most = min(most, memory/volumeShare)
+		case c.Sync != SyncNever:
+			most /= 2 // for the copies
+		}
+		if v.size > 0 || dir == "" {
+			c.Size = min(c.Size, most)
+		}
+		if c.Size < 4*c.SegmentSize {
+			c.SegmentSize = between(minSegment, wholePages(c.Size/4), c.SegmentSize)
+		}
+		c.Size = max(c.Size, 2*c.SegmentSize)
+	}
+	if c.MinFree == 0 {
+		c.MinFree = min(v.size/floorShare, mostFree)
+	}
+	return c
+}
+
+// between returns n, but at least low and at most high.
+func between(low, n, high int64) int64 { return min(max(n, low), high) }
+
+// wholePages returns the highest power of two up to n, in which there are only whole
+// pages from minSegment on.
+func wholePages(n int64) int64 {
+	if n < minSegment {
+		return minSegment
+	}
+	return 1 << (bits.Len64(uint64(n)) - 1)
+}
+
+// memoryLimit is how much memory this process may use: what its control group says, and
+// GOMEMLIMIT, and the machine.
+func memoryLimit() int64 {
+	limit := machineMemory()
+	if own := debug.SetMemoryLimit(-1); own < limit {
+		limit = own
+	}
+	for _, name := range groupLimits() {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
+			limit = min(limit, n)
+		}
+	}
+	return limit
+}
+
+// groupLimits are the files that may say how much memory the control group of this process, or
+// one that it is in, may use: versions 2 and 1. In a container its own group is the root.
+func groupLimits() (names []string) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		root, file := "", ""
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+			root, file = "/sys/fs/cgroup", "/memory.max"
+		case parts[1] == "memory":
+			root, file = "/sys/fs/cgroup/memory", "/memory.limit_in_bytes"
+		default:
+			continue
+		}
+		for path := strings.TrimSuffix(parts[2], "/"); ; path = path[:strings.LastIndexByte(path, '/')] {
+			names = append(names, root+path+file)
+			if path == "" || path[0] != '/' {
+				break
+			}
+		}
+	}
+	return names
+}
+
+// machineMemory is the memory of the machine, or a number above any.
+func machineMemory() int64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return math.MaxInt64
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			if err == nil {
+				return n << 10
+			}
+		}
+	}
+	return math.MaxInt64
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import "syscall"
+
+// The magic numbers of file systems, from statfs(2).
+const (
+	magicTmpfs = 0x01021994
+	magicRamfs = 0x858458f6
+)
+
+// local are the file systems of one machine, on which locks hold and mappings are what
+// the file is. A file system that is not here may be shared with other machines.
+var local = map[uint32]bool{
+	magicTmpfs: true, magicRamfs: true,
+	0xef53:     true, // ext2, ext3, ext4
+	0x58465342: true, // XFS
+	0x9123683e: true, // Btrfs
+	0x2fc12fc1: true, // ZFS
+	0xf2f52010: true, // F2FS
+	0x794c7630: true, // overlay
+	0x4d44:     true, // FAT
+	0x2011bab0: true, // exFAT
+	0x7366746e: true, // NTFS
+	0x3153464a: true, // JFS
+	0x52654973: true, // ReiserFS
+	0xca451a4e: true, // bcachefs
+	0x24051905: true, // UBIFS
+}
+
+// volumeOf describes the volume of a directory.
+func volumeOf(dir string) volume {
+	var st syscall.Statfs_t
+	if syscall.Statfs(dir, &st) != nil {
+		return volume{}
+	}
+	kind := uint32(st.Type)
+	return volume{
+		size:   int64(st.Blocks) * int64(st.Bsize),
+		memory: kind == magicTmpfs || kind == magicRamfs,
+		remote: !local[kind],
+	}
+}
