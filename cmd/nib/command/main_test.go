@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/command"
@@ -29,7 +30,9 @@ func serve(dir string) error {
 	if err != nil {
 		return err
 	}
-	s, err := spool.Open(filepath.Join(dir, "spool"), out, spool.Config{Name: "file"})
+	s, err := spool.Open(filepath.Join(dir, "spool"), out, spool.Config{
+		Name: "file", OnFull: []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}},
+	})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ var begin = time.Date(2025, 11, 21, 9, 0, 0, 0, time.UTC)
 func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 	t.Helper()
 	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
+	c.OnFull = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
 	s, err := spool.Open(dir, nil, c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)

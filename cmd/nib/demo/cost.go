@@ -54,7 +54,7 @@ func measure(dir string, calls int) (c cost, err error) {
 		return c, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{Drain: time.Millisecond})
+	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{Drain: time.Millisecond, OnFull: patience})
 	if err != nil {
 		return c, err
 	}

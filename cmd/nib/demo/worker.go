@@ -49,6 +49,9 @@ const (
 	deliverLimit = 30 * time.Second // for what is in the spool at the end
 )
 
+// patience lets a request wait for a slow disk rather than lose its line.
+var patience = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: 10 * time.Second}}
+
 // Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
 // ends with its standard input, and returns the exit code.
 func Worker(in, out *os.File) int {
@@ -132,7 +135,7 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 		closers, also = append(closers, r), append(also, spool.Destination{Name: toRELP, To: r})
 	}
 	s, err = spool.Open(filepath.Join(j.Dir, spoolName), f, spool.Config{
-		Name: toFile, Also: also, SegmentSize: segmentSize,
+		Name: toFile, Also: also, SegmentSize: segmentSize, OnFull: patience,
 		OnError: func(err error) { fmt.Fprintln(os.Stderr, err) },
 	})
 	return s, closeAll, err

@@ -86,10 +86,13 @@ func (p *place) opened() (Destination, error) {
 	return p, nil
 }
 
+// wait is for disks that are slow.
+var wait = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
+
 // left makes a spool with some lines, and leaves it open.
 func left(t *testing.T, dir string, lines int) *spool.Sink {
 	t.Helper()
-	s, err := spool.Open(dir, nil, spool.Config{SegmentSize: 64 << 10, Sync: spool.SyncNever})
+	s, err := spool.Open(dir, nil, spool.Config{SegmentSize: 64 << 10, Sync: spool.SyncNever, OnFull: wait})
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
@@ -238,7 +241,7 @@ func several(t *testing.T, lines int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "a")
 	s, err := spool.Open(dir, holder{}, spool.Config{
-		Name: "file", Also: []spool.Destination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond,
+		Name: "file", Also: []spool.Destination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond, OnFull: wait,
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
