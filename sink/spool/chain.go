@@ -70,7 +70,7 @@ func (d *delivery) leave() bool {
 	g := l.live
 	if left && g != nil && s.keep {
 		_, l.end, _ = g.claimed()
-		l.live = nil
+		l.live, l.told = nil, g.told
 	}
 	if left && !s.keep {
 		s.chain = slices.Delete(s.chain, i, i+1)
@@ -113,13 +113,16 @@ func (s *Sink) dropOldest() bool {
 	if !s.countOldest(l) {
 		return false
 	}
+	s.publish()
+	next := s.chain[i+1]
+	s.noteDropped(next, next.first-(l.first-l.skipped))
 	s.chain = slices.Delete(s.chain, i, i+1)
 	if g := l.live; g != nil && g.drop != nil {
 		g.drop() // all is committed: no writer has anything left to do there
 	}
 	if s.dir != nil {
 		if err := s.dir.remove(l.number); err != nil {
-			s.stats.Errors++ // the next start delivers it
+			s.stats.Errors++ // the next start deletes it
 		}
 	}
 	s.segments, s.bytes = s.segments-1, s.bytes-l.size
@@ -144,12 +147,13 @@ func (s *Sink) countOldest(l *link) bool {
 			return false
 		}
 		lines, harmed = linesIn(b, &l.oldSegment, end)
+		if l.gen != s.dir.gen && hasNotice(b, &l.oldSegment) { // not everybody has read that
+			unread := countsIn(b, l.seed(), told)
+			s.inherited = s.inherited.plus(&unread)
+		}
 	}
 	for _, d := range s.deliveries {
-		if d.cur.number > l.number {
-			continue
-		}
-		numbers := end - min(max(l.first, d.settled), end)
+		numbers := end - min(max(l.first, d.settled), end) // none, if it has left the link
 		d.skips += numbers
 		for _, x := range lines {
 			if x.seq >= d.settled {

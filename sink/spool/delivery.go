@@ -85,10 +85,11 @@ func (d *delivery) run() {
 		case len(d.batch) > 0:
 			d.deliver()
 		case ended:
+			closed := d.s.isClosed() // before looking: then there comes no other segment
 			if d.leave() {
 				continue
 			}
-			if d.s.isClosed() {
+			if closed {
 				return
 			}
 			select {
@@ -389,6 +390,9 @@ func (d *delivery) finish() {
 		return
 	}
 	<-s.made // no segment is being made any more
+	s.mu.Lock()
+	s.unmapped = true
+	s.mu.Unlock()
 	for _, l := range s.chain {
 		if g := l.live; g != nil && g.drop != nil && g.quiet() {
 			g.drop()

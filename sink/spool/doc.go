@@ -64,10 +64,12 @@
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
 //
-// holds in [Stats]: no line leaves uncounted. Lines that were dropped for want of
-// room are announced by the first line of the next segment. Stats are those of a
-// process; a process that finds a gap where another one has dropped a segment
-// ([DropOld]) counts it as damaged.
+// holds in [Stats], and in the [DestinationStats] of each destination: no line leaves
+// uncounted. Lines that were dropped are announced by the first line of the next segment. The
+// counts that no such line has told of are in the header of the active segment, so that a process that
+// dies does not take them along: the next one announces them ([Stats.Inherited]). With
+// several destinations an announcement tells of what any of them has lost, and is
+// repeated if its segment is dropped before all have read it.
 //
 // # Limits
 //

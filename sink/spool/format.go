@@ -90,6 +90,7 @@ func readHeader(b []byte) (id identity, ok bool) {
 type start struct {
 	first   uint64 // number of its first record, at least 1
 	skipped uint64 // how many numbers before that no record has
+	dropped bool   // some of these went with segments that were dropped
 }
 
 func putStart(b []byte, seed uint32, s start) {
@@ -99,9 +100,10 @@ func putStart(b []byte, seed uint32, s start) {
 }
 
 func readStart(b []byte, seed uint32) (s start, ok bool) {
-	s = start{le.Uint64(b[64:]), le.Uint64(b[72:])}
+	s = start{first: le.Uint64(b[64:]), skipped: le.Uint64(b[72:])}
 	check := 1<<32 | uint64(crc32.Update(seed, castagnoli, b[64:80]))
-	return s, le.Uint64(b[80:]) == check && s.first > s.skipped && s.first < math.MaxInt64
+	ok = le.Uint64(b[80:]) == check && s.first > s.skipped && s.first < math.MaxInt64
+	return s.withDropped(b, seed), ok
 }
 
 // messageAt returns where the message of r is in its line, or -1. It may be in

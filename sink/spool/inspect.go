@@ -64,6 +64,7 @@ type SegmentInfo struct {
 	Absent     bool   // the segment behind it is gone: the numbers up to End may have been there
 	id         identity
 	copied     bool
+	dropped    bool // what was between it and the one before has been dropped
 }
 
 // A DestinationInfo says how far a destination is.
@@ -224,14 +225,14 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 		}
 	}
 	return SegmentInfo{
-		Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped, End: g.first,
+		Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped, End: g.first, dropped: g.dropped,
 		id: g.identity,
 	}, used, err
 }
 
 // old is the segment as a start knows it.
 func (s *SegmentInfo) old() *oldSegment {
-	return &oldSegment{identity: s.id, start: start{s.First, s.Skipped}, end: s.End, copied: s.copied}
+	return &oldSegment{identity: s.id, start: start{first: s.First, skipped: s.Skipped}, end: s.End, copied: s.copied}
 }
 
 // measure finds out where segments end, as a start would, and the times of the oldest and the
@@ -240,7 +241,7 @@ func (v *View) measure(d *dir) {
 	for i := range len(v.Segments) - 1 {
 		s, next := &v.Segments[i], &v.Segments[i+1]
 		s.End = max(next.First-next.Skipped, s.First)
-		s.Absent = next.Number != s.Number+1
+		s.Absent = next.Number != s.Number+1 && !next.dropped
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]

@@ -9,29 +9,26 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// notice writes a line into a segment that nobody else knows yet, if lines were
-// dropped since the last one. mu is held.
-func (s *Sink) notice(g *segment) {
-	losses := s.losses()
-	lost := losses.minus(&s.told)
-	if lost == (tally{}) {
-		return
-	}
+// notice writes a line that tells of a loss into a segment that nobody else knows yet.
+// mu is held.
+func (s *Sink) notice(g *segment, lost tally) (ok bool) {
 	now := time.Now()
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.list())}
 	size := recordSize(&r, -1)
-	if at, seq, ok := g.reserve(size); ok {
-		if ok, _ := g.write(at, size, seq, &r, -1); !ok {
-			s.retireLocked(g, at, size) // the next segment tells of it
-			return
-		}
-		s.told, g.told = losses, lost
-		s.stats.Notices++
+	at, seq, ok := g.reserve(size)
+	if !ok {
+		return false
 	}
+	if ok, _ = g.write(at, size, seq, &r, -1); ok {
+		s.stats.Notices++
+	} else {
+		s.retireLocked(g, at, size) // the next segment tells of it
+	}
+	return ok
 }
 
-// losses is what was dropped for any destination: a line that several have lost counts once.
-// mu is held.
+// losses is what was dropped for any destination, a line that several have lost once, and what
+// former processes have not told of. mu is held.
 func (s *Sink) losses() tally {
 	var most tally
 	for _, d := range s.deliveries {
@@ -41,6 +38,7 @@ func (s *Sink) losses() tally {
 			}
 		}
 	}
+	most = most.plus(&s.inherited)
 	return most.plus(&s.dropped)
 }
 

@@ -65,7 +65,7 @@ func (s *Sink) ends(old []oldSegment) (next uint64) {
 		if i+1 < len(old) {
 			next := &old[i+1]
 			g.end = max(next.first-next.skipped, g.first)
-			g.damaged = next.number != g.number+1
+			g.damaged = next.number != g.number+1 && !next.dropped
 			continue
 		}
 		g.end = s.lastNumber(g)
@@ -81,6 +81,7 @@ func (s *Sink) lastNumber(g *oldSegment) uint64 {
 	if err != nil {
 		s.stats.Errors++ // delivery tries it again, and counts what is missing
 	}
+	s.inherited = untold(b, g)
 	sc := newScanner(b, g.identity, g.first)
 	for {
 		if _, _, ok := sc.next(); !ok {

@@ -81,16 +81,14 @@ func (s *Sink) install() {
 	old, g := s.active.Load(), s.next
 	old.seal()
 	_, first, _ := old.claimed()
-	if g.begin(start{first: first}) {
-		s.notice(g)
-	} else {
+	if !s.commission(g, start{first: first}) {
 		g.seal() // the call that is here comes back
 		s.stats.Retired++
 	}
 	s.enqueue(g)
 	s.unload()
 	s.next = nil
-	s.active.Store(g)
+	s.activate(g)
 	s.wantMore()
 	s.broadcast()
 	s.idle.Store(false) // readers may be asleep at the end of the old one
@@ -121,6 +119,7 @@ func (s *Sink) wantMore() {
 func (s *Sink) drop(r *nib.Record, c cause, err error) error {
 	s.stats.Logged++
 	s.dropped.add(c, r.Level, 1)
+	s.publish()
 	return err
 }
 
@@ -147,7 +146,7 @@ func (s *Sink) firstSegment(first start) (g *segment, err error) {
 	} else {
 		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
 	}
-	if err == nil && !g.begin(first) {
+	if err == nil && !s.commission(g, first) {
 		err = errGone
 	}
 	return g, err

@@ -78,6 +78,9 @@ func (d *delivery) settle(missing, damagedOnes uint64) {
 	s := d.s
 	s.mu.Lock()
 	d.dropped.add(damaged, levelUnknown, damagedOnes)
+	if damagedOnes > 0 {
+		s.publish()
+	}
 	d.unfinished += missing - damagedOnes
 	d.settled += missing
 	s.broadcast()
@@ -100,6 +103,9 @@ func (d *delivery) settleBatch(batch []nib.Record, refused []nib.Rejection) {
 			delivered--
 			last = r.Index
 		}
+	}
+	if last >= 0 {
+		s.publish()
 	}
 	d.delivered += delivered
 	d.settled += uint64(len(batch))

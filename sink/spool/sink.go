@@ -58,6 +58,11 @@ type Sink struct {
 	stats   Stats  // what is not of a destination; Logged has what was dropped only
 	dropped tally  // before it came to destinations
 	told    tally  // those of losses that a notice has told of
+
+	inherited tally // dropped by former processes that told nobody
+	published tally // what the header of active says
+	unmapped  bool  // it may be
+
 	said    map[string]time.Time
 	running int // delivering goroutines
 
@@ -127,7 +132,7 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	s.number++
 	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
 	s.opened = first.first
-	s.active.Store(g)
+	s.activate(g)
 	s.enqueue(g)
 	if s.copier != nil {
 		go s.copier.run()

@@ -40,6 +40,8 @@ type Stats struct {
 	Unfinished uint64 // of Recovered: numbers that were claimed by a call that did not return
 	Dropped    []Drop // by reason and level, without those that are 0
 
+	Inherited []Drop // dropped by former processes that died before a notice told of it; in no equation
+
 	Notices  uint64 // lines of the spool's own, each of which told of lines dropped before
 	Attempts uint64 // calls of Deliver
 	Failures uint64 // those of them that settled less than they were given
@@ -146,6 +148,7 @@ func (s *Sink) Stats() Stats {
 	st := s.stats
 	st.Logged += next - s.opened
 	st.Segments = s.segments
+	st.Inherited = s.inherited.list()
 	for _, d := range s.deliveries {
 		dropped := d.dropped.plus(&s.dropped)
 		st.Destinations = append(st.Destinations, DestinationStats{

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// accesses runs f for both ways in which lines reach files.
+func accesses(t *testing.T, f func(t *testing.T, a Access)) {
+	t.Run("mapped", func(t *testing.T) {
+		spoolDir(t) // skips where there are no mappings
+		f(t, Mapped)
+	})
+	t.Run("written", func(t *testing.T) { f(t, Written) })
+}
+
+// dead copies the files of a spool that is open: what its death would leave.
+func dead(t testing.TB, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "dead")
+	must(t, os.MkdirAll(to, 0o700))
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	for _, f := range files {
+		if b, err := os.ReadFile(filepath.Join(dir, f.Name())); err == nil { // else it was made or deleted just now
+			must(t, os.WriteFile(filepath.Join(to, f.Name()), b, 0o600))
+		}
+	}
+	return to
+}
+
+// toldOf is how many lines the notices tell of that f got.
+func toldOf(t testing.TB, f *far) (n uint64) {
+	t.Helper()
+	for _, line := range f.told {
+		var notice struct{ Dropped uint64 }
+		must(t, json.Unmarshal(line, &notice))
+		n += notice.Dropped
+	}
+	return n
+}
+
+// TestDropsSurviveDeath kills a process whose spool is full, and the next one at its start:
+// the lines that were dropped are told of once.
+func TestDropsSurviveDeath(t *testing.T) {
+	accesses(t, func(t *testing.T, a Access) {
+		c := Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Millisecond, Access: a, Sync: SyncNever}
+		dir := filepath.Join(t.TempDir(), "spool")
+		s := open(t, dir, &far{do: down}, c)
+		n := 0
+		for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
+		}
+		for range 4 {
+			if err := s.WriteRecord(record(nib.LevelError, n, 1000)); err != ErrFull {
+				t.Fatalf("got %v, want ErrFull", err)
+			}
+		}
+		want := []Drop{{Full, nib.LevelInfo, 1}, {Full, nib.LevelError, 4}}
+		first := dead(t, dir)
+
+		c.Size = 0
+		s = open(t, first, nil, c)
+		if st := checkIdentity(t, s); !slices.Equal(st.Inherited, want) || st.Lost() != 0 || st.Notices != 1 {
+			t.Errorf("got %+v, want %v inherited and a notice", st, want)
+		}
+		second := dead(t, first)
+		unwritten := dead(t, first)
+		must(t, s.Close())
+		for _, x := range []struct {
+			dir  string
+			want []Drop
+		}{{second, nil}, {unwritten, want}} {
+			if x.want != nil { // its process died before the notice was committed
+				eraseFirst(t, x.dir)
+			}
+			f := &far{}
+			s = open(t, x.dir, f, c)
+			must(t, s.Flush(context.Background()))
+			if st := checkIdentity(t, s); !slices.Equal(st.Inherited, x.want) || st.Lost() != 0 {
+				t.Errorf("got %+v, want %v inherited", st, x.want)
+			}
+			must(t, s.Close())
+			checkLines(t, f.take(), 0, n, 1000)
+			if got := toldOf(t, f); got != 5 {
+				t.Errorf("notices tell of %d lines, want 5: %q", got, f.told)
+			}
+		}
+	})
+}
+
+// eraseFirst makes a claim of the first record of the last segment.
+func eraseFirst(t testing.TB, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	must(t, err)
+	slices.Reverse(names)
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		must(t, err)
+		if n := word(b, headerSize).Load(); n != 0 {
+			clear(b[headerSize : headerSize+8])
+			must(t, os.WriteFile(name, b, 0o600))
+			return
+		}
+	}
+	t.Fatal("no segment has a record")
+}
+
+// TestDroppedSegmentsAreNotDamage kills a process that has dropped its oldest segments but
+// for the first: the next one knows that they were dropped.
+func TestDroppedSegmentsAreNotDamage(t *testing.T) {
+	accesses(t, func(t *testing.T, a Access) {
+		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Drain: time.Millisecond, Access: a, Sync: SyncNever,
+			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}
+		dir := filepath.Join(t.TempDir(), "spool")
+		s := open(t, dir, &far{do: down}, c)
+		const lines = 1000
+		for n := range lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		}
+		st := checkIdentity(t, s)
+		if st.Lost() < lines/2 {
+			t.Fatalf("got %+v, want most lines dropped", st)
+		}
+		f := &far{}
+		next := open(t, dead(t, dir), f, Config{SegmentSize: minSegment, Access: a})
+		must(t, next.Flush(context.Background()))
+		got := checkIdentity(t, next)
+		if got.Lost() != 0 || got.Unfinished != 0 || got.Recovered != st.Logged-st.Lost() {
+			t.Errorf("got %+v, want %d recovered, nothing lost and nothing unfinished", got, st.Logged-st.Lost())
+		}
+		if told := toldOf(t, f); told != st.Lost() {
+			t.Errorf("notices tell of %d lines, want %d", told, st.Lost())
+		}
+		v, err := Inspect(dir)
+		must(t, err)
+		for _, g := range v.Segments {
+			if g.Absent {
+				t.Errorf("segment %d seems to be followed by one that is gone", g.Number)
+			}
+		}
+	})
+}
+
+// TestDropOldWithoutDestination drops what former processes have left, and what this one
+// has.
+func TestDropOldWithoutDestination(t *testing.T) {
+	accesses(t, func(t *testing.T, a Access) {
+		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Access: a, Sync: SyncNever, OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}
+		dir := filepath.Join(t.TempDir(), "spool")
+		logged, lost, notices := 0, uint64(0), uint64(0)
+		for round := range 3 {
+			s := open(t, dir, nil, c)
+			for range 150 * (1 + round) {
+				must(t, s.WriteRecord(record(nib.LevelInfo, logged, 1000)))
+				logged++
+			}
+			must(t, s.Close())
+			st := checkIdentity(t, s)
+			lost, notices = lost+st.Lost(), notices+st.Notices
+			if st.Segments > 4 || round > 0 && st.Lost() == 0 {
+				t.Errorf("round %d: got %+v, want lines dropped and 4 segments at most", round, st)
+			}
+		}
+		f := &far{}
+		c.Size = 0
+		s := open(t, dir, f, c)
+		must(t, s.Flush(context.Background()))
+		st := checkIdentity(t, s)
+		if st.Lost() != 0 || st.Unfinished != 0 {
+			t.Errorf("got %+v, want nothing lost and nothing unfinished", st)
+		}
+		told, all := toldOf(t, f), uint64(len(f.told))
+		got := f.take()
+		if want := record(nib.LevelInfo, logged-1, 1000).Line; len(got) == 0 || string(got[len(got)-1]) != string(want) {
+			t.Fatalf("the last of %d lines is not the last that was logged", len(got))
+		}
+		all, notices = all+uint64(len(got)), notices+st.Notices
+		if in := uint64(logged) + notices; told != lost || all != in-lost {
+			t.Errorf("got %d lines, and was told of %d that were lost, want %d of %d, and %d", all, told, in-lost, in, lost)
+		}
+	})
+}
+
+// TestCountsAreChecked changes the bits of a count.
+func TestCountsAreChecked(t *testing.T) {
+	b := make([]byte, headerSize)
+	for _, n := range []uint64{0, 1, 1 << 40} {
+		at := dropAt(since, rejected, 3)
+		word(b, at).Store(stored(checked(n, at, 77)))
+		if got := countsIn(b, 77, since); got[rejected][3] != n {
+			t.Errorf("got %v, want %d", got, n)
+		}
+		for bit := range 64 {
+			was := word(b, at).Load()
+			word(b, at).Store(was ^ 1<<bit)
+			if got := countsIn(b, 77, since); got != (tally{}) {
+				t.Errorf("bit %d of %d is not checked: %v", bit, n, got)
+			}
+			word(b, at).Store(was)
+		}
+		if other := countsIn(b, 78, since); other != (tally{}) {
+			t.Errorf("the count of another segment is read: %v", other)
+		}
+	}
+	if dropsEnd > headerSize {
+		t.Errorf("counts end at %d, behind the header", dropsEnd)
+	}
+}
