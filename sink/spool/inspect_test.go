@@ -177,7 +177,8 @@ func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	t.Helper()
 	dir = spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20, Sync: sync})
+	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20, Sync: sync,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
 	for i := range n {
 		must(t, s.WriteRecord(record(nib.LevelInfo, i, 200)))
 	}
