@@ -168,7 +168,19 @@ func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 	}
 	v.dest.set(nil)
 	must(t, v.spool.Flush(context.Background()), v.spool.Close(), v.file.Close())
-	delivered, last := 0, [2]int{-1, -1}
+	delivered, last := inOrder(t, p, kept)
+	all := logged[0] + logged[1]
+	if end := v.spool.Stats(); end.Logged != all+end.Notices || end.Delivered+end.Lost() != end.Logged || last[1] < int(all)-1000 {
+		t.Errorf("%d lines: %+v, the last error is %d", all, end, last[1])
+	}
+	r.found("with room for %d KiB: %d of %d lines dropped and counted by reason, %d delivered in order",
+		8*segment>>10, dropped[0]+dropped[1], all, delivered)
+}
+
+// inOrder checks that a log has lines of those that were accepted only, in order, and returns how
+// many, and the last one of each writer.
+func inOrder(t *testing.T, p place, kept map[lineID]bool) (delivered int, last [2]int) {
+	last = [2]int{-1, -1}
 	for line := range linesOf(logText(t, p.log)) {
 		id, ok := parse(line)
 		if !ok {
@@ -179,12 +191,7 @@ func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 		}
 		last[id.writer] = id.k
 	}
-	all := logged[0] + logged[1]
-	if end := v.spool.Stats(); end.Logged != all+end.Notices || end.Delivered+end.Lost() != end.Logged || last[1] < int(all)-1000 {
-		t.Errorf("%d lines: %+v, the last error is %d", all, end, last[1])
-	}
-	r.found("with room for %d KiB: %d of %d lines dropped and counted by reason, %d delivered in order",
-		8*segment>>10, dropped[0]+dropped[1], all, delivered)
+	return delivered, last
 }
 
 // linesOf iterates over the lines of a text.

@@ -252,7 +252,7 @@ func TestLostSectors(t *testing.T) {
 		}
 	}
 	r.found("%d images of %d segments and %d copies: all started, 0 wrong, %d lines lost", images, len(base.kind(".seg")), copies, lost)
-	r.ofPackage("TestDeathAtAnyStep|TestPowerLoss|TestDamagedFiles|TestSyncedLinesSurvivePowerLoss")
+	r.ofPackage("TestPowerLoss|TestSyncedLinesSurvivePowerLoss")
 }
 
 // ofPackage runs tests of sink/spool, which make images from within it.
