@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime/pprof"
 	"syscall"
 	"time"
 
@@ -150,6 +151,15 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	}
 	p := newProgress(cmd.ErrOrStderr(), f.plain)
 	f.Progress = p.say
+	if name := os.Getenv("ALLOCS_PROFILE"); name != "" {
+		w, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		pprof.StartCPUProfile(w)
+		defer pprof.StopCPUProfile()
+		f.Progress = func(what string) { fmt.Fprintln(os.Stderr, time.Since(p.began), what) }
+	}
 	r, err := check.Run(cmd.Context(), f.Options)
 	p.done()
 	if err != nil {

@@ -2,6 +2,8 @@
 
 package binary
 
+import "sort"
+
 // graph answers two questions about an instruction: does every call of the
 // function come by it, and can the function still return after it?
 type graph struct {
@@ -15,12 +17,9 @@ const none = -1
 
 func newGraph(insts []inst, start, end uint64, neverReturns func(addr uint64) bool) *graph {
 	g := &graph{insts: insts, succ: make([][2]int, len(insts)), exit: make([]bool, len(insts)), lives: make([]bool, len(insts))}
-	at := make(map[uint64]int, len(insts))
-	for i, in := range insts {
-		at[in.pc] = i
-	}
 	to := func(addr uint64) int {
-		if i, ok := at[addr]; ok {
+		i := sort.Search(len(insts), func(i int) bool { return insts[i].pc >= addr })
+		if i < len(insts) && insts[i].pc == addr {
 			return i
 		}
 		return none

@@ -67,28 +67,38 @@ func newLineTable(im *image) (*lineTable, error) {
 	}, nil
 }
 
-// record is one function's entry: the fixed fields at fn, its entry address.
+// record is one function's entry: the fixed fields at fn, its entry address,
+// and its tables once they were needed.
 type record struct {
-	fn    []byte
-	entry uint64
+	fn     []byte
+	entry  uint64
+	tables map[uint32][]until
+	tree   []byte
+	hasIt  bool // tree was looked for
+}
+
+// until is a step of a table: the value up to an address.
+type until struct {
+	end uint64
+	val int32
 }
 
 // find returns the entry of the function that holds pc.
-func (t *lineTable) find(pc uint64) (record, bool) {
+func (t *lineTable) find(pc uint64) *record {
 	if pc < t.text {
-		return record{}, false
+		return nil
 	}
 	off := uint32(pc - t.text)
 	u32 := t.im.order.Uint32
 	i := sort.Search(t.functions, func(i int) bool { return u32(t.index[8*i:]) > off }) - 1
 	if i < 0 {
-		return record{}, false
+		return nil
 	}
-	return record{t.index[u32(t.index[8*i+4:]):], t.text + uint64(u32(t.index[8*i:]))}, true
+	return &record{fn: t.index[u32(t.index[8*i+4:]):], entry: t.text + uint64(u32(t.index[8*i:])), tables: map[uint32][]until{}}
 }
 
 // field reads the i-th 32-bit word of the entry.
-func (t *lineTable) field(r record, i int) uint32 { return t.im.order.Uint32(r.fn[4*i:]) }
+func (t *lineTable) field(r *record, i int) uint32 { return t.im.order.Uint32(r.fn[4*i:]) }
 
 // The words of an entry.
 const (
@@ -104,13 +114,12 @@ const (
 
 // stack returns the functions that are active at pc by inlining, the innermost
 // first. The last one is the function whose code it is.
-func (t *lineTable) stack(pc uint64) []Frame {
-	r, ok := t.find(pc)
-	if !ok {
-		return nil
-	}
+func (t *lineTable) stack(r *record, pc uint64) []Frame {
 	var frames []Frame
-	tree := t.inlineTree(r)
+	if !r.hasIt {
+		r.tree, r.hasIt = t.inlineTree(r), true
+	}
+	tree := r.tree
 	for at := pc; len(frames) < 64; {
 		frame := Frame{File: t.file(r, at), Line: int(t.value(r, t.field(r, fieldLine), at))}
 		ix := int32(-1)
@@ -131,7 +140,7 @@ func (t *lineTable) stack(pc uint64) []Frame {
 
 // inlineTree returns the function's calls that were inlined, 16 bytes each, or
 // nil.
-func (t *lineTable) inlineTree(r record) []byte {
+func (t *lineTable) inlineTree(r *record) []byte {
 	pcdatas := t.field(r, fieldPcdatas)
 	if pcdatas <= pcdataInline || r.fn[4*fieldKinds+3] <= funcdataInline {
 		return nil
@@ -144,7 +153,7 @@ func (t *lineTable) inlineTree(r record) []byte {
 }
 
 // file returns the name of the source file at pc.
-func (t *lineTable) file(r record, pc uint64) string {
+func (t *lineTable) file(r *record, pc uint64) string {
 	no := t.value(r, t.field(r, fieldFile), pc)
 	if no < 0 {
 		return ""
@@ -156,31 +165,44 @@ func (t *lineTable) file(r record, pc uint64) string {
 	return t.string(t.files, off)
 }
 
-// value walks a table of (value, code length) steps to the step that holds pc.
-// It returns -1 when there is none, which is also what the tables mean by it.
-func (t *lineTable) value(r record, off uint32, pc uint64) int32 {
+// value returns the value of a table at pc, or -1 when there is none, which is
+// also what the tables mean by it.
+func (t *lineTable) value(r *record, off uint32, pc uint64) int32 {
 	if off == 0 {
 		return -1
 	}
+	table, ok := r.tables[off]
+	if !ok {
+		table = t.steps(r, off)
+		r.tables[off] = table
+	}
+	i := sort.Search(len(table), func(i int) bool { return table[i].end > pc })
+	if i == len(table) {
+		return -1
+	}
+	return table[i].val
+}
+
+// steps reads a whole table of (value, code length) pairs.
+func (t *lineTable) steps(r *record, off uint32) []until {
+	var out []until
 	b, val, at := t.values[off:], int32(-1), r.entry
 	for first := true; len(b) > 0; first = false {
 		step, n := binary.Uvarint(b)
 		if n <= 0 || step == 0 && !first {
-			return -1
+			break
 		}
 		val += int32(step>>1) ^ -int32(step&1)
 		b = b[n:]
 		length, n := binary.Uvarint(b)
 		if n <= 0 {
-			return -1
+			break
 		}
 		b = b[n:]
 		at += length * t.quantum
-		if pc < at {
-			return val
-		}
+		out = append(out, until{at, val})
 	}
-	return -1
+	return out
 }
 
 func (t *lineTable) string(b []byte, off uint32) string {

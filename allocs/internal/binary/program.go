@@ -29,6 +29,25 @@ type Func struct {
 	Name   string // the same with "[...]", as stacks print it
 	Entry  uint64
 	Calls  []Call
+
+	graph *graph
+	mu    sync.Mutex
+	known map[int]bool
+}
+
+// Always tells whether every way from the start of the function to a return
+// comes by the call.
+func (f *Func) Always(c *Call) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v, ok := f.known[c.at]; ok {
+		return v
+	}
+	if f.known == nil {
+		f.known = map[int]bool{}
+	}
+	f.known[c.at] = f.graph.always(c.at)
+	return f.known[c.at]
 }
 
 // Call is one call instruction, or a jump to another function.
@@ -36,8 +55,9 @@ type Call struct {
 	Target string // symbol of the callee; "" when it is found at run time
 	Entry  uint64 // address of the callee, or 0
 	Stack  []Frame
-	Always bool // every way from the start of the function to a return comes by
 	Doomed bool // no way leads from here to a return: it ends in a panic
+
+	at int
 }
 
 // Open reads an executable. It fails rather than return a program that lacks
@@ -106,7 +126,7 @@ func (p *Program) Literals(file string, line int) []*Func {
 			if !literal.MatchString(s.name) {
 				continue
 			}
-			if r, ok := p.lines.find(s.addr); ok && r.entry == s.addr {
+			if r := p.lines.find(s.addr); r != nil && r.entry == s.addr {
 				key := fmt.Sprintf("%s:%d", p.lines.file(r, s.addr), p.lines.field(r, fieldStart))
 				p.literalsAt[key] = append(p.literalsAt[key], i)
 			}
@@ -152,13 +172,18 @@ func (p *Program) decode(s symbol) *Func {
 	if s.addr < p.im.text.addr || hi > uint64(len(p.im.text.bytes)) {
 		return f // not in the text section: nothing of Go's
 	}
+	r := p.lines.find(s.addr)
+	if r == nil {
+		return f
+	}
 	g := newGraph(p.im.arch.decode(p.im.text.bytes[lo:hi], s.addr), s.addr, s.end, p.ends)
+	f.graph = g
 	for i, in := range g.insts {
 		out := (in.flow == jump || in.flow == branch) && (in.target < s.addr || in.target >= s.end)
 		if in.flow != call && in.flow != callAny && !out {
 			continue
 		}
-		c := Call{Stack: p.lines.stack(in.pc), Always: g.always(i), Doomed: g.doomed(i)}
+		c := Call{Doomed: g.doomed(i), at: i}
 		if in.flow != callAny {
 			to, ok := p.im.named(in.target)
 			if !ok {
@@ -166,6 +191,7 @@ func (p *Program) decode(s symbol) *Func {
 			}
 			c.Target, c.Entry = to.name, to.addr
 		}
+		c.Stack = p.lines.stack(r, in.pc)
 		f.Calls = append(f.Calls, c)
 	}
 	return f

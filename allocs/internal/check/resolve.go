@@ -35,7 +35,7 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, say fun
 	}
 	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, bool) {
 		callees, ok := s.edges.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
-		if !ok {
+		if !ok || len(callees) >= edges.Most {
 			return nil, false
 		}
 		var out []*binary.Func

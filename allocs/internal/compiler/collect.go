@@ -9,6 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +75,13 @@ func output(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("o
 
 // compile builds the packages, each with its diagnostics going to output.
 func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
-	args := []string{"build", "-o", os.DevNull}
+	args := []string{"build"}
+	for _, p := range pkgs {
+		if p.Name == "main" { // only programs are written; go refuses -o without one
+			args = append(args, "-o", dir+string(filepath.Separator))
+			break
+		}
+	}
 	if c.Overlay != "" {
 		args = append(args, "-overlay", c.Overlay)
 	}
@@ -81,21 +90,35 @@ func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir strin
 		args = append(args, "-gcflags="+p.ImportPath+"=-json=0,"+output(dir, i))
 		paths = append(paths, p.ImportPath)
 	}
-	if len(paths) > 1 { // -o takes one package only, unless it is a directory
-		args[2] = dir + string(filepath.Separator)
-	}
 	_, err := c.Toolchain.Go(ctx, c.Dir, append(append(args, "--"), paths...)...)
 	return err
 }
 
-// read returns what was written for a package. The compiler makes a directory
-// for each package that it compiles, even if nothing in it escapes.
+// hasFunctions tells whether the compiler has anything to say of a package: of
+// each function it says at least whether it can be inlined.
+func hasFunctions(p *load.Package) bool {
+	for _, name := range p.Sources() {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return true
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// read returns what was written for a package. That nothing was is an error:
+// no answer must not look like a clean one.
 func read(dir string, p *load.Package) ([]Escape, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
+	if len(files) == 0 && hasFunctions(p) {
 		return nil, fmt.Errorf("%s: %w", p.ImportPath, ErrSilent)
 	}
 	var out []Escape

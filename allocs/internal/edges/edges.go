@@ -10,6 +10,7 @@
 package edges
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,7 +20,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/callgraph"
@@ -90,7 +91,7 @@ type Config struct {
 func Build(ctx context.Context, c Config) (*Table, error) {
 	name := ""
 	if c.Cache != "" && c.Key != "" {
-		sum := sha256.Sum256([]byte("edges-2\x00" + c.Dir + "\x00" + c.Key))
+		sum := sha256.Sum256([]byte("edges-3\x00" + c.Dir + "\x00" + c.Key))
 		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
 		if text, err := os.ReadFile(name); err == nil {
 			t := new(Table)
@@ -140,10 +141,20 @@ func analyse(ctx context.Context, c Config) (*Table, error) {
 	return t, nil
 }
 
+// Most is how many callees of a call are kept. More of them say only that the
+// analysis does not know which.
+const Most = 9
+
 // calls adds the dynamic calls of a function. A call that nothing can flow to
 // has an entry too, an empty one: it is known.
 func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *callgraph.Node) {
-	caller := Name(fn)
+	bySite := map[ssa.CallInstruction][]*callgraph.Node{}
+	for _, e := range node.Out {
+		if e.Site != nil {
+			bySite[e.Site] = append(bySite[e.Site], e.Callee)
+		}
+	}
+	caller := ""
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			site, ok := in.(ssa.CallInstruction)
@@ -155,24 +166,39 @@ func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *cal
 			}
 			at := fset.Position(site.Pos())
 			key := Key(at.Filename, at.Line, c.GOROOT)
-			if t.Lines[key] == nil {
-				t.Lines[key] = []Callee{}
+			callees := t.Lines[key]
+			if callees == nil {
+				callees = []Callee{}
 			}
-			if t.Funcs[caller] == nil {
-				t.Funcs[caller] = []Callee{}
+			for _, callee := range bySite[site] {
+				for _, to := range targets(callee, 0) {
+					callees = with(callees, describe(c, fset, to))
+				}
 			}
-			for _, e := range node.Out {
-				if e.Site != site {
-					continue
+			t.Lines[key] = callees
+			if strings.HasPrefix(key, goroot) {
+				if caller == "" {
+					caller = Name(fn)
 				}
-				for _, to := range targets(e.Callee, 0) {
-					callee := describe(c, fset, to)
-					t.Lines[key] = append(t.Lines[key], callee)
-					t.Funcs[caller] = append(t.Funcs[caller], callee)
+				all := t.Funcs[caller]
+				if all == nil {
+					all = []Callee{}
 				}
+				for _, x := range callees {
+					all = with(all, x)
+				}
+				t.Funcs[caller] = all
 			}
 		}
 	}
+}
+
+// with adds a callee unless it is there or there are too many.
+func with(list []Callee, c Callee) []Callee {
+	if len(list) >= Most || slices.Contains(list, c) {
+		return list
+	}
+	return append(list, c)
 }
 
 // targets sees through the wrappers that the analysis puts between a call and
@@ -240,27 +266,11 @@ func Name(fn *ssa.Function) string {
 	return path + "." + recv + "." + name
 }
 
-// tidy sorts the callees and drops doubles, so that the table is the same
-// each time.
+// tidy sorts the callees, so that the table is the same each time.
 func tidy(m map[string][]Callee) {
-	for k, list := range m {
-		sort.Slice(list, func(i, j int) bool {
-			a, b := list[i], list[j]
-			if a.Name != b.Name {
-				return a.Name < b.Name
-			}
-			if a.File != b.File {
-				return a.File < b.File
-			}
-			return a.Line < b.Line
+	for _, list := range m {
+		slices.SortFunc(list, func(a, b Callee) int {
+			return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 		})
-		n := 0
-		for i, c := range list {
-			if i == 0 || c != list[n-1] {
-				list[n] = c
-				n++
-			}
-		}
-		m[k] = list[:n]
 	}
 }

@@ -58,7 +58,7 @@ type Set struct {
 }
 
 // Find looks for roots in the packages. names are functions that were asked
-// for by name; logCalls includes log calls without a comment.
+// for by name, or by its start and an asterisk; logCalls includes log calls without a comment.
 func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
 	wanted := map[string]bool{}
@@ -140,8 +140,11 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 
 // function adds the declaration when a comment or a flag makes it a root.
 func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool) error {
-	if _, ok := wanted[r.Func]; ok {
-		wanted[r.Func], r.Kind = true, Named
+	for name := range wanted {
+		prefix, all := strings.CutSuffix(name, "*")
+		if name == r.Func || all && !strings.HasSuffix(prefix, "(") && strings.HasPrefix(r.Func, prefix) {
+			wanted[name], r.Kind = true, Named
+		}
 	}
 	if fn.Doc != nil {
 		for _, c := range fn.Doc.List {

@@ -28,6 +28,7 @@ type file struct {
 	ast   *ast.File
 	text  [][]byte
 	spans []span
+	cold  map[int]string
 }
 
 // span is a range of lines that are not part of steady work.
@@ -55,6 +56,14 @@ func (fs *Files) get(name string) *file {
 		return nil
 	}
 	f.findSpans()
+	f.cold = map[int]string{}
+	for _, s := range f.spans {
+		for n := s.from; n <= s.to; n++ {
+			if f.cold[n] == "" {
+				f.cold[n] = s.why
+			}
+		}
+	}
 	fs.files[name] = f
 	return f
 }
@@ -87,12 +96,7 @@ func (fs *Files) Cold(name string, line int) string {
 	if f == nil {
 		return ""
 	}
-	for _, s := range f.spans {
-		if line >= s.from && line <= s.to {
-			return s.why
-		}
-	}
-	return ""
+	return f.cold[line]
 }
 
 // Statement returns the source of the innermost simple statement on a line, on

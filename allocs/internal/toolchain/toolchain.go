@@ -138,7 +138,11 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 		if len(text) > 4000 {
 			text = text[:4000] + " …"
 		}
-		return nil, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+		line := name + " " + strings.Join(args, " ")
+		if len(line) > 300 {
+			line = line[:300] + " …"
+		}
+		return nil, fmt.Errorf("%s: %w\n%s", line, err, text)
 	}
 	return out.Bytes(), nil
 }

@@ -24,7 +24,8 @@ type Input struct {
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 
-	bodies map[string][]body // functions with code, by package
+	bodies  map[string][]body // functions with code, by the declaration they are in
+	targets targets
 }
 
 type body struct {
@@ -43,7 +44,10 @@ type Result struct {
 
 // Root walks from one root and decides on every site below it.
 func (in *Input) Root(r roots.Root) Result {
-	w := &walker{programs: in.Programs, resolve: in.Resolve, seen: map[*binary.Func]bool{}}
+	if in.targets == nil {
+		in.targets = targets{}
+	}
+	w := &walker{programs: in.Programs, resolve: in.Resolve, targets: in.targets, seen: map[*binary.Func]bool{}}
 	w.cold = in.Cold
 	w.stop = in.Waived
 	res := Result{Root: r, Absent: !in.start(w, r)}

@@ -41,6 +41,27 @@ type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok boo
 // Coldness tells why a source line is not part of steady work, or "".
 type Coldness func(f binary.Frame) string
 
+// target is what is known of a callee by its name.
+type target struct {
+	allocates, opaque bool
+	kind              heapcalls.Kind
+	rule              heapcalls.Rule
+	cold              string
+}
+
+// targets remembers them: a walk meets the same names again and again.
+type targets map[string]*target
+
+func (ts targets) of(symbol string) *target {
+	t := ts[symbol]
+	if t == nil {
+		t = &target{opaque: heapcalls.Opaque(symbol), cold: coldFunction(binary.Normalise(symbol))}
+		t.kind, t.rule, t.allocates = heapcalls.Of(symbol)
+		ts[symbol] = t
+	}
+	return t
+}
+
 // walker walks the call graph of executables from one root. Every function is
 // entered once for each reach, the surest first, so each chain that is kept is
 // the surest and among those the shortest.
@@ -49,6 +70,7 @@ type walker struct {
 	resolve  Resolve
 	cold     Coldness
 	stop     func(f binary.Frame) bool // a waiver: do not go on below this line
+	targets  targets
 	seen     map[*binary.Func]bool
 	queues   [reaches][]step
 	found    []Found
@@ -130,7 +152,7 @@ func (w *walker) stops(stack []binary.Frame) bool {
 
 func (w *walker) call(s step, c *binary.Call) {
 	reach, why := s.reach, s.why
-	if !c.Always && !s.direct(c) && reach < Maybe {
+	if reach < Maybe && !s.direct(c) && !s.f.Always(c) {
 		reach = Maybe
 	}
 	if c.Doomed {
@@ -151,14 +173,15 @@ func (w *walker) call(s step, c *binary.Call) {
 		w.indirect(s, c, reach, why)
 		return
 	}
-	if kind, rule, ok := heapcalls.Of(c.Target); ok {
-		w.found = append(w.found, Found{Stack: stack(c.Stack, s.above), Kind: kind, Rule: rule, Reach: reach, Why: why})
+	t := w.targets.of(c.Target)
+	if t.allocates {
+		w.found = append(w.found, Found{Stack: stack(c.Stack, s.above), Kind: t.kind, Rule: t.rule, Reach: reach, Why: why})
 		return
 	}
-	if heapcalls.Opaque(c.Target) {
+	if t.opaque {
 		return
 	}
-	if reason := coldFunction(binary.Normalise(c.Target)); reason != "" && reach < Rarely {
+	if reason := t.cold; reason != "" && reach < Rarely {
 		reach, why = Rarely, reason
 	}
 	if f := s.program.At(c.Entry); f != nil {
