@@ -18,7 +18,7 @@ const (
 	defaultTimeout     = 3 * time.Second
 	defaultStall       = 30 * time.Second
 	defaultDialTimeout = 10 * time.Second
-	defaultWindow      = 1024
+	defaultWindow      = 512
 
 	minMaxSize = 480              // what every receiver accepts (RFC 5424, section 6.1)
 	minTimeout = time.Millisecond // a tick of the watch is a twelfth
@@ -90,7 +90,7 @@ type Config struct {
 	DialTimeout time.Duration
 
 	// Window is how many records RELP may have under way that are not acknowledged: as many
-	// may come twice when a connection fails. Defaults to 1024.
+	// may come twice when a connection fails. Defaults to 512.
 	Window int
 }
 

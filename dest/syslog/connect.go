@@ -68,7 +68,11 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	case relp:
 		l.discard = true
 		s, err := openSession(l, d.config.Window)
-		if err := opened("RELP open", err); err != nil {
+		what := "RELP open"
+		if asked {
+			what += " (after the receiver has asked for a TLS certificate)"
+		}
+		if err := opened(what, err); err != nil {
 			return err
 		}
 		d.session = s
@@ -147,7 +151,7 @@ func (l *link) drain() {
 func plainDial(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		return fmt.Errorf("%s: %w", op.Op, op.Err)
+		return withCall(op)
 	}
 	return err
 }

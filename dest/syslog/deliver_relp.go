@@ -112,7 +112,10 @@ func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 		if err := l.err(); err != nil {
 			return err
 		}
-		d.timer.Reset(l.timeout)
+		if l.hurry != nil {
+			l.hurry() // what was just written has made the system wait for more
+		}
+		d.timer.Reset(l.timeout - 2*l.tick)
 		silent := false
 		select {
 		case <-s.wake:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 )
 
 // What Deliver returns, with the network and the address around it. Others are errors
@@ -33,10 +34,19 @@ func (d *Destination) wrap(err error) error {
 func plain(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op != "dial" {
-		return fmt.Errorf("%s: %w", op.Op, op.Err)
+		return withCall(op)
 	}
 	if errors.Is(err, io.EOF) {
 		return ErrEnded
 	}
 	return err
+}
+
+// withCall says what failed, once: a system call has its name in its error.
+func withCall(op *net.OpError) error {
+	var call *os.SyscallError
+	if errors.As(op.Err, &call) {
+		return call
+	}
+	return fmt.Errorf("%s: %w", op.Op, op.Err)
 }

@@ -40,6 +40,10 @@ type link struct {
 	// cannot be asked.
 	probe func() (waiting bool, age time.Duration)
 
+	// hurry has the system acknowledge at once what was read, and not wait for data to send
+	// along; nil where it cannot.
+	hurry func()
+
 	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
 	ending   atomic.Bool                     // Write waits for one tick at most
 	watching atomic.Bool                     // Read has a deadline
@@ -53,7 +57,7 @@ func newLink(conn net.Conn, c *Config) *link {
 	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, patience: c.Stall, tick: c.Timeout / ticks}
 	l.stream = l
 	if conn, ok := conn.(*net.TCPConn); ok {
-		if l.probe = prober(conn); l.probe == nil {
+		if l.probe, l.hurry = control(conn); l.probe == nil {
 			l.patience = c.Timeout
 		}
 		// These find a receiver that is gone while nothing is under way.

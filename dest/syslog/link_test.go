@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib"
 )
 
 // A script is a connection whose writes end as it says.
@@ -142,6 +144,15 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// tooMuch makes more than the system keeps of a connection.
+func tooMuch() (batch []nib.Record, lines []string) {
+	for i := range 20_000 {
+		lines = append(lines, fmt.Sprintf(`{"n":%d,"pad":"%s"}`, i, strings.Repeat("x", 2000)))
+		batch = append(batch, record(lines[i], i))
+	}
+	return batch, lines
+}
+
 // A reader that has stopped gets all of what was accepted when it goes on, and the rest by
 // another connection.
 func TestStreamReaderIsFrozen(t *testing.T) {
@@ -152,12 +163,8 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 			readCounted(r, conn)
 		}).start()
 		d := dial(t, network, r.addr, Config{Stall: 50 * time.Millisecond, Timeout: 50 * time.Millisecond})
-		const n = 20_000
-		batch, want := batchOf(0, n), make([]string, n)
-		for i := range batch {
-			want[i] = fmt.Sprintf(`{"n":%d,"pad":"%s"}`, i, strings.Repeat("x", 2000))
-			batch[i].Line = []byte(want[i] + "\n")
-		}
+		batch, want := tooMuch()
+		n := len(batch)
 		res, err := d.Deliver(t.Context(), batch)
 		if !errors.Is(err, ErrStalled) || res.Accepted == 0 || res.Accepted == n {
 			t.Fatalf("%s: got %d accepted and error %v, want some and ErrStalled", network, res.Accepted, err)
@@ -177,7 +184,8 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 
 // A receiver that resets the connection gets the batch again.
 func TestStreamIsReset(t *testing.T) {
-	const n = 20_000
+	batch, want := tooMuch()
+	n := len(batch)
 	first := true
 	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
 		if !first {
@@ -189,18 +197,18 @@ func TestStreamIsReset(t *testing.T) {
 		_ = conn.(*net.TCPConn).SetLinger(0)
 	}).start()
 	d := dial(t, "tcp", r.addr, Config{})
-	res, err := d.Deliver(t.Context(), batchOf(0, n))
+	res, err := d.Deliver(t.Context(), batch)
 	if err == nil || res.Accepted != 0 {
 		t.Fatalf("got %+v and error %v, want none accepted and an error", res, err)
 	}
 	if strings.Contains(err.Error(), "->") {
 		t.Errorf("the error has the number of a local port: %v", err)
 	}
-	deliver(t, d, batchOf(0, n))
-	if got, want := r.lines(n), linesOf(0, n); !slices.Equal(got, want) {
+	deliver(t, d, batch)
+	if got := r.lines(n); !slices.Equal(got, want) {
 		t.Errorf("got %d lines, want %d in order", len(got), len(want))
 	}
-	if st := d.Stats(); st.Doubtful == 0 || st.Failures != 1 || st.Accepted != n {
+	if st := d.Stats(); st.Doubtful == 0 || st.Failures != 1 || st.Accepted != uint64(n) {
 		t.Errorf("got %+v, want some doubtful", st)
 	}
 }

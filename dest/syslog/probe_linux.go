@@ -4,16 +4,19 @@ package syslog
 
 import (
 	"net"
+	"syscall"
 	"time"
 )
 
-// prober makes the probe of a link, nil if the system does not say what there is to
-// know.
-func prober(conn *net.TCPConn) func() (waiting bool, age time.Duration) {
+// control makes probe and hurry of a link, nil if the system does not say what there is
+// to know.
+func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), hurry func()) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
+	quickAck := func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) }
+	hurry = func() { _ = raw.Control(quickAck) }
 	ask := func() (info tcpInfo, err error) {
 		if ctl := raw.Control(func(fd uintptr) { err = getTCPInfo(fd, &info) }); ctl != nil {
 			return info, ctl
@@ -21,9 +24,9 @@ func prober(conn *net.TCPConn) func() (waiting bool, age time.Duration) {
 		return info, err
 	}
 	if _, err := ask(); err != nil {
-		return nil
+		return nil, hurry
 	}
-	return func() (bool, time.Duration) {
+	probe = func() (bool, time.Duration) {
 		info, err := ask()
 		if err != nil {
 			return false, 0 // the socket is closed
@@ -31,6 +34,7 @@ func prober(conn *net.TCPConn) func() (waiting bool, age time.Duration) {
 		// Packets that were sent, and questions whether there is room again.
 		return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
 	}
+	return probe, hurry
 }
 
 // tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h), which only

@@ -123,9 +123,16 @@ func responseCode(data []byte) (code int, why string) {
 }
 
 // read is the goroutine that takes the responses.
+//
+// A receiver that has not turned off Nagle's algorithm, like rsyslog, holds a response
+// back until the one before is acknowledged. With nothing to send along the system would take
+// 40 ms for that, once per batch.
 func (s *session) read(l *link) {
 	defer close(l.done)
 	for {
+		if l.hurry != nil && !s.frames.buffered() {
+			l.hurry()
+		}
 		f, err := s.frames.next()
 		if err == nil {
 			err = s.take(f)

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/e2e/servers"
+)
+
+// A cable is a link to a network namespace.
+type cable struct {
+	t         *testing.T
+	namespace string
+	far       string // the interface in the namespace
+	address   string // there
+}
+
+func run(args ...string) error {
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w: %s", args, err, out)
+	}
+	return nil
+}
+
+// cables is how many there were: the system takes its time to remove one.
+var cables int
+
+// newCable makes a namespace and a link to it, or skips the test.
+func newCable(t *testing.T) *cable {
+	t.Helper()
+	cables++
+	n := os.Getpid()*10 + cables
+	c := &cable{t: t, namespace: fmt.Sprintf("nib%d", n), far: fmt.Sprintf("nf%d", n)}
+	near := fmt.Sprintf("nn%d", n)
+	net := fmt.Sprintf("198.18.%d.", n%250)
+	c.address = net + "2"
+	if err := run("ip", "netns", "add", c.namespace); err != nil {
+		t.Skipf("needs network namespaces: %v", err)
+	}
+	t.Cleanup(func() { _ = run("ip", "netns", "del", c.namespace) }) // the link goes with it
+	for _, args := range [][]string{
+		{"ip", "link", "add", near, "type", "veth", "peer", "name", c.far, "netns", c.namespace},
+		{"ip", "addr", "add", net + "1/30", "dev", near},
+		{"ip", "link", "set", near, "up"},
+		{"ip", "-n", c.namespace, "addr", "add", c.address + "/30", "dev", c.far},
+		{"ip", "-n", c.namespace, "link", "set", "lo", "up"},
+	} {
+		if err := run(args...); err != nil {
+			t.Skipf("needs virtual links: %v", err)
+		}
+	}
+	c.set("up")
+	return c
+}
+
+// set takes the far end up or down. The near end stays up: nobody tells TCP.
+func (c *cable) set(state string) {
+	c.t.Helper()
+	if err := run("ip", "-n", c.namespace, "link", "set", c.far, state); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// inside runs a command in the namespace.
+func (c *cable) inside() []string { return []string{"ip", "netns", "exec", c.namespace} }
+
+// failed waits until a connection has failed, and returns how long that took.
+func failed(t *testing.T, d *syslog.Destination, before uint64) time.Duration {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if d.Stats().Failures > before {
+			return time.Since(began)
+		}
+		if time.Since(began) > patience {
+			t.Fatal("the dead link is not noticed")
+		}
+	}
+}
+
+// late is when noticing a dead link is a fault. It is to take 3 s; this leaves something
+// for a machine that is busy.
+const late = 4 * time.Second
+
+// TestE2EHalfOpen takes the link to the receiver away, so that neither side is told, with
+// lines under way and without.
+func TestE2EHalfOpen(t *testing.T) {
+	for _, network := range []string{"relp", "relp+tls", "tcp"} {
+		t.Run(network, func(t *testing.T) {
+			c := newCable(t)
+			config := servers.RsyslogConfig{Queue: direct, Address: c.address, Inside: c.inside()}
+			mine := syslog.Config{}
+			addr := ""
+			if network == "relp+tls" {
+				config.RELP, mine.TLS = certificates(t, c.address)
+			}
+			r := start(t, config)
+			if addr = r.RELP; network == "tcp" {
+				addr = r.TCP
+			}
+			d := dial(t, network, addr, mine)
+			v := newService(t, d)
+			time.Sleep(300 * time.Millisecond)
+			if st := d.Stats(); !st.Connected {
+				self, _ := os.ReadFile(r.Self)
+				t.Fatalf("no connection to %s: %+v; rsyslog says\n%s", addr, st, self)
+			}
+			c.set("down")
+			took := failed(t, d, 0)
+			c.set("up")
+			time.Sleep(time.Second)
+			logged := v.stop()
+			st := d.Stats()
+			c.set("down")
+			idle := failed(t, d, st.Failures)
+			c.set("up")
+			if err := r.Stop(); err != nil {
+				t.Error(err)
+			}
+			got := count(t, r.Out, logged)
+			t.Logf("%-8s noticed after %v under load, %v idle; %d lines: %v", network,
+				took.Round(time.Millisecond), idle.Round(time.Millisecond), logged, got)
+			if took > late || idle > late {
+				t.Errorf("noticed after %v and %v, want 3 s", took, idle)
+			}
+			if network != "tcp" && got.lost > 0 {
+				t.Errorf("%d lines are lost, want none", got.lost)
+			}
+		})
+	}
+}
+
+// certificates makes a certificate for a receiver at an address, and what both sides
+// have to be told.
+func certificates(t *testing.T, address string) (relp string, c *tls.Config) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "logs.test"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.ParseIP(address)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	relp = fmt.Sprintf(`tls="on" tls.authMode="certvalid" tls.caCert="%[1]s/cert.pem" tls.myCert="%[1]s/cert.pem" tls.myPrivKey="%[1]s/key.pem"`, dir)
+	return relp, &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+}
