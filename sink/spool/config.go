@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	defaultName    = "destination"
-	defaultSegment = 8 << 20
-	defaultMemory  = 64 << 20
-	defaultDisk    = 1 << 30
-	defaultDrain   = 5 * time.Second
+	defaultName     = "destination"
+	defaultSegment  = 8 << 20
+	defaultMemory   = 64 << 20
+	defaultDisk     = 1 << 30
+	defaultRejected = 16 << 20
+	defaultDrain    = 5 * time.Second
 
 	defaultSyncDelay = 10 * time.Millisecond
 	defaultSyncWait  = 100 * time.Millisecond
@@ -79,6 +80,12 @@ type Config struct {
 
 	// SyncWait is how long a call waits with SyncErrors. Defaults to 100 ms.
 	SyncWait time.Duration
+
+	// RejectedSize is how many bytes of lines that a destination will never accept are
+	// kept, in the file NAME.rejected of the directory, with the reason of each. When there is no
+	// room they are counted only, until somebody takes the file away. Defaults to 16 MiB;
+	// less than 0 keeps none.
+	RejectedSize int64
 
 	// Drain is how long Close waits for the destination. Defaults to 5 s.
 	Drain time.Duration
@@ -206,6 +213,9 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	if c.SyncWait == 0 {
 		c.SyncWait = defaultSyncWait
+	}
+	if c.RejectedSize == 0 {
+		c.RejectedSize = defaultRejected
 	}
 	if c.Drain == 0 {
 		c.Drain = defaultDrain

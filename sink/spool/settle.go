@@ -89,33 +89,37 @@ func (d *delivery) settle(missing, damagedOnes uint64) {
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
-// behind them. A record that is rejected twice, or was not settled, is not believed.
-func (d *delivery) settleBatch(batch []nib.Record, refused []nib.Rejection) {
-	if len(batch) == 0 {
-		return
-	}
-	s := d.s
-	s.mu.Lock()
-	delivered, last := uint64(len(batch)), -1
-	for _, r := range refused {
+// behind them. A record that is rejected twice, or was not settled, is not believed. What is
+// rejected is kept before the cursor says that it is settled.
+func (d *delivery) settleBatch(batch []nib.Record, rejections []nib.Rejection) {
+	var refused []refusal
+	last := -1
+	for _, r := range rejections {
 		if r.Index > last && r.Index < len(batch) {
-			d.dropped.add(rejected, batch[r.Index].Level, 1)
-			delivered--
+			reason := "no reason was given"
+			if r.Reason != nil {
+				reason = r.Reason.Error()
+				d.s.report("deliver", r.Reason)
+			}
+			refused = append(refused, refusal{&batch[r.Index], reason})
 			last = r.Index
 		}
 	}
-	if last >= 0 {
+	if len(refused) > 0 {
+		d.putRejected(refused)
+	}
+	s := d.s
+	s.mu.Lock()
+	for _, x := range refused {
+		d.dropped.add(rejected, x.r.Level, 1)
+	}
+	if len(refused) > 0 {
 		s.publish()
 	}
-	d.delivered += delivered
+	d.delivered += uint64(len(batch) - len(refused))
 	d.settled += uint64(len(batch))
 	s.broadcast()
 	s.mu.Unlock()
-	for _, r := range refused {
-		if r.Reason != nil {
-			s.report("deliver", r.Reason)
-		}
-	}
 	d.note()
 }
 

@@ -64,6 +64,7 @@ type DestinationStats struct {
 	Dropped    []Drop // also what was dropped before it came to destinations
 	Attempts   uint64
 	Failures   uint64
+	Unkept     uint64 // of those that it rejected: not in the file NAME.rejected, which is full, or cannot be written
 }
 
 // Lost is how many lines were dropped in all.
@@ -153,7 +154,7 @@ func (s *Sink) Stats() Stats {
 		dropped := d.dropped.plus(&s.dropped)
 		st.Destinations = append(st.Destinations, DestinationStats{
 			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
-			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures,
+			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Unkept: d.unkept,
 		})
 	}
 	first := st.Destinations[0]

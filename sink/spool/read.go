@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"runtime/debug"
+
+	"github.com/nib-log/nib"
+)
+
+// fill reads records into the batch. ended says that the segment has no more of them,
+// and busy that the next one is not committed yet.
+func (d *delivery) fill() (ended, busy bool) {
+	l := d.cur
+	if l.live == nil {
+		return d.fillOld(&l.oldSegment), false
+	}
+	if !d.entered {
+		<-d.s.safe
+		d.entered, d.at, d.want = true, headerSize, l.first
+		d.skip(l.first)
+	}
+	return d.fillGuarded(l.live)
+}
+
+// fillLive reads from a segment of this process.
+func (d *delivery) fillLive(g *segment) (ended, busy bool) {
+	for {
+		end, _, final := g.claimed()
+		if d.at == end {
+			return final, false
+		}
+		if !g.committed(d.at) {
+			v, ok := d.s.voided(g, d.at)
+			if !ok || len(d.batch) > 0 {
+				g.probe()
+				return false, !ok
+			}
+			d.stepOver(v)
+			continue
+		}
+		rec, seq, ok := recordAt(g.b[:end], d.at, g.gen, g.crc)
+		switch {
+		case !ok || seq != d.want:
+			if len(d.batch) > 0 {
+				return false, false // deliver that first
+			}
+			d.lost(g, end)
+		case d.dest == nil:
+			d.at += align(len(rec))
+			d.want++
+		case !d.add(rec, true):
+			return false, false
+		default:
+			d.at += align(len(rec))
+			d.want++
+		}
+	}
+}
+
+// lost steps over a record that is not what was written, although nobody but this
+// process has the file. If its length leads to the next record it is the only one;
+// else nothing is known of the rest of the segment, which is sealed and never
+// unmapped: there may be writers in it.
+func (d *delivery) lost(g *segment, end int) {
+	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
+	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
+		d.at, d.want = behind, d.want+1
+		d.settle(1, 1)
+		return
+	}
+	d.abandonRest(g)
+}
+
+// leads says whether the record behind a damaged one is at offset at.
+func (d *delivery) leads(g *segment, at, end int) bool {
+	if at == end {
+		return true
+	}
+	_, seq, ok := recordAt(g.b[:end], at, g.gen, g.crc)
+	return ok && seq == d.want+1
+}
+
+// fillOld reads from a segment that another process has left.
+func (d *delivery) fillOld(g *oldSegment) (ended bool) {
+	if d.dest == nil || !d.entered && d.position() >= g.end {
+		return true
+	}
+	if d.scan == nil {
+		b, err := d.s.dir.read(g)
+		if err != nil {
+			d.s.fault("read a segment", err)
+		}
+		d.entered, d.scan = true, newScanner(b, g.identity, g.first)
+		d.skip(g.first)
+	}
+	sc, settled := d.scan, d.position()
+	for len(d.batch) < cap(d.batch) {
+		before := *sc
+		rec, gap, ok := sc.next()
+		seq := sc.want - 1 // of rec
+		if !ok || seq >= g.end {
+			seq = g.end
+		}
+		missing := seq - min(max(before.want, settled), seq)
+		if missing > 0 && len(d.batch) > 0 {
+			*sc = before // settled in order
+			return false
+		}
+		if missing > 0 {
+			d.gap(missing, gap.damaged || seq == g.end && g.damaged)
+			settled = d.position()
+		}
+		if seq == g.end {
+			ended = len(d.batch) == 0
+			if !ended {
+				*sc = before
+			}
+			return ended
+		}
+		if seq < settled {
+			continue // settled by the other process
+		}
+		if !d.add(rec, false) {
+			*sc = before
+			return false
+		}
+	}
+	return false
+}
+
+// gap settles numbers without records.
+func (d *delivery) gap(n uint64, isDamaged bool) {
+	if isDamaged {
+		d.settle(n, n)
+	} else {
+		d.settle(n, 0)
+	}
+}
+
+// add puts a copy of rec into the batch, if there is room.
+func (d *delivery) add(rec []byte, own bool) bool {
+	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > cap(d.buf) {
+		return false
+	}
+	n := len(d.buf)
+	d.buf = append(d.buf, rec...)
+	r, ok := decode(d.buf[n:len(d.buf):len(d.buf)], own, d.names)
+	if !ok {
+		r = nib.Record{Seq: le.Uint64(rec[8:])} // without a line; deliver drops it
+	}
+	r.Spool = d.s.id
+	d.batch = append(d.batch, r)
+	return true
+}
+
+// quiet says whether nobody writes to g any more: it is sealed, and all that was claimed is
+// committed. Not if its mapping is gone.
+func (g *segment) quiet() (is bool) {
+	defer g.endGuard(debug.SetPanicOnFault(true))
+	end, _, final := g.claimed()
+	at := headerSize
+	for at < end && g.committed(at) {
+		at += align(int(uint32(stored(word(g.b, at).Load()))))
+	}
+	return final && at == end
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"os"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+const (
+	rejectedExt = ".rejected"
+	maxReason   = 1024
+)
+
+// A refusal is a record that the destination will never accept.
+type refusal struct {
+	r      *nib.Record
+	reason string
+}
+
+// putRejected appends records to the file NAME.rejected, as lines of JSON with
+// number, reason and line, for somebody to look at. It is opened for each batch, so that whoever
+// wants to can take it away. What does not fit any more, or cannot be written, is counted:
+// delivery goes on in any case. After a crash in the meantime records may be there twice.
+func (d *delivery) putRejected(list []refusal) {
+	kept, err := 0, error(nil)
+	if d.s.dir != nil {
+		if kept, err = d.appendRejected(list); err != nil {
+			d.s.fault("keep rejected lines", err)
+		}
+	}
+	d.s.mu.Lock()
+	d.unkept += uint64(len(list) - kept)
+	d.s.mu.Unlock()
+}
+
+func (d *delivery) appendRejected(list []refusal) (kept int, err error) {
+	if d.s.c.RejectedSize < 0 {
+		return 0, nil
+	}
+	f, err := d.s.dir.fs.Open(d.s.dir.name(d.name+rejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	text := endLine(f, info.Size)
+	for _, x := range list {
+		n := len(text)
+		text = appendRefusal(text, x)
+		if info.Size+int64(len(text)) > d.s.c.RejectedSize {
+			text = text[:n]
+			break
+		}
+		kept++
+	}
+	if kept == 0 {
+		return 0, nil
+	}
+	for len(text) > 0 {
+		n, err := f.Write(text)
+		if err != nil {
+			return 0, err
+		}
+		text = text[n:]
+	}
+	return kept, nil
+}
+
+// endLine is what has to be written before a line: a newline, if the one before was cut off.
+func endLine(f vfs.File, size int64) []byte {
+	var last [1]byte
+	if size == 0 {
+		return nil
+	}
+	if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] == '\n' {
+		return nil
+	}
+	return []byte{'\n'}
+}
+
+// appendRefusal appends a line. That of the record is an object of JSON; if it
+// does not look like one it is written as a text.
+func appendRefusal(dst []byte, x refusal) []byte {
+	dst = append(dst, `{"seq":`...)
+	dst = jsonenc.AppendUint(dst, x.r.Seq)
+	dst = append(dst, `,"reason":`...)
+	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), maxReason)])
+	dst = append(dst, `,"line":`...)
+	line := bytes.TrimSuffix(x.r.Line, []byte{'\n'})
+	if len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' && !bytes.ContainsRune(line, '\n') {
+		dst = append(dst, line...)
+	} else {
+		dst = jsonenc.AppendString(dst, string(line))
+	}
+	return append(dst, "}\n"...)
+}
