@@ -49,6 +49,7 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 		d.unmake(g)
 		return nil, nil, err
 	}
+	hurry(g)
 	return g, func() error {
 		defer d.closeMapped(g, f)
 		err := f.Sync()

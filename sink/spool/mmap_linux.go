@@ -23,8 +23,20 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 	return b, func() { _ = syscall.Munmap(b) }, nil // it fails for a wrong argument only
 }
 
+// hurry lets the first touch of a page bring in no pages behind it, which takes
+// milliseconds, until populate is called.
+func hurry(g *segment) {
+	if g.twin == nil {
+		_ = syscall.Madvise(g.b, syscall.MADV_RANDOM) // it is slower without
+	}
+}
+
 // populate touches all pages of a mapping, also while others use it, and reports
 // false if the kernel cannot.
 func populate(g *segment) bool {
-	return g.twin != nil || syscall.Madvise(g.b, populateWrite) == nil
+	if g.twin != nil {
+		return true
+	}
+	_ = syscall.Madvise(g.b, syscall.MADV_NORMAL) // it is slower without
+	return syscall.Madvise(g.b, populateWrite) == nil
 }

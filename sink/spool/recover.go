@@ -77,6 +77,10 @@ func (s *Sink) ends(old []oldSegment) (next uint64) {
 // lastNumber returns the number behind the last record of the last segment. What
 // was claimed behind that was not committed: its numbers are given again.
 func (s *Sink) lastNumber(g *oldSegment) uint64 {
+	if head, next, ok := s.dir.quickEnd(g); ok {
+		s.inherited = untold(head, g)
+		return next
+	}
 	b, err := s.dir.read(g)
 	if err != nil {
 		s.stats.Errors++ // delivery tries it again, and counts what is missing

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// backlog leaves so many bytes of lines in a spool, as a process that is killed.
+func backlog(t testing.TB, dir string, bytes int64) (lines int) {
+	t.Helper()
+	s, err := Open(dir, nil, Config{Size: 2 * bytes, MinFree: 1, Sync: SyncNever, OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	must(t, err)
+	r := record(nib.LevelInfo, 1, 200)
+	for n := int64(0); n < bytes; n += int64(align(recordHead + len(r.Line))) {
+		must(t, s.WriteRecord(r))
+		lines++
+	}
+	must(t, s.Close())
+	return lines
+}
+
+// TestE2EStart opens a spool with 1 GiB of lines and logs the first one. It prints how long
+// that takes, and how fast the others are read.
+func TestE2EStart(t *testing.T) {
+	size, starts := int64(64<<20), 5
+	if os.Getenv("NIB_E2E") == "full" {
+		size, starts = 1<<30, 20
+	}
+	dir := spoolDir(t)
+	lines := backlog(t, dir, size)
+	var took []time.Duration
+	for range starts {
+		begin := time.Now()
+		s, err := Open(dir, nil, Config{Size: 4 * size, MinFree: 1})
+		must(t, err, s.WriteRecord(record(nib.LevelInfo, 1, 200)))
+		took = append(took, time.Since(begin))
+		must(t, s.Close())
+	}
+	slices.Sort(took)
+	begin := time.Now()
+	s, err := Open(dir, sinkhole{}, Config{Size: 4 * size, MinFree: 1})
+	must(t, err, s.Flush(context.Background()))
+	read := time.Since(begin)
+	must(t, s.Close())
+	if st := checkIdentity(t, s); st.Delivered < uint64(lines) || st.Lost() > 0 {
+		t.Errorf("got %+v, want %d lines", st, lines)
+	}
+	t.Logf("%d MiB of %d lines: the first new line is accepted after %v (the middle of %d; least %v, most %v); all are delivered to nowhere with %.2f GB/s",
+		size>>20, lines, took[len(took)/2], starts, took[0], took[len(took)-1], float64(size)/read.Seconds()/1e9)
+}
+
+// BenchmarkScan reads the records of a segment.
+func BenchmarkScan(b *testing.B) {
+	g := newSegment(make([]byte, 8<<20), testID, nil)
+	g.begin(start{first: 1})
+	r := record(nib.LevelInfo, 1, 200)
+	size := recordSize(r, -1)
+	for {
+		at, seq, ok := g.reserve(size)
+		if !ok {
+			break
+		}
+		g.write(at, size, seq, r, -1)
+	}
+	b.SetBytes(int64(len(g.b)))
+	for b.Loop() {
+		for sc := newScanner(g.b, g.identity, 1); ; {
+			if _, _, ok := sc.next(); !ok {
+				break
+			}
+		}
+	}
+}
