@@ -33,6 +33,8 @@ type job struct {
 	Board   string
 	Spool   string
 	Log     string // "": there is no destination, lines are kept
+	Second  string // another log, of a second destination
+	Access  spool.Access
 	Round   int
 	Writers int
 	Lines   int // of each; 0: until it is told that it is enough
@@ -130,12 +132,13 @@ func (g *gate) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 
 // A service is what a child has open.
 type service struct {
-	j     *job
-	board *board
-	spool *spool.Sink
-	sink  spoolSink // spool, or one that loses lines
-	clock func() time.Time
-	file  *file.Sink
+	j      *job
+	board  *board
+	spool  *spool.Sink
+	sink   spoolSink // spool, or one that loses lines
+	clock  func() time.Time
+	file   *file.Sink
+	second *file.Sink // of a second destination, or nil
 
 	mu   sync.Mutex
 	told []string
@@ -165,8 +168,15 @@ func open(j *job) (*service, error) {
 		}
 		dest = &gate{v.file, b}
 	}
+	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Access: j.Access, OnError: onError, Drain: j.Wait}
+	if j.Second != "" {
+		if v.second, err = file.Open(j.Second, file.Config{OnError: onError}); err != nil {
+			return nil, err
+		}
+		c.Also = []spool.Destination{{Name: "second", To: v.second}}
+	}
 	from := time.Now()
-	v.spool, err = spool.Open(j.Spool, dest, spool.Config{SegmentSize: j.Segment, Size: j.Size, OnError: onError, Drain: j.Wait})
+	v.spool, err = spool.Open(j.Spool, dest, c)
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +246,9 @@ func (v *service) close() error {
 	if v.file != nil {
 		err = errors.Join(err, v.file.Close())
 		r.File = v.file.Stats()
+	}
+	if v.second != nil {
+		err = errors.Join(err, v.second.Close())
 	}
 	if err != nil {
 		r.Fault = err.Error()
@@ -415,5 +428,10 @@ func checkAccounts(t testing.TB, st spool.Stats) {
 	t.Helper()
 	if in, out := st.Logged+st.Recovered, st.Delivered+st.Pending+st.Unfinished+st.Lost(); in != out {
 		t.Errorf("%d lines came in and %d are accounted for: %+v", in, out, st)
+	}
+	for _, d := range st.Destinations {
+		if in, out := st.Logged+d.Recovered, d.Delivered+d.Pending+d.Unfinished+d.Lost(); in != out {
+			t.Errorf("%d lines came in for %s and %d are accounted for: %+v", in, d.Name, out, d)
+		}
 	}
 }

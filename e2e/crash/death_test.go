@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/sink/spool"
 )
 
 // A death is a way to die: what the child does, or what the test does to it, and how it
@@ -127,10 +129,11 @@ func TestWaysToDie(t *testing.T) {
 	b := newBoard(t, writers)
 	var sum verdict
 	died, missing := 0, []string(nil)
-	for round, d := range deaths {
+	for round := range 2 * len(deaths) {
+		d, access := deaths[round/2], []spool.Access{spool.Auto, spool.Written}[round%2]
 		t.Run(d.name, func(t *testing.T) {
 			p, l := newPlace(t, t.TempDir()), newLedger()
-			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500,
+			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500, Access: access,
 				Segment: segment, Size: 64 << 20, Seed: r.seed}
 			if d.name == "out of memory" {
 				var why string
@@ -151,7 +154,7 @@ func TestWaysToDie(t *testing.T) {
 			died++
 		})
 	}
-	r.found("%d ways: %v", died, sum)
+	r.found("%d ways, mapped and written: %v", died/2, sum)
 	for _, m := range missing {
 		r.found("skipped %s", m)
 	}

@@ -112,7 +112,7 @@ func init() {
 }
 
 func newImage(r *run, before ...string) image {
-	dir := filepath.Join(shmDir(r), "spool")
+	dir := filepath.Join(r.TempDir(), "spool") // there are no copies of what is in memory anyway
 	start(r, job{Role: "image", Spool: dir, Seed: r.seed}, newBoard(r, 1), before...).ends(exitedWith(0))
 	return readImage(r, dir)
 }

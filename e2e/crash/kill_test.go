@@ -6,9 +6,12 @@ package crash
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/sink/spool"
 )
 
 const segment = 64 << 10
@@ -17,22 +20,28 @@ const segment = 64 << 10
 // same spool.
 func TestKillAtRandom(t *testing.T) {
 	r := begin(t, "1")
-	rounds, of := count(24, 1000), 25 // rounds over one spool, before what is there is judged
+	rounds, of := count(30, 1000), count(5, 25) // rounds over one spool, before what is there is judged
 	b := newBoard(t, 1000)
 	var sum verdict
 	var opens []time.Duration
-	for done := 0; done < rounds; {
-		dir, maxFile := t.TempDir(), int64(0)
-		if done/of%2 == 1 {
+	for group := 0; group*of < rounds; group++ {
+		dir, maxFile, access := t.TempDir(), int64(0), spool.Auto
+		if group%2 == 1 {
 			dir = shmDir(t)
 		}
-		if done/of%4 >= 2 {
+		if group%4 >= 2 {
 			maxFile = 256 << 10
 		}
+		if group%3 == 2 {
+			access = spool.Written
+		}
 		p, l := newPlace(t, dir), newLedger()
-		for ; l.rounds < of && done < rounds; done++ {
-			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Round: done, Writers: []int{1, 8, 1000}[done%3],
-				Pad: 2000, Segment: segment, Size: 64 << 20, MaxFile: maxFile, Seed: r.seed}, b)
+		if group%5 == 3 {
+			p.second = filepath.Join(p.base, "second.log")
+		}
+		for done := group * of; l.rounds < of && done < rounds; done++ {
+			c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Second: p.second, Access: access, Round: done,
+				Writers: []int{1, 8, 1000}[done%3], Pad: 2000, Segment: segment, Size: 64 << 20, MaxFile: maxFile, Seed: r.seed}, b)
 			c.awaitLogging()
 			time.Sleep(time.Duration(r.rng.IntN(10_000)) * time.Microsecond)
 			c.kill()

@@ -6,6 +6,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -34,7 +35,8 @@ type model struct {
 
 // open starts a process in place n.
 func (m *model) open(p place) {
-	c := spool.Config{SegmentSize: segment, Size: int64(3+m.rng.IntN(4)) * segment, Drain: 10 * time.Second}
+	c := spool.Config{SegmentSize: segment, Size: int64(3+m.rng.IntN(4)) * segment, Drain: 10 * time.Second,
+		Access: []spool.Access{spool.Auto, spool.Written}[m.rng.IntN(2)]}
 	m.v = newLocal(m, p, 1, 3000, c)
 }
 
@@ -57,11 +59,16 @@ func (m *model) step() {
 		{"sync", func() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			must(m, m.v.spool.Sync(ctx))
+			if err := m.v.spool.Sync(ctx); err != nil && !errors.Is(err, errors.ErrUnsupported) { // as in memory
+				m.Error(err)
+			}
 		}},
 		{"rotate", func() { must(m, m.v.file.Rotate()) }},
 		{"close", func() { m.close(); m.open(m.v.p) }},
 		{"crash", m.crash},
+	}
+	if m.v.p.spool == "" { // it would end with the process, as it should
+		steps = steps[:len(steps)-2]
 	}
 	s := steps[m.rng.IntN(len(steps))]
 	m.done = append(m.done, s.name)
@@ -109,7 +116,11 @@ func TestModel(t *testing.T) {
 		m := &model{rng: rand.New(rand.NewPCG(seed, uint64(n))), root: root, pad: newPadding(seed, 3000)}
 		synctest.Test(t, func(t *testing.T) {
 			m.T = t
-			m.open(newPlace(t, root))
+			p := newPlace(t, root)
+			if n%4 == 3 {
+				p.spool = "" // in memory
+			}
+			m.open(p)
 			for range 3 + m.rng.IntN(20) {
 				m.step()
 			}

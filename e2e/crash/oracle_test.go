@@ -244,7 +244,14 @@ func deliverRest(t testing.TB, p place, maxFile int64) spool.Stats {
 	f, err := file.Open(p.log, file.Config{MaxSize: maxFile})
 	must(t, err)
 	defer f.Close()
-	s, err := spool.Open(p.spool, f, spool.Config{SegmentSize: 64 << 10})
+	c := spool.Config{SegmentSize: 64 << 10}
+	if p.second != "" {
+		f, err := file.Open(p.second, file.Config{})
+		must(t, err)
+		defer f.Close()
+		c.Also = []spool.Destination{{Name: "second", To: f}}
+	}
+	s, err := spool.Open(p.spool, f, c)
 	if err != nil {
 		t.Fatalf("the start is refused: %v", err)
 	}
@@ -264,6 +271,9 @@ func (l *ledger) check(t testing.TB, p place, maxFile int64) (verdict, spool.Sta
 	t.Helper()
 	st := deliverRest(t, p, maxFile)
 	v := l.judge(logText(t, p.log))
+	if p.second != "" {
+		v.add(l.judge(logText(t, p.second)))
+	}
 	if !v.clean() {
 		t.Errorf("%v (%s)", v, v.example)
 	}

@@ -6,7 +6,7 @@ package crash
 
 // rows are all rows, in the order of the table.
 var rows = []row{
-	{id: "1", test: "kill -9 at random", method: "SIGKILL 0 to 10 ms after logging has begun, over 1, 8 and 1,000 goroutines, 25 times over each spool",
+	{id: "1", test: "kill -9 at random", method: "SIGKILL 0 to 10 ms after logging has begun, over 1, 8 and 1,000 goroutines, up to 25 times over each spool; on disk and in memory, mapped and written, with and without rotation, with one and two destinations",
 		pass: "0 lost, torn, duplicates; start < 50 ms"},
 	{id: "2", test: "kill at each statement", method: "a breakpoint at the beginning of any statement of sink/spool and sink/file, set in the child's memory before it starts or while it logs, delivers, rotates and closes; SIGTRAP ends it at once",
 		pass: "0 lost, torn, duplicates"},

@@ -97,7 +97,10 @@ func shmDir(t testing.TB) string {
 }
 
 // A place is where a spool and its log file are.
-type place struct{ base, spool, log string }
+type place struct {
+	base, spool, log string
+	second           string // another log, of a second destination, or ""
+}
 
 // newPlace makes one below dir.
 func newPlace(t testing.TB, dir string) place {

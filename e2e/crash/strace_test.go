@@ -114,7 +114,9 @@ func TestDiskFaults(t *testing.T) {
 					met++
 				}
 				if j.Wait >= time.Second && rep.Waited >= j.Wait {
-					cpu = max(cpu, float64(rep.CPU)/float64(rep.Waited))
+					share := float64(rep.CPU) / float64(rep.Waited)
+					t.Logf("%.1f %% CPU with %s of %s", 100*share, f.err, f.call)
+					cpu = max(cpu, share)
 				}
 				l.enter(l.rounds, b)
 			}
