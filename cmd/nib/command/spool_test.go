@@ -3,6 +3,7 @@
 package command_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,9 +24,15 @@ var begin = time.Date(2025, 11, 21, 9, 0, 0, 0, time.UTC)
 // keep makes a spool of some lines in dir. The levels take turns.
 func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 	t.Helper()
+	return keepFor(t, dir, lines, nil, c)
+}
+
+// keepFor is keep with a destination.
+func keepFor(t testing.TB, dir string, lines int, to nib.Destination, c spool.Config) *spool.Sink {
+	t.Helper()
 	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
 	c.OnFull = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
-	s, err := spool.Open(dir, nil, c)
+	s, err := spool.Open(dir, to, c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
@@ -222,6 +229,42 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 	code, stdout, _ := run("spool", "verify", dir)
 	words := columns(t, stdout, dir)
 	if code != 1 || words[1] == "1,000" || words[4] == "0" || words[3] != "0" {
+		t.Errorf("got code %d and %s", code, stdout)
+	}
+}
+
+// one takes the first record and nothing else.
+type one struct{ taken bool }
+
+func (o *one) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+	if !o.taken {
+		o.taken = true
+		return nib.Result{Accepted: 1}, nil
+	}
+	<-ctx.Done()
+	return nib.Result{}, ctx.Err()
+}
+
+// TestSpoolVerifyOfAnAbsentBeginning takes the first segment away, of which one record is settled.
+func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	s := keepFor(t, dir, 1000, &one{}, spool.Config{Name: "file", Drain: time.Millisecond})
+	if err := s.Close(); !errors.Is(err, spool.ErrPending) {
+		t.Fatalf("got %v, want ErrPending", err)
+	}
+	if got := columns(t, want(t, "spool", "verify", dir), dir); got[6] != "ok" {
+		t.Errorf("before: got %s", got)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	must(t, err, os.Remove(names[0]))
+	code, stdout, _ := run("spool", "verify", dir)
+	words := columns(t, stdout, dir)
+	var good, missing int
+	_, err = fmt.Sscan(words[1], &good)
+	must(t, err)
+	_, err = fmt.Sscan(words[4], &missing)
+	must(t, err)
+	if code != 1 || good+missing != 999 || !strings.Contains(stdout, dir+": numbers 2 to ") {
 		t.Errorf("got code %d and %s", code, stdout)
 	}
 }

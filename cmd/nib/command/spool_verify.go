@@ -114,8 +114,27 @@ func verifyOne(v *spool.View) verdict {
 			d.Places = append(d.Places, p)
 		}
 	}
+	if p := before(v); p.Numbers > 0 {
+		d.Missing += p.Numbers
+		d.Places = append([]place{p}, d.Places...)
+	}
 	d.OK = d.Damaged == 0 && d.Missing == 0 && len(d.Bad) == 0
 	return d
+}
+
+// before is what no destination has settled, and is in no segment: the first ones were
+// taken away.
+func before(v *spool.View) place {
+	var settled uint64
+	for _, d := range v.Destinations {
+		settled = max(settled, d.Settled)
+	}
+	p := place{First: settled, Kind: spool.GapAbsent.String()}
+	if len(v.Segments) > 0 && settled > 0 {
+		first := v.Segments[0].First - v.Segments[0].Skipped
+		p.Numbers = first - min(settled, first)
+	}
+	return p
 }
 
 func tell(w io.Writer, verdicts []verdict, asJSON bool) error {

@@ -47,7 +47,7 @@ func (r *result) writeLoad(t table) {
 	cut := r.ledger.cutOff()
 	over := fmt.Sprintf("over %d connections, in %s", r.plan.connections, r.took.Round(10*time.Millisecond))
 	if cut > 0 {
-		over += fmt.Sprintf("; %s cut off by the kill", term.Count(cut))
+		over += fmt.Sprintf("; %s cut off by SIGKILL", term.Count(cut))
 	}
 	if r.dialled > r.plan.connections && len(r.kills) == 0 { // a system that tears a process down may take calls meanwhile
 		over += fmt.Sprintf("; dialled %d times", r.dialled)
@@ -65,7 +65,7 @@ func (r *result) writeLoad(t table) {
 	t.Row("mallocs per line", exact(r.cost.spooled.mallocs), exact(r.cost.middleware.mallocs)+" per request, for its context")
 	fmt.Fprintln(t.W)
 	l := r.ledger
-	t.Row("logged", term.Count(l.logged+l.dropped), "lines whose calls have returned, as the service told before it died")
+	t.Row("logged", term.Count(l.logged+l.dropped), "lines of which the service has told, after their calls had returned")
 }
 
 // writeRecovery tells of the slowest recovery.
@@ -105,7 +105,7 @@ func (r *result) writePlaces(t table) {
 		}
 		return uint64(p.check.delivered - p.check.midCall)
 	})
-	t.figures("cut off", "lines that came back though their calls never returned", false, checked(func(c *check) int { return c.midCall }))
+	t.figures("cut off", "more that came back: the kill came before the service told of them", false, checked(func(c *check) int { return c.midCall }))
 	t.figures("spooled", "", true, func(p placed) uint64 { return r.spooled[p.name] })
 	t.figures("dropped", "", true, func(placed) uint64 { return uint64(r.ledger.dropped) })
 	t.figures("lost", "", true, checked(func(c *check) int { return c.lost }))

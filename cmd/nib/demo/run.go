@@ -165,7 +165,7 @@ func (l *load) replace(done int) error {
 	if err != nil {
 		return err
 	}
-	l.say(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; not yet delivered, but in the spool: %s",
+	l.sayKill(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; not yet delivered, but in the spool: %s",
 		term.Count(done), describeLeft(left))))
 	u, err := l.start()
 	if err != nil {
@@ -174,9 +174,22 @@ func (l *load) replace(done int) error {
 	serving := time.Since(killed)
 	l.gate.open(u.URL)
 	l.result.kills = append(l.result.kills, recovery{left: left, serving: serving, opened: time.Duration(u.Opened)})
-	l.say(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered from the spool",
+	l.sayKill(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered from the spool",
 		round(serving), term.Count(u.Recovered))))
 	return nil
+}
+
+// maxSaid is how many kills are told of.
+const maxSaid = 5
+
+// sayKill tells of a kill, or of the start after it, unless there are too many of them.
+func (l *load) sayKill(line string) {
+	switch n := len(l.result.kills); {
+	case n < maxSaid, n == maxSaid && l.gate.isOpen():
+		l.say(line)
+	case n == maxSaid:
+		l.say(l.style.Dim("… and so on"))
+	}
 }
 
 // noteCaught takes down how long the worker took to deliver what was left to it.
