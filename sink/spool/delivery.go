@@ -45,7 +45,8 @@ type delivery struct {
 	unfinished uint64
 	attempts   uint64
 	failures   uint64
-	unkept     uint64 // records that were rejected and are not in the file of these
+	since      time.Time // when the call that is under way began
+	unkept     uint64    // records that were rejected and are not in the file of these
 
 	entered bool     // cur was begun
 	scan    *scanner // of cur, if it is old

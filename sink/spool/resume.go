@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -133,11 +134,16 @@ func (d *delivery) syncMark() (wanted bool) {
 // try makes an attempt with a copy of batch, for the destination has the records to itself
 // meanwhile. Of their bytes it is one already.
 func (d *delivery) try(batch []nib.Record, attempt func(context.Context) error) error {
+	d.out = append(d.out[:0], batch...)
 	d.s.mu.Lock()
 	d.attempts++
+	d.since = time.Now()
 	d.s.mu.Unlock()
-	d.out = append(d.out[:0], batch...)
-	return d.guard(func() error { return attempt(d.s.ctx) })
+	err := d.guard(func() error { return attempt(d.s.ctx) })
+	d.s.mu.Lock()
+	d.since = time.Time{}
+	d.s.mu.Unlock()
+	return err
 }
 
 // guard survives what a destination does.

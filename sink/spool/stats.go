@@ -2,7 +2,11 @@
 
 package spool
 
-import "github.com/nib-log/nib"
+import (
+	"time"
+
+	"github.com/nib-log/nib"
+)
 
 // A Reason says why a line was dropped.
 type Reason string
@@ -64,7 +68,8 @@ type DestinationStats struct {
 	Dropped    []Drop // also what was dropped before it came to destinations
 	Attempts   uint64
 	Failures   uint64
-	Unkept     uint64 // of those that it rejected: not in the file NAME.rejected, which is full, or cannot be written
+	Busy       time.Duration // how long the call of Deliver that is under way takes so far; 0 if none is
+	Unkept     uint64        // of those that it rejected: not in the file NAME.rejected, which is full, or cannot be written
 }
 
 // Lost is how many lines were dropped in all.
@@ -152,9 +157,13 @@ func (s *Sink) Stats() Stats {
 	st.Inherited = s.inherited.list()
 	for _, d := range s.deliveries {
 		dropped := d.dropped.plus(&s.dropped)
+		busy := time.Duration(0)
+		if !d.since.IsZero() {
+			busy = time.Since(d.since)
+		}
 		st.Destinations = append(st.Destinations, DestinationStats{
 			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
-			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Unkept: d.unkept,
+			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unkept: d.unkept,
 		})
 	}
 	first := st.Destinations[0]

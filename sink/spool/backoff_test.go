@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
+)
+
+// TestNothingShortensBackoff logs through many segments, beside a destination that is
+// woken for each of them, and flushes again and again: a destination that is down is asked once,
+// as long as its first pause has not passed.
+func TestNothingShortensBackoff(t *testing.T) {
+	dead, alive := &far{do: down}, &far{}
+	s := open(t, "", dead, both(alive, Config{tick: time.Hour, Drain: time.Nanosecond}))
+	for n := range 2000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		if n%100 == 0 {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if s.Flush(ctx) == nil {
+				t.Fatal("Flush returned without an error")
+			}
+		}
+	}
+	for of(t, s.Stats(), "other").Pending > 0 {
+		s.poke()
+	}
+	checkLines(t, alive.take(), 0, 2000, 200)
+	if d := of(t, s.Stats(), defaultName); d.Attempts > 1 || d.Failures > 1 {
+		t.Errorf("got %+v, want one attempt", d)
+	}
+}
+
+// TestPausesGrow makes a destination fail often: the pauses double, within chance, up to the
+// longest, and begin anew after a success.
+func TestPausesGrow(t *testing.T) {
+	d := newDelivery(&Sink{c: Config{tick: time.Nanosecond}, ctx: context.Background()}, "d", nil)
+	want := time.Nanosecond
+	for range 12 {
+		d.wait()
+		if d.pause != want {
+			t.Fatalf("got a pause of %v, want %v", d.pause, want)
+		}
+		want *= 2
+	}
+	d.pause = longerPause
+	poke(d.urged)
+	d.wait()
+	if d.pause != longerPause {
+		t.Errorf("got a pause of %v, want %v for ever", d.pause, longerPause)
+	}
+}
+
+// TestBusyTellsOfAHang shows how long a call takes that does not return.
+func TestBusyTellsOfAHang(t *testing.T) {
+	f := &far{}
+	reached := make(chan struct{})
+	f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+		close(reached)
+		<-ctx.Done()
+		return nib.Result{}, ctx.Err(), true
+	})
+	s := open(t, "", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond})
+	if d := s.Stats().Destinations[0]; d.Busy != 0 {
+		t.Errorf("got %+v before anything was logged, want no call under way", d)
+	}
+	must(t, s.WriteRecord(record(0, 0, 100)))
+	<-reached
+	if d := s.Stats().Destinations[0]; d.Busy <= 0 || d.Attempts != 1 {
+		t.Errorf("got %+v, want a call under way", d)
+	}
+	_ = s.Close() // the line is left
+	if d := s.Stats().Destinations[0]; d.Busy != 0 {
+		t.Errorf("got %+v after Close, want no call under way", d)
+	}
+}
+
+// TestFakesConform checks the destinations that these tests use.
+func TestFakesConform(t *testing.T) {
+	nibtest.TestDestination(t, func(testing.TB) (nib.Destination, func() [][]byte) {
+		f := &far{}
+		return f, f.take
+	})
+	nibtest.TestDestination(t, func(testing.TB) (nib.Destination, func() [][]byte) {
+		c := &clerk{}
+		return c, c.take
+	})
+}
