@@ -226,6 +226,10 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		return nil
 	}
 	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: 300 * time.Millisecond}
+	var paths, dirs []string
+	for _, p := range own {
+		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
+	}
 	for _, p := range own {
 		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
 		if err != nil {
@@ -240,7 +244,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			return err
 		}
 		in.Programs = append(in.Programs, code)
-		results, err := b.Run(ctx, tc, o)
+		results, err := b.Run(ctx, tc, o, s.Cache)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -255,6 +259,13 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			}
 			in.Runs = append(in.Runs, r)
 		}
+		say("seeing which lines " + p.ImportPath + " comes by")
+		visited, err := b.Visit(ctx, tc, o, paths, dirs, s.Cache)
+		if err != nil {
+			out.Trouble = append(out.Trouble, err.Error())
+			continue
+		}
+		in.Visited = append(in.Visited, visited)
 	}
 	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
 	out.Runs = in.Runs

@@ -69,11 +69,12 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 	t.header()
 	clean := 0
 	for _, r := range d.Roots {
-		if !t.shown(r) {
+		if r.Worst() != verdict.Always {
 			clean++
-			continue
 		}
-		t.root(r)
+		if t.shown(r) {
+			t.root(r)
+		}
 	}
 	t.trouble()
 	t.gate(gate)
@@ -147,7 +148,7 @@ func (t *tree) root(r *findings.Root) {
 	}
 	rest := hiddenText(hidden)
 	for i, s := range shown {
-		t.siteLines(r, s, i == len(shown)-1 && rest == "")
+		t.siteLines(s, i == len(shown)-1 && rest == "")
 	}
 	if rest != "" {
 		t.printf("  └ %s\n", t.paint(faint, rest+" (-v shows them)"))
@@ -168,7 +169,7 @@ func hiddenText(hidden map[verdict.Verdict]int) string {
 	return "besides: " + strings.Join(parts, ", ")
 }
 
-func (t *tree) siteLines(r *findings.Root, s *findings.Site, last bool) {
+func (t *tree) siteLines(s *findings.Site, last bool) {
 	branch, stem := "├", "│"
 	if last {
 		branch, stem = "└", " "
@@ -191,7 +192,12 @@ func (t *tree) siteLines(r *findings.Root, s *findings.Site, last bool) {
 	if len(s.Answers) > 1 && s.Differs() {
 		line("on  ", t.matrix(s))
 	}
-	line("path", t.path(r, s))
+	if t.All {
+		for _, step := range s.Flow {
+			line("flow", step)
+		}
+	}
+	line("path", t.path(s))
 	for _, a := range s.Answers {
 		if a.Conflict != "" {
 			line("but ", t.paint(yellow, a.Conflict))
@@ -209,7 +215,7 @@ func trim(n float64) string {
 
 // path shows the calls between the root and the site when there are any, and
 // those from the site into the library that allocates.
-func (t *tree) path(r *findings.Root, s *findings.Site) string {
+func (t *tree) path(s *findings.Site) string {
 	for _, a := range s.Answers {
 		if a.Verdict != s.Worst() || len(a.Chain) < 2 {
 			continue
@@ -288,7 +294,7 @@ func (t *tree) summary(clean int) {
 		runs += tc.Runs
 		seconds += tc.Seconds
 	}
-	t.printf("%d roots, %d of them without allocations", len(t.d.Roots), clean)
+	t.printf("%d roots, %d of them without a line that always allocates", len(t.d.Roots), clean)
 	if over > 0 {
 		t.printf("; %s", t.paint(red, fmt.Sprintf("%d above what is allowed", over)))
 	}

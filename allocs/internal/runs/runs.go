@@ -5,6 +5,8 @@ package runs
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,15 +54,28 @@ type Options struct {
 type Binary struct {
 	Package *load.Package
 	Path    string
-	Entries []string
 	Names   []string // what it can run
+
+	entries []string
+	overlay string
+	dir     string // of the module
 }
 
 // Build makes the test binary of a package, below work. It returns nil when
 // nothing of the package is asked for.
 func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Options, moduleDir, work string) (*Binary, error) {
+	b := &Binary{Package: p, dir: moduleDir, Path: filepath.Join(work, "measure-"+strings.ReplaceAll(p.ImportPath, "/", "-")+".test")}
+	if err := b.prepare(o, work); err != nil || len(b.entries) == 0 {
+		return nil, err
+	}
+	_, err := tc.Go(ctx, moduleDir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", b.Path, p.ImportPath)
+	return b, err
+}
+
+// prepare writes the overlay with the files that measure.
+func (b *Binary) prepare(o Options, work string) error {
+	p := b.Package
 	replace := map[string]string{}
-	b := &Binary{Package: p, Path: filepath.Join(work, "measure-"+strings.ReplaceAll(p.ImportPath, "/", "-")+".test")}
 	for _, set := range []struct {
 		files          []string
 		pkg, file, end string
@@ -72,7 +87,7 @@ func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Opti
 		for _, name := range set.files {
 			bench, tests, err := functions(filepath.Join(p.Dir, name))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			f.Benchmarks = append(f.Benchmarks, matching(bench, o.Bench)...)
 			f.Tests = append(f.Tests, matching(tests, o.Tests)...)
@@ -82,29 +97,22 @@ func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Opti
 		}
 		text, err := f.source()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		to := filepath.Join(work, strings.ReplaceAll(p.ImportPath, "/", "-")+"-"+set.file)
 		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-			return nil, err
+			return err
 		}
 		replace[filepath.Join(p.Dir, set.file)] = to
-		b.Entries = append(b.Entries, f.Entry)
+		b.entries = append(b.entries, f.Entry)
 		b.Names = append(append(b.Names, f.Benchmarks...), f.Tests...)
 	}
-	if len(replace) == 0 {
-		return nil, nil
-	}
-	overlay := b.Path + ".overlay.json"
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := os.WriteFile(overlay, text, 0o644); err != nil {
-		return nil, err
-	}
-	_, err = tc.Go(ctx, moduleDir, "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.Path, p.ImportPath)
-	return b, err
+	b.overlay = b.Path + ".overlay.json"
+	return os.WriteFile(b.overlay, text, 0o644)
 }
 
 func matching(names []string, re *regexp.Regexp) []string {
@@ -142,24 +150,28 @@ func functions(name string) (bench, tests []string, err error) {
 // before is not returned, as half of the evidence looks like a clean result.
 var ErrRun = errors.New("the measuring run failed")
 
-// Run runs the binary and returns its results.
-func (b *Binary) Run(ctx context.Context, tc *toolchain.Toolchain, o Options) ([]Result, error) {
+// Run runs the binary and returns its results. They are kept in cache, a
+// directory, by the content of the binary: the same program on the same inputs
+// allocates the same.
+func (b *Binary) Run(ctx context.Context, tc *toolchain.Toolchain, o Options, cache string) ([]Result, error) {
+	name := b.keptName(cache, o)
+	if text, err := os.ReadFile(name); name != "" && err == nil {
+		var all []Result
+		if json.Unmarshal(text, &all) == nil {
+			return b.named(all), nil
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var all []Result
-	for _, entry := range b.Entries {
+	for _, entry := range b.entries {
 		out := b.Path + "." + entry + ".out"
-		cmd := exec.CommandContext(ctx, b.Path, "-test.run=^"+entry+"$", "-test.cpu=1", "-test.timeout=0")
-		cmd.Dir = b.Package.Dir
-		cmd.WaitDelay = time.Second
-		var text bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &text, &text
-		// The collector stays off in between, because it empties pools; the
-		// limit keeps a benchmark that allocates much from taking the machine.
-		cmd.Env = append(tc.Env(), outEnv+"="+out, onlyEnv+"=", fmt.Sprintf("%s=%d", budgetEnv, o.Budget.Milliseconds()),
+		env := append(tc.Env(), outEnv+"="+out, onlyEnv+"=", fmt.Sprintf("%s=%d", budgetEnv, o.Budget.Milliseconds()),
+			// The collector stays off in between, because it empties pools; the
+			// limit keeps a benchmark that allocates much from taking the machine.
 			"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
-		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("%s: %w: %w\n%s", b.Package.ImportPath, ErrRun, err, tail(text.String()))
+		if err := b.execute(ctx, b.Path, env, "-test.run=^"+entry+"$", "-test.cpu=1", "-test.timeout=0"); err != nil {
+			return nil, err
 		}
 		results, err := decode(out)
 		if err != nil {
@@ -167,10 +179,50 @@ func (b *Binary) Run(ctx context.Context, tc *toolchain.Toolchain, o Options) ([
 		}
 		all = append(all, results...)
 	}
+	if text, err := json.Marshal(all); name != "" && err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
+		if os.WriteFile(name+".new", text, 0o644) == nil {
+			os.Rename(name+".new", name)
+		}
+	}
+	return b.named(all), nil
+}
+
+func (b *Binary) named(all []Result) []Result {
 	for i := range all {
 		all[i].Package = b.Package.ImportPath
 	}
-	return all, nil
+	return all
+}
+
+func (b *Binary) execute(ctx context.Context, path string, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = b.Package.Dir
+	cmd.WaitDelay = time.Second
+	cmd.Env = env
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %w\n%s", b.Package.ImportPath, ErrRun, err, tail(text.String()))
+	}
+	return nil
+}
+
+// keptName is the file that the results of this binary are kept in, or "".
+func (b *Binary) keptName(cache string, o Options) string {
+	if cache == "" {
+		return ""
+	}
+	f, err := os.Open(b.Path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	fmt.Fprintf(h, "\x00runs-1\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
+	return filepath.Join(cache, "runs", hex.EncodeToString(h.Sum(nil))+".json")
 }
 
 func decode(name string) ([]Result, error) {

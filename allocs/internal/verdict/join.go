@@ -23,9 +23,11 @@ type Input struct {
 	Cold     Coldness
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
+	Visited  []runs.Visited
 
 	bodies  map[string][]body // functions with code, by the declaration they are in
 	targets targets
+	active  map[roots.Place]bool // lines that any run saw allocating when warm
 }
 
 type body struct {
@@ -71,6 +73,7 @@ func (in *Input) Root(r roots.Root) Result {
 	sort.Strings(res.Runs)
 	for _, s := range sites {
 		in.explainEscape(s)
+		s.Evidence.Visited = in.visited(s)
 		s.decide()
 		res.Sites = append(res.Sites, s)
 	}
@@ -213,6 +216,18 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			return false
 		}
 	}
+	seen := Seen{run.Name, m.PerOp, m.Total, m.Bytes}
+	if kind == "" {
+		if same := sameLine(sites, st, in.InModule); len(same) > 0 {
+			// The line has these calls; the stack does not tell which it was.
+			n := float64(len(same))
+			for _, s := range same {
+				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
+			}
+			return true
+		}
+		kind = heapcalls.Object
+	}
 	k, at := place(st, kind, in.InModule)
 	if at < 0 {
 		return false
@@ -223,16 +238,70 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		s.Evidence.Reach = Maybe
 		sites[k] = s
 	}
-	for i := range s.Evidence.Runs {
-		if seen := &s.Evidence.Runs[i]; seen.Name == run.Name {
-			seen.PerOp += m.PerOp
-			seen.Total += m.Total
-			seen.Bytes += m.Bytes
+	s.Evidence.add(seen)
+	return true
+}
+
+// sameLine returns the sites of the code that a stack without a kind can be
+// about, in a fixed order.
+func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool) []*Site {
+	k, at := place(st, "", inModule)
+	var out []*Site
+	for have, s := range sites {
+		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && s.Evidence.Code {
+			out = append(out, s)
+		}
+	}
+	// Those that are surely reached are meant, if there are any.
+	sort.Slice(out, func(i, j int) bool {
+		if a, b := out[i].Evidence.Reach, out[j].Evidence.Reach; a != b {
+			return a < b
+		}
+		return out[i].Kind < out[j].Kind
+	})
+	for i, s := range out {
+		if s.Evidence.Reach > out[0].Evidence.Reach {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// add puts a count to those of the same run.
+func (e *Evidence) add(seen Seen) {
+	for i := range e.Runs {
+		if r := &e.Runs[i]; r.Name == seen.Name {
+			r.PerOp += seen.PerOp
+			r.Total += seen.Total
+			r.Bytes += seen.Bytes
+			return
+		}
+	}
+	e.Runs = append(e.Runs, seen)
+}
+
+// visited tells whether runs came by the line of a site, and none of them, for
+// this root or another, saw it allocate when warm.
+func (in *Input) visited(s *Site) bool {
+	if in.active == nil {
+		in.active = map[roots.Place]bool{}
+		for _, r := range in.Runs {
+			for _, m := range r.Sites {
+				if i := home(m.Stack, in.InModule); i >= 0 && m.PerOp >= noneAtAll {
+					in.active[roots.Place{File: m.Stack[i].File, Line: m.Stack[i].Line}] = true
+				}
+			}
+		}
+	}
+	if in.active[roots.Place{File: s.File, Line: s.Line}] {
+		return false
+	}
+	for _, v := range in.Visited {
+		if v[s.File][s.Line] {
 			return true
 		}
 	}
-	s.Evidence.Runs = append(s.Evidence.Runs, Seen{run.Name, m.PerOp, m.Total, m.Bytes})
-	return true
+	return false
 }
 
 // explainEscape finds what the compiler said of the site.

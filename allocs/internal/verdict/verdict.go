@@ -114,9 +114,10 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 }
 
 // trimRuntime cuts the runtime's own frames from the stack of a run and tells
-// what kind of allocation they make.
+// what kind of allocation they make; before Go 1.26 the profile leaves them out
+// and the kind is "".
 func trimRuntime(stack []binary.Frame) ([]binary.Frame, heapcalls.Kind) {
-	kind := heapcalls.Object
+	kind := heapcalls.Kind("")
 	for len(stack) > 0 {
 		k, _, ok := heapcalls.Of(stack[0].Func)
 		if !ok && !heapcalls.Opaque(stack[0].Func) {
@@ -138,6 +139,9 @@ func (s *Site) decide() {
 		kind = s.Inner
 	}
 	grows := e.Rule != heapcalls.Each
+	if s.Kind == heapcalls.Make && e.Reach == Maybe && e.Escape == nil {
+		grows = true // the branch is the compiler's own: small ones stay on the stack
+	}
 	if worst, total := e.most(); total > 0 {
 		s.measured(kind, worst, total)
 		return

@@ -65,7 +65,9 @@ func (q query) has(parts ...string) bool {
 
 var (
 	putAddress = regexp.MustCompile(`\.Put\(&`)
-	slogPairs  = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
+	// constantMake is the compiler's text of a make whose sizes are numbers.
+	constantMake = regexp.MustCompile(`^make\(.*?(, \d+)+\)$`)
+	slogPairs    = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
 )
 
 // Catalogue returns the patterns, for the documentation.
@@ -84,6 +86,11 @@ var catalogue = []Pattern{
 	{"slog-sixth-attribute", "a slog record holds five attributes in itself; from the sixth on it makes a slice",
 		"log at most five attributes, bind the constant ones once with Logger.With, or put some into a group",
 		func(q query) bool { return q.calls("log/slog.(*Record).AddAttrs", "log/slog.(*Record).Add") }},
+	{"slog-attrs-boxed", "each slog.Attr is boxed to be passed as any, before slog looks at the level",
+		"use LogAttrs, which takes the attributes as they are: it boxes nothing, also when the level is off",
+		func(q query) bool {
+			return (q.boxed() || q.what == "... argument") && slogPairs.MatchString(q.statement) && q.flows("slog.") && q.has("slog.Int", "slog.String", "slog.Any", "slog.Bool", "slog.Duration", "slog.Time", "slog.Float64", "slog.Uint64", "slog.Group") && !q.has("LogAttrs(")
+		}},
 	{"slog-pairs", "key and value pairs are boxed into a slice of any before slog looks at the level",
 		"use LogAttrs with slog.Int, slog.String and so on: it boxes nothing, also when the level is off",
 		func(q query) bool {
@@ -182,6 +189,9 @@ var catalogue = []Pattern{
 	{"concat", "",
 		"append the parts to a kept buffer",
 		func(q query) bool { return q.Kind == heapcalls.Concat }},
+	{"make-per-call", "a slice is made on the heap in each call",
+		"keep the slice and cut it with [:0], or let the caller give it",
+		func(q query) bool { return q.Kind == heapcalls.Make && constantMake.MatchString(q.what) }},
 	{"make-variable", "the size is not known when compiling, so the slice is made on the heap (Go 1.25 and later: above 32 bytes)",
 		"make it with a constant size, or keep the slice and cut it with [:0]",
 		func(q query) bool { return q.Kind == heapcalls.Make }},

@@ -30,11 +30,12 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 		q.what = s.Evidence.Escape.What
 	}
 	a := Answer{Reason: mechanics(q)}
+	general := true // the reason says what happens, not yet why
 	for i := range catalogue {
 		if p := &catalogue[i]; p.match(q) {
 			a.Pattern, a.Fix = p.Name, p.Fix
 			if p.Reason != "" {
-				a.Reason = p.Reason
+				a.Reason, general = p.Reason, false
 			}
 			break
 		}
@@ -52,7 +53,7 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 	}
 	if e := s.Evidence.Escape; e != nil && s.Kind != heapcalls.Inside {
 		a.Flow = Flow(e)
-		if because := because(e); because != "" && !strings.Contains(a.Reason, " because ") {
+		if because := because(e); because != "" && general {
 			a.Reason += "; " + because
 		}
 	}
