@@ -32,6 +32,7 @@ type Destination struct {
 	encoder
 	buf     []byte // frames to be written
 	ends    []end  // of the frames in buf
+	most    int    // records that a stream is given at a time; 0: any number
 	session *session
 	order   []int // of records that RELP is given
 	timer   *time.Timer

@@ -3,6 +3,7 @@
 package syslog
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -204,11 +205,36 @@ func TestStreamIsReset(t *testing.T) {
 	if strings.Contains(err.Error(), "->") {
 		t.Errorf("the error has the number of a local port: %v", err)
 	}
-	deliver(t, d, batch)
+	insist(t, d, batch)
 	if got := r.lines(n); !slices.Equal(got, want) {
 		t.Errorf("got %d lines, want %d in order", len(got), len(want))
 	}
 	if st := d.Stats(); st.Doubtful == 0 || st.Failures != 1 || st.Accepted != uint64(n) {
 		t.Errorf("got %+v, want some doubtful", st)
 	}
+}
+
+// A receiver that ends the connection whenever it sees a certain record gets those in front of
+// it settled, and the record itself.
+func TestStreamWithAPoisonousRecord(t *testing.T) {
+	const n, poison = 1000, 700
+	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
+		b := bufio.NewReader(conn)
+		for {
+			m, err := nextCounted(b)
+			if err != nil || strings.HasSuffix(m, lineOf(poison)) {
+				return
+			}
+			r.got(m)
+		}
+	}).start()
+	d := dial(t, "tcp", r.addr, Config{})
+	insist(t, d, batchOf(0, n))
+	seen := map[string]bool{}
+	r.wait("what comes before the record", func() bool {
+		for _, m := range r.messages {
+			seen[m[strings.Index(m, "{"):]] = true
+		}
+		return !slices.ContainsFunc(linesOf(0, poison), func(line string) bool { return !seen[line] })
+	})
 }

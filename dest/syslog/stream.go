@@ -23,7 +23,13 @@ type end struct {
 
 // deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1). What the
 // receiver took before it ended the connection cannot be known.
+//
+// If it does so again and again, because of one of the records maybe, each call takes fewer of
+// them, so that those in front of it are not sent for ever.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res nib.Result, err error) {
+	if d.most > 0 && d.most < len(batch) {
+		batch = batch[:d.most]
+	}
 	for i := 0; i < len(batch); {
 		first := i
 		d.buf, d.ends = d.buf[:0], d.ends[:0]
@@ -44,6 +50,10 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res nib.Result
 	}
 	if err := l.err(); err != nil {
 		return d.broken(l, err, res, len(batch), 0)
+	}
+	d.most *= 2 // 0, no limit, after some calls at the latest
+	if d.most > maxWindow {
+		d.most = 0
 	}
 	return res, nil
 }
@@ -68,6 +78,7 @@ func (d *Destination) broken(l *link, err error, res nib.Result, first, n int) (
 		res.Accepted = sent
 	} else {
 		d.counters.doubtful.Add(uint64(sent - refusedBelow(res.Rejected, sent)))
+		d.most = max(sent/2, 1)
 		res.Accepted = 0
 	}
 	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
