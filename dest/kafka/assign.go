@@ -9,6 +9,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
+// BatchSize tells how many records and bytes a batch should have at most: enough for
+// several requests at a time, so that the brokers work while the next one is made.
+func (d *Destination) BatchSize() (records, bytes int) { return 16 << 10, 4 << 20 }
+
 // ready makes sure that the partitions and their leaders are known.
 func (d *Destination) ready(ctx context.Context) error {
 	if d.lanes != nil && !d.stale {
@@ -50,11 +54,9 @@ func (d *Destination) assign(batch []nib.Record) {
 			d.states[i].settled = true
 			continue
 		}
-		if p := l.pending; p != nil {
-			if n := p.match(r); n >= 0 {
-				p.index[n], d.states[i].sent = i, true
-				continue
-			}
+		if p, at := l.pending(r); p != nil {
+			p.index[at], d.states[i].sent = i, true
+			continue
 		}
 		l.todo = append(l.todo, i)
 	}

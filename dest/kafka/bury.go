@@ -31,8 +31,8 @@ func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refus
 		return nil, fmt.Errorf("nib/kafka: topic %s has lost partitions", topic)
 	}
 	l.leader = where.leaders[l.partition]
-	if p := l.pending; p != nil && p.match(r) < 0 {
-		l.pending, l.known = nil, false // nobody will tell what became of it: its sequence is not used again
+	if p, _ := l.pending(r); p == nil && len(l.queue) > 0 {
+		l.queue, l.known = nil, false // nobody will tell what became of it: its sequence is not used again
 	}
 	if !l.known {
 		if l.producer, err = d.newProducer(ctx, nil, nobody); err != nil {
@@ -40,7 +40,7 @@ func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refus
 		}
 		l.known, l.next = true, 0
 	}
-	if l.pending == nil {
+	if len(l.queue) == 0 {
 		l.enc.reset()
 		if len(r.Line)+recordOverhead > maxFrame {
 			return ErrTooLarge, nil
@@ -48,25 +48,34 @@ func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refus
 		l.enc.add(r, d.key(r), why.Error())
 		l.take([]nib.Record{*r}, []int{0})
 	}
-	answer, err := l.produce(ctx, l.pending)
+	p := l.queue[0]
+	answer, err := l.produce(ctx, p)
 	if err != nil {
-		l.pending.abandoned = true
+		p.abandoned = true
 		return nil, err
 	}
 	failure := brokerError("produce to", topic, answer.ErrorCode, answer.ErrorMessage)
 	switch classify(answer.ErrorCode) {
 	case accepted:
-		l.next = advance(l.next, 1)
-		l.release()
+		l.drop()
 		return nil, nil
 	case tooLarge, invalid:
-		l.release()
+		l.drop()
+		l.next = p.first
 		return failure, nil
 	case unsure:
-		l.release()
+		l.drop()
 		l.known = false // as a new producer
 		return nil, failure
 	default:
 		return nil, failure
 	}
+}
+
+// drop empties the queue.
+func (l *lane) drop() {
+	for _, p := range l.queue {
+		l.release(p)
+	}
+	l.queue = l.queue[:0]
 }

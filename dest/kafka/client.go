@@ -29,7 +29,7 @@ func versions() *kversion.Versions {
 }
 
 // newClient makes the client. It connects when it is first used.
-func newClient(brokers []string, c *Config) (*kgo.Client, error) {
+func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(brokers...),
 		kgo.ClientID(c.ClientID),
@@ -40,6 +40,7 @@ func newClient(brokers []string, c *Config) (*kgo.Client, error) {
 		kgo.RequestRetries(1), // Deliver repeats
 		kgo.MetadataMinAge(50 * time.Millisecond),
 		kgo.DisableClientMetrics(),
+		kgo.WithHooks(hook),
 	}
 	if c.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(c.TLS.Clone()))
@@ -48,6 +49,21 @@ func newClient(brokers []string, c *Config) (*kgo.Client, error) {
 		opts = append(opts, kgo.SASL(c.SASL.mechanism()))
 	}
 	return kgo.NewClient(opts...)
+}
+
+// A writeHook tells when a produce request is written to its connection: the next one comes
+// behind it then.
+type writeHook chan<- struct{}
+
+// OnBrokerWrite is called by franz-go.
+func (h writeHook) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
+	if key != kmsg.Produce.Int16() {
+		return
+	}
+	select {
+	case h <- struct{}{}:
+	default:
+	}
 }
 
 func (s *SASL) mechanism() sasl.Mechanism {

@@ -24,6 +24,7 @@ type Destination struct {
 	topic      string
 	client     *kgo.Client
 	compressor kgo.Compressor
+	wrote      chan struct{}   // has one when a produce request was written
 	ctx        context.Context // ends with Close
 	stop       context.CancelFunc
 
@@ -82,12 +83,12 @@ func Dial(brokers []string, topic string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{c: c.withDefaults(), topic: topic, taken: nobody, fence: true}
+	d := &Destination{c: c.withDefaults(), topic: topic, wrote: make(chan struct{}, 1), taken: nobody, fence: true}
 	var err error
 	if d.compressor, err = compressor(d.c.Compression); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
 	}
-	if d.client, err = newClient(brokers, &d.c); err != nil {
+	if d.client, err = newClient(brokers, &d.c, writeHook(d.wrote)); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
@@ -215,9 +216,9 @@ func (d *Destination) begin(batch []nib.Record) {
 	d.states = d.states[:len(batch)]
 	clear(d.states)
 	for _, l := range d.lanes {
-		if l.pending != nil {
-			for i := range l.pending.index {
-				l.pending.index[i] = -1
+		for _, p := range l.queue {
+			for i := range p.index {
+				p.index[i] = -1
 			}
 		}
 	}
@@ -258,17 +259,17 @@ func (d *Destination) try(ctx context.Context, batch []nib.Record) error {
 func (d *Destination) drain(ctx context.Context, batch []nib.Record) error {
 	var busy []*lane
 	for _, l := range d.lanes {
-		if l.pending != nil || len(l.todo) > 0 {
+		if len(l.queue) > 0 || len(l.todo) > 0 {
 			busy = append(busy, l)
 		}
 	}
 	if len(busy) == 1 {
-		return busy[0].drain(ctx, batch)
+		return busy[0].drain(ctx, batch, depth)
 	}
 	faults := make([]error, len(busy))
 	var wg sync.WaitGroup
 	for i, l := range busy {
-		wg.Go(func() { faults[i] = l.drain(ctx, batch) })
+		wg.Go(func() { faults[i] = l.drain(ctx, batch, 1) })
 	}
 	wg.Wait()
 	return errors.Join(faults...)

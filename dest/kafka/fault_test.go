@@ -5,7 +5,9 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nib-log/nib"
@@ -29,22 +31,24 @@ func TestRetriedErrors(t *testing.T) {
 		kerr.InvalidProducerIDMapping, kerr.KafkaStorageError, kerr.UnsupportedCompressionType, kerr.FencedLeaderEpoch,
 		kerr.UnknownLeaderEpoch, kerr.ThrottlingQuotaExceeded, kerr.UnknownTopicID, kerr.InvalidTxnState,
 	} {
-		t.Run(e.Message, func(t *testing.T) {
-			c := start(t, 1)
-			d := dial(t, c, Config{})
-			deliver(t, d, records(7, 1, 10))
-			for _, count := range []int{1, 3} {
-				first := d.Stats().Records + 1
-				c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: e, Count: count})
-				if got := deliver(t, d, records(7, first, first+99)); len(got) > 0 {
-					t.Errorf("rejected: %v", got)
+		for _, size := range []int{0, 2000} { // one request for all, and about fifteen
+			t.Run(fmt.Sprintf("%s %d", e.Message, size), func(t *testing.T) {
+				c := start(t, 1)
+				d := dial(t, c, Config{MaxBatch: size})
+				deliver(t, d, records(7, 1, 10))
+				for _, count := range []int{1, 3} {
+					first := d.Stats().Records + 1
+					c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: e, Count: count})
+					if got := deliver(t, d, records(7, first, first+99)); len(got) > 0 {
+						t.Errorf("rejected: %v", got)
+					}
 				}
-			}
-			wantExactly(t, c, 1, 210)
-			if got := d.Stats(); got.Records != 210 || got.Failures == 0 {
-				t.Errorf("Stats: got %+v", got)
-			}
-		})
+				wantExactly(t, c, 1, 210)
+				if got := d.Stats(); got.Records != 210 || got.Failures == 0 && size == 0 {
+					t.Errorf("Stats: got %+v", got)
+				}
+			})
+		}
 	}
 }
 
@@ -214,13 +218,22 @@ func TestDeadLetterRefused(t *testing.T) {
 
 // A Deliver whose context ends while a request is under way leaves it for the next one.
 func TestContextEndsInFlight(t *testing.T) {
+	for _, size := range []int{0, 300} { // one request, and five
+		contextEndsInFlight(t, size)
+	}
+}
+
+func contextEndsInFlight(t *testing.T, size int) {
+	t.Helper()
 	c := start(t, 1)
-	d := dial(t, c, Config{})
+	d := dial(t, c, Config{MaxBatch: size})
 	deliver(t, d, records(7, 1, 10))
 	arrived, gate := make(chan struct{}), make(chan struct{})
+	var once atomic.Bool
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.DropControl()
-		c.SleepControl(func() { close(arrived); <-gate })
+		if once.CompareAndSwap(false, true) {
+			c.SleepControl(func() { close(arrived); <-gate })
+		}
 		return nil, nil, false
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,10 +12,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A lane is a partition and the producer that writes to it. It has one request under way at
-// a time. The broker takes a batch only if its sequence follows on the last
-// one it has; so a batch whose fate is unknown may be sent again and again, as it was,
-// and is appended once.
+// depth is how many requests of a lane are under way at most. Of so many batches a broker
+// remembers the sequence, so that one that comes again is not appended again.
+const depth = 5
+
+// A lane is a partition and the producer that writes to it. The broker takes a batch only if
+// its sequence follows on the last one it has; so a batch whose fate is unknown may be
+// sent again, as it was, and is appended once. Several batches are under way at a time as
+// long as all goes well; after an answer that is not an acknowledgement the others are awaited,
+// and what is left goes out one by one.
 type lane struct {
 	d         *Destination
 	topic     string
@@ -25,25 +30,33 @@ type lane struct {
 	producer producer
 	known    bool  // there is a producer
 	adopted  bool  // it is that of a process before, and the broker has not confirmed that
-	next     int32 // sequence of the next record
+	next     int32 // sequence of the next record that is encoded
 	offset   int64 // of the last record known to be in the partition; -1: none is
 
 	spool, through uint64 // records of spool up to this number are settled
 
 	enc     encoder
-	limit   int   // bytes of a batch before compression
-	todo    []int // indexes of records to be sent
-	pending *sent // sent and not answered, or about to be
-	spare   *sent
+	limit   int     // bytes of a batch before compression
+	todo    []int   // indexes of records to be sent
+	queue   []*sent // sent and not acknowledged, or about to be sent
+	careful bool    // one by one, until the queue is empty
+	spare   []*sent
 }
 
 // A sent is a batch as it stands in requests. It does not change until it is answered.
 type sent struct {
 	frame     []byte
+	plain     int   // bytes before compression
+	first     int32 // sequence of the first record
 	spool     uint64
 	numbers   []uint64 // Seq of the records
 	index     []int    // of the records within the batch of this call, or -1
+	ahead     bool     // it was sent before the one in front of it was answered
 	abandoned bool     // the client may still be reading the frame
+
+	underway chan struct{} // closed when the request has ended; nil: it is not sent
+	answer   *kmsg.ProduceResponseTopicPartition
+	err      error
 }
 
 func newLane(d *Destination, topic string, partition int32) *lane {
@@ -71,27 +84,102 @@ func (p *sent) match(r *nib.Record) int {
 	return n
 }
 
-// drain sends all that there is, batch by batch, and returns why it does not go on.
-func (l *lane) drain(ctx context.Context, batch []nib.Record) error {
-	for l.pending != nil || len(l.todo) > 0 {
-		if l.pending == nil && !l.known {
-			p, err := l.d.newProducer(ctx, nil, nobody)
-			if err != nil {
-				return err
-			}
-			l.producer, l.known, l.next = p, true, 0
+// pending finds the batch in the queue that has a record, and its place there.
+func (l *lane) pending(r *nib.Record) (p *sent, at int) {
+	for _, p := range l.queue {
+		if at := p.match(r); at >= 0 {
+			return p, at
 		}
-		if l.pending == nil {
-			if err := l.encode(ctx, batch); err != nil {
-				return err
-			}
-			continue
+	}
+	return nil, -1
+}
+
+// drain sends all that there is, at most so many batches at a time, and returns why
+// it does not go on. No request is under way then.
+func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce int) error {
+	for {
+		err := l.launch(ctx, batch, atOnce)
+		if len(l.queue) == 0 {
+			return err // nil: nothing is left
 		}
-		if err := l.send(ctx, batch); err != nil {
+		if err == nil {
+			p := l.queue[0]
+			<-p.underway
+			p.underway = nil
+			if p.err != nil || p.answer.ErrorCode != 0 || l.adopted {
+				l.await()
+				l.careful = true
+			}
+			err = l.receive(ctx, p, batch)
+		}
+		if err != nil {
+			l.await()
 			return err
 		}
 	}
+}
+
+// await waits until no request is under way.
+func (l *lane) await() {
+	for _, p := range l.queue {
+		if p.underway != nil {
+			<-p.underway
+			p.underway = nil
+		}
+	}
+}
+
+// launch sends what may be sent now: one batch, or more of them if that is known to be in order. Each
+// is written before the next one.
+func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error {
+	if len(l.queue) == 0 {
+		l.careful = false
+	}
+	if l.careful || l.adopted {
+		atOnce = 1
+	}
+	for n := 0; n < atOnce; n++ {
+		for n == len(l.queue) {
+			if len(l.todo) == 0 {
+				return nil
+			}
+			if n == 0 && !l.known {
+				p, err := l.d.newProducer(ctx, nil, nobody)
+				if err != nil {
+					return err
+				}
+				l.producer, l.known, l.next = p, true, 0
+			}
+			if err := l.encode(ctx, batch); err != nil {
+				return err
+			}
+		}
+		if p := l.queue[n]; p.underway == nil {
+			p.ahead = n > 0
+			l.start(ctx, p, atOnce > 1)
+		}
+	}
 	return nil
+}
+
+// start sends a batch, and returns when it is written, if others are to follow.
+func (l *lane) start(ctx context.Context, p *sent, others bool) {
+	done := make(chan struct{})
+	p.underway = done
+	select {
+	case <-l.d.wrote: // of one before
+	default:
+	}
+	go func() {
+		defer close(done)
+		p.answer, p.err = l.produce(ctx, p)
+	}()
+	if others {
+		select {
+		case <-l.d.wrote:
+		case <-done:
+		}
+	}
 }
 
 // encode makes the next batch of what is to be sent.
@@ -120,30 +208,29 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 	return nil
 }
 
-// take makes what the encoder has the pending batch.
+// take makes what the encoder has the last batch of the queue.
 func (l *lane) take(batch []nib.Record, index []int) {
-	p := l.spare
-	l.spare = nil
-	if p == nil {
-		p = new(sent)
+	p := new(sent)
+	if n := len(l.spare); n > 0 {
+		p, l.spare = l.spare[n-1], l.spare[:n-1]
 	}
-	p.spool, p.abandoned = batch[index[0]].Spool, false
+	p.spool, p.plain, p.first = batch[index[0]].Spool, l.enc.size(), l.next
 	p.numbers, p.index = p.numbers[:0], append(p.index[:0], index...)
 	for _, i := range index {
 		p.numbers = append(p.numbers, batch[i].Seq)
 	}
 	p.frame = l.enc.frame(p.frame[:0], l.producer, l.next)
-	l.pending = p
+	l.next = advance(l.next, len(index))
+	l.queue = append(l.queue, p)
 }
 
-// send sends the pending batch once, and does what the answer asks for. An error means that
-// it is to be sent again after a while.
-func (l *lane) send(ctx context.Context, batch []nib.Record) error {
-	p := l.pending
-	answer, err := l.produce(ctx, p)
-	if err != nil {
+// receive does what the answer to the first batch in the queue asks for. If it is not an
+// acknowledgement, no other one is under way. An error means that the batch is to be sent again after a while.
+func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
+	answer := p.answer
+	if p.err != nil {
 		p.abandoned = true
-		return err
+		return p.err
 	}
 	failure := brokerError("produce to", l.topic, answer.ErrorCode, answer.ErrorMessage)
 	switch classify(answer.ErrorCode) {
@@ -157,7 +244,7 @@ func (l *lane) send(ctx context.Context, batch []nib.Record) error {
 		return nil
 	case tooLarge:
 		if len(p.index) > 1 {
-			l.limit = l.enc.size() / 2
+			l.limit = p.plain / 2
 			l.unsend()
 			return nil
 		}
@@ -165,6 +252,9 @@ func (l *lane) send(ctx context.Context, batch []nib.Record) error {
 	case invalid:
 		return l.refuseSome(ctx, batch, answer, failure)
 	case unsure:
+		if p.ahead {
+			return nil // the one in front of it was not taken then
+		}
 		l.unsend()
 		if l.d.c.TransactionalID != "" || len(l.todo) == 0 {
 			return failure
@@ -203,10 +293,9 @@ func (l *lane) produce(ctx context.Context, p *sent) (*kmsg.ProduceResponseTopic
 	return nil, brokerError("produce to", l.topic, kerr.UnknownServerError.Code, nil)
 }
 
-// acknowledge settles the pending batch.
+// acknowledge settles the first batch of the queue.
 func (l *lane) acknowledge(p *sent, base int64) {
 	n := len(p.numbers)
-	l.next = advance(l.next, n)
 	if base >= 0 {
 		l.offset = base + int64(n) - 1
 	}
@@ -224,46 +313,52 @@ func (l *lane) acknowledge(p *sent, base int64) {
 	})
 	l.adopted = false
 	l.limit = min(l.limit+l.d.c.MaxBatch/64, l.d.c.MaxBatch) // records are not all alike
-	l.release()
+	l.queue = slices.Delete(l.queue, 0, 1)
+	l.release(p)
 }
 
-// release gives up the pending batch. Its memory is used again unless the client may be reading it.
-func (l *lane) release() {
-	p := l.pending
-	l.pending = nil
-	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch {
-		l.spare = p
+// release gives up a batch. Its memory is used again unless the client may be reading it.
+func (l *lane) release(p *sent) {
+	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
+		l.spare = append(l.spare, p)
 	}
 }
 
-// unsend takes the pending batch back: the broker has refused it, so its sequence numbers are free.
+// unsend takes all batches back: the broker has refused the first one, and so the others as well, and
+// their sequence numbers are free.
 func (l *lane) unsend() {
-	index := slices.DeleteFunc(slices.Clone(l.pending.index), func(i int) bool { return i < 0 })
-	for _, i := range index {
-		l.d.states[i].sent = false
+	var index []int
+	l.next = l.queue[0].first
+	for _, p := range l.queue {
+		for _, i := range p.index {
+			if i >= 0 {
+				l.d.states[i].sent = false
+				index = append(index, i)
+			}
+		}
+		l.release(p)
 	}
 	l.todo = append(index, l.todo...)
-	l.release()
+	l.queue = l.queue[:0]
 }
 
-// refuseAll settles the pending batch, of one record, as refused.
+// refuseAll settles the first batch of the queue, of one record, as refused.
 func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
-	i := l.pending.index[0]
-	if i < 0 { // it will be delivered, and refused, again
-		l.release()
-		return nil
+	p := l.queue[0]
+	if i := p.index[0]; i >= 0 { // else it will be delivered, and refused, again
+		if err := l.d.refuse(ctx, batch, i, why); err != nil {
+			return err
+		}
+		p.index[0] = -1
 	}
-	if err := l.d.refuse(ctx, batch, i, why); err != nil {
-		return err
-	}
-	l.release()
+	l.unsend()
 	return nil
 }
 
-// refuseSome finds out which records of the pending batch are refused. The broker
+// refuseSome finds out which records of the first batch are refused. The broker
 // names them; if it does not, the batch is halved until there is one.
 func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
-	p := l.pending
+	p := l.queue[0]
 	if len(p.index) == 1 {
 		return l.refuseAll(ctx, batch, why)
 	}
@@ -280,7 +375,7 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 		p.index[n], named = -1, true
 	}
 	if !named {
-		l.limit = l.enc.size() / 2
+		l.limit = p.plain / 2
 	}
 	l.unsend()
 	return nil

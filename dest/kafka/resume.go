@@ -52,6 +52,10 @@ func (d *Destination) Mark() []byte {
 	if l == nil {
 		return nil
 	}
+	next := l.next
+	if len(l.queue) > 0 {
+		next = l.queue[0].first
+	}
 	be := binary.BigEndian
 	b := append(make([]byte, 0, markSize), markVersion)
 	b = be.AppendUint32(b, topicSum(d.topic))
@@ -59,7 +63,7 @@ func (d *Destination) Mark() []byte {
 	b = be.AppendUint64(b, uint64(l.offset))
 	b = be.AppendUint64(b, uint64(l.producer.id))
 	b = be.AppendUint16(b, uint16(l.producer.epoch))
-	return be.AppendUint32(b, uint32(l.next))
+	return be.AppendUint32(b, uint32(next))
 }
 
 // readMark reads what Mark has made, for this topic.

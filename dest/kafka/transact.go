@@ -35,7 +35,7 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	spool := l.spool
 	err := d.join(ctx, l)
 	if err == nil {
-		err = l.drain(ctx, batch)
+		err = l.drain(ctx, batch, depth)
 	}
 	if err == nil {
 		d.doubt = true
@@ -49,7 +49,7 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	for _, i := range index {
 		d.states[i] = state{}
 	}
-	l.pending, l.spare = nil, nil
+	l.queue, l.spare = nil, nil
 	return err
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// mallocs returns how many allocations f makes, the least of some runs.
+func mallocs(f func()) uint64 {
+	least := ^uint64(0)
+	for range 10 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+	}
+	return least
+}
+
+// Making a batch allocates nothing per record, whatever the compression.
+func TestEncodeAllocatesNothingPerRecord(t *testing.T) {
+	batch := records(7, 1, 1000)
+	for _, c := range []Compression{LZ4, NoCompression, Snappy, Zstd} {
+		compress, err := compressor(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := encoder{compressor: compress}
+		var frame []byte
+		got := mallocs(func() {
+			e.reset()
+			for i := range batch {
+				e.add(&batch[i], nil, "")
+			}
+			frame = e.frame(frame[:0], producer{1, 2}, 3)
+		})
+		if got > 20 {
+			t.Errorf("compression %d: %d allocations for a batch of %d", c, got, len(batch))
+		}
+	}
+}
+
+// All of delivering, with the broker in the same process, makes fewer allocations than
+// there are records by far.
+func TestDeliverAllocations(t *testing.T) {
+	c := start(t, 1)
+	d := dial(t, c, Config{})
+	const size = 1000
+	next := uint64(1)
+	batches := make([][]nib.Record, 12)
+	for i := range batches {
+		batches[i] = records(7, next, next+size-1)
+		next += size
+	}
+	i := 0
+	got := mallocs(func() {
+		deliver(t, d, batches[i])
+		i++
+	})
+	t.Logf("%d allocations for %d records, the broker's included", got, size)
+	if got > size/4 {
+		t.Errorf("got %d allocations for %d records", got, size)
+	}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+)
+
+// certificate makes one for 127.0.0.1 and example.com, and the pool that has it.
+func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return &tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS12}, pool
+}
+
+func TestTLSAndSASL(t *testing.T) {
+	server, pool := certificate(t)
+	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),
+		kfake.Superuser(Plain, "plain", "secret"), kfake.Superuser(ScramSHA256, "scram256", "secret"), kfake.Superuser(ScramSHA512, "scram512", "secret"))
+	client := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	n := uint64(0)
+	for user, mechanism := range map[string]string{"plain": Plain, "scram256": ScramSHA256, "scram512": ScramSHA512} {
+		d := dial(t, c, Config{TLS: client, SASL: &SASL{mechanism, user, "secret"}})
+		deliver(t, d, records(7, n+1, n+10))
+		n += 10
+		if got := d.Stats().Records; got != 10 {
+			t.Errorf("%s: got %d records", mechanism, got)
+		}
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.DialTLSConfig(client), kgo.ConsumeTopics(logs),
+		kgo.SASL(plain.Auth{User: "plain", Pass: "secret"}.AsMechanism()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	for n > 0 {
+		n -= uint64(min(n, uint64(cl.PollFetches(t.Context()).NumRecords())))
+	}
+}
+
+// What is wrong with the connection is told, and nothing is rejected because of it.
+func TestRefusedConnections(t *testing.T) {
+	server, pool := certificate(t)
+	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(Plain, "user", "secret"))
+	trusted := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	wrongName := trusted.Clone()
+	wrongName.ServerName = "kafka.example.org"
+	user := &SASL{Plain, "user", "secret"}
+	for _, c := range []struct {
+		name string
+		conf Config
+		want string
+	}{
+		{"unknown authority", Config{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, SASL: user}, "certificate"},
+		{"wrong name", Config{TLS: wrongName, SASL: user}, "kafka.example.org"},
+		// kfake closes the connection without a word, brokers say why
+		{"wrong password", Config{TLS: trusted, SASL: &SASL{Plain, "user", "wrong"}}, ""},
+		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{ScramSHA512, "user", "secret"}}, ""},
+		{"no TLS", Config{SASL: user}, ""},
+	} {
+		c.conf.Timeout = time.Second
+		var told []string
+		c.conf.OnError = func(err error) { told = append(told, err.Error()) }
+		d := dial(t, secure, c.conf)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		res, err := d.Deliver(ctx, records(7, 1, 10))
+		cancel()
+		if res.Accepted != 0 || len(res.Rejected) > 0 || err == nil || !strings.Contains(err.Error()+strings.Join(told, ""), c.want) {
+			t.Errorf("%s: got %+v, %v, told %q; want an error with %q", c.name, res, err, told, c.want)
+		}
+	}
+}
