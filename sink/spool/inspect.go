@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ type Owner int
 
 // What is known of an owner.
 const (
-	OwnerUnknown Owner = iota // the file system has no locks, or the caller has no right to look
+	OwnerUnknown Owner = iota // locks do not hold on the file system, or the caller has no right to look
 	NoOwner
 	OwnerAlive
 )
@@ -117,18 +118,22 @@ func owner(d *dir) Owner {
 	if errors.Is(err, fs.ErrNotExist) {
 		return NoOwner
 	}
+	windows := runtime.GOOS == "windows" // its owner shares the file with nobody, instead of a lock
 	if err != nil {
+		if windows && !errors.Is(err, fs.ErrPermission) {
+			return OwnerAlive
+		}
 		return OwnerUnknown
 	}
 	defer f.Close() // gives the lock back
 	err = f.Lock(vfs.Shared)
 	switch {
-	case err == nil:
-		return NoOwner
 	case errors.Is(err, vfs.ErrLocked):
 		return OwnerAlive
+	case err != nil && !windows, volumeOf(d.path).remote:
+		return OwnerUnknown // another machine may have it
 	}
-	return OwnerUnknown
+	return NoOwner
 }
 
 // list reads the headers. moved says that a segment has gone between the list of
