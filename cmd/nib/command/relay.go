@@ -52,6 +52,7 @@ damaged, 3 lines are still pending.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&to, "to", nil, "`target` to deliver to, or NAME=TARGET with the name of the destination in the spools (default: the only one there is); may be given several times")
+	f.BoolVar(&c.Adopt, "adopt", false, "take spools on network volumes, too, where locks do not tell that their processes have ended: you know it")
 	f.BoolVar(&c.Once, "once", false, "end when what is there is delivered")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must be nobody's before it is taken")
 	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing")

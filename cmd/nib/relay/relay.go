@@ -21,6 +21,7 @@ import (
 type Config struct {
 	Root     string        // directory of a spool, or of several
 	Targets  []Target      // where all of it goes
+	Adopt    bool          // take spools of which nobody can tell whether they are in use, too
 	Once     bool          // end when what is there was delivered, or cannot be
 	Grace    time.Duration // how long a spool must be nobody's before it is taken, unless Once
 	Patience time.Duration // how long the destinations may accept nothing before a spool is given back
@@ -103,10 +104,10 @@ func (r *relay) look(ctx context.Context, dir string) {
 		k = &known{}
 		r.known[dir] = k
 	}
-	if o := spool.OwnerOf(dir); o != spool.NoOwner {
+	if o := spool.OwnerOf(dir); o == spool.OwnerAlive || o == spool.OwnerUnknown && !r.Adopt {
 		k.free = time.Time{}
 		if o == spool.OwnerUnknown {
-			r.sayOnce(k, dir, "left alone: nobody can tell whether it is in use here")
+			r.sayOnce(k, dir, "left alone: locks do not hold here, so nobody can tell whether it is in use; if its process has ended, say so with --adopt")
 		}
 		return
 	}

@@ -58,6 +58,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	s, err := spool.Open(v.Dir, all[0].To, spool.Config{
 		Name: all[0].Name, Also: all[1:],
 		SegmentSize: ownSegment, Size: 2 * ownSegment, Drain: drain, Sync: spool.SyncNever,
+		MinFree: 1, Adopt: r.Adopt,
 		OnError: func(err error) { r.Tell(v.Dir, "%v", err) },
 	})
 	if err != nil {
