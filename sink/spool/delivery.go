@@ -123,8 +123,9 @@ func (d *delivery) deliver() {
 		n, again, err := d.hand(rest[:whole])
 		rest = rest[n:]
 		switch {
-		case err == nil && (n == whole || again):
+		case err == nil && n == whole:
 			d.pause = 0
+		case err == nil && again: // nothing was tried that could have failed
 		default:
 			d.failed(n, err)
 		}

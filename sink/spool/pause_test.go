@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestPausesGrowBetweenSyncs has a destination that fails each time after it has asked
+// for its mark to be synced: the pauses between attempts get longer nevertheless.
+func TestPausesGrowBetweenSyncs(t *testing.T) {
+	c := &clerk{}
+	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: vfs.NewMem(nil), tick: time.Microsecond})
+	var pause time.Duration
+	calls := 0
+	c.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		pause = max(pause, s.deliveries[0].pause)
+		switch calls++; {
+		case calls > 12:
+			return nib.Result{Accepted: 1}, nil, false
+		case calls%2 == 1:
+			c.syncs = 1
+			return nib.Result{}, nil, true
+		}
+		return nib.Result{}, errDown, true
+	})
+	must(t, s.WriteRecord(record(0, 0, 60)), s.Flush(context.Background()))
+	if want := 32 * time.Microsecond; pause != want {
+		t.Errorf("got a pause of %v after six failures, want %v", pause, want)
+	}
+	if got := s.deliveries[0].failures; got != 6 {
+		t.Errorf("got %d failures, want 6", got)
+	}
+}
