@@ -36,8 +36,11 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	child := logUntilKilled
-	if os.Getenv(childBoot) != "" {
+	switch {
+	case os.Getenv(childBoot) != "":
 		child = logUntilCut
+	case os.Getenv(childPause) != "":
+		child = logUnderGC
 	}
 	if err := child(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
