@@ -2,7 +2,8 @@
 
 // Package spool keeps lines in memory-mapped files until a destination has taken
 // them. A line whose call has returned survives the death of the process, by
-// SIGKILL too, and is delivered by the next one.
+// SIGKILL too, and is delivered by the next one. Some milliseconds later it survives a
+// loss of power.
 //
 //	out, err := file.Open("/var/log/app/app.log", file.Config{})
 //	if err != nil {
@@ -44,7 +45,7 @@
 // That holds for the death of the process, which leaves the pages to the system.
 // After a loss of power any page may be old. Then the checksum decides, seeded
 // differently in each segment: what is not exactly what was committed there is
-// counted as damaged. Such a crash may take lines whose calls had returned.
+// taken from the copy, which has what was synced, and counted as damaged if it is not there.
 //
 // # Segments
 //
@@ -57,6 +58,43 @@
 // in the midst of it costs nothing.
 //
 // docs/spool-format.md describes the files.
+//
+// # Copies
+//
+// The system writes pages of a mapping to the disk when it sees fit. To make it do so at once,
+// with msync(2), would make each store to such a page wait meanwhile, and the calls
+// with it. So a goroutine, the copier, reads what is committed, up to the first claim that is
+// not, which no writer touches any more; writes it to the same place of a second file; and syncs
+// that file, for all lines of the last milliseconds at once. Then it publishes how far that is:
+// [Sink.Synced], [Sink.Sync]. Lines that their destination has settled by then are not
+// copied. A call with an error waits for that if [SyncErrors] says so.
+//
+// A sync that fails is not tried again, since the system takes the pages for written then. What the file
+// had is written once more, from memory, to another one that replaces it when it is on the
+// disk. Meanwhile lines are taken as before, and are as safe as without copies.
+//
+// # Where files are not mapped
+//
+// Outside of Linux, on file systems that several machines share, and by [Config.Access], the same
+// code makes the same bytes in memory, and writes them to the file before the call
+// returns:
+//
+//	        copy              write(2), store
+//	marked ──────► ready ─────────────────────► committed
+//	               word = -length, checksum     word = length, checksum
+//
+// One of the calls that wait for that writes what is ready for all of them. None waits for a
+// call that is not ready: if one is in the way, each writes its own record. A reader sees records
+// only when they are in the file, so a write that fails leaves nothing that might be delivered
+// twice: its line gets a place in the next segment.
+//
+// # Files that go wrong
+//
+// An access to a mapping whose file was cut off, or cannot be read, is a signal that ends
+// a Go program. Each access is guarded (debug.SetPanicOnFault), and costs the segment:
+// it is sealed, the claim is void, and the line gets another number in the next segment, or is dropped if
+// there is none. What was committed in the pages that are gone is counted as damaged. Such
+// a segment stays mapped until the process ends, if anything of it could not be read.
 //
 // # Accounts
 //
@@ -73,10 +111,18 @@
 //
 // # Limits
 //
-// A directory needs Linux; elsewhere Open returns errors.ErrUnsupported unless
-// it is "". Lines survive a loss of power only as far as the system has written the
-// pages by itself. A process that dies after its destination has accepted a batch, and before
+// What a loss of power may take are the lines of the last 10 ms or so ([Config.SyncDelay],
+// and how long the disk takes), those of a spool in /dev/shm or another
+// file system in memory, which goes with the container as well, and those under
+// the watermark if the disk says that it has what it has not. The copies take as much of
+// the disk as the segments, as long as lines are not delivered. Counts of dropped lines
+// that were not announced yet do not survive a loss of power.
+//
+// A disk that is slower than the lines come makes calls wait or drop lines, as OnFull says, when no
+// segment is ready; before that it makes no call wait where files are mapped. Where they
+// are written, each call is a system call.
+//
+// A process that dies after its destination has accepted a batch, and before
 // the cursor was written, delivers that batch again, at most one, unless the destination is
-// a [Resumer], as that of sink/file. Truncating a
-// segment in use from outside kills the process by SIGBUS.
+// a [Resumer], as that of sink/file.
 package spool
