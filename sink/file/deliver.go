@@ -33,6 +33,9 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 	}
 	s.failing.retry = 0 // what is asked for is tried
 	s.flushBuffer(nil)
+	if err := s.syncName(); err != nil { // before lines are written that would be written again
+		return nib.Result{}, err
+	}
 	s.durable, s.undurable = true, nil
 	defer func() { s.durable, s.delivering.held = false, false }()
 

@@ -190,6 +190,11 @@ func (s *Sink) sync() error {
 		}
 		s.delivering.tainted = false
 	}
+	return s.syncName()
+}
+
+// syncName brings the name of the file to the disk.
+func (s *Sink) syncName() error {
 	if s.unnamed {
 		if err := s.fs.SyncDir(s.dir); err != nil {
 			return s.fail("sync the directory of", err)
