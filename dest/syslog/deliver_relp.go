@@ -108,24 +108,26 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *nib.Result) bool {
 func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 	s := d.session
 	ready, answers := s.expect(want)
-	for !ready {
+	for quiet := 0; !ready; {
 		if err := l.err(); err != nil {
 			return err
 		}
 		if l.hurry != nil {
 			l.hurry() // what was just written has made the system wait for more
 		}
-		d.timer.Reset(l.timeout - 2*l.tick)
-		silent := false
+		d.timer.Reset(2 * l.tick)
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-d.timer.C:
-			silent = true
+			quiet++
 		}
 		before := answers
-		if ready, answers = s.expect(want); silent && !ready && answers == before {
+		if ready, answers = s.expect(want); answers != before {
+			quiet = 0
+		}
+		if quiet == ticks/2-1 { // and up to one more before the first
 			return ErrSilent
 		}
 	}
