@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binary_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+)
+
+const source = `package main
+
+import "os"
+
+type object struct{ a [4]int }
+
+var kept *object
+var box any
+
+func inner(n int) { kept = &object{[4]int{n}} } // line 10
+
+//go:noinline
+func outer(n int) {
+	inner(n) // line 14
+}
+
+//go:noinline
+func branch(n int) {
+	if n > 5 {
+		kept = &object{} // line 20
+	}
+}
+
+//go:noinline
+func panics(n int) {
+	if n > 500 {
+		panic(&object{}) // line 27
+	}
+}
+
+//go:noinline
+func loop(f func(int)) {
+	for i := range 3 {
+		f(i) // line 34
+	}
+}
+
+//go:noinline
+func generic[T any](v T) { box = v } // line 39
+
+func main() {
+	n := len(os.Args)
+	outer(n)
+	branch(n)
+	panics(n)
+	loop(func(i int) { box = [2]int{i, n} }) // line 46
+	generic(n)
+	generic("x")
+}
+`
+
+// build compiles the source for an architecture.
+func build(t *testing.T, goarch string, flags ...string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "main.go"), source)
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
+	exe := filepath.Join(dir, "m")
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, ".")...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+goarch, "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// heap returns the calls of a function that take memory.
+func heap(t *testing.T, p *binary.Program, name string) (*binary.Func, []*binary.Call) {
+	t.Helper()
+	fs := p.Lookup(name)
+	if len(fs) == 0 {
+		t.Fatalf("%s is not in the executable", name)
+	}
+	var out []*binary.Call
+	for i := range fs[0].Calls {
+		c := &fs[0].Calls[i]
+		if strings.HasPrefix(c.Target, "runtime.newobject") || strings.HasPrefix(c.Target, "runtime.mallocgc") || strings.HasPrefix(c.Target, "runtime.convT") {
+			out = append(out, c)
+		}
+	}
+	return fs[0], out
+}
+
+func TestProgram(t *testing.T) {
+	for _, goarch := range []string{"amd64", "arm64", "386"} {
+		t.Run(goarch, func(t *testing.T) {
+			p, err := binary.Open(build(t, goarch))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, calls := heap(t, p, "main.outer")
+			if len(calls) != 1 {
+				t.Fatalf("outer: got %d calls, want 1", len(calls))
+			}
+			var stack []string
+			for _, fr := range calls[0].Stack {
+				stack = append(stack, fr.Func+":"+string(rune('0'+fr.Line/10))+string(rune('0'+fr.Line%10)))
+			}
+			if got, want := strings.Join(stack, " "), "main.inner:10 main.outer:14"; got != want {
+				t.Errorf("outer: got stack %q, want %q", got, want)
+			}
+			if !f.Always(calls[0]) || calls[0].Doomed {
+				t.Errorf("outer: got always %v, doomed %v, want true, false", f.Always(calls[0]), calls[0].Doomed)
+			}
+			if f, calls = heap(t, p, "main.branch"); len(calls) != 1 || f.Always(calls[0]) || calls[0].Doomed {
+				t.Errorf("branch: got %d calls, want one that is neither always made nor doomed", len(calls))
+			}
+			if f, calls = heap(t, p, "main.panics"); len(calls) != 1 || f.Always(calls[0]) || !calls[0].Doomed {
+				t.Errorf("panics: got %d calls, want one that is doomed", len(calls))
+			}
+			if got := len(p.Lookup("main.generic[...]")); got != 2 {
+				t.Errorf("generic: got %d instances, want 2", got)
+			}
+		})
+	}
+}
+
+func TestDynamicCallAndLiteral(t *testing.T) {
+	exe := build(t, "amd64")
+	p, err := binary.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamic := 0
+	for _, c := range p.Lookup("main.loop")[0].Calls {
+		if c.Target == "" && c.Stack[0].Line == 34 {
+			dynamic++
+		}
+	}
+	if dynamic != 1 {
+		t.Errorf("loop: got %d dynamic calls on line 34, want 1", dynamic)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(exe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Literals(filepath.Join(dir, "main.go"), 46); len(got) != 1 || got[0].Name != "main.main.func1" {
+		t.Errorf("got literals %v on line 46, want main.main.func1", got)
+	}
+}
+
+func TestOpenRefusesWhatItCannotRead(t *testing.T) {
+	if _, err := binary.Open(build(t, "amd64", "-ldflags=-s")); err == nil {
+		t.Error("stripped: got no error")
+	}
+	name := filepath.Join(t.TempDir(), "text")
+	write(t, name, "no executable")
+	if _, err := binary.Open(name); err == nil {
+		t.Error("text file: got no error")
+	}
+	if _, err := binary.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent file: got %v", err)
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"main.G[go.shape.int]":            "main.G[...]",
+		"main.(*T[go.shape.[]uint8_0]).M": "main.(*T[...]).M",
+		"gopkg.in/yaml%2ev3.Marshal":      "gopkg.in/yaml.v3.Marshal",
+		"runtime.morestack.abi0":          "runtime.morestack",
+		"example.com/a.F":                 "example.com/a.F",
+	} {
+		if got := binary.Normalise(symbol); got != want {
+			t.Errorf("%s: got %s, want %s", symbol, got, want)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package roots_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/roots"
+)
+
+func find(t *testing.T, text string, names ...string) (*roots.Set, string, error) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := load.Typed(context.Background(), dir, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := roots.Find(src, names, true)
+	return set, filepath.Join(dir, "m.go"), err
+}
+
+func TestFind(t *testing.T) {
+	set, file, err := find(t, `package m
+
+import ("context"; "log/slog")
+
+type T[K comparable] struct{}
+
+//alloc:none
+func (t *T[K]) M() {}
+
+//alloc:max=2
+func F[X any](x X) {}
+
+//alloc:cold
+func C() {}
+
+type handler struct{ slog.Handler }
+
+func (h handler) Info(s string) {}
+
+func L(l *slog.Logger, h handler) {
+	l.Info("a")
+	l.Info("a")
+	h.Info("no log call")
+	go func() { l.LogAttrs(context.Background(), 0,
+		"b") }()
+	println("x") //alloc:ok because
+}
+`, "example.com/m.L")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range set.Roots {
+		got = append(got, fmt.Sprintf("%s|%s|%d|%d-%d", r.ID, r.Kind, r.Max, r.Line, r.End))
+	}
+	want := []string{
+		"example.com/m.(*T[...]).M|annotated|0|8-8",
+		"example.com/m.F[...]|annotated|2|11-11",
+		"example.com/m.L|named|-1|20-27",
+		`example.com/m.L › l.Info("a")|log call|-1|21-21`,
+		`example.com/m.L › l.Info("a") #2|log call|-1|22-22`,
+		`example.com/m.L › l.LogAttrs(context.Background(), 0, "b")|log call|-1|24-25`,
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+	if got := set.Waivers[roots.Place{File: file, Line: 26}]; got != "because" {
+		t.Errorf("waiver: got %q", got)
+	}
+	if !set.Cold["example.com/m.C"] {
+		t.Error("C is not cold")
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"//alloc:max=x\nfunc F() {}":        "want a number",
+		"//alloc:nothing\nfunc F() {}":      "no such directive",
+		"func F() {\n\tF() //alloc:ok\n}\n": "needs a reason",
+	} {
+		if _, _, err := find(t, "package m\n\n"+text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	if _, _, err := find(t, "package m\n", "example.com/m.None"); err == nil {
+		t.Error("a root that is not there: got no error")
+	}
+}
