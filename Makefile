@@ -1,12 +1,15 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
-NESTED   := $(filter-out .,$(MODULES))
+# Those whose tests need nothing but Go: e2e has servers and disks of its own.
+TESTED   := $(filter-out e2e,$(MODULES))
 GO       ?= go
 FUZZTIME ?= 10s
 # The releases that the promises are checked on: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
 NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
 TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
+# Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
+E2E_TABLE ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
@@ -20,13 +23,13 @@ demo: ## a real HTTP service, its access log, and proof that nothing is lost
 	@cd cmd/nib && $(GO) run . demo $(DEMO)
 
 test: arch ## all tests of all modules
-	$(call each,$(MODULES),$(GO) test ./...)
+	$(call each,$(TESTED),$(GO) test ./...)
 
 arch: ## the architecture's rules and budgets, never from the cache
 	$(GO) test -count=1 ./internal/arch/
 
 race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib niblogrus),$(GO) test -race -short ./...)
+	$(call each,. $(wildcard examples cmd/nib niblogrus dest/kafka),$(GO) test -race -short ./...)
 	$(GO) test -short -tags invariants ./...
 	$(GO) test -tags nibfast ./...
 	$(GO) test -race -short -tags nibfast ./...
@@ -36,7 +39,7 @@ alloc: ## exact allocation counts on every supported Go release
 		(cd $$m && GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run '(?i)alloc|Gauntlet8' ./...); done; done; done
 
 fuzz: ## every fuzz target, FUZZTIME each
-	@set -e; for m in . niblogrus; do cd $(CURDIR)/$$m; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
+	@set -e; for m in . niblogrus dest/kafka; do cd $(CURDIR)/$$m; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
 		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$p; done; done; done
 
 lint: ## formatting, vet and staticcheck, with the newest release
@@ -63,6 +66,7 @@ bench: ## measure beside the peers in both builds, then make the tables (BENCH=-
 table: ## tables and picture in README and docs from the stored results
 	cd bench && $(GO) run ./cmd/table
 
-e2e: ## killed processes, stopped readers, power cuts, rotation races (NIB_E2E=full for the long counts)
-	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/
+e2e: ## real servers and disks: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
+	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
 	cd bench && NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -v -run 'Rotat' ./files/
+	cd e2e && NIB_E2E=$${NIB_E2E:-short} NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...
