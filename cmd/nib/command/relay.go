@@ -110,7 +110,7 @@ func relayTarget(text string) (relay.Target, error) {
 	if err != nil {
 		return relay.Target{}, err
 	}
-	return relay.Target{Name: name, Open: func() (relay.Destination, error) { return t.Open() }}, nil
+	return relay.Target{Name: name, Text: rest, Open: func() (relay.Destination, error) { return t.Open() }}, nil
 }
 
 func writeCounts(w io.Writer, n relay.Counts) {

@@ -46,6 +46,7 @@ type Counts struct {
 // A Target is a destination. Open makes it for one spool, and the relay closes it.
 type Target struct {
 	Name string // that it has in spools; "", for a single Target: the only one that a spool knows
+	Text string // for people
 	Open func() (Destination, error)
 }
 
@@ -134,8 +135,8 @@ func (r *relay) look(ctx context.Context, dir string) {
 		k.done = listing(dir)
 		return
 	}
-	for _, name := range names {
-		r.Tell(dir, "taken, %s records are pending for %s", term.Count(v.Pending(name)), name)
+	for i, name := range names {
+		r.Tell(dir, "taken, %s records that %s has not settled go to %s", term.Count(v.Pending(name)), name, r.Targets[i].Text)
 	}
 	err = r.take(ctx, v, names)
 	switch {

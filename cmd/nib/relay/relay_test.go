@@ -75,7 +75,7 @@ func (t *teller) said() string {
 func config(root string, p *place, t *teller) Config {
 	return Config{
 		Root: root, Once: true, Patience: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Tell: t.tell,
-		Targets: []Target{{Open: p.opened}},
+		Targets: []Target{{Text: "far", Open: p.opened}},
 	}
 }
 
@@ -195,7 +195,7 @@ func TestPatienceEnds(t *testing.T) {
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, text := range []string{"taken, 7 records", "deliver: away", "given back: the destination accepts nothing"} {
+	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver: away", "given back: the destination accepts nothing"} {
 		if !strings.Contains(told.said(), text) {
 			t.Errorf("%q is not in\n%s", text, told.said())
 		}
@@ -285,7 +285,7 @@ func TestOtherDestinationsKeepTheirRecords(t *testing.T) {
 func TestSeveralTargets(t *testing.T) {
 	file, kafka, told := &place{}, &place{}, newTeller("")
 	c := config(several(t, 5000), file, told)
-	c.Targets = []Target{{"file", file.opened}, {"kafka", kafka.opened}}
+	c.Targets = []Target{{"file", "a file", file.opened}, {"kafka", "a topic", kafka.opened}}
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 10000}); got != want || len(file.lines) != 5000 || len(kafka.lines) != 5000 {
 		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, len(file.lines), len(kafka.lines), want, told.said())
 	}

@@ -70,13 +70,13 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	if closeErr := s.Close(); err == nil && !errors.Is(closeErr, spool.ErrPending) { // for a holder
 		err = closeErr
 	}
-	for _, d := range r.own(s) {
+	for i, d := range r.own(s) {
 		rejected, damaged := dropped(d)
 		r.Delivered += d.Delivered
 		r.Rejected += rejected
 		r.Damaged += damaged
 		r.Unfinished += d.Unfinished
-		r.Tell(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), d.Name,
+		r.Tell(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), r.Targets[i].Text,
 			term.Count(rejected), term.Count(damaged), term.Count(d.Pending), time.Since(begin).Round(time.Millisecond))
 	}
 	return err
