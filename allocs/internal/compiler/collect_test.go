@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compiler
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+func module(t *testing.T, text string) (*toolchain.Toolchain, string, []*load.Package) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	tc, err := toolchain.Find(ctx, dir, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkgs, err := load.List(ctx, tc, dir, []string{"-export"}, []string{"."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tc, dir, pkgs
+}
+
+const inlined = `package m
+
+var kept any
+
+func inner(s string) { kept = s }
+
+func outer(s string) {
+	inner(s)
+}
+`
+
+func TestCollect(t *testing.T) {
+	tc, dir, pkgs := module(t, inlined)
+	c := &Collector{Toolchain: tc, Cache: t.TempDir(), Work: t.TempDir(), Dir: dir}
+	// Three times: the go command would not compile again for the second, and
+	// the third comes from the cache.
+	for range 2 {
+		c.Cache = t.TempDir()
+		check(t, c, dir, pkgs)
+	}
+	check(t, c, dir, pkgs)
+}
+
+func check(t *testing.T, c *Collector, dir string, pkgs []*load.Package) {
+	t.Helper()
+	all, err := c.Collect(context.Background(), pkgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "m.go")
+	got := NewIndex(all).At([]Position{{File: file, Line: 5}, {File: file, Line: 8}})
+	if len(got) == 0 || got[0].What != "s" && got[0].What != "m.s" || len(got[0].Stack) != 2 {
+		t.Fatalf("got %+v, want the escape of s in inner, inlined into outer", got)
+	}
+	if n := len(got[0].Reasons); n == 0 {
+		t.Error("got no reasons")
+	}
+}
+
+func TestSilenceIsAnError(t *testing.T) {
+	_, _, pkgs := module(t, inlined)
+	if _, err := read(t.TempDir(), pkgs[0]); !errors.Is(err, ErrSilent) {
+		t.Errorf("got %v, want %v", err, ErrSilent)
+	}
+	_, _, pkgs = module(t, "package m\n\nconst C = 1\n")
+	if _, err := read(t.TempDir(), pkgs[0]); err != nil {
+		t.Errorf("a package without functions: got %v, want no error", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	const header = `{"version":0,"package":"m","file":"/m/m.go"}` + "\n"
+	for _, c := range []struct {
+		name, text string
+		want       int
+		err        bool
+	}{
+		{"no record", header, 0, false},
+		{"moved", header + `{"range":{"start":{"line":3,"character":2}},"code":"escape","message":"moved to heap: x"}`, 1, false},
+		{"not an escape", header + `{"range":{"start":{"line":3,"character":2}},"code":"leak","message":"x"}`, 0, false},
+		{"another version", `{"version":1,"file":"/m/m.go"}`, 0, true},
+		{"no header", `{"code":"escape"}`, 0, true},
+		{"not JSON", header + "escapes", 0, true},
+	} {
+		got, err := parse([]byte(c.text))
+		if len(got) != c.want || (err != nil) != c.err {
+			t.Errorf("%s: got %d, %v, want %d, error %v", c.name, len(got), err, c.want, c.err)
+		}
+		if c.name == "moved" && (got[0].What != "x" || !got[0].Moved) {
+			t.Errorf("moved: got %+v", got[0])
+		}
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+)
+
+func TestDecide(t *testing.T) {
+	hot := []Seen{{Name: "B", PerOp: 1, Total: 100}}
+	warm := []Seen{{Name: "B", PerOp: 0, Total: 1}}
+	slow := []Seen{{Name: "B", PerOp: 0.02, Total: 9}}
+	for _, c := range []struct {
+		name     string
+		kind     heapcalls.Kind
+		e        Evidence
+		want     Verdict
+		conflict bool
+	}{
+		{"on every way", heapcalls.Object, Evidence{Code: true, Reach: Surely}, Always, false},
+		{"behind a branch", heapcalls.Object, Evidence{Code: true, Reach: Maybe}, Unknown, false},
+		{"behind an error", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error"}, Cold, false},
+		{"append", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth}, Grows, false},
+		{"append behind an error", heapcalls.Grow, Evidence{Code: true, Reach: Rarely, Rule: heapcalls.Growth}, Cold, false},
+		{"number in an interface", heapcalls.BoxSmall, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Sized}, Grows, false},
+		{"make with a stack buffer", heapcalls.Make, Evidence{Code: true, Reach: Maybe}, Grows, false},
+		{"make that escapes behind a branch", heapcalls.Make, Evidence{Code: true, Reach: Maybe, Escape: &compiler.Escape{}}, Unknown, false},
+		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, Always, false},
+		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, Always, false},
+		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, Always, true},
+		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, Cold, false},
+		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, Cold, true},
+		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, Grows, false},
+		{"append seen now and then", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: slow}, Grows, false},
+		{"append seen each time", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: hot}, Always, false},
+		{"sure, visited, never seen", heapcalls.Object, Evidence{Code: true, Reach: Surely, Visited: true}, Unknown, true},
+	} {
+		s := &Site{Kind: c.kind, Evidence: c.e}
+		s.decide()
+		if s.Verdict != c.want || (s.Conflict != "") != c.conflict {
+			t.Errorf("%s: got %s, conflict %q, want %s, conflict %v", c.name, s.Verdict, s.Conflict, c.want, c.conflict)
+		}
+		if s.Reason == "" && s.Verdict != Cold {
+			t.Errorf("%s: got no reason", c.name)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	inModule := func(file string) bool { return file[0] == 'm' }
+	own, lib := binary.Frame{Func: "m.F", File: "m.go", Line: 3}, binary.Frame{Func: "fmt.Sprint", File: "fmt.go", Line: 9}
+	k, at := place([]binary.Frame{own}, heapcalls.Box, inModule)
+	if want := (key{"m.go", 3, heapcalls.Box, ""}); k != want || at != 0 {
+		t.Errorf("own line: got %+v at %d", k, at)
+	}
+	k, at = place([]binary.Frame{lib, own}, heapcalls.Box, inModule)
+	if want := (key{"m.go", 3, heapcalls.Inside, "fmt.Sprint"}); k != want || at != 1 {
+		t.Errorf("in a library: got %+v at %d", k, at)
+	}
+	if _, at = place([]binary.Frame{lib}, heapcalls.Box, inModule); at != -1 {
+		t.Errorf("outside of the module: got %d", at)
+	}
+}
+
+func TestTrimRuntime(t *testing.T) {
+	st, kind := trimRuntime([]binary.Frame{{Func: "runtime.mallocgc"}, {Func: "runtime.convT64"}, {Func: "m.F"}})
+	if len(st) != 1 || kind != heapcalls.BoxSmall {
+		t.Errorf("got %v, %s", st, kind)
+	}
+	if st, kind = trimRuntime([]binary.Frame{{Func: "m.F"}}); len(st) != 1 || kind != "" {
+		t.Errorf("without frames of the runtime: got %v, %q", st, kind)
+	}
+}
