@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNoRsyslog says that rsyslogd is not installed, or lacks a module.
-var ErrNoRsyslog = errors.New("needs rsyslogd (apt-get install rsyslog rsyslog-relp)")
+var ErrNoRsyslog = errors.New("needs rsyslogd (apt-get install rsyslog rsyslog-relp, rsyslog-gnutls for TLS)")
 
 // An RsyslogConfig says how an rsyslog is set up. The zero value is usable.
 type RsyslogConfig struct {
@@ -41,8 +41,9 @@ type RsyslogConfig struct {
 	// Actions replace the one that writes the lines to Out.
 	Actions string
 
-	// RELP has further parameters of the RELP input, such as TLS.
-	RELP string
+	// RELP has further parameters of the RELP input, and TCP of the module imtcp, such as
+	// TLS.
+	RELP, TCP string
 }
 
 // An Rsyslog is a child process that takes messages over each transport and writes their
@@ -126,7 +127,7 @@ func (r *Rsyslog) config(c RsyslogConfig, ports [2]string) string {
 main_queue(` + c.Queue + `)
 ` + c.Head + `
 module(load="imuxsock" SysSock.Use="off")
-module(load="imtcp")
+module(load="imtcp" ` + c.TCP + `)
 module(load="imptcp")
 module(load="imrelp")
 template(name="line" type="string" string="%msg%\n")

@@ -47,10 +47,12 @@ var networks = []string{"unixgram", "unix", "tcp", "relp"}
 // TestE2EArrives sends lines over each transport: all arrive, in order and byte by byte.
 func TestE2EArrives(t *testing.T) {
 	lines := logged(counts(20_000, 200_000))
-	for _, network := range networks {
+	for _, network := range append(networks, "tls", "relp+tls") {
 		t.Run(network, func(t *testing.T) {
-			r := start(t, servers.RsyslogConfig{MaxMessage: "64k"})
-			d := dial(t, network, address(r, network), syslog.Config{MaxSize: 60_000, SequenceID: "nib@32473"})
+			theirs, mine := servers.RsyslogConfig{MaxMessage: "64k"}, syslog.Config{MaxSize: 60_000, SequenceID: "nib@32473"}
+			secure(t, network, "127.0.0.1", &theirs, &mine)
+			r := start(t, theirs)
+			d := dial(t, network, address(r, network), mine)
 			began := time.Now()
 			deliver(t, d, lines)
 			sent := time.Since(began)

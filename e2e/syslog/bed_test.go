@@ -53,7 +53,7 @@ func address(r *servers.Rsyslog, network string) string {
 		return r.Datagram
 	case "unix":
 		return r.Stream
-	case "relp":
+	case "relp", "relp+tls":
 		return r.RELP
 	}
 	return r.TCP

@@ -3,7 +3,7 @@
 // Package syslog tests dest/syslog with a real rsyslog: what arrives, how fast, and what is
 // lost when it dies or the network does.
 //
-//	apt-get install -y --no-install-recommends rsyslog rsyslog-relp iproute2
+//	apt-get install -y --no-install-recommends rsyslog rsyslog-relp rsyslog-gnutls iproute2
 //	go test -v ./syslog                # short counts
 //	NIB_E2E=full go test -v ./syslog   # full counts
 //

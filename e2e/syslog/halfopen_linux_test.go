@@ -3,19 +3,10 @@
 package syslog
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,19 +91,14 @@ const late = 4 * time.Second
 // TestE2EHalfOpen takes the link to the receiver away, so that neither side is told, with
 // lines under way and without.
 func TestE2EHalfOpen(t *testing.T) {
-	for _, network := range []string{"relp", "relp+tls", "tcp"} {
+	for _, network := range []string{"relp", "relp+tls", "tcp", "tls"} {
 		t.Run(network, func(t *testing.T) {
 			c := newCable(t)
 			config := servers.RsyslogConfig{Queue: direct, Address: c.address, Inside: c.inside()}
 			mine := syslog.Config{}
-			addr := ""
-			if network == "relp+tls" {
-				config.RELP, mine.TLS = certificates(t, c.address)
-			}
+			secure(t, network, c.address, &config, &mine)
 			r := start(t, config)
-			if addr = r.RELP; network == "tcp" {
-				addr = r.TCP
-			}
+			addr := address(r, network)
 			d := dial(t, network, addr, mine)
 			v := newService(t, d)
 			time.Sleep(300 * time.Millisecond)
@@ -138,43 +124,9 @@ func TestE2EHalfOpen(t *testing.T) {
 			if took > late || idle > late {
 				t.Errorf("noticed after %v and %v, want 3 s", took, idle)
 			}
-			if network != "tcp" && got.lost > 0 {
+			if strings.HasPrefix(network, "relp") && got.lost > 0 {
 				t.Errorf("%d lines are lost, want none", got.lost)
 			}
 		})
 	}
-}
-
-// certificates makes a certificate for a receiver at an address, and what both sides
-// have to be told.
-func certificates(t *testing.T, address string) (relp string, c *tls.Config) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "logs.test"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.ParseIP(address)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(cert)
-	relp = fmt.Sprintf(`tls="on" tls.authMode="certvalid" tls.caCert="%[1]s/cert.pem" tls.myCert="%[1]s/cert.pem" tls.myPrivKey="%[1]s/key.pem"`, dir)
-	return relp, &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
