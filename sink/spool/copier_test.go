@@ -96,6 +96,21 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 		}
 		m = after
 	}
+	deliverRest(t, m, delivered)
+	for _, n := range owed {
+		if delivered[fmt.Sprintf(`{"n":%d`, n)] == 0 {
+			t.Errorf("line %d of %d was synced and is lost", n, logged)
+		}
+	}
+	if len(delivered) > logged {
+		t.Errorf("%d lines arrived, and %d were logged", len(delivered), logged)
+	}
+	return len(owed), len(delivered) - len(owed)
+}
+
+// deliverRest opens the spool in m, and counts what it delivers.
+func deliverRest(t *testing.T, m *vfs.Mem, delivered map[string]int) {
+	t.Helper()
 	f := &far{}
 	s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 99})
 	if err != nil {
@@ -109,15 +124,6 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 			t.Errorf("number %d after %d", f.seqs[i], f.seqs[i-1])
 		}
 	}
-	for _, n := range owed {
-		if delivered[fmt.Sprintf(`{"n":%d`, n)] == 0 {
-			t.Errorf("line %d of %d was synced and is lost", n, logged)
-		}
-	}
-	if len(delivered) > logged {
-		t.Errorf("%d lines arrived, and %d were logged", len(delivered), logged)
-	}
-	return len(owed), len(delivered) - len(owed)
 }
 
 // TestCopyGoesWithItsSegment looks at the files of a spool that is full and then
