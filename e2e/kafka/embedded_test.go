@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package kafka_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A service is killed again and again while it delivers to a cluster in this process, which takes
+// up to 10 ms for each request, so that one is under way at most times.
+func TestKillEmbedded(t *testing.T) {
+	for mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			rounds := 8
+			if mode == "default" {
+				rounds = 40
+			}
+			c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "logs"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+				c.SleepControl(func() { <-time.After(rand.N(10 * time.Millisecond)) })
+				return nil, nil, false
+			})
+			addrs, dir, told := c.ListenAddrs(), t.TempDir(), map[string]int{}
+			for round := range rounds {
+				name := strconv.Itoa(round + 1)
+				told[name] = killService(t, addrs, dir, mode, name, 50*time.Millisecond+rand.N(100*time.Millisecond))
+			}
+			last, out := service(t, addrs, dir, mode, "")
+			_, _ = io.Copy(io.Discard, out)
+			if err := last.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			v := check(t, addrs, told, mode != "round robin")
+			t.Logf("%d kills of the service, %d records: %s", rounds, v.records, v)
+			if v != (verdict{records: v.records}) {
+				t.Error("not each once and in order")
+			}
+		})
+	}
+}
