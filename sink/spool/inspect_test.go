@@ -118,59 +118,66 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	}
 }
 
-// TestInspectSeesWhatAStartDelivers compares it with a start, for all the damage of
-// the other tests. A start counts as damaged what is in an absent segment.
+// inspectOnce compares Inspect with a start, on a spool that is harmed in some way. A start
+// counts as damaged what is in an absent segment. It returns in how many places something was
+// damaged.
+func inspectOnce(t testing.TB, root string, seed uint64) int {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	w := newWorld(rng, bootLabel())
+	w.save(t, root)
+	for _, g := range w.segments {
+		if rng.IntN(2) == 0 {
+			must(t, os.WriteFile(filepath.Join(root, copyName(g.number)), g.b, 0o600))
+		}
+	}
+	files, err := os.ReadDir(root)
+	must(t, err)
+	for range rng.IntN(4) {
+		f := filepath.Join(root, files[rng.IntN(len(files))].Name())
+		if _, err := os.Lstat(f); err == nil {
+			harm(t, rng, f)
+		}
+	}
+	v, err := Inspect(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0 // all segments were removed
+	}
+	must(t, err)
+	got := walkAll(v, 0)
+	lines, st := startOn(t, root)
+	if !slices.EqualFunc(got.lines, lines, bytes.Equal) {
+		t.Errorf("got %d records, a start delivers %d", len(got.lines), len(lines))
+	}
+	missing := got.gaps[GapUnfinished] + got.gaps[GapDamaged] + got.gaps[GapAbsent]
+	if missing != st.Lost()+st.Unfinished || len(v.Bad) != st.Bad {
+		t.Errorf("got the gaps %v and the bad files %v, a start counts %+v", got.gaps, v.Bad, st)
+	}
+	if !slices.IsSorted(got.seqs) {
+		t.Error("out of order")
+	}
+	return got.kinds[GapDamaged]
+}
+
 func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 	root := spoolDir(t)
-	damagedOnes := 0
+	places := 0
 	for seed := range images() {
-		rng := rand.New(rand.NewPCG(seed, 4))
-		w := newWorld(rng, bootLabel())
-		w.save(t, root)
-		for _, g := range w.segments {
-			if rng.IntN(2) == 0 {
-				must(t, os.WriteFile(filepath.Join(root, copyName(g.number)), g.b, 0o600))
-			}
-		}
-		files, err := os.ReadDir(root)
-		must(t, err)
-		for range rng.IntN(4) {
-			f := filepath.Join(root, files[rng.IntN(len(files))].Name())
-			if _, err := os.Lstat(f); err == nil {
-				harm(t, rng, f)
-			}
-		}
-		v, err := Inspect(root)
-		if errors.Is(err, fs.ErrNotExist) {
-			must(t, os.RemoveAll(root)) // all segments were removed
-			continue
-		}
-		must(t, err)
-		got := walkAll(v, 0)
-		lines, st := startOn(t, root)
-		var lost uint64
-		for _, d := range st.Dropped {
-			lost += d.Lines
-		}
-		if !slices.EqualFunc(got.lines, lines, bytes.Equal) {
-			t.Errorf("seed %d: got %d records, a start delivers %d", seed, len(got.lines), len(lines))
-		}
-		missing := got.gaps[GapUnfinished] + got.gaps[GapDamaged] + got.gaps[GapAbsent]
-		if missing != lost+st.Unfinished || len(v.Bad) != st.Bad {
-			t.Errorf("seed %d: got the gaps %v and %d bad files, a start counts %+v", seed, got.gaps, len(v.Bad), st)
-		}
-		if !slices.IsSorted(got.seqs) {
-			t.Errorf("seed %d: out of order", seed)
-		}
-		damagedOnes += got.kinds[GapDamaged]
-		must(t, os.RemoveAll(root))
+		places += inspectOnce(t, root, seed)
 		if t.Failed() {
-			return
+			t.Fatalf("seed %d", seed)
 		}
+		must(t, os.RemoveAll(root))
 	}
-	if damagedOnes == 0 {
+	if places == 0 {
 		t.Error("no image was damaged")
 	}
+}
+
+// FuzzInspect looks for damage that Inspect and a start see differently.
+func FuzzInspect(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { inspectOnce(t, spoolDir(t), seed) })
 }
 
 // A keeper writes n lines to a spool of small segments and closes it.
@@ -262,8 +269,14 @@ func TestRemovedMeanwhile(t *testing.T) {
 // TestInspectWhileWritten looks at a spool that is written, delivered and deleted
 // meanwhile: nothing is damaged or absent, and the records follow one another.
 func TestInspectWhileWritten(t *testing.T) {
+	for access, name := range map[Access]string{Auto: "mapped", Written: "written"} {
+		t.Run(name, func(t *testing.T) { inspectWhileWritten(t, access) })
+	}
+}
+
+func inspectWhileWritten(t *testing.T, access Access) {
 	dir := spoolDir(t)
-	s := open(t, dir, &far{}, Config{SegmentSize: minSegment, Size: 1 << 20,
+	s := open(t, dir, &far{}, Config{SegmentSize: minSegment, Size: 1 << 20, Access: access,
 		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
 	var stop atomic.Bool
 	ended := make(chan error, 4)
