@@ -113,7 +113,7 @@ func New(r *check.Report) *Document {
 	d := &Document{Format: Format, Module: r.ModulePath, Dir: r.ModuleDir}
 	files := source.New()
 	for i, root := range r.Roots.Roots {
-		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text}
+		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text, Sites: []*Site{}}
 		if root.Max != roots.Unlimited {
 			x.Allowed = &r.Roots.Roots[i].Max
 		}

@@ -147,8 +147,13 @@ func (t *tree) root(r *findings.Root) {
 		}
 	}
 	rest := hiddenText(hidden)
-	for i, s := range shown {
-		t.siteLines(s, i == len(shown)-1 && rest == "")
+	for i := 0; i < len(shown); {
+		n := i + 1
+		for n < len(shown) && alike(shown[i], shown[n]) {
+			n++
+		}
+		t.siteLines(shown[i:n], n == len(shown) && rest == "")
+		i = n
 	}
 	if rest != "" {
 		t.printf("  └ %s\n", t.paint(faint, rest+" (-v shows them)"))
@@ -169,15 +174,35 @@ func hiddenText(hidden map[verdict.Verdict]int) string {
 	return "besides: " + strings.Join(parts, ", ")
 }
 
-func (t *tree) siteLines(s *findings.Site, last bool) {
+// alike tells whether two sites would print the same, as two arguments that are
+// boxed on one line.
+func alike(a, b *findings.Site) bool {
+	if a.File != b.File || a.Line != b.Line || a.Reason != b.Reason || a.Fix != b.Fix || a.Callee != b.Callee {
+		return false
+	}
+	for i := range a.Answers {
+		if a.Answers[i].Verdict != b.Answers[i].Verdict || a.Answers[i].Conflict != b.Answers[i].Conflict {
+			return false
+		}
+	}
+	return true
+}
+
+// siteLines shows a site, and those that are like it.
+func (t *tree) siteLines(same []*findings.Site, last bool) {
+	s := same[0]
 	branch, stem := "├", "│"
 	if last {
 		branch, stem = "└", " "
 	}
 	worst := s.Worst()
 	count := ""
-	if n := s.PerOp(); n >= 0.01 {
-		count = fmt.Sprintf(" ×%s", trim(n))
+	perOp := 0.0
+	for _, s := range same {
+		perOp += s.PerOp()
+	}
+	if perOp >= 0.01 {
+		count = fmt.Sprintf(" ×%s", trim(perOp))
 	}
 	t.printf("  %s %s%s  %s  %s\n", branch, t.paint(shades[worst], string(worst)), count, t.paint(faint, fmt.Sprintf("%s:%d", s.File, s.Line)), t.cut(s.Source, 70))
 	line := func(label, text string) {
@@ -222,7 +247,12 @@ func (t *tree) path(s *findings.Site) string {
 		}
 		var names []string
 		for _, f := range a.Chain {
-			names = append(names, short(f.Func))
+			if name := short(f.Func); len(names) == 0 || names[len(names)-1] != name {
+				names = append(names, name)
+			}
+		}
+		if len(names) < 2 {
+			return ""
 		}
 		const most = 6
 		if len(names) > most {

@@ -31,7 +31,7 @@ func (f *file) findSpans() {
 		switch n := n.(type) {
 		case *ast.IfStmt:
 			if why := coldCondition(n.Cond, n.Body); why != "" {
-				add(n.Body, why)
+				f.addBody(n.Body, why)
 			}
 			if nilCheck(n.Cond, token.EQL) == errorName && n.Else != nil {
 				add(n.Else, "only when there is an error")
@@ -58,6 +58,16 @@ func (f *file) findSpans() {
 		}
 		return true
 	})
+}
+
+// addBody adds the lines of a block. The line of its brace also has the
+// condition, and what is called there is called each time.
+func (f *file) addBody(b *ast.BlockStmt, why string) {
+	from, to := f.line(b.Pos()), f.line(b.End())
+	if from < to {
+		from++
+	}
+	f.spans = append(f.spans, span{from, to, why})
 }
 
 // initial returns the spans of a declaration's values outside of function
