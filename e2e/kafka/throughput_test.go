@@ -112,7 +112,7 @@ func bare(t *testing.T, addrs []string, n int) time.Duration {
 // compare prints how fast a spool is beside franz-go's own producer: the fastest of some
 // rounds each, in turns.
 func compare(t *testing.T, addrs []string, what string) {
-	n, rounds := 100_000, 9
+	n, rounds := 100_000, 5
 	if full() {
 		n, rounds = 400_000, 7
 	}
