@@ -6,7 +6,9 @@ require (
 	github.com/nib-log/nib v0.0.0
 	github.com/nib-log/nib/dest/kafka v0.0.0
 	github.com/nib-log/nib/e2e v0.0.0
+	github.com/nib-log/nib/niblogrus v0.0.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/sirupsen/logrus v1.10.2
 	github.com/twmb/franz-go v1.22.2
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
@@ -15,6 +17,7 @@ require (
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	golang.org/x/sys v0.13.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 )
 
@@ -22,4 +25,5 @@ replace (
 	github.com/nib-log/nib => ../..
 	github.com/nib-log/nib/dest/kafka => ../../dest/kafka
 	github.com/nib-log/nib/e2e => ..
+	github.com/nib-log/nib/niblogrus => ../../niblogrus
 )

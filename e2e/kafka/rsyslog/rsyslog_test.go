@@ -7,95 +7,18 @@ package rsyslog
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
-	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/schema"
 	"github.com/nib-log/nib/sink/spool"
 )
-
-//go:embed rsyslog.conf
-var configuration string
-
-// set starts an rsyslog with the configuration, in which only paths and addresses are other ones.
-func set(t *testing.T, brokers []string) *servers.Rsyslog {
-	t.Helper()
-	if _, err := exec.LookPath("rsyslogd"); err != nil {
-		t.Skip("needs rsyslogd (apt-get install rsyslog rsyslog-kafka rsyslog-relp)")
-	}
-	dir, err := os.MkdirTemp("", "nib") // paths of sockets are short
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &servers.Rsyslog{
-		Dir: dir, Datagram: filepath.Join(dir, "nib.sock"), Stream: filepath.Join(dir, "nib.sock"),
-		TCP: freeAddr(t), RELP: freeAddr(t), Self: filepath.Join(dir, "self.log"),
-	}
-	port := func(addr string) string { _, p, _ := net.SplitHostPort(addr); return `port="` + p + `"` }
-	conf := configuration
-	for _, change := range [][2]string{
-		{"/var/spool/rsyslog", filepath.Join(dir, "work")},
-		{"/run/rsyslog/nib.sock", r.Stream},
-		{"/var/log/rsyslog-self.log", r.Self},
-		{`port="10514"`, port(r.TCP)},
-		{`port="20514"`, port(r.RELP)},
-		{`["127.0.0.1:9092"]`, `["` + strings.Join(brokers, `","`) + `"]`},
-	} {
-		if !strings.Contains(conf, change[0]) {
-			t.Fatalf("the configuration has no %s", change[0])
-		}
-		conf = strings.ReplaceAll(conf, change[0], change[1])
-	}
-	if err := os.Mkdir(filepath.Join(dir, "work"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "rsyslog.conf")
-	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("rsyslogd", "-N1", "-f", path).CombinedOutput(); err != nil {
-		if bytes.Contains(out, []byte("could not load module")) {
-			t.Skipf("needs rsyslog-kafka and rsyslog-relp: %s", out)
-		}
-		t.Fatalf("%v: %s", err, out)
-	} else if bytes.Contains(out, []byte("warning")) || bytes.Contains(out, []byte("error")) {
-		t.Errorf("rsyslogd -N1: %s", out)
-	}
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = r.Kill()
-		if t.Failed() {
-			self, _ := os.ReadFile(r.Self)
-			t.Logf("rsyslog says: %s", self)
-		}
-		_ = os.RemoveAll(dir)
-	})
-	return r
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // A Line is what the service writes: its format is fixed, and consumers have its schema.
 type Line struct {
@@ -189,7 +112,7 @@ func (s *sender) flush() {
 func TestTransports(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
-	r := set(t, brokers.Addrs())
+	r := Start(t, brokers.Addrs())
 	before := 0
 	for _, c := range []struct{ network, addr string }{{"unix", r.Stream}, {"tcp", r.TCP}, {"relp", r.RELP}} {
 		n := scale(20_000, 200_000)
@@ -210,7 +133,7 @@ func TestTransports(t *testing.T) {
 func TestKafkaDown(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
-	r := set(t, brokers.Addrs())
+	r := Start(t, brokers.Addrs())
 	s := newSender(t, "relp", r.RELP)
 	s.log(1000, 0)
 	down := time.Duration(scale(10, 60)) * time.Second
@@ -234,7 +157,7 @@ func TestRsyslogKilled(t *testing.T) {
 	brokers.Create("logs", 1)
 	before := 0
 	for _, network := range []string{"relp", "tcp"} {
-		r := set(t, brokers.Addrs())
+		r := Start(t, brokers.Addrs())
 		addr := map[string]string{"relp": r.RELP, "tcp": r.TCP}[network]
 		s := newSender(t, network, addr)
 		kills := scale(3, 20)
