@@ -60,8 +60,7 @@ type Config struct {
 	Out         io.Writer // lines and table
 	Progress    io.Writer // the bar, if this is a terminal
 
-	tamper func(path string) error // tests spoil the file before it is checked
-	calls  int                     // of a round of the measurement; 0: callsPerRound
+	calls int // of a round of the measurement; 0: callsPerRound
 }
 
 // Validate reports all faults of c, joined.
@@ -117,11 +116,19 @@ func Run(ctx context.Context, c Config) error {
 		remove()
 		return err
 	}
+	if err := c.conclude(r, dir); err != nil {
+		return err // with everything there to look at
+	}
+	remove()
+	return nil
+}
+
+// conclude tells what has come out.
+func (c Config) conclude(r result, dir string) error {
 	writeReport(c.Out, term.StyleFor(c.Out), r)
 	if !r.ok() {
 		return fmt.Errorf("%w; it is kept: %s", ErrFile, dir)
 	}
-	remove()
 	return nil
 }
 
@@ -138,11 +145,6 @@ func (c Config) run(ctx context.Context, dir string) (r result, err error) {
 		filepath.Join(dir, logName), t.describe(c.RELP))))
 	if err := c.load(ctx, dir, t, &r); err != nil {
 		return r, err
-	}
-	if c.tamper != nil {
-		if err := c.tamper(filepath.Join(dir, logName)); err != nil {
-			return r, err
-		}
 	}
 	if err := r.readBack(ctx, dir, t, c.RELP != ""); err != nil {
 		return r, err

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,23 +14,9 @@ import (
 	"testing"
 )
 
-// run runs a small demo without a kill, whose file tamper may spoil.
-func run(t *testing.T, tamper func(lines [][]byte) [][]byte) (out string, err error) {
-	t.Helper()
-	var b bytes.Buffer
-	c := Config{Requests: 1000, Connections: 4, Show: 3, Kafka: NoKafka, calls: 200, Dir: t.TempDir(), Out: &b, Progress: &b}
-	if tamper != nil {
-		c.tamper = func(path string) error {
-			file, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			lines := bytes.SplitAfter(file, []byte{'\n'})
-			return os.WriteFile(path, bytes.Join(tamper(lines[:len(lines)-1]), nil), 0o600)
-		}
-	}
-	err = Run(context.Background(), c)
-	return b.String(), err
+// small is a demo without a kill.
+func small(dir string, out io.Writer) Config {
+	return Config{Requests: 1000, Connections: 4, Show: 3, Kafka: NoKafka, calls: 200, Dir: dir, Out: out, Progress: out}
 }
 
 // figure finds a row of the table.
@@ -64,7 +51,9 @@ func wantRows(t *testing.T, out string, rows map[string]string) {
 }
 
 func TestRunFindsEveryLine(t *testing.T) {
-	out, err := run(t, nil)
+	var b bytes.Buffer
+	err := Run(context.Background(), small(t.TempDir(), &b))
+	out := b.String()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -109,6 +98,16 @@ func TestRunKillsTheService(t *testing.T) {
 }
 
 func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, logName)
+	base, err := small(dir, io.Discard).run(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		tamper func(lines [][]byte) [][]byte
@@ -134,7 +133,16 @@ func TestRunFailsWhenTheFileIsNotWhatWasLogged(t *testing.T) {
 		}, "untrue", "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := run(t, c.tamper)
+			lines := bytes.SplitAfter(bytes.Clone(whole), []byte{'\n'})
+			text := bytes.Join(c.tamper(lines[:len(lines)-1]), nil)
+			r := base
+			r.places = nil
+			if err := errors.Join(os.WriteFile(path, text, 0o600), r.readBack(context.Background(), dir, &logTopic{}, false)); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			err := small(dir, &b).conclude(r, dir)
+			out := b.String()
 			if !errors.Is(err, ErrFile) {
 				t.Errorf("got error %v, want ErrFile", err)
 			}

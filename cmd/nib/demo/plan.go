@@ -32,19 +32,6 @@ func (p plan) of(connection int) int {
 	return n
 }
 
-// lines gives the number of lines that all requests leave, and how many of them
-// are not access lines.
-func (p plan) lines() (all, service int) {
-	for c := range p.connections {
-		for n := range p.of(c) {
-			if expect(n).logs {
-				service++
-			}
-		}
-	}
-	return p.requests + service, service
-}
-
 // A reply is what request n is answered with.
 type reply struct {
 	method string
