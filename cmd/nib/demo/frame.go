@@ -38,8 +38,7 @@ type caught struct {
 
 // An end is told last.
 type end struct {
-	Dropped uint64            // lines that the spool did not keep, told or not
-	Settled map[string]uint64 // records that were accepted, by destination; of this worker
+	Rejected map[string]uint64 // records that a destination did not want, or that were damaged
 }
 
 // A lineKey tells lines of a run from each other.

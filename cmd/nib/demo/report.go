@@ -107,7 +107,7 @@ func (r *result) writePlaces(t table) {
 	})
 	t.figures("cut off", "more that came back: the kill came before the service told of them", false, checked(func(c *check) int { return c.midCall }))
 	t.figures("spooled", "", true, func(p placed) uint64 { return r.spooled[p.name] })
-	t.figures("dropped", "", true, func(placed) uint64 { return uint64(r.ledger.dropped) })
+	t.figures("dropped", "", true, func(p placed) uint64 { return uint64(r.ledger.dropped) + r.refused[p.name] })
 	t.figures("lost", "", true, checked(func(c *check) int { return c.lost }))
 	t.figures("duplicates", "", true, checked(func(c *check) int { return c.duplicates }))
 	t.figures("out of order", "", true, checked(func(c *check) int { return c.reordered }))

@@ -22,6 +22,7 @@ type result struct {
 	kills   []recovery
 	spooled map[string]uint64 // records that a destination has not settled in the end
 	settled map[string]uint64 // numbers that it has settled
+	refused map[string]uint64 // records that it did not want, as the last process tells
 	files   []string
 	places  []placed
 	cost    cost
@@ -141,6 +142,7 @@ func (l *load) finish(err error, driven chan error, begin time.Time, d *drive) e
 		return err
 	}
 	l.noteCaught()
+	l.result.refused = l.worker.end.Rejected
 	return nil
 }
 

@@ -150,10 +150,13 @@ func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
 	defer cancel()
 	flushErr := s.Flush(ctx)
 	closeErr := s.Close()
-	e := end{Settled: map[string]uint64{}}
+	e := end{Rejected: map[string]uint64{}}
 	for _, d := range s.Stats().Destinations {
-		e.Settled[d.Name] = d.Delivered
-		e.Dropped = max(e.Dropped, d.Lost())
+		for _, lost := range d.Dropped {
+			if lost.Reason == spool.Rejected || lost.Reason == spool.Damaged {
+				e.Rejected[d.Name] += lost.Lines
+			}
+		}
 	}
 	return errors.Join(flushErr, closeErr, tellJSON(out, tellEnd, e))
 }
