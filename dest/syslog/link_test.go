@@ -214,6 +214,53 @@ func TestStreamIsReset(t *testing.T) {
 	}
 }
 
+// An ending is a connection that takes what it is given and then says how it has ended.
+type ending struct {
+	script
+	say func() error
+}
+
+func (e *ending) Write(b []byte) (int, error) {
+	e.written = append(e.written, b...)
+	return len(b), e.say()
+}
+
+// Each time that the receiver ends the connection, less is sent, and nothing is settled.
+func TestStreamSendsLessAfterEachEnd(t *testing.T) {
+	d := dial(t, "tcp", "127.0.0.1:1", Config{})
+	for _, want := range []int{8, 4, 2, 1, 1} {
+		e := &ending{say: func() error { return syscall.EPIPE }}
+		l := scripted(&e.script, Config{})
+		l.Conn = e
+		d.link.Store(l)
+		res, err := d.Deliver(t.Context(), batchOf(0, 8))
+		if got := strings.Count(string(e.written), "hello"); got != want || err == nil || res.Accepted != 0 {
+			t.Errorf("got %d sent, %+v and error %v, want %d sent and none accepted", got, res, err, want)
+		}
+	}
+	for _, want := range []int{1, 2, 4, 8} {
+		s := &script{}
+		d.link.Store(scripted(s, Config{}))
+		if res, err := d.Deliver(t.Context(), batchOf(0, 8)); res.Accepted != want || err != nil {
+			t.Errorf("got %+v and error %v, want %d accepted", res, err, want)
+		}
+	}
+}
+
+// The end may be noticed by the goroutine that reads while the last bytes are written.
+func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
+	d := dial(t, "tcp", "127.0.0.1:1", Config{})
+	e := &ending{}
+	l := scripted(&e.script, Config{})
+	l.Conn = e
+	e.say = func() error { l.fail(ErrEnded); return nil }
+	d.link.Store(l)
+	res, err := d.Deliver(t.Context(), batchOf(0, 8))
+	if !errors.Is(err, ErrEnded) || res.Accepted != 0 {
+		t.Errorf("got %+v and error %v, want none accepted and ErrEnded", res, err)
+	}
+}
+
 // A receiver that ends the connection whenever it sees a certain record gets those in front of
 // it settled, and the record itself.
 func TestStreamWithAPoisonousRecord(t *testing.T) {

@@ -140,6 +140,7 @@ func TestRELPNonsense(t *testing.T) {
 		"a response to nothing":     respond(17, "200 OK"),
 		"a response to open, again": respond(1, "200 OK"),
 		"the same response twice":   respond(2, "200 OK") + respond(2, "200 OK"),
+		"a later response twice":    respond(4, "200 OK") + respond(4, "200 OK"),
 		"a number that is too long": "1234567890 rsp 6 200 OK\n",
 		"no number":                 "rsp 6 200 OK\n",
 		"another command":           "2 syslog 1 x\n",
@@ -147,7 +148,12 @@ func TestRELPNonsense(t *testing.T) {
 		"no line feed":              "2 rsp 6 200 OKx",
 		"HTTP":                      "HTTP/1.1 400 Bad Request\r\n\r\n",
 	} {
-		r := newRELP(t, &relpServer{syslog: func(c command) (string, error) { return rsp, nil }})
+		r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
+			if c.number > 2 {
+				return "", nil
+			}
+			return rsp, nil
+		}})
 		d := dial(t, "relp", r.addr, Config{})
 		res, err := d.Deliver(context.Background(), batchOf(0, 3))
 		if want := strings.HasPrefix(rsp, "2 rsp 6 200 OK\n"); !errors.Is(err, errFrame) || (res.Accepted == 1) != want {
@@ -216,21 +222,24 @@ func TestRELPRefusesRecords(t *testing.T) {
 	}
 }
 
-// While a record is refused and the connection ends, nothing behind it is settled.
+// While a record is refused and the connection ends, with the batch or with the record sent
+// again, nothing behind it is settled.
 func TestRELPRefusesAndCuts(t *testing.T) {
-	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
-		switch c.number {
-		case 4:
-			return respond(4, "500 no"), nil
-		case 12:
-			return "", errCut
+	for _, last := range []int{8, 12} {
+		r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
+			switch c.number {
+			case 4:
+				return respond(4, "500 no"), nil
+			case last:
+				return "", errCut
+			}
+			return accept(c), nil
+		}})
+		d := dial(t, "relp", r.addr, Config{})
+		res, err := d.Deliver(context.Background(), batchOf(0, 10))
+		if err == nil || res.Accepted != 2 || len(res.Rejected) != 0 {
+			t.Errorf("cut at %d: got %+v and error %v, want 2 accepted and an error", last, res, err)
 		}
-		return accept(c), nil
-	}})
-	d := dial(t, "relp", r.addr, Config{})
-	res, err := d.Deliver(context.Background(), batchOf(0, 10))
-	if err == nil || res.Accepted != 2 || len(res.Rejected) != 0 {
-		t.Errorf("got %+v and error %v, want 2 accepted and an error", res, err)
 	}
 }
 
