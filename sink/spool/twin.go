@@ -100,7 +100,11 @@ func (t *twin) commit(g *segment, from, to int) error {
 	if err != nil {
 		return err
 	}
-	each(func(at int, w uint64) { word(g.b, at).Store(stored(w)) })
+	each(func(at int, w uint64) {
+		if !g.committed(at) { // the others are read by now
+			word(g.b, at).Store(stored(w))
+		}
+	})
 	return nil
 }
 
