@@ -3,8 +3,6 @@
 package spool
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -19,6 +17,9 @@ func copyName(number uint64) string { return hex(number) + copyExt }
 // makeCopy makes the copy of g, with its header and the bytes in [from, to). It
 // is in place of the one that there is when it is on the disk.
 func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
+	if err := d.held(); err != nil {
+		return nil, err
+	}
 	name := d.name(copyName(g.number))
 	_ = d.fs.Remove(name + madeSuffix) // what is in it must be zeros
 	f, err = d.fs.Open(name+madeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -68,8 +69,7 @@ func (d *dir) isRemoved(number uint64) bool {
 // remove deletes a segment and its copy, in this order: of a segment that is there as a
 // copy only, the cursor says that it is settled.
 func (d *dir) remove(number uint64) error {
-	err := d.fs.Remove(d.name(segmentName(number)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.unlink(segmentName(number)); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -89,11 +89,7 @@ func (d *dir) removeCopy(number uint64) error {
 	d.mu.Lock()
 	delete(d.owned, number)
 	d.mu.Unlock()
-	err := d.fs.Remove(d.name(copyName(number)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return d.unlink(copyName(number))
 }
 
 // complete puts the records of a copy where the bytes of the segment are not those, and

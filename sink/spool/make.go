@@ -66,6 +66,9 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 
 // make makes a file that is no segment yet, for want of its name.
 func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, err error) {
+	if err := d.held(); err != nil {
+		return nil, nil, err
+	}
 	id := identity{d.spool, number, d.gen, d.boot, size}
 	made := d.name(segmentName(number) + madeSuffix)
 	_ = d.fs.Remove(made) // what is in it must be zeros

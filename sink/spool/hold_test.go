@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// TestReplacedDirectory removes the directory of a spool, in which another process begins
+// one of its own then. The first one writes nothing there any more, and takes
+// nothing away.
+func TestReplacedDirectory(t *testing.T) {
+	for _, access := range []Access{Mapped, Written} {
+		dir := spoolDir(t)
+		f := &far{}
+		s := open(t, dir, f, Config{SegmentSize: minSegment, Access: access})
+		awaitNext(s)
+		must(t, os.RemoveAll(dir))
+
+		f2 := &far{}
+		f2.set(down)
+		s2 := open(t, dir, f2, Config{SegmentSize: minSegment, Access: access, Drain: time.Millisecond})
+		for n := range 200 {
+			must(t, s2.WriteRecord(record(nib.LevelInfo, n, 1000)))
+			awaitNext(s2)
+		}
+
+		n := 0
+		var err error
+		for ; err == nil; n++ {
+			err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
+		}
+		if !errors.Is(err, errReplaced) {
+			t.Errorf("got %v, want to be told that the directory was removed", err)
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		checkLines(t, f.take(), 0, n-1, 1000)
+
+		_ = s2.Close() // nothing was delivered
+		f2.set(nil)
+		s2 = open(t, dir, f2, Config{SegmentSize: minSegment})
+		must(t, s2.Flush(context.Background()))
+		checkLines(t, f2.take(), 0, 200, 1000)
+	}
+}
