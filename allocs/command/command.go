@@ -13,7 +13,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime/pprof"
 	"syscall"
 	"time"
 
@@ -70,7 +69,8 @@ type flags struct {
 	baseline               string
 	json, verbose, strict  bool
 	accept, ratchet, plain bool
-	noCache                bool
+	noCache, fixes         bool
+	sarif, html, svg       string
 }
 
 // New returns the command. Its RunE returns ErrWorse when the gate fails.
@@ -110,6 +110,10 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
+	s.BoolVar(&f.fixes, "fix", false, "rewrite what is known to have a better form, look again, and keep what helped")
+	s.StringVar(&f.sarif, "sarif", "", "also write a SARIF file")
+	s.StringVar(&f.html, "html", "", "also write a page to look at")
+	s.StringVar(&f.svg, "svg", "", "also write a table of roots and Go releases as a picture")
 	s.BoolVar(&f.noCache, "no-cache", false, "ask the compiler again for everything")
 	return cmd
 }
@@ -151,21 +155,19 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	}
 	p := newProgress(cmd.ErrOrStderr(), f.plain)
 	f.Progress = p.say
-	if name := os.Getenv("ALLOCS_PROFILE"); name != "" {
-		w, err := os.Create(name)
-		if err != nil {
-			return err
-		}
-		pprof.StartCPUProfile(w)
-		defer pprof.StopCPUProfile()
-		f.Progress = func(what string) { fmt.Fprintln(os.Stderr, time.Since(p.began), what) }
-	}
 	r, err := check.Run(cmd.Context(), f.Options)
 	p.done()
 	if err != nil {
 		return err
 	}
 	d := findings.New(r)
+	if f.fixes {
+		if r, err = f.fix(cmd.Context(), cmd.ErrOrStderr(), r, d); err != nil {
+			return err
+		}
+		p.done()
+		d = findings.New(r)
+	}
 	outcome, err := f.gate(d)
 	if err != nil {
 		return err
@@ -180,8 +182,39 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.files(d, outcome); err != nil {
+		return err
+	}
 	if len(outcome.Worse) > 0 {
 		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
+	}
+	return nil
+}
+
+// files writes the reports that go to files.
+func (f *flags) files(d *findings.Document, o *baseline.Outcome) error {
+	for _, out := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, o) }},
+		{f.html, func(w io.Writer) error { return report.HTML(w, d, o) }},
+		{f.svg, func(w io.Writer) error { return report.SVG(w, d) }},
+	} {
+		if out.name == "" {
+			continue
+		}
+		w, err := os.Create(out.name)
+		if err != nil {
+			return err
+		}
+		err = out.write(w)
+		if cerr := w.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -114,7 +114,8 @@ func (fs *Files) Statement(name string, line int) string {
 		}
 		switch n.(type) {
 		case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.ValueSpec, *ast.CallExpr:
-			if _, call := n.(*ast.CallExpr); !call || best == nil || f.line(n.Pos()) == line {
+			// In a statement of several lines, the call that starts on this one.
+			if _, call := n.(*ast.CallExpr); !call || best == nil || f.line(best.Pos()) < line && f.line(n.Pos()) == line {
 				best = n
 			}
 		}

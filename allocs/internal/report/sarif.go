@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+
+	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// The parts of SARIF 2.1.0 that code hosts show.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name  string      `json:"name"`
+		URI   string      `json:"informationUri"`
+		Rules []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID   string    `json:"id"`
+		Help sarifText `json:"help"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId"`
+	}
+	sarifRegion struct {
+		Line int `json:"startLine"`
+	}
+)
+
+// SARIF writes what always allocates as SARIF 2.1.0: as an error where the
+// gate fails, as a note elsewhere.
+func SARIF(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
+	bad := map[string]bool{}
+	for _, c := range o.Worse {
+		bad[c.Root+"\x00"+c.Site] = true
+	}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "allocs", URI: "https://github.com/nib-log/nib", Rules: []sarifRule{}}}, Results: []sarifResult{}}
+	rules := map[string]string{}
+	for _, r := range d.Roots {
+		for _, s := range r.Sites {
+			if s.Worst() != verdict.Always {
+				continue
+			}
+			level := "note"
+			if bad[r.ID+"\x00"+s.Key] {
+				level = "error"
+			}
+			id := s.Pattern
+			if id == "" {
+				id = s.Kind
+			}
+			rules[id] = s.Fix
+			run.Results = append(run.Results, sarifResult{
+				RuleID: id, Level: level, Message: sarifText{fmt.Sprintf("%s (from %s). %s", s.Reason, r.ID, s.Fix)},
+				Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{s.File, "%SRCROOT%"}, sarifRegion{s.Line}}}},
+				Fingerprints: map[string]string{"allocs/v1": r.ID + " " + s.Key},
+			})
+		}
+	}
+	for id, fix := range rules {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{id, sarifText{fix}})
+	}
+	sort.Slice(run.Tool.Driver.Rules, func(i, j int) bool { return run.Tool.Driver.Rules[i].ID < run.Tool.Driver.Rules[j].ID })
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
