@@ -47,7 +47,7 @@ var modes = map[string]kafka.Config{
 	"default":       {},
 	"transactional": {TransactionalID: "tx"},
 	"round robin":   {Partitioning: kafka.RoundRobin},
-	"small batches": {MaxBatch: 2000},
+	"small batches": {MaxBatch: 10_000},
 }
 
 // serve logs until it is killed, twenty thousand lines per second, and tells on standard output how many

@@ -5,5 +5,5 @@
 // Kafka; and a consumer that validates each record against the JSON Schema of the
 // struct. To see it run:
 //
-//	go test -v -run TestPipeline ./pipeline
+//	NIB_E2E=short go test -v -run TestPipeline ./pipeline
 package pipeline
