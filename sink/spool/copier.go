@@ -249,7 +249,7 @@ func (x *copied) close() {
 }
 
 func (x *copied) letGo() {
-	if x.held && x.g.drop != nil {
+	if x.held && x.g.free != nil {
 		x.g.letGo()
 	}
 	x.held = false
