@@ -42,7 +42,7 @@ type MarkSyncer interface {
 
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
-	errTaken = errors.New("Resume has taken more, or less, than there is")
+	errTaken = errors.New("more, or less, was taken than there is")
 )
 
 // resume finds out what the destination has of batch, and settles that. Then it is

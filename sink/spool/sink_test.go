@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -110,9 +111,13 @@ func spoolDir(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "spool")
 }
 
-// open opens a spool, and checks the identity when the test ends.
+// open opens a spool, and checks the identity when the test ends. It does not wait for
+// the disk unless c has a file system: the tests are not about slow ones.
 func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
 	t.Helper()
+	if c.fs == nil {
+		c.fs = unsynced{vfs.OS()}
+	}
 	if c.Access == Auto {
 		c.Access = testAccess
 	}
