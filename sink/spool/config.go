@@ -98,6 +98,7 @@ type Config struct {
 	boot uint64 // label of the system's run; 0: what it is
 
 	volume volume        // zero: what it is
+	slow   time.Duration // how long a call waits for a segment that is being made
 	tick   time.Duration // of pauses between attempts, at first
 }
 
@@ -219,6 +220,9 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	if c.Drain == 0 {
 		c.Drain = defaultDrain
+	}
+	if c.slow == 0 {
+		c.slow = slowDisk
 	}
 	if c.tick == 0 {
 		c.tick = firstPause

@@ -46,7 +46,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 		if timer == nil {
 			wait := rule.Wait // 0 unless it is to block
 			if making {
-				wait = max(wait, slowDisk)
+				wait = max(wait, s.c.slow)
 			}
 			if wait == 0 {
 				return s.dropFull(r)

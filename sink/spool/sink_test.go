@@ -118,6 +118,9 @@ func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
 	if c.fs == nil {
 		c.fs = unsynced{vfs.OS()}
 	}
+	if c.slow == 0 {
+		c.slow = 5 * time.Second
+	}
 	if c.Access == Auto {
 		c.Access = testAccess
 	}
