@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/nib-log/nib/sink/spool"
 )
 
 // mounted mounts a file system for a test, and says why if it cannot.
@@ -262,8 +260,6 @@ func TestFilesTakenAway(t *testing.T) {
 			}
 			return nil
 		}, mend: nothing, harms: true},
-		{name: "the spool's directory removed", prepare: here, strike: func(s *scene) error { return os.RemoveAll(s.p.spool) },
-			mend: (*scene).makeAgain, refuses: true, harms: true},
 		{name: "the log removed", prepare: here, strike: func(s *scene) (err error) {
 			if s.old, err = os.Open(s.p.log); err != nil {
 				return err
@@ -275,23 +271,41 @@ func TestFilesTakenAway(t *testing.T) {
 			return err
 		}},
 	})
+	r.directoryRemoved()
 }
 
-// makeAgain makes the directory again. Nobody else may take it for a spool without an owner.
-func (s *scene) makeAgain() error {
-	if err := os.MkdirAll(s.p.spool, 0o700); err != nil {
-		return err
-	}
-	from := s.c.board.sum(laneAccepted)
-	s.c.await("lines", func() bool { return s.c.board.sum(laneAccepted) > from+100 })
-	other, err := spool.Open(s.p.spool, nil, spool.Config{SegmentSize: segment})
-	if !errors.Is(err, spool.ErrInUse) {
-		s.Errorf("another process opens the spool beside the one that has it: got %v, want ErrInUse", err)
-		if err == nil {
-			_ = other.Close() // it should not be open
+// directoryRemoved removes the directory of a service, and starts another one there: that
+// has the spool now, and the first one leaves it alone. Its lines are delivered, or refused.
+func (r *run) directoryRemoved() {
+	r.T.Run("the directory removed", func(t *testing.T) {
+		p, b, l := newPlace(t, shmDir(t)), newBoard(t, 4), newLedger()
+		j := job{Role: "log", Spool: p.spool, Log: p.log, Writers: 4, Pad: 400, Pace: 20 * time.Microsecond, Segment: segment, Size: 64 << 20, Seed: r.seed}
+		c := start(t, j, b)
+		c.await("lines", func() bool { return b.sum(laneAccepted) > 500 })
+		must(t, os.RemoveAll(p.spool))
+
+		p2, b2, l2 := p, newBoard(t, 4), newLedger()
+		p2.log = filepath.Join(p.base, "second.log")
+		j.Log = p2.log
+		c2 := start(t, j, b2)
+		b2.words[atDown].Store(1) // so that there is something in it to be taken away
+		c2.await("lines", func() bool { return b2.sum(laneAccepted) > 2000 })
+		c.await("refused lines", func() bool { return b.sum(laneRefused) > 20 })
+		b.words[atEnough].Store(1)
+		rep := c.report()
+		if n := b.sum(laneRefused); n != rep.Stats.Lost() {
+			t.Errorf("%d lines were refused, %d are counted", n, rep.Stats.Lost())
 		}
-	}
-	return nil
+		l.enter(0, b)
+		v := l.judge(logText(t, p.log))
+		c2.kill()
+		l2.enter(0, b2)
+		w, _ := l2.check(t, p2, 0)
+		if !v.clean() {
+			t.Errorf("%v (%s)", v, v.example)
+		}
+		r.found("directory removed: %v, %d refused; the service that was started there then: %v", v, rep.Stats.Lost(), w)
+	})
 }
 
 // TestRightsTakenAway is row 10.
