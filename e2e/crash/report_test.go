@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -78,7 +79,7 @@ func begin(t *testing.T, id string) *run {
 		if rows[i].id != id {
 			continue
 		}
-		r := &run{T: t, row: &rows[i], rng: rand.New(rand.NewPCG(seed, uint64(i))), seed: seed}
+		r := &run{T: t, row: &rows[i], rng: rand.New(rand.NewPCG(seed, uint64(crc32.ChecksumIEEE([]byte(id))))), seed: seed}
 		from := time.Now()
 		t.Cleanup(func() {
 			r.row.mu.Lock()

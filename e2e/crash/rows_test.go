@@ -41,11 +41,11 @@ var rows = []row{
 		pass: "0 lost, order kept, < 64 MiB more"},
 	{id: "23", test: "sizes", method: "lines of 0 bytes to 64 MiB, each side of a record head, a sector, a page and a segment, into segments of three sizes",
 		pass: "byte for byte, or refused and counted"},
+	{id: "28", test: "ways to die", method: "return, os.Exit, panic, Fatal, SIGTERM, fatal error of the runtime, out of memory in a cgroup, SIGSTOP then SIGKILL; nothing is closed or flushed",
+		pass: "0 lost after each"},
 	{id: "29", test: "backlog", method: "a spool that is full when the process starts", pass: "the first line < 5 ms after the start"},
 	{id: "30", test: "kill during replay", method: "a backlog is delivered by processes that are killed at random, until it is through",
 		pass: "ends; 0 lost, torn, duplicates"},
 	{id: "31", test: "model", method: "sequences of log, fault, heal, wait, flush, sync, rotate, close, crash by chance, in virtual time",
 		pass: "the log is what the model says"},
-	{id: "28", test: "ways to die", method: "return, os.Exit, panic, Fatal, SIGTERM, fatal error of the runtime, out of memory in a cgroup, SIGSTOP then SIGKILL; nothing is closed or flushed",
-		pass: "0 lost after each"},
 }

@@ -25,7 +25,6 @@ type board struct {
 const (
 	atLogging = iota // the child has begun to log
 	atOpen           // how long spool.Open took, in nanoseconds
-	atFirst          // from before spool.Open until the first call returned, in nanoseconds
 	atDown           // the destination is to refuse everything; written by the test
 	atEnough         // the child is to stop logging, and to end; written by the test
 	atAddress        // where the child's code is
