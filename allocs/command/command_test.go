@@ -151,3 +151,29 @@ func TestJSON(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+func TestFixIsProvedAndReported(t *testing.T) {
+	dir := newModule(t)
+	source := "package m\n\nimport (\n\t\"log/slog\"\n)\n\nfunc F(l *slog.Logger, n int, s string) {\n\tl.Debug(\"m\", \"n\", n, \"s\", s)\n}\n"
+	out := filepath.Join(t.TempDir(), "out")
+	code, text, errs := run(t, dir, source, "--fix", "--sarif", out+".sarif", "--html", out+".html", "--svg", out+".svg")
+	if code != command.Clean {
+		t.Fatalf("got exit code %d\n%s%s", code, text, errs)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "m.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "package m\n\nimport (\n\t\"context\"\n\t\"log/slog\"\n)\n\nfunc F(l *slog.Logger, n int, s string) {\n\tl.LogAttrs(context.Background(), slog.LevelDebug, \"m\", slog.Int(\"n\", n), slog.String(\"s\", s))\n}\n"
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if !strings.Contains(errs, "0 places that always allocate, 1 before") && !strings.Contains(errs, "0 places that always allocate, 2 before") {
+		t.Errorf("got %q, want what the fix did", errs)
+	}
+	for _, end := range []string{".sarif", ".html", ".svg"} {
+		if info, err := os.Stat(out + end); err != nil || info.Size() == 0 {
+			t.Errorf("%s: got %v, %v", end, info, err)
+		}
+	}
+}

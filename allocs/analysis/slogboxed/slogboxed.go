@@ -11,6 +11,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/printer"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -120,7 +121,7 @@ func fix(pass *analysis.Pass, call *ast.CallExpr, file *ast.File, level string, 
 	} else {
 		name := imported(file, "context", "context")
 		if name == "" {
-			edits = append(edits, analysis.TextEdit{Pos: file.Name.End(), End: file.Name.End(), NewText: []byte("\n\nimport \"context\"")})
+			edits = append(edits, importContext(file))
 			name = "context"
 		}
 		ctx = name + ".Background()"
@@ -128,6 +129,16 @@ func fix(pass *analysis.Pass, call *ast.CallExpr, file *ast.File, level string, 
 	parts := append([]string{ctx, slogName + "." + level, text(pass, message)}, attrs...)
 	edits = append(edits, analysis.TextEdit{Pos: sel.Sel.Pos(), End: call.End(), NewText: []byte("LogAttrs(" + strings.Join(parts, ", ") + ")")})
 	return []analysis.SuggestedFix{{Message: "use LogAttrs", TextEdits: edits}}
+}
+
+// importContext adds the import to the first group, or makes one.
+func importContext(file *ast.File) analysis.TextEdit {
+	for _, d := range file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
+			return analysis.TextEdit{Pos: g.Lparen + 1, End: g.Lparen + 1, NewText: []byte("\n\t\"context\"")}
+		}
+	}
+	return analysis.TextEdit{Pos: file.Name.End(), End: file.Name.End(), NewText: []byte("\n\nimport \"context\"")}
 }
 
 // imported is the name that a file knows a package by, or "".

@@ -88,6 +88,7 @@ type Answer struct {
 // Evidence is what each source says.
 type Evidence struct {
 	Code     string `json:"code,omitempty"`     // always, maybe, rarely; "" when the executable has no such call
+	Calls    int    `json:"calls,omitempty"`    // such calls in the code of the line
 	Compiler string `json:"compiler,omitempty"` // the value that it says escapes
 	Visited  bool   `json:"visited,omitempty"`  // a run came by
 	Runs     []Run  `json:"runs,omitempty"`
@@ -192,7 +193,7 @@ func kindAndCallee(s *verdict.Site) string {
 }
 
 func (d *Document) answer(s *verdict.Site) Answer {
-	e := &Evidence{Visited: s.Evidence.Visited}
+	e := &Evidence{Visited: s.Evidence.Visited, Calls: s.Evidence.Calls}
 	if s.Evidence.Code {
 		e.Code = [...]string{"always", "maybe", "rarely"}[s.Evidence.Reach]
 	}
@@ -242,12 +243,20 @@ func (r *Root) sum(toolchains int) {
 				worst = a.Verdict
 			}
 			if a.Verdict == verdict.Always {
-				count += max(1, a.perOp())
+				count += max(1, a.count())
 			}
 		}
 		r.Verdicts = append(r.Verdicts, string(worst))
 		r.Allocs = append(r.Allocs, int(count+0.5))
 	}
+}
+
+// count is what was measured, or the calls in the code when nothing was.
+func (a *Answer) count() float64 {
+	if n := a.perOp(); n > 0 || a.Evidence == nil {
+		return n
+	}
+	return float64(a.Evidence.Calls)
 }
 
 func (a *Answer) perOp() float64 {

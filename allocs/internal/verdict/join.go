@@ -194,7 +194,7 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	s := sites[k]
 	if s == nil {
 		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: f.Kind, Stack: st}
-		s.Evidence = Evidence{Code: true, Reach: reach, Why: f.Why, Rule: f.Rule}
+		s.Evidence = Evidence{Code: true, Calls: 1, Reach: reach, Why: f.Why, Rule: f.Rule}
 		sites[k] = s
 		return
 	}
@@ -202,6 +202,9 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	if reach < e.Reach || reach == e.Reach && f.Rule < e.Rule {
 		e.Reach, e.Why, e.Rule = reach, f.Why, f.Rule
 		s.Stack, s.Inner = st, f.Kind
+		e.Calls = 1
+	} else if reach == e.Reach && f.Rule == e.Rule {
+		e.Calls++
 	}
 }
 

@@ -58,6 +58,7 @@ type Site struct {
 // Evidence is what each source says of a site.
 type Evidence struct {
 	Code    bool // the executable has the call
+	Calls   int  // how many of them, those with the same reach
 	Reach   Reach
 	Why     string // of a cold reach
 	Rule    heapcalls.Rule

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/report"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+func document() *findings.Document {
+	none := 0
+	site := func(line int, kind string, verdicts ...verdict.Verdict) *findings.Site {
+		s := &findings.Site{Key: kind, Func: "m.F", File: "f.go", Line: line, Source: `kept = n // <&>`, Kind: kind, Pattern: "boxed-argument", Reason: "`n` is copied", Fix: "do not"}
+		for _, v := range verdicts {
+			s.Answers = append(s.Answers, findings.Answer{Verdict: v, Because: "so it is", Evidence: &findings.Evidence{}})
+		}
+		return s
+	}
+	return &findings.Document{
+		Format: 1, Module: "example.com/m", Dir: "/nowhere",
+		Toolchains: []findings.Toolchain{{Name: "go1.24.13", Line: "go1.24"}, {Name: "go1.27.4", Line: "go1.27", Trouble: []string{"no run"}}},
+		Roots: []*findings.Root{
+			{ID: "example.com/m.F", Kind: "annotated", Func: "example.com/m.F", Package: "example.com/m", File: "f.go", Line: 3, Allowed: &none,
+				Verdicts: []string{"always", "grows"}, Allocs: []int{2, 0}, Sites: []*findings.Site{
+					site(4, "box", verdict.Always, verdict.Grows), site(4, "box-small", verdict.Always, verdict.Grows), site(6, "append", verdict.Grows, verdict.Grows)}},
+			{ID: "example.com/m.G", Kind: "annotated", File: "f.go", Line: 9, Allowed: &none, Verdicts: []string{"none", "none"}, Allocs: []int{0, 0}, Sites: []*findings.Site{}},
+		},
+	}
+}
+
+func TestText(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.Text(&b, document(), &baseline.Outcome{}, report.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	want := `example.com/m on go1.24.13, go1.27.4
+
+✗ F  f.go:3  allowed 0
+  ├ always  f.go:4  kept = n // <&>
+  │   why  ` + "`n`" + ` is copied
+  │   on   go1.24 always · go1.27 grows
+  │   fix  do not
+  └ besides: 1 grows (-v shows them)
+
+! go1.27.4: no run
+2 roots, 1 of them without a line that always allocates; 1 above what is allowed
+sites: 2 always, 0 unknown, 1 grow, 0 cold; 0 runs measured, 0.0 s
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	if err := report.Text(&b, document(), &baseline.Outcome{}, report.Style{Color: true}); err != nil || !strings.Contains(b.String(), "\x1b[31malways") {
+		t.Errorf("got %q, %v, want colours", b.String(), err)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	d := document()
+	o := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Root: "example.com/m.F", Site: "box", Text: "<worse>"}}}
+	var j, s, h, v bytes.Buffer
+	for name, err := range map[string]error{"JSON": report.JSON(&j, d), "SARIF": report.SARIF(&s, d, o), "HTML": report.HTML(&h, d, o), "SVG": report.SVG(&v, d)} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	back := new(findings.Document)
+	if err := json.Unmarshal(j.Bytes(), back); err != nil || len(back.Roots) != 2 || back.Roots[0].Sites[0].Reason != "`n` is copied" {
+		t.Errorf("JSON: got %+v, %v", back, err)
+	}
+	var sarif struct {
+		Version string
+		Runs    []struct {
+			Results []struct{ Level, RuleID string }
+		}
+	}
+	if err := json.Unmarshal(s.Bytes(), &sarif); err != nil || sarif.Version != "2.1.0" || len(sarif.Runs[0].Results) != 2 || sarif.Runs[0].Results[0].Level != "error" || sarif.Runs[0].Results[1].Level != "note" {
+		t.Errorf("SARIF: got %+v, %v", sarif, err)
+	}
+	if text := h.String(); !strings.Contains(text, "&lt;worse&gt;") || strings.Contains(text, "<worse>") {
+		t.Error("HTML: what comes from the source is not escaped")
+	}
+	for dec := xml.NewDecoder(&v); ; {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("SVG: %v", err)
+		}
+	}
+}
+
+func TestWriteErrorsAreReturned(t *testing.T) {
+	if err := report.Text(full{}, document(), &baseline.Outcome{}, report.Style{}); err == nil {
+		t.Error("got no error from a writer that is full")
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
