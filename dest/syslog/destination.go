@@ -193,8 +193,8 @@ func (d *Destination) connected(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// Close ends the connection, after a goodbye if RELP and TLS have one, and interrupts a
-// Deliver that is under way. Deliver fails afterwards. No goroutine is left. Closing again does
+// Close ends the connection, after a goodbye if RELP and TLS have one, for which it waits up to
+// Config.Timeout, and interrupts a Deliver that is under way. Deliver fails afterwards. No goroutine is left. Closing again does
 // nothing.
 func (d *Destination) Close() error {
 	d.end()

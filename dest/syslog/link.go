@@ -45,7 +45,7 @@ type link struct {
 	hurry func()
 
 	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
-	ending   atomic.Bool                     // Write waits for one tick at most
+	ending   atomic.Bool                     // by Close: Write waits for one tick at most
 	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
 
@@ -72,7 +72,7 @@ func (l *link) fail(err error) {
 	if !l.failure.CompareAndSwap(nil, &err) {
 		return
 	}
-	if err != ErrClosed {
+	if err != ErrClosed && !l.ending.Load() {
 		l.lost.Add(1)
 	}
 	if t, ok := l.Conn.(*net.TCPConn); ok && l.discard {

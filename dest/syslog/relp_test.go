@@ -40,6 +40,9 @@ func TestRELPSaysGoodbye(t *testing.T) {
 	if _, err := d.Deliver(context.Background(), batchOf(1, 2)); !errors.Is(err, ErrClosed) {
 		t.Errorf("got error %v, want ErrClosed", err)
 	}
+	if st := d.Stats(); st.Failures != 0 || st.Connected {
+		t.Errorf("got %+v, want no failure and no connection", st)
+	}
 }
 
 // Responses need not come in order, nor one by one.

@@ -91,7 +91,7 @@ const late = 4 * time.Second
 // TestE2EHalfOpen takes the link to the receiver away, so that neither side is told, with
 // lines under way and without.
 func TestE2EHalfOpen(t *testing.T) {
-	for _, network := range []string{"relp", "relp+tls", "tcp", "tls"} {
+	for _, network := range []string{"relp", "tls", "tcp", "relp+tls"}[:counts(2, 4)] {
 		t.Run(network, func(t *testing.T) {
 			c := newCable(t)
 			config := servers.RsyslogConfig{Queue: direct, Address: c.address, Inside: c.inside()}

@@ -153,15 +153,21 @@ func TestE2EFlap(t *testing.T) {
 			v := newService(t, d)
 			done := 0
 			for done < flaps {
-				before := d.Stats().Connects
-				p.flap(done)
-				if network != "relp" && done%3 == 2 { // nobody can tell that plain TCP's lines are not read
-					p.flap(1)
+				way := done % 3
+				if network != "relp" && way == 2 {
+					way = 1 // nobody can tell that plain TCP's lines are not read
 				}
-				done++
-				for d.Stats().Connects == before {
+				before, began := d.Stats().Connects, time.Now()
+				for n := 0; d.Stats().Connects == before; n++ {
+					if n%500 == 0 {
+						p.flap(way) // again if the connection was too new for the proxy
+					}
+					if time.Since(began) > patience {
+						t.Fatalf("break %d: no new connection; %+v", done, d.Stats())
+					}
 					time.Sleep(time.Millisecond)
 				}
+				done++
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 			}
 			logged := v.stop()
