@@ -83,7 +83,7 @@ func (r *run) endure(list []setback) {
 			s.p = newPlace(t, shmDir(t))
 			s.job = job{Role: "log", Writers: 4, Pad: 400, Pace: 20 * time.Microsecond, Segment: segment, Size: 64 << 20, Seed: r.seed}
 			if why := b.prepare(s); why != "" {
-				r.found("skipped %s: %s", b.name, why)
+				r.lacks(b.name, why)
 				t.Skip(why)
 			}
 			v, resumed, n := s.endure(b)
@@ -352,7 +352,7 @@ func (r *run) readOnlyAtStart() {
 	r.T.Run("read-only at the start", func(t *testing.T) {
 		dir, why := mounted(t, "-t", "tmpfs", "-o", "size=16m", "tmpfs")
 		if why != "" {
-			r.found("skipped a read-only start: %s", why)
+			r.lacks("a read-only start", why)
 			t.Skip(why)
 		}
 		p, b, l := newPlace(t, dir), newBoard(t, 4), newLedger()
@@ -382,7 +382,7 @@ func (r *run) readOnlySuddenly() {
 			trigger, why = errorTrigger(dir)
 		}
 		if why != "" {
-			r.found("skipped an error of the file system: %s", why)
+			r.lacks("an error of the file system", why)
 			t.Skip(why)
 		}
 		p, b, l := newPlace(t, shmDir(t)), newBoard(t, 4), newLedger()

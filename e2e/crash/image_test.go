@@ -260,8 +260,12 @@ func (r *run) ofPackage(tests string) {
 	r.Helper()
 	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", tests, "./sink/spool/")
 	cmd.Dir = filepath.Join("..", "..")
-	if _, err := os.Stat(filepath.Join(cmd.Dir, "sink", "spool")); err != nil {
-		r.found("skipped those of sink/spool: %v", err)
+	_, err := os.Stat(filepath.Join(cmd.Dir, "sink", "spool"))
+	if err == nil {
+		_, err = exec.LookPath("go")
+	}
+	if err != nil {
+		r.lacks("the images of sink/spool", err.Error())
 		return
 	}
 	out, err := cmd.CombinedOutput()

@@ -101,7 +101,8 @@ func newMachine(r *run) (m *machine, why string) {
 	}
 	m = &machine{run: r, image: image, dir: filepath.Join(r.TempDir(), "disk")}
 	r.must(os.Mkdir(m.dir, 0o755))
-	r.Cleanup(func() { _ = syscall.Unmount(m.dir, syscall.MNT_DETACH) }) // in case of a fault
+	dir := m.dir
+	r.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
 	if why := m.boot(); why != "" {
 		return nil, why
 	}

@@ -30,12 +30,14 @@ type row struct {
 
 	mu      sync.Mutex
 	figure  string
+	lacking bool   // parts of it could not be done here
 	result  string // "": the test was not run
 	seconds float64
 }
 
 const (
 	passed  = "passed"
+	partly  = "passed in part"
 	failed  = "**failed**"
 	skipped = "skipped"
 )
@@ -93,6 +95,8 @@ func begin(t *testing.T, id string) *run {
 			case r.row.figure == "":
 				r.row.result = failed
 				t.Error("the row has no figure")
+			case r.row.lacking:
+				r.row.result = partly
 			default:
 				r.row.result = passed
 			}
@@ -120,6 +124,14 @@ func (r *run) skip(format string, values ...any) {
 	reason := fmt.Sprintf(format, values...)
 	r.found("%s", reason)
 	r.Skip(reason)
+}
+
+// lacks takes note of a part that cannot be done here.
+func (r *run) lacks(part, why string) {
+	r.found("skipped %s: %s", part, why)
+	r.row.mu.Lock()
+	defer r.row.mu.Unlock()
+	r.row.lacking = true
 }
 
 // must ends the test if something around it does not work.
