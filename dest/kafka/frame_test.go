@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"strconv"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// What the encoder makes, franz-go reads back.
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte(`{"message":"m"}`+"\n"), []byte("key"), "db", int64(1_700_000_000_123_456_789), int16(0), uint64(7), uint64(1), "")
+	f.Add([]byte("\n"), []byte(nil), "", int64(-1), int16(-8), uint64(0), uint64(0), "why")
+	f.Add(bytes.Repeat([]byte("x"), 70_000), []byte{}, "", int64(1<<62), int16(99), uint64(1<<63), uint64(1<<64-1), "")
+	f.Fuzz(func(t *testing.T, line, key []byte, logger string, at int64, level int16, spool, seq uint64, reason string) {
+		for _, c := range []Compression{NoCompression, LZ4} {
+			compress, err := compressor(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			batch := []nib.Record{
+				{Time: at, Level: nib.Level(level), Logger: logger, Line: line, Spool: spool, Seq: seq},
+				{Time: 0, Line: []byte("{}\n")},
+			}
+			e := encoder{compressor: compress}
+			e.add(&batch[0], key, reason)
+			e.add(&batch[1], nil, "")
+			frame := e.frame(nil, producer{3, 4}, 5)
+			var b kmsg.RecordBatch
+			if err := b.ReadFrom(frame); err != nil {
+				t.Fatal(err)
+			}
+			if int(b.Length) != len(frame)-12 || b.Magic != 2 || b.NumRecords != 2 || b.LastOffsetDelta != 1 ||
+				b.ProducerID != 3 || b.ProducerEpoch != 4 || b.FirstSequence != 5 ||
+				uint32(b.CRC) != crc32.Checksum(frame[21:], crc32.MakeTable(crc32.Castagnoli)) {
+				t.Fatalf("header: %+v", b)
+			}
+			plain, err := kgo.DefaultDecompressor().Decompress(b.Records, kgo.CompressionCodecType(b.Attributes&7))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range batch {
+				plain = compare(t, plain, &b, &batch[i], int32(i), map[int][]byte{0: key}[i], map[int]string{0: reason}[i])
+			}
+			if len(plain) > 0 {
+				t.Fatalf("%d bytes too many", len(plain))
+			}
+		}
+	})
+}
+
+// compare reads one record and compares it with what was encoded.
+func compare(t *testing.T, b []byte, head *kmsg.RecordBatch, want *nib.Record, offset int32, key []byte, reason string) []byte {
+	t.Helper()
+	n, k := binary.Varint(b)
+	if k <= 0 || int(n)+k > len(b) {
+		t.Fatal("a record is cut off")
+	}
+	var got kmsg.Record
+	if err := got.ReadFrom(b[:int(n)+k]); err != nil {
+		t.Fatal(err)
+	}
+	value := bytes.TrimSuffix(want.Line, []byte("\n"))
+	if !bytes.Equal(got.Value, value) || !bytes.Equal(got.Key, key) || (got.Key == nil) != (key == nil) || got.OffsetDelta != offset {
+		t.Errorf("got key %q, value %q, offset %d", got.Key, got.Value, got.OffsetDelta)
+	}
+	if ms := head.FirstTimestamp + got.TimestampDelta64; ms != floorMilli(want.Time) || ms > head.MaxTimestamp {
+		t.Errorf("time: got %d, want %d", ms, floorMilli(want.Time))
+	}
+	headers := map[string]string{}
+	for _, h := range got.Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	wanted := map[string]string{"level": want.Level.String(), "time": strconv.FormatInt(want.Time, 10)}
+	if want.Logger != "" {
+		wanted["logger"] = want.Logger
+	}
+	if reason != "" {
+		wanted["reason"] = reason
+	}
+	if want.Spool != 0 {
+		wanted["seq"] = strconv.FormatUint(want.Seq, 10)
+		spool, number, ok := identity(got.Headers)
+		if !ok || spool != want.Spool || number != want.Seq {
+			t.Errorf("identity: got %x, %d, %v", spool, number, ok)
+		}
+		delete(headers, "spool")
+	}
+	if len(headers) != len(wanted) {
+		t.Errorf("headers: got %v, want %v", headers, wanted)
+	}
+	for k, v := range wanted {
+		if headers[k] != v {
+			t.Errorf("header %s: got %q, want %q", k, headers[k], v)
+		}
+	}
+	return b[int(n)+k:]
+}
+
+// Whatever stands in a partition, reading it ends with records or an error.
+func FuzzSearch(f *testing.F) {
+	e := encoder{}
+	for _, r := range records(7, 1, 3) {
+		e.add(&r, nil, "")
+	}
+	f.Add(e.frame(nil, producer{1, 0}, 0))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) >= frameHead { // else hardly anything gets past the checksum
+			b = bytes.Clone(b)
+			binary.BigEndian.PutUint32(b[frameLength:], uint32(len(b)-frameLeader))
+			b[frameMagic] = 2
+			binary.BigEndian.PutUint32(b[frameCRC:], crc32.Checksum(b[frameAttributes:], castagnoli))
+		}
+		s := searcher{l: &lane{}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+		if err := s.batches(b); err == nil && s.found.records != len(s.found.numbers) {
+			t.Errorf("got %+v", s.found)
+		}
+	})
+}
+
+// Kafka's clients choose partitions by this hash; the values are those of its own test.
+func TestMurmur2(t *testing.T) {
+	for text, want := range map[string]int32{
+		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
+		"a-little-bit-longer-string": -1486304829, "lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+	} {
+		if got := int32(murmur2([]byte(text))); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+}
