@@ -5,6 +5,7 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,8 +53,15 @@ func newModule(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("runs the go command")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
+	// The place is the same each time, so that what a former run asked the
+	// compiler is still good.
+	base := filepath.Join(os.TempDir(), "nib-allocs-test")
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
+	dir := filepath.Join(base, t.Name())
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
 	return dir
 }
