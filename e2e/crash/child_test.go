@@ -341,7 +341,7 @@ func readable(t testing.TB, name string) string {
 // await waits until the child has come to a point, and fails if it ends before.
 func (c *child) await(what string, reached func() bool) {
 	c.t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(30 * time.Second)
 	for !reached() {
 		select {
 		case <-c.ended:
