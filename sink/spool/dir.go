@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -76,11 +77,7 @@ func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 	if _, err := fsys.Lstat(d.name("lock")); err == nil && c.volume.remote && !c.Adopt {
 		return nil, nil, ErrAdopt
 	}
-	d.lock, err = lockFile(fsys, d.name("lock"))
-	if errors.Is(err, vfs.ErrLocked) {
-		return nil, nil, ErrInUse
-	}
-	if err != nil {
+	if err = d.take(); err != nil {
 		return nil, nil, err
 	}
 	f, hasFile := d.lock.(vfs.File)
@@ -90,6 +87,21 @@ func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 		return nil, nil, err
 	}
 	return d, old, nil
+}
+
+// glances is how often a lock that somebody else holds is tried again, a
+// millisecond later: someone who looks whether it is free has it for microseconds.
+const glances = 10
+
+// take locks the directory.
+func (d *dir) take() (err error) {
+	for range glances {
+		if d.lock, err = lockFile(d.fs, d.name("lock")); !errors.Is(err, vfs.ErrLocked) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return ErrInUse
 }
 
 func (d *dir) name(base string) string { return filepath.Join(d.path, base) }

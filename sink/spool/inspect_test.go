@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -357,5 +358,35 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find(filepath.Join(root, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want fs.ErrNotExist", err)
+	}
+}
+
+// TestLookingDoesNotKeepASpoolFromItsOwner looks all the time while a spool is opened.
+func TestLookingDoesNotKeepASpoolFromItsOwner(t *testing.T) {
+	path := t.TempDir()
+	stop := make(chan struct{})
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		defer done.Done()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = OwnerOf(path)
+			}
+		}
+	}()
+	defer done.Wait()
+	defer close(stop)
+	for range 50 {
+		s, err := Open(path, nil, Config{Size: 2 * minSegment, SegmentSize: minSegment, Sync: SyncNever})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -4,7 +4,6 @@ package spool
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -119,7 +118,7 @@ func TestReadyIsNotARecord(t *testing.T) {
 		}
 		word(g.b, at).Store(stored(negated(w)))
 		if _, _, ok := recordAt(g.b, at, g.gen, g.crc); ok || g.committed(at) {
-			t.Error(fmt.Sprintf("the record at %d counts as committed", at))
+			t.Errorf("the record at %d counts as committed", at)
 		}
 	}
 }
