@@ -1,7 +1,8 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
-# Those whose tests need nothing but Go: e2e has servers and disks of its own.
-TESTED   := $(filter-out e2e,$(MODULES))
+# Those with servers and disks of their own, and those whose tests need nothing but Go.
+E2E      := $(filter e2e e2e/%,$(MODULES))
+TESTED   := $(filter-out $(E2E),$(MODULES))
 GO       ?= go
 FUZZTIME ?= 10s
 # The releases that the promises are checked on: the root's go line to the newest.
@@ -69,4 +70,4 @@ table: ## tables and picture in README and docs from the stored results
 e2e: ## real servers and disks: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
 	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
 	cd bench && NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -v -run 'Rotat' ./files/
-	cd e2e && NIB_E2E=$${NIB_E2E:-short} NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...
+	$(call each,$(E2E),NIB_E2E=$${NIB_E2E:-short} NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
