@@ -6,6 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
 )
 
 func decode(t *testing.T, b []byte, v any) {
@@ -14,6 +18,9 @@ func decode(t *testing.T, b []byte, v any) {
 		t.Fatalf("%s: %v", b, err)
 	}
 }
+
+// patient waits when the disk is busy, instead of dropping lines.
+var patient = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
 
 // full says whether tests run at full length.
 func full() bool { return os.Getenv("NIB_E2E") == "full" }

@@ -57,7 +57,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	s, err := spool.Open(os.Getenv(childDir), d, spool.Config{})
+	s, err := spool.Open(os.Getenv(childDir), d, spool.Config{OnFull: patient})
 	if err != nil {
 		return err
 	}

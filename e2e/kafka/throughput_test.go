@@ -49,7 +49,7 @@ func fromSpool(t *testing.T, addrs []string, n int) time.Duration {
 	}
 	defer d.Close()
 	gate := make(chan struct{})
-	s, err := spool.Open(t.TempDir(), gated{d, gate}, spool.Config{})
+	s, err := spool.Open(t.TempDir(), gated{d, gate}, spool.Config{OnFull: patient})
 	if err != nil {
 		t.Fatal(err)
 	}

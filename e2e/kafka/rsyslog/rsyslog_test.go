@@ -65,7 +65,9 @@ func newSender(t *testing.T, network, addr string) *sender {
 	}
 	s := &sender{t: t, dest: &noting{Destination: d, life: make(chan int, 1)}}
 	s.dest.life <- 0
-	if s.spool, err = spool.Open(t.TempDir(), s.dest, spool.Config{}); err != nil {
+	if s.spool, err = spool.Open(t.TempDir(), s.dest, spool.Config{
+		OnFull: []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}, // the disk may be busy
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
