@@ -68,9 +68,9 @@ func Load(path string) (*File, error) {
 	return f, nil
 }
 
-// counted are the verdicts that a baseline keeps. What is cold or free is not
-// in it: a new one is no change for the worse.
-func counted(v verdict.Verdict) bool { return v.Rank() >= verdict.Grows.Rank() }
+// counted are the verdicts that a baseline keeps: those that a gate can fail
+// on. A new place that grows, is cold or is free is no change for the worse.
+func counted(v verdict.Verdict) bool { return v.Rank() >= verdict.Unknown.Rank() }
 
 // Of makes the baseline that accepts all of a document.
 func Of(d *findings.Document) *File {

@@ -38,7 +38,7 @@ func TestCompareWithBaseline(t *testing.T) {
 		{"worse than before", sites{"a": verdict.Grows}, sites{"a": verdict.Always}, false, 1, 0, 0},
 		{"better than before", sites{"a": verdict.Always}, sites{"a": verdict.Cold}, false, 0, 1, 0},
 		{"gone", sites{"a": verdict.Always}, sites{}, false, 0, 1, 0},
-		{"a new one that grows", sites{}, sites{"a": verdict.Grows}, false, 0, 0, 1},
+		{"a new one that grows", sites{}, sites{"a": verdict.Grows}, true, 0, 0, 0},
 		{"a new one that is cold", sites{}, sites{"a": verdict.Cold}, true, 0, 0, 0},
 		{"not known", sites{}, sites{"a": verdict.Unknown}, false, 0, 0, 1},
 		{"not known, strict", sites{}, sites{"a": verdict.Unknown}, true, 1, 0, 0},
@@ -87,10 +87,10 @@ func TestCompareWantsTheToolchain(t *testing.T) {
 }
 
 func TestRatchetTakesOnlyWhatIsBetter(t *testing.T) {
-	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Grows}))
-	got := f.Ratchet(document(nil, sites{"better": verdict.Grows, "worse": verdict.Always, "new": verdict.Always})).Accepts["go1.26"]["m.F"]
-	if len(got) != 2 || got["better"] != verdict.Grows || got["worse"] != verdict.Grows {
-		t.Errorf("got %v, want better and worse, both grows", got)
+	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Unknown, "same": verdict.Always}))
+	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always})).Accepts["go1.26"]["m.F"]
+	if len(got) != 3 || got["better"] != verdict.Unknown || got["worse"] != verdict.Unknown || got["same"] != verdict.Always {
+		t.Errorf("got %v, want better and worse as unknown, same as always", got)
 	}
 }
 

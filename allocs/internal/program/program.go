@@ -47,10 +47,7 @@ func Prepare(pkgs []*load.Package, moduleDir, modulePath, work string) (*Build, 
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue
 		}
-		text, err := keepFile(p)
-		if err != nil {
-			return nil, err
-		}
+		text := keepFile(p)
 		if p.Name == "main" {
 			text += "\nfunc init() {\n\tfor _, f := range " + keepName + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n}\n"
 		} else {
