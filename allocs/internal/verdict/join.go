@@ -209,7 +209,7 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 }
 
 func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site, r roots.Root) bool {
-	st, kind := trimRuntime(m.Stack)
+	st, kind, internal := trimRuntime(m.Stack)
 	st = cut(st, r)
 	if st == nil {
 		return false
@@ -221,13 +221,16 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	}
 	seen := Seen{run.Name, m.PerOp, m.Total, m.Bytes}
 	if kind == "" {
-		if same := sameLine(sites, st, in.InModule); len(same) > 0 {
+		if same := sameLine(sites, st, in.InModule); len(same) > 0 && !internal {
 			// The line has these calls; the stack does not tell which it was.
 			n := float64(len(same))
 			for _, s := range same {
 				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
 			}
 			return true
+		}
+		if m.PerOp < noneAtAll {
+			return false // nothing in the code makes it, and it does not last
 		}
 		kind = heapcalls.Object
 	}

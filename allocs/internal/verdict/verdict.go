@@ -116,20 +116,19 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 
 // trimRuntime cuts the runtime's own frames from the stack of a run and tells
 // what kind of allocation they make; before Go 1.26 the profile leaves them out
-// and the kind is "".
-func trimRuntime(stack []binary.Frame) ([]binary.Frame, heapcalls.Kind) {
-	kind := heapcalls.Kind("")
+// and the kind is "". internal tells that the runtime allocated for itself, as it
+// does for the caches of type switches now and then.
+func trimRuntime(stack []binary.Frame) (rest []binary.Frame, kind heapcalls.Kind, internal bool) {
+	n := len(stack)
 	for len(stack) > 0 {
 		k, _, ok := heapcalls.Of(stack[0].Func)
 		if !ok && !heapcalls.Opaque(stack[0].Func) {
 			break
 		}
-		if ok {
-			kind = k
-		}
+		kind = k // the frame next to the caller decides
 		stack = stack[1:]
 	}
-	return stack, kind
+	return stack, kind, kind == "" && len(stack) < n
 }
 
 // decide gives the site its verdict from the evidence.

@@ -67,11 +67,14 @@ func TestPlace(t *testing.T) {
 }
 
 func TestTrimRuntime(t *testing.T) {
-	st, kind := trimRuntime([]binary.Frame{{Func: "runtime.mallocgc"}, {Func: "runtime.convT64"}, {Func: "m.F"}})
-	if len(st) != 1 || kind != heapcalls.BoxSmall {
+	st, kind, internal := trimRuntime([]binary.Frame{{Func: "runtime.mallocgc"}, {Func: "runtime.convT64"}, {Func: "m.F"}})
+	if len(st) != 1 || kind != heapcalls.BoxSmall || internal {
 		t.Errorf("got %v, %s", st, kind)
 	}
-	if st, kind = trimRuntime([]binary.Frame{{Func: "m.F"}}); len(st) != 1 || kind != "" {
+	if st, kind, internal = trimRuntime([]binary.Frame{{Func: "runtime.newobject"}, {Func: "runtime.typeAssert"}, {Func: "m.F"}}); len(st) != 1 || kind != "" || !internal {
+		t.Errorf("the runtime for itself: got %v, %q", st, kind)
+	}
+	if st, kind, internal = trimRuntime([]binary.Frame{{Func: "m.F"}}); len(st) != 1 || kind != "" || internal {
 		t.Errorf("without frames of the runtime: got %v, %q", st, kind)
 	}
 }
