@@ -154,3 +154,43 @@ func TestHangingDestination(t *testing.T) {
 		checkLines(t, f.take(), 0, 1, 100)
 	})
 }
+
+// large is a destination that wants as much at a time as it is told to want.
+type large struct {
+	far
+	records, bytes int
+}
+
+func (l *large) BatchSize() (records, bytes int) { return l.records, l.bytes }
+
+// TestBatchesAreAsLargeAsTheDestinationWants has lines that have collected when the
+// destination comes to life.
+func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
+	for _, c := range []struct{ records, bytes, want int }{
+		{3000, 4 << 20, 3000},
+		{10, 4 << 20, 10},
+		{0, 0, 1},
+		{100_000, 1 << 20, 1 << 20 / (recordHead + 90)},
+	} {
+		dir := t.TempDir()
+		before := open(t, dir, nil, Config{})
+		for n := range 20_000 {
+			must(t, before.WriteRecord(record(nib.LevelInfo, n, 90)))
+		}
+		must(t, before.Close())
+		most := 0
+		l := &large{records: c.records, bytes: c.bytes}
+		l.do = func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			most = max(most, len(batch))
+			return nib.Result{Accepted: len(batch)}, nil, false
+		}
+		s := open(t, dir, l, Config{})
+		must(t, s.Flush(context.Background()), s.Close())
+		if most > c.want || most < c.want*9/10 {
+			t.Errorf("%d records and %d bytes: got %d records at most, want %d", c.records, c.bytes, most, c.want)
+		}
+		if len(l.lines) != 20_000 {
+			t.Errorf("got %d lines", len(l.lines))
+		}
+	}
+}

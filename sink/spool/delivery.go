@@ -58,6 +58,7 @@ type delivery struct {
 	buf   []byte       // what the batch refers to
 	names map[string]string
 
+	bufSize int     // of buf, unless there is one long record in it
 	resumer Resumer // nil: there is nothing to ask it for any more
 	begun   bool    // Deliver was called, or is going to be
 
@@ -67,12 +68,18 @@ type delivery struct {
 }
 
 func newDelivery(s *Sink, name string, dest nib.Destination) *delivery {
+	records, bytes := batchRecords, batchBytes
+	if b, ok := dest.(Batcher); ok {
+		records, bytes = b.BatchSize()
+	}
+	bytes = max(bytes, minSegment)
 	return &delivery{
 		s: s, name: name, dest: dest, settled: 1, names: map[string]string{},
-		batch:  make([]nib.Record, 0, batchRecords),
-		buf:    make([]byte, 0, batchBytes),
-		wakeup: make(chan struct{}, 1),
-		urged:  make(chan struct{}, 1),
+		batch:   make([]nib.Record, 0, max(records, 1)),
+		buf:     make([]byte, 0, bytes),
+		bufSize: bytes,
+		wakeup:  make(chan struct{}, 1),
+		urged:   make(chan struct{}, 1),
 	}
 }
 
@@ -131,8 +138,8 @@ func (d *delivery) deliver() {
 		}
 	}
 	d.batch, d.buf = d.batch[:0], d.buf[:0]
-	if cap(d.buf) > batchBytes {
-		d.buf = make([]byte, 0, batchBytes) // one long record does not stay
+	if cap(d.buf) > d.bufSize {
+		d.buf = make([]byte, 0, d.bufSize) // one long record does not stay
 	}
 	if len(rest) > 0 {
 		d.batch = append(d.batch, rest...) // for finish

@@ -90,8 +90,9 @@ func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 }
 
 // glances is how often a lock that somebody else holds is tried again, a
-// millisecond later: someone who looks whether it is free has it for microseconds.
-const glances = 10
+// millisecond later: someone who looks whether it is free has it for microseconds, unless
+// he is suspended meanwhile.
+const glances = 100
 
 // take locks the directory.
 func (d *dir) take() (err error) {

@@ -40,6 +40,13 @@ type MarkSyncer interface {
 	SyncMark() bool
 }
 
+// A Batcher is a destination that says how much it wants at a time: so many records,
+// and bytes of them, as suits it best. Others get up to 1,024 records and 1 MiB. The bytes are a
+// buffer that is kept for each destination.
+type Batcher interface {
+	BatchSize() (records, bytes int)
+}
+
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
 	errTaken = errors.New("more, or less, was taken than there is")
