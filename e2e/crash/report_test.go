@@ -154,8 +154,9 @@ const (
 	tableEnd   = "<!-- results: end -->\n"
 )
 
-// table is what docs/reliability.md has between its marks.
-func table() string {
+// table is what docs/reliability.md has between its marks. Rows that were not run stay as
+// they were in the one before.
+func table(before string) string {
 	var b strings.Builder
 	counts := "short"
 	if full {
@@ -165,14 +166,24 @@ func table() string {
 	b.WriteString("| Row | Test | Method | Must be | Found | Result | s |\n|---|---|---|---|---|---|---|\n")
 	for i := range rows {
 		r := &rows[i]
-		result := r.result
-		if result == "" {
-			result = "not run"
+		if r.result == "" {
+			b.WriteString(lineOf(before, r))
+			continue
 		}
 		cell := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\n", " "), "|", "\\|") }
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %.1f |\n", r.id, cell(r.test), cell(r.method), cell(r.pass), cell(r.figure), result, r.seconds)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %.1f |\n", r.id, cell(r.test), cell(r.method), cell(r.pass), cell(r.figure), r.result, r.seconds)
 	}
 	return b.String()
+}
+
+// lineOf is the line of a row in a table.
+func lineOf(table string, r *row) string {
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "| "+r.id+" |") {
+			return line
+		}
+	}
+	return fmt.Sprintf("| %s | %s | | | | not run | |\n", r.id, r.test)
 }
 
 // writeTable puts the table into the file that NIB_E2E_TABLE names.
@@ -189,9 +200,9 @@ func writeTable() error {
 		return err
 	}
 	head, rest, ok := bytes.Cut(text, []byte(tableBegin))
-	_, tail, ok2 := bytes.Cut(rest, []byte(tableEnd))
+	before, tail, ok2 := bytes.Cut(rest, []byte(tableEnd))
 	if !ok || !ok2 {
 		return errors.New(name + ": has no marks for the table")
 	}
-	return os.WriteFile(name, []byte(string(head)+tableBegin+"\n"+table()+"\n"+tableEnd+string(tail)), 0o644)
+	return os.WriteFile(name, []byte(string(head)+tableBegin+"\n"+table(string(before))+"\n"+tableEnd+string(tail)), 0o644)
 }
