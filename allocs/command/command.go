@@ -231,7 +231,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	}
 	switch {
 	case f.accept:
-		old = old.With(baseline.Of(d))
+		old = old.With(baseline.Of(d, f.strict))
 		if err := old.Write(path); err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 		return nil, err
 	}
 	if f.ratchet {
-		if err := old.Ratchet(d).Write(path); err != nil {
+		if err := old.Ratchet(d, f.strict).Write(path); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@
 package baseline
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,19 +69,23 @@ func Load(path string) (*File, error) {
 	return f, nil
 }
 
-// counted are the verdicts that a baseline keeps: those that a gate can fail
-// on. A new place that grows, is cold or is free is no change for the worse.
-func counted(v verdict.Verdict) bool { return v.Rank() >= verdict.Unknown.Rank() }
+// counted tells whether a gate can fail on a verdict: on what always allocates,
+// and when it is strict on what is not known. A baseline keeps only that. A new
+// place that grows, is cold or is free is no change for the worse.
+func counted(v verdict.Verdict, strict bool) bool {
+	return v == verdict.Always || strict && v == verdict.Unknown
+}
 
-// Of makes the baseline that accepts all of a document.
-func Of(d *findings.Document) *File {
+// Of makes the baseline that accepts all of a document, as far as a strict or
+// an ordinary gate can fail on it.
+func Of(d *findings.Document, strict bool) *File {
 	f := &File{Format: 1, Accepts: map[string]map[string]map[string]verdict.Verdict{}}
 	for t, tc := range d.Toolchains {
 		all := map[string]map[string]verdict.Verdict{}
 		for _, r := range d.Roots {
 			for _, s := range r.Sites {
 				v := s.Answers[t].Verdict
-				if !counted(v) {
+				if !counted(v, strict) {
 					continue
 				}
 				if all[r.ID] == nil {
@@ -96,11 +101,14 @@ func Of(d *findings.Document) *File {
 
 // Write stores the baseline, sorted, so that its own changes are readable.
 func (f *File) Write(path string) error {
-	text, err := json.MarshalIndent(f, "", " ")
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(f); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 // Compare tells what changed. Without a baseline only the annotated roots
@@ -136,13 +144,10 @@ func (o *Outcome) root(have bool, accepts map[string]verdict.Verdict, r *finding
 		}
 		c := Change{Toolchain: line, Root: r.ID, Site: s.Key, Where: fmt.Sprintf("%s:%d  %s", s.File, s.Line, s.Source)}
 		c.Text = fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason)
-		bad := now == verdict.Always || strict && now == verdict.Unknown
 		switch {
 		case now.Rank() < before.Rank():
 			o.Better = append(o.Better, c)
-		case now == before || !counted(now):
-		case !bad:
-			o.Notes = append(o.Notes, c)
+		case now == before || !counted(now, strict):
 		case have:
 			// A log call that is new is no regression of one that was there,
 			// but it is one more that allocates.
@@ -188,8 +193,8 @@ func (o *Outcome) gone(accepts map[string]map[string]verdict.Verdict, seen map[s
 
 // Ratchet returns the baseline with what got better taken over, and nothing
 // that got worse.
-func (f *File) Ratchet(d *findings.Document) *File {
-	out := Of(d)
+func (f *File) Ratchet(d *findings.Document, strict bool) *File {
+	out := Of(d, strict)
 	for line, roots := range out.Accepts {
 		for root, sites := range roots {
 			for site, now := range sites {

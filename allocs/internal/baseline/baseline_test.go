@@ -28,27 +28,27 @@ type sites = map[string]verdict.Verdict
 
 func TestCompareWithBaseline(t *testing.T) {
 	for _, c := range []struct {
-		name                 string
-		before, now          sites
-		strict               bool
-		worse, better, notes int
+		name          string
+		before, now   sites
+		strict        bool
+		worse, better int
 	}{
-		{"the same", sites{"a": verdict.Always}, sites{"a": verdict.Always}, false, 0, 0, 0},
-		{"a new one", sites{"a": verdict.Always}, sites{"a": verdict.Always, "b": verdict.Always}, false, 1, 0, 0},
-		{"worse than before", sites{"a": verdict.Grows}, sites{"a": verdict.Always}, false, 1, 0, 0},
-		{"better than before", sites{"a": verdict.Always}, sites{"a": verdict.Cold}, false, 0, 1, 0},
-		{"gone", sites{"a": verdict.Always}, sites{}, false, 0, 1, 0},
-		{"a new one that grows", sites{}, sites{"a": verdict.Grows}, true, 0, 0, 0},
-		{"a new one that is cold", sites{}, sites{"a": verdict.Cold}, true, 0, 0, 0},
-		{"not known", sites{}, sites{"a": verdict.Unknown}, false, 0, 0, 1},
-		{"not known, strict", sites{}, sites{"a": verdict.Unknown}, true, 1, 0, 0},
+		{"the same", sites{"a": verdict.Always}, sites{"a": verdict.Always}, false, 0, 0},
+		{"a new one", sites{"a": verdict.Always}, sites{"a": verdict.Always, "b": verdict.Always}, false, 1, 0},
+		{"worse than before", sites{"a": verdict.Grows}, sites{"a": verdict.Always}, false, 1, 0},
+		{"better than before", sites{"a": verdict.Always}, sites{"a": verdict.Cold}, false, 0, 1},
+		{"gone", sites{"a": verdict.Always}, sites{}, false, 0, 1},
+		{"a new one that grows", sites{}, sites{"a": verdict.Grows}, true, 0, 0},
+		{"a new one that is cold", sites{}, sites{"a": verdict.Cold}, true, 0, 0},
+		{"not known", sites{}, sites{"a": verdict.Unknown}, false, 0, 0},
+		{"not known, strict", sites{}, sites{"a": verdict.Unknown}, true, 1, 0},
 	} {
-		o, err := baseline.Compare(baseline.Of(document(nil, c.before)), document(nil, c.now), c.strict)
+		o, err := baseline.Compare(baseline.Of(document(nil, c.before), c.strict), document(nil, c.now), c.strict)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(o.Worse) != c.worse || len(o.Better) != c.better || len(o.Notes) != c.notes {
-			t.Errorf("%s: got %d worse, %d better, %d notes, want %d, %d, %d", c.name, len(o.Worse), len(o.Better), len(o.Notes), c.worse, c.better, c.notes)
+		if len(o.Worse) != c.worse || len(o.Better) != c.better {
+			t.Errorf("%s: got %d worse, %d better, want %d, %d", c.name, len(o.Worse), len(o.Better), c.worse, c.better)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestCompareWithoutBaseline(t *testing.T) {
 
 func TestCompareWantsTheToolchain(t *testing.T) {
 	d := document(nil, sites{})
-	f := baseline.Of(d)
+	f := baseline.Of(d, false)
 	d.Toolchains[0].Line = "go1.27"
 	if _, err := baseline.Compare(f, d, false); !errors.Is(err, baseline.ErrMissing) {
 		t.Errorf("got %v, want %v", err, baseline.ErrMissing)
@@ -87,8 +87,8 @@ func TestCompareWantsTheToolchain(t *testing.T) {
 }
 
 func TestRatchetTakesOnlyWhatIsBetter(t *testing.T) {
-	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Unknown, "same": verdict.Always}))
-	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always})).Accepts["go1.26"]["m.F"]
+	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Unknown, "same": verdict.Always}), true)
+	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always}), true).Accepts["go1.26"]["m.F"]
 	if len(got) != 3 || got["better"] != verdict.Unknown || got["worse"] != verdict.Unknown || got["same"] != verdict.Always {
 		t.Errorf("got %v, want better and worse as unknown, same as always", got)
 	}
@@ -99,7 +99,7 @@ func TestFile(t *testing.T) {
 	if f, err := baseline.Load(path); f != nil || err != nil {
 		t.Errorf("absent: got %v, %v", f, err)
 	}
-	if err := baseline.Of(document(nil, sites{"a": verdict.Always})).Write(path); err != nil {
+	if err := baseline.Of(document(nil, sites{"a": verdict.Always}), false).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	f, err := baseline.Load(path)
