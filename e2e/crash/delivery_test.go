@@ -58,6 +58,12 @@ func (m *moody) set(mood func(ctx context.Context, batch []nib.Record) (int, err
 	m.mood = mood
 }
 
+func (m *moody) tries() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.attempts
+}
+
 func refuse(context.Context, []nib.Record) (int, error) { return 0, errDown }
 
 // A local is a service in the process of the test.
@@ -108,7 +114,7 @@ func TestDownForAnHour(t *testing.T) {
 		from := time.Now()
 		v.j.Lines, v.j.Pace = lines, time.Hour/time.Duration(lines)
 		v.logAll().Wait()
-		took, attempts := time.Since(from), v.dest.attempts
+		took, attempts := time.Since(from), v.dest.tries()
 		v.dest.set(nil)
 		w, st := v.judge(t)
 		if !w.clean() || st.Lost() > 0 {
@@ -239,6 +245,11 @@ var flaps = []func(rng *rand.Rand) func(ctx context.Context, batch []nib.Record)
 	},
 }
 
+// flap is one of them, with a chance of its own: another goroutine asks it.
+func flap(rng *rand.Rand, n int) func(ctx context.Context, batch []nib.Record) (int, error) {
+	return flaps[n](rand.New(rand.NewPCG(rng.Uint64(), 1)))
+}
+
 // TestFlap is row 13.
 func TestFlap(t *testing.T) {
 	r := begin(t, "13")
@@ -252,7 +263,7 @@ func TestFlap(t *testing.T) {
 		wg := v.logAll()
 		const cycles = 200
 		for n := range cycles {
-			v.dest.set(flaps[n%len(flaps)](r.rng))
+			v.dest.set(flap(r.rng, n%len(flaps)))
 			time.Sleep(time.Duration(r.rng.IntN(300)) * time.Millisecond)
 			v.dest.set(nil)
 			time.Sleep(time.Duration(r.rng.IntN(100)) * time.Millisecond)

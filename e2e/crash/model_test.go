@@ -48,7 +48,7 @@ func (m *model) step() {
 	}{
 		{"log", func() { m.log(1 + m.rng.IntN(40)) }},
 		{"log", func() { m.log(1 + m.rng.IntN(10)) }},
-		{"fault", func() { m.v.dest.set(flaps[m.rng.IntN(len(flaps))](m.rng)) }},
+		{"fault", func() { m.v.dest.set(flap(m.rng, m.rng.IntN(len(flaps)))) }},
 		{"heal", func() { m.v.dest.set(nil) }},
 		{"wait", func() { time.Sleep(time.Duration(m.rng.IntN(5000)) * time.Millisecond) }},
 		{"flush", func() {
