@@ -242,6 +242,12 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	if s == nil {
 		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
 		s.Evidence.Reach = Maybe
+		for _, f := range st {
+			if why := in.Cold(f); why != "" {
+				s.Evidence.Reach, s.Evidence.Why = Rarely, why
+				break
+			}
+		}
 		sites[k] = s
 	}
 	s.Evidence.add(seen)

@@ -184,6 +184,8 @@ const (
 func (s *Site) measured(kind heapcalls.Kind, perOp, total float64) {
 	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
 	switch {
+	case perOp >= noneAtAll && perOp < wholeOne && s.Evidence.Reach == Rarely:
+		s.Verdict, s.Reason = Cold, fmt.Sprintf("%s; in %s %s per operation", s.Evidence.Why, s.where(), number(perOp))
 	case perOp >= wholeOne || perOp >= noneAtAll && !amortised:
 		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation", s.where(), number(perOp))
 		if s.Evidence.Reach == Rarely {

@@ -32,6 +32,7 @@ func TestDecide(t *testing.T) {
 		{"seen", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: hot}, Always, false},
 		{"seen, not in the code", heapcalls.Object, Evidence{Reach: Maybe, Runs: hot}, Always, false},
 		{"seen on what looks cold", heapcalls.Object, Evidence{Code: true, Reach: Rarely, Why: "an error", Runs: hot}, Always, true},
+		{"seen now and then where the pool is empty", heapcalls.Object, Evidence{Reach: Rarely, Why: "the pool is empty", Runs: slow}, Cold, false},
 		{"seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Maybe, Runs: warm}, Cold, false},
 		{"sure, seen while warming up", heapcalls.Object, Evidence{Code: true, Reach: Surely, Runs: warm}, Cold, true},
 		{"append seen while warming up", heapcalls.Grow, Evidence{Code: true, Reach: Surely, Rule: heapcalls.Growth, Runs: warm}, Grows, false},
