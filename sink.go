@@ -64,8 +64,8 @@ type Sink interface {
 
 // A Destination is the far end of a spool: something slow or remote that
 // acknowledges what it has taken. Calls do not overlap. The records belong to
-// the destination for the duration of the call. Flush and Close are optional,
-// as on a Sink.
+// the destination for the duration of the call; it does not change their bytes.
+// Flush and Close are optional, as on a Sink.
 type Destination interface {
 	// Deliver hands on batch in order. Result says how many leading records are
 	// settled: durably accepted, or refused for ever (Rejected). The rest is

@@ -76,6 +76,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	fmt.Printf("NIB_SEED=%d\n", seed)
 	code := m.Run()
 	if err := writeTable(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
