@@ -13,15 +13,16 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// create makes a segment in the order that docs/spool-format.md gives.
-func (d *dir) create(number uint64, size int64) (*segment, error) {
+// create makes a segment in the order that docs/spool-format.md gives. It calls rest
+// now and then.
+func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 	g, f, err := d.make(number, size, d.minFree)
 	if err != nil {
 		return nil, err
 	}
 	err = f.Sync()
 	if err == nil {
-		err = touch(g)
+		err = touch(g, rest)
 	}
 	if err == nil {
 		f, err = d.publish(g, f)
@@ -40,7 +41,7 @@ func (d *dir) create(number uint64, size int64) (*segment, error) {
 // begin makes the first segment of a process, which is used at once: what
 // create does to be safe from a loss of power, and quick, finish does afterwards. Nothing of
 // it may be delivered before.
-func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
+func (d *dir) begin(number uint64, size int64, rest func()) (g *segment, finish func() error, err error) {
 	g, f, err := d.make(number, size, 0)
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +60,7 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 		if err == nil {
 			err = d.fs.SyncDir(filepath.Dir(d.path)) // it may be as new
 		}
-		populate(g)
+		populate(g, rest)
 		return err
 	}, nil
 }
@@ -147,14 +148,14 @@ func (d *dir) closeMapped(g *segment, f vfs.File) {
 // touch touches all pages of a mapping for writing: that is work for a goroutine that
 // nobody waits for, since the first touch of a page of ext4 takes up to some
 // milliseconds. Nobody else knows the segment yet.
-func touch(g *segment) (err error) {
+func touch(g *segment, rest func()) (err error) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
 			err = fmt.Errorf("touch a mapping: %v", p)
 		}
 	}(debug.SetPanicOnFault(true))
-	if g.twin == nil && !populate(g) { // an older kernel
+	if g.twin == nil && !populate(g, rest) { // an older kernel
 		for i := headerSize; i < len(g.b); i += 4096 {
 			g.b[i] = 0
 		}

@@ -4,6 +4,7 @@ package spool
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -13,6 +14,10 @@ const mapped = true
 
 // populateWrite is MADV_POPULATE_WRITE of Linux 5.14.
 const populateWrite = 23
+
+// populated is how many bytes are touched in one go, in about a tenth of a
+// millisecond.
+const populated = 64 << 10
 
 // mapFile maps the first size bytes of f, which are allocated.
 func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
@@ -32,11 +37,18 @@ func hurry(g *segment) {
 }
 
 // populate touches all pages of a mapping, also while others use it, and reports
-// false if the kernel cannot.
-func populate(g *segment) bool {
+// false if the kernel cannot. It takes milliseconds of a processor, for which others
+// would wait where there are few: so it rests after each part.
+func populate(g *segment, rest func()) bool {
 	if g.twin != nil {
 		return true
 	}
 	_ = syscall.Madvise(g.b, syscall.MADV_NORMAL) // it is slower without
-	return syscall.Madvise(g.b, populateWrite) == nil
+	for part := range slices.Chunk(g.b, populated) {
+		if syscall.Madvise(part, populateWrite) != nil {
+			return false
+		}
+		rest()
+	}
+	return true
 }

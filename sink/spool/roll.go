@@ -136,7 +136,15 @@ func (s *Sink) create(number uint64) (*segment, error) {
 	if s.dir == nil {
 		return newSegment(make([]byte, s.c.SegmentSize), identity{spool: s.id, number: number, gen: 1, size: s.c.SegmentSize}, nil), nil
 	}
-	return s.dir.create(number, s.c.SegmentSize)
+	return s.dir.create(number, s.c.SegmentSize, s.rest)
+}
+
+// rest gives way to others while a segment is made, unless that is needed soon.
+func (s *Sink) rest() {
+	g := s.active.Load()
+	if end, _, _ := g.claimed(); end < len(g.b)/2 {
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 // firstSegment makes the segment that a process begins with.
@@ -144,7 +152,7 @@ func (s *Sink) firstSegment(first start) (g *segment, err error) {
 	if s.dir == nil {
 		g, err = s.create(s.number + 1)
 	} else {
-		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
+		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize, s.rest)
 	}
 	if err == nil && !s.commission(g, first) {
 		err = errGone
