@@ -16,7 +16,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
-.PHONY: help demo test race alloc fuzz lint vuln bench e2e table cross arch
+.PHONY: help demo test race alloc gate fuzz lint vuln bench e2e table cross arch
 help: ## list the verbs
 	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 10
 
@@ -42,6 +42,10 @@ alloc: ## exact allocation counts on every supported Go release
 fuzz: ## every fuzz target, FUZZTIME each
 	@set -e; for m in . niblogrus dest/kafka; do cd $(CURDIR)/$$m; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
 		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$p; done; done; done
+
+gate: ## which lines of nib's own events allocate, on every release, by its own tool
+	cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root 'github.com/nib-log/nib.(*Event).*' \
+		--go 1.24,1.25,1.26,1.27 --baseline nib.baseline.json .
 
 lint: ## formatting, vet and staticcheck, with the newest release
 	@out=$$($$($(NEWEST) $(GO) env GOROOT)/bin/gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi

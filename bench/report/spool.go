@@ -77,7 +77,7 @@ func (b *Builds) spoolRate(t *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(t, "### %s calls a second\n\nNanoseconds from the moment at which a call was due until it returned: "+
-		"a call that begins late because the one before took long counts as slow, too.\n\n", thousands(spools.Rate, 0))
+		"a call that begins late because the one before took long counts as slow, too. *nothing* are calls that do nothing: what the machine adds to all.\n\n", thousands(spools.Rate, 0))
 	row(t, []string{"", "calls", "p50", "p99", "p99.9", "p99.99", "max"})
 	rule(t, 7)
 	b.each(name, func(r *Results, contestant, label string) {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ const (
 	Nib       = "nib"        // a spool in a directory
 	NibMemory = "nib-memory" // a spool without one, which ends with the process
 	OSFile    = "os.File"    // a write(2) per line, which survives the process too
+	Nothing   = "nothing"    // calls that do nothing: how the machine itself spreads
 )
 
 // Line is 200 bytes long.
@@ -69,7 +71,10 @@ func Scenarios() []Scenario {
 const Rate = 100_000
 
 // Latency is the contest of calls at a fixed rate.
-var Latency = Scenario{Name: "SpoolRate", Title: "at a fixed rate", Goroutines: 1, Contestants: records}
+var Latency = Scenario{Name: "SpoolRate", Title: "at a fixed rate", Goroutines: 1, Contestants: append(slices.Clone(records),
+	Contestant{Nothing, func(string) (Run, error) {
+		return Run{Do: func(int) {}, Check: func() error { return nil }, Close: func() error { return nil }}, nil
+	}})}
 
 var records = []Contestant{
 	{Nib, func(dir string) (Run, error) { return recordRun(filepath.Join(dir, "spool")) }},

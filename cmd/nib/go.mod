@@ -6,21 +6,31 @@ require (
 	github.com/nib-log/nib v0.0.0
 	github.com/nib-log/nib/dest/kafka v0.0.0
 	github.com/spf13/cobra v1.10.2
-	golang.org/x/term v0.37.0
+	golang.org/x/term v0.47.0
+)
+
+require (
+	golang.org/x/arch v0.32.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/nib-log/nib/allocs v0.0.0
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twmb/franz-go v1.22.2 // indirect
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // indirect
-	golang.org/x/sys v0.38.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
 replace (
 	github.com/nib-log/nib => ../..
 	github.com/nib-log/nib/dest/kafka => ../../dest/kafka
 )
+
+replace github.com/nib-log/nib/allocs => ../../allocs

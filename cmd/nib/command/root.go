@@ -53,6 +53,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
+	root.AddCommand(newAllocs(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
 	return root
 }

@@ -22,6 +22,8 @@ func TestRun(t *testing.T) {
 		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "Every line whose call returned is there once", ""},
 		{[]string{"demo", "-n", "0"}, 1, "", "nib: demo: 0 requests, want 1 to"},
 		{[]string{"demo", "x"}, 1, "", "unknown command"},
+		{[]string{"allocs", "--help"}, 0, "--baseline", ""},
+		{[]string{"allocs", "-C", "/nowhere"}, 2, "", "nib: "},
 		{[]string{"nonsense"}, 1, "", `unknown command "nonsense"`},
 		{[]string{"demo", "--nonsense"}, 1, "", "unknown flag"},
 	} {
