@@ -4,17 +4,21 @@ package measure
 
 import (
 	"runtime"
+	"slices"
 	"time"
 )
 
-// OpenLoop calls do rate times a second for as long as d, and tells how long
-// after the moment at which it was due each call returned. A call that begins
-// late because the one before took long counts as slow too: callers in a service
-// do not wait for each other. Leaving that out is called coordinated omission.
+// OpenLoops calls each contestant rate times a second in each of so many rounds of
+// length d, in which they take turns, and tells how long after the moment at which
+// it was due each call returned. A call that begins late because the one before
+// took long counts as slow too: callers in a service do not wait for each other.
+// Leaving that out is called coordinated omission. Of each percentile the median
+// of the rounds counts, since a second in which the machine did something else is
+// in all of them; Max is that of all.
 //
 // The loop does not sleep: what the system takes to wake a thread would be
 // counted. It occupies a processor.
-func OpenLoop(do func(), rate int, d time.Duration) Latency {
+func OpenLoops(contestants []Contestant, rate int, d time.Duration, rounds int) []Latency {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	gap := time.Second / time.Duration(rate)
@@ -22,14 +26,50 @@ func OpenLoop(do func(), rate int, d time.Duration) Latency {
 	for i := range samples {
 		samples[i] = 1 // touches the page
 	}
+	all := make([][]Latency, len(contestants))
 	runtime.GC()
+	for r := range rounds {
+		for k := range contestants {
+			i := (k + r) % len(contestants)
+			all[i] = append(all[i], openLoop(contestants[i].Do, gap, samples))
+		}
+	}
+	latencies := make([]Latency, len(contestants))
+	for i, l := range all {
+		latencies[i] = medians(l)
+	}
+	return latencies
+}
+
+func openLoop(do func(n int), gap time.Duration, samples []time.Duration) Latency {
 	due := time.Now()
 	for i := range samples {
 		due = due.Add(gap)
 		for time.Until(due) > 0 {
 		}
-		do()
+		do(1)
 		samples[i] = time.Since(due)
 	}
 	return spread(samples)
+}
+
+// medians is the median of each percentile, and the largest Max.
+func medians(rounds []Latency) (l Latency) {
+	middle := func(of func(*Latency) float64) float64 {
+		var v []float64
+		for i := range rounds {
+			v = append(v, of(&rounds[i]))
+		}
+		slices.Sort(v)
+		return v[len(v)/2]
+	}
+	l.P50 = middle(func(l *Latency) float64 { return l.P50 })
+	l.P99 = middle(func(l *Latency) float64 { return l.P99 })
+	l.P999 = middle(func(l *Latency) float64 { return l.P999 })
+	l.P9999 = middle(func(l *Latency) float64 { return l.P9999 })
+	for i := range rounds {
+		l.N += rounds[i].N
+		l.Max = max(l.Max, rounds[i].Max)
+	}
+	return l
 }

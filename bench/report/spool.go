@@ -77,10 +77,14 @@ func (b *Builds) spoolRate(t *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(t, "### %s calls a second\n\nNanoseconds from the moment at which a call was due until it returned: "+
-		"a call that begins late because the one before took long counts as slow, too. *nothing* are calls that do nothing: what the machine adds to all.\n\n", thousands(spools.Rate, 0))
+		"a call that begins late because the one before took long counts as slow, too. *nothing* are calls that do nothing: what the machine adds to all. "+
+		"Of each percentile the median of 20 rounds, in which all take turns.\n\n", thousands(spools.Rate, 0))
 	row(t, []string{"", "calls", "p50", "p99", "p99.9", "p99.99", "max"})
 	rule(t, 7)
 	b.each(name, func(r *Results, contestant, label string) {
+		if _, ok := r.Get(name, contestant, UnitP50); !ok {
+			return // not measured in this build
+		}
 		cells := []string{fileLabel(label), "–"}
 		for _, l := range r.Lines {
 			if l.Scenario == name && l.Contestant == contestant {

@@ -39,6 +39,9 @@ func spoolNames() []string {
 	return append(names, spools.Latency.Name)
 }
 
+// rateRounds is in how many rounds that is.
+const rateRounds = 20
+
 // atRate is how long each contestant is called at a fixed rate.
 func (p *plan) atRate() time.Duration {
 	return time.Minute / time.Duration(max(1, p.divisor*p.divisor))
@@ -94,19 +97,29 @@ func spoolVersus(s *spools.Scenario, timed []measure.Contestant, timings []measu
 	return fastest
 }
 
-// spoolRate times single calls at a fixed rate, one contestant after the other.
-func (p *plan) spoolRate(results *report.Results, s *spools.Scenario) error {
+// spoolRate times single calls at a fixed rate.
+func (p *plan) spoolRate(results *report.Results, s *spools.Scenario) (err error) {
+	var runs []spools.Run
+	defer func() {
+		for _, r := range runs {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	var timed []measure.Contestant
 	for i := range s.Contestants {
 		c := &s.Contestants[i]
-		run, err := s.Start(c)
+		r, err := s.Start(c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
-		l := measure.OpenLoop(func() { run.Do(1) }, spools.Rate, p.atRate())
-		if err := errors.Join(run.Check(), run.Close()); err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
+		runs = append(runs, r)
+		timed = append(timed, measure.Contestant{Name: c.Name, Do: r.Do})
+	}
+	for i, l := range measure.OpenLoops(timed, spools.Rate, p.atRate()/rateRounds, rateRounds) {
+		if err := runs[i].Check(); err != nil {
+			return fmt.Errorf("%s: %w", timed[i].Name, err)
 		}
-		results.Add(s.Name, c.Name, l.N,
+		results.Add(s.Name, timed[i].Name, l.N,
 			report.Value{Number: l.P50, Unit: report.UnitP50},
 			report.Value{Number: l.P99, Unit: report.UnitP99},
 			report.Value{Number: l.P999, Unit: report.UnitP999},
