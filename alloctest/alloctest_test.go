@@ -4,6 +4,7 @@ package alloctest
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -247,5 +248,28 @@ func TestManyStacksAreCutOff(t *testing.T) {
 	}
 	if got := (findings{calls: 7}).String(); !strings.Contains(got, "7 more calls saw no stack") {
 		t.Errorf("got %q, want it to say that there is no stack", got)
+	}
+}
+
+// TestWhatTheRuntimeRemembersIsNotCounted asserts the types of many values: the
+// runtime remembers some of them, now and then.
+func TestWhatTheRuntimeRemembersIsNotCounted(t *testing.T) {
+	if !Enabled {
+		t.Skip("allocations are not counted in this build")
+	}
+	var values []any
+	for n := range 200 {
+		values = append(values, reflect.New(reflect.ArrayOf(n, reflect.TypeFor[int]())).Interface())
+	}
+	found := profile(func() {
+		for _, v := range values {
+			_, _ = v.(interface{ String() string })
+		}
+	}, 5000)
+	if found.own > 0 {
+		t.Errorf("got %d allocations, want none:\n%s", found.own, found)
+	}
+	if !strings.Contains(found.String(), "runtime.typeAssert") {
+		t.Skip("this release or architecture remembers no assertions")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // BatchSize tells how many records and bytes a batch should have at most: enough for
 // several requests at a time, so that the brokers work while the next one is made.
-func (d *Destination) BatchSize() (records, bytes int) { return 16 << 10, 4 << 20 }
+func (d *Destination) BatchSize() (records, bytes int) { return 64 << 10, 8 << 20 }
 
 // ready makes sure that the partitions and their leaders are known.
 func (d *Destination) ready(ctx context.Context) error {
