@@ -40,8 +40,7 @@ alloc: ## exact allocation counts on every supported Go release
 		(cd $$m && GOTOOLCHAIN=$$r $(GO) test -count=1 -tags $$tags -run '(?i)alloc|Gauntlet8' ./...); done; done; done
 
 fuzz: ## every fuzz target, FUZZTIME each
-	@set -e; for m in . niblogrus dest/kafka; do cd $(CURDIR)/$$m; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz || true); do \
-		echo "== $$p $$f ($(FUZZTIME))"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$p; done; done; done
+	.ci/fuzz $(FUZZTIME) . niblogrus dest/kafka
 
 gate: ## which lines of nib's own events allocate, on every release, by its own tool
 	cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root 'github.com/nib-log/nib.(*Event).*' \
