@@ -301,7 +301,7 @@ func inspectWhileWritten(t *testing.T, access Access) {
 		got := walkAll(v, 0)
 		records += len(got.lines)
 		for kind, n := range got.gaps {
-			if kind != GapRemoved && kind != GapUnfinished {
+			if n > 0 && kind != GapRemoved && kind != GapUnfinished { // 0: bytes that a writer is at, of no number yet
 				t.Errorf("got %d numbers that are %v", n, kind)
 			}
 		}

@@ -139,13 +139,16 @@ func (s *Sink) create(number uint64) (*segment, error) {
 	return s.dir.create(number, s.c.SegmentSize, s.rest)
 }
 
-// rest gives way to others while a segment is made, unless that is needed soon.
+// rest gives way to others while a segment is made, unless that is needed soon: for
+// restTime in all, since somebody with a long line may wait for it already.
 func (s *Sink) rest() {
 	g := s.active.Load()
-	if end, _, _ := g.claimed(); end < len(g.b)/2 {
+	if end, _, _ := g.claimed(); end < len(g.b)/2 && time.Since(s.began) < restTime {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
+
+const restTime = 20 * time.Millisecond
 
 // firstSegment makes the segment that a process begins with.
 func (s *Sink) firstSegment(first start) (g *segment, err error) {
@@ -162,6 +165,7 @@ func (s *Sink) firstSegment(first start) (g *segment, err error) {
 
 // makeSegments keeps one segment ahead, until Close.
 func (s *Sink) makeSegments() {
+	s.began = time.Now()
 	if s.finish != nil {
 		if err := s.finish(); err != nil {
 			s.fault("sync the first segment", err)
@@ -190,6 +194,7 @@ func (s *Sink) makeSegments() {
 		s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
 		s.mu.Unlock()
 
+		s.began = time.Now()
 		g, err := s.create(number)
 
 		s.mu.Lock()

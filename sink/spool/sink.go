@@ -68,6 +68,7 @@ type Sink struct {
 
 	uncopied []*segment    // that the copier has not got yet; mu protects it
 	finish   func() error  // what is left to do for the first segment; nil in memory
+	began    time.Time     // when the segment that is being made was begun; of the goroutine that makes them
 	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
 	deliveries []*delivery // does not change; one without a destination if there is none
