@@ -51,7 +51,7 @@ func write(t *testing.T, name, text string) {
 func newModule(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	// The place is the same each time, so that what a former run asked the
 	// compiler is still good.

@@ -68,7 +68,7 @@ func main() {
 func build(t *testing.T, goarch string, flags ...string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), source)

@@ -17,7 +17,7 @@ import (
 // through that would let a dead check pass.
 func TestCanary(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	work := t.TempDir()
 	ctx := context.Background()

@@ -110,7 +110,7 @@ func judge(d *findings.Document, truth map[string]map[string]float64) score {
 
 func TestSampleAgainstTruth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles and measures a module")
+		t.Skip("left out of short mode: it compiles and measures a module")
 	}
 	for _, release := range releases(t) {
 		for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 func module(t *testing.T, text string) (*toolchain.Toolchain, string, []*load.Package) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func TestTable(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func find(t *testing.T, text string, names ...string) (*roots.Set, string, error) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

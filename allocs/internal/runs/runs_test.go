@@ -44,7 +44,7 @@ func TestCorrectTiny(t *testing.T) {
 func measure(t *testing.T, o Options, test string) ([]Result, Visited, string, error) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs the go command")
+		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
