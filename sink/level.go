@@ -6,18 +6,16 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
-// levels is the number of named levels, by which lines are counted.
-const levels = 7
+const levels = level.Count
 
 // levelIndex is the named level that l counts as: the next lower one, and trace
 // for all below.
-func levelIndex(l nib.Level) int {
-	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
-}
+func levelIndex(l nib.Level) int { return level.Row(int(l)) }
 
-func levelAt(i int) nib.Level { return nib.LevelTrace + nib.Level(4*i) }
+func levelAt(i int) nib.Level { return nib.Level(level.At(i)) }
 
 // byLevel counts lines by level.
 type byLevel [levels]atomic.Uint64

@@ -5,8 +5,6 @@ package syslog
 import (
 	"fmt"
 	"strings"
-
-	"github.com/nib-log/nib"
 )
 
 // A Facility says what kind of program a message comes from (RFC 5424, section
@@ -62,25 +60,4 @@ func ParseFacility(name string) (Facility, error) {
 		}
 	}
 	return 0, fmt.Errorf("nib/syslog: unknown facility %q", name)
-}
-
-// severity gives the severity of a level (RFC 5424, section 6.2.1), as sink/journald
-// does. It is never 0, emergency: receivers write that to the terminals of all
-// users.
-func severity(l nib.Level) int {
-	switch {
-	case l < nib.LevelInfo:
-		return 7 // debug
-	case l < nib.LevelInfo+2:
-		return 6 // informational
-	case l < nib.LevelWarn:
-		return 5 // notice
-	case l < nib.LevelError:
-		return 4 // warning
-	case l < nib.LevelPanic:
-		return 3 // error
-	case l < nib.LevelFatal:
-		return 2 // critical
-	}
-	return 1 // alert
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/lineedit"
 )
 
@@ -89,7 +90,7 @@ func classOf(key []byte) lineedit.Class {
 
 // header makes everything in front of the line.
 func (e *encoder) header(r *nib.Record) []byte {
-	b := append(e.head[:0], e.priorities[severity(r.Level)]...)
+	b := append(e.head[:0], e.priorities[level.Severity(int(r.Level))]...)
 	b = e.appendTime(b, r.Time)
 	b = append(b, e.names...)
 	if e.msgID != "" {

@@ -70,3 +70,13 @@ func Parse(s string) (int, error) {
 	}
 	return 0, fmt.Errorf("nib: unknown level %q (want trace, debug, info, warn, error, panic or fatal, as in \"info+2\")", s)
 }
+
+// Count is how many named levels there are: the size of a table kept per level.
+const Count = len(Names)
+
+// Row is the row of a table kept per level that counts l: that of the next lower
+// named level, and the first for all below.
+func Row(l int) int { return (min(max(l, first), last) - first) / 4 }
+
+// At is the named level of a row.
+func At(row int) int { return first + 4*row }

@@ -2,7 +2,11 @@
 
 package file
 
-import "github.com/nib-log/nib"
+import (
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
+)
 
 // A batch is lines that are written together.
 type batch struct {
@@ -27,7 +31,7 @@ func newBatch(size int) batch {
 // add appends the line of r.
 func (b *batch) add(r *nib.Record) {
 	b.data = append(b.data, r.Line...)
-	b.ends = append(b.ends, end{len(b.data), levelIndex(r.Level)})
+	b.ends = append(b.ends, end{len(b.data), level.Row(int(r.Level))})
 }
 
 // lines is how many lines are not out.
@@ -73,7 +77,7 @@ func (b *batch) back() {
 }
 
 // drop counts the lines that are not out and empties the batch.
-func (b *batch) drop(count *[levels]uint64) {
+func (b *batch) drop(count *loss.Levels) {
 	for _, e := range b.ends[b.done:] {
 		count[e.level]++
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -43,9 +45,9 @@ func FuzzBatch(f *testing.F) {
 		if lines != uint64(bytes.Count(out, []byte{'\n'})) || complete != uint64(len(out)) {
 			t.Fatalf("got %d lines of %d bytes for %d bytes", lines, complete, len(out))
 		}
-		var dropped [levels]uint64
+		var dropped loss.Levels
 		b.drop(&dropped)
-		if got := lines + dropped[levelIndex(nib.LevelInfo)]; got != uint64(len(sizes)) {
+		if got := lines + dropped[level.Row(int(nib.LevelInfo))]; got != uint64(len(sizes)) {
 			t.Fatalf("got %d lines in all, want %d", got, len(sizes))
 		}
 	})

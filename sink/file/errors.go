@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -85,7 +86,7 @@ func (s *Sink) recovered() {
 // drop counts the line of r as lost because of err, which it returns. The lock
 // is held.
 func (s *Sink) drop(r *nib.Record, err error) error {
-	s.dropped[s.causeOf(err)][levelIndex(r.Level)]++
+	s.dropped[s.causeOf(err)][level.Row(int(r.Level))]++
 	return err
 }
 

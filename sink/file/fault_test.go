@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -397,13 +398,13 @@ func TestOnErrorIsToldOfANewReason(t *testing.T) {
 func TestNotice(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.FixedZone("", 3600))
 	one := func(c cause, l nib.Level, n uint64) (t tally) {
-		t[c][levelIndex(l)] = n
+		t[c][level.Row(int(l))] = n
 		return t
 	}
 	both := one(full, nib.LevelInfo, 120)
-	both[full][levelIndex(nib.LevelError)] = 3
+	both[full][level.Row(int(nib.LevelError))] = 3
 	mixed := both
-	mixed[failed][levelIndex(nib.LevelInfo)] = 2
+	mixed[failed][level.Row(int(nib.LevelInfo))] = 2
 	for _, c := range []struct {
 		name string
 		give tally

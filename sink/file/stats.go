@@ -2,7 +2,10 @@
 
 package file
 
-import "github.com/nib-log/nib"
+import (
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/loss"
+)
 
 // A Reason says why a line was dropped.
 type Reason string
@@ -52,13 +55,9 @@ func (s *Sink) Stats() Stats {
 	defer s.mu.Unlock()
 	st := s.stats
 	st.Pending = s.pending()
-	for i, levels := range s.dropped {
-		for l, n := range levels {
-			if n > 0 {
-				st.Dropped = append(st.Dropped, Drop{Reason: reasons[i], Level: levelAt(l), Lines: n})
-			}
-		}
-	}
+	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
+		st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
+	})
 	return st
 }
 
@@ -74,24 +73,11 @@ const (
 
 var reasons = [causes]Reason{Full, Failed, Closed}
 
-const levels = 7
-
-// levelIndex is the row of a level in a tally.
-func levelIndex(l nib.Level) int {
-	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
-}
-
-func levelAt(i int) nib.Level { return nib.LevelTrace + nib.Level(4*i) }
-
 // A tally counts lines by cause and level.
-type tally [causes][levels]uint64
+type tally [causes]loss.Levels
 
 // minus returns what has come since u.
 func (t tally) minus(u tally) tally {
-	for c := range t {
-		for l := range t[c] {
-			t[c][l] -= u[c][l]
-		}
-	}
+	loss.Subtract(t[:], u[:])
 	return t
 }

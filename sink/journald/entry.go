@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // maxFields is how many of a line's own fields an entry has. journald drops
@@ -38,7 +39,7 @@ func (e *encoder) entry(r *nib.Record, site string) []byte {
 		b = appendValue(b, line, false)
 	}
 	b = append(b, "PRIORITY="...)
-	b = append(b, '0'+priority(r.Level), '\n')
+	b = append(b, '0'+byte(level.Severity(int(r.Level))), '\n')
 	b = append(b, e.head...)
 	b = append(b, site...)
 	lineName := e.lineName
@@ -90,24 +91,4 @@ func appendValue(dst, value []byte, isText bool) []byte {
 		binary.LittleEndian.PutUint64(dst[at+1:], uint64(size))
 	}
 	return append(dst, '\n')
-}
-
-// priority gives the level of syslog (RFC 5424, section 6.2.1). It is never 0,
-// emerg: the journal writes that to the terminals of all users.
-func priority(l nib.Level) byte {
-	switch {
-	case l < nib.LevelInfo:
-		return 7 // debug
-	case l < nib.LevelInfo+2:
-		return 6 // info
-	case l < nib.LevelWarn:
-		return 5 // notice
-	case l < nib.LevelError:
-		return 4 // warning
-	case l < nib.LevelPanic:
-		return 3 // err
-	case l < nib.LevelFatal:
-		return 2 // crit
-	}
-	return 1 // alert
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A Reason says why a line was dropped.
@@ -56,7 +57,7 @@ func (s Stats) Lost() (n uint64) {
 type counters struct {
 	lines, bytes, large, reconnects atomic.Uint64
 
-	dropped [causes][levels]atomic.Uint64
+	dropped [causes][level.Count]atomic.Uint64
 }
 
 // A cause is a Reason as an index.
@@ -85,12 +86,9 @@ func causeOf(err error) cause {
 	return failed
 }
 
-const levels = 7
-
 // drop counts a line.
 func (c *counters) drop(l nib.Level, err error) {
-	row := int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
-	c.dropped[causeOf(err)][row].Add(1)
+	c.dropped[causeOf(err)][level.Row(int(l))].Add(1)
 }
 
 // Stats returns the counts so far. It may be called at any time. It allocates if
@@ -101,7 +99,7 @@ func (s *Sink) Stats() Stats {
 	for cause := range c.dropped {
 		for row := range c.dropped[cause] {
 			if n := c.dropped[cause][row].Load(); n > 0 {
-				st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.LevelTrace + nib.Level(4*row), Lines: n})
+				st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level.At(row)), Lines: n})
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // FuzzBatch writes a batch out in pieces and compares its counts with those of
@@ -32,9 +34,9 @@ func FuzzBatch(f *testing.F) {
 				t.Fatalf("after %d bytes: got begun %v, want %v", b.sent, got, want)
 			}
 		}
-		var dropped [levels]uint64
+		var dropped loss.Levels
 		b.drop(&dropped)
-		if got := lines + dropped[levelIndex(nib.LevelInfo)]; got != uint64(all) {
+		if got := lines + dropped[level.Row(int(nib.LevelInfo))]; got != uint64(all) {
 			t.Fatalf("got %d lines in all, want %d", got, all)
 		}
 	})

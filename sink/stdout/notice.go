@@ -3,8 +3,9 @@
 package stdout
 
 import (
-	"strconv"
 	"time"
+
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // noticeSize is more than the longest notice: 11 counts of 20 digits among 300
@@ -13,55 +14,13 @@ const noticeSize = 640
 
 // appendNotice appends the line that tells of a loss.
 func appendNotice(dst []byte, now time.Time, lost tally) []byte {
-	var byLevel [levels]uint64
-	var byCause [causes]uint64
-	var total uint64
-	for c, row := range lost {
-		for l, n := range row {
-			byLevel[l] += n
-			byCause[c] += n
-			total += n
+	text := "standard output was blocked"
+	for c := range lost {
+		if cause(c) != stalled && lost[c] != (loss.Levels{}) {
+			text = "standard output could not be written"
 		}
 	}
-	dst = append(dst, `{"time":"`...)
-	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
-	dst = append(dst, `","level":"warn","message":"lines lost: standard output `...)
-	if byCause[stalled] == total {
-		dst = append(dst, `was blocked`...)
-	} else {
-		dst = append(dst, `could not be written`...)
-	}
-	dst = append(dst, `","dropped":`...)
-	dst = strconv.AppendUint(dst, total, 10)
-	dst = append(dst, `,"levels":{`...)
-	for l, n := range byLevel {
-		dst = appendCount(dst, levelNames[l], n)
-	}
-	dst = append(dst, `},"reasons":{`...)
-	for c, n := range byCause {
-		dst = appendCount(dst, string(reasons[c]), n)
-	}
-	return append(dst, "}}\n"...)
-}
-
-// levelNames are those of nib.Level.String, which allocates for other levels.
-var levelNames = func() (names [levels]string) {
-	for i := range names {
-		names[i] = levelAt(i).String()
-	}
-	return names
-}()
-
-// appendCount appends a member of an object, unless n is 0.
-func appendCount(dst []byte, key string, n uint64) []byte {
-	if n == 0 {
-		return dst
-	}
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	dst = append(append(append(dst, '"'), key...), `":`...)
-	return strconv.AppendUint(dst, n, 10)
+	return loss.AppendNotice(dst, now, text, reasons[:], lost[:])
 }
 
 // A head is what the sink itself has to write before the next line: the end of

@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 func TestNotice(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.FixedZone("", 3600))
 	one := func(c cause, l nib.Level, n uint64) (t tally) {
-		t[c][levelIndex(l)] = n
+		t[c][level.Row(int(l))] = n
 		return t
 	}
 	both := one(stalled, nib.LevelInfo, 120)
-	both[stalled][levelIndex(nib.LevelError)] = 3
+	both[stalled][level.Row(int(nib.LevelError))] = 3
 	mixed := both
-	mixed[gone][levelIndex(nib.LevelInfo)] = 2
+	mixed[gone][level.Row(int(nib.LevelInfo))] = 2
 	for _, c := range []struct {
 		name string
 		give tally
@@ -44,23 +45,11 @@ func TestLongestNoticeFits(t *testing.T) {
 	var lost tally
 	for c := range lost {
 		for l := range lost[c] {
-			lost[c][l] = math.MaxUint64 / uint64(causes*levels)
+			lost[c][l] = math.MaxUint64 / (uint64(causes) * uint64(level.Count))
 		}
 	}
 	got := appendNotice([]byte{'\n'}, time.Now(), lost)
 	if len(got) > noticeSize || !json.Valid(got) {
 		t.Errorf("got %d bytes, want at most %d of JSON: %s", len(got), noticeSize, got)
-	}
-}
-
-func TestLevelsCountAsTheNextLowerNamedOne(t *testing.T) {
-	for give, want := range map[nib.Level]nib.Level{
-		math.MinInt: nib.LevelTrace, nib.LevelTrace - 1: nib.LevelTrace, nib.LevelTrace: nib.LevelTrace,
-		nib.LevelDebug - 1: nib.LevelTrace, nib.LevelInfo: nib.LevelInfo, nib.LevelInfo + 3: nib.LevelInfo,
-		nib.LevelError: nib.LevelError, nib.LevelFatal: nib.LevelFatal, math.MaxInt: nib.LevelFatal,
-	} {
-		if got := levelAt(levelIndex(give)); got != want {
-			t.Errorf("%v: got %v, want %v", give, got, want)
-		}
 	}
 }

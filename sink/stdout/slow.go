@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 const (
@@ -205,7 +206,7 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 
 // drop counts the line of r as lost. mu is held.
 func (s *Sink) drop(r *nib.Record, c cause, err error) error {
-	s.dropped[c][levelIndex(r.Level)]++
+	s.dropped[c][level.Row(int(r.Level))]++
 	s.trouble = true
 	return err
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package loss is what sinks have in common that count the lines they could not
+// write, by cause and level, and tell of them in a line of their own.
+package loss
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nib-log/nib/internal/level"
+)
+
+// Levels counts lines by level; level.Row is the index.
+type Levels [level.Count]uint64
+
+// Each calls visit for every count that is not 0.
+func Each(lost []Levels, visit func(cause, level int, lines uint64)) {
+	for c := range lost {
+		for row, n := range lost[c] {
+			if n > 0 {
+				visit(c, level.At(row), n)
+			}
+		}
+	}
+}
+
+// Subtract takes from lost what told counts.
+func Subtract(lost, told []Levels) {
+	for c := range lost {
+		for row := range lost[c] {
+			lost[c][row] -= told[c][row]
+		}
+	}
+}
+
+// AppendNotice appends the line that tells of losses, by cause: text says what
+// happened, reasons names the causes.
+func AppendNotice[R ~string](dst []byte, now time.Time, text string, reasons []R, lost []Levels) []byte {
+	var byLevel Levels
+	var total uint64
+	for c := range lost {
+		for row, n := range lost[c] {
+			byLevel[row] += n
+			total += n
+		}
+	}
+	dst = append(dst, `{"time":"`...)
+	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	dst = append(dst, `","level":"warn","message":"lines lost: `...)
+	dst = append(dst, text...)
+	dst = append(dst, `","dropped":`...)
+	dst = strconv.AppendUint(dst, total, 10)
+	dst = append(dst, `,"levels":{`...)
+	for row, n := range byLevel {
+		dst = appendCount(dst, level.Names[row], n)
+	}
+	dst = append(dst, `},"reasons":{`...)
+	for c := range lost {
+		var n uint64
+		for _, m := range lost[c] {
+			n += m
+		}
+		dst = appendCount(dst, string(reasons[c]), n)
+	}
+	return append(dst, "}}\n"...)
+}
+
+// appendCount appends a member of an object, unless n is 0.
+func appendCount(dst []byte, key string, n uint64) []byte {
+	if n == 0 {
+		return dst
+	}
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(append(append(dst, '"'), key...), `":`...)
+	return strconv.AppendUint(dst, n, 10)
+}
