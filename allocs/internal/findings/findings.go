@@ -42,17 +42,18 @@ type Toolchain struct {
 
 // Root is a place that was looked at.
 type Root struct {
-	ID       string   `json:"id"`
-	Kind     string   `json:"kind"`
-	Func     string   `json:"func"`
-	Package  string   `json:"package"`
-	File     string   `json:"file"` // relative to the module, with slashes
-	Line     int      `json:"line"`
-	End      int      `json:"end"`
-	Text     string   `json:"text,omitempty"`
-	Allowed  *int     `json:"allowed,omitempty"` // by //alloc:none or //alloc:max=N
-	Verdicts []string `json:"verdicts"`          // the worst of each toolchain
-	Allocs   []int    `json:"allocs"`            // sites that always allocate, or the measured count
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind"`
+	Func     string          `json:"function"`
+	Package  string          `json:"package"`
+	File     string          `json:"file"` // relative to the module, with slashes
+	Line     int             `json:"line"`
+	End      int             `json:"end"`
+	Text     string          `json:"text,omitempty"`
+	Allowed  *int            `json:"allowed,omitempty"` // by //alloc:none or //alloc:max=N
+	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
+	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
+	Allocs   []int           `json:"allocs"`            // sites that always allocate, or the measured count
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.
 	Unfollowed []int    `json:"unfollowed"`
@@ -62,27 +63,32 @@ type Root struct {
 
 // Site is a line of the module that memory is taken below.
 type Site struct {
-	Key     string   `json:"key"` // stays when lines move
-	Func    string   `json:"func"`
-	File    string   `json:"file"`
-	Line    int      `json:"line"`
-	Source  string   `json:"source"`
-	Kind    string   `json:"kind"`
-	Callee  string   `json:"callee,omitempty"`
-	Pattern string   `json:"pattern,omitempty"`
-	Reason  string   `json:"reason"`
-	Flow    []string `json:"flow,omitempty"`
-	Fix     string   `json:"fix,omitempty"`
-	Answers []Answer `json:"answers"` // one for each toolchain
+	Key     string          `json:"key"` // stays when lines move
+	Func    string          `json:"function"`
+	File    string          `json:"file"`
+	Line    int             `json:"line"`
+	Source  string          `json:"source"`
+	Verdict verdict.Verdict `json:"verdict"` // the worst of all toolchains
+	Kind    string          `json:"kind"`
+	Callee  string          `json:"callee,omitempty"`
+	Pattern string          `json:"pattern,omitempty"`
+	Reason  string          `json:"reason"`
+	Flow    []string        `json:"flow,omitempty"`
+	Fix     string          `json:"fix,omitempty"`
+	// Evidence and Chain are those of the first toolchain with the worst verdict.
+	Evidence *Evidence `json:"evidence,omitempty"`
+	Chain    []Frame   `json:"chain,omitempty"`
+	Answers  []Answer  `json:"versions"` // one for each toolchain
 }
 
 // Answer is the verdict on one toolchain.
 type Answer struct {
-	Verdict  verdict.Verdict `json:"verdict"`
-	Because  string          `json:"because,omitempty"`
-	Conflict string          `json:"conflict,omitempty"`
-	Evidence *Evidence       `json:"evidence,omitempty"`
-	Chain    []Frame         `json:"chain,omitempty"` // the root first
+	Toolchain string          `json:"toolchain"` // Toolchain.Name
+	Verdict   verdict.Verdict `json:"verdict"`
+	Because   string          `json:"because,omitempty"`
+	Conflict  string          `json:"conflict,omitempty"`
+	Evidence  *Evidence       `json:"evidence,omitempty"`
+	Chain     []Frame         `json:"chain,omitempty"` // the root first
 }
 
 // Evidence is what each source says.
@@ -104,7 +110,7 @@ type Run struct {
 
 // Frame is a call on the way from the root to the allocation.
 type Frame struct {
-	Func string `json:"func"`
+	Func string `json:"function"`
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
@@ -183,6 +189,9 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	sort.Strings(root.Runs)
 	root.order()
 	root.sum(len(r.Toolchains))
+	for _, s := range root.Sites {
+		s.sum(d.Toolchains)
+	}
 }
 
 func kindAndCallee(s *verdict.Site) string {
@@ -248,6 +257,19 @@ func (r *Root) sum(toolchains int) {
 		}
 		r.Verdicts = append(r.Verdicts, string(worst))
 		r.Allocs = append(r.Allocs, int(count+0.5))
+	}
+	r.Verdict = r.Worst()
+}
+
+// sum fills in what is told of all toolchains.
+func (s *Site) sum(toolchains []Toolchain) {
+	s.Verdict = s.Worst()
+	for i := len(s.Answers) - 1; i >= 0; i-- {
+		a := &s.Answers[i]
+		a.Toolchain = toolchains[i].Name
+		if a.Verdict == s.Verdict {
+			s.Evidence, s.Chain = a.Evidence, a.Chain
+		}
 	}
 }
 
