@@ -60,11 +60,22 @@ func newLink(conn net.Conn, c *Config) *link {
 		if l.probe, l.hurry = control(conn); l.probe == nil {
 			l.patience = c.Timeout
 		}
-		// These find a receiver that is gone while nothing is under way.
-		second := max(c.Timeout/3, time.Second)
-		_ = conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: second, Interval: second, Count: 2})
+		_ = conn.SetKeepAliveConfig(keepAlive(c.Timeout))
 	}
 	return l
+}
+
+// keepAlive finds a receiver that is gone while nothing is under way: after less than
+// timeout, if that is more than two seconds, the least that systems know of. One question
+// has to do where there is no time for two; to connect again in vain loses nothing then.
+func keepAlive(timeout time.Duration) net.KeepAliveConfig {
+	seconds := int(timeout / time.Second)
+	pause := max((seconds-1)/3, 1)
+	count := 2
+	if pause*(1+count) >= seconds {
+		count = 1
+	}
+	return net.KeepAliveConfig{Enable: true, Idle: time.Duration(pause) * time.Second, Interval: time.Duration(pause) * time.Second, Count: count}
 }
 
 // fail gives the link up for a reason, unless it has failed before.
