@@ -153,10 +153,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := f.prepare(args); err != nil {
 		return err
 	}
-	p := newProgress(cmd.ErrOrStderr(), f.plain)
-	f.Progress = p.say
-	r, err := check.Run(cmd.Context(), f.Options)
-	p.done()
+	r, err := f.check(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -165,7 +162,6 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		if r, err = f.fix(cmd.Context(), cmd.ErrOrStderr(), r, d); err != nil {
 			return err
 		}
-		p.done()
 		d = findings.New(r)
 	}
 	outcome, err := f.gate(d)
@@ -189,6 +185,15 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
 	}
 	return nil
+}
+
+// check runs all stages, and shows on w how far they are.
+func (f *flags) check(ctx context.Context, w io.Writer) (*check.Report, error) {
+	b := newBar(w, f.plain, os.Getenv("NO_COLOR") == "")
+	defer b.stop()
+	o := f.Options
+	o.Progress = b.tell
+	return check.Run(ctx, o)
 }
 
 // files writes the reports that go to files.

@@ -36,7 +36,7 @@ func (f *flags) fix(ctx context.Context, w io.Writer, before *check.Report, d *f
 	if err := fixes.Write(edits); err != nil {
 		return nil, err
 	}
-	after, err := check.Run(ctx, f.Options)
+	after, err := f.check(ctx, w)
 	if err != nil {
 		// What does not compile or cannot be judged is not left behind.
 		if undo := fixes.Undo(edits); undo != nil {
@@ -65,7 +65,7 @@ func (f *flags) fix(ctx context.Context, w io.Writer, before *check.Report, d *f
 	if err := fixes.Undo(useless); err != nil {
 		return nil, err
 	}
-	return check.Run(ctx, f.Options)
+	return f.check(ctx, w)
 }
 
 // always counts the sites that always allocate, by file. A site below several

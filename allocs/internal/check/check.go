@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/edges"
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/program"
+	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/roots"
 	"github.com/nib-log/nib/allocs/internal/runs"
 	"github.com/nib-log/nib/allocs/internal/source"
@@ -40,7 +41,7 @@ type Options struct {
 	Tests    *regexp.Regexp // nil runs no tests
 	Timeout  time.Duration  // of the runs of one package
 	Cache    string
-	Progress func(what string) // may be nil
+	Progress func(progress.Event) // told when a stage begins; may be nil
 }
 
 // Report is the outcome for all toolchains.
@@ -70,14 +71,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
-	tcs, err := toolchains(ctx, o)
+	plan := progress.New(o.Progress)
+	tcs, err := toolchains(ctx, o, plan)
 	if err != nil {
 		return nil, err
 	}
-	o.Progress("reading the source")
+	plan.Once(progress.Source, "")
 	moduleDir, err := load.ModuleDir(ctx, tcs[0], o.Dir)
 	if err != nil {
 		return nil, err
@@ -95,19 +94,25 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, ErrNoRoots
 	}
 	s := &session{Options: o, work: work, report: r, src: src, files: source.New()}
+	var names []string
 	for _, tc := range tcs {
+		names = append(names, tc.String())
+	}
+	parts := plan.Toolchains(names)
+	for i, tc := range tcs {
 		began := time.Now()
-		t, err := s.toolchain(ctx, tc)
+		t, err := s.toolchain(ctx, tc, parts[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", tc, err)
 		}
+		parts[i].End()
 		t.Took = time.Since(began)
 		r.Toolchains = append(r.Toolchains, t)
 	}
 	return r, nil
 }
 
-func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) {
+func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolchain.Toolchain, error) {
 	releases, archs := o.Releases, o.Arch
 	if len(releases) == 0 {
 		releases = []string{""}
@@ -118,7 +123,7 @@ func toolchains(ctx context.Context, o Options) ([]*toolchain.Toolchain, error) 
 	var out []*toolchain.Toolchain
 	for _, r := range releases {
 		for _, a := range archs {
-			o.Progress("finding Go " + r)
+			plan.Once(progress.Find, strings.TrimSpace(r))
 			tc, err := toolchain.Find(ctx, o.Dir, strings.TrimSpace(r), strings.TrimSpace(a))
 			if err != nil {
 				return nil, err
@@ -140,13 +145,12 @@ type session struct {
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
-func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Toolchain, error) {
+func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (*Toolchain, error) {
 	work := filepath.Join(s.work, tc.Version+"-"+tc.GOARCH)
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
 	}
-	say := func(what string) { s.Progress(tc.String() + ": " + what) }
-	say("compiling the module")
+	part.Start(progress.Compile, "")
 	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export"}, s.Patterns)
 	if err != nil {
 		return nil, err
@@ -161,12 +165,12 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
 	}
 	s.report.ModulePath = own[0].Module.Path
-	say("trying the canary")
+	part.Start(progress.Canary, "")
 	if err := canary(ctx, tc, work); err != nil {
 		return nil, err
 	}
 	out := &Toolchain{Toolchain: tc}
-	say("asking the compiler")
+	part.Start(progress.Compiler, "")
 	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir}
 	escapes, err := collector.Collect(ctx, own)
 	if err != nil {
@@ -178,17 +182,17 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain) (*Tool
 		Cold:     coldness(s.files),
 		Waived:   s.waived,
 	}
-	if in.Resolve, err = s.resolver(ctx, tc, say); err != nil {
+	if in.Resolve, err = s.resolver(ctx, tc, part); err != nil {
 		return nil, err
 	}
-	say("linking")
+	part.Start(progress.Link, "")
 	if in.Programs, err = s.programs(ctx, tc, own, work); err != nil {
 		return nil, err
 	}
-	if err := s.measure(ctx, tc, own, work, in, out, say); err != nil {
+	if err := s.measure(ctx, tc, own, work, in, out, part); err != nil {
 		return nil, err
 	}
-	say("deciding")
+	part.Start(progress.Decide, "")
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
 	}
@@ -217,7 +221,7 @@ func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*
 
 // measure builds and runs the test binaries. Their code is evidence too:
 // generic functions have code only where they are used.
-func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, say func(string)) error {
+func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, part *progress.Part) error {
 	if s.Bench == nil && s.Tests == nil {
 		return nil
 	}
@@ -230,7 +234,12 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
 	}
+	part.Packages(withTests(own))
 	for _, p := range own {
+		if withTests([]*load.Package{p}) == 0 {
+			continue
+		}
+		part.Start(progress.Measure, p.ImportPath)
 		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
 		if err != nil {
 			return err
@@ -238,7 +247,6 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		if b == nil {
 			continue
 		}
-		say(fmt.Sprintf("measuring %s (%d)", p.ImportPath, len(b.Names)))
 		code, err := binary.Open(b.Path)
 		if err != nil {
 			return err
@@ -259,7 +267,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			}
 			in.Runs = append(in.Runs, r)
 		}
-		say("seeing which lines " + p.ImportPath + " comes by")
+		part.Start(progress.Visit, p.ImportPath)
 		visited, err := b.Visit(ctx, tc, o, paths, dirs, s.Cache)
 		if err != nil {
 			out.Trouble = append(out.Trouble, err.Error())
@@ -270,6 +278,17 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
 	out.Runs = in.Runs
 	return nil
+}
+
+// withTests counts the packages that have test files.
+func withTests(pkgs []*load.Package) int {
+	n := 0
+	for _, p := range pkgs {
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *session) waived(f binary.Frame) bool {

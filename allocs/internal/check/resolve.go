@@ -11,19 +11,20 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/edges"
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/progress"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // resolver returns the function that finds the callees of dynamic calls. The
 // analysis is done for the toolchain that is in use, once.
-func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, say func(string)) (verdict.Resolve, error) {
+func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (verdict.Resolve, error) {
 	if s.edges == nil {
 		host, err := toolchain.Find(ctx, s.Dir, "", "")
 		if err != nil {
 			return nil, err
 		}
-		say("following dynamic calls")
+		part.Start(progress.Calls, "")
 		key, err := s.programKey(ctx, host)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package progress tells what is being done and how much of the work is over.
+//
+// A Plan knows the stages beforehand and gives each a share of the whole. The
+// shares are those of a first run on a module of middle size; a run that finds
+// much of it kept goes faster in some stages, but never back.
+package progress
+
+import "sync"
+
+// Stage is a step of the work on one toolchain.
+type Stage string
+
+// The stages, in the order in which they come.
+const (
+	Find     Stage = "finding Go"         // once for each release
+	Source   Stage = "reading the source" // once, for all toolchains
+	Compile  Stage = "compiling"
+	Canary   Stage = "trying the canary"
+	Compiler Stage = "asking the compiler"
+	Calls    Stage = "following dynamic calls"
+	Link     Stage = "linking"
+	Measure  Stage = "measuring"
+	Visit    Stage = "seeing which lines are run"
+	Decide   Stage = "deciding"
+)
+
+// shares of the stages of one toolchain. Those of Measure and Visit are for all
+// packages together.
+var shares = map[Stage]float64{Compile: 12, Canary: 8, Compiler: 12, Calls: 12, Link: 14, Measure: 28, Visit: 10, Decide: 4}
+
+var order = []Stage{Compile, Canary, Compiler, Calls, Link, Measure, Visit, Decide}
+
+// sourceShare is that of reading the source, in parts of the whole.
+const sourceShare = 0.04
+
+// Event is the beginning of a stage.
+type Event struct {
+	Toolchain string // "" for what is done once
+	Stage     Stage
+	Subject   string  // what it is about, such as a package; often ""
+	Done      float64 // the part of the work that is over, 0 to 1
+}
+
+// Plan is the work of one run. Its methods, and those of its parts, may be
+// called concurrently; the callback is called by one goroutine at a time.
+type Plan struct {
+	mu    sync.Mutex
+	tell  func(Event)
+	parts []*Part
+	last  float64
+}
+
+// New returns a plan that tells f, which may be nil.
+func New(f func(Event)) *Plan { return &Plan{tell: f} }
+
+// Once tells of something that is done for all toolchains, before them.
+func (p *Plan) Once(s Stage, subject string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.event(Event{Stage: s, Subject: subject})
+}
+
+// Toolchains returns a part for each toolchain.
+func (p *Plan) Toolchains(names []string) []*Part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range names {
+		p.parts = append(p.parts, &Part{plan: p, name: n})
+	}
+	return p.parts
+}
+
+// event fills in the part that is done, which never falls, and tells.
+func (p *Plan) event(e Event) {
+	if len(p.parts) > 0 {
+		sum := 0.0
+		for _, x := range p.parts {
+			sum += x.done()
+		}
+		p.last = max(p.last, sourceShare+(1-sourceShare)*sum/float64(len(p.parts)))
+	}
+	e.Done = p.last
+	if p.tell != nil {
+		p.tell(e)
+	}
+}
+
+// Part is the work on one toolchain.
+type Part struct {
+	plan     *Plan
+	name     string
+	stage    Stage
+	packages int // that have something to run
+	begun    int // of them, counting the one that is under way
+	ended    bool
+}
+
+// Packages says how many packages have runs.
+func (x *Part) Packages(n int) {
+	x.plan.mu.Lock()
+	defer x.plan.mu.Unlock()
+	x.packages = n
+}
+
+// Start tells that a stage begins. Measure and Visit come once for each package.
+func (x *Part) Start(s Stage, subject string) {
+	x.plan.mu.Lock()
+	defer x.plan.mu.Unlock()
+	x.stage = s
+	if s == Measure {
+		x.begun++
+	}
+	x.plan.event(Event{Toolchain: x.name, Stage: s, Subject: subject})
+}
+
+// End says that the toolchain is done with.
+func (x *Part) End() {
+	x.plan.mu.Lock()
+	defer x.plan.mu.Unlock()
+	x.ended = true
+}
+
+// done is the part of this toolchain's work that is over, 0 to 1.
+func (x *Part) done() float64 {
+	if x.ended {
+		return 1
+	}
+	over, all := 0.0, 0.0
+	for _, s := range order {
+		all += shares[s]
+		if rank(s) < rank(x.stage) {
+			over += shares[s]
+		}
+	}
+	if x.stage != Measure && x.stage != Visit {
+		return over / all
+	}
+	// The two alternate from package to package.
+	each := 1 / float64(max(x.packages, x.begun, 1))
+	over -= shares[Measure] * float64(rank(x.stage)-rank(Measure))
+	over += (shares[Measure] + shares[Visit]) * each * float64(x.begun-1)
+	if x.stage == Visit {
+		over += shares[Measure] * each
+	}
+	return over / all
+}
+
+// rank is the place of a stage in the order; before all of them it is -1.
+func rank(s Stage) int {
+	for i, o := range order {
+		if o == s {
+			return i
+		}
+	}
+	return -1
+}
