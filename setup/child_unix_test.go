@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -36,6 +37,9 @@ const (
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
+		for _, s := range configSettings() { // of whoever runs the tests
+			_ = os.Unsetenv("NIB_" + strings.ToUpper(s.name))
+		}
 		os.Exit(m.Run())
 	}
 	var c Config
@@ -44,7 +48,7 @@ func TestMain(m *testing.M) {
 		os.Exit(100)
 	}
 	if role != "deadlock" { // which the runtime does not see while there is a timer
-		time.AfterFunc(2*time.Minute, func() { os.Exit(102) })
+		time.AfterFunc(2*patience, func() { os.Exit(102) })
 	}
 	roles[role](c)
 }
@@ -214,6 +218,9 @@ type child struct {
 
 func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *child {
 	t.Helper()
+	if c.Timeout == 0 {
+		c.Timeout = patience
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 }
 
 func TestCloseEndsTheMonitor(t *testing.T) {
-	l, err := Open(Config{Crash: On})
+	l, err := Open(Config{Crash: On, Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

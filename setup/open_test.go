@@ -47,10 +47,14 @@ func (p *probe) Close() error {
 	return nil
 }
 
-// open opens a Log that leaves the process alone, and closes it in the end.
+// patience is the Timeout of what has to come about: no machine is so loaded
+// that a process takes this long to start, or a file to be flushed.
+const patience = 2 * time.Minute
+
+// mustOpen opens a Log that leaves the process alone, and closes it in the end.
 func mustOpen(t *testing.T, sources ...Source) *Log {
 	t.Helper()
-	l, err := Open(append(sources, Config{Signals: Off, Reopen: Off})...)
+	l, err := Open(append(sources, Config{Signals: Off, Reopen: Off, Timeout: patience})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +191,7 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 func TestDefaultLoggers(t *testing.T) {
 	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
 	p := new(probe)
-	l, err := Open(Config{Default: On, Signals: Off, Sinks: []nib.Sink{p}})
+	l, err := Open(Config{Default: On, Signals: Off, Timeout: patience, Sinks: []nib.Sink{p}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,6 +297,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		"nothing":    {},
 	} {
 		t.Run(name, func(t *testing.T) {
+			awaitNoGoroutine(t) // of the test before
+			c.Timeout = patience
 			l, err := Open(c)
 			if err != nil {
 				t.Fatal(err)
@@ -307,14 +313,19 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
-			for range 1000 { // one that has closed its channel may not be gone yet
-				if running = goroutines(); running == 0 {
-					return
-				}
-				runtime.Gosched()
-			}
-			t.Errorf("got %d goroutines after Close", running)
+			awaitNoGoroutine(t)
 		})
+	}
+}
+
+// awaitNoGoroutine waits for the end of nib's goroutines: one that has closed
+// its channel may not be gone yet, nor for long if there is no processor for it.
+func awaitNoGoroutine(t *testing.T) {
+	t.Helper()
+	for late := time.Now().Add(patience); goroutines() > 0; runtime.Gosched() {
+		if time.Now().After(late) {
+			t.Fatalf("got %d goroutines that do not end", goroutines())
+		}
 	}
 }
 
