@@ -90,28 +90,31 @@ func TestDelayWritesByItself(t *testing.T) {
 
 func TestOnlyABufferNeedsAGoroutineAndCloseEndsIt(t *testing.T) {
 	for _, buffer := range []int{0, 1000} {
+		awaitEnd(t) // of those of the test before
 		s := New(Config{File: tempFile(t), Buffer: buffer})
 		mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 		if got, want := running(), buffer > 0; got != want {
 			t.Errorf("buffer %d: got a goroutine %v, want %v", buffer, got, want)
 		}
 		s.Close()
-		if running() {
-			t.Errorf("buffer %d: the goroutine outlives Close", buffer)
-		}
+		awaitEnd(t)
 	}
 }
 
-// running says whether there is a goroutine that New has started. One that has
-// said its last word gets the chance to end.
+// running says whether there is a goroutine that New has started.
 func running() bool {
 	stacks := make([]byte, 1<<20)
-	for range 1000 {
-		text := string(stacks[:runtime.Stack(stacks, true)])
-		if !strings.Contains(text, "created by github.com/nib-log/nib/sink/stdout.New ") {
-			return false
+	text := string(stacks[:runtime.Stack(stacks, true)])
+	return strings.Contains(text, "created by github.com/nib-log/nib/sink/stdout.New ")
+}
+
+// awaitEnd waits for the end of those goroutines: one that has said its last
+// word has to get a processor once more.
+func awaitEnd(t *testing.T) {
+	t.Helper()
+	for late := time.Now().Add(2 * time.Minute); running(); runtime.Gosched() {
+		if time.Now().After(late) {
+			t.Fatal("a goroutine outlives Close")
 		}
-		runtime.Gosched()
 	}
-	return true
 }

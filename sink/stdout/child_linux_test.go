@@ -4,6 +4,7 @@ package stdout
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,6 +188,12 @@ func beStalled(buffer int) error {
 	}
 	for range 100 {
 		log()
+	}
+	// The reader may have been missed once more: log until it has been told of all.
+	for told := false; !told; {
+		lost := s.Stats().Lost()
+		log()
+		told = s.Flush(context.Background()) == nil && s.Stats().Lost() == lost
 	}
 	_ = s.Close()
 	rep.Logged, rep.Stats = int(logged.Load()), s.Stats()

@@ -67,6 +67,24 @@ func flags(t *testing.T, f *os.File) (flags int) {
 	return flags
 }
 
+// capacity is what fits into a pipe: 16 pages, or one of a user with many pipes.
+func capacity(t *testing.T, w *os.File) (bytes int) {
+	t.Helper()
+	conn, err := w.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Control(func(fd uintptr) {
+		const getSize = 1032 // F_GETPIPE_SZ
+		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, getSize, 0)
+		if errno != 0 {
+			t.Fatal(errno)
+		}
+		bytes = int(n)
+	})
+	return bytes
+}
+
 func open(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
