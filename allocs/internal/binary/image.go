@@ -3,15 +3,17 @@
 package binary
 
 import (
-	"debug/elf"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"sort"
 )
 
 // image is an executable without its file format: code, the line table, and
-// the symbols that name and anchor them.
+// the symbols that name and anchor them. Each format has one file that makes
+// it: elf.go, macho.go, pe.go.
 type image struct {
 	arch    arch
 	order   binary.ByteOrder
@@ -33,10 +35,11 @@ type segment struct {
 type symbol struct {
 	name string
 	addr uint64
-	end  uint64
+	end  uint64 // not below addr
 }
 
-// The linker's own symbols that the tables are found by.
+// The linker's own symbols that the tables are found by. They have these names
+// in all formats.
 const (
 	anchorText    = "runtime.text"
 	anchorPclntab = "runtime.pclntab"
@@ -46,66 +49,89 @@ const (
 // errNoSymbols says that the executable was linked with -s or -w.
 var errNoSymbols = errors.New("no symbol table: the executable is stripped")
 
-// openELF reads an ELF executable into memory.
-func openELF(path string) (*image, error) {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, err
+// errFormat says that a file is of no format that is known here.
+var errFormat = errors.New("neither an ELF, nor a Mach-O, nor a PE executable")
+
+// formats are the readers, by the bytes that a file of theirs starts with.
+var formats = []struct {
+	magic string
+	read  func(r io.ReaderAt) (*image, error)
+}{
+	{"\x7fELF", readELF},
+	{"\xcf\xfa\xed\xfe", readMachO}, // 64 bits, little-endian: all that Go makes
+	{"MZ", readPE},
+}
+
+// newImage reads an executable into memory.
+func newImage(r io.ReaderAt) (*image, error) {
+	head := make([]byte, 4)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return nil, errFormat
 	}
-	defer f.Close()
-	im := &image{order: f.ByteOrder, anchors: map[string]uint64{}}
-	switch f.Machine {
-	case elf.EM_X86_64:
-		im.arch, im.ptrSize = x86{bits: 64}, 8
-	case elf.EM_386:
-		im.arch, im.ptrSize = x86{bits: 32}, 4
-	case elf.EM_AARCH64:
-		im.arch, im.ptrSize = arm64{}, 8
-	default:
-		return nil, fmt.Errorf("%s: no decoder for %v", path, f.Machine)
-	}
-	for _, s := range f.Sections {
-		if s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_ALLOC == 0 {
+	for _, f := range formats {
+		if !bytes.HasPrefix(head, []byte(f.magic)) {
 			continue
 		}
-		b, err := s.Data()
+		im, err := f.read(r)
 		if err != nil {
-			return nil, fmt.Errorf("%s: section %s: %w", path, s.Name, err)
+			return nil, err
 		}
-		seg := segment{s.Addr, b}
-		if s.Name == ".text" {
-			im.text = seg
-		}
-		im.data = append(im.data, seg)
+		sort.SliceStable(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
+		return im, im.check()
 	}
-	syms, err := f.Symbols()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, errNoSymbols)
-	}
-	for _, s := range syms {
-		switch {
-		case s.Name == anchorText || s.Name == anchorPclntab || s.Name == anchorFuncs:
-			im.anchors[s.Name] = s.Value
-		case elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 0:
-			im.symbols = append(im.symbols, symbol{s.Name, s.Value, s.Value + s.Size})
-		}
-	}
-	sort.Slice(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
-	return im, im.check(path)
+	return nil, errFormat
 }
 
 // check tells what is missing, so that a walk never starts on half an image
 // and finds nothing in it.
-func (im *image) check(path string) error {
+func (im *image) check() error {
 	if len(im.symbols) == 0 {
-		return fmt.Errorf("%s: %w", path, errNoSymbols)
+		return errNoSymbols
+	}
+	if len(im.text.bytes) == 0 {
+		return errors.New("no section with the code")
 	}
 	for _, name := range []string{anchorText, anchorPclntab, anchorFuncs} {
 		if im.anchors[name] == 0 {
-			return fmt.Errorf("%s: the linker's symbol %s is not there: the layout of this Go release is not known", path, name)
+			return fmt.Errorf("the linker's symbol %s is not there: the layout of this Go release is not known", name)
 		}
 	}
 	return nil
+}
+
+// anchor keeps the address of a symbol that tables are found by.
+func (im *image) anchor(name string, addr uint64) bool {
+	switch name {
+	case anchorText, anchorPclntab, anchorFuncs:
+		im.anchors[name] = addr
+		return true
+	}
+	return false
+}
+
+// close gives the functions of a format that does not store their sizes an
+// end: where the next one starts. What lies between is filled with
+// instructions that nothing jumps to.
+func (im *image) close() {
+	sort.SliceStable(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
+	end := im.text.addr + uint64(len(im.text.bytes))
+	for i := len(im.symbols) - 1; i >= 0; i-- {
+		s := &im.symbols[i]
+		s.end = max(s.addr, end)
+		if i > 0 && im.symbols[i-1].addr != s.addr {
+			end = s.addr
+		}
+	}
+}
+
+// code returns the bytes of a function, or nil when it is not in the text
+// section: nothing of Go's.
+func (im *image) code(s symbol) []byte {
+	size := uint64(len(im.text.bytes))
+	if s.addr < im.text.addr || s.end < s.addr || s.addr-im.text.addr > size || s.end-im.text.addr > size {
+		return nil
+	}
+	return im.text.bytes[s.addr-im.text.addr : s.end-im.text.addr]
 }
 
 // at returns the bytes that are loaded at addr, to the end of their section,

@@ -3,10 +3,12 @@
 package binary
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"sort"
+	"sync/atomic"
 )
 
 // lineTable reads the runtime's own table of functions, lines and inlined
@@ -23,6 +25,8 @@ type lineTable struct {
 	values    []byte
 	index     []byte
 	functions int
+
+	damage atomic.Pointer[error]
 }
 
 // Places in the tables of a function, from internal/abi.
@@ -40,6 +44,9 @@ type Frame struct {
 }
 
 var errLayout = errors.New("the line table does not have the layout of Go 1.20 to 1.27")
+
+// ErrDamaged is matched when a table points to where nothing is.
+var ErrDamaged = errors.New("the executable is damaged")
 
 func newLineTable(im *image) (*lineTable, error) {
 	b := im.at(im.anchors[anchorPclntab])
@@ -60,11 +67,37 @@ func newLineTable(im *image) (*lineTable, error) {
 			return nil, errLayout
 		}
 	}
-	return &lineTable{
+	t := &lineTable{
 		im: im, quantum: uint64(b[6]), text: im.anchors[anchorText], funcs: im.anchors[anchorFuncs],
-		functions: int(word(0)),
-		names:     b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):], index: b[word(7):],
-	}, nil
+		names: b[word(3):], cus: b[word(4):], files: b[word(5):], values: b[word(6):], index: b[word(7):],
+	}
+	if word(0) > uint64(len(t.index)/8) {
+		return nil, errLayout
+	}
+	t.functions = int(word(0))
+	return t, t.check()
+}
+
+// check looks at the entries of all functions, so that what is cut off or
+// points elsewhere is an error before anything is asked.
+func (t *lineTable) check() error {
+	u32 := t.im.order.Uint32
+	for i := range t.functions {
+		entry, at := u32(t.index[8*i:]), uint64(u32(t.index[8*i+4:]))
+		if at+4*fieldTables > uint64(len(t.index)) || i > 0 && entry < u32(t.index[8*i-8:]) {
+			return fmt.Errorf("%w: function %d of the line table", ErrDamaged, i)
+		}
+		if name := u32(t.index[at+4*fieldName:]); uint64(name) >= uint64(len(t.names)) {
+			return fmt.Errorf("%w: name of function %d of the line table", ErrDamaged, i)
+		}
+	}
+	return nil
+}
+
+// broken keeps the first thing that was found wrong after Open.
+func (t *lineTable) broken(what string, r *record) {
+	err := fmt.Errorf("%w: %s of the function at %#x", ErrDamaged, what, r.entry)
+	t.damage.CompareAndSwap(nil, &err)
 }
 
 // record is one function's entry: the fixed fields at fn, its entry address,
@@ -97,8 +130,15 @@ func (t *lineTable) find(pc uint64) *record {
 	return &record{fn: t.index[u32(t.index[8*i+4:]):], entry: t.text + uint64(u32(t.index[8*i:])), tables: map[uint32][]until{}}
 }
 
-// field reads the i-th 32-bit word of the entry.
-func (t *lineTable) field(r *record, i int) uint32 { return t.im.order.Uint32(r.fn[4*i:]) }
+// field reads the i-th 32-bit word of the entry; noFuncdata when it ends
+// before.
+func (t *lineTable) field(r *record, i int) uint32 {
+	if 4*i+4 > len(r.fn) {
+		t.broken("the entry", r)
+		return noFuncdata
+	}
+	return t.im.order.Uint32(r.fn[4*i:])
+}
 
 // The words of an entry.
 const (
@@ -120,23 +160,31 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 		r.tree, r.hasIt = t.inlineTree(r), true
 	}
 	tree := r.tree
-	for at := pc; len(frames) < 64; {
+	for at := pc; len(frames) < deepest; {
 		frame := Frame{File: t.file(r, at), Line: int(t.value(r, t.field(r, fieldLine), at))}
 		ix := int32(-1)
 		if tree != nil {
 			ix = t.value(r, t.field(r, fieldTables+pcdataInline), at)
 		}
-		if ix < 0 || (int(ix)+1)*16 > len(tree) {
-			frame.Func = t.string(t.names, t.field(r, fieldName))
+		if ix < 0 {
+			frame.Func = t.string(t.names, t.field(r, fieldName), r)
 			return append(frames, frame)
 		}
-		call := tree[16*ix:]
-		frame.Func = t.string(t.names, t.im.order.Uint32(call[4:]))
+		if (int64(ix)+1)*16 > int64(len(tree)) {
+			break
+		}
+		call := tree[16*int64(ix):]
+		frame.Func = t.string(t.names, t.im.order.Uint32(call[4:]), r)
 		frames = append(frames, frame)
 		at = r.entry + uint64(t.im.order.Uint32(call[8:]))
 	}
-	return frames
+	t.broken("the inlined calls", r)
+	return append(frames, Frame{Func: t.string(t.names, t.field(r, fieldName), r)})
 }
+
+// deepest is how many calls can be inlined into each other: the compiler ends
+// long before.
+const deepest = 256
 
 // inlineTree returns the function's calls that were inlined, 16 bytes each, or
 // nil.
@@ -149,7 +197,11 @@ func (t *lineTable) inlineTree(r *record) []byte {
 	if off == noFuncdata {
 		return nil
 	}
-	return t.im.at(t.funcs + uint64(off))
+	tree := t.im.at(t.funcs + uint64(off))
+	if tree == nil {
+		t.broken("the inlined calls", r)
+	}
+	return tree
 }
 
 // file returns the name of the source file at pc.
@@ -158,11 +210,16 @@ func (t *lineTable) file(r *record, pc uint64) string {
 	if no < 0 {
 		return ""
 	}
-	off := t.im.order.Uint32(t.cus[4*(t.field(r, fieldUnit)+uint32(no)):])
+	at := 4 * (uint64(t.field(r, fieldUnit)) + uint64(no))
+	if at+4 > uint64(len(t.cus)) {
+		t.broken("the files", r)
+		return ""
+	}
+	off := t.im.order.Uint32(t.cus[at:])
 	if off == noFuncdata {
 		return ""
 	}
-	return t.string(t.files, off)
+	return t.string(t.files, off, r)
 }
 
 // value returns the value of a table at pc, or -1 when there is none, which is
@@ -172,6 +229,10 @@ func (t *lineTable) value(r *record, off uint32, pc uint64) int32 {
 		return -1
 	}
 	table, ok := r.tables[off]
+	if !ok && uint64(off) >= uint64(len(t.values)) {
+		t.broken("a table", r)
+		return -1
+	}
 	if !ok {
 		table = t.steps(r, off)
 		r.tables[off] = table
@@ -205,12 +266,14 @@ func (t *lineTable) steps(r *record, off uint32) []until {
 	return out
 }
 
-func (t *lineTable) string(b []byte, off uint32) string {
-	b = b[off:]
-	for i, c := range b {
-		if c == 0 {
+// string returns the text at off, which ends with a zero.
+func (t *lineTable) string(b []byte, off uint32, r *record) string {
+	if uint64(off) < uint64(len(b)) {
+		b = b[off:]
+		if i := bytes.IndexByte(b, 0); i >= 0 {
 			return string(b[:i])
 		}
 	}
+	t.broken("a name", r)
 	return ""
 }

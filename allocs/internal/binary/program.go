@@ -4,6 +4,8 @@ package binary
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -60,10 +62,25 @@ type Call struct {
 	at int
 }
 
-// Open reads an executable. It fails rather than return a program that lacks
-// calls or lines.
+// Open reads an executable: ELF, Mach-O or PE. It fails rather than return a
+// program that lacks calls or lines.
 func Open(path string) (*Program, error) {
-	im, err := openELF(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Read is Open for an executable that is open already; r is not needed any
+// more when it returns.
+func Read(r io.ReaderAt) (*Program, error) {
+	im, err := newImage(r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +94,16 @@ func Open(path string) (*Program, error) {
 		p.byName[name] = append(p.byName[name], i)
 	}
 	return p, nil
+}
+
+// Err tells whether anything that was asked of the program up to now was
+// found damaged. Functions are decoded when they are asked for, so this is to
+// be looked at before what they said is relied on.
+func (p *Program) Err() error {
+	if err := p.lines.damage.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Normalise brings a linker symbol to the spelling of run-time stacks: type
@@ -168,15 +195,11 @@ func (p *Program) decode(s symbol) *Func {
 	}
 	f := &Func{Symbol: s.name, Name: Normalise(s.name), Entry: s.addr}
 	p.decoded[s.addr] = f
-	lo, hi := s.addr-p.im.text.addr, s.end-p.im.text.addr
-	if s.addr < p.im.text.addr || hi > uint64(len(p.im.text.bytes)) {
-		return f // not in the text section: nothing of Go's
-	}
 	r := p.lines.find(s.addr)
 	if r == nil {
 		return f
 	}
-	g := newGraph(p.im.arch.decode(p.im.text.bytes[lo:hi], s.addr), s.addr, s.end, p.ends)
+	g := newGraph(p.im.arch.decode(p.im.code(s), s.addr), s.addr, s.end, p.ends)
 	f.graph = g
 	for i, in := range g.insts {
 		out := (in.flow == jump || in.flow == branch) && (in.target < s.addr || in.target >= s.end)

@@ -67,6 +67,12 @@ func main() {
 // build compiles the source for an architecture.
 func build(t *testing.T, goarch string, flags ...string) string {
 	t.Helper()
+	return buildFor(t, "linux", goarch, source, flags...)
+}
+
+// buildFor compiles a program for a target.
+func buildFor(t testing.TB, goos, goarch, source string, flags ...string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
@@ -76,14 +82,14 @@ func build(t *testing.T, goarch string, flags ...string) string {
 	exe := filepath.Join(dir, "m")
 	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, ".")...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+goarch, "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe
 }
 
-func write(t *testing.T, name, text string) {
+func write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

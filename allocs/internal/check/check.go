@@ -34,7 +34,7 @@ type Options struct {
 	Dir      string
 	Patterns []string
 	Releases []string // of Go; none means the one in use
-	Arch     []string // GOARCH; none means that of this machine
+	Arch     []string // GOARCH or GOOS/GOARCH; none means that of this machine
 	Roots    []string // functions, besides those that are found
 	LogCalls bool
 	Bench    *regexp.Regexp // nil runs no benchmarks
@@ -146,7 +146,7 @@ type session struct {
 
 // toolchain gathers the evidence of one toolchain and decides.
 func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *progress.Part) (*Toolchain, error) {
-	work := filepath.Join(s.work, tc.Version+"-"+tc.GOARCH)
+	work := filepath.Join(s.work, strings.Join([]string{tc.Version, tc.GOOS, tc.GOARCH}, "-"))
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
 	}
@@ -196,6 +196,11 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
 	}
+	for _, p := range in.Programs {
+		if err := p.Err(); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
 }
 
@@ -226,7 +231,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		return nil
 	}
 	if !tc.Native() {
-		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOARCH+" do not run here")
+		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
 		return nil
 	}
 	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: 300 * time.Millisecond}

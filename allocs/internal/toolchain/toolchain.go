@@ -28,8 +28,9 @@ var ErrRelease = errors.New("no such Go release")
 
 // Find returns the toolchain of a release: "" is the one that is in use in
 // dir, "1.24" the newest of that line, "1.24.13" exactly that one. The go
-// command fetches what is not there.
-func Find(ctx context.Context, dir, release, goarch string) (*Toolchain, error) {
+// command fetches what is not there. The target is "" for that of the
+// environment, an architecture, or "os/arch".
+func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) {
 	env := os.Environ()
 	if release != "" {
 		exact, err := resolve(ctx, dir, release)
@@ -37,6 +38,11 @@ func Find(ctx context.Context, dir, release, goarch string) (*Toolchain, error) 
 			return nil, err
 		}
 		env = append(env, "GOTOOLCHAIN="+exact)
+	}
+	goarch := target
+	if goos, arch, ok := strings.Cut(target, "/"); ok {
+		goarch = arch
+		env = append(env, "GOOS="+goos)
 	}
 	if goarch != "" {
 		env = append(env, "GOARCH="+goarch)
@@ -108,8 +114,15 @@ func (t *Toolchain) Native() bool { return t.native }
 // that change what the compiler does (GOFLAGS with -race, -N, -cover) would
 // make the findings those of another program, so GOFLAGS keeps only what
 // concerns modules and tags.
+//
+// For another target than this machine's there is no C compiler to count on,
+// so cgo is off.
 func (t *Toolchain) Env() []string {
-	return append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(os.Getenv("GOFLAGS")))
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(os.Getenv("GOFLAGS")))
+	if !t.native {
+		env = append(env, "CGO_ENABLED=0")
+	}
+	return env
 }
 
 func keptFlags(flags string) string {
@@ -127,8 +140,21 @@ func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte,
 	return run(ctx, dir, t.Env(), "go", args...)
 }
 
-// run runs a command; its error holds what it printed.
+// Said runs the go command in dir and returns what it wrote to its standard
+// error: what the compiler prints comes there.
+func (t *Toolchain) Said(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	_, said, err := runBoth(ctx, dir, t.Env(), "go", args...)
+	return said, err
+}
+
+// run runs a command and returns its standard output.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	out, _, err := runBoth(ctx, dir, env, name, args...)
+	return out, err
+}
+
+// runBoth runs a command; its error holds what it printed.
+func runBoth(ctx context.Context, dir string, env []string, name string, args ...string) (stdout, stderr []byte, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
 	var out, errs bytes.Buffer
@@ -142,7 +168,7 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 		if len(line) > 300 {
 			line = line[:300] + " …"
 		}
-		return nil, fmt.Errorf("%s: %w\n%s", line, err, text)
+		return nil, nil, fmt.Errorf("%s: %w\n%s", line, err, text)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), errs.Bytes(), nil
 }

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binary_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/heapcalls"
+)
+
+// wide has calls of every kind that is told apart: of the runtime, of other
+// packages, inlined over several levels, dynamic, generic, deferred, and out of
+// function literals.
+const wide = `package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+type shape interface{ area() int }
+type square struct{ side int }
+
+func (s *square) area() int { return s.side * s.side }
+
+var (
+	kept  any
+	texts []string
+	index = map[string]*square{}
+	pool  = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+)
+
+func third(n int) *square { return &square{n} }
+func second(n int) *square { return third(n + 1) }
+func first(n int) *square  { return second(n + 2) }
+
+//go:noinline
+func remember(name string, n int) {
+	if len(texts) > n {
+		texts = append(texts, name+strconv.Itoa(n))
+		return
+	}
+	index[name] = first(n)
+	kept = n
+}
+
+//go:noinline
+func total(shapes ...shape) (sum int) {
+	for _, s := range shapes {
+		sum += s.area()
+	}
+	return sum
+}
+
+//go:noinline
+func largest[T int | string](all []T) (out T, err error) {
+	defer func() { kept = all }()
+	if len(all) == 0 {
+		return out, fmt.Errorf("nothing of %d", len(all))
+	}
+	for _, x := range all {
+		if x > out {
+			out = x
+		}
+	}
+	return out, nil
+}
+
+//go:noinline
+func render(n int) (string, error) {
+	b := pool.Get().(*bytes.Buffer)
+	defer pool.Put(b)
+	b.Reset()
+	for i := range n {
+		b.WriteString(strings.Repeat("x", i))
+	}
+	if b.Len() > 1000 {
+		return "", errors.New("too long")
+	}
+	return b.String(), nil
+}
+
+func main() {
+	n := len(os.Args)
+	remember("a", n)
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		defer done.Done()
+		kept = total(first(n), &square{n})
+	}()
+	done.Wait()
+	kept, _ = largest([]int{n, 2})
+	kept, _ = largest([]string{"a", os.Args[0]})
+	text, err := render(n)
+	fmt.Println(text, err, len(make([]byte, n)))
+}
+`
+
+type target struct{ goos, goarch string }
+
+// targets are the executables that are compared. Those that are seldom asked
+// for are left out by default: the go command compiles the standard library
+// for each.
+func targets() []target {
+	out := []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
+	if os.Getenv("NIB_E2E") != "" {
+		out = append(out, target{"linux", "386"}, target{"windows", "386"}, target{"windows", "arm64"})
+	}
+	return out
+}
+
+// listing is what a program says of the functions of package main: a line for
+// each call, with all its frames.
+func listing(t testing.TB, p *binary.Program, keep func(target string) bool) []string {
+	t.Helper()
+	var out []string
+	p.Names(func(name string) {
+		if !strings.HasPrefix(name, "main.") {
+			return
+		}
+		for _, f := range p.Lookup(name) {
+			for i := range f.Calls {
+				c := &f.Calls[i]
+				target := c.Target
+				if !keep(strings.TrimSuffix(target, ".abi0")) {
+					continue
+				}
+				line := fmt.Sprintf("%s → %s always=%v doomed=%v", f.Symbol, target, f.Always(c), c.Doomed)
+				for _, fr := range c.Stack {
+					line += fmt.Sprintf(" %s:%d", fr.Func, fr.Line)
+				}
+				out = append(out, line)
+			}
+		}
+	})
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// TestFormatsAgree builds one program for all targets. Those of one processor
+// must hold the same calls, whatever the format; those of different ones the
+// same apart from the runtime's helpers that do not allocate, which depend on
+// the instructions that a processor has.
+func TestFormatsAgree(t *testing.T) {
+	everything := func(string) bool { return true }
+	memoryAndOthers := func(target string) bool {
+		_, _, allocates := heapcalls.Of(target)
+		return target != "" && (allocates || !strings.HasPrefix(target, "runtime.") && !strings.HasPrefix(target, "internal/runtime/"))
+	}
+	var common []string
+	byArch := map[string][]string{}
+	for _, target := range targets() {
+		p, err := binary.Open(buildFor(t, target.goos, target.goarch, wide))
+		if err != nil {
+			t.Fatalf("%s/%s: %v", target.goos, target.goarch, err)
+		}
+		all, some := listing(t, p, everything), listing(t, p, memoryAndOthers)
+		t.Logf("%s/%s: %d calls, %d of them compared between processors", target.goos, target.goarch, len(all), len(some))
+		if byArch[target.goarch] == nil {
+			byArch[target.goarch] = all
+		} else if d := difference(all, byArch[target.goarch]); d != "" {
+			t.Errorf("%s/%s: all calls: not as in the first executable of the processor:\n%s", target.goos, target.goarch, d)
+		}
+		if target.goarch == "386" {
+			continue // an int is boxed with another function there
+		}
+		if common == nil {
+			common = some
+		} else if d := difference(some, common); d != "" {
+			t.Errorf("%s/%s: calls that allocate or leave the runtime: not as on linux/amd64:\n%s", target.goos, target.goarch, d)
+		}
+	}
+	for _, want := range []string{
+		"main.remember → runtime.newobject always=false doomed=false main.third:25 main.second:26 main.first:27 main.remember:35",
+		"main.total →  always=false doomed=false main.total:42",
+	} {
+		if !slices.Contains(byArch["arm64"], want) {
+			t.Errorf("arm64: %q is not among the calls:\n%s", want, strings.Join(byArch["arm64"], "\n"))
+		}
+	}
+}
+
+// difference shows what only one of two sorted lists has.
+func difference(got, want []string) string {
+	count := map[string]int{}
+	for _, s := range got {
+		count[s]++
+	}
+	for _, s := range want {
+		count[s]--
+	}
+	var b strings.Builder
+	for _, s := range slices.Sorted(maps.Keys(count)) {
+		if count[s] != 0 {
+			fmt.Fprintf(&b, "%+d %s\n", count[s], s)
+		}
+	}
+	return b.String()
+}
+
+// images returns the same program in all formats.
+func images(t testing.TB) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for _, target := range targets() {
+		b, err := os.ReadFile(buildFor(t, target.goos, target.goarch, source, "-ldflags=-w"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[target.goos+"/"+target.goarch] = b
+	}
+	return out
+}
+
+// ask opens an image and asks for everything about package main.
+func ask(b []byte) (calls int, err error) {
+	p, err := binary.Read(bytes.NewReader(b))
+	if err != nil {
+		return 0, err
+	}
+	p.Names(func(name string) {
+		if strings.HasPrefix(name, "main.") {
+			for _, f := range p.Lookup(name) {
+				for i := range f.Calls {
+					f.Always(&f.Calls[i])
+				}
+				calls += len(f.Calls)
+			}
+		}
+	})
+	p.Literals("main.go", 46)
+	return calls, p.Err()
+}
+
+func TestTruncated(t *testing.T) {
+	for target, whole := range images(t) {
+		want, err := ask(whole)
+		if err != nil || want == 0 {
+			t.Fatalf("%s: the whole file: got %d calls, %v", target, want, err)
+		}
+		const parts = 61
+		for i := range parts {
+			n := len(whole) * i / parts
+			if calls, err := ask(whole[:n]); err == nil && calls != want {
+				t.Errorf("%s: %d of %d bytes: got %d calls and no error, want an error or %d calls", target, n, len(whole), calls, want)
+			} else if err == nil && i < parts*9/10 {
+				t.Errorf("%s: %d of %d bytes: got no error", target, n, len(whole))
+			}
+		}
+	}
+}
+
+// FuzzDamaged overwrites a few bytes of an executable: in its head, in the line
+// table, in the code, or anywhere. The oracle: an error or an answer, never a
+// panic, and the answer of the undamaged file to damage that changes nothing.
+func FuzzDamaged(f *testing.F) {
+	whole := images(f)
+	names := slices.Sorted(maps.Keys(whole))
+	want := map[string]int{}
+	for target, b := range whole {
+		n, err := ask(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		want[target] = n
+	}
+	for i := range names {
+		for region := range uint8(4) {
+			f.Add(uint8(i), region, uint32(17*i), []byte{0xFF, 0x7F, 0, 1})
+			f.Add(uint8(i), region, uint32(64), []byte{0xFF})
+		}
+	}
+	f.Fuzz(func(t *testing.T, which, region uint8, at uint32, with []byte) {
+		target := names[int(which)%len(names)]
+		b := bytes.Clone(whole[target])
+		start, size := 0, len(b)
+		switch region % 4 {
+		case 0:
+			size = 2048
+		case 1: // the functions of package main are the last of the table
+			start = bytes.Index(b, []byte{0xF1, 0xFF, 0xFF, 0xFF, 0, 0})
+			if region&4 == 0 {
+				size = 4096
+			} else {
+				size = len(b) - start
+			}
+		case 2:
+			start = len(b) * 7 / 8
+			size = len(b) - start
+		}
+		n := copy(b[start+int(at%uint32(size)):], with)
+		calls, err := ask(b)
+		if n == 0 || bytes.Equal(b, whole[target]) {
+			if err != nil || calls != want[target] {
+				t.Errorf("%s, unchanged: got %d calls, %v, want %d", target, calls, err, want[target])
+			}
+		}
+	})
+}
