@@ -30,12 +30,20 @@ type Collector struct {
 	Work      string // directory for this run
 	Dir       string // of the module
 	Overlay   string // file for -overlay, or ""
+	Text      bool   // read -m=2, because -json is not there or says nothing
 }
 
 // Collect returns the escapes of the packages, by import path. It compiles
 // those whose answer is not kept.
 func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
+	if c.Text {
+		all, err := c.CollectText(ctx, pkgs)
+		for path, t := range all {
+			out[path] = t.Escapes
+		}
+		return out, err
+	}
 	var missing []*load.Package
 	for _, p := range pkgs {
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {

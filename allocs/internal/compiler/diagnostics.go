@@ -40,6 +40,7 @@ type Escape struct {
 	What    string     `json:"w"`           // source text of the value; "" when the compiler gives none
 	Moved   bool       `json:"m,omitempty"` // a variable that is moved to the heap
 	Reasons []Step     `json:"r,omitempty"`
+	Outer   bool       `json:"o,omitempty"` // Stack has only the outermost position: it is read from -m=2
 }
 
 // The compiler's records, in the form of the language server protocol but with

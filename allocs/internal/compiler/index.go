@@ -11,15 +11,20 @@ import (
 type Index struct {
 	byStack map[string][]*Escape
 	byLine  map[string][]*Escape
+	outer   map[string][]*Escape // those of which only the outermost position is known
 }
 
 // NewIndex makes an index of escapes.
 func NewIndex(all map[string][]Escape) *Index {
-	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}}
+	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, outer: map[string][]*Escape{}}
 	for _, escapes := range all {
 		for i := range escapes {
 			e := &escapes[i]
 			if e.What == "" {
+				continue
+			}
+			if e.Outer {
+				x.outer[stackKey(e.Stack)] = append(x.outer[stackKey(e.Stack)], e)
 				continue
 			}
 			x.byStack[stackKey(e.Stack)] = append(x.byStack[stackKey(e.Stack)], e)
@@ -41,7 +46,7 @@ func stackKey(stack []Position) string {
 // At returns the escapes at an inline stack, innermost position first. The
 // stack of the code and that of the compiler are the same when both come from
 // the same function; where the code was inlined once more, the escapes of the
-// innermost line answer.
+// innermost line answer. Escapes that are read from -m=2 answer by one line.
 func (x *Index) At(stack []Position) []*Escape {
 	if len(stack) == 0 {
 		return nil
@@ -51,5 +56,15 @@ func (x *Index) At(stack []Position) []*Escape {
 			return e
 		}
 	}
-	return x.byLine[stackKey(stack[:1])]
+	if e := x.byLine[stackKey(stack[:1])]; len(e) > 0 || len(x.outer) == 0 {
+		return e
+	}
+	// The stack does not tell where inlining ends: the innermost line that the
+	// compiler has something to say of answers.
+	for i := range stack {
+		if e := x.outer[stackKey(stack[i:i+1])]; len(e) > 0 {
+			return e
+		}
+	}
+	return nil
 }

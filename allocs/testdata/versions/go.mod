@@ -1,0 +1,3 @@
+module example.com/versions
+
+go 1.13
