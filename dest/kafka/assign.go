@@ -13,6 +13,11 @@ import (
 // several requests at a time, so that the brokers work while the next one is made.
 func (d *Destination) BatchSize() (records, bytes int) { return 64 << 10, 8 << 20 }
 
+// Overlap lets Deliver return while a part of its batch is under way, with what is settled by then: the caller
+// gives the rest again at the beginning of the next batch. So the brokers work while that is
+// made. It is for the spool, which calls it before anything else.
+func (d *Destination) Overlap() { d.overlaps = true }
+
 // ready makes sure that the partitions and their leaders are known.
 func (d *Destination) ready(ctx context.Context) error {
 	if d.lanes != nil && !d.stale {

@@ -37,6 +37,8 @@ type Destination struct {
 	dead    *lane      // of the dead letter topic
 	current *lane      // the last one that something was sent to
 
+	overlaps bool // Deliver may return while requests are under way
+
 	taken   producer // of the transactional id
 	fence   bool     // it must be taken again
 	doubt   bool     // nobody knows whether the last transaction was committed
@@ -114,6 +116,9 @@ func (d *Destination) Close() error {
 	d.stop()
 	d.work.Lock()
 	defer d.work.Unlock()
+	for _, l := range d.lanes {
+		l.await(d.ctx)
+	}
 	d.client.Close()
 	return nil
 }
@@ -264,12 +269,16 @@ func (d *Destination) drain(ctx context.Context, batch []nib.Record) error {
 		}
 	}
 	if len(busy) == 1 {
-		return busy[0].drain(ctx, batch, depth)
+		left := 0
+		if d.overlaps {
+			left = depth - 1
+		}
+		return busy[0].drain(ctx, batch, depth, left)
 	}
 	faults := make([]error, len(busy))
 	var wg sync.WaitGroup
 	for i, l := range busy {
-		wg.Go(func() { faults[i] = l.drain(ctx, batch, 1) })
+		wg.Go(func() { faults[i] = l.drain(ctx, batch, 1, 0) })
 	}
 	wg.Wait()
 	return errors.Join(faults...)

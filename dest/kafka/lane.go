@@ -55,6 +55,7 @@ type sent struct {
 	abandoned bool     // the client may still be reading the frame
 
 	underway chan struct{} // closed when the request has ended; nil: it is not sent
+	cancel   context.CancelFunc
 	answer   *kmsg.ProduceResponseTopicPartition
 	err      error
 }
@@ -77,6 +78,12 @@ func (p *sent) match(r *nib.Record) int {
 	if r.Seq == 0 || p.spool != r.Spool {
 		return -1
 	}
+	if r.Seq < p.numbers[0] || r.Seq > p.numbers[len(p.numbers)-1] {
+		return -1
+	}
+	if at := r.Seq - p.numbers[0]; at < uint64(len(p.numbers)) && p.numbers[at] == r.Seq {
+		return int(at)
+	}
 	n, ok := slices.BinarySearch(p.numbers, r.Seq)
 	if !ok {
 		return -1
@@ -95,38 +102,52 @@ func (l *lane) pending(r *nib.Record) (p *sent, at int) {
 }
 
 // drain sends all that there is, at most so many batches at a time, and returns why
-// it does not go on. No request is under way then.
-func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce int) error {
+// it does not go on. No request is under way then; but if all goes well, and a part of the
+// batch is settled, up to left of them may be.
+func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) error {
 	for {
 		err := l.launch(ctx, batch, atOnce)
 		if len(l.queue) == 0 {
 			return err // nil: nothing is left
 		}
+		if err == nil && len(l.queue) <= left && len(l.todo) == 0 && l.d.states[0].settled && !l.careful {
+			return nil
+		}
 		if err == nil {
 			p := l.queue[0]
-			<-p.underway
-			p.underway = nil
+			p.await(ctx)
 			if p.err != nil || p.answer.ErrorCode != 0 || l.adopted {
-				l.await()
+				l.await(ctx)
 				l.careful = true
 			}
 			err = l.receive(ctx, p, batch)
 		}
 		if err != nil {
-			l.await()
+			l.await(ctx)
 			return err
 		}
 	}
 }
 
-// await waits until no request is under way.
-func (l *lane) await() {
+// await waits until no request is under way. When ctx ends they are given up.
+func (l *lane) await(ctx context.Context) {
 	for _, p := range l.queue {
-		if p.underway != nil {
-			<-p.underway
-			p.underway = nil
-		}
+		p.await(ctx)
 	}
+}
+
+// await waits until the batch is not under way.
+func (p *sent) await(ctx context.Context) {
+	if p.underway == nil {
+		return
+	}
+	select {
+	case <-p.underway:
+	case <-ctx.Done():
+		p.cancel()
+		<-p.underway
+	}
+	p.underway = nil
 }
 
 // launch sends what may be sent now: one batch, or more of them if that is known to be in order. Each
@@ -158,26 +179,33 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 			p.ahead = n > 0
 			l.start(ctx, p, atOnce > 1)
 		}
+		if ctx.Err() != nil {
+			return nil
+		}
 	}
 	return nil
 }
 
-// start sends a batch, and returns when it is written, if others are to follow.
+// start sends a batch, and returns when it is written, if others are to follow. The
+// request may outlive the call of Deliver; if ctx ends first it is given up by await.
 func (l *lane) start(ctx context.Context, p *sent, others bool) {
 	done := make(chan struct{})
-	p.underway = done
+	request, cancel := context.WithCancel(l.d.ctx)
+	p.underway, p.cancel = done, cancel
 	select {
 	case <-l.d.wrote: // of one before
 	default:
 	}
 	go func() {
 		defer close(done)
-		p.answer, p.err = l.produce(ctx, p)
+		defer cancel()
+		p.answer, p.err = l.produce(request, p)
 	}()
 	if others {
 		select {
 		case <-l.d.wrote:
 		case <-done:
+		case <-ctx.Done():
 		}
 	}
 }

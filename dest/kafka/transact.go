@@ -35,7 +35,7 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	spool := l.spool
 	err := d.join(ctx, l)
 	if err == nil {
-		err = l.drain(ctx, batch, depth)
+		err = l.drain(ctx, batch, depth, 0)
 	}
 	if err == nil {
 		d.doubt = true

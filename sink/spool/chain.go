@@ -31,7 +31,7 @@ func (s *Sink) link(g *segment) {
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.live
-		if g == nil || g.twin == nil || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.cur == l }) {
+		if g == nil || g.twin == nil || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
 			continue
 		}
 		if next, whole := g.twin.whole(g); whole {
@@ -44,17 +44,57 @@ func (s *Sink) unload() {
 // last is the active link. mu is held.
 func (s *Sink) last() *link { return s.chain[len(s.chain)-1] }
 
-// leave goes on to the next link, and reports false if there is none. A cursor
-// is synced first: else a start would take the records of a segment that was deleted
-// for lost ones.
+// isAt says whether the delivery reads l, or has read from it what is not settled. mu is held.
+func (d *delivery) isAt(l *link) bool {
+	return l.number >= d.cur.number && l.number <= d.reading.number
+}
+
+// leave goes on to the next link when all that was read is settled, and reports false if there
+// is none.
 func (d *delivery) leave() bool {
 	s := d.s
 	s.mu.Lock()
-	last := s.last() == d.cur
-	s.mu.Unlock()
-	if last {
+	next := s.behind(d.reading)
+	if next == nil {
+		s.mu.Unlock()
 		return false
 	}
+	d.reading, d.scan, d.entered = next, nil, false
+	s.mu.Unlock()
+	d.leaveSettled()
+	return true
+}
+
+// behind returns the link after l, or nil. mu is held.
+func (s *Sink) behind(l *link) *link {
+	if i := slices.Index(s.chain, l) + 1; i < len(s.chain) {
+		return s.chain[i]
+	}
+	return nil
+}
+
+// leaveSettled leaves the links of which all is settled.
+func (d *delivery) leaveSettled() {
+	s := d.s
+	for {
+		s.mu.Lock()
+		next := d.reading
+		if d.cur != next {
+			next = s.behind(d.cur)
+		}
+		done := d.cur != next && (len(d.batch) == 0 || d.settled >= next.first)
+		s.mu.Unlock()
+		if !done {
+			return
+		}
+		d.quit(next)
+	}
+}
+
+// quit leaves cur for the link behind it. A cursor is synced first: else a start
+// would take the records of a segment that was deleted for lost ones.
+func (d *delivery) quit(next *link) {
+	s := d.s
 	var err error
 	if d.cursor != nil {
 		if err = d.cursor.file.SyncData(); err != nil {
@@ -62,8 +102,8 @@ func (d *delivery) leave() bool {
 		}
 	}
 	s.mu.Lock()
-	l, i := d.cur, slices.Index(s.chain, d.cur)
-	d.cur, d.scan, d.entered = s.chain[i+1], nil, false
+	l := d.cur
+	d.cur = next
 	l.waiting--
 	l.kept = l.kept || err != nil
 	left := l.waiting == 0
@@ -73,6 +113,7 @@ func (d *delivery) leave() bool {
 		l.live, l.told = nil, g.told
 	}
 	if left && !s.keep {
+		i := slices.Index(s.chain, l)
 		s.chain = slices.Delete(s.chain, i, i+1)
 	}
 	s.mu.Unlock()
@@ -82,7 +123,6 @@ func (d *delivery) leave() bool {
 	if left && !s.keep {
 		s.remove(l)
 	}
-	return true
 }
 
 // remove deletes a link that is not in the chain any more, and makes room for another.
@@ -104,7 +144,7 @@ func (s *Sink) remove(l *link) {
 // or somebody is still writing to it, or some of it is damaged. mu is held.
 func (s *Sink) dropOldest() bool {
 	i := slices.IndexFunc(s.chain, func(l *link) bool {
-		return !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.cur == l })
+		return !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) })
 	})
 	if i < 0 || i == len(s.chain)-1 {
 		return false

@@ -25,8 +25,9 @@ const linger = time.Millisecond
 // and hands copies to it. The goroutines share nothing but what s.mu protects, and the segments,
 // which they only read.
 //
-// It holds one segment at a time: an old one, which it reads into memory, or one of
-// this process. What is in a batch stays there until it is settled.
+// It reads one segment at a time: an old one, which it reads into memory, or one of
+// this process. What is in a batch stays there until it is settled. An [Overlapper] gets more
+// behind the rest of a batch: what is read may be some segments ahead of what is settled then.
 type delivery struct {
 	s      *Sink
 	name   string
@@ -36,7 +37,8 @@ type delivery struct {
 	syncer MarkSyncer
 
 	// s.mu protects these.
-	cur        *link
+	cur        *link  // what is before it is settled
+	reading    *link  // cur, or one behind it
 	settled    uint64 // number of the first record that is not settled
 	skips      uint64 // numbers between settled and the next record that no record has
 	dropped    tally  // on the way to this destination
@@ -48,15 +50,19 @@ type delivery struct {
 	since      time.Time // when the call that is under way began
 	unkept     uint64    // records that were rejected and are not in the file of these
 
-	entered bool     // cur was begun
-	scan    *scanner // of cur, if it is old
-	at      int      // in cur, if it is of this process
+	entered bool     // reading was begun
+	scan    *scanner // of reading, if it is old
+	at      int      // in reading, if it is of this process
 	want    uint64   // number of the next record of that
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it
 	buf   []byte       // what the batch refers to
 	names map[string]string
+
+	overlaps bool   // the destination is an Overlapper
+	other    []byte // for it: what the first records of the batch refer to
+	early    int    // how many these are
 
 	bufSize int     // of buf, unless there is one long record in it
 	resumer Resumer // nil: there is nothing to ask it for any more
@@ -73,13 +79,20 @@ func newDelivery(s *Sink, name string, dest nib.Destination) *delivery {
 		records, bytes = b.BatchSize()
 	}
 	bytes = max(bytes, minSegment)
+	o, overlaps := dest.(Overlapper)
+	var other []byte
+	if overlaps {
+		o.Overlap()
+		bytes /= 2
+		other = make([]byte, 0, bytes)
+	}
 	return &delivery{
 		s: s, name: name, dest: dest, settled: 1, names: map[string]string{},
 		batch:   make([]nib.Record, 0, max(records, 1)),
 		buf:     make([]byte, 0, bytes),
-		bufSize: bytes,
-		wakeup:  make(chan struct{}, 1),
-		urged:   make(chan struct{}, 1),
+		bufSize: bytes, overlaps: overlaps, other: other,
+		wakeup: make(chan struct{}, 1),
+		urged:  make(chan struct{}, 1),
 	}
 }
 
@@ -113,11 +126,11 @@ func (d *delivery) run() {
 }
 
 // deliver hands the batch to the destination until all of it is settled, or the
-// sink stops. Records whose frame was whole and whose content makes no sense are
-// damaged.
+// sink stops, or there is room for more behind what is under way. Records whose frame was
+// whole and whose content makes no sense are damaged.
 func (d *delivery) deliver() {
-	rest := d.batch
-	for len(rest) > 0 && d.s.ctx.Err() == nil {
+	rest, more := d.batch, false
+	for len(rest) > 0 && !more && d.s.ctx.Err() == nil {
 		if rest[0].Line == nil {
 			d.settle(1, 1)
 			rest = rest[1:]
@@ -133,17 +146,14 @@ func (d *delivery) deliver() {
 		case err == nil && n == whole:
 			d.pause = 0
 		case err == nil && again: // nothing was tried that could have failed
+		case err == nil && n > 0 && d.overlaps:
+			d.pause, more = 0, true
 		default:
 			d.failed(n, err)
 		}
 	}
-	d.batch, d.buf = d.batch[:0], d.buf[:0]
-	if cap(d.buf) > d.bufSize {
-		d.buf = make([]byte, 0, d.bufSize) // one long record does not stay
-	}
-	if len(rest) > 0 {
-		d.batch = append(d.batch, rest...) // for finish
-	}
+	d.retain(rest)
+	d.leaveSettled()
 }
 
 // hand makes one attempt, and settles n records. again says that the next one
@@ -229,7 +239,7 @@ func (d *delivery) sleep() {
 		return
 	}
 	s.idle.Store(true)
-	end, _, final := d.cur.live.claimed() // after saying so: a record comes before this, or its writer sees idle
+	end, _, final := d.reading.live.claimed() // after saying so: a record comes before this, or its writer sees idle
 	if d.at != end || final {
 		return // others may sleep: idle stays
 	}
@@ -275,7 +285,7 @@ func (d *delivery) abandon() {
 			d.settled++
 			d.s.mu.Unlock()
 		}
-		d.batch, d.buf = d.batch[:0], d.buf[:0]
+		d.retain(nil)
 		ended, busy := d.fill()
 		if len(d.batch) == 0 && ended && !d.leave() {
 			return

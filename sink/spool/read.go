@@ -11,7 +11,16 @@ import (
 // fill reads records into the batch. ended says that the segment has no more of them,
 // and busy that the next one is not committed yet.
 func (d *delivery) fill() (ended, busy bool) {
-	l := d.cur
+	ended, busy = d.fillOne()
+	for ended && d.ahead() {
+		ended, busy = d.fillOne()
+	}
+	return ended, busy
+}
+
+// fillOne reads from one segment.
+func (d *delivery) fillOne() (ended, busy bool) {
+	l := d.reading
 	if l.live == nil {
 		return d.fillOld(&l.oldSegment), false
 	}
@@ -21,6 +30,24 @@ func (d *delivery) fill() (ended, busy bool) {
 		d.skip(l.first)
 	}
 	return d.fillGuarded(l.live)
+}
+
+// ahead goes on to the next segment while the batch has records of this one. Both are of this
+// process, and no numbers are missing between them: else what is in the batch has to be
+// settled first.
+func (d *delivery) ahead() bool {
+	s := d.s
+	if !d.overlaps || len(d.batch) == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.behind(d.reading)
+	if next == nil || d.reading.live == nil || next.live == nil || next.first != d.want {
+		return false
+	}
+	d.reading, d.at, d.want = next, headerSize, next.first
+	return true
 }
 
 // fillLive reads from a segment of this process.
@@ -140,7 +167,7 @@ func (d *delivery) gap(n uint64, isDamaged bool) {
 
 // add puts a copy of rec into the batch, if there is room.
 func (d *delivery) add(rec []byte, own bool) bool {
-	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > cap(d.buf) {
+	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > cap(d.buf) && !d.swap(len(rec)) {
 		return false
 	}
 	n := len(d.buf)
@@ -152,6 +179,32 @@ func (d *delivery) add(rec []byte, own bool) bool {
 	r.Spool = d.s.id
 	d.batch = append(d.batch, r)
 	return true
+}
+
+// swap goes on in the other buffer, if nothing in it is needed any more.
+func (d *delivery) swap(size int) bool {
+	if !d.overlaps || d.early > 0 || size > d.bufSize {
+		return false
+	}
+	d.buf, d.other, d.early = d.emptied(d.other), d.buf, len(d.batch)
+	return true
+}
+
+// retain makes rest, the last records of the batch, all of it.
+func (d *delivery) retain(rest []nib.Record) {
+	d.early -= min(d.early, len(d.batch)-len(rest))
+	d.batch = d.batch[:copy(d.batch, rest)]
+	if len(rest) == 0 {
+		d.buf = d.emptied(d.buf)
+	}
+}
+
+// emptied returns a buffer to use again: that of a long record is not kept.
+func (d *delivery) emptied(b []byte) []byte {
+	if cap(b) > d.bufSize {
+		return make([]byte, 0, d.bufSize)
+	}
+	return b[:0]
 }
 
 // quiet says whether nobody writes to g any more: it is sealed, and all that was claimed is

@@ -47,6 +47,15 @@ type Batcher interface {
 	BatchSize() (records, bytes int)
 }
 
+// An Overlapper is a destination that works at several requests at a time. Overlap is called
+// once, before anything else: from then on Deliver need not wait until all of a batch is
+// settled. It may return when a part is, with no error, while the rest is under way; the next
+// batch begins with that rest and has more behind it. The buffer of a [Batcher] is
+// made of two halves for it.
+type Overlapper interface {
+	Overlap()
+}
+
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
 	errTaken = errors.New("more, or less, was taken than there is")

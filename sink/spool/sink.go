@@ -142,7 +142,7 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	go s.makeSegments()
 	s.running = len(s.deliveries)
 	for _, d := range s.deliveries {
-		d.cur = s.chain[0]
+		d.cur, d.reading = s.chain[0], s.chain[0]
 	}
 	for _, d := range s.deliveries {
 		go d.run()
