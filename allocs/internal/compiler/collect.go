@@ -145,7 +145,7 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 }
 
 // cacheFormat changes when what is kept is no longer read the same way.
-const cacheFormat = "escapes-1"
+const cacheFormat = "escapes-2"
 
 // place is the file that a package's answer is kept in. The build ID holds the
 // sources, flags and dependencies of the package and the compiler itself; the

@@ -128,7 +128,26 @@ func (r *lspRecord) escape(file string) Escape {
 		at := position(related[i].Location.URI, related[i].Location.Range)
 		e.Reasons = append(e.Reasons, Step{strings.TrimSpace(text), at})
 	}
+	e.Moved = e.Moved || movedVariable(e)
 	return e
+}
+
+// movedVariable tells whether the value is a variable that is declared at the
+// position, not one that is used there. Only the text of -m says so in words;
+// here it shows in the flow: the address of the variable itself reaches the
+// heap, for other values it is that of a place that was made for them.
+func movedVariable(e Escape) bool {
+	for _, r := range e.Reasons {
+		if !strings.HasPrefix(r.Text, "flow: ") {
+			continue
+		}
+		_, from, ok := strings.Cut(r.Text, " ← &")
+		if !ok {
+			_, from, ok = strings.Cut(r.Text, " = &")
+		}
+		return ok && strings.TrimSuffix(from, ":") == e.What
+	}
+	return false
 }
 
 func position(uri string, r lspRange) Position {

@@ -11,12 +11,13 @@ import (
 type Index struct {
 	byStack map[string][]*Escape
 	byLine  map[string][]*Escape
+	byOuter map[string][]*Escape // by the stacks that are left without inner frames
 	outer   map[string][]*Escape // those of which only the outermost position is known
 }
 
 // NewIndex makes an index of escapes.
 func NewIndex(all map[string][]Escape) *Index {
-	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, outer: map[string][]*Escape{}}
+	x := &Index{byStack: map[string][]*Escape{}, byLine: map[string][]*Escape{}, outer: map[string][]*Escape{}, byOuter: map[string][]*Escape{}}
 	for _, escapes := range all {
 		for i := range escapes {
 			e := &escapes[i]
@@ -30,6 +31,10 @@ func NewIndex(all map[string][]Escape) *Index {
 			x.byStack[stackKey(e.Stack)] = append(x.byStack[stackKey(e.Stack)], e)
 			inner := stackKey(e.Stack[:1])
 			x.byLine[inner] = append(x.byLine[inner], e)
+			for n := 1; n < len(e.Stack); n++ {
+				outer := stackKey(e.Stack[n:])
+				x.byOuter[outer] = append(x.byOuter[outer], e)
+			}
 		}
 	}
 	return x
@@ -68,3 +73,8 @@ func (x *Index) At(stack []Position) []*Escape {
 	}
 	return nil
 }
+
+// Inlined returns the escapes in what was inlined at the place. The parameters
+// of an inlined function are made where it is called: there the code has no
+// frame of the function, and the compiler has.
+func (x *Index) Inlined(stack []Position) []*Escape { return x.byOuter[stackKey(stack)] }

@@ -4,7 +4,6 @@ package verdict
 
 import (
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -72,6 +71,11 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	sort.Strings(res.Runs)
 	for _, s := range sites {
+		if h := s.hottest; s.Kind == heapcalls.Inside && h.perOp >= noneAtAll {
+			// Below what the line calls there can be several places; what
+			// was seen is the one to tell.
+			s.Stack, s.Inner = h.stack, h.kind
+		}
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s)
 		s.decide()
@@ -193,7 +197,7 @@ func (in *Input) addFound(sites map[key]*Site, f Found, r roots.Root) {
 	reach := f.Reach
 	s := sites[k]
 	if s == nil {
-		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: f.Kind, Stack: st}
+		s = &Site{Func: binary.Normalise(st[at].Func), File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: f.Kind, Stack: st}
 		s.Evidence = Evidence{Code: true, Calls: 1, Reach: reach, Why: f.Why, Rule: f.Rule}
 		sites[k] = s
 		return
@@ -240,7 +244,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	}
 	s := sites[k]
 	if s == nil {
-		s = &Site{Func: st[at].Func, File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
+		s = &Site{Func: binary.Normalise(st[at].Func), File: k.file, Line: k.line, Kind: k.kind, Callee: k.callee, Inner: kind, Stack: st}
 		s.Evidence.Reach = Maybe
 		for _, f := range st {
 			if why := in.Cold(f); why != "" {
@@ -251,6 +255,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		sites[k] = s
 	}
 	s.Evidence.add(seen)
+	s.hottest.offer(st, kind, m.PerOp)
 	return true
 }
 
@@ -314,63 +319,4 @@ func (in *Input) visited(s *Site) bool {
 		}
 	}
 	return false
-}
-
-// explainEscape finds what the compiler said of the site.
-func (in *Input) explainEscape(s *Site) {
-	if in.Escapes == nil {
-		return
-	}
-	var stack []compiler.Position
-	for _, f := range s.Stack {
-		stack = append(stack, compiler.Position{File: f.File, Line: f.Line})
-	}
-	seen := map[string]bool{}
-	for _, e := range in.Escapes.At(stack) {
-		best := s.Evidence.Escape
-		if best == nil || fits(e, s) && !fits(best, s) || fits(e, s) == fits(best, s) && len(e.Reasons) > 0 && len(best.Reasons) == 0 {
-			s.Evidence.Escape = e
-		}
-		if fits(e, s) && !seen[e.What] {
-			seen[e.What] = true
-			s.Evidence.Values = append(s.Evidence.Values, e.What)
-		}
-	}
-	if s.Evidence.Escape != nil && !fits(s.Evidence.Escape, s) {
-		s.Evidence.Escape = nil // the compiler speaks of something else on the line
-	}
-}
-
-// fits tells whether an escape is about the same kind of allocation; a line
-// can have several.
-func fits(e *compiler.Escape, s *Site) bool {
-	kind := s.Kind
-	if kind == heapcalls.Inside {
-		kind = s.Inner
-	}
-	switch kind {
-	case heapcalls.Make:
-		return strings.HasPrefix(e.What, "make(")
-	case heapcalls.Grow, heapcalls.Move:
-		return strings.HasPrefix(e.What, "append(")
-	case heapcalls.Object:
-		return e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") || strings.HasPrefix(e.What, "func literal") ||
-			strings.HasPrefix(e.What, "... argument") || strings.HasSuffix(e.What, "{...}")
-	case heapcalls.Concat:
-		return strings.Contains(e.What, " + ")
-	case heapcalls.ToString:
-		return strings.HasPrefix(e.What, "string(")
-	case heapcalls.Box, heapcalls.BoxSmall:
-		return !e.Moved && e.What != "... argument" && !strings.HasPrefix(e.What, "&") && !strings.HasPrefix(e.What, "func literal") && !strings.HasPrefix(e.What, "\"") && !constant(e.What)
-	case heapcalls.ToBytes:
-		return strings.HasPrefix(e.What, "([]byte)") || strings.HasPrefix(e.What, "[]byte(")
-	}
-	return true
-}
-
-// constant tells whether the source text is a number: its box is in the
-// executable's data.
-func constant(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
 }

@@ -11,6 +11,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -53,6 +54,15 @@ type Site struct {
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
 	Conflict string // what the sources disagree on, or ""
+
+	hottest measuredStack
+}
+
+// measuredStack is the stack of a run that allocates most often below a site.
+type measuredStack struct {
+	stack []binary.Frame
+	kind  heapcalls.Kind
+	perOp float64
 }
 
 // Evidence is what each source says of a site.
@@ -90,6 +100,17 @@ type Measured struct {
 	Seen  Seen
 }
 
+// offer takes a measured stack when it allocates more often than the one that
+// is there; of those that allocate as often, one that is the same in each run.
+func (m *measuredStack) offer(stack []binary.Frame, kind heapcalls.Kind, perOp float64) {
+	tenths := math.Round(perOp * 10)
+	if have := math.Round(m.perOp * 10); m.stack == nil || tenths > have || tenths == have && text(stack) < text(m.stack) {
+		*m = measuredStack{stack, kind, perOp}
+	}
+}
+
+func text(stack []binary.Frame) string { return fmt.Sprint(stack) }
+
 // home returns the index of the innermost frame that is in the module, or -1.
 func home(stack []binary.Frame, inModule func(file string) bool) int {
 	for i, f := range stack {
@@ -109,7 +130,7 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 	}
 	k := key{file: stack[i].File, line: stack[i].Line, kind: kind}
 	if i > 0 {
-		k.kind, k.callee = heapcalls.Inside, stack[i-1].Func
+		k.kind, k.callee = heapcalls.Inside, binary.Normalise(stack[i-1].Func)
 	}
 	return k, i
 }
