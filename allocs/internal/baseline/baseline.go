@@ -32,6 +32,7 @@ type File struct {
 
 // Change is one difference.
 type Change struct {
+	Kind      string `json:"kind"` // worse, new, better or gone
 	Toolchain string `json:"toolchain"`
 	Root      string `json:"root"`
 	Site      string `json:"site"`
@@ -146,14 +147,20 @@ func (o *Outcome) root(have bool, accepts map[string]verdict.Verdict, r *finding
 		c.Text = fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason)
 		switch {
 		case now.Rank() < before.Rank():
+			c.Kind = "better"
 			o.Better = append(o.Better, c)
 		case now == before || !counted(now, strict):
 		case have:
 			// A log call that is new is no regression of one that was there,
 			// but it is one more that allocates.
+			c.Kind = "worse"
+			if before == verdict.None {
+				c.Kind = "new"
+			}
 			o.Worse = append(o.Worse, c)
 		case over, strict && r.Allowed != nil:
 			c.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[t], s.Reason)
+			c.Kind = "worse"
 			o.Worse = append(o.Worse, c)
 		}
 	}
@@ -184,7 +191,7 @@ func (o *Outcome) gone(accepts map[string]map[string]verdict.Verdict, seen map[s
 		}
 		for site, v := range sites {
 			if !seen[root][site] {
-				o.Better = append(o.Better, Change{Toolchain: line, Root: root, Site: site, Text: fmt.Sprintf("%s no longer has: %s (%s)", root, site, v)})
+				o.Better = append(o.Better, Change{Kind: "gone", Toolchain: line, Root: root, Site: site, Text: fmt.Sprintf("%s no longer has: %s (%s)", root, site, v)})
 			}
 		}
 	}

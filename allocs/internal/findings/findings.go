@@ -113,6 +113,9 @@ type Frame struct {
 	Func string `json:"function"`
 	File string `json:"file"`
 	Line int    `json:"line"`
+	// Inlined tells that the function has no call of its own here: its code is
+	// part of the frame before it.
+	Inlined bool `json:"inlined,omitempty"`
 }
 
 // New makes the document of a report.
@@ -215,7 +218,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
 	for i := len(s.Stack) - 1; i >= 0; i-- {
 		f := s.Stack[i]
-		a.Chain = append(a.Chain, Frame{f.Func, d.relative(f.File), f.Line})
+		a.Chain = append(a.Chain, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line})
 	}
 	return a
 }

@@ -67,7 +67,7 @@ sites: 2 always, 0 unknown, 1 grow, 0 cold; 0 runs measured, 0.0 s
 
 func TestFormats(t *testing.T) {
 	d := document()
-	o := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Root: "example.com/m.F", Site: "box", Text: "<worse>"}}}
+	o := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Kind: "worse", Root: "example.com/m.F", Site: "box", Text: "</script><worse>"}}}
 	var j, s, h, v bytes.Buffer
 	for name, err := range map[string]error{"JSON": report.JSON(&j, d), "SARIF": report.SARIF(&s, d, o), "HTML": report.HTML(&h, d, o), "SVG": report.SVG(&v, d)} {
 		if err != nil {
@@ -87,7 +87,7 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal(s.Bytes(), &sarif); err != nil || sarif.Version != "2.1.0" || len(sarif.Runs[0].Results) != 2 || sarif.Runs[0].Results[0].Level != "error" || sarif.Runs[0].Results[1].Level != "note" {
 		t.Errorf("SARIF: got %+v, %v", sarif, err)
 	}
-	if text := h.String(); !strings.Contains(text, "&lt;worse&gt;") || strings.Contains(text, "<worse>") {
+	if text := h.String(); !strings.Contains(text, `\u003cworse\u003e`) || strings.Contains(text, "<worse>") || strings.Count(text, "</script>") != 2 {
 		t.Error("HTML: what comes from the source is not escaped")
 	}
 	for dec := xml.NewDecoder(&v); ; {
