@@ -101,7 +101,7 @@ func value(tb testing.TB, add func(*nib.Event), opts ...nib.Option) *node {
 // is far beyond what a slow machine needs.
 func watch(tb testing.TB, f func()) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {

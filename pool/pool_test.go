@@ -16,16 +16,14 @@ import (
 
 // collected waits until done is closed, by a cleanup, and says whether it was.
 func collected(done <-chan struct{}) bool {
-	for range 1000 {
-		runtime.GC()
+	return eventually(func() bool {
 		select {
 		case <-done:
 			return true
 		default:
-			runtime.Gosched()
+			return false
 		}
-	}
-	return false
+	})
 }
 
 // whenCollected closes the channel when the object is garbage.

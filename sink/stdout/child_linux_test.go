@@ -189,12 +189,7 @@ func beStalled(buffer int) error {
 	for range 100 {
 		log()
 	}
-	// The reader may have been missed once more: log until it has been told of all.
-	for told := false; !told; {
-		lost := s.Stats().Lost()
-		log()
-		told = s.Flush(context.Background()) == nil && s.Stats().Lost() == lost
-	}
+	logUntilTold(s, log)
 	_ = s.Close()
 	rep.Logged, rep.Stats = int(logged.Load()), s.Stats()
 	rep.Longest, rep.Late = time.Duration(longest.Load()), time.Duration(late.Load())
@@ -204,6 +199,16 @@ func beStalled(buffer int) error {
 	}
 	_, err = fmt.Fprintf(reports, "%s\n", text)
 	return errors.Join(err, os.Stdout.Close())
+}
+
+// logUntilTold logs until the reader has been told of every loss: it may have been
+// missed once more meanwhile.
+func logUntilTold(s *Sink, log func()) {
+	for told := false; !told; {
+		lost := s.Stats().Lost()
+		log()
+		told = s.Flush(context.Background()) == nil && s.Stats().Lost() == lost
+	}
 }
 
 // raise makes most the larger one of itself and d.
