@@ -7,11 +7,12 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -61,9 +62,6 @@ type Toolchain struct {
 	Took      time.Duration
 }
 
-// ErrNoRoots says that there is nothing to look at.
-var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments and no --root")
-
 // Run does everything. An error means that no verdict can be relied on.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	work, err := os.MkdirTemp("", "allocs-")
@@ -81,19 +79,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := load.Typed(ctx, o.Dir, o.Patterns)
-	if err != nil {
-		return nil, err
-	}
-	set, err := roots.Find(src, o.Roots, o.LogCalls)
+	set, err := find(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{ModuleDir: moduleDir, Roots: set}
-	if len(set.Roots) == 0 {
-		return nil, ErrNoRoots
-	}
-	s := &session{Options: o, work: work, report: r, src: src, files: source.New()}
+	s := &session{Options: o, work: work, report: r, inTests: inTests(set), files: source.New()}
 	var names []string
 	for _, tc := range tcs {
 		names = append(names, tc.String())
@@ -137,11 +128,11 @@ func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolcha
 // session is one run over several toolchains.
 type session struct {
 	Options
-	work   string
-	report *Report
-	src    *load.Source
-	files  *source.Files
-	edges  *edges.Table
+	work    string
+	report  *Report
+	inTests map[string]bool // directories of packages whose test files hold roots
+	files   *source.Files
+	edges   *edges.Table
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -175,6 +166,13 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	escapes, err := collector.Collect(ctx, own)
 	if err != nil {
 		return nil, err
+	}
+	if len(s.inTests) > 0 {
+		tests, err := collector.CollectTests(ctx, s.tested(own))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(escapes, tests)
 	}
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
@@ -227,12 +225,12 @@ func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*
 // measure builds and runs the test binaries. Their code is evidence too:
 // generic functions have code only where they are used.
 func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, part *progress.Part) error {
-	if s.Bench == nil && s.Tests == nil {
+	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
 		return nil
 	}
 	if !tc.Native() {
 		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
-		return nil
+		own = s.tested(own)
 	}
 	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: 300 * time.Millisecond}
 	var paths, dirs []string
@@ -245,6 +243,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			continue
 		}
 		part.Start(progress.Measure, p.ImportPath)
+		o.Keep = s.inTests[p.Dir]
 		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
 		if err != nil {
 			return err
@@ -257,6 +256,9 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			return err
 		}
 		in.Programs = append(in.Programs, code)
+		if len(b.Names) == 0 || !tc.Native() {
+			continue
+		}
 		results, err := b.Run(ctx, tc, o, s.Cache)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -283,6 +285,11 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
 	out.Runs = in.Runs
 	return nil
+}
+
+// tested are the packages whose test files hold roots.
+func (s *session) tested(pkgs []*load.Package) []*load.Package {
+	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
 }
 
 // withTests counts the packages that have test files.

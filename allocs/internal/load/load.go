@@ -11,9 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/token"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -45,9 +48,14 @@ type Package struct {
 func (p *Package) Main() bool { return p.Module != nil && p.Module.Main }
 
 // Sources are the paths of the package's Go files without the tests.
-func (p *Package) Sources() []string {
+func (p *Package) Sources() []string { return p.paths(slices.Concat(p.GoFiles, p.CgoFiles)) }
+
+// Tests are the paths of the package's test files.
+func (p *Package) Tests() []string { return p.paths(slices.Concat(p.TestGoFiles, p.XTestGoFiles)) }
+
+func (p *Package) paths(names []string) []string {
 	var out []string
-	for _, f := range append(append([]string{}, p.GoFiles...), p.CgoFiles...) {
+	for _, f := range names {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(p.Dir, f)
 		}
@@ -106,21 +114,47 @@ type Source struct {
 	Packages []*packages.Package
 }
 
-// Typed parses and checks the packages that match the patterns.
-func Typed(ctx context.Context, dir string, patterns []string) (*Source, error) {
+// Typed parses and checks the packages that match the patterns. With tests, the
+// packages that hold their test files come too: of those, the files of the package
+// proper are left out.
+func Typed(ctx context.Context, dir string, patterns []string, tests bool) (*Source, error) {
 	fset := token.NewFileSet()
 	pkgs, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: dir, Fset: fset,
+		Context: ctx, Dir: dir, Fset: fset, Tests: tests,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
 			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule,
 	}, patterns...)
 	if err != nil {
 		return nil, err
 	}
+	s := &Source{Fset: fset}
 	for _, p := range pkgs {
+		if strings.HasSuffix(p.ID, ".test") {
+			continue // the main package that go test makes
+		}
 		for _, e := range p.Errors {
 			return nil, fmt.Errorf("%s: %w", p.PkgPath, e)
 		}
+		if strings.Contains(p.ID, " [") {
+			p.Syntax = slices.DeleteFunc(p.Syntax, func(f *ast.File) bool { return !IsTest(fset.Position(f.FileStart).Filename) })
+		}
+		s.Packages = append(s.Packages, p)
 	}
-	return &Source{Fset: fset, Packages: pkgs}, nil
+	return s, nil
+}
+
+// IsTest tells whether a file is a test file, by its name.
+func IsTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
+
+// TestsHold tells whether any test file beside the packages holds the text.
+func (s *Source) TestsHold(text string) bool {
+	for _, p := range s.Packages {
+		files, _ := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
+		for _, name := range files {
+			if b, err := os.ReadFile(name); err == nil && bytes.Contains(b, []byte(text)) {
+				return true
+			}
+		}
+	}
+	return false
 }

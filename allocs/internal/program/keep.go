@@ -14,6 +14,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -26,9 +28,23 @@ const keepName = "AllocsKeepsThese"
 func keepFile(p *load.Package) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nvar %s = []any{\n", p.Name, keepName)
+	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles)) {
+		fmt.Fprintf(&b, "\t%s,\n", ref)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// References are expressions for all functions and methods that the files declare,
+// in a directory and of one package.
+func References(dir string, names []string) []string {
+	var out []string
 	generic := map[string]bool{}
 	var files []*ast.File
-	for _, name := range p.Sources() {
+	for _, name := range names {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			// The toolchain has compiled it, so its language is newer than
@@ -51,13 +67,12 @@ func keepFile(p *load.Package) string {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				if ref := reference(fn, generic); ref != "" {
-					fmt.Fprintf(&b, "\t%s,\n", ref)
+					out = append(out, ref)
 				}
 			}
 		}
 	}
-	b.WriteString("}\n")
-	return b.String()
+	return out
 }
 
 // reference is an expression for the function, or "" when there is none: a

@@ -6,10 +6,12 @@
 package roots
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -25,7 +27,8 @@ type Kind string
 const (
 	Annotated Kind = "annotated" // //alloc:none or //alloc:max=N
 	LogCall   Kind = "log call"
-	Named     Kind = "named" // --root
+	Named     Kind = "named"     // --root
+	Benchmark Kind = "benchmark" // when there is nothing else
 )
 
 // Unlimited is the Max of a root that is only reported.
@@ -74,9 +77,38 @@ func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 	}
 	for _, n := range names {
 		if !wanted[n] {
-			return nil, fmt.Errorf("--root %s: no such function in the packages", n)
+			return nil, fmt.Errorf("--root %s: %w", n, ErrNoFunction)
 		}
 	}
+	s.order()
+	return s, nil
+}
+
+// ErrNoFunction is matched when a function that was named is not there.
+var ErrNoFunction = errors.New("no such function in the packages")
+
+// Benchmarks makes a root of each benchmark whose name matches.
+func Benchmarks(src *load.Source, match *regexp.Regexp) *Set {
+	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
+	for _, p := range src.Packages {
+		for _, file := range p.Syntax {
+			name := src.Fset.Position(file.FileStart).Filename
+			for _, d := range file.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if ok && load.IsTest(name) && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Benchmark") && match.MatchString(fn.Name.Name) {
+					r := declared(src.Fset, p, fn)
+					r.Kind = Benchmark
+					s.Roots = append(s.Roots, r)
+				}
+			}
+		}
+	}
+	s.order()
+	return s
+}
+
+// order sorts the roots by place and numbers them.
+func (s *Set) order() {
 	sort.SliceStable(s.Roots, func(i, j int) bool {
 		a, b := s.Roots[i], s.Roots[j]
 		if a.File != b.File {
@@ -85,7 +117,6 @@ func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 		return a.Line < b.Line
 	})
 	s.number()
-	return s, nil
 }
 
 // number makes the IDs of log calls unique: the n-th of the same text in its
@@ -126,16 +157,21 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 		if !ok || fn.Body == nil {
 			continue
 		}
-		r := Root{Func: FuncName(p.PkgPath, p.Name, fn), Pkg: p.PkgPath, File: name, Max: Unlimited,
-			Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
+		r := declared(fset, p, fn)
 		if err := s.function(&r, fn, fset, wanted); err != nil {
 			return err
 		}
-		if logCalls {
+		if logCalls && !load.IsTest(name) {
 			s.calls(fset, p.TypesInfo, fn, r)
 		}
 	}
 	return nil
+}
+
+// declared is the root that a declaration would be.
+func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
+	return Root{Func: FuncName(p.PkgPath, p.Name, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
+		Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
 }
 
 // function adds the declaration when a comment or a flag makes it a root.

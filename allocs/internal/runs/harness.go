@@ -190,8 +190,7 @@ func {{.Entry}}(t *allocsTesting.T) {
 			t.Fatal(err)
 		}
 	}
-	_ = only
-	_ = report
+	_, _, _ = only, report, allocsFlag.Set
 {{range .Benchmarks}}	if only.MatchString({{printf "%q" .}}) {
 		var last allocsTesting.BenchmarkResult
 		r := allocsMeasure({{printf "%q" .}}, func(n int) allocsTime.Duration {
@@ -219,7 +218,17 @@ func {{.Entry}}(t *allocsTesting.T) {
 		report(r)
 	}
 {{end}}}
-`))
+{{with .Kept}}
+func init() {
+	for _, f := range []interface{}{
+{{range .}}		{{.}},
+{{end}}	} {
+		if f == nil {
+			panic(f)
+		}
+	}
+}
+{{end}}`))
 
 // file is what the template is filled with.
 type file struct {
@@ -227,6 +236,7 @@ type file struct {
 	Entry      string
 	Benchmarks []string
 	Tests      []string
+	Kept       []string // functions that get code in any case
 }
 
 func (f file) source() (string, error) {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/program"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
@@ -48,6 +49,7 @@ type Options struct {
 	Tests   *regexp.Regexp // tests; nil runs none
 	Timeout time.Duration  // of one package
 	Budget  time.Duration  // aimed at for one benchmark
+	Keep    bool           // every function of the test files has code in the binary
 }
 
 // Binary is a test binary that holds the file that measures.
@@ -62,10 +64,10 @@ type Binary struct {
 }
 
 // Build makes the test binary of a package, below work. It returns nil when
-// nothing of the package is asked for.
+// nothing of the package is asked for and nothing is to be kept.
 func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Options, moduleDir, work string) (*Binary, error) {
 	b := &Binary{Package: p, dir: moduleDir, Path: filepath.Join(work, "measure-"+strings.ReplaceAll(p.ImportPath, "/", "-")+".test")}
-	if err := b.prepare(o, work); err != nil || len(b.entries) == 0 {
+	if err := b.prepare(o, work); err != nil || len(b.entries) == 0 && !o.Keep {
 		return nil, err
 	}
 	_, err := tc.Go(ctx, moduleDir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", b.Path, p.ImportPath)
@@ -92,7 +94,10 @@ func (b *Binary) prepare(o Options, work string) error {
 			f.Benchmarks = append(f.Benchmarks, matching(bench, o.Bench)...)
 			f.Tests = append(f.Tests, matching(tests, o.Tests)...)
 		}
-		if len(f.Benchmarks)+len(f.Tests) == 0 {
+		if o.Keep && len(set.files) > 0 {
+			f.Kept = program.References(p.Dir, set.files)
+		}
+		if len(f.Benchmarks)+len(f.Tests)+len(f.Kept) == 0 {
 			continue
 		}
 		text, err := f.source()
@@ -104,7 +109,9 @@ func (b *Binary) prepare(o Options, work string) error {
 			return err
 		}
 		replace[filepath.Join(p.Dir, set.file)] = to
-		b.entries = append(b.entries, f.Entry)
+		if len(f.Benchmarks)+len(f.Tests) > 0 {
+			b.entries = append(b.entries, f.Entry)
+		}
 		b.Names = append(append(b.Names, f.Benchmarks...), f.Tests...)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compiler
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+)
+
+// CollectTests returns the escapes in the test files of the packages, by the import
+// path and " tests". Their code is compiled with that of the package a second time,
+// and only go test does it.
+func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
+	out := map[string][]Escape{}
+	for _, p := range pkgs {
+		variant, err := c.tested(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		escapes, ok := c.kept(variant)
+		if !ok {
+			if escapes, err = c.compileTests(ctx, p); err != nil {
+				return nil, err
+			}
+			c.keep(variant, escapes)
+		}
+		out[variant.ImportPath] = escapes
+	}
+	return out, nil
+}
+
+// tested is what stands for the package with its tests: its build ID is made of those
+// of the packages that hold the test files.
+func (c *Collector) tested(ctx context.Context, p *load.Package) (*load.Package, error) {
+	all, err := load.List(ctx, c.Toolchain, c.Dir, []string{"-test", "-export"}, []string{p.ImportPath})
+	if err != nil {
+		return nil, err
+	}
+	variant := *p
+	variant.ImportPath, variant.BuildID = p.ImportPath+" tests", ""
+	for _, v := range all {
+		if strings.HasSuffix(v.ImportPath, " ["+p.ImportPath+".test]") {
+			variant.BuildID += v.BuildID + " "
+		}
+	}
+	return &variant, nil
+}
+
+func (c *Collector) compileTests(ctx context.Context, p *load.Package) ([]Escape, error) {
+	dir, err := os.MkdirTemp(c.Work, "diagnostics-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := c.Toolchain.Go(ctx, c.Dir, "test", "-c", "-vet=off", "-o", filepath.Join(dir, "tests"),
+		"-gcflags="+p.ImportPath+"=-json=0,"+output(dir, 0), p.ImportPath); err != nil {
+		return nil, err
+	}
+	escapes, err := read(output(dir, 0), p)
+	return slices.DeleteFunc(escapes, func(e Escape) bool { return !load.IsTest(e.Stack[len(e.Stack)-1].File) }), err
+}
