@@ -21,6 +21,9 @@ type Toolchain struct {
 	GOARCH  string
 	GOOS    string
 	native  bool // programs for the target run here
+	command string
+	extra   []string // environment of old releases
+	mod     string   // -mod of old releases
 }
 
 // ErrRelease is matched by the errors of releases that cannot be had.
@@ -31,13 +34,16 @@ var ErrRelease = errors.New("no such Go release")
 // command fetches what is not there. The target is "" for that of the
 // environment, an architecture, or "os/arch".
 func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) {
-	env := os.Environ()
+	env, exact := os.Environ(), ""
 	if release != "" {
-		exact, err := resolve(ctx, dir, release)
-		if err != nil {
+		var err error
+		if exact, err = resolve(ctx, dir, release); err != nil {
 			return nil, err
 		}
 		env = append(env, "GOTOOLCHAIN="+exact)
+		if minor(exact) < selfFetching {
+			env = append(env, "GOENV=off", "GOFLAGS=")
+		}
 	}
 	goarch := target
 	if goos, arch, ok := strings.Cut(target, "/"); ok {
@@ -51,12 +57,15 @@ func Find(ctx context.Context, dir, release, target string) (*Toolchain, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, release, err)
 	}
-	f := strings.Split(strings.TrimSpace(string(out)), "\n")
+	f := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(f) != 6 {
 		return nil, fmt.Errorf("%w: go env answered %q", ErrRelease, out)
 	}
-	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5]}
-	return t, nil
+	if f[0] == "" {
+		f[0] = exact // GOVERSION is not known before Go 1.16
+	}
+	t := &Toolchain{Version: f[0], GOROOT: f[1], GOARCH: f[2], GOOS: f[3], native: f[2] == f[4] && f[3] == f[5], command: "go"}
+	return t, t.settle(ctx, dir)
 }
 
 // resolve makes an exact release of one that names only its line. A release
@@ -76,6 +85,9 @@ func resolve(ctx context.Context, dir, release string) (string, error) {
 				return v, nil
 			}
 		}
+	}
+	if minor("go"+release) < selfFetching {
+		return newest(ctx, dir, release)
 	}
 	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-f", "{{.Version}}", "go@"+release)
 	if err != nil {
@@ -118,15 +130,22 @@ func (t *Toolchain) Native() bool { return t.native }
 // For another target than this machine's there is no C compiler to count on,
 // so cgo is off.
 func (t *Toolchain) Env() []string {
-	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+keptFlags(os.Getenv("GOFLAGS")))
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+t.keptFlags(os.Getenv("GOFLAGS")))
+	env = append(env, t.extra...)
 	if !t.native {
 		env = append(env, "CGO_ENABLED=0")
 	}
 	return env
 }
 
-func keptFlags(flags string) string {
-	kept := []string{"-buildvcs=false"}
+func (t *Toolchain) keptFlags(flags string) string {
+	var kept []string
+	if t.Minor() >= versionStamp {
+		kept = append(kept, "-buildvcs=false")
+	}
+	if t.mod != "" && !strings.Contains(flags, "-mod=") {
+		kept = append(kept, t.mod)
+	}
 	for _, f := range strings.Fields(flags) {
 		if strings.HasPrefix(f, "-mod") || strings.HasPrefix(f, "-tags") {
 			kept = append(kept, f)
@@ -137,13 +156,13 @@ func keptFlags(flags string) string {
 
 // Go runs the go command in dir and returns its standard output.
 func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return run(ctx, dir, t.Env(), "go", args...)
+	return run(ctx, dir, t.Env(), t.command, args...)
 }
 
 // Said runs the go command in dir and returns what it wrote to its standard
 // error: what the compiler prints comes there.
 func (t *Toolchain) Said(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	_, said, err := runBoth(ctx, dir, t.Env(), "go", args...)
+	_, said, err := runBoth(ctx, dir, t.Env(), t.command, args...)
 	return said, err
 }
 

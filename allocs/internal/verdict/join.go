@@ -23,6 +23,7 @@ type Input struct {
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
+	Outline  func(roots.Root) Outline // instead of Programs, where executables are not read
 
 	bodies  map[string][]body // functions with code, by the declaration they are in
 	targets targets
@@ -58,6 +59,11 @@ func (in *Input) Root(r roots.Root) Result {
 	for _, f := range w.found {
 		in.addFound(sites, f, r)
 	}
+	var outline Outline
+	if in.Outline != nil {
+		outline, res.Absent = in.Outline(r), false
+		in.addSaid(sites, outline, r)
+	}
 	seen := map[string]bool{}
 	for i := range in.Runs {
 		for j := range in.Runs[i].Sites {
@@ -80,6 +86,11 @@ func (in *Input) Root(r roots.Root) Result {
 		s.Evidence.Visited = in.visited(s)
 		s.decide()
 		res.Sites = append(res.Sites, s)
+	}
+	if in.Outline != nil {
+		if s := in.unseen(outline, r); s != nil {
+			res.Sites = append(res.Sites, s)
+		}
 	}
 	sort.Slice(res.Sites, func(i, j int) bool {
 		a, b := res.Sites[i], res.Sites[j]
@@ -265,7 +276,7 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 	k, at := place(st, "", inModule)
 	var out []*Site
 	for have, s := range sites {
-		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && s.Evidence.Code {
+		if at >= 0 && have.file == k.file && have.line == k.line && have.callee == k.callee && (at > 0) == (s.Kind == heapcalls.Inside) && (s.Evidence.Code || s.Evidence.Said) {
 			out = append(out, s)
 		}
 	}

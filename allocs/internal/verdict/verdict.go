@@ -68,6 +68,7 @@ type measuredStack struct {
 // Evidence is what each source says of a site.
 type Evidence struct {
 	Code    bool // the executable has the call
+	Said    bool // the compiler says so, and the source how it is come by; no executable was read
 	Calls   int  // how many of them, those with the same reach
 	Reach   Reach
 	Why     string // of a cold reach
@@ -176,7 +177,7 @@ func (s *Site) decide() {
 		s.Verdict, s.Reason = Grows, sizeRule(kind)
 	case e.Reach == Surely && e.Visited:
 		s.Verdict, s.Reason = Unknown, "the code allocates on every way through, yet no run shows it"
-		s.Conflict = "code: always; runs: never"
+		s.Conflict = s.source() + ": always; runs: never"
 	case e.Reach == Surely:
 		s.Verdict, s.Reason = Always, "on every way through the function"
 	case e.Visited:
@@ -184,6 +185,14 @@ func (s *Site) decide() {
 	default:
 		s.Verdict, s.Reason = Unknown, "behind a branch"
 	}
+}
+
+// source names what told of the site besides runs.
+func (s *Site) source() string {
+	if s.Evidence.Said {
+		return "compiler"
+	}
+	return "code"
 }
 
 // most returns the highest count of any run, warm and in all.
@@ -210,7 +219,7 @@ func (s *Site) measured(kind heapcalls.Kind, perOp, total float64) {
 	case perOp >= wholeOne || perOp >= noneAtAll && !amortised:
 		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation", s.where(), number(perOp))
 		if s.Evidence.Reach == Rarely {
-			s.Conflict = "code: " + s.Evidence.Why + "; runs: on every operation"
+			s.Conflict = s.source() + ": " + s.Evidence.Why + "; runs: on every operation"
 		}
 	case perOp >= noneAtAll:
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("seen in %s: %s per operation, while it grows", s.where(), number(perOp))

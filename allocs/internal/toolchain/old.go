@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toolchain
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Releases that lack something that newer ones have, and what is done about it.
+const (
+	selfFetching = 21 // from here on a line is named by its first release, "1.21.0"
+	plainTables  = 20 // executables have the line table that package binary reads
+	rootMovable  = 19 // this one takes its own library for a module when it is in the module cache
+	versionStamp = 18 // go build knows -buildvcs
+	overlays     = 16 // go build knows -overlay, and go list gives build IDs
+	readsOnly    = 16 // go build does not write go.mod by itself
+	listFields   = 19 // go list -json takes a list of fields
+)
+
+// Minor is the second number of the release: 26 for go1.26.8. It is that of a
+// very new release when the version has another form, as development versions
+// do.
+func (t *Toolchain) Minor() int { return minor(t.Version) }
+
+func minor(version string) int {
+	var n int
+	if _, err := fmt.Sscanf(version, "go1.%d", &n); err != nil {
+		return 1 << 20
+	}
+	return n
+}
+
+// Executables tells whether the executables of the release can be read. Where
+// they cannot, there are -m=2 and runs alone.
+func (t *Toolchain) Executables() bool { return t.Minor() >= plainTables }
+
+// Overlay tells whether the go command knows -overlay.
+func (t *Toolchain) Overlay() bool { return t.Minor() >= overlays }
+
+// ListFields tells whether go list can be asked for single fields.
+func (t *Toolchain) ListFields() bool { return t.Minor() >= listFields }
+
+// newest returns the last release of a line from before Go 1.21, such as
+// "1.17.13" for "1.17": by itself the line names its first release.
+func newest(ctx context.Context, dir, line string) (string, error) {
+	out, err := run(ctx, dir, os.Environ(), "go", "list", "-m", "-versions", "-f", `{{join .Versions "\n"}}`, "go")
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w", ErrRelease, line, err)
+	}
+	best, name := -1, ""
+	for sc := bufio.NewScanner(bytes.NewReader(out)); sc.Scan(); {
+		var n int
+		if _, err := fmt.Sscanf(sc.Text(), line+".%d", &n); err == nil && n > best && fmt.Sprintf("%s.%d", line, n) == sc.Text() {
+			best, name = n, sc.Text()
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("%w: %s", ErrRelease, line)
+	}
+	return "go" + name, nil
+}
+
+// kept are settings of the go command that a user may have in its file of
+// settings and that old releases need.
+var kept = []string{"GOPATH", "GOCACHE", "GOPROXY", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOSUMDB", "GOINSECURE"}
+
+// settle prepares the environment of an old release, once.
+func (t *Toolchain) settle(ctx context.Context, dir string) error {
+	if t.Minor() >= selfFetching {
+		return nil
+	}
+	out, err := run(ctx, dir, os.Environ(), "go", append([]string{"env"}, kept...)...)
+	if err != nil {
+		return err
+	}
+	// The file of settings may hold flags that the release does not know, and
+	// an empty GOFLAGS in the environment does not outweigh them.
+	t.extra = []string{"GOENV=off"}
+	for i, value := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		if i < len(kept) && value != "" {
+			t.extra = append(t.extra, kept[i]+"="+value)
+		}
+	}
+	if t.Minor() < readsOnly {
+		t.mod = t.moduleMode(ctx, dir)
+	}
+	if t.Minor() == rootMovable {
+		return t.moveRoot()
+	}
+	return nil
+}
+
+// moduleMode is the flag that keeps an old go command from writing to go.mod.
+func (t *Toolchain) moduleMode(ctx context.Context, dir string) string {
+	out, err := run(ctx, dir, os.Environ(), "go", "env", "GOMOD")
+	if err == nil {
+		vendored := filepath.Join(filepath.Dir(strings.TrimSpace(string(out))), "vendor", "modules.txt")
+		if _, err := os.Stat(vendored); err == nil {
+			return "-mod=vendor"
+		}
+	}
+	return "-mod=readonly"
+}
+
+// moveRoot gives the release a root outside of the module cache, through a
+// symbolic link, and uses its go command from there.
+func (t *Toolchain) moveRoot() error {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = os.TempDir()
+	}
+	base = filepath.Join(base, "nib-allocs", "roots")
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return err
+	}
+	link := filepath.Join(base, t.Version)
+	if at, err := os.Readlink(link); err != nil || at != t.GOROOT {
+		os.Remove(link)
+		if err := os.Symlink(t.GOROOT, link); err != nil {
+			return err
+		}
+	}
+	t.GOROOT, t.command = link, filepath.Join(link, "bin", "go")
+	t.extra = append(t.extra, "GOROOT="+link)
+	return nil
+}
