@@ -4,6 +4,7 @@ package why
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
@@ -25,7 +26,11 @@ type query struct {
 	line      string
 	statement string
 	logCall   bool
+	deep      bool // look also at what the callee calls
 }
+
+// moved tells whether a variable moves to the heap.
+func (q query) moved() bool { return q.Evidence.Escape != nil && q.Evidence.Escape.Moved }
 
 func (q query) boxed() bool { return q.Kind == heapcalls.Box || q.Kind == heapcalls.BoxSmall }
 
@@ -35,9 +40,12 @@ func (q query) calls(names ...string) bool {
 		return false
 	}
 	for _, n := range names {
-		if q.Callee == n || strings.HasSuffix(n, "*") && strings.HasPrefix(q.Callee, n[:len(n)-1]) {
+		if matches(n, q.Callee) {
 			return true
 		}
+	}
+	if !q.deep {
+		return false
 	}
 	// What the line calls can have been inlined into it: look at the
 	// functions between the line and the allocation too.
@@ -54,6 +62,17 @@ func (q query) calls(names ...string) bool {
 	return false
 }
 
+// matches compares a name with a pattern that may have one asterisk, besides
+// those of receivers.
+func matches(pattern, name string) bool {
+	i := strings.LastIndexByte(pattern, '*')
+	if i < 0 || i > 0 && pattern[i-1] == '(' {
+		return name == pattern
+	}
+	start, end := pattern[:i], pattern[i+1:]
+	return len(name) >= len(start)+len(end) && strings.HasPrefix(name, start) && strings.HasSuffix(name, end)
+}
+
 func (q query) has(parts ...string) bool {
 	for _, p := range parts {
 		if strings.Contains(q.statement, p) {
@@ -67,21 +86,26 @@ var (
 	putAddress = regexp.MustCompile(`\.Put\(&`)
 	// constantMake is the compiler's text of a make whose sizes are numbers.
 	constantMake = regexp.MustCompile(`^make\(.*?(, \d+)+\)$`)
-	slogPairs    = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
+	// cutToLength is an append to a slice with a capacity of its own.
+	cutToLength = regexp.MustCompile(`^append\([^,]*\[[^\[\]]*:[^\[\]]*:[^\[\]]*\],`)
+	slogPairs   = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
 )
 
 // Catalogue returns the patterns, for the documentation.
 func Catalogue() []Pattern { return catalogue }
 
 // catalogue is looked through from the top; the more special comes first.
-var catalogue = []Pattern{
+var catalogue = slices.Concat(special, libraryPatterns, patterns)
+
+// special are patterns of a few functions whose use can be mended on the spot.
+var special = []Pattern{
 	{"pool-put-value", "a value that is not a pointer is copied to the heap to be stored in the pool, on every Put",
 		"keep pointers in the pool: Put(p) with the *T that Get returned",
 		func(q query) bool { return q.boxed() && q.has(".Put(") }},
 	{"pool-put-address", "a new variable goes to the heap on every Put(&x), which is what the pool was to save",
 		"keep the pointer that Get returned: p := pool.Get().(*T); *p = …; pool.Put(p)",
 		func(q query) bool {
-			return q.Kind == heapcalls.Object && (putAddress.MatchString(q.statement) || q.has(".Get().(") && q.flows(".Put("))
+			return q.Kind == heapcalls.Object && (putAddress.MatchString(q.statement) || q.flows("(*sync.Pool).Put(") && (q.has(".Get().(") || q.moved()))
 		}},
 	{"slog-sixth-attribute", "a slog record holds five attributes in itself; from the sixth on it makes a slice",
 		"log at most five attributes, bind the constant ones once with Logger.With, or put some into a group",
@@ -96,6 +120,10 @@ var catalogue = []Pattern{
 		func(q query) bool {
 			return (q.boxed() || q.what == "... argument") && slogPairs.MatchString(q.statement) && q.flows("slog.") && !q.has("LogAttrs(")
 		}},
+}
+
+// patterns are about what the code does, and about functions that many use.
+var patterns = []Pattern{
 	{"boxed-before-level-check", "the argument is boxed where the log call is written, before the logger looks at the level: it allocates even when the event is dropped",
 		"use the typed method (Int, Str, …) instead of Any or Interface, or guard the call with Enabled",
 		func(q query) bool { return q.boxed() && q.logCall }},
@@ -105,18 +133,23 @@ var catalogue = []Pattern{
 	{"stack-array-to-interface", "an array or buffer of the function moves to the heap, as it is passed to an interface method",
 		"take the buffer from a pool or from the receiver, or call the concrete type",
 		func(q query) bool {
-			return q.Evidence.Escape != nil && q.Evidence.Escape.Moved && (q.flows(".Write(") || q.flows(".Read(") || q.flows("[:"))
+			return q.moved() && q.flows("[:") && strings.Contains(last(q.Evidence.Escape).Text, "(call parameter)")
 		}},
+	{"too-large", "",
+		"keep it in a pool or in what the function works on, or make it smaller: the compiler puts variables of up to 128 KiB on the stack, and slices and new objects of up to 64 KiB",
+		func(q query) bool { return q.flows("too large for stack") }},
 	{"boxed-argument", "", "pass a pointer, use a typed or generic function, or switch over concrete types in the callee without storing the value",
 		func(q query) bool { return q.boxed() }},
 	{"method-value-kept", "a method value is an object with the receiver in it",
 		"bind it once and keep it, or pass the receiver and call the method there",
 		func(q query) bool {
-			return q.Kind == heapcalls.Object && q.Evidence.Escape != nil && !strings.ContainsAny(q.what, " &({") && strings.Contains(q.what, ".")
+			return q.Kind == heapcalls.Object && q.Evidence.Escape != nil && !q.moved() && !strings.ContainsAny(q.what, " &({") && strings.Contains(q.what, ".")
 		}},
 	{"go-statement", "starting a goroutine makes an object for its function and arguments",
 		"start workers once and send them work over a channel",
-		func(q query) bool { return q.Kind == heapcalls.Goroutine || strings.HasPrefix(q.statement, "go ") }},
+		func(q query) bool {
+			return q.Kind == heapcalls.Goroutine || q.Kind == heapcalls.Object && (strings.HasPrefix(q.statement, "go ") || strings.HasPrefix(q.line, "go "))
+		}},
 	{"closure-kept", "a function literal that outlives the function is an object with the variables it uses",
 		"make it once, or pass what it needs as arguments and keep it on the stack",
 		func(q query) bool { return q.Kind == heapcalls.Object && strings.HasPrefix(q.what, "func literal") }},
@@ -137,7 +170,7 @@ var catalogue = []Pattern{
 	{"sprintf", "fmt formats into a new string and boxes its arguments",
 		"append to a kept buffer with strconv.AppendInt and append",
 		func(q query) bool { return q.calls("fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln") }},
-	{"fmt-boxes", "fmt boxes its arguments and takes a printer from its pool",
+	{"fmt-formats", "fmt formats through a printer from its pool, and by reflection what is no basic type",
 		"append to a kept buffer with strconv.AppendInt and append",
 		func(q query) bool { return q.calls("fmt.*") }},
 	{"strconv-string", "the number becomes a new string",
@@ -156,18 +189,15 @@ var catalogue = []Pattern{
 		func(q query) bool { return q.calls("context.WithValue", "context.With*") }},
 	{"sort-slice", "sort.Slice boxes the slice and makes a swapper by reflection",
 		"use slices.SortFunc",
-		func(q query) bool { return q.calls("sort.Slice", "sort.SliceStable", "internal/reflectlite.Swapper") }},
+		func(q query) bool {
+			return q.calls("sort.Slice", "sort.SliceStable", "internal/reflectlite.Swapper") || q.boxed() && q.has("sort.Slice(", "sort.SliceStable(")
+		}},
 	{"json", "encoding/json works by reflection and makes the result and what it needs on the way",
 		"append the fields to a kept buffer, or use an encoder that is kept",
 		func(q query) bool { return q.calls("encoding/json.*") }},
-	{"strings-copy", "a new string is made of the parts",
-		"append to a kept buffer; compare and cut without copying (strings.EqualFold, strings.Cut)",
-		func(q query) bool {
-			return q.calls("strings.Join", "strings.Repeat", "strings.Replace*", "strings.To*", "strings.Map", "strings.Split*", "strings.Fields*", "strings.(*Builder).*", "bytes.(*Buffer).String")
-		}},
 	{"buffer-grows", "the buffer grows",
 		"give it the room once (Grow), keep it and Reset it",
-		func(q query) bool { return q.calls("bytes.(*Buffer).*", "bufio.New*", "bytes.New*") }},
+		func(q query) bool { return q.calls("bytes.(*Buffer).*", "bufio.(*Writer).*", "bufio.(*Reader).*") }},
 	{"read-all", "everything is read into a slice that grows",
 		"read into a buffer that is kept",
 		func(q query) bool { return q.calls("io.ReadAll", "os.ReadFile", "io.Copy", "io.copyBuffer") }},
@@ -198,6 +228,9 @@ var catalogue = []Pattern{
 	{"append-out", "",
 		"let the caller give the slice to append to",
 		func(q query) bool { return q.Kind == heapcalls.Move }},
+	{"append-past-capacity", "the slice is cut to its length, so append always copies it to a larger array",
+		"append to a slice with room that is kept, and cut it with [:0]",
+		func(q query) bool { return q.Kind == heapcalls.Grow && cutToLength.MatchString(q.what) }},
 	{"append-from-empty", "the slice starts empty in each call, so append makes an array and then larger ones",
 		"make it with the capacity that is needed, or keep it and cut it with [:0]",
 		func(q query) bool { return q.Kind == heapcalls.Grow && q.Verdict == verdict.Always }},
@@ -207,8 +240,11 @@ var catalogue = []Pattern{
 	{"map-per-call", "a map is made in each call",
 		"keep the map and clear() it, or use a slice for a few keys",
 		func(q query) bool {
-			return q.Kind == heapcalls.Map || q.Kind == heapcalls.MapGrow && q.Verdict == verdict.Always
+			return q.Kind == heapcalls.Map
 		}},
+	{"map-from-empty", "the map is empty at first in each call, and takes memory as keys are added",
+		"keep the map and clear() it, or give make the number of keys",
+		func(q query) bool { return q.Kind == heapcalls.MapGrow && q.Verdict == verdict.Always }},
 	{"map-insert", "the map takes memory for new keys; one that is kept stops growing",
 		"give make the number of keys",
 		func(q query) bool { return q.Kind == heapcalls.MapGrow }},
@@ -219,7 +255,7 @@ var catalogue = []Pattern{
 	{"moved-variable", "",
 		"return the value, or let the caller give the pointer",
 		func(q query) bool {
-			return q.Kind == heapcalls.Object && q.Evidence.Escape != nil && q.Evidence.Escape.Moved
+			return q.Kind == heapcalls.Object && q.moved()
 		}},
 	{"new-object", "",
 		"return the value instead of a pointer, let the caller give the memory, or take it from a pool",

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -25,32 +26,16 @@ type Answer struct {
 // Explain answers for a site. line is the source of the line, statement the
 // whole statement it belongs to; logCall tells that the root is a log call.
 func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
-	q := query{Site: s, line: line, statement: statement, logCall: logCall}
-	if s.Evidence.Escape != nil {
-		q.what = s.Evidence.Escape.What
-	}
+	q := newQuery(s, line, statement, logCall)
 	a := Answer{Reason: mechanics(q)}
 	general := true // the reason says what happens, not yet why
-	for i := range catalogue {
-		if p := &catalogue[i]; p.match(q) {
-			a.Pattern, a.Fix = p.Name, p.Fix
-			if p.Reason != "" {
-				a.Reason, general = p.Reason, false
-			}
-			break
+	if p := q.find(); p != nil {
+		a.Pattern, a.Fix = p.Name, p.Fix
+		if p.Reason != "" {
+			a.Reason, general = p.Reason+elsewhere(q), false
 		}
 	}
-	if n := len(s.Evidence.Values); n > 1 && q.boxed() {
-		// Which of them is meant, the code does not tell; each of them is
-		// somewhere on the line.
-		var all []string
-		for _, v := range s.Evidence.Values {
-			if !strings.HasPrefix(v, "~") {
-				all = append(all, "`"+short(v)+"`")
-			}
-		}
-		a.Reason = strings.Replace(a.Reason, "`"+short(q.what)+"` is copied", strings.Join(all, ", ")+" are copied", 1)
-	}
+	a.Reason = q.withAll(a.Reason)
 	if e := s.Evidence.Escape; e != nil && s.Kind != heapcalls.Inside {
 		a.Flow = Flow(e)
 		if because := because(e); because != "" && general {
@@ -58,6 +43,77 @@ func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 		}
 	}
 	return a
+}
+
+// newQuery prepares the questions of the catalogue. An object that is made for
+// a slice of constant size, or for the bytes of a constant, is one of these.
+func newQuery(s *verdict.Site, line, statement string, logCall bool) query {
+	q := query{Site: s, line: line, statement: statement, logCall: logCall}
+	if s.Evidence.Escape == nil {
+		return q
+	}
+	q.what = s.Evidence.Escape.What
+	if s.Kind == heapcalls.Object && !q.moved() {
+		as := *s
+		switch {
+		case strings.HasPrefix(q.what, "make("):
+			as.Kind = heapcalls.Make
+		case strings.HasPrefix(q.what, "([]byte)("), strings.HasPrefix(q.what, "[]byte("):
+			as.Kind = heapcalls.ToBytes
+		}
+		q.Site = &as
+	}
+	return q
+}
+
+// find returns the first pattern that matches, or nil. What the line calls
+// counts before what is called further below.
+func (q *query) find() *Pattern {
+	for range 2 {
+		for i := range catalogue {
+			if p := &catalogue[i]; p.match(*q) {
+				return p
+			}
+		}
+		if q.Kind != heapcalls.Inside {
+			return nil
+		}
+		q.deep = true
+	}
+	if constructor.match(*q) {
+		return &constructor
+	}
+	return nil
+}
+
+// elsewhere names the place when it is not the function that the line calls.
+func elsewhere(q query) string {
+	if q.Kind != heapcalls.Inside || len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee {
+		return ""
+	}
+	if q.deep {
+		return fmt.Sprintf(" (%s: %s)", ShortName(q.Callee), inside(q.Site))
+	}
+	return " (" + inside(q.Site) + ")"
+}
+
+// withAll names all values of the line that may be meant, where the code does
+// not tell which.
+func (q query) withAll(reason string) string {
+	var all []string
+	for _, v := range q.Evidence.Values {
+		if !strings.HasPrefix(v, "~") {
+			all = append(all, "`"+short(v)+"`")
+		}
+	}
+	if len(all) < 2 {
+		return reason
+	}
+	one := "`" + short(q.what) + "`"
+	for _, verb := range []string{"copied", "made"} {
+		reason = strings.Replace(reason, one+" is "+verb, strings.Join(all, ", ")+" are "+verb, 1)
+	}
+	return reason
 }
 
 // mechanics says what happens at a site in general words.
@@ -118,10 +174,10 @@ func inside(s *verdict.Site) string {
 	if kind == "" {
 		kind = "an object"
 	}
-	if len(s.Stack) == 0 || s.Stack[0].Func == s.Callee {
+	if len(s.Stack) == 0 || binary.Normalise(s.Stack[0].Func) == s.Callee {
 		return kind
 	}
-	return kind + " in " + ShortName(s.Stack[0].Func)
+	return kind + " in " + ShortName(binary.Normalise(s.Stack[0].Func))
 }
 
 var nouns = map[heapcalls.Kind]string{
@@ -142,12 +198,7 @@ func ShortName(f string) string {
 // because says why the compiler could not keep a value on the stack: the last
 // assignment before the heap.
 func because(e *compiler.Escape) string {
-	var last compiler.Step
-	for _, s := range e.Reasons {
-		if strings.HasPrefix(s.Text, "from ") && !strings.HasSuffix(s.Text, "(spill)") {
-			last = s
-		}
-	}
+	last := last(e)
 	if last.Text == "" {
 		return ""
 	}
@@ -180,6 +231,17 @@ func because(e *compiler.Escape) string {
 		return "it is sent over a channel: " + text + at
 	}
 	return "it reaches the heap through " + text + " (" + how + ")" + at
+}
+
+// last is the step of the flow that ends at the heap.
+func last(e *compiler.Escape) compiler.Step {
+	var last compiler.Step
+	for _, s := range e.Reasons {
+		if strings.HasPrefix(s.Text, "from ") && !strings.HasSuffix(s.Text, "(spill)") {
+			last = s
+		}
+	}
+	return last
 }
 
 // split takes "from x (how)" apart.
