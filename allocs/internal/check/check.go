@@ -36,6 +36,7 @@ type Options struct {
 	Patterns []string
 	Releases []string // of Go; none means the one in use
 	Arch     []string // GOARCH or GOOS/GOARCH; none means that of this machine
+	PGO      string   // profile for all builds; "" as the go command does by itself, "off"
 	Roots    []string // functions, besides those that are found
 	LogCalls bool
 	Bench    *regexp.Regexp // nil runs no benchmarks
@@ -59,6 +60,7 @@ type Toolchain struct {
 	Results   []verdict.Result
 	Runs      []runs.Result
 	Trouble   []string // evidence that could not be had, in words
+	Profiles  []string // that the builds were guided by, relative to the module
 	Took      time.Duration
 }
 
@@ -119,6 +121,9 @@ func toolchains(ctx context.Context, o Options, plan *progress.Plan) ([]*toolcha
 			if err != nil {
 				return nil, err
 			}
+			if err := tc.Guide(o.PGO); err != nil {
+				return nil, err
+			}
 			out = append(out, tc)
 		}
 	}
@@ -160,7 +165,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	if err := canary(ctx, tc, work); err != nil {
 		return nil, err
 	}
-	out := &Toolchain{Toolchain: tc}
+	out := &Toolchain{Toolchain: tc, Profiles: s.profiles(tc, own)}
 	part.Start(progress.Compiler, "")
 	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir}
 	escapes, err := collector.Collect(ctx, own)

@@ -24,6 +24,9 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 		if err != nil {
 			return nil, err
 		}
+		if host.Guides() {
+			host.PGO = "off" // it is about the source; nothing has to be compiled twice for it
+		}
 		part.Start(progress.Calls, "")
 		key, err := s.programKey(ctx, host)
 		if err != nil {

@@ -63,11 +63,13 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := c.compile(ctx, missing, dir); err != nil {
-		return nil, err
+	for _, group := range apart(missing) {
+		if err := c.compile(ctx, group, dir); err != nil {
+			return nil, err
+		}
 	}
-	for i, p := range missing {
-		escapes, err := read(output(dir, i), p)
+	for _, p := range missing {
+		escapes, err := read(output(dir, p), p)
 		if err != nil {
 			return nil, err
 		}
@@ -77,9 +79,32 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 	return out, nil
 }
 
-// output is the directory of the i-th package's diagnostics. Each has one of
-// its own, as all main packages would write to the same name.
-func output(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("out-%d", i)) }
+// output is the directory of a package's diagnostics. Each has one of its own,
+// as all main packages would write to the same name.
+func output(dir string, p *load.Package) string {
+	sum := sha256.Sum256([]byte(p.ImportPath))
+	return filepath.Join(dir, "out-"+hex.EncodeToString(sum[:8]))
+}
+
+// apart puts each main package with a profile of its own into a build of its
+// own. The go command compiles what such a package imports with the profile
+// too; in one build with these packages as they are without it, the diagnostics
+// of the two would be written over each other.
+func apart(pkgs []*load.Package) [][]*load.Package {
+	var rest []*load.Package
+	var groups [][]*load.Package
+	for _, p := range pkgs {
+		if p.Profile() != "" {
+			groups = append(groups, []*load.Package{p})
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) > 0 {
+		groups = append(groups, rest)
+	}
+	return groups
+}
 
 // compile builds the packages, each with its diagnostics going to output.
 func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
@@ -94,8 +119,8 @@ func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir strin
 		args = append(args, "-overlay", c.Overlay)
 	}
 	var paths []string
-	for i, p := range pkgs {
-		args = append(args, "-gcflags="+p.ImportPath+"=-json=0,"+output(dir, i))
+	for _, p := range pkgs {
+		args = append(args, "-gcflags="+p.ImportPath+"=-json=0,"+output(dir, p))
 		paths = append(paths, p.ImportPath)
 	}
 	_, err := c.Toolchain.Go(ctx, c.Dir, append(append(args, "--"), paths...)...)

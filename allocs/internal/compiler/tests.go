@@ -58,9 +58,9 @@ func (c *Collector) compileTests(ctx context.Context, p *load.Package) ([]Escape
 	}
 	defer os.RemoveAll(dir)
 	if _, err := c.Toolchain.Go(ctx, c.Dir, "test", "-c", "-vet=off", "-o", filepath.Join(dir, "tests"),
-		"-gcflags="+p.ImportPath+"=-json=0,"+output(dir, 0), p.ImportPath); err != nil {
+		"-gcflags="+p.ImportPath+"=-json=0,"+output(dir, p), p.ImportPath); err != nil {
 		return nil, err
 	}
-	escapes, err := read(output(dir, 0), p)
+	escapes, err := read(output(dir, p), p)
 	return slices.DeleteFunc(escapes, func(e Escape) bool { return !load.IsTest(e.Stack[len(e.Stack)-1].File) }), err
 }

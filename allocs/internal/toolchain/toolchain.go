@@ -20,7 +20,8 @@ type Toolchain struct {
 	GOROOT  string
 	GOARCH  string
 	GOOS    string
-	native  bool // programs for the target run here
+	PGO     string // "" leaves it to the go command, "off", or the path of a profile
+	native  bool   // programs for the target run here
 	command string
 	extra   []string // environment of old releases
 	mod     string   // -mod of old releases
@@ -111,12 +112,17 @@ func installed(cache, line string) string {
 }
 
 // String is the name of the toolchain in reports: "go1.26.8", with the
-// architecture when it is another one than this program runs on.
+// target when it is another one than this program runs on, and with the name
+// of the profile that was asked for.
 func (t *Toolchain) String() string {
-	if t.native {
-		return t.Version
+	name := t.Version
+	if !t.native {
+		name += " " + t.GOOS + "/" + t.GOARCH
 	}
-	return t.Version + " " + t.GOOS + "/" + t.GOARCH
+	if t.PGO != "" {
+		name += " pgo=" + filepath.Base(t.PGO)
+	}
+	return name
 }
 
 // Native tells whether programs for the target can be run here.
@@ -130,7 +136,11 @@ func (t *Toolchain) Native() bool { return t.native }
 // For another target than this machine's there is no C compiler to count on,
 // so cgo is off.
 func (t *Toolchain) Env() []string {
-	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+t.keptFlags(os.Getenv("GOFLAGS")))
+	flags := t.keptFlags(os.Getenv("GOFLAGS"))
+	if t.PGO != "" {
+		flags += " '-pgo=" + t.PGO + "'"
+	}
+	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+flags)
 	env = append(env, t.extra...)
 	if !t.native {
 		env = append(env, "CGO_ENABLED=0")

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Profile is the file that the go command guides the build of a main package
+// by when it is not told otherwise, or "".
+func (p *Package) Profile() string {
+	name := filepath.Join(p.Dir, "default.pgo")
+	if info, err := os.Stat(name); p.Name != "main" || err != nil || info.IsDir() {
+		return ""
+	}
+	return name
+}
