@@ -72,7 +72,9 @@ func allocsWindow(run func(n int) allocsTime.Duration, n int) (allocsProfile, in
 	var m allocsRuntime.MemStats
 	allocsRuntime.ReadMemStats(&m)
 	mallocs := m.Mallocs
-	took := run(n)
+	began := allocsTime.Now()
+	run(n)
+	took := allocsTime.Since(began)
 	allocsRuntime.ReadMemStats(&m)
 	after := allocsSnapshot()
 	added := allocsProfile{}
@@ -110,15 +112,20 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		return allocsResult{Name: name}
 	}
 	const windows = 5
-	first, _, took := allocsWindow(run, 1)
+	first, _, _ := allocsWindow(run, 1)
 	n := most
 	if budget, _ := allocsStrconv.Atoi(allocsOS.Getenv("` + budgetEnv + `")); budget > 0 {
-		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * (took + 1))); fit < n {
+		// What a run costs besides its iterations (a collection for each
+		// sub-benchmark, set-up) does not grow with n.
+		_, _, one := allocsWindow(run, 1)
+		_, _, nine := allocsWindow(run, 9)
+		each := (nine-one)/8 + 1
+		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * each)); each > 0 && fit < n {
 			n = fit
 		}
 	}
-	if n < 2 {
-		n = 2
+	if n < 4 {
+		n = 4
 	}
 	r := allocsResult{Name: name, N: n}
 	// What others do can only add, so the least of each kind of window is the

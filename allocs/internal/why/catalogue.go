@@ -187,11 +187,6 @@ var patterns = []Pattern{
 	{"context-value", "the new context is an object",
 		"set the values once where the request begins; pass what is hot as an argument",
 		func(q query) bool { return q.calls("context.WithValue", "context.With*") }},
-	{"sort-slice", "sort.Slice boxes the slice and makes a swapper by reflection",
-		"use slices.SortFunc",
-		func(q query) bool {
-			return q.calls("sort.Slice", "sort.SliceStable", "internal/reflectlite.Swapper") || q.boxed() && q.has("sort.Slice(", "sort.SliceStable(")
-		}},
 	{"json", "encoding/json works by reflection and makes the result and what it needs on the way",
 		"append the fields to a kept buffer, or use an encoder that is kept",
 		func(q query) bool { return q.calls("encoding/json.*") }},

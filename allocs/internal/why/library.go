@@ -72,6 +72,11 @@ var libraryPatterns = []Pattern{
 	{"context-done", "the context makes its channel when Done is first called",
 		"ask one context for all of the work, or look at Err",
 		func(q query) bool { return q.calls("context.(*cancelCtx).Done", "context.Context.Done") }},
+	{"sort-slice", "sort.Slice boxes the slice and makes a swapper by reflection",
+		"use slices.SortFunc",
+		func(q query) bool {
+			return q.calls("sort.Slice", "sort.SliceStable", "internal/reflectlite.Swapper") || q.boxed() && q.has("sort.Slice(", "sort.SliceStable(")
+		}},
 	{"duration-string", "Duration.String makes a string",
 		"log the duration as a number or with a typed method",
 		func(q query) bool { return q.calls("time.Duration.String") }},

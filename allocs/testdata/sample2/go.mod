@@ -1,0 +1,3 @@
+module example.com/sample2
+
+go 1.24
