@@ -167,7 +167,7 @@ func TestFormatsAgree(t *testing.T) {
 	var common []string
 	byArch := map[string][]string{}
 	for _, target := range targets() {
-		p, err := binary.Open(buildFor(t, target.goos, target.goarch, wide))
+		p, err := binary.Open(buildFor(t, target.goos, target.goarch, wide), "")
 		if err != nil {
 			t.Fatalf("%s/%s: %v", target.goos, target.goarch, err)
 		}
@@ -231,7 +231,7 @@ func images(t testing.TB) map[string][]byte {
 
 // ask opens an image and asks for everything about package main.
 func ask(b []byte) (calls int, err error) {
-	p, err := binary.Read(bytes.NewReader(b))
+	p, err := binary.Read(bytes.NewReader(b), "")
 	if err != nil {
 		return 0, err
 	}

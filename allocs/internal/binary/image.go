@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 )
 
 // image is an executable without its file format: code, the line table, and
@@ -22,6 +23,7 @@ type image struct {
 	data    []segment // every loaded part, for tables that move between releases
 	symbols []symbol  // functions, sorted by address
 	anchors map[string]uint64
+	main    string // import path of the main package; "" leaves its functions as they are
 }
 
 // segment is a part of the file with the address it is loaded at.
@@ -80,6 +82,15 @@ func newImage(r io.ReaderAt) (*image, error) {
 		return im, im.check()
 	}
 	return nil, errFormat
+}
+
+// renamed gives a function of the main package the name that it has in test binaries,
+// and in which that of no other program begins.
+func (im *image) renamed(name string) string {
+	if rest, ok := strings.CutPrefix(name, "main."); ok && im.main != "" {
+		return im.main + "." + rest
+	}
+	return name
 }
 
 // check tells what is missing, so that a walk never starts on half an image

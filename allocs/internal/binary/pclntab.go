@@ -167,20 +167,23 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 			ix = t.value(r, t.field(r, fieldTables+pcdataInline), at)
 		}
 		if ix < 0 {
-			frame.Func = t.string(t.names, t.field(r, fieldName), r)
+			frame.Func = t.named(t.field(r, fieldName), r)
 			return append(frames, frame)
 		}
 		if (int64(ix)+1)*16 > int64(len(tree)) {
 			break
 		}
 		call := tree[16*int64(ix):]
-		frame.Func = t.string(t.names, t.im.order.Uint32(call[4:]), r)
+		frame.Func = t.named(t.im.order.Uint32(call[4:]), r)
 		frames = append(frames, frame)
 		at = r.entry + uint64(t.im.order.Uint32(call[8:]))
 	}
 	t.broken("the inlined calls", r)
-	return append(frames, Frame{Func: t.string(t.names, t.field(r, fieldName), r)})
+	return append(frames, Frame{Func: t.named(t.field(r, fieldName), r)})
 }
+
+// named returns the name of a function by its place in the table of names.
+func (t *lineTable) named(at uint32, r *record) string { return t.im.renamed(t.string(t.names, at, r)) }
 
 // deepest is how many calls can be inlined into each other: the compiler ends
 // long before.

@@ -63,14 +63,15 @@ type Call struct {
 }
 
 // Open reads an executable: ELF, Mach-O or PE. It fails rather than return a
-// program that lacks calls or lines.
-func Open(path string) (*Program, error) {
+// program that lacks calls or lines. main is the import path that takes the place of
+// "main" in the names of functions; "" leaves them as they are.
+func Open(path, main string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	p, err := Read(f)
+	p, err := Read(f, main)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -79,7 +80,7 @@ func Open(path string) (*Program, error) {
 
 // Read is Open for an executable that is open already; r is not needed any
 // more when it returns.
-func Read(r io.ReaderAt) (*Program, error) {
+func Read(r io.ReaderAt, main string) (*Program, error) {
 	im, err := newImage(r)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,10 @@ func Read(r io.ReaderAt) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{im: im, lines: lines, byName: map[string][]int{}, decoded: map[uint64]*Func{}}
-	for i, s := range im.symbols {
+	im.main = main
+	for i := range im.symbols {
+		s := &im.symbols[i]
+		s.name = im.renamed(s.name)
 		name := Normalise(s.name)
 		p.byName[name] = append(p.byName[name], i)
 	}

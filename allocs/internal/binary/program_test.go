@@ -116,7 +116,7 @@ func heap(t *testing.T, p *binary.Program, name string) (*binary.Func, []*binary
 func TestProgram(t *testing.T) {
 	for _, goarch := range []string{"amd64", "arm64", "386"} {
 		t.Run(goarch, func(t *testing.T) {
-			p, err := binary.Open(build(t, goarch))
+			p, err := binary.Open(build(t, goarch), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestProgram(t *testing.T) {
 
 func TestDynamicCallAndLiteral(t *testing.T) {
 	exe := build(t, "amd64")
-	p, err := binary.Open(exe)
+	p, err := binary.Open(exe, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,15 +172,15 @@ func TestDynamicCallAndLiteral(t *testing.T) {
 }
 
 func TestOpenRefusesWhatItCannotRead(t *testing.T) {
-	if _, err := binary.Open(build(t, "amd64", "-ldflags=-s")); err == nil {
+	if _, err := binary.Open(build(t, "amd64", "-ldflags=-s"), ""); err == nil {
 		t.Error("stripped: got no error")
 	}
 	name := filepath.Join(t.TempDir(), "text")
 	write(t, name, "no executable")
-	if _, err := binary.Open(name); err == nil {
+	if _, err := binary.Open(name, ""); err == nil {
 		t.Error("text file: got no error")
 	}
-	if _, err := binary.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := binary.Open(filepath.Join(t.TempDir(), "none"), ""); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent file: got %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err := b.Link(ctx, tc, dir, out); err != nil {
 		return nil, err
 	}
-	p, err := binary.Open(b.Executables[0])
+	p, err := binary.Open(b.Executables[0], "")
 	if err != nil {
 		return nil, err
 	}

@@ -217,8 +217,8 @@ func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*
 		return nil, err
 	}
 	var out []*binary.Program
-	for _, exe := range b.Executables {
-		p, err := binary.Open(exe)
+	for i, exe := range b.Executables {
+		p, err := binary.Open(exe, b.Targets[i])
 		if err != nil {
 			return nil, err
 		}
@@ -256,7 +256,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		if b == nil {
 			continue
 		}
-		code, err := binary.Open(b.Path)
+		code, err := binary.Open(b.Path, "")
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ type Config struct {
 func Build(ctx context.Context, c Config) (*Table, error) {
 	name := ""
 	if c.Cache != "" && c.Key != "" {
-		sum := sha256.Sum256([]byte("edges-3\x00" + c.Dir + "\x00" + c.Key))
+		sum := sha256.Sum256([]byte("edges-4\x00" + c.Dir + "\x00" + c.Key))
 		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
 		if text, err := os.ReadFile(name); err == nil {
 			t := new(Table)
@@ -236,9 +236,6 @@ func Name(fn *ssa.Function) string {
 		return fn.RelString(nil)
 	}
 	path := obj.Pkg().Path()
-	if obj.Pkg().Name() == "main" {
-		path = "main"
-	}
 	sig := obj.Signature()
 	name := obj.Name()
 	if sig.TypeParams().Len() > 0 {

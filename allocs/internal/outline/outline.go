@@ -70,7 +70,7 @@ func New(src *load.Source, text map[string]*compiler.Text, cold verdict.Coldness
 		for _, file := range p.Syntax {
 			for _, d := range file.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-					m.add(p.PkgPath, p.Name, fn, p.TypesInfo)
+					m.add(p.PkgPath, fn, p.TypesInfo)
 				}
 			}
 		}
@@ -78,8 +78,8 @@ func New(src *load.Source, text map[string]*compiler.Text, cold verdict.Coldness
 	return m
 }
 
-func (m *Module) add(path, pkg string, decl *ast.FuncDecl, info *types.Info) {
-	f := &function{name: roots.FuncName(path, pkg, decl), file: m.fset.Position(decl.Pos()).Filename, decl: decl, info: info}
+func (m *Module) add(path string, decl *ast.FuncDecl, info *types.Info) {
+	f := &function{name: roots.FuncName(path, decl), file: m.fset.Position(decl.Pos()).Filename, decl: decl, info: info}
 	f.spans = conditional(decl)
 	seen := map[int]bool{}
 	ast.Inspect(decl.Body, func(n ast.Node) bool {

@@ -170,7 +170,7 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 
 // declared is the root that a declaration would be.
 func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
-	return Root{Func: FuncName(p.PkgPath, p.Name, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
+	return Root{Func: FuncName(p.PkgPath, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
 		Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
 }
 
@@ -214,11 +214,9 @@ func directive(comment, name string) (rest string, ok bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// FuncName is the name of a declared function as the runtime prints it.
-func FuncName(path, pkgName string, fn *ast.FuncDecl) string {
-	if pkgName == "main" {
-		path = "main"
-	}
+// FuncName is the name of a declared function as the runtime prints it, but for package
+// main: there it begins with the import path, as in test binaries.
+func FuncName(path string, fn *ast.FuncDecl) string {
 	name := fn.Name.Name
 	if fn.Type.TypeParams != nil {
 		name += "[...]"
