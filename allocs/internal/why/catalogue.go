@@ -75,7 +75,8 @@ func matches(pattern, name string) bool {
 
 func (q query) has(parts ...string) bool {
 	for _, p := range parts {
-		if strings.Contains(q.statement, p) {
+		// The innermost statement of the line can be in a function literal.
+		if strings.Contains(q.statement, p) || strings.Contains(q.line, p) {
 			return true
 		}
 	}
