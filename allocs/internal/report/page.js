@@ -63,7 +63,7 @@ function head() {
   const theme = el('button.tool', { title: 'light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, 'Theme');
   const names = D.toolchains.map(t => t.name).join(', ');
   document.getElementById('top').append(
-    el('.head', {}, el('', {}, el('h1', {}, D.module), el('p.soft', {}, names)),
+    el('.head', {}, el('', {}, el('h1', {}, ...D.module.split('/').flatMap((x, i) => i ? ['/', el('wbr'), x] : [x])), el('p.soft', {}, names)),
       el('.tools', {}, theme, el('button.tool', { title: 'keys and words', onclick: () => document.getElementById('help').showModal() }, 'Help'))),
     el('p.sum', {}, plural(roots.length, 'root'), ': ',
       over ? el('b.always', {}, plural(over, 'is', 'are').replace(/^(\d+) (is|are)/, '$1 above what is allowed')) : el('b.none', {}, 'none above what is allowed'),
@@ -75,12 +75,17 @@ function head() {
 function changesPanel() {
   if (!D.baseline) return null;
   const kinds = ['worse', 'new', 'better', 'gone'];
-  const list = kinds.flatMap(k => D.changes.filter(c => c.kind === k));
+  const same = new Map(); // what is the same on several releases is one line
+  for (const c of kinds.flatMap(k => D.changes.filter(c => c.kind === k))) {
+    const key = [c.kind, c.name, c.place, c.place < 0 ? c.text : ''].join('\n');
+    if (same.has(key)) same.get(key).toolchain += ', ' + c.toolchain; else same.set(key, { ...c });
+  }
+  const list = [...same.values()];
   const line = c => el('button.change', { onclick: () => c.root >= 0 && go(c.root, { place: c.place }), disabled: c.root < 0 },
     el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, c.name), ' ', el('span.soft', {}, c.toolchain), el('br'), c.place >= 0 ? D.places[c.place].reason : c.text.split(': ').slice(1).join(': ')));
   const panel = el('section.panel', { id: 'changes' }, el('h2', {}, 'Since the baseline'));
   if (!list.length) panel.append(el('p', {}, 'Nothing has changed.'));
-  const few = 6;
+  const few = innerWidth < 700 ? 2 : 5;
   panel.append(...list.slice(0, few).map(line));
   if (list.length > few) {
     const more = el('button.more', { onclick: () => { more.replaceWith(...list.slice(few).map(line)); } }, `${list.length - few} more`);
@@ -240,7 +245,7 @@ function detail(r) {
   const facts = [`${r.func}, lines ${r.line} to ${r.end}`];
   if (r.runs) facts.push('allocates in ' + r.runs.join(', '));
   if (r.unfollowed) facts.push(plural(r.unfollowed, 'dynamic call') + ' not followed');
-  if (r.kind !== 'log call') facts.push(r.kind === 'named' ? 'named by --root' : 'by its comment');
+  if (r.kind !== 'log call') facts.push(r.kind === 'named' ? 'named by --root' : 'carries an //alloc: comment');
   const d = el('.detail', {}, el('p.facts', {}, facts.join(' · ')),
     el('.main', {}, el('h2', {}, r.sites.length ? 'Source' : 'Nothing is allocated below it'), ...blocks(r)));
   if (r.sites.length) d.append(el('.side', {}, el('h2', {}, 'Calls from here to what allocates'), tree(r)));
@@ -256,6 +261,7 @@ function blocks(r) {
   r.sites.forEach(([p, a], k) => {
     const place = D.places[p];
     let key = place.file === r.file && place.line >= r.line && place.line <= r.end ? own : place.file + '/' + place.func;
+    if (key !== own && RANK[verdictOf[a]] <= RANK.grows) key += '/quiet';
     if (!parts.has(key)) parts.set(key, { file: place.file, func: place.func, sites: [], rank: 0 });
     const b = parts.get(key);
     b.sites.push({ k, place, verdict: verdictOf[a] });
@@ -265,7 +271,7 @@ function blocks(r) {
   const loud = sorted.filter(b => b.rank > RANK.grows), quiet = sorted.filter(b => b.rank <= RANK.grows);
   const out = loud.map(b => block(r, b));
   if (quiet.length) {
-    const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, plural(quiet.length, 'function') + ' below that only grow or are cold'));
+    const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, 'what only grows or is cold, in ' + plural(quiet.length, 'function') + ' below'));
     d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...quiet.map(b => block(r, b))); });
     out.push(d);
   }
@@ -381,6 +387,13 @@ function tree(r) {
   return branch(r, top, 'ul.tree', true);
 }
 
+// few shows the first of many entries, and the rest when asked to.
+function few(entries, most = 6) {
+  if (entries.length <= most + 1) return entries;
+  const rest = entries.slice(most), more = el('li', {}, el('button.more', { onclick: () => more.replaceWith(...rest) }, `${rest.length} more`));
+  return [...entries.slice(0, most), more];
+}
+
 function branch(r, n, tag, first) {
   const leaves = new Map(); // those of one line and verdict are one
   for (const l of n.leaves || []) {
@@ -389,7 +402,7 @@ function branch(r, n, tag, first) {
   }
   const kids = [...n.kids.values()].sort((a, b) => b.rank - a.rank);
   return el(tag, {},
-    ...[...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${fileName(l.place.file).replace(/^.*\//, '')}:${l.place.line}`))),
+    ...few([...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${fileName(l.place.file).replace(/^.*\//, '')}:${l.place.line}`)))),
     ...kids.map(k => {
       const v = Object.keys(RANK).find(x => RANK[x] === k.rank);
       const d = el('details', { open: first || k.rank > RANK.unknown }, el('summary', {}, el('span.mono', {}, k.frame.func), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package e2e tries what allocs writes with the programs it is written for: the
+// page in a real browser, the SARIF against its published schema. It is a
+// module of its own so that what this needs is no burden on allocs.
+//
+//	go test ./sarif
+//	NIB_E2E=short go test -v ./page   # needs chromium: apt-get install chromium
+package e2e
