@@ -40,32 +40,50 @@ var canaryWants = map[string]struct {
 	"Free":      {verdict.None, false},
 }
 
-// canary runs all static stages on a module with known answers.
-func canary(ctx context.Context, tc *toolchain.Toolchain, work string) error {
-	dir := filepath.Join(work, "canary")
+// writeCanary writes the module with known answers.
+func writeCanary(dir, language string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module canary.invalid/canary\n\ngo 1.20\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module canary.invalid/canary\n\ngo "+language+"\n"), 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "canary.go"), []byte(canarySource), 0o644); err != nil {
+	return os.WriteFile(filepath.Join(dir, "canary.go"), []byte(canarySource), 0o644)
+}
+
+// sight tries the canary with the compiler's answers in JSON and, when those
+// are not there or show nothing, with the text of -m=2. It is an error when
+// neither shows what is there.
+func sight(ctx context.Context, tc *toolchain.Toolchain, work string) (text bool, err error) {
+	if err = canary(ctx, tc, work, false); err == nil || ctx.Err() != nil {
+		return false, err
+	}
+	if again := canary(ctx, tc, work, true); again != nil {
+		return false, fmt.Errorf("%w\nwith -m=2: %w", err, again)
+	}
+	return true, nil
+}
+
+// canary runs all static stages on a module with known answers.
+func canary(ctx context.Context, tc *toolchain.Toolchain, work string, text bool) error {
+	dir := filepath.Join(work, "canary")
+	if err := writeCanary(dir, "1.20"); err != nil {
 		return err
 	}
-	in, err := canaryEvidence(ctx, tc, dir, work)
+	in, err := canaryEvidence(ctx, tc, dir, work, text)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCanary, err)
 	}
 	return judgeCanary(in)
 }
 
-func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string) (*verdict.Input, error) {
+func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string, text bool) (*verdict.Input, error) {
 	pkgs, err := load.List(ctx, tc, dir, nil, []string{"."})
 	if err != nil {
 		return nil, err
 	}
 	// Nothing of this is kept: a canary from a cache proves nothing.
-	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir}
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: dir, Text: text}
 	escapes, err := c.Collect(ctx, pkgs)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func TestCanary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := canary(ctx, tc, work); err != nil {
+	if err := canary(ctx, tc, work, false); err != nil {
 		t.Fatal(err)
 	}
 	for name, kill := range map[string]func(in *verdict.Input){
@@ -35,7 +35,7 @@ func TestCanary(t *testing.T) {
 		"everything is waived":        func(in *verdict.Input) { in.Waived = func(binary.Frame) bool { return true } },
 		"no line is in the module":    func(in *verdict.Input) { in.InModule = func(string) bool { return false } },
 	} {
-		in, err := canaryEvidence(ctx, tc, work+"/canary", work)
+		in, err := canaryEvidence(ctx, tc, work+"/canary", work, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -138,6 +138,7 @@ type session struct {
 	inTests map[string]bool // directories of packages whose test files hold roots
 	files   *source.Files
 	edges   *edges.Table
+	typed   *load.Source // for releases whose executables are not read
 }
 
 // toolchain gathers the evidence of one toolchain and decides.
@@ -145,6 +146,9 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	work := filepath.Join(s.work, strings.Join([]string{tc.Version, tc.GOOS, tc.GOARCH}, "-"))
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, err
+	}
+	if !tc.Executables() {
+		return s.old(ctx, tc, work, part)
 	}
 	part.Start(progress.Compile, "")
 	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export"}, s.Patterns)
@@ -162,12 +166,16 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	}
 	s.report.ModulePath = own[0].Module.Path
 	part.Start(progress.Canary, "")
-	if err := canary(ctx, tc, work); err != nil {
+	text, err := sight(ctx, tc, work)
+	if err != nil {
 		return nil, err
 	}
 	out := &Toolchain{Toolchain: tc, Profiles: s.profiles(tc, own)}
+	if text {
+		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
+	}
 	part.Start(progress.Compiler, "")
-	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir}
+	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}
 	escapes, err := collector.Collect(ctx, own)
 	if err != nil {
 		return nil, err
@@ -237,7 +245,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
 		own = s.tested(own)
 	}
-	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: 300 * time.Millisecond}
+	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget}
 	var paths, dirs []string
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)

@@ -83,7 +83,11 @@ func ModuleDir(ctx context.Context, tc *toolchain.Toolchain, dir string) (string
 // List asks the go command for the packages that match the patterns; with
 // extra flags such as -deps, -export or -overlay.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
-	args := append([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"}, flags...)
+	form := "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
+	if !tc.ListFields() {
+		form = "-json"
+	}
+	args := append([]string{"list", form}, flags...)
 	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
 	if err != nil {
 		return nil, err

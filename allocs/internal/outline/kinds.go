@@ -102,17 +102,15 @@ func (w *walk) expression(f *function, e *compiler.Escape) ast.Expr {
 		if !ok || w.fset.Position(x.Pos()).Line != line || !written(x, e.What) {
 			return true
 		}
-		if tv, ok := f.info.Types[x]; (ok && tv.IsValue() || f.info.Defs[ident(x)] != nil) && (out == nil || w.begins(x, e.Stack[0])) {
+		if tv, ok := f.info.Types[x]; ok && tv.IsValue() && (out == nil || w.begins(x, e.Stack[0])) {
 			out = x
 		}
 		return true
 	})
+	if out != nil && len(w.inlined[e.Stack[0]]) > 0 && !w.begins(out, e.Stack[0]) {
+		return nil // a value of the callee that has the same name as one here
+	}
 	return out
-}
-
-func ident(x ast.Expr) *ast.Ident {
-	id, _ := x.(*ast.Ident)
-	return id
 }
 
 // written tells whether the compiler writes the expression like this. Up to

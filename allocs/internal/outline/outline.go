@@ -244,15 +244,17 @@ func (w *walk) at(s step, p compiler.Position) (frame binary.Frame, reach verdic
 
 // found adds an escape, unless it takes no memory.
 func (w *walk) found(f *function, e *compiler.Escape, stack []binary.Frame, reach verdict.Reach, why string) {
-	kind, rule, ok, sure := w.kindOf(f, e)
+	own := e
+	if g, there := w.origin(f, e); g != nil {
+		f, own = g, there
+		stack = append([]binary.Frame{{Func: g.name, File: g.file, Line: there.Stack[0].Line}}, stack...)
+	}
+	kind, rule, ok, sure := w.kindOf(f, own)
 	if !ok {
 		return
 	}
 	if !sure && reach < verdict.Maybe {
 		reach = verdict.Maybe
-	}
-	if g, at := w.origin(f, e); g != nil {
-		stack = append([]binary.Frame{{Func: g.name, File: g.file, Line: at.Line}}, stack...)
 	}
 	w.out.Said = append(w.out.Said, verdict.Said{
 		Found:  verdict.Found{Stack: stack, Kind: kind, Rule: rule, Reach: reach, Why: why},
@@ -262,18 +264,18 @@ func (w *walk) found(f *function, e *compiler.Escape, stack []binary.Frame, reac
 
 // origin finds where an escape is in the source of a function that was inlined
 // at its position: that of the same value in the function by itself.
-func (w *walk) origin(f *function, e *compiler.Escape) (*function, compiler.Position) {
+func (w *walk) origin(f *function, e *compiler.Escape) (*function, *compiler.Escape) {
 	if w.expression(f, e) != nil {
-		return nil, compiler.Position{}
+		return nil, nil
 	}
 	for _, c := range f.calls {
 		if g := w.byFunc[c.callee]; g != nil && c.at == e.Stack[0] && w.inlined.At(c.at, c.callee.Name()) {
 			for _, own := range g.counts {
 				if own.What == e.What {
-					return g, own.Stack[0]
+					return g, own
 				}
 			}
 		}
 	}
-	return nil, compiler.Position{}
+	return nil, nil
 }

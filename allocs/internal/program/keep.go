@@ -27,7 +27,7 @@ const keepName = "AllocsKeepsThese"
 // keepFile returns the source of the file that is added to the package.
 func keepFile(p *load.Package) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nvar %s = []any{\n", p.Name, keepName)
+	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName)
 	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles)) {
 		fmt.Fprintf(&b, "\t%s,\n", ref)
 	}

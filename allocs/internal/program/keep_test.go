@@ -21,7 +21,7 @@ func TestKeepFile(t *testing.T) {
 		}
 	}
 	got := keepFile(&load.Package{Name: "p", Dir: dir, GoFiles: []string{"a.go", "b.go"}})
-	want := "package p\n\nvar AllocsKeepsThese = []any{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n}\n"
+	want := "package p\n\nvar AllocsKeepsThese = []interface{}{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

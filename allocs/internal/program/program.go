@@ -103,7 +103,7 @@ func addMain(relays map[string][]string, moduleDir, modulePath string, add func(
 		for i, p := range relays[path] {
 			fmt.Fprintf(&b, "\tp%d %q\n", i, p)
 		}
-		b.WriteString(")\n\nvar All = [][]any{\n")
+		b.WriteString(")\n\nvar All = [][]interface{}{\n")
 		for i := range relays[path] {
 			fmt.Fprintf(&b, "\tp%d.%s,\n", i, keepName)
 		}
@@ -119,7 +119,7 @@ func addMain(relays map[string][]string, moduleDir, modulePath string, add func(
 	for i, p := range imports {
 		fmt.Fprintf(&b, "\tr%d %q\n", i, p)
 	}
-	b.WriteString(")\n\nfunc main() {\n\tfor _, all := range [][][]any{")
+	b.WriteString(")\n\nfunc main() {\n\tfor _, all := range [][][]interface{}{")
 	for i := range imports {
 		fmt.Fprintf(&b, "r%d.All, ", i)
 	}

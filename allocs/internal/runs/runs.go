@@ -61,6 +61,9 @@ type Binary struct {
 	entries []string
 	overlay string
 	dir     string // of the module
+
+	added    map[string]string // what is in the overlay
+	mirrored string            // copy of the module for releases without overlays, or ""
 }
 
 // Build makes the test binary of a package, below work. It returns nil when
@@ -70,8 +73,7 @@ func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Opti
 	if err := b.prepare(o, work); err != nil || len(b.entries) == 0 && !o.Keep {
 		return nil, err
 	}
-	_, err := tc.Go(ctx, moduleDir, "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", b.Path, p.ImportPath)
-	return b, err
+	return b, b.compile(ctx, tc, "-o", b.Path)
 }
 
 // prepare writes the overlay with the files that measure.
@@ -114,6 +116,7 @@ func (b *Binary) prepare(o Options, work string) error {
 		}
 		b.Names = append(append(b.Names, f.Benchmarks...), f.Tests...)
 	}
+	b.added = replace
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return err
@@ -184,6 +187,13 @@ func (b *Binary) Run(ctx context.Context, tc *toolchain.Toolchain, o Options, ca
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", b.Package.ImportPath, ErrRun, err)
 		}
+		for _, r := range results {
+			for _, s := range r.Sites {
+				for i := range s.Stack {
+					s.Stack[i].File = b.original(s.Stack[i].File)
+				}
+			}
+		}
 		all = append(all, results...)
 	}
 	if text, err := json.Marshal(all); name != "" && err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
@@ -228,7 +238,7 @@ func (b *Binary) keptName(cache string, o Options) string {
 	if _, err := io.Copy(h, f); err != nil {
 		return ""
 	}
-	fmt.Fprintf(h, "\x00runs-1\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
+	fmt.Fprintf(h, "\x00runs-2\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
 	return filepath.Join(cache, "runs", hex.EncodeToString(h.Sum(nil))+".json")
 }
 

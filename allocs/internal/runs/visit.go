@@ -31,8 +31,7 @@ func (b *Binary) Visit(ctx context.Context, tc *toolchain.Toolchain, o Options, 
 		}
 	}
 	exe := b.Path + ".cover"
-	if _, err := tc.Go(ctx, b.dir, "test", "-c", "-vet=off", "-cover", "-covermode=set", "-coverpkg="+strings.Join(packages, ","),
-		"-overlay", b.overlay, "-o", exe, b.Package.ImportPath); err != nil {
+	if err := b.compile(ctx, tc, "-cover", "-covermode=set", "-coverpkg="+strings.Join(packages, ","), "-o", exe); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/compiler"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/outline"
+	"github.com/nib-log/nib/allocs/internal/progress"
+	"github.com/nib-log/nib/allocs/internal/runs"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// OldSight is what the report says of releases whose executables are not read.
+const OldSight = "seen by -m=2 and benchmarks alone: executables of releases before Go 1.20 are not read, and what no run comes by is unknown"
+
+// old gathers the evidence of a release whose executables are not read.
+func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string, part *progress.Part) (*Toolchain, error) {
+	part.Start(progress.Compile, "")
+	pkgs, err := load.List(ctx, tc, s.Dir, nil, s.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	var own []*load.Package
+	for _, p := range pkgs {
+		if p.Main() {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	}
+	s.report.ModulePath = own[0].Module.Path
+	runs := s.Bench != nil || s.Tests != nil
+	part.Start(progress.Canary, "")
+	if err := oldCanary(ctx, tc, work, runs && tc.Native()); err != nil {
+		return nil, err
+	}
+	out := &Toolchain{Toolchain: tc, Trouble: []string{OldSight}}
+	part.Start(progress.Compiler, "")
+	text, broken, err := s.said(ctx, tc, own, work)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range broken {
+		out.Trouble = append(out.Trouble, b.why)
+	}
+	if s.typed == nil {
+		if s.typed, err = load.Typed(ctx, s.Dir, s.Patterns, false); err != nil {
+			return nil, err
+		}
+	}
+	in := &verdict.Input{
+		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
+		Cold:     coldness(s.files),
+		Waived:   s.waived,
+	}
+	in.Outline = outline.New(s.typed, text, in.Cold, in.Waived).Root
+	if runs {
+		s.measureOld(ctx, tc, own, broken, work, in, out, part)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	part.Start(progress.Decide, "")
+	for _, r := range s.report.Roots.Roots {
+		in := *in
+		if b, ok := broken[r.Pkg]; ok {
+			in.Outline = unknown(b)
+		}
+		out.Results = append(out.Results, in.Root(r))
+	}
+	return out, nil
+}
+
+// failure is a package that the release does not compile.
+type failure struct{ why string }
+
+// said asks the compiler of all packages, and of each by itself when that
+// fails: those that the release cannot compile are returned by import path. It
+// is an error when there is no answer on any of them.
+func (s *session) said(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string) (map[string]*compiler.Text, map[string]failure, error) {
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir}
+	all, err := c.CollectText(ctx, own)
+	if err == nil || ctx.Err() != nil {
+		return all, nil, err
+	}
+	text, broken := map[string]*compiler.Text{}, map[string]failure{}
+	for _, p := range own {
+		one, err := c.CollectText(ctx, []*load.Package{p})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, nil, err
+			}
+			broken[p.ImportPath] = failure{fmt.Sprintf("%s does not build with %s: %s", p.ImportPath, tc, firstWords(err))}
+			continue
+		}
+		for path, t := range one {
+			text[path] = t
+		}
+	}
+	if len(text) == 0 {
+		return nil, nil, err
+	}
+	return text, broken, nil
+}
+
+// firstWords are what the go command said first.
+func firstWords(err error) string {
+	for _, line := range strings.Split(err.Error(), "\n")[1:] {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return err.Error()
+}
+
+// measureOld runs what there is to run. What cannot be built or run is told as
+// trouble: the verdicts are less sure then, not wrong.
+func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, broken map[string]failure, work string, in *verdict.Input, out *Toolchain, part *progress.Part) {
+	trouble := func(err error) { out.Trouble = append(out.Trouble, err.Error()) }
+	if !tc.Native() {
+		trouble(fmt.Errorf("nothing was run: programs for %s/%s do not run here", tc.GOOS, tc.GOARCH))
+		return
+	}
+	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget}
+	var paths, dirs []string
+	for _, p := range own {
+		if _, ok := broken[p.ImportPath]; !ok {
+			paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
+		}
+	}
+	part.Packages(withTests(own))
+	for _, p := range own {
+		if _, ok := broken[p.ImportPath]; ok || withTests([]*load.Package{p}) == 0 {
+			continue
+		}
+		part.Start(progress.Measure, p.ImportPath)
+		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
+		if err != nil {
+			trouble(err)
+			continue
+		}
+		if b == nil {
+			continue
+		}
+		results, err := b.Run(ctx, tc, o, s.Cache)
+		if err != nil {
+			trouble(err)
+			continue
+		}
+		for _, r := range results {
+			if r.Failed != "" {
+				trouble(fmt.Errorf("%s.%s: %s", p.ImportPath, r.Name, r.Failed))
+				continue
+			}
+			in.Runs = append(in.Runs, r)
+		}
+		part.Start(progress.Visit, p.ImportPath)
+		visited, err := b.Visit(ctx, tc, o, paths, dirs, s.Cache)
+		if err != nil {
+			trouble(err)
+			continue
+		}
+		in.Visited = append(in.Visited, visited)
+	}
+	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
+	out.Runs = in.Runs
+}

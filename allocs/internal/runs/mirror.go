@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+// compile makes a test binary that holds the files that measure: through an
+// overlay or, on releases that do not have them, in a mirror of the module.
+func (b *Binary) compile(ctx context.Context, tc *toolchain.Toolchain, flags ...string) error {
+	dir := b.dir
+	if tc.Overlay() {
+		flags = append(flags, "-overlay", b.overlay)
+	} else {
+		b.mirrored = b.Path + ".mirror"
+		if err := mirror(b.dir, b.mirrored, b.added); err != nil {
+			return err
+		}
+		dir = b.mirrored
+	}
+	_, err := tc.Go(ctx, dir, append(append([]string{"test", "-c", "-vet=off"}, flags...), b.Package.ImportPath)...)
+	return err
+}
+
+// original names a file of the mirror as the user knows it.
+func (b *Binary) original(file string) string {
+	if b.mirrored != "" {
+		if rest, ok := strings.CutPrefix(file, b.mirrored+string(filepath.Separator)); ok {
+			return filepath.Join(b.dir, rest)
+		}
+	}
+	return file
+}
+
+// relative are replacements by directories that are named from the module's.
+var relative = regexp.MustCompile(`(?m)=>[ \t]+(\.\.?/\S*|\.\.)`)
+
+// mirror makes a directory that looks like the module to the go command: links
+// to its files, and what is added, by path. Nothing is written to the module.
+func mirror(module, to string, added map[string]string) error {
+	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(module, path)
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, rel)
+		if d.IsDir() {
+			if rel != "." && skipped(path, d.Name()) {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(at, 0o755)
+		}
+		if rel == "go.mod" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(at, relative.ReplaceAllFunc(text, func(m []byte) []byte {
+				dir := strings.TrimSpace(strings.TrimPrefix(string(m), "=>"))
+				return []byte("=> " + filepath.Join(module, filepath.FromSlash(dir)))
+			}), 0o644)
+		}
+		return link(path, at)
+	})
+	if err != nil {
+		return err
+	}
+	for path, from := range added {
+		rel, err := filepath.Rel(module, path)
+		if err != nil {
+			return err
+		}
+		if err := link(from, filepath.Join(to, rel)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipped tells whether the go command leaves the directory out of the module.
+func skipped(path, name string) bool {
+	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}
+
+func link(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	return os.Symlink(from, to)
+}
