@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		for _, s := range configSettings() { // of whoever runs the tests
 			_ = os.Unsetenv("NIB_" + strings.ToUpper(s.name))
 		}
+		unignore()
 		os.Exit(m.Run())
 	}
 	var c Config
@@ -51,6 +52,17 @@ func TestMain(m *testing.M) {
 		time.AfterFunc(2*patience, func() { os.Exit(102) })
 	}
 	roles[role](c)
+}
+
+// unignore has the processes that tests start die of signals also where whoever
+// runs the tests ignores them, as nohup(1) and the background of a shell script
+// do: what is ignored is inherited, what is handled is not.
+func unignore() {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 // roles are what such a process may do.
