@@ -10,6 +10,7 @@ require (
 )
 
 require (
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // indirect
 	golang.org/x/arch v0.32.0 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect

@@ -41,6 +41,9 @@ type Frame struct {
 	Func string // as the runtime prints it: type arguments are "[...]"
 	File string // absolute, as the compiler was given it
 	Line int
+	// Inlined tells that the function's code is in that of the next frame of
+	// the stack. It is known of what was read here, not of what was measured.
+	Inlined bool `json:",omitempty"`
 }
 
 var errLayout = errors.New("the line table does not have the layout of Go 1.20 to 1.27")
@@ -174,7 +177,7 @@ func (t *lineTable) stack(r *record, pc uint64) []Frame {
 			break
 		}
 		call := tree[16*int64(ix):]
-		frame.Func = t.named(t.im.order.Uint32(call[4:]), r)
+		frame.Func, frame.Inlined = t.named(t.im.order.Uint32(call[4:]), r), true
 		frames = append(frames, frame)
 		at = r.entry + uint64(t.im.order.Uint32(call[8:]))
 	}

@@ -8,6 +8,7 @@ package findings
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -33,11 +34,14 @@ type Document struct {
 
 // Toolchain is a Go release for a target.
 type Toolchain struct {
-	Name    string   `json:"name"` // "go1.26.8", or with "linux/arm64" after it
-	Line    string   `json:"line"` // "go1.26", or with the target: what baselines go by
-	Seconds float64  `json:"seconds"`
-	Runs    int      `json:"runs"`              // benchmarks and tests that were measured
-	Trouble []string `json:"trouble,omitempty"` // evidence that could not be had
+	Name string `json:"name"` // "go1.26.8", or with "linux/arm64" and "pgo=FILE" after it
+	Line string `json:"line"` // "go1.26", or with the same: what baselines go by
+	// Profiles are what the builds were guided by: that of --pgo, or the
+	// default.pgo of main packages.
+	Profiles []string `json:"profiles,omitempty"`
+	Seconds  float64  `json:"seconds"`
+	Runs     int      `json:"runs"`              // benchmarks and tests that were measured
+	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be had
 }
 
 // Root is a place that was looked at.
@@ -130,17 +134,27 @@ func New(r *check.Report) *Document {
 		d.Roots = append(d.Roots, x)
 	}
 	for _, t := range r.Toolchains {
-		line := t.Toolchain.String()
+		line, rest, _ := strings.Cut(t.Toolchain.String(), " ")
 		if f := strings.SplitN(line, ".", 3); len(f) == 3 {
-			_, target, _ := strings.Cut(f[2], " ")
-			line = strings.TrimSpace(f[0] + "." + f[1] + " " + target)
+			line = f[0] + "." + f[1]
 		}
-		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Took.Seconds(), len(t.Runs), t.Trouble})
+		line = strings.TrimSpace(line + " " + rest)
+		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Profiles, t.Took.Seconds(), len(t.Runs), t.Trouble})
 	}
 	for i, root := range d.Roots {
 		d.merge(root, r, i, files)
 	}
 	return d
+}
+
+// Profiles are those of all toolchains, each once.
+func (d *Document) Profiles() []string {
+	var out []string
+	for _, t := range d.Toolchains {
+		out = append(out, t.Profiles...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (d *Document) relative(file string) string {
@@ -218,7 +232,7 @@ func (d *Document) answer(s *verdict.Site) Answer {
 	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
 	for i := len(s.Stack) - 1; i >= 0; i-- {
 		f := s.Stack[i]
-		a.Chain = append(a.Chain, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line})
+		a.Chain = append(a.Chain, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
 	}
 	return a
 }

@@ -87,7 +87,11 @@ func (t *tree) header() {
 	for _, tc := range t.d.Toolchains {
 		names = append(names, tc.Name)
 	}
-	t.printf("%s %s\n\n", t.paint(bold, t.d.Module), t.paint(faint, "on "+strings.Join(names, ", ")))
+	on := "on " + strings.Join(names, ", ")
+	if p := t.d.Profiles(); len(p) > 0 {
+		on += ", guided by " + strings.Join(p, ", ")
+	}
+	t.printf("%s %s\n\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
 // shown tells whether a root has anything to show in this style.
