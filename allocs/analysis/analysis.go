@@ -8,6 +8,8 @@ package analysis
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/nib-log/nib/allocs/analysis/appendlost"
+	"github.com/nib-log/nib/allocs/analysis/boxedlevel"
 	"github.com/nib-log/nib/allocs/analysis/eventreuse"
 	"github.com/nib-log/nib/allocs/analysis/eventsend"
 	"github.com/nib-log/nib/allocs/analysis/keptliteral"
@@ -20,6 +22,8 @@ import (
 
 // Analyzers are all checks.
 var Analyzers = []*analysis.Analyzer{
+	appendlost.Analyzer,
+	boxedlevel.Analyzer,
 	eventreuse.Analyzer,
 	eventsend.Analyzer,
 	keptliteral.Analyzer,

@@ -9,47 +9,39 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
-
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
 // Analyzer reports uses of an event variable after Msg or Send in a later
 // statement of the same block.
-var Analyzer = &analysis.Analyzer{
-	Name:     "eventreuse",
-	Doc:      "report log events that are used after Msg or Send\n\nThe event is back in its pool by then.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
+var Analyzer = rule.New("eventreuse",
+	"report log events that are used after Msg or Send\n\nThe event is back in its pool by then.", run)
+
+func run(pass *rule.Pass) {
+	for _, b := range rule.Nodes[*ast.BlockStmt](pass) {
+		block(pass, b.List)
+	}
+	for _, c := range rule.Nodes[*ast.CaseClause](pass) {
+		block(pass, c.Body)
+	}
+	for _, c := range rule.Nodes[*ast.CommClause](pass) {
+		block(pass, c.Body)
+	}
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)}, func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.BlockStmt:
-			block(pass, n.List)
-		case *ast.CaseClause:
-			block(pass, n.Body)
-		}
-	})
-	return nil, nil
-}
-
-func block(pass *analysis.Pass, list []ast.Stmt) {
+func block(pass *rule.Pass, list []ast.Stmt) {
 	for i, s := range list {
-		v := ended(pass, s)
+		v := ended(pass.TypesInfo, s)
 		if v == nil {
 			continue
 		}
 		for _, later := range list[i+1:] {
-			if assigns(pass, later, v) {
+			if use := uses(pass.TypesInfo, later, v); use != nil {
+				pass.ReportRangef(use, "%s is used after it was written: it is back in its pool", v.Name())
 				break
 			}
-			if use := uses(pass, later, v); use != nil {
-				pass.ReportRangef(use, "%s is used after it was written: it is back in its pool", v.Name())
+			if assigns(pass.TypesInfo, later, v) {
 				break
 			}
 		}
@@ -57,7 +49,7 @@ func block(pass *analysis.Pass, list []ast.Stmt) {
 }
 
 // ended returns the variable of an event that the statement writes.
-func ended(pass *analysis.Pass, s ast.Stmt) *types.Var {
+func ended(info *types.Info, s ast.Stmt) *types.Var {
 	x, ok := s.(*ast.ExprStmt)
 	if !ok {
 		return nil
@@ -73,14 +65,14 @@ func ended(pass *analysis.Pass, s ast.Stmt) *types.Var {
 	for e := ast.Unparen(sel.X); ; {
 		switch x := e.(type) {
 		case *ast.Ident:
-			v, _ := pass.TypesInfo.Uses[x].(*types.Var)
+			v, _ := info.Uses[x].(*types.Var)
 			if v == nil || !typename.IsEvent(v.Type()) {
 				return nil
 			}
 			return v
 		case *ast.CallExpr:
 			inner, ok := ast.Unparen(x.Fun).(*ast.SelectorExpr)
-			if !ok || !typename.IsEvent(pass.TypesInfo.TypeOf(x)) {
+			if !ok || !typename.IsEvent(info.TypeOf(x)) {
 				return nil
 			}
 			e = ast.Unparen(inner.X)
@@ -90,26 +82,52 @@ func ended(pass *analysis.Pass, s ast.Stmt) *types.Var {
 	}
 }
 
-func assigns(pass *analysis.Pass, s ast.Stmt, v *types.Var) bool {
-	a, ok := s.(*ast.AssignStmt)
-	if !ok {
-		return false
-	}
-	for _, l := range a.Lhs {
-		if id, ok := l.(*ast.Ident); ok && pass.TypesInfo.Uses[id] == v {
-			return true
+// assigns tells whether a new event may be in the variable after the statement.
+func assigns(info *types.Info, s ast.Stmt, v *types.Var) (found bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			for _, l := range a.Lhs {
+				found = found || is(info, l, v)
+			}
 		}
-	}
-	return false
+		return !found
+	})
+	return found
 }
 
-func uses(pass *analysis.Pass, s ast.Stmt, v *types.Var) *ast.Ident {
+func is(info *types.Info, e ast.Expr, v *types.Var) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && info.Uses[id] == v
+}
+
+// uses returns the first use of the event in a statement, up to where the
+// variable may get a new one. A comparison, as with nil, is no use.
+func uses(info *types.Info, s ast.Stmt, v *types.Var) *ast.Ident {
 	var found *ast.Ident
+	renewed := false
 	ast.Inspect(s, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && found == nil && pass.TypesInfo.Uses[id] == v {
-			found = id
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if is(info, ast.Unparen(n.X), v) || is(info, ast.Unparen(n.Y), v) {
+				return false
+			}
+		case *ast.AssignStmt:
+			for _, l := range n.Lhs {
+				if is(info, l, v) {
+					for _, r := range n.Rhs {
+						if found == nil && !renewed {
+							found = uses(info, &ast.ExprStmt{X: r}, v)
+						}
+					}
+					renewed = true
+				}
+			}
+		case *ast.Ident:
+			if found == nil && !renewed && info.Uses[n] == v {
+				found = n
+			}
 		}
-		return found == nil
+		return found == nil && !renewed
 	})
 	return found
 }

@@ -7,56 +7,61 @@ package eventsend
 
 import (
 	"go/ast"
+	"go/types"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
-
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
 // Analyzer reports statements that end in an event.
-var Analyzer = &analysis.Analyzer{
-	Name:     "eventsend",
-	Doc:      "report log events without Msg or Send\n\nThe event is not written, and does not go back to its pool.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
-}
+var Analyzer = rule.New("eventsend",
+	"report log events without Msg or Send\n\nThe event is not written, and does not go back to its pool.", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil)}, func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.ExprStmt:
-			call, ok := n.X.(*ast.CallExpr)
-			if !ok || !typename.IsEvent(pass.TypesInfo.TypeOf(call)) || onVariable(pass, call) {
-				return
+const message = "the event is never written: end it with Msg or Send"
+
+func run(pass *rule.Pass) {
+	for _, s := range rule.Nodes[*ast.ExprStmt](pass) {
+		call, ok := s.X.(*ast.CallExpr)
+		if ok && typename.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) {
+			pass.ReportRangef(call, message)
+		}
+	}
+	for _, a := range rule.Nodes[*ast.AssignStmt](pass) {
+		for i, l := range a.Lhs {
+			id, ok := l.(*ast.Ident)
+			if !ok || id.Name != "_" || len(a.Rhs) != len(a.Lhs) || !typename.IsEvent(pass.TypesInfo.TypeOf(a.Rhs[i])) {
+				continue
 			}
-			pass.ReportRangef(call, "the event is never written: end it with Msg or Send")
-		case *ast.AssignStmt:
-			for i, l := range n.Lhs {
-				id, ok := l.(*ast.Ident)
-				if ok && id.Name == "_" && len(n.Rhs) == len(n.Lhs) && typename.IsEvent(pass.TypesInfo.TypeOf(n.Rhs[i])) {
-					pass.ReportRangef(n.Rhs[i], "the event is never written: end it with Msg or Send")
-				}
+			if call, ok := ast.Unparen(a.Rhs[i]).(*ast.CallExpr); ok && !onVariable(pass.TypesInfo, call) {
+				pass.ReportRangef(a.Rhs[i], message)
 			}
 		}
-	})
-	return nil, nil
+	}
 }
 
 // onVariable tells whether the chain of calls starts at an event that has a
 // name: e.Str("k", "v") adds to it, and it can be sent later.
-func onVariable(pass *analysis.Pass, call *ast.CallExpr) bool {
+func onVariable(info *types.Info, call *ast.CallExpr) bool {
 	for {
 		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 		if !ok {
-			return false
+			return passed(info, call)
 		}
 		inner, ok := ast.Unparen(sel.X).(*ast.CallExpr)
 		if !ok {
-			return typename.IsEvent(pass.TypesInfo.TypeOf(sel.X))
+			return typename.IsEvent(info.TypeOf(sel.X)) || passed(info, call)
 		}
 		call = inner
 	}
+}
+
+// passed tells whether the chain begins at a function that was given an event:
+// it can have returned that one.
+func passed(info *types.Info, call *ast.CallExpr) bool {
+	for _, a := range call.Args {
+		if typename.IsEvent(info.TypeOf(a)) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,26 +8,18 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
 // Analyzer reports function literals in functions with //alloc:none or
 // //alloc:max that use variables of the function and are stored or started.
-var Analyzer = &analysis.Analyzer{
-	Name:     "keptliteral",
-	Doc:      "report function literals that are kept, in functions with //alloc:none\n\nMake it once, or keep what it needs in the receiver.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
-}
+var Analyzer = rule.New("keptliteral",
+	"report function literals that are kept, in functions with //alloc:none\n\nMake it once, or keep what it needs in the receiver.", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
-		fn := n.(*ast.FuncDecl)
-		if fn.Body == nil || !hot(fn) {
-			return
+func run(pass *rule.Pass) {
+	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
+		if fn.Body == nil || !rule.Hot(fn) {
+			continue
 		}
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -46,29 +38,26 @@ func run(pass *analysis.Pass) (any, error) {
 			}
 			return true
 		})
-	})
-	return nil, nil
+	}
 }
 
-// hot tells whether the function carries a comment that limits allocations.
-func hot(fn *ast.FuncDecl) bool {
-	if fn.Doc == nil {
-		return false
-	}
-	for _, c := range fn.Doc.List {
-		if c.Text == "//alloc:none" || len(c.Text) > 12 && c.Text[:12] == "//alloc:max=" {
+// outlives tells whether what is assigned to lives on after the function: what
+// a pointer leads to, or a variable of the package. A field of a local struct
+// does not.
+func outlives(pass *rule.Pass, l ast.Expr) bool {
+	switch l := ast.Unparen(l).(type) {
+	case *ast.StarExpr:
+		return true
+	case *ast.IndexExpr:
+		if _, array := pass.TypesInfo.TypeOf(l.X).Underlying().(*types.Array); !array {
 			return true
 		}
-	}
-	return false
-}
-
-// outlives tells whether what is assigned to lives on after the function: a
-// field, an element, or a variable of the package.
-func outlives(pass *analysis.Pass, l ast.Expr) bool {
-	switch l := ast.Unparen(l).(type) {
-	case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr:
-		return true
+		return outlives(pass, l.X)
+	case *ast.SelectorExpr:
+		if _, pointer := pass.TypesInfo.TypeOf(l.X).Underlying().(*types.Pointer); pointer {
+			return true
+		}
+		return outlives(pass, l.X)
 	case *ast.Ident:
 		o := pass.TypesInfo.ObjectOf(l)
 		return o != nil && o.Parent() == pass.Pkg.Scope()
@@ -76,7 +65,7 @@ func outlives(pass *analysis.Pass, l ast.Expr) bool {
 	return false
 }
 
-func literal(pass *analysis.Pass, fn *ast.FuncDecl, e ast.Expr, how string) {
+func literal(pass *rule.Pass, fn *ast.FuncDecl, e ast.Expr, how string) {
 	lit, ok := ast.Unparen(e).(*ast.FuncLit)
 	if !ok {
 		return

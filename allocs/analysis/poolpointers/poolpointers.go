@@ -10,102 +10,191 @@ import (
 	"go/types"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
-	"github.com/nib-log/nib/allocs/analysis/internal/typename"
+	"github.com/nib-log/nib/allocs/analysis/internal/pools"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Analyzer reports Put(x) where fields of x that hold pointers are assigned in
-// the package and not cleared in the function.
-var Analyzer = &analysis.Analyzer{
-	Name:     "poolpointers",
-	Doc:      "report objects that go to a sync.Pool with their pointers\n\nClear pointer, interface, function and channel fields before Put.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
-}
+// Analyzer reports Put(x) where a field of x takes pointers from outside (it
+// is assigned a parameter somewhere in the package) and nothing on the way to
+// Put clears it. Fields that the object made for itself belong to it.
+var Analyzer = rule.Steady("poolpointers",
+	"report objects that go to a sync.Pool with pointers to what others own\n\nClear pointer, interface, function and channel fields before Put.", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
-		fn := n.(*ast.FuncDecl)
-		if fn.Body == nil {
-			return
+func run(pass *rule.Pass) {
+	var f *facts
+	for cur, call := range rule.Nodes[*ast.CallExpr](pass) {
+		arg := pools.Put(pass.TypesInfo, call)
+		if arg == nil {
+			continue
 		}
-		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				put(pass, fn, call)
-			}
-			return true
-		})
-	})
-	return nil, nil
-}
-
-func put(pass *analysis.Pass, fn *ast.FuncDecl, call *ast.CallExpr) {
-	if recv, name := typename.Method(pass, call, "sync", "Pool"); recv == nil || name != "Put" || len(call.Args) != 1 {
-		return
-	}
-	id, ok := ast.Unparen(call.Args[0]).(*ast.Ident)
-	if !ok {
-		return
-	}
-	v := pass.TypesInfo.ObjectOf(id)
-	p, ok := types.Unalias(v.Type()).(*types.Pointer)
-	if !ok {
-		return
-	}
-	st, ok := p.Elem().Underlying().(*types.Struct)
-	if !ok {
-		return
-	}
-	cleared, all := clears(pass, fn, v)
-	if all {
-		return
-	}
-	var left []string
-	for f := range st.Fields() {
-		switch f.Type().Underlying().(type) {
-		case *types.Pointer, *types.Interface, *types.Signature, *types.Chan:
-			if !cleared[f.Name()] {
-				left = append(left, f.Name())
-			}
+		fn := rule.Around[*ast.FuncDecl](cur)
+		id, ok := arg.(*ast.Ident)
+		if !ok || fn == nil {
+			continue
+		}
+		v, ok := pass.TypesInfo.ObjectOf(id).(*types.Var)
+		if !ok {
+			continue
+		}
+		if f == nil {
+			f = collect(pass)
+		}
+		if left := f.left(fn, v); len(left) > 0 {
+			pass.ReportRangef(call, "%s goes to the pool with its pointers: clear %s", id.Name, strings.Join(left, ", "))
 		}
 	}
-	if len(left) > 0 {
-		pass.ReportRangef(call, "%s goes to the pool with its pointers: clear %s", id.Name, strings.Join(left, ", "))
-	}
 }
 
-// clears returns the fields of v that the function assigns a zero value to;
-// all means *v = T{} or a method that resets it.
-func clears(pass *analysis.Pass, fn *ast.FuncDecl, v types.Object) (fields map[string]bool, all bool) {
-	fields = map[string]bool{}
-	is := func(e ast.Expr) bool {
-		id, ok := ast.Unparen(e).(*ast.Ident)
-		return ok && pass.TypesInfo.ObjectOf(id) == v
+// facts is what the check knows of a package.
+type facts struct {
+	info     *types.Info
+	borrowed map[*types.Var]bool // fields that are assigned what a parameter brought
+	bodies   map[*types.Func]*ast.FuncDecl
+}
+
+func collect(pass *rule.Pass) *facts {
+	f := &facts{pass.TypesInfo, map[*types.Var]bool{}, map[*types.Func]*ast.FuncDecl{}}
+	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
+		if o, ok := f.info.Defs[fn.Name].(*types.Func); ok && fn.Body != nil {
+			f.bodies[o] = fn
+			f.borrows(fn, o.Signature())
+		}
+	}
+	return f
+}
+
+// borrows notes the fields that a function assigns its parameters to.
+func (f *facts) borrows(fn *ast.FuncDecl, sig *types.Signature) {
+	params := map[types.Object]bool{}
+	for p := range sig.Params().Variables() {
+		params[p] = true
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for _, l := range n.Lhs {
-				switch l := ast.Unparen(l).(type) {
-				case *ast.StarExpr:
-					all = all || is(l.X)
-				case *ast.SelectorExpr:
-					if is(l.X) {
-						fields[l.Sel.Name] = true
-					}
-				}
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, l := range a.Lhs {
+			sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
+			if !ok {
+				continue
 			}
-		case *ast.CallExpr:
-			if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && is(sel.X) {
-				name := strings.ToLower(sel.Sel.Name)
-				all = all || strings.HasPrefix(name, "reset") || strings.HasPrefix(name, "clear")
+			field, ok := f.info.Uses[sel.Sel].(*types.Var)
+			id, isName := ast.Unparen(a.Rhs[i]).(*ast.Ident)
+			if ok && field.IsField() && isName && params[f.info.Uses[id]] {
+				f.borrowed[field.Origin()] = true
 			}
 		}
 		return true
 	})
-	return fields, all
+}
+
+// left returns the borrowed fields of v that are not cleared in the function.
+func (f *facts) left(fn *ast.FuncDecl, v *types.Var) (names []string) {
+	p, ok := types.Unalias(v.Type()).(*types.Pointer)
+	if !ok {
+		return nil
+	}
+	st, ok := p.Elem().Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	c := &clearing{facts: f, fields: map[string]bool{}, seen: map[seen]bool{}}
+	c.in(fn, v)
+	if c.all {
+		return nil
+	}
+	for field := range st.Fields() {
+		switch field.Type().Underlying().(type) {
+		case *types.Pointer, *types.Interface, *types.Signature, *types.Chan:
+			if f.borrowed[field.Origin()] && !c.fields[field.Name()] {
+				names = append(names, field.Name())
+			}
+		}
+	}
+	return names
+}
+
+// clearing follows an object through functions and notes what they assign.
+type clearing struct {
+	*facts
+	fields map[string]bool
+	all    bool // *v = T{}, or something that cannot be followed
+	seen   map[seen]bool
+}
+
+type seen struct {
+	fn *ast.FuncDecl
+	v  *types.Var
+}
+
+func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
+	if c.all || v == nil || c.seen[seen{fn, v}] {
+		return
+	}
+	c.seen[seen{fn, v}] = true
+	is := func(e ast.Expr) bool {
+		id, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && c.info.ObjectOf(id) == v
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				switch l := ast.Unparen(l).(type) {
+				case *ast.StarExpr:
+					c.all = c.all || is(l.X)
+				case *ast.SelectorExpr:
+					if is(l.X) && (len(n.Lhs) != len(n.Rhs) || !c.variable(n.Rhs[i])) {
+						c.fields[l.Sel.Name] = true
+					}
+				}
+			}
+		case *ast.CallExpr:
+			c.call(n, is)
+		}
+		return !c.all
+	})
+}
+
+// variable tells whether a value is just that of a variable: that fills a field
+// and does not clear it.
+func (c *clearing) variable(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, ok = c.info.Uses[id].(*types.Var)
+	return ok
+}
+
+// call follows the object into what is called with it.
+func (c *clearing) call(call *ast.CallExpr, is func(ast.Expr) bool) {
+	if pools.Put(c.info, call) != nil {
+		return
+	}
+	callee, _ := typeutil.Callee(c.info, call).(*types.Func)
+	var decl *ast.FuncDecl
+	if callee != nil {
+		decl = c.bodies[callee.Origin()]
+	}
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && is(sel.X) {
+		if decl == nil {
+			c.all = true
+		} else {
+			c.in(decl, c.info.Defs[decl.Name].(*types.Func).Signature().Recv())
+		}
+	}
+	for i, a := range call.Args {
+		if !is(a) {
+			continue
+		}
+		if decl == nil || i >= callee.Signature().Params().Len() {
+			c.all = true
+			return
+		}
+		c.in(decl, c.info.Defs[decl.Name].(*types.Func).Signature().Params().At(i))
+	}
 }

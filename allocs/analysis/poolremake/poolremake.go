@@ -8,112 +8,156 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 
-	"github.com/nib-log/nib/allocs/analysis/internal/typename"
+	"github.com/nib-log/nib/allocs/analysis/internal/edit"
+	"github.com/nib-log/nib/allocs/analysis/internal/pools"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Analyzer reports x.f = make(…), x.f = nil and x.f = []T{} in functions that
-// got x from a pool.
-var Analyzer = &analysis.Analyzer{
-	Name:     "poolremake",
-	Doc:      "report fields of pooled objects that are made again\n\nCut the slice with [:0] or clear the map: the capacity is what the pool keeps.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
-}
+// Analyzer reports x.f = make(…), x.f = nil, x.f = []T{} and
+// append(x.f[:0:0], …) in functions that take x out of a pool or put it back,
+// when the package uses the room of f elsewhere: it cuts it with [:0], appends
+// to it or clears it. A field that only holds what others made has to be set
+// to nil. What depends on the size of the field is a limit, and left alone.
+var Analyzer = rule.Steady("poolremake",
+	"report fields of pooled objects that are made again\n\nCut the slice with [:0] or clear the map: the capacity is what the pool keeps.", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
-		fn := n.(*ast.FuncDecl)
-		if fn.Body == nil {
-			return
+func run(pass *rule.Pass) {
+	var used map[types.Object]bool
+	for cur, a := range rule.Nodes[*ast.AssignStmt](pass) {
+		for i, l := range a.Lhs {
+			if len(a.Lhs) != len(a.Rhs) {
+				break
+			}
+			sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
+			if !ok || !again(pass.TypesInfo, sel, a.Rhs[i]) {
+				continue
+			}
+			fn, body := rule.Function(cur)
+			id, ok := ast.Unparen(sel.X).(*ast.Ident)
+			if !ok || body == nil || !pools.Taken(pass.TypesInfo, fn.Node())[pass.TypesInfo.ObjectOf(id)] {
+				continue
+			}
+			if used == nil {
+				used = room(pass)
+			}
+			field := pass.TypesInfo.ObjectOf(sel.Sel)
+			if used[field] && !handedOn(pass.TypesInfo, fn, sel, a) && !limit(pass.TypesInfo, cur, sel) {
+				report(pass, sel, id)
+			}
 		}
-		pooled := map[types.Object]bool{}
-		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			a, ok := n.(*ast.AssignStmt)
-			if !ok {
-				return true
-			}
-			for i, l := range a.Lhs {
-				if i >= len(a.Rhs) {
-					break
-				}
-				if id, ok := l.(*ast.Ident); ok && fromPool(pass, a.Rhs[i]) {
-					if o := pass.TypesInfo.ObjectOf(id); o != nil {
-						pooled[o] = true
-					}
-				}
-				field(pass, pooled, l, a.Rhs[i])
-			}
-			return true
-		})
-	})
-	return nil, nil
+	}
 }
 
-// fromPool tells whether an expression is pool.Get().(T).
-func fromPool(pass *analysis.Pass, e ast.Expr) bool {
-	t, ok := ast.Unparen(e).(*ast.TypeAssertExpr)
-	if !ok {
+func report(pass *rule.Pass, sel *ast.SelectorExpr, id *ast.Ident) {
+	if _, ok := pass.TypesInfo.TypeOf(sel).Underlying().(*types.Map); ok {
+		pass.ReportRangef(sel, "%s.%s loses the room that the pool kept; clear it", id.Name, sel.Sel.Name)
+	} else {
+		pass.ReportRangef(sel, "%s.%s loses the capacity that the pool kept; cut it with [:0]", id.Name, sel.Sel.Name)
+	}
+}
+
+// again tells whether the field is a slice or map and is given a new or empty one.
+func again(info *types.Info, sel *ast.SelectorExpr, r ast.Expr) bool {
+	t := info.TypeOf(sel)
+	if t == nil {
 		return false
 	}
-	call, ok := ast.Unparen(t.X).(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	recv, name := typename.Method(pass, call, "sync", "Pool")
-	return recv != nil && name == "Get"
-}
-
-func field(pass *analysis.Pass, pooled map[types.Object]bool, l, r ast.Expr) {
-	sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
-	if !ok {
-		return
-	}
-	id, ok := ast.Unparen(sel.X).(*ast.Ident)
-	if !ok || !pooled[pass.TypesInfo.ObjectOf(id)] {
-		return
-	}
-	switch pass.TypesInfo.TypeOf(sel).Underlying().(type) {
-	case *types.Slice:
-		if remade(pass, r) {
-			pass.ReportRangef(l, "%s.%s loses the capacity that the pool kept; cut it with [:0]", id.Name, sel.Sel.Name)
-		}
-	case *types.Map:
-		if remade(pass, r) {
-			pass.ReportRangef(l, "%s.%s loses the room that the pool kept; clear it", id.Name, sel.Sel.Name)
-		}
-	}
-}
-
-// remade tells whether an expression is a new or empty slice or map.
-func remade(pass *analysis.Pass, e ast.Expr) bool {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return pass.TypesInfo.Types[e].IsNil()
-	case *ast.CompositeLit:
-		return true
-	case *ast.CallExpr:
-		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
-		if !ok {
-			return false
-		}
-		b, ok := pass.TypesInfo.Uses[id].(*types.Builtin)
-		if !ok {
-			return false
-		}
-		// append to something new loses what was kept just as well.
-		return b.Name() == "make" || b.Name() == "append" && len(e.Args) > 0 && fresh(pass, e.Args[0])
+	switch t.Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return remade(info, r)
 	}
 	return false
 }
 
-func fresh(pass *analysis.Pass, e ast.Expr) bool {
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && len(call.Args) == 1 && pass.TypesInfo.Types[call.Fun].IsType() {
-		return pass.TypesInfo.Types[call.Args[0]].IsNil()
+// remade tells whether an expression is a new or empty slice or map.
+func remade(info *types.Info, e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return info.Types[e].IsNil()
+	case *ast.CompositeLit:
+		return true
+	case *ast.SliceExpr: // x.f[:0:0] has no room
+		return e.Slice3 && info.Types[e.Max].Value != nil && info.Types[e.Max].Value.String() == "0"
+	case *ast.CallExpr:
+		if len(e.Args) == 0 {
+			return false
+		}
+		if info.Types[e.Fun].IsType() {
+			return info.Types[e.Args[0]].IsNil()
+		}
+		// append to something new loses what was kept just as well.
+		name := edit.Builtin(info, e)
+		return name == "make" || name == "append" && remade(info, e.Args[0])
 	}
-	return remade(pass, e)
+	return false
+}
+
+// room returns the fields whose room the package uses again.
+func room(pass *rule.Pass) map[types.Object]bool {
+	used := map[types.Object]bool{}
+	add := func(e ast.Expr) {
+		if sel, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
+			used[pass.TypesInfo.ObjectOf(sel.Sel)] = true
+		}
+	}
+	for _, s := range rule.Nodes[*ast.SliceExpr](pass) {
+		if s.Low == nil && !s.Slice3 && s.High != nil && pass.TypesInfo.Types[s.High].Value != nil && pass.TypesInfo.Types[s.High].Value.String() == "0" {
+			add(s.X)
+		}
+	}
+	for _, call := range rule.Nodes[*ast.CallExpr](pass) {
+		if name := edit.Builtin(pass.TypesInfo, call); (name == "clear" || name == "delete") && len(call.Args) > 0 {
+			add(call.Args[0])
+		}
+	}
+	return used
+}
+
+// handedOn tells whether the function gives the slice itself to something
+// else: the object must let go of it then.
+func handedOn(info *types.Info, fn inspector.Cursor, sel *ast.SelectorExpr, self *ast.AssignStmt) bool {
+	for c, other := range rule.Below[*ast.SelectorExpr](fn) {
+		if other == sel || !edit.Same(info, other, sel) {
+			continue
+		}
+		switch p := c.Parent().Node().(type) {
+		case *ast.ReturnStmt, *ast.CompositeLit, *ast.KeyValueExpr, *ast.SendStmt:
+			return true
+		case *ast.AssignStmt:
+			for i, r := range p.Rhs {
+				if p != self && ast.Unparen(r) == other && i < len(p.Lhs) && !edit.Same(info, p.Lhs[i], sel) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// limit tells whether the assignment depends on the field itself, as in
+// if cap(x.buf) > most { x.buf = nil }.
+func limit(info *types.Info, c inspector.Cursor, sel *ast.SelectorExpr) (found bool) {
+	for cur := range c.Enclosing((*ast.IfStmt)(nil), (*ast.CaseClause)(nil)) {
+		var conditions []ast.Expr
+		switch n := cur.Node().(type) {
+		case *ast.IfStmt:
+			conditions = append(conditions, n.Cond)
+		case *ast.CaseClause:
+			conditions = n.List
+		}
+		for _, cond := range conditions {
+			ast.Inspect(cond, func(n ast.Node) bool {
+				if e, ok := n.(*ast.SelectorExpr); ok && edit.Same(info, e, sel) {
+					found = true
+				}
+				if call, ok := n.(*ast.CallExpr); ok && edit.Builtin(info, call) == "cap" {
+					found = true
+				}
+				return !found
+			})
+		}
+	}
+	return found
 }

@@ -7,48 +7,152 @@ package poolvalue
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 
+	"github.com/nib-log/nib/allocs/analysis/internal/edit"
+	"github.com/nib-log/nib/allocs/analysis/internal/pools"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Analyzer reports Put(value) and Put(&variable).
-var Analyzer = &analysis.Analyzer{
-	Name:     "poolvalue",
-	Doc:      "report what allocates when it is put into a sync.Pool\n\nPut the pointer that Get returned.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
+// Analyzer reports Put(value), and Put(&variable) of a parameter or of what
+// came out of a pool. A variable that the function has just filled for the
+// first time has to be made somewhere.
+var Analyzer = rule.Steady("poolvalue",
+	"report what allocates when it is put into a sync.Pool\n\nPut the pointer that Get returned.", run)
+
+func run(pass *rule.Pass) {
+	for cur, call := range rule.Nodes[*ast.CallExpr](pass) {
+		arg := pools.Put(pass.TypesInfo, call)
+		if arg == nil {
+			continue
+		}
+		if u, ok := arg.(*ast.UnaryExpr); ok && u.Op == token.AND {
+			if id, ok := ast.Unparen(u.X).(*ast.Ident); ok {
+				address(pass, cur, call, id)
+			}
+			continue
+		}
+		if t := pass.TypesInfo.TypeOf(arg); !typename.PointerShaped(t) {
+			pass.ReportRangef(call, "a %s is copied to the heap on each Put; put a pointer", t)
+		}
+	}
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
-		call := n.(*ast.CallExpr)
-		if recv, name := typename.Method(pass, call, "sync", "Pool"); recv == nil || name != "Put" || len(call.Args) != 1 {
-			return
+// address looks at Put(&id).
+func address(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, id *ast.Ident) {
+	v, ok := pass.TypesInfo.Uses[id].(*types.Var)
+	if !ok || v.IsField() || v.Parent() == pass.Pkg.Scope() {
+		return
+	}
+	decl := rule.Around[*ast.FuncDecl](c)
+	if decl == nil {
+		return
+	}
+	from, define := source(pass.TypesInfo, decl, v)
+	if from == nil && !param(pass.TypesInfo, decl, v) {
+		return
+	}
+	d := analysis.Diagnostic{Pos: call.Pos(), End: call.End(),
+		Message: "Put(&" + id.Name + ") moves " + id.Name + " to the heap each time; put the pointer that Get returned"}
+	if from != nil {
+		d.SuggestedFixes = keepPointer(pass, c, call, v, from, define)
+	}
+	pass.Report(d)
+}
+
+func param(info *types.Info, decl *ast.FuncDecl, v *types.Var) bool {
+	o, ok := info.Defs[decl.Name].(*types.Func)
+	if !ok {
+		return false
+	}
+	for p := range o.Signature().Params().Variables() {
+		if p == v {
+			return true
 		}
-		arg := ast.Unparen(call.Args[0])
-		if u, ok := arg.(*ast.UnaryExpr); ok {
-			if id, ok := ast.Unparen(u.X).(*ast.Ident); ok {
-				if v, ok := pass.TypesInfo.Uses[id].(*types.Var); ok && v.Parent() != pass.Pkg.Scope() {
-					pass.ReportRangef(call, "Put(&%s) moves %s to the heap each time; put the pointer that Get returned", id.Name, id.Name)
-				}
+	}
+	return false
+}
+
+// source returns the pool.Get().(*T) whose value v is defined with.
+func source(info *types.Info, decl *ast.FuncDecl, v *types.Var) (get *ast.TypeAssertExpr, define *ast.AssignStmt) {
+	ast.Inspect(decl, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+			return true
+		}
+		id, ok := a.Lhs[0].(*ast.Ident)
+		if !ok || info.ObjectOf(id) != v {
+			return true
+		}
+		ast.Inspect(a.Rhs[0], func(n ast.Node) bool {
+			if e, ok := n.(*ast.TypeAssertExpr); ok && pools.Get(info, e) != nil {
+				get, define = e, a
 			}
-			return
-		}
-		switch t := pass.TypesInfo.TypeOf(arg).Underlying().(type) {
-		case *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
-		case *types.Basic:
-			if t.Kind() != types.UnsafePointer && t.Kind() != types.UntypedNil {
-				pass.ReportRangef(call, "a %s is copied to the heap on each Put; put a pointer", pass.TypesInfo.TypeOf(arg))
-			}
-		default:
-			pass.ReportRangef(call, "a %s is copied to the heap on each Put; put a pointer", pass.TypesInfo.TypeOf(arg))
-		}
+			return true
+		})
+		return true
 	})
-	return nil, nil
+	return get, define
+}
+
+// keepPointer turns
+//
+//	b := *pool.Get().(*[]byte)  into  p := pool.Get().(*[]byte)
+//	                                  b := *p
+//	pool.Put(&b)                into  *p = b
+//	                                  pool.Put(p)
+//
+// when both are statements of the same function and pool, b is not used after
+// Put, and nothing else has the address of b.
+func keepPointer(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, v *types.Var, get *ast.TypeAssertExpr, define *ast.AssignStmt) []analysis.SuggestedFix {
+	info := pass.TypesInfo
+	fn, body := rule.Function(c)
+	put, ok := c.Parent().Node().(*ast.ExprStmt)
+	recv, _ := typename.Method(info, call, "sync", "Pool")
+	// A type with methods could have its address taken by one of them.
+	if _, slice := types.Unalias(v.Type()).(*types.Slice); !slice {
+		return nil
+	}
+	if !ok || define.Tok != token.DEFINE || define.Pos() < body.Pos() || define.Pos() > put.Pos() || !edit.Same(info, recv, pools.Get(info, get)) {
+		return nil
+	}
+	defined, ok := fn.FindNode(define)
+	if !ok {
+		return nil
+	}
+	// In the same block, with nothing behind that sees b again.
+	if _, ok := c.Parent().Parent().Node().(*ast.BlockStmt); !ok || defined.Parent() != c.Parent().Parent() {
+		return nil
+	}
+	star := false
+	for cur := range defined.Preorder((*ast.StarExpr)(nil)) {
+		s := cur.Node().(*ast.StarExpr)
+		star = star || ast.Unparen(s.X) == get
+	}
+	if !star {
+		return nil
+	}
+	for use, id := range rule.Below[*ast.Ident](fn) {
+		if info.ObjectOf(id) != v || id.Pos() >= call.Pos() && id.End() <= call.End() {
+			continue
+		}
+		if inner, _ := rule.Function(use); inner != fn || id.Pos() > call.Pos() {
+			return nil
+		}
+		if u, ok := use.Parent().Node().(*ast.UnaryExpr); ok && u.Op == token.AND {
+			return nil
+		}
+	}
+	file := rule.Around[*ast.File](c)
+	name := edit.Package(pass.Pass, file, call.Pos(), "kept")
+	text := func(n ast.Node) string { return edit.Text(pass.Fset, n) }
+	return edit.Fix("keep the pointer that Get returned",
+		edit.Insert(define.Pos(), name+" := "+text(get)+"\n"),
+		analysis.TextEdit{Pos: get.Pos(), End: get.End(), NewText: []byte(name)},
+		analysis.TextEdit{Pos: put.Pos(), End: put.End(), NewText: []byte("*" + name + " = " + v.Name() + "\n" + text(call.Fun) + "(" + name + ")")})
 }

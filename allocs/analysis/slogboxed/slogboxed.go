@@ -6,38 +6,43 @@
 package slogboxed
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/printer"
-	"go/token"
 	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/nib-log/nib/allocs/analysis/internal/edit"
+	"github.com/nib-log/nib/allocs/analysis/internal/guard"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
 
-// Analyzer reports such calls and suggests LogAttrs where every argument can
-// be written as a typed attribute.
-var Analyzer = &analysis.Analyzer{
-	Name:     "slogboxed",
-	Doc:      "report slog arguments that are boxed before the level is looked at\n\nLogAttrs with slog.Int, slog.String and so on boxes nothing.",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      run,
+const doc = "report slog arguments that are boxed before the level is looked at\n\nLogAttrs with slog.Int, slog.String and so on boxes nothing."
+
+// Analyzer reports such calls of Debug, the level that is mostly off, in
+// functions with //alloc:none those of every level, and suggests LogAttrs
+// where every argument can be written as a typed attribute. What stands behind
+// a question for the level is left alone.
+var Analyzer = rule.Steady("slogboxed", doc, func(pass *rule.Pass) { run(pass, all) })
+
+// Every reports the calls of every level: for lines that are known to be hot.
+var Every = rule.Steady("slogboxed", doc, func(pass *rule.Pass) { run(pass, true) })
+
+// all is set by the flag.
+var all bool
+
+func init() {
+	Analyzer.Flags.BoolVar(&all, "all", false, "report Info, Warn and Error too")
 }
 
 var levels = map[string]string{"Debug": "LevelDebug", "Info": "LevelInfo", "Warn": "LevelWarn", "Error": "LevelError"}
 
-func run(pass *analysis.Pass) (any, error) {
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	for cur := range in.Root().Preorder((*ast.CallExpr)(nil)) {
-		call := cur.Node().(*ast.CallExpr)
+func run(pass *rule.Pass, every bool) {
+	for cur, call := range rule.Nodes[*ast.CallExpr](pass) {
 		fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
 		if !ok || fn.Pkg() == nil || fn.Pkg().Path() != "log/slog" || call.Ellipsis.IsValid() {
 			continue
@@ -47,60 +52,42 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 		name, withContext := strings.CutSuffix(fn.Name(), "Context")
 		level, ok := levels[name]
-		if !ok {
+		if !ok || name != "Debug" && !every && !rule.Hot(rule.Around[*ast.FuncDecl](cur)) {
 			continue
 		}
 		args := call.Args[min(len(call.Args), 1):]
 		if withContext {
 			args = call.Args[min(len(call.Args), 2):]
 		}
-		if !boxes(pass, args) {
-			continue
+		boxes := false
+		for _, a := range args {
+			boxes = boxes || typename.Boxes(pass.TypesInfo, a)
 		}
-		file := cur
-		for f := range cur.Enclosing((*ast.File)(nil)) {
-			file = f
+		if !boxes || guard.Guarded(cur) {
+			continue
 		}
 		pass.Report(analysis.Diagnostic{
 			Pos: call.Pos(), End: call.End(),
 			Message:        "arguments of " + fn.Name() + " are boxed before the level is looked at; LogAttrs boxes nothing",
-			SuggestedFixes: fix(pass, call, file.Node().(*ast.File), level, withContext, args),
+			SuggestedFixes: fix(pass, call, rule.Around[*ast.File](cur), level, withContext, args),
 		})
 	}
-	return nil, nil
-}
-
-// boxes tells whether an argument is copied to the heap to become an any:
-// constants and what is a pointer already are not.
-func boxes(pass *analysis.Pass, args []ast.Expr) bool {
-	for _, a := range args {
-		tv := pass.TypesInfo.Types[a]
-		if tv.Value != nil {
-			continue
-		}
-		switch tv.Type.Underlying().(type) {
-		case *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
-		default:
-			return true
-		}
-	}
-	return false
 }
 
 // fix rewrites the call, or returns nil when not every argument is understood.
-func fix(pass *analysis.Pass, call *ast.CallExpr, file *ast.File, level string, withContext bool, args []ast.Expr) []analysis.SuggestedFix {
+func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, withContext bool, args []ast.Expr) []analysis.SuggestedFix {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return nil
 	}
-	slogName := imported(file, "log/slog", "slog")
-	if slogName == "" {
-		return nil
+	slogName, edits, ok := edit.Import(pass.Pass, file, call.Pos(), "log/slog")
+	if !ok || len(edits) > 0 {
+		return nil // called through something else: the file does not know slog
 	}
 	var attrs []string
 	for i := 0; i < len(args); i++ {
-		if typename.Is(pass.TypesInfo.TypeOf(args[i]), "log/slog", "Attr") {
-			attrs = append(attrs, text(pass, args[i]))
+		if value(pass.TypesInfo.TypeOf(args[i]), "log/slog", "Attr") {
+			attrs = append(attrs, edit.Text(pass.Fset, args[i]))
 			continue
 		}
 		key := pass.TypesInfo.Types[args[i]]
@@ -111,58 +98,31 @@ func fix(pass *analysis.Pass, call *ast.CallExpr, file *ast.File, level string, 
 		if attr == "" {
 			return nil
 		}
-		attrs = append(attrs, fmt.Sprintf("%s.%s(%s, %s)", slogName, attr, text(pass, args[i]), text(pass, args[i+1])))
+		attrs = append(attrs, fmt.Sprintf("%s.%s(%s, %s)", slogName, attr, edit.Text(pass.Fset, args[i]), edit.Text(pass.Fset, args[i+1])))
 		i++
 	}
-	var edits []analysis.TextEdit
 	ctx, message := "", call.Args[0]
 	if withContext {
-		ctx, message = text(pass, call.Args[0]), call.Args[1]
+		ctx, message = edit.Text(pass.Fset, call.Args[0]), call.Args[1]
 	} else {
-		name := imported(file, "context", "context")
-		if name == "" {
-			edits = append(edits, importContext(file))
-			name = "context"
+		name, imports, ok := edit.Import(pass.Pass, file, call.Pos(), "context")
+		if !ok {
+			return nil
 		}
-		ctx = name + ".Background()"
+		edits, ctx = imports, name+".Background()"
 	}
-	parts := append([]string{ctx, slogName + "." + level, text(pass, message)}, attrs...)
+	parts := append([]string{ctx, slogName + "." + level, edit.Text(pass.Fset, message)}, attrs...)
 	edits = append(edits, analysis.TextEdit{Pos: sel.Sel.Pos(), End: call.End(), NewText: []byte("LogAttrs(" + strings.Join(parts, ", ") + ")")})
-	return []analysis.SuggestedFix{{Message: "use LogAttrs", TextEdits: edits}}
-}
-
-// importContext adds the import to the first group, or makes one.
-func importContext(file *ast.File) analysis.TextEdit {
-	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
-			return analysis.TextEdit{Pos: g.Lparen + 1, End: g.Lparen + 1, NewText: []byte("\n\t\"context\"")}
-		}
-	}
-	return analysis.TextEdit{Pos: file.Name.End(), End: file.Name.End(), NewText: []byte("\n\nimport \"context\"")}
-}
-
-// imported is the name that a file knows a package by, or "".
-func imported(file *ast.File, path, name string) string {
-	for _, s := range file.Imports {
-		if s.Path.Value == `"`+path+`"` {
-			if s.Name == nil {
-				return name
-			}
-			if s.Name.Name != "_" && s.Name.Name != "." {
-				return s.Name.Name
-			}
-		}
-	}
-	return ""
+	return edit.Fix("use LogAttrs", edits...)
 }
 
 // constructor is the function of slog for a value of the type, or "" when it
 // would be boxed by Any just as well.
 func constructor(t types.Type) string {
-	if typename.Is(t, "time", "Duration") {
+	if value(t, "time", "Duration") {
 		return "Duration"
 	}
-	if typename.Is(t, "time", "Time") {
+	if value(t, "time", "Time") {
 		return "Time"
 	}
 	// A named type can have methods that slog looks for in an Any.
@@ -189,10 +149,8 @@ func constructor(t types.Type) string {
 	return ""
 }
 
-func text(pass *analysis.Pass, n ast.Node) string {
-	var b bytes.Buffer
-	if err := printer.Fprint(&b, pass.Fset, n); err != nil {
-		return ""
-	}
-	return b.String()
+// value tells whether t is the named type itself and no pointer to it.
+func value(t types.Type, path, name string) bool {
+	_, pointer := types.Unalias(t).(*types.Pointer)
+	return !pointer && typename.Is(t, path, name)
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fixes rewrites the source where a check of package analysis knows a
-// better form, at lines that were found to allocate. It is the caller's part to
+// Package fixes rewrites the source where package analysis knows a better
+// form, at lines that were found to allocate. It is the caller's part to
 // look again and to put back what did not help.
 package fixes
 
 import (
 	"context"
 	"fmt"
-	"go/format"
 	"os"
 	"sort"
 	"strings"
@@ -17,7 +16,11 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
-	"github.com/nib-log/nib/allocs/analysis"
+	"github.com/nib-log/nib/allocs/analysis/boxedlevel"
+	"github.com/nib-log/nib/allocs/analysis/loadlocation"
+	"github.com/nib-log/nib/allocs/analysis/poolvalue"
+	"github.com/nib-log/nib/allocs/analysis/rewrite"
+	"github.com/nib-log/nib/allocs/analysis/slogboxed"
 )
 
 // Place is a source line.
@@ -26,11 +29,18 @@ type Place struct {
 	Line int
 }
 
+// Fix is one place with a better form.
+type Fix struct {
+	Place
+	Last    int    // line that it ends at
+	Message string // what is done
+	changes []change
+}
+
 // Edit is a new content of a file.
 type Edit struct {
 	File     string
 	Old, New []byte
-	Lines    []int // that are rewritten
 }
 
 // change is one replacement in a file, by offset.
@@ -39,8 +49,14 @@ type change struct {
 	text     string
 }
 
-// Find returns the edits for the lines that wanted tells. Nothing is written.
-func Find(ctx context.Context, dir string, patterns []string, wanted func(Place) bool) ([]Edit, error) {
+// analyzers are those that suggest edits.
+func analyzers() []*goanalysis.Analyzer {
+	return append([]*goanalysis.Analyzer{boxedlevel.Analyzer, loadlocation.Analyzer, poolvalue.Analyzer, slogboxed.Every}, rewrite.Analyzers...)
+}
+
+// Find returns the fixes that touch a line which wanted tells. Nothing is
+// written.
+func Find(ctx context.Context, dir string, patterns []string, wanted func(Place) bool) ([]Fix, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir,
 		Mode: packages.LoadSyntax | packages.NeedModule,
@@ -48,12 +64,11 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 	if err != nil {
 		return nil, err
 	}
-	graph, err := checker.Analyze(analysis.Analyzers, pkgs, nil)
+	graph, err := checker.Analyze(analyzers(), pkgs, nil)
 	if err != nil {
 		return nil, err
 	}
-	changes := map[string][]change{}
-	lines := map[string][]int{}
+	var out []Fix
 	for act := range graph.All() {
 		if !act.IsRoot {
 			continue
@@ -61,58 +76,115 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 		if act.Err != nil {
 			return nil, fmt.Errorf("%s: %w", act.Package.PkgPath, act.Err)
 		}
-		fset := act.Package.Fset
 		for _, d := range act.Diagnostics {
-			at := fset.Position(d.Pos)
-			if len(d.SuggestedFixes) == 0 || !wanted(Place{at.Filename, at.Line}) {
+			f, ok := fix(act, d)
+			if !ok {
 				continue
 			}
-			lines[at.Filename] = append(lines[at.Filename], at.Line)
-			collect(changes, act, d.SuggestedFixes[0])
+			for line := f.Line; line <= f.Last; line++ {
+				if wanted(Place{f.File, line}) {
+					out = append(out, f)
+					break
+				}
+			}
 		}
 	}
-	return edits(changes, lines)
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].File != out[j].File {
+			return out[i].File < out[j].File
+		}
+		return out[i].Line < out[j].Line
+	})
+	return out, nil
 }
 
-func collect(changes map[string][]change, act *checker.Action, fix goanalysis.SuggestedFix) {
-	for _, e := range fix.TextEdits {
-		from, to := act.Package.Fset.Position(e.Pos), act.Package.Fset.Position(e.End)
-		changes[from.Filename] = append(changes[from.Filename], change{from.Offset, to.Offset, string(e.NewText)})
+// fix takes the first fix of a diagnostic, if it stays in one file.
+func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
+	fset := act.Package.Fset
+	at := fset.Position(d.Pos)
+	f := Fix{Place: Place{at.Filename, at.Line}, Last: at.Line}
+	if d.End.IsValid() {
+		f.Last = fset.Position(d.End).Line
 	}
+	if len(d.SuggestedFixes) == 0 {
+		return f, false
+	}
+	f.Message = d.SuggestedFixes[0].Message
+	for _, e := range d.SuggestedFixes[0].TextEdits {
+		from, to := fset.Position(e.Pos), fset.Position(e.End)
+		if from.Filename != f.File {
+			return f, false
+		}
+		f.changes = append(f.changes, change{from.Offset, to.Offset, string(e.NewText)})
+	}
+	return f, true
 }
 
-// edits applies the changes of each file, without the doubles: two fixes of a
-// file can want the same import.
-func edits(changes map[string][]change, lines map[string][]int) ([]Edit, error) {
+// Apply returns the new contents of the files. Where two fixes want the same
+// piece of source the first one gets it, and the other is left out.
+func Apply(fixes []Fix) ([]Edit, error) {
 	var out []Edit
-	for file, list := range changes {
+	byFile := map[string][]change{}
+	var files []string
+	for _, f := range fixes {
+		if len(byFile[f.File]) == 0 {
+			files = append(files, f.File)
+		}
+		byFile[f.File] = merge(byFile[f.File], f.changes)
+	}
+	for _, file := range files {
 		old, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		sort.SliceStable(list, func(i, j int) bool { return list[i].from < list[j].from })
-		var b strings.Builder
-		at := 0
-		for i, c := range list {
-			if i > 0 && c == list[i-1] {
-				continue
-			}
-			if c.from < at || c.to > len(old) {
-				return nil, fmt.Errorf("%s: fixes overlap", file)
-			}
-			b.Write(old[at:c.from])
-			b.WriteString(c.text)
-			at = c.to
-		}
-		b.Write(old[at:])
-		text, err := format.Source([]byte(b.String()))
+		text, err := rewritten(file, old, byFile[file])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, err
 		}
-		out = append(out, Edit{File: file, Old: old, New: text, Lines: lines[file]})
+		out = append(out, Edit{File: file, Old: old, New: text})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].File < out[j].File })
 	return out, nil
+}
+
+// merge adds the changes of a fix, all or none of them. An insertion that is
+// there already, as of an import, is not made twice.
+func merge(have, more []change) []change {
+	out := have
+	for _, m := range more {
+		double := false
+		for _, h := range have {
+			if m == h && m.from == m.to {
+				double = true
+			} else if m.from < h.to && h.from < m.to || m.from == h.from && m.to > m.from && h.to > h.from {
+				return have
+			}
+		}
+		if !double {
+			out = append(out[:len(out):len(out)], m)
+		}
+	}
+	return out
+}
+
+func rewritten(file string, old []byte, list []change) ([]byte, error) {
+	sort.SliceStable(list, func(i, j int) bool {
+		if list[i].from != list[j].from {
+			return list[i].from < list[j].from
+		}
+		return list[i].to < list[j].to // what is inserted comes first
+	})
+	var b strings.Builder
+	at := 0
+	for _, c := range list {
+		if c.from < at || c.to > len(old) {
+			return nil, fmt.Errorf("%s: fixes overlap", file)
+		}
+		b.Write(old[at:c.from])
+		b.WriteString(c.text)
+		at = c.to
+	}
+	b.Write(old[at:])
+	return tidy(file, old, []byte(b.String()))
 }
 
 // Write puts the new contents in place.

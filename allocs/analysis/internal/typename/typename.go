@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -44,7 +43,7 @@ func IsEvent(t types.Type) bool {
 // the logger again.
 func EndsEvent(name string) bool {
 	switch name {
-	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send", "Discard":
+	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send":
 		return true
 	}
 	return false
@@ -52,12 +51,12 @@ func EndsEvent(name string) bool {
 
 // Method returns the receiver expression of a method call on a named type, or
 // nil.
-func Method(pass *analysis.Pass, call *ast.CallExpr, path, typ string) (recv ast.Expr, name string) {
+func Method(info *types.Info, call *ast.CallExpr, path, typ string) (recv ast.Expr, name string) {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return nil, ""
 	}
-	fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
+	fn, ok := typeutil.Callee(info, call).(*types.Func)
 	if !ok || fn.Signature().Recv() == nil || !Is(fn.Signature().Recv().Type(), path, typ) {
 		return nil, ""
 	}
@@ -65,7 +64,52 @@ func Method(pass *analysis.Pass, call *ast.CallExpr, path, typ string) (recv ast
 }
 
 // Calls tells whether call calls the package function path.name.
-func Calls(pass *analysis.Pass, call *ast.CallExpr, path, name string) bool {
-	fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
-	return ok && fn.Pkg() != nil && fn.Pkg().Path() == path && fn.Name() == name && fn.Signature().Recv() == nil
+func Calls(info *types.Info, call *ast.CallExpr, path, name string) bool {
+	return Function(info, call, path) == name
+}
+
+// Function is the name of the function of the package that is called, or "".
+func Function(info *types.Info, call *ast.CallExpr, path string) string {
+	fn, ok := typeutil.Callee(info, call).(*types.Func)
+	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != path || fn.Signature().Recv() != nil {
+		return ""
+	}
+	return fn.Name()
+}
+
+// PointerShaped tells whether a value of the type is a single pointer, so that
+// an interface holds it without a copy on the heap. What is not known, a type
+// parameter, counts as such.
+func PointerShaped(t types.Type) bool {
+	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
+		return true
+	case *types.Basic:
+		return u.Kind() == types.UnsafePointer || u.Kind() == types.UntypedNil
+	case *types.Struct:
+		return u.NumFields() == 0 || u.NumFields() == 1 && PointerShaped(u.Field(0).Type()) && !isInterface(u.Field(0).Type())
+	case *types.Array:
+		return u.Len() == 0 || u.Len() == 1 && PointerShaped(u.Elem()) && !isInterface(u.Elem())
+	}
+	return false
+}
+
+func isInterface(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Interface)
+	return ok
+}
+
+// Boxes tells whether an expression is copied to the heap when it becomes an
+// interface value, whatever its value is: a constant is not, nor is a single
+// byte or a bool, of which the runtime has all values ready.
+func Boxes(info *types.Info, e ast.Expr) bool {
+	tv, ok := info.Types[e]
+	if !ok || tv.Value != nil || tv.Type == nil || PointerShaped(tv.Type) {
+		return false
+	}
+	b, ok := tv.Type.Underlying().(*types.Basic)
+	return !ok || b.Kind() != types.Bool && b.Kind() != types.Uint8 && b.Kind() != types.Int8
 }

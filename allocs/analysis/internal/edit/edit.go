@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package edit has the parts that suggested edits are made of.
+package edit
+
+import (
+	"bytes"
+	"go/ast"
+	"go/printer"
+	"go/token"
+	"go/types"
+	"path"
+	"strconv"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// Text is the source of a node.
+func Text(fset *token.FileSet, n ast.Node) string {
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, fset, n); err != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// Replace is a fix of one node.
+func Replace(message string, n ast.Node, text string, more ...analysis.TextEdit) []analysis.SuggestedFix {
+	return Fix(message, append(more, analysis.TextEdit{Pos: n.Pos(), End: n.End(), NewText: []byte(text)})...)
+}
+
+// Insert is an edit that takes nothing away.
+func Insert(at token.Pos, text string) analysis.TextEdit {
+	return analysis.TextEdit{Pos: at, End: at, NewText: []byte(text)}
+}
+
+// Fix is a fix of several edits.
+func Fix(message string, edits ...analysis.TextEdit) []analysis.SuggestedFix {
+	return []analysis.SuggestedFix{{Message: message, TextEdits: edits}}
+}
+
+// Import returns the name by which the code at a position calls a package of
+// the standard library, and the edits that import it. ok is false when something else
+// has the name there.
+func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name string, edits []analysis.TextEdit, ok bool) {
+	name = path.Base(pkg)
+	imported := false
+	for _, s := range file.Imports {
+		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != pkg {
+			continue
+		}
+		if s.Name != nil {
+			if s.Name.Name == "_" || s.Name.Name == "." {
+				continue
+			}
+			name = s.Name.Name
+		}
+		imported = true
+		break
+	}
+	scope := pass.TypesInfo.Scopes[file].Innermost(at)
+	if scope == nil {
+		return "", nil, false
+	}
+	_, o := scope.LookupParent(name, at)
+	if imported {
+		p, ok := o.(*types.PkgName)
+		return name, nil, ok && p.Imported().Path() == pkg
+	}
+	if o != nil {
+		return "", nil, false
+	}
+	return name, []analysis.TextEdit{addImport(file, pkg)}, true
+}
+
+// addImport adds the import to the first group, or makes one.
+func addImport(file *ast.File, pkg string) analysis.TextEdit {
+	for _, d := range file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
+			return Insert(g.Lparen+1, "\n\t\""+pkg+"\"")
+		}
+	}
+	return Insert(file.Name.End(), "\n\nimport \""+pkg+"\"")
+}
+
+// Package returns a name for a new variable of the package that nothing in it
+// has yet, at its own level or around the position.
+func Package(pass *analysis.Pass, file *ast.File, at token.Pos, name string) string {
+	for n := 1; ; n++ {
+		try := name
+		if n > 1 {
+			try += strconv.Itoa(n)
+		}
+		taken := pass.Pkg.Scope().Lookup(try) != nil
+		if s := pass.TypesInfo.Scopes[file].Innermost(at); s != nil && !taken {
+			_, o := s.LookupParent(try, at)
+			taken = o != nil
+		}
+		if !taken {
+			return try
+		}
+	}
+}
+
+// Pure tells whether an expression does nothing but give a value: it calls
+// nothing and cannot panic but for a nil pointer, so it does not matter when it
+// is evaluated.
+func Pure(info *types.Info, e ast.Expr) bool {
+	if info.Types[e].Value != nil {
+		return true
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident, *ast.BasicLit:
+		return true
+	case *ast.SelectorExpr:
+		_, isVar := info.Uses[e.Sel].(*types.Var)
+		if id, ok := e.X.(*ast.Ident); ok {
+			if _, ok := info.Uses[id].(*types.PkgName); ok {
+				return isVar
+			}
+		}
+		return isVar && Pure(info, e.X)
+	case *ast.UnaryExpr:
+		return (e.Op == token.SUB || e.Op == token.NOT) && Pure(info, e.X)
+	case *ast.BinaryExpr:
+		return (e.Op == token.ADD || e.Op == token.SUB || e.Op == token.MUL) && Pure(info, e.X) && Pure(info, e.Y)
+	case *ast.CallExpr:
+		if len(e.Args) != 1 || !Pure(info, e.Args[0]) {
+			return false
+		}
+		if info.Types[e.Fun].IsType() {
+			// A slice that is too short for an array panics.
+			_, slice := info.TypeOf(e.Args[0]).Underlying().(*types.Slice)
+			_, basic := info.TypeOf(e).Underlying().(*types.Basic)
+			return !slice || basic
+		}
+		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
+		if !ok {
+			return false
+		}
+		b, ok := info.Uses[id].(*types.Builtin)
+		return ok && b.Name() == "len"
+	}
+	return false
+}
+
+// Same tells whether two pure expressions are the same variable or field.
+func Same(info *types.Info, a, b ast.Expr) bool {
+	switch a := ast.Unparen(a).(type) {
+	case *ast.Ident:
+		b, ok := ast.Unparen(b).(*ast.Ident)
+		return ok && info.ObjectOf(a) != nil && info.ObjectOf(a) == info.ObjectOf(b)
+	case *ast.SelectorExpr:
+		b, ok := ast.Unparen(b).(*ast.SelectorExpr)
+		return ok && info.ObjectOf(a.Sel) == info.ObjectOf(b.Sel) && Same(info, a.X, b.X)
+	case *ast.StarExpr:
+		b, ok := ast.Unparen(b).(*ast.StarExpr)
+		return ok && Same(info, a.X, b.X)
+	}
+	return false
+}
+
+// Builtin is the name of the builtin function that is called, or "".
+func Builtin(info *types.Info, call *ast.CallExpr) string {
+	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
+		if b, ok := info.Uses[id].(*types.Builtin); ok {
+			return b.Name()
+		}
+	}
+	return ""
+}

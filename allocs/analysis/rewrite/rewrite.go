@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rewrite has the suggested edits that are no checks: each of them
+// replaces an expression by one that gives the same and allocates less. That
+// is worth the change only where it is known that the line allocates, so
+// allocs --fix applies them there and nowhere else.
+//
+// An edit is offered only when it keeps the behaviour for sure. What is close
+// to it is left out on purpose: strings.EqualFold for two ToLower (they differ
+// on İ and ſ), an error that is made once for errors.New (two errors become
+// equal), io.WriteString for an interface (its WriteString can be another
+// method than its Write), a capacity for a slice that is nil when it stays empty.
+package rewrite
+
+import (
+	"go/ast"
+	"go/types"
+	"go/version"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/nib-log/nib/allocs/analysis/internal/edit"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
+)
+
+// Analyzers are all of them. Each diagnostic has one suggested fix.
+var Analyzers = []*analysis.Analyzer{
+	AppendInto, BufferPrint, BytesFunc, Capacity, FormatConcat, KeyBytes, RegexpOnce, SortSlice, WriteString,
+}
+
+// propose reports a fix at the node that allocates.
+func propose(pass *rule.Pass, at ast.Node, fix []analysis.SuggestedFix) {
+	if len(fix) > 0 {
+		pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Message: fix[0].Message, SuggestedFixes: fix})
+	}
+}
+
+func text(pass *rule.Pass, n ast.Node) string { return edit.Text(pass.Fset, n) }
+
+// use returns the name of a package at a place, and the edits that import it.
+func use(pass *rule.Pass, c inspector.Cursor, pkg string) (string, []analysis.TextEdit, bool) {
+	return edit.Import(pass.Pass, rule.Around[*ast.File](c), c.Node().Pos(), pkg)
+}
+
+// since tells whether the module has a release of Go at least.
+func since(pass *rule.Pass, release string) bool {
+	v := pass.Pkg.GoVersion()
+	return v == "" || version.Compare(v, release) >= 0
+}
+
+// basic is the predeclared type of an expression; nil for named types, whose
+// methods fmt would call.
+func basic(t types.Type) *types.Basic {
+	b, _ := types.Unalias(t).(*types.Basic)
+	return b
+}
+
+func isBytes(t types.Type) bool {
+	s, ok := types.Unalias(t).(*types.Slice)
+	return ok && basic(s.Elem()) != nil && basic(s.Elem()).Kind() == types.Uint8
+}
+
+func isString(t types.Type) bool {
+	b := basic(t)
+	return b != nil && b.Info()&types.IsString != 0
+}
+
+// conversion returns what is converted in T(x) when T fits, or nil.
+func conversion(info *types.Info, e ast.Expr, to func(types.Type) bool) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !info.Types[call.Fun].IsType() || !to(info.TypeOf(call.Fun)) {
+		return nil
+	}
+	return call.Args[0]
+}
+
+// inList tells whether a statement stands in a list, where several can take
+// its place.
+func inList(c inspector.Cursor) bool {
+	switch p := c.Parent().Node().(type) {
+	case *ast.BlockStmt:
+		return true
+	case *ast.CaseClause, *ast.CommClause:
+		comm, ok := p.(*ast.CommClause)
+		return !ok || comm.Comm != c.Node()
+	}
+	return false
+}
+
+// local returns the variable when an expression is one of the function around
+// the place that nothing but the function itself can change: its address is
+// not taken and no function literal uses it.
+func local(pass *rule.Pass, c inspector.Cursor, e ast.Expr) *types.Var {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := pass.TypesInfo.ObjectOf(id).(*types.Var)
+	fn, body := rule.Function(c)
+	if !ok || body == nil || v.Pos() < fn.Node().Pos() || v.Pos() > fn.Node().End() {
+		return nil
+	}
+	for use, id := range rule.Below[*ast.Ident](fn) {
+		if pass.TypesInfo.ObjectOf(id) != v {
+			continue
+		}
+		if u, ok := use.Parent().Node().(*ast.UnaryExpr); ok && u.Op.String() == "&" {
+			return nil
+		}
+		if inner, _ := rule.Function(use); inner != fn && use.Node().Pos() > body.Pos() {
+			return nil
+		}
+	}
+	return v
+}

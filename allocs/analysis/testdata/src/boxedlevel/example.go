@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package boxedlevel
+
+import (
+	"github.com/nib-log/nib"
+	"go.uber.org/zap"
+)
+
+func order(log *nib.Logger, sugar *zap.SugaredLogger, n int) {
+	log.Debug().Any("items", n).Send() // want `Any boxes n even when Debug is off; use Int`
+	sugar.Debugw("order", "items", n)  // want `Debugw boxes n even when the level is off`
+	if log.Debug().Enabled() {         // behind a question, nothing is boxed in vain
+		sugar.Debugw("order", "items", n)
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package poolpointers
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"sync"
+)
+
+type object struct {
+	next *object
+	err  error
+	buf  []byte
+	enc  *json.Encoder // made for the object, over its own buffer
+	out  *bytes.Buffer
+}
+
+func (o *object) set(next *object, err error) {
+	o.next, o.err = next, err
+	if o.enc == nil {
+		o.out = new(bytes.Buffer)
+		o.enc = json.NewEncoder(o.out)
+	}
+}
+
+func (o *object) reset() { *o = object{buf: o.buf[:0]} }
+
+func (o *object) release() { o.unlink(); forget(o) }
+
+func (o *object) unlink() { o.next = nil }
+
+func forget(o *object) { o.err = nil }
+
+var pool sync.Pool
+
+func left(x *object) {
+	x.next = nil
+	pool.Put(x) // want `x goes to the pool with its pointers: clear err`
+}
+
+func half(x *object) {
+	x.unlink()
+	pool.Put(x) // want `clear err`
+}
+
+func field(x *object) {
+	x.next, x.err = nil, nil
+	pool.Put(x)
+}
+
+func whole(x *object) {
+	*x = object{buf: x.buf[:0]}
+	pool.Put(x)
+}
+
+func method(x *object) {
+	x.reset()
+	pool.Put(x)
+}
+
+func below(x *object) {
+	x.release()
+	pool.Put(x)
+}
+
+func deferred(x *object) {
+	defer func() {
+		x.reset()
+		pool.Put(x)
+	}()
+}
+
+func unknown(x *object, f func(*object)) {
+	f(x)
+	pool.Put(x)
+}
+
+func slice(b *[]byte) { pool.Put(b) }
+
+// owner has only what it made for itself.
+type owner struct{ w io.Writer }
+
+func own(x *owner) {
+	x.w = new(bytes.Buffer)
+	pool.Put(x)
+}
