@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Module is code to judge the tool by.
+type Module struct {
+	Name    string
+	Path    string // for the Go proxy; "" is a directory of this repository
+	Version string
+	Dir     string   // of Path == "", below allocs/
+	Package string   // whose benchmarks are run, as ./x
+	Bench   string   // which of them
+	Roots   []string // as for --root
+}
+
+// Modules are all that the tool is judged by, the fastest first.
+var Modules = []Module{
+	{Name: "log/slog with JSONHandler", Dir: "testdata/slogjson", Package: ".", Bench: ".", Roots: []string{"example.com/slogjson.*"}},
+	{Name: "zerolog", Path: "github.com/rs/zerolog", Version: "v1.35.1", Package: ".", Bench: ".", Roots: []string{
+		"github.com/rs/zerolog.(*Event).*", "github.com/rs/zerolog.(*Logger).*", "github.com/rs/zerolog.Logger.*",
+		"github.com/rs/zerolog.(*Array).*", "github.com/rs/zerolog.Context.*"}},
+	{Name: "phuslu/log", Path: "github.com/phuslu/log", Version: "v1.0.121", Package: ".", Bench: ".", Roots: []string{
+		"github.com/phuslu/log.(*Entry).*", "github.com/phuslu/log.(*Logger).*", "github.com/phuslu/log.NewContext"}},
+	{Name: "zap", Path: "go.uber.org/zap", Version: "v1.28.0", Package: ".", Bench: ".", Roots: []string{
+		"go.uber.org/zap.(*Logger).*", "go.uber.org/zap.(*SugaredLogger).*", "go.uber.org/zap.Any"}},
+	{Name: "client_golang, counters, gauges, histograms, vectors", Path: "github.com/prometheus/client_golang", Version: "v1.25.0",
+		Package: "./prometheus", Bench: "Counter|Gauge|Histogram|Vec|Label", Roots: []string{
+			"github.com/prometheus/client_golang/prometheus.(*counter).*", "github.com/prometheus/client_golang/prometheus.(*gauge).*",
+			"github.com/prometheus/client_golang/prometheus.(*histogram).*", "github.com/prometheus/client_golang/prometheus.(*MetricVec).*",
+			"github.com/prometheus/client_golang/prometheus.(*CounterVec).*", "github.com/prometheus/client_golang/prometheus.(*GaugeVec).*",
+			"github.com/prometheus/client_golang/prometheus.(*HistogramVec).*"}},
+}
+
+// fetch copies the module below dir, where it may be written to, and returns
+// the directory of the copy.
+func (m *Module) fetch(ctx context.Context, allocsDir, dir string) (string, error) {
+	from := filepath.Join(allocsDir, m.Dir)
+	if m.Path != "" {
+		out, err := run(ctx, dir, nil, "go", "mod", "download", "-json", m.Path+"@"+m.Version)
+		if err != nil {
+			return "", err
+		}
+		var answer struct{ Dir string }
+		if err := json.Unmarshal(out, &answer); err != nil || answer.Dir == "" {
+			return "", fmt.Errorf("go mod download %s: %s", m.Path, out)
+		}
+		from = answer.Dir
+	}
+	to := filepath.Join(dir, strings.ReplaceAll(filepath.Base(m.Path+m.Dir), ".", "-"))
+	return to, copyTree(from, to)
+}
+
+// copyTree copies files without their permissions: those of the module cache
+// forbid to write.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), text, 0o644)
+	})
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sort"
+
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Score is how a report agrees with the truth.
+type Score struct {
+	Lines    int // that the profile shows
+	Reported int // of them, with a verdict other than none
+	Always   int // of them, at always
+	Claimed  int // lines at always that the benchmarks come by
+	Right    int // of them, shown by the profile
+	NotSeen  int // lines at always that no benchmark comes by: nothing is known of them
+	Pairs    int // benchmark and line, in the profile
+	Agreed   int // of them, those that the tool's own runs saw too
+	Extra    int // pairs that only the tool's own runs saw
+	// Deviations say of each line that is not as it should be what was seen.
+	Deviations []string
+}
+
+// Result is the evaluation of a module.
+type Result struct {
+	Module  Module
+	Truth   *Truth
+	Go      string
+	Roots   int
+	With    Score // with runs
+	Without Score // code and compiler alone
+	Reasons []Reason
+	Trouble []string
+}
+
+// Reason is what the tool says of a line that the profile shows.
+type Reason struct {
+	Line            string
+	PerOp           float64
+	Source          string
+	Pattern, Reason string
+}
+
+// Evaluate measures one module and asks the tool. dir is where copies go.
+func Evaluate(ctx context.Context, m Module, allocsDir, dir string, say func(string)) (*Result, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := build(ctx, allocsDir, dir)
+	if err != nil {
+		return nil, err
+	}
+	say(m.Name + ": fetching")
+	at, err := m.fetch(ctx, allocsDir, dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Module: m}
+	// The tool first: what the measuring leaves in the directory is not part of
+	// the module.
+	say(m.Name + ": allocs with runs")
+	with, err := t.ask(ctx, &m, at, true)
+	if err != nil {
+		return nil, err
+	}
+	say(m.Name + ": allocs with code and compiler alone")
+	without, err := t.ask(ctx, &m, at, false)
+	if err != nil {
+		return nil, err
+	}
+	if r.Truth, err = m.measure(ctx, at, say); err != nil {
+		return nil, err
+	}
+	r.Go, r.Roots, r.Trouble = with.Go, with.Roots, with.Trouble
+	r.With, r.Without = judge(r.Truth, with, true), judge(r.Truth, without, false)
+	r.Reasons = reasons(r.Truth, with)
+	return r, nil
+}
+
+// judge compares a report with the truth.
+func judge(t *Truth, r *Report, runs bool) Score {
+	var s Score
+	lines := t.lines()
+	for l, n := range lines {
+		s.Lines++
+		v := r.verdict(l)
+		if v != verdict.None {
+			s.Reported++
+		} else {
+			s.deviate("missed", l, fmt.Sprintf("%.2f per operation", n))
+		}
+		if v == verdict.Always {
+			s.Always++
+		} else if runs && v != verdict.None {
+			s.deviate(string(v), l, fmt.Sprintf("%.2f per operation", n))
+		}
+	}
+	for l := range r.Sites {
+		if r.verdict(l) != verdict.Always {
+			continue
+		}
+		switch _, real := lines[l]; {
+		case real:
+			s.Claimed++
+			s.Right++
+		case t.Visited[l]:
+			s.Claimed++
+			s.deviate("false always", l, r.Sites[l][0].Source)
+		default:
+			s.NotSeen++
+		}
+	}
+	if runs {
+		s.pairs(t, r)
+	}
+	sort.Strings(s.Deviations)
+	return s
+}
+
+// pairs compares what was counted for each benchmark.
+func (s *Score) pairs(t *Truth, r *Report) {
+	for _, b := range t.Benchmarks {
+		for l, n := range t.PerOp[b] {
+			if n < threshold {
+				continue
+			}
+			s.Pairs++
+			if got := r.PerOp[b][l]; got >= threshold {
+				s.Agreed++
+			} else {
+				s.deviate("not in the tool's run of "+b, l, fmt.Sprintf("%.2f per operation", n))
+			}
+		}
+		for l, n := range r.PerOp[b] {
+			if n >= threshold && t.PerOp[b][l] < threshold {
+				s.Extra++
+				s.deviate("only in the tool's run of "+b, l, fmt.Sprintf("%.2f per operation", n))
+			}
+		}
+	}
+}
+
+func (s *Score) deviate(what string, l line, detail string) {
+	s.Deviations = append(s.Deviations, fmt.Sprintf("%s: %s: %s", l, what, detail))
+}
+
+// reasons lists what the tool says of the lines of the profile.
+func reasons(t *Truth, r *Report) []Reason {
+	var out []Reason
+	for l, n := range t.lines() {
+		for _, s := range r.Sites[l] {
+			if s.Verdict == r.verdict(l) {
+				out = append(out, Reason{l.String(), n, s.Source, s.Pattern, s.Reason})
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Line+out[i].Reason < out[j].Line+out[j].Reason })
+	unique := out[:0]
+	for i, x := range out {
+		if i == 0 || x != out[i-1] {
+			unique = append(unique, x)
+		}
+	}
+	return unique
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// burnEnv turns this test binary into a process that does nothing but keep a
+// processor busy.
+const burnEnv = "NIB_ALLOCS_BURN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(burnEnv) != "" {
+		burn()
+	}
+	os.Exit(m.Run())
+}
+
+// burn ends with its parent: the pipe on standard input closes.
+func burn() {
+	go func() {
+		os.Stdin.Read(make([]byte, 1))
+		os.Exit(0)
+	}()
+	for x := uint64(1); ; x = x*6364136223846793005 + 1 {
+		if x == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// stableRuns is how often the tool is run: NIB_E2E_RUNS, or 200 in full runs
+// and 5 in short ones.
+func stableRuns(t *testing.T) int {
+	t.Helper()
+	if n, err := strconv.Atoi(os.Getenv("NIB_E2E_RUNS")); err == nil {
+		return n
+	}
+	switch os.Getenv("NIB_E2E") {
+	case "full":
+		return 200
+	case "short":
+		return 5
+	}
+	t.Skip("NIB_E2E is not set: the tool is run again and again for minutes (short: 5 times, full: 200)")
+	return 0
+}
+
+// TestE2ESameVerdictsUnderLoad runs the tool beside processes that burn all
+// processors, every second time without kept results, and wants the same
+// document each time. What may differ is left out by steady.
+func TestE2ESameVerdictsUnderLoad(t *testing.T) {
+	runs := stableRuns(t)
+	tool := buildTool(t)
+	sample, err := filepath.Abs("../../testdata/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goCache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "GOCACHE="+strings.TrimSpace(string(goCache)))
+	for range 2 * runtime.NumCPU() {
+		startBurning(t)
+	}
+	var want map[string]string
+	different := 0
+	for i := range runs {
+		args := []string{"-C", sample, "--plain", "--json"}
+		if i%2 == 0 {
+			args = append(args, "--no-cache")
+		}
+		got := steady(t, runTool(t, tool, env, args))
+		if want == nil {
+			want = got
+			continue
+		}
+		if diff := difference(want, got); len(diff) > 0 {
+			different++
+			t.Errorf("run %d %v: %d values differ from the first run:\n%s", i+1, args[4:], len(diff), strings.Join(diff[:min(len(diff), 20)], "\n"))
+		}
+	}
+	t.Logf("%d runs under load, every second one without kept results: %d differ from the first; %d values compared", runs, different, len(want))
+}
+
+func buildTool(t *testing.T) string {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), "allocs")
+	if text, err := exec.Command("go", "build", "-o", tool, "../../cmd/allocs").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return tool
+}
+
+func startBurning(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), burnEnv+"=1", "GOMAXPROCS=1")
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+}
+
+func runTool(t *testing.T, tool string, env, args []string) []byte {
+	t.Helper()
+	cmd := exec.Command(tool, args...)
+	cmd.Env = env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	// The sample allocates where it must not, so the exit code is 1.
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("%v\n%s", err, errs.Bytes())
+	}
+	return out.Bytes()
+}
+
+// steady flattens a document to path → value. Left out, because they are
+// different by their nature: how long a toolchain took (seconds), and what a
+// run counted with its warm-up (total): it depends on how many iterations fit
+// into the time. Counts for one operation are compared to a hundredth: a map
+// that grows has as many allocations on top as its random seed makes it.
+func steady(t *testing.T, text []byte) map[string]string {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, x := range v {
+				if k != "seconds" && k != "total" {
+					walk(path+"."+k, x)
+				}
+			}
+		case []any:
+			out[path+".len"] = strconv.Itoa(len(v))
+			for i, x := range v {
+				walk(fmt.Sprintf("%s[%d]", path, i), x)
+			}
+		case float64:
+			out[path] = strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)
+		default:
+			out[path] = fmt.Sprint(v)
+		}
+	}
+	walk("", doc)
+	return out
+}
+
+// difference lists what is not the same, in the order of the paths.
+func difference(want, got map[string]string) []string {
+	var out []string
+	for path, w := range want {
+		if g, ok := got[path]; !ok {
+			out = append(out, fmt.Sprintf("%s: got nothing, want %q", path, w))
+		} else if g != w {
+			out = append(out, fmt.Sprintf("%s: got %q, want %q", path, g, w))
+		}
+	}
+	for path, g := range got {
+		if _, ok := want[path]; !ok {
+			out = append(out, fmt.Sprintf("%s: got %q, want nothing", path, g))
+		}
+	}
+	sort.Strings(out)
+	return out
+}

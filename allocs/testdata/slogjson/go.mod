@@ -1,0 +1,3 @@
+module example.com/slogjson
+
+go 1.24
