@@ -22,7 +22,7 @@ const message = "the event is never written: end it with Msg or Send"
 func run(pass *rule.Pass) {
 	for _, s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)
-		if ok && typename.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) {
+		if ok && typename.IsEvent(pass.TypesInfo.TypeOf(call)) && !onVariable(pass.TypesInfo, call) && !dropped(pass.TypesInfo, call) {
 			pass.ReportRangef(call, message)
 		}
 	}
@@ -37,6 +37,13 @@ func run(pass *rule.Pass) {
 			}
 		}
 	}
+}
+
+// dropped tells whether the last call is Discard, after which zerolog and
+// phuslu want nothing more; nib has the event finished all the same.
+func dropped(info *types.Info, call *ast.CallExpr) bool {
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "Discard" && !typename.Is(info.TypeOf(call), "github.com/nib-log/nib", "Event")
 }
 
 // onVariable tells whether the chain of calls starts at an event that has a

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/nib-log/nib/allocs/analysis/internal/fields"
 	"github.com/nib-log/nib/allocs/analysis/internal/pools"
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
@@ -55,40 +56,13 @@ type facts struct {
 }
 
 func collect(pass *rule.Pass) *facts {
-	f := &facts{pass.TypesInfo, map[*types.Var]bool{}, map[*types.Func]*ast.FuncDecl{}}
+	f := &facts{pass.TypesInfo, fields.Find(pass).Kept, map[*types.Func]*ast.FuncDecl{}}
 	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
 		if o, ok := f.info.Defs[fn.Name].(*types.Func); ok && fn.Body != nil {
 			f.bodies[o] = fn
-			f.borrows(fn, o.Signature())
 		}
 	}
 	return f
-}
-
-// borrows notes the fields that a function assigns its parameters to.
-func (f *facts) borrows(fn *ast.FuncDecl, sig *types.Signature) {
-	params := map[types.Object]bool{}
-	for p := range sig.Params().Variables() {
-		params[p] = true
-	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		if !ok || len(a.Lhs) != len(a.Rhs) {
-			return true
-		}
-		for i, l := range a.Lhs {
-			sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
-			if !ok {
-				continue
-			}
-			field, ok := f.info.Uses[sel.Sel].(*types.Var)
-			id, isName := ast.Unparen(a.Rhs[i]).(*ast.Ident)
-			if ok && field.IsField() && isName && params[f.info.Uses[id]] {
-				f.borrowed[field.Origin()] = true
-			}
-		}
-		return true
-	})
 }
 
 // left returns the borrowed fields of v that are not cleared in the function.
@@ -101,7 +75,7 @@ func (f *facts) left(fn *ast.FuncDecl, v *types.Var) (names []string) {
 	if !ok {
 		return nil
 	}
-	c := &clearing{facts: f, fields: map[string]bool{}, seen: map[seen]bool{}}
+	c := &clearing{facts: f, first: fn, fields: map[string]bool{}, seen: map[seen]bool{}}
 	c.in(fn, v)
 	if c.all {
 		return nil
@@ -120,6 +94,7 @@ func (f *facts) left(fn *ast.FuncDecl, v *types.Var) (names []string) {
 // clearing follows an object through functions and notes what they assign.
 type clearing struct {
 	*facts
+	first  *ast.FuncDecl // the one with Put
 	fields map[string]bool
 	all    bool // *v = T{}, or something that cannot be followed
 	seen   map[seen]bool
@@ -147,7 +122,7 @@ func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
 				case *ast.StarExpr:
 					c.all = c.all || is(l.X)
 				case *ast.SelectorExpr:
-					if is(l.X) && (len(n.Lhs) != len(n.Rhs) || !c.variable(n.Rhs[i])) {
+					if is(l.X) && (fn != c.first || len(n.Lhs) != len(n.Rhs) || !c.variable(n.Rhs[i])) {
 						c.fields[l.Sel.Name] = true
 					}
 				}
@@ -160,7 +135,8 @@ func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
 }
 
 // variable tells whether a value is just that of a variable: that fills a field
-// and does not clear it.
+// and does not clear it. In a function that is called, as in reset(nil), it can
+// be either.
 func (c *clearing) variable(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/nib-log/nib/allocs/analysis/internal/edit"
+	"github.com/nib-log/nib/allocs/analysis/internal/fields"
 	"github.com/nib-log/nib/allocs/analysis/internal/pools"
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
@@ -25,6 +26,7 @@ var Analyzer = rule.Steady("poolremake",
 
 func run(pass *rule.Pass) {
 	var used map[types.Object]bool
+	var borrowed fields.Borrowed
 	for cur, a := range rule.Nodes[*ast.AssignStmt](pass) {
 		for i, l := range a.Lhs {
 			if len(a.Lhs) != len(a.Rhs) {
@@ -40,10 +42,10 @@ func run(pass *rule.Pass) {
 				continue
 			}
 			if used == nil {
-				used = room(pass)
+				used, borrowed = room(pass), fields.Find(pass)
 			}
-			field := pass.TypesInfo.ObjectOf(sel.Sel)
-			if used[field] && !handedOn(pass.TypesInfo, fn, sel, a) && !limit(pass.TypesInfo, cur, sel) {
+			field, ok := pass.TypesInfo.ObjectOf(sel.Sel).(*types.Var)
+			if ok && used[field] && !borrowed.Any[field.Origin()] && !handedOn(pass.TypesInfo, fn, sel, a) && !limit(pass.TypesInfo, cur, sel) {
 				report(pass, sel, id)
 			}
 		}

@@ -2,7 +2,10 @@
 
 package eventsend
 
-import "github.com/nib-log/nib"
+import (
+	"github.com/nib-log/nib"
+	"github.com/rs/zerolog"
+)
 
 func f(l *nib.Logger, n int) {
 	l.Info().Int("n", n).Msg("sent")
@@ -23,4 +26,9 @@ func helper(l *nib.Logger, n int) {
 	add(e, n) // gives back the event that it was given
 	_ = add(e, n).Int("n", n)
 	e.Send()
+}
+
+func discarded(l *nib.Logger, z *zerolog.Logger) {
+	l.Info().Discard() // want `the event is never written`
+	z.Info().Discard()
 }

@@ -4,6 +4,7 @@ package poolpointers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"sync"
@@ -86,3 +87,22 @@ func own(x *owner) {
 	x.w = new(bytes.Buffer)
 	pool.Put(x)
 }
+
+func (o *object) init(err error) { o.err = err }
+
+func cleared(x *object) {
+	x.next = nil
+	x.init(nil)
+	pool.Put(x)
+}
+
+// copied has a field that only copies of it are given.
+type copied struct{ ctx context.Context }
+
+func (c *copied) with(ctx context.Context) *copied {
+	dup := &copied{}
+	dup.ctx = ctx
+	return dup
+}
+
+func release(x *copied) { pool.Put(x) }

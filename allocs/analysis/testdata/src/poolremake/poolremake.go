@@ -61,3 +61,17 @@ func taken(x *object) []byte {
 	pool.Put(x)
 	return b
 }
+
+type message struct{ text []byte }
+
+func (m *message) append(s string) { m.text = append(m.text[:0], s...) }
+
+// The text is that of the caller, who keeps it.
+func borrowed(text []byte) int {
+	m := pool.Get().(*message)
+	m.text = text
+	n := len(m.text)
+	m.text = nil
+	pool.Put(m)
+	return n
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fields tells which fields of the structs of a package hold what
+// others own: those that are assigned what a parameter brought.
+package fields
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/nib-log/nib/allocs/analysis/internal/pools"
+	"github.com/nib-log/nib/allocs/analysis/internal/rule"
+)
+
+// Borrowed are such fields.
+type Borrowed struct {
+	Any  map[*types.Var]bool // of any object
+	Kept map[*types.Var]bool // of an object that was there before: it is a parameter, the receiver, or out of a pool
+}
+
+// Find looks through the functions of the package.
+func Find(pass *rule.Pass) Borrowed {
+	b := Borrowed{map[*types.Var]bool{}, map[*types.Var]bool{}}
+	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
+		if o, ok := pass.TypesInfo.Defs[fn.Name].(*types.Func); ok && fn.Body != nil {
+			b.function(pass.TypesInfo, fn, o.Signature())
+		}
+	}
+	return b
+}
+
+func (b Borrowed) function(info *types.Info, fn *ast.FuncDecl, sig *types.Signature) {
+	params := map[types.Object]bool{}
+	for p := range sig.Params().Variables() {
+		params[p] = true
+	}
+	before := pools.Taken(info, fn)
+	for p := range params {
+		before[p] = true
+	}
+	if r := sig.Recv(); r != nil {
+		before[r] = true
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, l := range a.Lhs {
+			sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
+			if !ok {
+				continue
+			}
+			field, ok := info.Uses[sel.Sel].(*types.Var)
+			from, isName := ast.Unparen(a.Rhs[i]).(*ast.Ident)
+			if !ok || !field.IsField() || !isName || !params[info.Uses[from]] {
+				continue
+			}
+			b.Any[field.Origin()] = true
+			if base, ok := ast.Unparen(sel.X).(*ast.Ident); ok && before[info.Uses[base]] {
+				b.Kept[field.Origin()] = true
+			}
+		}
+		return true
+	})
+}
