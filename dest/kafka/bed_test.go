@@ -18,6 +18,9 @@ import (
 
 const logs = "logs"
 
+// patience is how long a test waits for what must come. It is no measure of speed.
+const patience = 2 * time.Minute
+
 // start starts a cluster with the topic logs.
 func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
@@ -77,7 +80,7 @@ func deliver(t testing.TB, d nib.Destination, batch []nib.Record) (rejected []ni
 // read returns what the topic has.
 func read(t testing.TB, c *kfake.Cluster, name string) (all []topic.Message) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := topic.Read(ctx, c.ListenAddrs(), name, func(m topic.Message) bool {
 		all = append(all, m)

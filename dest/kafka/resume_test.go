@@ -277,6 +277,12 @@ func TestResumeFails(t *testing.T) {
 func TestShutOut(t *testing.T) {
 	cluster := start(t, 1)
 	conf := Config{TransactionalID: "tx", Patience: 20 * time.Second}
+	var cancel context.CancelFunc
+	conf.OnError = func(err error) {
+		if errors.Is(err, ErrFenced) {
+			cancel() // it has been told
+		}
+	}
 	before := dial(t, cluster, conf)
 	deliver(t, before, records(7, 1, 10))
 	after := dial(t, cluster, conf)
@@ -289,7 +295,8 @@ func TestShutOut(t *testing.T) {
 		},
 	})
 	for range 2 {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		var ctx context.Context
+		ctx, cancel = context.WithTimeout(t.Context(), patience)
 		if res, err := before.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, ErrFenced) {
 			t.Errorf("got %+v, %v; want ErrFenced", res, err)
 		}

@@ -191,7 +191,7 @@ func TestPatienceEnds(t *testing.T) {
 	p := &place{refuse: func([]nib.Record) (nib.Result, error) { return nib.Result{}, errAway }}
 	told := newTeller("")
 	c := config(dir, p, told)
-	c.Patience = 20 * time.Millisecond
+	c.Patience = time.Second // a destination is asked more often than that
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -203,7 +203,7 @@ func TestPatienceEnds(t *testing.T) {
 	if o := spool.OwnerOf(dir); o != spool.NoOwner {
 		t.Errorf("got owner %v, want none", o)
 	}
-	p.refuse = nil
+	p.refuse, c.Patience = nil, time.Minute
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
 		t.Errorf("again: got %+v, want %+v", got, want)
 	}
