@@ -38,33 +38,6 @@ func document() *findings.Document {
 	}
 }
 
-func TestText(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.Text(&b, document(), &baseline.Outcome{}, report.Style{}); err != nil {
-		t.Fatal(err)
-	}
-	want := `example.com/m on go1.24.13, go1.27.4
-
-✗ F  f.go:3  allowed 0
-  ├ always  f.go:4  kept = n // <&>
-  │   why  ` + "`n`" + ` is copied
-  │   on   go1.24 always · go1.27 grows
-  │   fix  do not
-  └ besides: 1 grows (-v shows them)
-
-! go1.27.4: no run
-2 roots, 1 of them without a line that always allocates; 1 above what is allowed
-sites: 2 always, 0 unknown, 1 grow, 0 cold; 0 runs measured, 0.0 s
-`
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
-	b.Reset()
-	if err := report.Text(&b, document(), &baseline.Outcome{}, report.Style{Color: true}); err != nil || !strings.Contains(b.String(), "\x1b[31malways") {
-		t.Errorf("got %q, %v, want colours", b.String(), err)
-	}
-}
-
 func TestFormats(t *testing.T) {
 	d := document()
 	o := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Kind: "worse", Root: "example.com/m.F", Site: "box", Text: "</script><worse>"}}}

@@ -26,15 +26,16 @@ func JSON(w io.Writer, d *findings.Document) error {
 type Style struct {
 	Color bool
 	All   bool // also what is cold, grows or is not known
-	Width int  // of the terminal; 0 for no limit
+	Width int  // of the terminal; 0 writes each text on one line, however long
 }
 
 // tree draws.
 type tree struct {
 	w io.Writer
 	Style
-	d   *findings.Document
-	err error
+	d    *findings.Document
+	told map[string]bool // patterns whose reason has been shown
+	err  error
 }
 
 func (t *tree) printf(format string, args ...any) {
@@ -62,24 +63,70 @@ func (t *tree) paint(code, text string) string {
 
 var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green}
 
-// Text writes the tree: the roots that allocate with their sites, then what
-// is clean in one line each, then the gate and a summary.
+// Text writes the tree: what fails the gate, then what else allocates, then a
+// summary. What is clean is only counted.
 func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style) error {
-	t := &tree{w: w, Style: style, d: d}
+	t := &tree{w: w, Style: style, d: d, told: map[string]bool{}}
 	t.header()
-	clean := 0
-	for _, r := range d.Roots {
-		if r.Worst() != verdict.Always {
-			clean++
-		}
-		if t.shown(r) {
-			t.root(r)
-		}
+	over, rest, disagree := t.sorted()
+	for _, r := range over {
+		t.root(r)
+	}
+	few := rest
+	if !t.All && len(rest) > mostRoots {
+		few = rest[:mostRoots]
+	}
+	for _, r := range few {
+		t.root(r)
+	}
+	if n := len(rest) - len(few); n > 0 {
+		t.printf("%s %d more allocate (-v shows them)\n\n", t.paint(yellow, "●"), n)
+	}
+	if disagree > 0 {
+		t.printf("%s %s where the sources disagree on a line (-v shows them)\n\n", t.paint(green, "○"), count(disagree, "root"))
 	}
 	t.trouble()
 	t.gate(gate)
-	t.summary(clean)
+	t.summary()
 	return t.err
+}
+
+// mostRoots bounds the roots without a comment that are shown: a service with
+// hundreds of log calls has few reasons.
+const mostRoots = 30
+
+// sorted returns the roots that are above what they allow, the others that are
+// shown, and how many are not, though there is something to say about them.
+func (t *tree) sorted() (over, rest []*findings.Root, disagree int) {
+	for _, r := range t.d.Roots {
+		switch {
+		case r.Over():
+			over = append(over, r)
+		case r.Worst() == verdict.Always || t.All && (len(r.Sites) > 0 || r.Allowed != nil):
+			rest = append(rest, r)
+		case conflicts(r):
+			disagree++
+		}
+	}
+	return over, rest, disagree
+}
+
+func conflicts(r *findings.Root) bool {
+	for _, s := range r.Sites {
+		if conflict(s) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func conflict(s *findings.Site) string {
+	for _, a := range s.Answers {
+		if a.Conflict != "" {
+			return a.Conflict
+		}
+	}
+	return ""
 }
 
 func (t *tree) header() {
@@ -94,70 +141,41 @@ func (t *tree) header() {
 	t.printf("%s %s\n\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// shown tells whether a root has anything to show in this style.
-func (t *tree) shown(r *findings.Root) bool {
-	if t.All {
-		return len(r.Sites) > 0 || r.Allowed != nil
+// mark is the sign of a root: above what is allowed, within it, allocating
+// without a comment, clean.
+func (t *tree) mark(r *findings.Root) string {
+	always := r.Worst() == verdict.Always
+	switch {
+	case r.Over():
+		return t.paint(red, "✗")
+	case r.Allowed != nil:
+		return t.paint(green, "✓")
+	case always:
+		return t.paint(yellow, "●")
 	}
-	for _, s := range r.Sites {
-		if t.site(s) {
-			return true
-		}
-	}
-	return false
-}
-
-// site tells whether a site is shown: unless all are wanted, those that
-// allocate, and those that the sources disagree on.
-func (t *tree) site(s *findings.Site) bool {
-	if t.All || s.Worst() == verdict.Always {
-		return true
-	}
-	for _, a := range s.Answers {
-		if a.Conflict != "" {
-			return true
-		}
-	}
-	return false
+	return t.paint(green, "○")
 }
 
 func (t *tree) root(r *findings.Root) {
-	mark := t.paint(red, "✗")
-	switch {
-	case r.Allowed != nil && !r.Over() && r.Worst() != verdict.Always:
-		mark = t.paint(green, "✓")
-	case r.Allowed == nil && r.Worst() == verdict.Always:
-		mark = t.paint(yellow, "●")
-	case r.Worst() != verdict.Always:
-		mark = t.paint(green, "○")
-	}
-	title := strings.TrimPrefix(r.ID, t.d.Module)
-	title = strings.TrimLeft(title, "./")
-	if r.Text != "" {
-		title = r.Text
-	}
-	allowed := ""
+	where := fmt.Sprintf("%s:%d", r.File, r.Line)
 	if r.Allowed != nil {
-		allowed = fmt.Sprintf("  allowed %d", *r.Allowed)
+		where += fmt.Sprintf("  allowed %d", *r.Allowed)
 	}
-	t.printf("%s %s  %s%s\n", mark, t.paint(bold, title), t.paint(faint, fmt.Sprintf("%s:%d", r.File, r.Line)), t.paint(faint, allowed))
-	var shown []*findings.Site
-	hidden := map[verdict.Verdict]int{}
-	for _, s := range r.Sites {
-		if t.site(s) {
-			shown = append(shown, s)
-		} else {
-			hidden[s.Worst()]++
+	name := title(t.d, r)
+	room := t.Width - 4 - width(where)
+	if t.Width > 0 && room < width(name) && room < 30 {
+		// Not both on one line.
+		t.printf("%s %s\n  %s\n", t.mark(r), t.paint(bold, cut(name, t.Width-2)), t.paint(faint, where))
+	} else {
+		if t.Width == 0 {
+			room = 100
 		}
+		t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(name, room)), t.paint(faint, where))
 	}
+	groups, hidden := t.groups(r)
 	rest := hiddenText(hidden)
-	for i := 0; i < len(shown); {
-		n := i + 1
-		for n < len(shown) && alike(shown[i], shown[n]) {
-			n++
-		}
-		t.siteLines(shown[i:n], n == len(shown) && rest == "")
-		i = n
+	for i, g := range groups {
+		t.group(r, g, i == len(groups)-1 && rest == "")
 	}
 	if rest != "" {
 		t.printf("  └ %s\n", t.paint(faint, rest+" (-v shows them)"))
@@ -176,118 +194,6 @@ func hiddenText(hidden map[verdict.Verdict]int) string {
 		return ""
 	}
 	return "besides: " + strings.Join(parts, ", ")
-}
-
-// alike tells whether two sites would print the same, as two arguments that are
-// boxed on one line.
-func alike(a, b *findings.Site) bool {
-	if a.File != b.File || a.Line != b.Line || a.Reason != b.Reason || a.Fix != b.Fix || a.Callee != b.Callee {
-		return false
-	}
-	for i := range a.Answers {
-		if a.Answers[i].Verdict != b.Answers[i].Verdict || a.Answers[i].Conflict != b.Answers[i].Conflict {
-			return false
-		}
-	}
-	return true
-}
-
-// siteLines shows a site, and those that are like it.
-func (t *tree) siteLines(same []*findings.Site, last bool) {
-	s := same[0]
-	branch, stem := "├", "│"
-	if last {
-		branch, stem = "└", " "
-	}
-	worst := s.Worst()
-	count := ""
-	perOp := 0.0
-	for _, s := range same {
-		perOp += s.PerOp()
-	}
-	if perOp >= 0.01 {
-		count = fmt.Sprintf(" ×%s", trim(perOp))
-	}
-	t.printf("  %s %s%s  %s  %s\n", branch, t.paint(shades[worst], string(worst)), count, t.paint(faint, fmt.Sprintf("%s:%d", s.File, s.Line)), t.cut(s.Source, 70))
-	line := func(label, text string) {
-		if text != "" {
-			t.printf("  %s   %s %s\n", stem, t.paint(faint, label), text)
-		}
-	}
-	line("why ", s.Reason)
-	if s.Worst() != verdict.Always || t.All {
-		line("when", because(s))
-	}
-	if len(s.Answers) > 1 && s.Differs() {
-		line("on  ", t.matrix(s))
-	}
-	if t.All {
-		for _, step := range s.Flow {
-			line("flow", step)
-		}
-	}
-	line("path", t.path(s))
-	for _, a := range s.Answers {
-		if a.Conflict != "" {
-			line("but ", t.paint(yellow, a.Conflict))
-			break
-		}
-	}
-	if worst == verdict.Always || t.All {
-		line("fix ", t.paint(green, s.Fix))
-	}
-}
-
-func trim(n float64) string {
-	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), ".")
-}
-
-// path shows the calls between the root and the site when there are any, and
-// those from the site into the library that allocates.
-func (t *tree) path(s *findings.Site) string {
-	for _, a := range s.Answers {
-		if a.Verdict != s.Worst() || len(a.Chain) < 2 {
-			continue
-		}
-		var names []string
-		for _, f := range a.Chain {
-			if name := short(f.Func); len(names) == 0 || names[len(names)-1] != name {
-				names = append(names, name)
-			}
-		}
-		if len(names) < 2 {
-			return ""
-		}
-		const most = 6
-		if len(names) > most {
-			names = append(append(names[:3:3], "…"), names[len(names)-2:]...)
-		}
-		return strings.Join(names, " → ")
-	}
-	return ""
-}
-
-func short(f string) string {
-	if i := strings.LastIndexByte(f, '/'); i >= 0 {
-		f = f[i+1:]
-	}
-	return f
-}
-
-// matrix shows the verdict of each toolchain.
-func (t *tree) matrix(s *findings.Site) string {
-	var parts []string
-	for i, a := range s.Answers {
-		parts = append(parts, t.d.Toolchains[i].Line+" "+t.paint(shades[a.Verdict], string(a.Verdict)))
-	}
-	return strings.Join(parts, " · ")
-}
-
-func (t *tree) cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }
 
 func (t *tree) trouble() {
@@ -313,35 +219,43 @@ func (t *tree) gate(g *baseline.Outcome) {
 	}
 }
 
-func (t *tree) summary(clean int) {
+func (t *tree) summary() {
 	counts := map[verdict.Verdict]int{}
-	over, runs, seconds := 0, 0, 0.0
+	over, always, runs, seconds := 0, 0, 0, 0.0
 	for _, r := range t.d.Roots {
 		for _, s := range r.Sites {
 			counts[s.Worst()]++
 		}
 		if r.Over() {
 			over++
+		} else if r.Worst() == verdict.Always {
+			always++
 		}
 	}
 	for _, tc := range t.d.Toolchains {
 		runs += tc.Runs
 		seconds += tc.Seconds
 	}
-	t.printf("%d roots, %d of them without a line that always allocates", len(t.d.Roots), clean)
+	n := len(t.d.Roots)
+	parts := []string{}
 	if over > 0 {
-		t.printf("; %s", t.paint(red, fmt.Sprintf("%d above what is allowed", over)))
+		parts = append(parts, t.paint(red, fmt.Sprintf("%d above what is allowed", over)))
 	}
-	t.printf("\nsites: %s, %d unknown, %d grow, %d cold; %d runs measured, %.1f s\n",
-		t.paint(red, fmt.Sprintf("%d always", counts[verdict.Always])), counts[verdict.Unknown], counts[verdict.Grows], counts[verdict.Cold], runs, seconds)
+	if always > 0 {
+		parts = append(parts, t.paint(yellow, fmt.Sprintf("%d with a line that always allocates", always)))
+	}
+	parts = append(parts, t.paint(green, fmt.Sprintf("%d without", n-over-always)))
+	t.printf("%s: %s\n", count(n, "root"), strings.Join(parts, ", "))
+	t.printf("sites: %d always, %d unknown, %d grow, %d cold; %s measured, %.1f s\n",
+		counts[verdict.Always], counts[verdict.Unknown], counts[verdict.Grows], counts[verdict.Cold], count(runs, "run"), seconds)
+	if over+always > 0 && !t.All {
+		t.text("next: ", faint, "--fix rewrites what has a known better form, --html FILE makes a page to look around in, -v shows the rest")
+	}
 }
 
-// because is the reason of the worst verdict.
-func because(s *findings.Site) string {
-	for _, a := range s.Answers {
-		if a.Verdict == s.Worst() {
-			return a.Because
-		}
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return ""
+	return fmt.Sprintf("%d %ss", n, what)
 }

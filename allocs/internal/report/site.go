@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// group is sites that would print the same, as two arguments that are boxed on
+// one line, or the lines of one log call.
+type group []*findings.Site
+
+// groups returns the sites of a root that are shown, and counts the others by
+// verdict: unless all are wanted, those that allocate are shown.
+func (t *tree) groups(r *findings.Root) (shown []group, hidden map[verdict.Verdict]int) {
+	hidden = map[verdict.Verdict]int{}
+	for _, s := range r.Sites {
+		if s.Worst() != verdict.Always && !t.All {
+			hidden[s.Worst()]++
+			continue
+		}
+		if n := len(shown); n > 0 && alike(r, shown[n-1][0], s) {
+			shown[n-1] = append(shown[n-1], s)
+		} else {
+			shown = append(shown, group{s})
+		}
+	}
+	return shown, hidden
+}
+
+func alike(r *findings.Root, a, b *findings.Site) bool {
+	if a.File != b.File || a.Fix != b.Fix || a.Reason != b.Reason || a.Callee != b.Callee || a.Line != b.Line && !(ofCall(r, a) && ofCall(r, b)) {
+		return false
+	}
+	for i := range a.Answers {
+		if a.Answers[i].Verdict != b.Answers[i].Verdict || a.Answers[i].Conflict != b.Answers[i].Conflict {
+			return false
+		}
+	}
+	return true
+}
+
+// ofCall tells whether a site is on the lines of the log call that is the root.
+func ofCall(r *findings.Root, s *findings.Site) bool {
+	return r.Text != "" && s.File == r.File && s.Line >= r.Line && s.Line <= r.End
+}
+
+// group shows the sites of a group.
+func (t *tree) group(r *findings.Root, g group, last bool) {
+	s := g[0]
+	branch, stem := "├", "│"
+	if last {
+		branch, stem = "└", " "
+	}
+	times, perOp := "", 0.0
+	for _, s := range g {
+		perOp += s.PerOp()
+	}
+	if perOp >= 0.01 {
+		times = " ×" + trim(perOp)
+	}
+	where, source := place(r, g)
+	used := 4 + width(string(s.Worst())+times) + 2
+	line := fmt.Sprintf("  %s %s%s", branch, t.paint(shades[s.Worst()], string(s.Worst())), times)
+	if where != "" {
+		line += "  " + t.paint(faint, where)
+		used += width(where) + 2
+	}
+	if source != "" {
+		room := 100
+		if t.Width > 0 {
+			room = t.Width - used
+		}
+		line += "  " + cut(source, room)
+	}
+	t.printf("%s\n", line)
+	t.facts(s, "  "+stem+"   ")
+}
+
+// place says where a group is, as far as the line of the root does not, and
+// what is written there.
+func place(r *findings.Root, g group) (where, source string) {
+	first, last := g[0], g[len(g)-1]
+	switch {
+	case ofCall(r, first) && first.Line == r.Line && last.Line == r.Line:
+		return "", "" // all of it stands above
+	case ofCall(r, first) && first.Line != last.Line:
+		return fmt.Sprintf("lines %d to %d", first.Line, last.Line), ""
+	case first.File == r.File:
+		return fmt.Sprintf("line %d", first.Line), first.Source
+	}
+	name := first.File
+	if path.Dir(name) == path.Dir(r.File) {
+		name = path.Base(name)
+	}
+	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
+}
+
+// facts shows what is to be said of a site, each behind the lead. A reason that
+// was shown before is named by its pattern.
+func (t *tree) facts(s *findings.Site, lead string) {
+	line := func(label, color, text string) {
+		if text != "" {
+			t.text(lead+t.paint(faint, label)+" ", color, text)
+		}
+	}
+	known := s.Pattern != "" && t.told[s.Pattern+s.Reason+s.Fix] && !t.All
+	if s.Pattern != "" {
+		t.told[s.Pattern+s.Reason+s.Fix] = true
+	}
+	if known {
+		line("why ", faint, s.Pattern+", as above")
+	} else if s.Pattern != "" {
+		line("why ", "", s.Reason+" ["+s.Pattern+"]")
+	} else {
+		line("why ", "", s.Reason)
+	}
+	if s.Worst() != verdict.Always || t.All {
+		line("when", "", because(s))
+	}
+	if len(s.Answers) > 1 && s.Differs() {
+		line("on  ", "", t.matrix(s))
+	}
+	if t.All {
+		for _, step := range s.Flow {
+			line("flow", "", step)
+		}
+	}
+	line("path", "", t.path(s))
+	line("but ", yellow, conflict(s))
+	if !known && (s.Worst() == verdict.Always || t.All) {
+		line("fix ", green, s.Fix)
+	}
+}
+
+// text writes a text behind a lead, over as many lines as it needs; those that
+// follow begin where the first one does.
+func (t *tree) text(lead, color, text string) {
+	indent := strings.Repeat(" ", width(lead))
+	if i := strings.Index(lead, "│"); i >= 0 {
+		indent = "  │" + indent[3:]
+	}
+	if strings.Contains(text, "\x1b") { // has colours of its own: it is short
+		t.printf("%s%s\n", lead, text)
+		return
+	}
+	for i, line := range wrap(text, t.Width-width(lead)) {
+		if i > 0 {
+			lead = indent
+		}
+		t.printf("%s%s\n", lead, t.paint(color, line))
+	}
+}
+
+// wrap cuts a text at spaces into lines of at most so many columns; below 20 it
+// stays on one line.
+func wrap(text string, most int) (lines []string) {
+	if most < 20 {
+		return []string{text}
+	}
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && width(line)+1+width(word) > most {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// width is how many columns a text takes on a terminal, without the sequences
+// that colour it.
+func width(text string) int {
+	n := 0
+	for {
+		i := strings.IndexByte(text, '\x1b')
+		if i < 0 {
+			return n + utf8.RuneCountInString(text)
+		}
+		n += utf8.RuneCountInString(text[:i])
+		end := strings.IndexByte(text[i:], 'm')
+		if end < 0 {
+			return n
+		}
+		text = text[i+end+1:]
+	}
+}
+
+// cut shortens a text to a number of columns.
+func cut(text string, most int) string {
+	if r := []rune(text); most > 0 && len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+func trim(n float64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), ".")
+}
+
+// path shows the calls between the root and the site when there are any, and
+// those from the site into the library that allocates.
+func (t *tree) path(s *findings.Site) string {
+	for _, a := range s.Answers {
+		if a.Verdict != s.Worst() || len(a.Chain) < 2 {
+			continue
+		}
+		var names []string
+		for _, f := range a.Chain {
+			if name := short(f.Func); len(names) == 0 || names[len(names)-1] != name {
+				names = append(names, name)
+			}
+		}
+		if len(names) < 2 {
+			return ""
+		}
+		const most = 6
+		if len(names) > most {
+			names = append(append(names[:3:3], "…"), names[len(names)-2:]...)
+		}
+		return strings.Join(names, " → ")
+	}
+	return ""
+}
+
+func short(f string) string {
+	if i := strings.LastIndexByte(f, '/'); i >= 0 {
+		f = f[i+1:]
+	}
+	return f
+}
+
+// matrix shows the verdict of each toolchain, those next to each other that
+// agree together.
+func (t *tree) matrix(s *findings.Site) string {
+	var parts []string
+	for i := 0; i < len(s.Answers); {
+		v, last := s.Answers[i].Verdict, i
+		for last+1 < len(s.Answers) && s.Answers[last+1].Verdict == v {
+			last++
+		}
+		name := t.d.Toolchains[i].Line
+		if last > i {
+			name += " to " + t.d.Toolchains[last].Line
+		}
+		parts = append(parts, name+" "+t.paint(shades[v], string(v)))
+		i = last + 1
+	}
+	return strings.Join(parts, " · ")
+}
+
+// because is the reason of the worst verdict.
+func because(s *findings.Site) string {
+	for _, a := range s.Answers {
+		if a.Verdict == s.Worst() {
+			return a.Because
+		}
+	}
+	return ""
+}

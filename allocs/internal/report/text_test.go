@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/report"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// shop is a document with everything that the tree can show.
+func shop() *findings.Document {
+	d := &findings.Document{Format: 1, Module: "shop.example/orders", Dir: "/nowhere", Toolchains: []findings.Toolchain{
+		{Name: "go1.24.13", Line: "go1.24", Runs: 2, Seconds: 3.5}, {Name: "go1.26.8", Line: "go1.26", Runs: 2, Seconds: 2}, {Name: "go1.27.4", Line: "go1.27", Trouble: []string{"BenchmarkGet: exit status 1"}}}}
+	site := func(file string, line int, source, pattern, reason, fix string, perOp float64, verdicts ...verdict.Verdict) *findings.Site {
+		s := &findings.Site{Key: fmt.Sprint(source, line), File: file, Line: line, Source: source, Kind: "box", Pattern: pattern, Reason: reason, Fix: fix}
+		for _, v := range verdicts {
+			a := findings.Answer{Verdict: v, Because: "in BenchmarkGet each time", Evidence: &findings.Evidence{Code: "always"}}
+			if v == verdict.Always && perOp > 0 {
+				a.Evidence.Runs = []findings.Run{{Name: "BenchmarkGet", PerOp: perOp}}
+			}
+			s.Answers = append(s.Answers, a)
+		}
+		return s
+	}
+	const always, grows, cold, none, unknown = verdict.Always, verdict.Grows, verdict.Cold, verdict.None, verdict.Unknown
+	pairs := func(line int, source string, perOp float64) *findings.Site {
+		return site("internal/httpapi/api.go", line, source, "slog-pairs", "key and value pairs are boxed into a slice of any before slog looks at the level",
+			"use LogAttrs with slog.Int, slog.String and so on: it boxes nothing, also when the level is off", perOp, always, always, always)
+	}
+	format := site("internal/money/format.go", 41, `return fmt.Sprintf("%d.%02d", cents/100, cents%100)`, "sprintf", "fmt formats into a new string and boxes its arguments", "append to a kept buffer with strconv.AppendInt and append", 1, always, always, always)
+	for i := range format.Answers {
+		format.Answers[i].Chain = []findings.Frame{{Func: "shop.example/orders/internal/price.Line"}, {Func: "shop.example/orders/internal/money.Format"}, {Func: "fmt.Sprintf"}}
+	}
+	changed := site("internal/price/price.go", 35, "b := make([]byte, 0, n)", "make-variable", "the size is not known when compiling, so the slice is made on the heap", "make it with a constant size", 0.5, always, none, none)
+	disagree := site("internal/httpapi/api.go", 70, `a.log.Info("up")`, "slog-pairs", "key and value pairs are boxed", "use LogAttrs", 0, cold, cold, cold)
+	disagree.Answers[0].Conflict = "code: always; runs: only while warming up"
+	call := func(line, end int, text string, sites ...*findings.Site) *findings.Root {
+		return &findings.Root{ID: text, Kind: "log call", Text: text, File: "internal/httpapi/api.go", Line: line, End: end, Sites: sites}
+	}
+	none0 := 0
+	d.Roots = []*findings.Root{
+		call(32, 35, `a.log.Info("request", "method", r.Method, "path", r.URL.Path, "took", time.Since(began))`,
+			pairs(33, `"method", r.Method,`, 1), pairs(34, `"path", r.URL.Path,`, 1), pairs(35, `"took", time.Since(began))`, 1), site("internal/httpapi/api.go", 32, "a.log", "", "x", "", 0, unknown, grows, cold)),
+		call(41, 41, `a.log.Warn("bad id", "id", id)`, pairs(41, `a.log.Warn("bad id", "id", id)`, 0)),
+		{ID: "shop.example/orders/internal/price.Line", Kind: "annotated", File: "internal/price/price.go", Line: 28, End: 40, Allowed: &none0, Sites: []*findings.Site{format, changed}},
+		call(70, 70, `a.log.Info("up")`, disagree),
+		{ID: "shop.example/orders/internal/price.Total", Kind: "annotated", File: "internal/price/price.go", Line: 8, End: 12, Allowed: &none0},
+	}
+	for _, r := range d.Roots {
+		for t := range d.Toolchains {
+			worst, n := none, 0
+			for _, s := range r.Sites {
+				if v := s.Answers[t].Verdict; v.Rank() > worst.Rank() {
+					worst = v
+				}
+				if s.Answers[t].Verdict == always {
+					n++
+				}
+			}
+			r.Verdicts, r.Allocs = append(r.Verdicts, string(worst)), append(r.Allocs, n)
+		}
+	}
+	return d
+}
+
+func text(t *testing.T, d *findings.Document, o *baseline.Outcome, s report.Style) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Text(&b, d, o, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func TestTextGolden(t *testing.T) {
+	worse := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Toolchain: "go1.26", Text: "price.Line was none, is always", Where: "price.go:35"}}, Better: []baseline.Change{{Toolchain: "go1.27", Text: "price.Line no longer has: make"}}}
+	for name, c := range map[string]struct {
+		style report.Style
+		o     *baseline.Outcome
+	}{
+		"80":       {report.Style{Width: 80}, &baseline.Outcome{}},
+		"120":      {report.Style{Width: 120}, &baseline.Outcome{}},
+		"piped":    {report.Style{}, &baseline.Outcome{}},
+		"all-80":   {report.Style{Width: 80, All: true}, &baseline.Outcome{}},
+		"baseline": {report.Style{Width: 80}, worse},
+	} {
+		got := text(t, shop(), c.o, c.style)
+		file := filepath.Join("testdata", "text-"+name+".golden")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+		for _, line := range strings.Split(got, "\n") {
+			if n := utf8.RuneCountInString(line); c.style.Width > 0 && n > c.style.Width {
+				t.Errorf("%s: got %d columns: %s", name, n, line)
+			}
+		}
+		c.style.Color = true
+		if colored := text(t, shop(), c.o, c.style); escape.ReplaceAllString(colored, "") != got || colored == got {
+			t.Errorf("%s: got\n%s\nwith colours, want the same text", name, colored)
+		}
+	}
+}
+
+func TestTextShowsFewOfMany(t *testing.T) {
+	d := shop()
+	for range 100 {
+		d.Roots = append(d.Roots, d.Roots[0])
+	}
+	got := text(t, d, &baseline.Outcome{}, report.Style{Width: 80})
+	if n := strings.Count(got, "a.log.Info("); n != 29 || !strings.Contains(got, "● 72 more allocate (-v shows them)") || !strings.Contains(got, "✗ internal/price.Line") {
+		t.Errorf("got %d\n%s", n, got)
+	}
+	if all := text(t, d, &baseline.Outcome{}, report.Style{Width: 80, All: true}); strings.Count(all, "a.log.Info(\"request") != 101 {
+		t.Error("-v does not show all")
+	}
+}
