@@ -77,14 +77,13 @@ func (in *Input) Root(r roots.Root) Result {
 	}
 	sort.Strings(res.Runs)
 	for _, s := range sites {
-		if h := s.hottest; s.Kind == heapcalls.Inside && h.perOp >= noneAtAll {
-			// Below what the line calls there can be several places; what
-			// was seen is the one to tell.
-			s.Stack, s.Inner = h.stack, h.kind
-		}
+		s.tellPlaces()
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s)
 		s.decide()
+		if r.Kind == roots.Benchmark && in.ran(r) {
+			s.around()
+		}
 		res.Sites = append(res.Sites, s)
 	}
 	if in.Outline != nil {
@@ -106,6 +105,16 @@ func (in *Input) Root(r roots.Root) Result {
 		return a.Callee < b.Callee
 	})
 	return res
+}
+
+// ran tells whether the benchmark that is a root was measured.
+func (in *Input) ran(r roots.Root) bool {
+	for _, run := range in.Runs {
+		if run.Package+"."+run.Name == strings.Replace(r.Func, "_test.", ".", 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // start gives the walker the functions that the root is made of.
@@ -266,7 +275,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		sites[k] = s
 	}
 	s.Evidence.add(seen)
-	s.hottest.offer(st, kind, m.PerOp)
+	s.addPlace(st, kind, m.PerOp)
 	return true
 }
 

@@ -11,7 +11,6 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -53,16 +52,8 @@ type Site struct {
 	Reason   string         // the verdict in words
 	Stack    []binary.Frame // allocation first, root last
 	Evidence Evidence
-	Conflict string // what the sources disagree on, or ""
-
-	hottest measuredStack
-}
-
-// measuredStack is the stack of a run that allocates most often below a site.
-type measuredStack struct {
-	stack []binary.Frame
-	kind  heapcalls.Kind
-	perOp float64
+	Conflict string  // what the sources disagree on, or ""
+	Places   []Place // for Inside: where runs saw it allocating
 }
 
 // Evidence is what each source says of a site.
@@ -100,17 +91,6 @@ type Measured struct {
 	Stack []binary.Frame // allocation first
 	Seen  Seen
 }
-
-// offer takes a measured stack when it allocates more often than the one that
-// is there; of those that allocate as often, one that is the same in each run.
-func (m *measuredStack) offer(stack []binary.Frame, kind heapcalls.Kind, perOp float64) {
-	tenths := math.Round(perOp * 10)
-	if have := math.Round(m.perOp * 10); m.stack == nil || tenths > have || tenths == have && text(stack) < text(m.stack) {
-		*m = measuredStack{stack, kind, perOp}
-	}
-}
-
-func text(stack []binary.Frame) string { return fmt.Sprint(stack) }
 
 // home returns the index of the innermost frame that is in the module, or -1.
 func home(stack []binary.Frame, inModule func(file string) bool) int {
@@ -184,6 +164,14 @@ func (s *Site) decide() {
 		s.Verdict, s.Reason = Unknown, "behind a branch that the runs did not take"
 	default:
 		s.Verdict, s.Reason = Unknown, "behind a branch"
+	}
+}
+
+// around decides on a site of a benchmark that was measured: what it surely makes and no
+// operation shows is made before or after the loop.
+func (s *Site) around() {
+	if perOp, _ := s.Evidence.most(); perOp < noneAtAll && s.Evidence.Reach == Surely && s.Verdict != Grows {
+		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
 	}
 }
 

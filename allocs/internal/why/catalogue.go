@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -49,12 +50,16 @@ func (q query) calls(names ...string) bool {
 	}
 	// What the line calls can have been inlined into it: look at the
 	// functions between the line and the allocation too.
-	for _, f := range q.Stack {
-		if f.Func == q.Func {
-			break
-		}
-		for _, n := range names {
-			if f.Func == n {
+	stacks := [][]binary.Frame{q.Stack}
+	for _, p := range q.Places {
+		stacks = append(stacks, p.Stack)
+	}
+	for _, stack := range stacks {
+		for _, f := range stack {
+			if binary.Normalise(f.Func) == q.Func {
+				break
+			}
+			if slices.Contains(names, f.Func) {
 				return true
 			}
 		}

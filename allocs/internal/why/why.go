@@ -7,6 +7,7 @@ package why
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -88,7 +89,7 @@ func (q *query) find() *Pattern {
 
 // elsewhere names the place when it is not the function that the line calls.
 func elsewhere(q query) string {
-	if q.Kind != heapcalls.Inside || len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee {
+	if q.Kind != heapcalls.Inside || len(q.Places) < 2 && (len(q.Stack) == 0 || binary.Normalise(q.Stack[0].Func) == q.Callee) {
 		return ""
 	}
 	if q.deep {
@@ -168,16 +169,30 @@ func mechanics(q query) string {
 	return or("a value") + " is made on the heap"
 }
 
-// inside names the place that a callee allocates at.
+// inside names the places that a callee allocates at, not more than three.
 func inside(s *verdict.Site) string {
-	kind := nouns[s.Inner]
-	if kind == "" {
-		kind = "an object"
+	if len(s.Places) == 0 {
+		return at(s.Inner, s.Stack, s.Callee)
 	}
-	if len(s.Stack) == 0 || binary.Normalise(s.Stack[0].Func) == s.Callee {
-		return kind
+	var all []string
+	for _, p := range s.Places[:min(len(s.Places), 3)] {
+		if text := at(p.Kind, p.Stack, s.Callee); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
 	}
-	return kind + " in " + ShortName(binary.Normalise(s.Stack[0].Func))
+	return strings.Join(all, ", ")
+}
+
+// at says what is allocated and where.
+func at(kind heapcalls.Kind, stack []binary.Frame, callee string) string {
+	noun := nouns[kind]
+	if noun == "" {
+		noun = "an object"
+	}
+	if len(stack) == 0 || binary.Normalise(stack[0].Func) == callee {
+		return noun
+	}
+	return noun + " in " + ShortName(binary.Normalise(stack[0].Func))
 }
 
 var nouns = map[heapcalls.Kind]string{
