@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package golangci registers the checks with golangci-lint. A program that
+// golangci-lint custom builds imports it; nothing else has to.
+package golangci
+
+import (
+	"fmt"
+
+	"github.com/golangci/plugin-module-register/register"
+	goanalysis "golang.org/x/tools/go/analysis"
+
+	"github.com/nib-log/nib/allocs/analysis"
+)
+
+// Name is what .golangci.yml calls the checks by.
+const Name = "allocs"
+
+func init() { register.Plugin(Name, New) }
+
+// Settings are what .golangci.yml may say. Without any, all checks run.
+type Settings struct {
+	Enable  []string `json:"enable"`  // only these
+	Disable []string `json:"disable"` // not these
+	// AllLevels lets slogboxed report Info, Warn and Error too.
+	AllLevels bool `json:"all-levels"`
+}
+
+// New makes the plugin. It is called by golangci-lint.
+func New(settings any) (register.LinterPlugin, error) {
+	s, err := register.DecodeSettings[Settings](settings)
+	if err != nil {
+		return nil, err
+	}
+	p := &plugin{}
+	enable, disable := set(s.Enable), set(s.Disable)
+	some := len(enable) > 0
+	for _, a := range analysis.Analyzers {
+		if (!some || enable[a.Name]) && !disable[a.Name] {
+			p.analyzers = append(p.analyzers, a)
+		}
+		if a.Name == "slogboxed" && s.AllLevels {
+			if err := a.Flags.Set("all", "true"); err != nil {
+				return nil, err
+			}
+		}
+		delete(enable, a.Name)
+		delete(disable, a.Name)
+	}
+	for name := range enable {
+		return nil, fmt.Errorf("allocs: there is no check %s", name)
+	}
+	for name := range disable {
+		return nil, fmt.Errorf("allocs: there is no check %s", name)
+	}
+	return p, nil
+}
+
+func set(names []string) map[string]bool {
+	m := map[string]bool{}
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+type plugin struct{ analyzers []*goanalysis.Analyzer }
+
+func (p *plugin) BuildAnalyzers() ([]*goanalysis.Analyzer, error) { return p.analyzers, nil }
+
+func (p *plugin) GetLoadMode() string { return register.LoadModeTypesInfo }
