@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := find(ctx, o)
+	set, err := findAll(ctx, o, tcs)
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +207,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
 	}
+	out.Trouble = append(out.Trouble, withoutCode(out.Results)...)
 	for _, p := range in.Programs {
 		if err := p.Err(); err != nil {
 			return nil, err

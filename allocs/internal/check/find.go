@@ -5,19 +5,53 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
 	"github.com/nib-log/nib/allocs/internal/roots"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
 // ErrNoRoots says that there is nothing to look at.
 var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --root and no benchmarks")
 
+// findAll looks for roots in the source of every target, as some files are of one
+// only.
+func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, error) {
+	var sets []*roots.Set
+	var nothing error
+	seen := map[string]bool{}
+	for _, tc := range tcs {
+		var env []string
+		if !tc.Native() {
+			env = []string{"GOOS=" + tc.GOOS, "GOARCH=" + tc.GOARCH, "CGO_ENABLED=0"}
+		}
+		if key := strings.Join(env, " "); !seen[key] {
+			seen[key] = true
+			set, err := find(ctx, o, env)
+			switch {
+			case errors.Is(err, ErrNoRoots):
+				nothing = err
+			case err != nil:
+				return nil, err
+			default:
+				sets = append(sets, set)
+			}
+		}
+	}
+	if len(sets) == 0 {
+		return nil, nothing
+	}
+	return roots.Union(sets), nil
+}
+
 // find looks for roots. Test files are loaded only when they hold one: by a comment,
 // by a name that is nowhere else, or because there are only benchmarks.
-func find(ctx context.Context, o Options) (*roots.Set, error) {
-	src, err := load.Typed(ctx, o.Dir, o.Patterns, false)
+func find(ctx context.Context, o Options, env []string) (*roots.Set, error) {
+	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +63,7 @@ func find(ctx context.Context, o Options) (*roots.Set, error) {
 	if !inTests && len(set.Roots) > 0 {
 		return set, nil
 	}
-	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true); err != nil {
+	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true, env...); err != nil {
 		return nil, err
 	}
 	if set, err = roots.Find(src, o.Roots, o.LogCalls); err != nil {
@@ -53,4 +87,24 @@ func inTests(set *roots.Set) map[string]bool {
 		}
 	}
 	return dirs
+}
+
+// withoutCode says which functions no executable holds: nothing can be told of
+// them, and that must not look as if nothing had been found.
+func withoutCode(results []verdict.Result) []string {
+	var names []string
+	for _, r := range results {
+		if r.Absent && r.Root.Kind != roots.LogCall {
+			names = append(names, r.Root.Func)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	const most = 5
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return []string{"no code, so no verdict, for " + strings.Join(names, ", ") + more + ": not of this target, or generic and not used"}
 }

@@ -121,10 +121,12 @@ type Source struct {
 // Typed parses and checks the packages that match the patterns. With tests, the
 // packages that hold their test files come too: of those, the files of the package
 // proper are left out.
-func Typed(ctx context.Context, dir string, patterns []string, tests bool) (*Source, error) {
+//
+// env is put after the environment, to load the files of another target.
+func Typed(ctx context.Context, dir string, patterns []string, tests bool, env ...string) (*Source, error) {
 	fset := token.NewFileSet()
 	pkgs, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: dir, Fset: fset, Tests: tests,
+		Context: ctx, Dir: dir, Fset: fset, Tests: tests, Env: append(os.Environ(), env...),
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
 			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule,
 	}, patterns...)
