@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command zeroalloc writes the parts of docs/zero-alloc.md that come from the
+// test data of the checks, from the catalogue, and from a result of the gate.
+// Run it in allocs/:
+//
+//	go run ./cmd/zeroalloc                    # examples and catalogue
+//	go run ./cmd/zeroalloc -check             # only tell whether they are up to date
+//	go run ./cmd/zeroalloc -gate gate.json    # the matrix too, of what allocs --json wrote
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/teach"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing, fail if the document is out of date")
+	gate := flag.String("gate", "", "`file` with the JSON of the gate, for the matrix")
+	document := flag.String("document", "../docs/zero-alloc.md", "`file` to write")
+	flag.Parse()
+	if err := update(*document, *gate, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "zeroalloc:", err)
+		os.Exit(1)
+	}
+}
+
+func update(document, gate string, check bool) error {
+	present, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	sections, err := teach.Sections(".")
+	if err != nil {
+		return err
+	}
+	if gate != "" {
+		text, err := os.ReadFile(gate)
+		if err != nil {
+			return err
+		}
+		var d findings.Document
+		if err := json.Unmarshal(text, &d); err != nil {
+			return fmt.Errorf("%s: %w", gate, err)
+		}
+		sections = append(sections, teach.Matrix(&d))
+	}
+	text := string(present)
+	for _, s := range sections {
+		if text, err = teach.Replace(text, s); err != nil {
+			return fmt.Errorf("%s: %w", document, err)
+		}
+	}
+	if text == string(present) {
+		return nil
+	}
+	if check {
+		return fmt.Errorf("%s is out of date; run go run ./cmd/zeroalloc in allocs", document)
+	}
+	return os.WriteFile(document, []byte(text), 0o644)
+}

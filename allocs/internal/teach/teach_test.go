@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package teach_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/teach"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+var root = filepath.Join("..", "..")
+
+// What the document shows is what the tests of the checks hold.
+func TestDocumentIsUpToDate(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "..", "docs", "zero-alloc.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections, err := teach.Sections(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sections {
+		got, err := teach.Replace(string(text), s)
+		if err != nil || got != string(text) {
+			t.Errorf("%s: %v; run go run ./cmd/zeroalloc in allocs", s.Name, err)
+		}
+		if !strings.Contains(s.Text, "```") && !strings.Contains(s.Text, "|") {
+			t.Errorf("%s: got no example\n%s", s.Name, s.Text)
+		}
+	}
+}
+
+func TestReplace(t *testing.T) {
+	const text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n"
+	got, err := teach.Replace(text, teach.Section{Name: "x", Text: "new\n"})
+	if want := "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n"; err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	for _, s := range []string{"", "<!-- x: begin -->\n"} {
+		if _, err := teach.Replace(s, teach.Section{Name: "x"}); err == nil {
+			t.Errorf("%q: got no error, want one", s)
+		}
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	none, always := findings.Answer{Verdict: verdict.None}, findings.Answer{Verdict: verdict.Always}
+	site := &findings.Site{Key: "k", Func: "x/m.(*T).C", Source: "return n", Reason: "it is boxed", Answers: []findings.Answer{none, always}}
+	got := teach.Matrix(&findings.Document{
+		Toolchains: []findings.Toolchain{{Name: "go1.24.13"}, {Name: "go1.27.4"}},
+		Roots: []*findings.Root{
+			{Func: "x/m.(*T).C", Verdicts: []string{"none", "always"}, Sites: []*findings.Site{site}},
+			{Func: "x/m.(*T).B", Verdicts: []string{"none", "none"}},
+			{Func: "x/m.(*T).A", Verdicts: []string{"none", "none"}},
+		},
+	}).Text
+	want := "| roots | go1.24.13 | go1.27.4 |\n| --- | --- | --- |\n" +
+		"| `m.(*T)` (2): A B | none | none |\n" +
+		"| `m.(*T)` (1): C | none | **always** (1) |\n" +
+		"\n3 roots. Always: `return n` in `m.(*T).C` (it is boxed).\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
