@@ -42,7 +42,7 @@ type Frame struct {
 	File string // absolute, as the compiler was given it
 	Line int
 	// Inlined tells that the function's code is in that of the next frame of
-	// the stack. It is known of what was read here, not of what was measured.
+	// the stack.
 	Inlined bool `json:",omitempty"`
 }
 

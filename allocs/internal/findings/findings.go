@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 	"github.com/nib-log/nib/allocs/internal/roots"
@@ -102,6 +103,9 @@ type Evidence struct {
 	Compiler string `json:"compiler,omitempty"` // the value that it says escapes
 	Visited  bool   `json:"visited,omitempty"`  // a run came by
 	Runs     []Run  `json:"runs,omitempty"`
+	// Stacks are what Runs are made of. They are for the profile only: the
+	// chain of the answer is one of them.
+	Stacks []Stack `json:"-"`
 }
 
 // Run is what a benchmark or test counted at the site.
@@ -110,6 +114,12 @@ type Run struct {
 	PerOp float64 `json:"per_op"`
 	Bytes float64 `json:"bytes"`
 	Total float64 `json:"total"`
+}
+
+// Stack is what a run counted at one stack below a site.
+type Stack struct {
+	Run
+	Chain []Frame // the root first
 }
 
 // Frame is a call on the way from the root to the allocation.
@@ -230,11 +240,20 @@ func (d *Document) answer(s *verdict.Site) Answer {
 		e.Runs = append(e.Runs, Run{r.Name, r.PerOp, r.Bytes, r.Total})
 	}
 	a := Answer{Verdict: s.Verdict, Because: s.Reason, Conflict: s.Conflict, Evidence: e}
-	for i := len(s.Stack) - 1; i >= 0; i-- {
-		f := s.Stack[i]
-		a.Chain = append(a.Chain, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
+	a.Chain = d.chain(s.Stack)
+	for _, m := range s.Evidence.Stacks {
+		e.Stacks = append(e.Stacks, Stack{Run{m.Seen.Name, m.Seen.PerOp, m.Seen.Bytes, m.Seen.Total}, d.chain(m.Stack)})
 	}
 	return a
+}
+
+// chain turns a stack, which has the allocation first, round.
+func (d *Document) chain(stack []binary.Frame) []Frame {
+	var out []Frame
+	for _, f := range slices.Backward(stack) {
+		out = append(out, Frame{Func: f.Func, File: d.relative(f.File), Line: f.Line, Inlined: f.Inlined})
+	}
+	return out
 }
 
 // order sorts the sites by place, and numbers the keys that are the same.

@@ -3,10 +3,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 
@@ -26,14 +29,15 @@ const (
 )
 
 // Pprof writes the merged evidence as a profile for go tool pprof: a sample for
-// each root, site and toolchain, with the calls from the root to the allocation
-// as its stack. Its values are:
+// each root, site, toolchain and chain of calls from the root to the allocation.
+// Its values are:
 //
 //   - allocs: allocations for 1,000 operations, by the run that showed most of
 //     them, or by the calls in the code when the verdict is always and no run
 //     came by; 0 for what grows, is cold or is not known.
 //   - bytes: the same in bytes; 0 where nothing was measured.
-//   - sites: 1, so that what has no count can be looked at too.
+//   - sites: 1 for the first chain of a site, so that what has no count can be
+//     looked at too.
 //
 // A site below several roots is in several samples: pick a root, and with
 // several toolchains one of them, by -tagfocus. The labels are root, go,
@@ -84,36 +88,54 @@ func (b *pprofBuilder) sample(r *findings.Root, s *findings.Site, toolchain int)
 	if a.Verdict == verdict.None {
 		return
 	}
-	perOp, size, evidence := measured(a)
-	value := []int64{valueAllocs: scaled(perOp), valueBytes: scaled(size), valueSites: 1}
 	labels := map[string][]string{
-		"root": {r.ID}, "go": {b.d.Toolchains[toolchain].Name}, "verdict": {string(a.Verdict)}, "kind": {s.Kind}, "evidence": {evidence},
+		"root": {r.ID}, "go": {b.d.Toolchains[toolchain].Name}, "verdict": {string(a.Verdict)}, "kind": {s.Kind}, "evidence": {"code"},
 	}
 	if s.Pattern != "" {
 		labels["pattern"] = []string{s.Pattern}
 	}
-	b.p.Sample = append(b.p.Sample, &profile.Sample{Location: b.stack(a.Chain, s), Value: value, Label: labels})
+	for i, x := range counted(a) {
+		if x.Name != "" {
+			labels["evidence"] = []string{x.Name}
+		}
+		value := []int64{valueAllocs: scaled(x.PerOp), valueBytes: scaled(x.Bytes), valueSites: 0}
+		if i == 0 {
+			value[valueSites] = 1
+		}
+		b.p.Sample = append(b.p.Sample, &profile.Sample{Location: b.stack(x.Chain, s), Value: value, Label: labels})
+	}
 }
 
-// measured is what the run that allocates most often shows; without one, what
-// the code does for certain.
-func measured(a *findings.Answer) (perOp, size float64, evidence string) {
-	if a.Evidence == nil {
-		return 0, 0, "code"
-	}
-	if len(a.Evidence.Runs) == 0 {
-		if a.Verdict == verdict.Always {
-			perOp = float64(max(1, a.Evidence.Calls))
+// counted is what the run that allocates most often shows, by stack; without a
+// run, what the code does for certain.
+func counted(a *findings.Answer) []findings.Stack {
+	e := a.Evidence
+	if e == nil || len(e.Runs) == 0 {
+		x := findings.Stack{Chain: a.Chain}
+		if e != nil && a.Verdict == verdict.Always {
+			x.PerOp = float64(max(1, e.Calls))
 		}
-		return perOp, 0, "code"
+		return []findings.Stack{x}
 	}
-	best := a.Evidence.Runs[0]
-	for _, run := range a.Evidence.Runs {
+	best := e.Runs[0]
+	for _, run := range e.Runs {
 		if run.PerOp > best.PerOp {
 			best = run
 		}
 	}
-	return best.PerOp, best.Bytes, best.Name
+	var out []findings.Stack
+	for _, x := range e.Stacks {
+		if x.Name == best.Name {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b findings.Stack) int {
+		return cmp.Or(cmp.Compare(b.PerOp, a.PerOp), strings.Compare(fmt.Sprint(a.Chain), fmt.Sprint(b.Chain)))
+	})
+	if len(out) == 0 {
+		out = []findings.Stack{{Run: best, Chain: a.Chain}}
+	}
+	return out
 }
 
 func scaled(x float64) int64 { return int64(math.Round(x * perOperations)) }

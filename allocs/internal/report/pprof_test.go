@@ -28,6 +28,11 @@ func measuredDocument(dir string) *findings.Document {
 	s[0].Answers[0].Chain = []findings.Frame{
 		{Func: "m.F", File: "f.go", Line: 3}, {Func: "m.inner", File: "f.go", Line: 9, Inlined: true}, {Func: "strconv.Itoa", File: "/go/src/strconv/itoa.go", Line: 7},
 	}
+	s[0].Answers[0].Evidence.Stacks = []findings.Stack{
+		{Run: findings.Run{Name: "BenchmarkA", PerOp: 0.5, Bytes: 8}, Chain: s[0].Answers[0].Chain},
+		{Run: findings.Run{Name: "BenchmarkB", PerOp: 0.25, Bytes: 4}, Chain: s[0].Answers[0].Chain[:2]},
+		{Run: findings.Run{Name: "BenchmarkB", PerOp: 1, Bytes: 16}, Chain: s[0].Answers[0].Chain},
+	}
 	s[0].Answers[1].Verdict = verdict.None
 	s[1].Answers[0].Evidence.Calls = 2
 	return d
@@ -51,14 +56,15 @@ func TestPprof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(p.Sample); got != 5 {
-		t.Fatalf("got %d samples, want 5: one for each answer but none", got)
+	if got := len(p.Sample); got != 6 {
+		t.Fatalf("got %d samples, want 6: one for each chain of each answer but none", got)
 	}
 	for i, want := range []struct {
 		value                     [3]int64
 		verdict, toolchain, proof string
 	}{
-		{[3]int64{1250, 20000, 1}, "always", "go1.24.13", "BenchmarkB"},
+		{[3]int64{1000, 16000, 1}, "always", "go1.24.13", "BenchmarkB"},
+		{[3]int64{250, 4000, 0}, "always", "go1.24.13", "BenchmarkB"},
 		{[3]int64{2000, 0, 1}, "always", "go1.24.13", "code"},
 		{[3]int64{0, 0, 1}, "grows", "go1.27.4", "code"},
 		{[3]int64{0, 0, 1}, "grows", "go1.24.13", "code"},
@@ -86,7 +92,7 @@ func TestPprof(t *testing.T) {
 	if got := strings.Join(stack, " < "); got != want {
 		t.Errorf("got stack %q, want %q", got, want)
 	}
-	if got := p.Sample[1].Location[0].Line[0]; got.Line != 4 || got.Function.Name != "m.F" {
+	if got := p.Sample[2].Location[0].Line[0]; got.Line != 4 || got.Function.Name != "m.F" {
 		t.Errorf("a site without a chain: got %s:%d, want m.F:4", got.Function.Name, got.Line)
 	}
 	if len(p.Location) != 4 {
@@ -124,9 +130,9 @@ func TestPprofTool(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-raw"}, `(?s)Samples:\nallocs/count\[dflt\] bytes/bytes sites/count\n +1250 +20000 +1: 1 2 .*go:\[go1.24.13\].*Locations.*m\.inner .*f\.go:9:0.*\n +m\.F .*f\.go:3:0`},
+		{[]string{"-raw"}, `(?s)Samples:\nallocs/count\[dflt\] bytes/bytes sites/count\n +1000 +16000 +1: 1 2 .*go:\[go1.24.13\].*Locations.*m\.inner .*f\.go:9:0.*\n +m\.F .*f\.go:3:0`},
 		{[]string{"-top"}, `Showing nodes accounting for 3250, 100% of 3250 total`},
-		{[]string{"-top"}, ` 0 +0% +100% +1250 38.46% +m\.inner \(inline\)`},
+		{[]string{"-top"}, ` 250 +7.69% +100% +1250 38.46% +m\.inner \(inline\)`},
 		{[]string{"-top", "-sample_index=sites", "-tagfocus=verdict=grows"}, `100% of 3 total|accounting for 3, `},
 		{[]string{"-list=m.F"}, `2000 +3250 .*\n(?s).*1250 .*3:func F`},
 		{[]string{"-list=m.inner"}, `1250 +9:\tuse\(strconv\.Itoa\(n\)\)`},

@@ -91,6 +91,7 @@ type allocsFrame struct {
 	Func string
 	File string
 	Line int
+	Inlined bool
 }
 
 type allocsSite struct {
@@ -174,7 +175,7 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		}
 		for frames := allocsRuntime.CallersFrames(stack[:depth]); ; {
 			f, more := frames.Next()
-			s.Stack = append(s.Stack, allocsFrame{f.Function, f.File, f.Line})
+			s.Stack = append(s.Stack, allocsFrame{f.Function, f.File, f.Line, f.Func == nil})
 			if !more {
 				break
 			}

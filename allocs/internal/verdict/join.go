@@ -249,7 +249,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			// The line has these calls; the stack does not tell which it was.
 			n := float64(len(same))
 			for _, s := range same {
-				s.Evidence.add(Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
+				s.Evidence.add(st, Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
 			}
 			return true
 		}
@@ -274,7 +274,7 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 		}
 		sites[k] = s
 	}
-	s.Evidence.add(seen)
+	s.Evidence.add(st, seen)
 	s.addPlace(st, kind, m.PerOp)
 	return true
 }
@@ -305,7 +305,10 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 }
 
 // add puts a count to those of the same run.
-func (e *Evidence) add(seen Seen) {
+func (e *Evidence) add(stack []binary.Frame, seen Seen) {
+	if seen.PerOp > 0 {
+		e.Stacks = append(e.Stacks, Measured{stack, seen})
+	}
 	for i := range e.Runs {
 		if r := &e.Runs[i]; r.Name == seen.Name {
 			r.PerOp += seen.PerOp

@@ -67,7 +67,8 @@ type Evidence struct {
 	Escape  *compiler.Escape // nil when the compiler is silent
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
-	Visited bool // a run came by the line
+	Stacks  []Measured // what Runs are made of, as far as it lasts
+	Visited bool       // a run came by the line
 }
 
 // Seen is what one benchmark or test showed.
