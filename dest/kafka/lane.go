@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -15,6 +16,11 @@ import (
 // depth is how many requests of a lane are under way at most. Of so many batches a broker
 // remembers the sequence, so that one that comes again is not appended again.
 const depth = 5
+
+// remembered is how long a leader knows a producer at least. From one that it does not know it takes a
+// batch with any sequence: so the first one has to be there before others follow, else a
+// second one might be taken although the first was refused.
+const remembered = time.Minute
 
 // A lane is a partition and the producer that writes to it. The broker takes a batch only if
 // its sequence follows on the last one it has; so a batch whose fate is unknown may be
@@ -28,10 +34,11 @@ type lane struct {
 	leader    int32 // -1: unknown
 
 	producer producer
-	known    bool  // there is a producer
-	adopted  bool  // it is that of a process before, and the broker has not confirmed that
-	next     int32 // sequence of the next record that is encoded
-	offset   int64 // of the last record known to be in the partition; -1: none is
+	known    bool      // there is a producer
+	adopted  bool      // it is that of a process before, and the broker has not confirmed that
+	next     int32     // sequence of the next record that is encoded
+	taken    time.Time // when the partition last took a batch of the producer
+	offset   int64     // of the last record known to be in the partition; -1: none is
 
 	spool, through uint64 // records of spool up to this number are settled
 
@@ -156,7 +163,7 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 	if len(l.queue) == 0 {
 		l.careful = false
 	}
-	if l.careful || l.adopted {
+	if l.careful || l.adopted || !l.known || time.Since(l.taken) > remembered {
 		atOnce = 1
 	}
 	for n := 0; n < atOnce; n++ {
@@ -169,7 +176,7 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 				if err != nil {
 					return err
 				}
-				l.producer, l.known, l.next = p, true, 0
+				l.producer, l.known, l.next, l.taken = p, true, 0, time.Time{}
 			}
 			if err := l.encode(ctx, batch); err != nil {
 				return err
@@ -252,47 +259,6 @@ func (l *lane) take(batch []nib.Record, index []int) {
 	l.queue = append(l.queue, p)
 }
 
-// receive does what the answer to the first batch in the queue asks for. If it is not an
-// acknowledgement, no other one is under way. An error means that the batch is to be sent again after a while.
-func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
-	answer := p.answer
-	if p.err != nil {
-		p.abandoned = true
-		return p.err
-	}
-	failure := brokerError("produce to", l.topic, answer.ErrorCode, answer.ErrorMessage)
-	switch classify(answer.ErrorCode) {
-	case accepted:
-		if l.adopted {
-			if err := l.confirm(ctx, p, batch); err != nil {
-				return err
-			}
-		}
-		l.acknowledge(p, answer.BaseOffset)
-		return nil
-	case tooLarge:
-		if len(p.index) > 1 {
-			l.limit = p.plain / 2
-			l.unsend()
-			return nil
-		}
-		return l.refuseAll(ctx, batch, failure)
-	case invalid:
-		return l.refuseSome(ctx, batch, answer, failure)
-	case unsure:
-		if p.ahead {
-			return nil // the one in front of it was not taken then
-		}
-		l.unsend()
-		if l.d.c.TransactionalID != "" || len(l.todo) == 0 {
-			return failure
-		}
-		return l.recover(ctx, batch, failure)
-	default:
-		return failure
-	}
-}
-
 // produce sends the frame to the leader.
 func (l *lane) produce(ctx context.Context, p *sent) (*kmsg.ProduceResponseTopicPartition, error) {
 	if l.leader < 0 {
@@ -319,94 +285,6 @@ func (l *lane) produce(ctx context.Context, p *sent) (*kmsg.ProduceResponseTopic
 		}
 	}
 	return nil, brokerError("produce to", l.topic, kerr.UnknownServerError.Code, nil)
-}
-
-// acknowledge settles the first batch of the queue.
-func (l *lane) acknowledge(p *sent, base int64) {
-	n := len(p.numbers)
-	if base >= 0 {
-		l.offset = base + int64(n) - 1
-	}
-	l.spool, l.through = p.spool, p.numbers[n-1]
-	for _, i := range p.index {
-		if i >= 0 {
-			l.d.states[i].settled = true
-		}
-	}
-	l.d.count(func(s *Stats) {
-		s.Records += uint64(n)
-		s.Batches++
-		s.Bytes += uint64(len(p.frame))
-		l.d.current = l
-	})
-	l.adopted = false
-	l.limit = min(l.limit+l.d.c.MaxBatch/64, l.d.c.MaxBatch) // records are not all alike
-	l.queue = slices.Delete(l.queue, 0, 1)
-	l.release(p)
-}
-
-// release gives up a batch. Its memory is used again unless the client may be reading it.
-func (l *lane) release(p *sent) {
-	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
-		l.spare = append(l.spare, p)
-	}
-}
-
-// unsend takes all batches back: the broker has refused the first one, and so the others as well, and
-// their sequence numbers are free.
-func (l *lane) unsend() {
-	var index []int
-	l.next = l.queue[0].first
-	for _, p := range l.queue {
-		for _, i := range p.index {
-			if i >= 0 {
-				l.d.states[i].sent = false
-				index = append(index, i)
-			}
-		}
-		l.release(p)
-	}
-	l.todo = append(index, l.todo...)
-	l.queue = l.queue[:0]
-}
-
-// refuseAll settles the first batch of the queue, of one record, as refused.
-func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
-	p := l.queue[0]
-	if i := p.index[0]; i >= 0 { // else it will be delivered, and refused, again
-		if err := l.d.refuse(ctx, batch, i, why); err != nil {
-			return err
-		}
-		p.index[0] = -1
-	}
-	l.unsend()
-	return nil
-}
-
-// refuseSome finds out which records of the first batch are refused. The broker
-// names them; if it does not, the batch is halved until there is one.
-func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
-	p := l.queue[0]
-	if len(p.index) == 1 {
-		return l.refuseAll(ctx, batch, why)
-	}
-	named := false
-	for _, r := range a.ErrorRecords {
-		n := int(r.RelativeOffset)
-		if n < 0 || n >= len(p.index) || p.index[n] < 0 {
-			continue
-		}
-		reason := brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage)
-		if err := l.d.refuse(ctx, batch, p.index[n], reason); err != nil {
-			return err
-		}
-		p.index[n], named = -1, true
-	}
-	if !named {
-		l.limit = p.plain / 2
-	}
-	l.unsend()
-	return nil
 }
 
 // advance adds n to a sequence, which begins again at 0 behind 2³¹-1.

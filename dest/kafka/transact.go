@@ -70,7 +70,7 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 	if err := d.takeID(ctx); err != nil {
 		return err
 	}
-	l.producer, l.known, l.next = d.taken, true, 0
+	l.producer, l.known, l.next, l.taken = d.taken, true, 0, time.Time{}
 	if d.doubt {
 		f, err := l.search(ctx, batch[l.todo[0]].Spool, 0, l.origin(batch))
 		if err != nil {

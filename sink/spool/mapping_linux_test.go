@@ -4,6 +4,7 @@ package spool
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -56,14 +57,19 @@ func TestTruncatedSegment(t *testing.T) {
 // to and that is delivered meanwhile.
 func TestTruncatedUnderLoad(t *testing.T) {
 	for _, sync := range []SyncPolicy{SyncNever, SyncSoon} {
-		truncatedUnderLoad(t, sync)
+		f := &far{}
+		truncatedUnderLoad(t, f, f, sync)
 	}
+	f, mood := &far{}, rand.New(rand.NewPCG(1, 1))
+	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		return nib.Result{Accepted: 1 + mood.IntN(len(batch))}, nil, false
+	})
+	truncatedUnderLoad(t, f, eager{f}, SyncSoon)
 }
 
-func truncatedUnderLoad(t *testing.T, policy SyncPolicy) {
+func truncatedUnderLoad(t *testing.T, f *far, dest nib.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
-	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: Mapped, Sync: policy,
+	s := open(t, dir, dest, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: Mapped, Sync: policy,
 		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
 	var stop atomic.Bool
 	var wg sync.WaitGroup

@@ -34,7 +34,7 @@ func (d *delivery) fillOne() (ended, busy bool) {
 
 // ahead goes on to the next segment while the batch has records of this one. Both are of this
 // process, and no numbers are missing between them: else what is in the batch has to be
-// settled first.
+// settled first. At most half of the spool is kept in this way, for DropOld takes none of it.
 func (d *delivery) ahead() bool {
 	s := d.s
 	if !d.overlaps || len(d.batch) == 0 {
@@ -43,7 +43,8 @@ func (d *delivery) ahead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.behind(d.reading)
-	if next == nil || d.reading.live == nil || next.live == nil || next.first != d.want {
+	if next == nil || d.reading.live == nil || next.live == nil || next.first != d.want ||
+		int64(next.number-d.cur.number+1)*s.c.SegmentSize > s.c.Size/2 {
 		return false
 	}
 	d.reading, d.at, d.want = next, headerSize, next.first
@@ -167,7 +168,7 @@ func (d *delivery) gap(n uint64, isDamaged bool) {
 
 // add puts a copy of rec into the batch, if there is room.
 func (d *delivery) add(rec []byte, own bool) bool {
-	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > cap(d.buf) && !d.swap(len(rec)) {
+	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
 		return false
 	}
 	n := len(d.buf)
@@ -181,9 +182,9 @@ func (d *delivery) add(rec []byte, own bool) bool {
 	return true
 }
 
-// swap goes on in the other buffer, if nothing in it is needed any more.
+// swap goes on in the other buffer, if nothing in it is needed any more, for size bytes. A long record stays alone.
 func (d *delivery) swap(size int) bool {
-	if !d.overlaps || d.early > 0 || size > d.bufSize {
+	if !d.overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
 		return false
 	}
 	d.buf, d.other, d.early = d.emptied(d.other), d.buf, len(d.batch)

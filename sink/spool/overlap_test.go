@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// An eager is a far that is an Overlapper.
+type eager struct{ *far }
+
+func (eager) Overlap() {}
+
+// maybeEager makes every other one of f an Overlapper.
+func maybeEager(f *far, rng *rand.Rand) nib.Destination {
+	if rng.IntN(2) == 0 {
+		return f
+	}
+	return eager{f}
+}
+
+// sized wants batches of some size.
+type sized struct {
+	eager
+	records, bytes int
+}
+
+func (s sized) BatchSize() (records, bytes int) { return s.records, s.bytes }
+
+// follow checks that each batch begins with what was not settled of the one before, and is no larger than
+// wanted.
+type follow struct {
+	t       *testing.T
+	records int
+	bytes   int
+	next    uint64
+	rest    []uint64
+	most    int // bytes in a batch
+	longest int // records behind a rest
+}
+
+func (f *follow) look(batch []nib.Record) {
+	size := 0
+	for i, r := range batch {
+		size += recordHead + len(r.Line)
+		switch {
+		case i < len(f.rest) && r.Seq != f.rest[i]:
+			f.t.Errorf("record %d of a batch: got number %d, want %d of the batch before", i, r.Seq, f.rest[i])
+		case i > 0 && r.Seq != batch[i-1].Seq+1, i == 0 && r.Seq != f.next+1:
+			f.t.Errorf("record %d of a batch: number %d does not follow", i, r.Seq)
+		}
+	}
+	if len(batch) < len(f.rest) || len(batch) > f.records || size > f.bytes && len(batch) > 1 {
+		f.t.Errorf("got %d records of %d bytes behind %d, want at most %d of %d", len(batch), size, len(f.rest), f.records, f.bytes)
+	}
+	if len(f.rest) > 0 {
+		f.longest = max(f.longest, len(batch)-len(f.rest))
+	}
+	f.most = max(f.most, size)
+}
+
+// settled notes the answer to a batch that may have been overwritten since.
+func (f *follow) settled(seqs []uint64, n int, whole bool) {
+	f.rest = nil
+	if n > 0 {
+		f.next = seqs[n-1]
+	}
+	if !whole {
+		f.rest = seqs[n:]
+	}
+}
+
+func seqsOf(batch []nib.Record) (seqs []uint64) {
+	for _, r := range batch {
+		seqs = append(seqs, r.Seq)
+	}
+	return seqs
+}
+
+// TestOverlap has a destination that takes as much of a batch as it likes, fails and panics: each
+// line arrives once and in order, however segments end in between.
+func TestOverlap(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		behind, spans := 0, 0
+		for seed := range uint64(12) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			f := &far{}
+			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: minSegment << rng.IntN(3)}
+			open1 := make(chan struct{})
+			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+				<-open1
+				w.look(batch)
+				seqs, n := seqsOf(batch), rng.IntN(len(batch)+1)
+				switch rng.IntN(8) {
+				case 0:
+					w.settled(seqs, 0, false)
+					clear(batch)
+					return nib.Result{}, errDown, true
+				case 1:
+					w.settled(seqs, 0, false)
+					panic("no")
+				case 2:
+					w.settled(seqs, n, false)
+					return nib.Result{Accepted: n}, errDown, false
+				}
+				w.settled(seqs, n, n == len(batch))
+				return nib.Result{Accepted: n}, nil, false
+			})
+			sub := dir
+			if dir != "" {
+				sub = fmt.Sprintf("%s%d", dir, seed)
+			}
+			s := open(t, sub, sized{eager{f}, w.records, w.bytes},
+				Config{SegmentSize: minSegment, Size: 64 * minSegment, tick: time.Microsecond, OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+			var want [][]byte
+			for n := range 3000 {
+				r := record(nib.LevelInfo, n, 20+rng.IntN(300))
+				if rng.IntN(200) == 0 {
+					r = record(nib.LevelInfo, n, rng.IntN(minSegment-headerSize-recordHead))
+				}
+				want = append(want, r.Line)
+				must(t, s.WriteRecord(r))
+				if n == 1500 {
+					close(open1)
+				}
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			got := f.take()
+			if len(got) != len(want) {
+				t.Fatalf("seed %d: got %d lines, want %d", seed, len(got), len(want))
+			}
+			for i := range want {
+				if !bytes.Equal(got[i], want[i]) {
+					t.Fatalf("seed %d, line %d: got %.40q, want %.40q", seed, i, got[i], want[i])
+				}
+			}
+			if w.most > minSegment {
+				spans++
+			}
+			behind = max(behind, w.longest)
+		}
+		if behind < 100 || spans == 0 && testAccess != Written { // of those the ones behind are read as files
+			t.Errorf("at most %d records came behind a rest, and %d spools had batches of more than a segment", behind, spans)
+		}
+	})
+}
+
+// TestOverlapEndsInBetween closes a spool of which a part of a batch is settled and the rest is under way: that, and what
+// was read behind it, is delivered after the next start.
+func TestOverlapEndsInBetween(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		const lines = 2000
+		f, full := &far{}, make(chan struct{})
+		taken := 0
+		f.set(func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			<-full
+			if taken < lines/2 {
+				n := min(200, len(batch))
+				taken += n
+				return nib.Result{Accepted: n}, nil, false
+			}
+			<-ctx.Done()
+			return nib.Result{}, ctx.Err(), true
+		})
+		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, Size: 64 * minSegment, Drain: time.Millisecond})
+		for n := range lines {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+		}
+		close(full)
+		for s.Stats().Delivered < lines/2 {
+			s.poke()
+		}
+		if err := s.Close(); !errors.Is(err, ErrPending) {
+			t.Errorf("Close: got %v, want ErrPending", err)
+		}
+		delivered := int(checkIdentity(t, s).Delivered)
+		checkLines(t, f.take(), 0, delivered, 100)
+		if dir == "" {
+			return
+		}
+		f.set(nil)
+		s = open(t, dir, eager{f}, Config{SegmentSize: minSegment})
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), delivered, lines, 100)
+	})
+}
+
+// TestOverlapKeepsWhatIsNotSettled has the oldest lines make room while a destination has read ahead and
+// hangs: what it has read arrives, in order, and all the rest is counted.
+func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f, full, moved := &far{}, make(chan struct{}), make(chan struct{}, 10)
+		calls := 0
+		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			if calls++; calls == 2 {
+				moved <- struct{}{}
+				<-full
+			}
+			return nib.Result{Accepted: (len(batch) + 1) / 2}, nil, false
+		})
+		s := open(t, dir, sized{eager{f}, 10_000, 4 * minSegment}, Config{SegmentSize: minSegment, Size: 16 * minSegment,
+			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})
+		n := 0
+		for ; n < 600; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		<-moved
+		for ; n < 4700; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		close(full)
+		must(t, s.Flush(context.Background()))
+		st := checkIdentity(t, s)
+		got := uint64(len(f.take()))
+		i := slices.IndexFunc(st.Dropped, func(x Drop) bool { return x.Level == nib.LevelInfo })
+		if i < 0 || st.Dropped[i] != (Drop{Oldest, nib.LevelInfo, 4700 - got}) {
+			t.Errorf("%d lines arrived: %+v", got, st)
+		}
+		for i := 1; i < len(f.seqs); i++ {
+			if f.seqs[i] <= f.seqs[i-1] {
+				t.Fatalf("number %d after %d", f.seqs[i], f.seqs[i-1])
+			}
+		}
+	})
+}
+
+// TestOverlapFillsBothHalves again and again.
+func TestOverlapFillsBothHalves(t *testing.T) {
+	f, full := &far{}, make(chan struct{})
+	large := 0
+	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		<-full
+		if len(batch) > minSegment/(recordHead+100) {
+			large++
+		}
+		return nib.Result{Accepted: (len(batch) + 1) / 2}, nil, false
+	})
+	s := open(t, "", sized{eager{f}, 10_000, 2 * minSegment}, Config{SegmentSize: minSegment, Size: 64 * minSegment})
+	for n := range 10_000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+	}
+	close(full)
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, 10_000, 100)
+	if large < 10 {
+		t.Errorf("%d batches were larger than a half", large)
+	}
+}
