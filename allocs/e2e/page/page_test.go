@@ -180,7 +180,7 @@ func TestE2EFindTheLineThatAllocates(t *testing.T) {
 	// The other release thinks otherwise: its cell leads to the call itself.
 	x.run(chromedp.Click("[data-cell='155-0']"))
 	equal(x, "document.querySelector('.site.here').id", "site-155-0")
-	equal(x, "document.querySelector('.site.here dd').textContent", "`r.Method` and <i>others</i> are copied to the heap to be stored in an interface")
+	equal(x, "document.querySelector('.site.here dd').textContent", "r.Method and <i>others</i> are copied to the heap to be stored in an interface")
 
 	// From the call tree too.
 	equal(x, "document.querySelector('#root-155 .tree .tag').textContent", "inlined")

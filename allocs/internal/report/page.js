@@ -28,6 +28,8 @@ function svg(width, height, ...rects) {
   s.append(...rects.map(r => make('rect', r)));
   return s;
 }
+// prose sets what is between backticks as code.
+const prose = text => text && text.split('`').map((part, i) => i % 2 ? el('code', {}, part) : part);
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + 's'}`;
 const number = n => String(Math.round(n * 100) / 100);
 const worst = answers => answers.reduce((w, a) => RANK[a.verdict] > RANK[w] ? a.verdict : w, 'none');
@@ -82,7 +84,7 @@ function changesPanel() {
   }
   const list = [...same.values()];
   const line = c => el('button.change', { onclick: () => c.root >= 0 && go(c.root, { place: c.place }), disabled: c.root < 0 },
-    el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, c.name), ' ', el('span.soft', {}, c.toolchain), el('br'), c.place >= 0 ? D.places[c.place].reason : c.text.split(': ').slice(1).join(': ')));
+    el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, c.name), ' ', el('span.soft', {}, c.toolchain), el('br'), c.place >= 0 ? prose(D.places[c.place].reason) : c.text.split(': ').slice(1).join(': ')));
   const panel = el('section.panel', { id: 'changes' }, el('h2', {}, 'Since the baseline'));
   if (!list.length) panel.append(el('p', {}, 'Nothing has changed.'));
   const few = innerWidth < 700 ? 2 : 5;
@@ -341,9 +343,9 @@ function site(r, s) {
   const same = answers.every(a => a.verdict === s.verdict);
   if (answers.length > 1 && same) by.append(el('span.soft', {}, `on all ${answers.length} releases`));
   if (!same) by.append(...answers.map((a, t) => el('span.badge.' + a.verdict, { title: a.because || WORDS[a.verdict] }, D.toolchains[t].line.replace(/^go/, '') + ' ' + a.verdict)));
-  const facts = el('dl', {}), fact = (name, text, cls) => text && facts.append(el('dt', {}, name), el('dd' + (cls || ''), {}, text));
-  fact('why', p.reason);
-  fact('fix', p.fix, '.fix');
+  const facts = el('dl', {}), fact = (name, text, cls) => text && facts.append(el('dt', {}, name), el('dd' + (cls || ''), {}, ...[text].flat()));
+  fact('why', prose(p.reason));
+  fact('fix', prose(p.fix), '.fix');
   const becauses = [...new Set(answers.filter(a => a.verdict === s.verdict && a.because).map(a => a.because))];
   if (s.verdict !== 'always') fact('when', becauses.join('; '));
   fact('but', [...new Set(answers.map(a => a.conflict).filter(Boolean))].join('; '), '.but');

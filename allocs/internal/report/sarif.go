@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"sort"
+	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
@@ -33,8 +35,9 @@ type (
 		Rules []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID   string    `json:"id"`
-		Help sarifText `json:"help"`
+		ID    string    `json:"id"`
+		Short sarifText `json:"shortDescription"`
+		Help  sarifText `json:"help"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -70,7 +73,7 @@ func SARIF(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 		bad[c.Root+"\x00"+c.Site] = true
 	}
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "allocs", URI: "https://github.com/nib-log/nib", Rules: []sarifRule{}}}, Results: []sarifResult{}}
-	rules := map[string]string{}
+	rules := map[string]sarifRule{}
 	for _, r := range d.Roots {
 		for _, s := range r.Sites {
 			if s.Worst() != verdict.Always {
@@ -84,16 +87,21 @@ func SARIF(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 			if id == "" {
 				id = s.Kind
 			}
-			rules[id] = s.Fix
+			if rules[id].Help.Text == "" {
+				rules[id] = sarifRule{id, sarifText{strings.ReplaceAll(id, "-", " ")}, sarifText{s.Fix}}
+			}
 			run.Results = append(run.Results, sarifResult{
-				RuleID: id, Level: level, Message: sarifText{fmt.Sprintf("%s (from %s). %s", s.Reason, r.ID, s.Fix)},
-				Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{s.File, "%SRCROOT%"}, sarifRegion{s.Line}}}},
+				RuleID: id, Level: level, Message: sarifText{strings.TrimSpace(fmt.Sprintf("%s (from %s). %s", s.Reason, r.ID, s.Fix))},
+				Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: s.File}).EscapedPath(), "%SRCROOT%"}, sarifRegion{s.Line}}}},
 				Fingerprints: map[string]string{"allocs/v1": r.ID + " " + s.Key},
 			})
 		}
 	}
-	for id, fix := range rules {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{id, sarifText{fix}})
+	for _, rule := range rules {
+		if rule.Help.Text == "" {
+			rule.Help = rule.Short
+		}
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
 	}
 	sort.Slice(run.Tool.Driver.Rules, func(i, j int) bool { return run.Tool.Driver.Rules[i].ID < run.Tool.Driver.Rules[j].ID })
 	enc := json.NewEncoder(w)
