@@ -15,14 +15,25 @@ import (
 	"github.com/nib-log/nib/allocs/internal/findings"
 )
 
-// The page is made of these, and of the data.
+// The page is made of these, and of the data. The parts of the script are one
+// script in this order.
 var (
-	//go:embed page.html
+	//go:embed page/page.html
 	pageSource string
-	//go:embed page.css
+	//go:embed page/page.css
 	pageStyle string
-	//go:embed page.js
-	pageScript string
+	//go:embed page/data.js
+	scriptData string
+	//go:embed page/head.js
+	scriptHead string
+	//go:embed page/matrix.js
+	scriptMatrix string
+	//go:embed page/detail.js
+	scriptDetail string
+	//go:embed page/start.js
+	scriptStart string
+
+	pageScript = scriptData + scriptHead + scriptMatrix + scriptDetail + scriptStart
 )
 
 var pageTemplate = template.Must(template.New("page").Parse(pageSource))

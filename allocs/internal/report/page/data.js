@@ -1,0 +1,59 @@
+'use strict';
+// The findings, and what the other parts make elements with.
+const D = JSON.parse(document.getElementById('data').textContent);
+const RANK = { none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
+const WORDS = {
+  always: 'allocates each time', unknown: 'can allocate, and nothing shows whether it does',
+  grows: 'only beyond a size', cold: 'only on errors, first use or while warming up', none: 'does not allocate',
+};
+
+// el makes an element: class names behind dots, attributes, children.
+function el(what, attrs, ...children) {
+  const [tag, ...classes] = what.split('.');
+  const e = document.createElement(tag || 'div');
+  if (classes.length) e.className = classes.filter(Boolean).join(' ');
+  for (const k in attrs) {
+    if (k.startsWith('on')) e.addEventListener(k.slice(2), attrs[k]);
+    else if (attrs[k] !== undefined && attrs[k] !== false) e.setAttribute(k, attrs[k] === true ? '' : attrs[k]);
+  }
+  e.append(...children.flat().filter(c => c !== undefined && c !== null && c !== ''));
+  return e;
+}
+function svg(width, height, ...rects) {
+  const make = (tag, attrs) => {
+    const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    for (const k in attrs) e.setAttribute(k, attrs[k]);
+    return e;
+  };
+  const s = make('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  s.append(...rects.map(r => make('rect', r)));
+  return s;
+}
+// prose sets what is between backticks as code.
+const prose = text => text && text.split('`').map((part, i) => i % 2 ? el('code', {}, part) : part);
+const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + 's'}`;
+const number = n => String(Math.round(n * 100) / 100);
+const worst = answers => answers.reduce((w, a) => RANK[a.verdict] > RANK[w] ? a.verdict : w, 'none');
+const perOp = answers => Math.max(0, ...answers.flatMap(a => (a.evidence?.runs || []).map(r => r.per_op)));
+const fileName = f => D.files[f].name;
+
+// What is needed of each root again and again.
+D.answers = D.answers || []; D.places = D.places || []; D.chains = D.chains || []; D.frames = D.frames || []; D.files = D.files || [];
+const verdictOf = D.answers.map(worst);
+const roots = D.roots.map((r, i) => {
+  const w = r.verdicts.reduce((a, v) => RANK[v] > RANK[a] ? v : a, 'none');
+  const changes = D.changes.filter(c => c.root === i);
+  const text = [r.title, r.id, fileName(r.file)];
+  const patterns = new Set();
+  for (const [p, a] of r.sites) {
+    const place = D.places[p];
+    text.push(place.func, fileName(place.file), place.reason, place.pattern || '', place.callee || '');
+    if (verdictOf[a] === 'always') patterns.add(place.pattern || 'other');
+  }
+  const conflict = r.sites.some(s => D.answers[s[1]].some(a => a.conflict));
+  return { ...r, i, worst: w, changes, patterns, conflict, text: [...new Set(text)].join('\n').toLowerCase() };
+});
+const groupOf = r => r.over || r.changes.some(c => c.kind === 'worse' || c.kind === 'new') ? 0 : r.worst === 'always' ? 1 : r.worst === 'unknown' ? 2 : 3;
+const GROUPS = ['Above what is allowed, or worse than before', 'Allocates', 'Can allocate: nothing shows that it does or does not', 'Clean: nothing, or only what grows and what is cold'];
+
+const state = { text: '', verdicts: new Set(), pattern: '', changed: false };

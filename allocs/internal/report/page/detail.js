@@ -1,0 +1,172 @@
+// What is below a root: source, sites, calls.
+
+function detail(r) {
+  const facts = [`${r.func}, lines ${r.line} to ${r.end}`];
+  if (r.runs) facts.push('allocates in ' + r.runs.join(', '));
+  if (r.unfollowed) facts.push(plural(r.unfollowed, 'dynamic call') + ' not followed');
+  if (r.kind !== 'log call') facts.push(r.kind === 'named' ? 'named by --root' : 'carries an //alloc: comment');
+  const d = el('.detail', {}, el('p.facts', {}, facts.join(' · ')),
+    el('.main', {}, el('h2', {}, r.sites.length ? 'Source' : 'Nothing is allocated below it'), ...blocks(r)));
+  if (r.sites.length) d.append(el('.side', {}, el('h2', {}, 'Calls from here to what allocates'), tree(r)));
+  return d;
+}
+
+// blocks shows the root's own lines first, then those of the functions below
+// it, the worst first.
+function blocks(r) {
+  const parts = new Map();
+  const own = `${r.file}/own`;
+  parts.set(own, { file: r.file, func: r.func, sites: [], rank: 9, from: r.line, to: r.end });
+  r.sites.forEach(([p, a], k) => {
+    const place = D.places[p];
+    let key = place.file === r.file && place.line >= r.line && place.line <= r.end ? own : place.file + '/' + place.func;
+    if (key !== own && RANK[verdictOf[a]] <= RANK.grows) key += '/quiet';
+    if (!parts.has(key)) parts.set(key, { file: place.file, func: place.func, sites: [], rank: 0 });
+    const b = parts.get(key);
+    b.sites.push({ k, place, verdict: verdictOf[a] });
+    b.rank = Math.max(b.rank, RANK[verdictOf[a]]);
+  });
+  const sorted = [...parts.values()].sort((a, b) => b.rank - a.rank);
+  const loud = sorted.filter(b => b.rank > RANK.grows), quiet = sorted.filter(b => b.rank <= RANK.grows);
+  const out = loud.map(b => block(r, b));
+  if (quiet.length) {
+    const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, 'what only grows or is cold, in ' + plural(quiet.length, 'function') + ' below'));
+    d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...quiet.map(b => block(r, b))); });
+    out.push(d);
+  }
+  return out;
+}
+
+const near = 4;
+function block(r, b) {
+  const keep = new Set(), at = new Map();
+  const span = (from, to) => { for (let n = from; n <= to; n++) keep.add(n); };
+  if (b.from !== undefined) {
+    const log = r.kind === 'log call', long = b.to - b.from > 60;
+    if (!long) span(b.from - (log ? near : 0), b.to + (log ? near : 0)); else span(b.from, b.from + 2);
+  }
+  for (const s of b.sites) {
+    span(s.place.line - near, s.place.line + near);
+    at.set(s.place.line, [...(at.get(s.place.line) || []), s]);
+  }
+  const lines = D.files[b.file].parts.flatMap(p => p.lines.map((text, k) => [p.first + k, text])).filter(([n]) => keep.has(n));
+  const ol = el('ol', {});
+  let last = 0;
+  for (const [n, text] of lines) {
+    if (last && n > last + 1) ol.append(el('li.gap', {}, '⋯'));
+    last = n;
+    ol.append(...codeLine(r, n, text, at.get(n)));
+  }
+  if (!lines.length) for (const [n, sites] of at) ol.append(...codeLine(r, n, '(the source could not be read)', sites));
+  return el('section.block', {}, el('.where', {}, el('span.mono', {}, b.func.replace(/^.*\//, '')), el('span.mono', {}, fileName(b.file))), el('.code', { tabindex: 0, role: 'region', 'aria-label': 'source of ' + b.func }, ol));
+}
+
+function codeLine(r, n, text, sites) {
+  const cells = [el('span.bar', {}), el('span.no', {}, String(n))];
+  if (!sites) return [el('li.ln', {}, ...cells, el('span.mark', {}), el('pre', {}, text))];
+  const v = sites.reduce((w, s) => RANK[s.verdict] > RANK[w] ? s.verdict : w, 'none');
+  const times = sites.reduce((sum, s) => sum + (s.verdict === 'always' ? Math.max(perOp(D.answers[r.sites[s.k][1]]), 0) : 0), 0);
+  const mark = v === 'always' ? '×' + (times >= 0.01 ? number(times) : sites.filter(s => s.verdict === v).length) : { unknown: '?', grows: '↗', cold: '*' }[v] || '';
+  const note = el('.note', { hidden: v !== 'always' && v !== 'unknown' });
+  const fill = () => { if (!note.children.length) note.append(...sites.sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(s => site(r, s))); };
+  if (!note.hidden) fill();
+  const b = el(`button.ln.hit.${v}`, { title: `${v}: ${WORDS[v]}`, 'aria-expanded': String(!note.hidden), 'data-lines': sites.map(s => `${r.i}-${s.k}`).join(' ') }, ...cells, el('span.mark', {}, mark), el('pre', {}, text));
+  b.addEventListener('click', () => { fill(); note.hidden = !note.hidden; b.setAttribute('aria-expanded', String(!note.hidden)); });
+  b.show = () => { fill(); note.hidden = false; b.setAttribute('aria-expanded', 'true'); };
+  return [el('li', {}, b, note)];
+}
+
+function showSite(i, n) {
+  const e = row(roots[i]);
+  const find = () => [...e.querySelectorAll('button.ln')].find(b => b.dataset.lines.split(' ').includes(`${i}-${n}`));
+  let b = find();
+  if (!b) {
+    const d = e.querySelector('details.quiet');
+    if (d) { d.open = true; d.dispatchEvent(new Event('toggle')); b = find(); }
+  }
+  if (!b) return e;
+  const quiet = b.closest('details.quiet');
+  if (quiet) quiet.open = true;
+  b.show();
+  return document.getElementById(`site-${i}-${n}`);
+}
+
+function site(r, s) {
+  const answers = D.answers[r.sites[s.k][1]], p = s.place, times = perOp(answers);
+  const e = el(`.site.${s.verdict}`, { id: `site-${r.i}-${s.k}`, tabindex: -1 });
+  const by = el('.by', {}, el('b', {}, s.verdict, times >= 0.01 ? ` ×${number(times)}` : ''));
+  const change = r.changes.filter(c => c.place === r.sites[s.k][0]);
+  by.append(...[...new Set(change.map(c => c.kind))].map(k => el('span.badge.' + k, {}, k)));
+  const same = answers.every(a => a.verdict === s.verdict);
+  if (answers.length > 1 && same) by.append(el('span.soft', {}, `on all ${answers.length} releases`));
+  if (!same) by.append(...answers.map((a, t) => el('span.badge.' + a.verdict, { title: a.because || WORDS[a.verdict] }, D.toolchains[t].line.replace(/^go/, '') + ' ' + a.verdict)));
+  const facts = el('dl', {}), fact = (name, text, cls) => text && facts.append(el('dt', {}, name), el('dd' + (cls || ''), {}, ...[text].flat()));
+  fact('why', prose(p.reason));
+  fact('fix', prose(p.fix), '.fix');
+  const becauses = [...new Set(answers.filter(a => a.verdict === s.verdict && a.because).map(a => a.because))];
+  if (s.verdict !== 'always') fact('when', becauses.join('; '));
+  fact('but', [...new Set(answers.map(a => a.conflict).filter(Boolean))].join('; '), '.but');
+  e.append(by, facts, evidence(answers, p, becauses));
+  return e;
+}
+
+function evidence(answers, p, becauses) {
+  const dl = el('dl', {}), fact = (name, text) => text && dl.append(el('dt', {}, name), el('dd', {}, text));
+  fact('pattern', [p.pattern, p.kind].filter(Boolean).join(' · '));
+  fact('verdict', becauses.join('; '));
+  fact('calls', p.callee);
+  answers.forEach((a, t) => {
+    const e = a.evidence;
+    if (!e) return;
+    const parts = [];
+    if (e.code) parts.push(`code: ${e.code}${e.calls > 1 ? ' ×' + e.calls : ''}`); else parts.push('code: no such call');
+    if (e.compiler) parts.push(`compiler: ${e.compiler} escapes`);
+    for (const run of e.runs || []) parts.push(`${run.name}: ${number(run.per_op)} allocs/op, ${number(run.bytes)} B/op`);
+    if (e.visited) parts.push('runs came by');
+    fact(D.toolchains[t].line, parts.join(' · '));
+  });
+  if (p.flow) fact('flow', el('span.mono', {}, ...p.flow.flatMap((f, i) => i ? [el('br'), '→ ' + f] : ['→ ' + f])));
+  return el('details', {}, el('summary', {}, 'evidence'), dl);
+}
+
+// tree merges the ways to all sites of a root.
+function tree(r) {
+  const top = { kids: new Map(), rank: 0 };
+  r.sites.forEach(([p, a, c], k) => {
+    let n = top;
+    const rank = RANK[verdictOf[a]];
+    for (const f of c >= 0 ? D.chains[c] : []) {
+      const frame = D.frames[f], key = frame.func + (frame.inlined ? ' i' : '');
+      if (!n.kids.has(key)) n.kids.set(key, { frame, kids: new Map(), leaves: [], rank: 0 });
+      n = n.kids.get(key);
+      n.rank = Math.max(n.rank, rank);
+    }
+    (n.leaves = n.leaves || []).push({ k, verdict: verdictOf[a], place: D.places[p] });
+  });
+  return branch(r, top, 'ul.tree', true);
+}
+
+// few shows the first of many entries, and the rest when asked to.
+function few(entries, most = 6) {
+  if (entries.length <= most + 1) return entries;
+  const rest = entries.slice(most), more = el('li', {}, el('button.more', { onclick: () => more.replaceWith(...rest) }, `${rest.length} more`));
+  return [...entries.slice(0, most), more];
+}
+
+function branch(r, n, tag, first) {
+  const leaves = new Map(); // those of one line and verdict are one
+  for (const l of n.leaves || []) {
+    const key = `${l.place.file}:${l.place.line} ${l.verdict}`;
+    if (!leaves.has(key)) leaves.set(key, l);
+  }
+  const kids = [...n.kids.values()].sort((a, b) => b.rank - a.rank);
+  return el(tag, {},
+    ...few([...leaves.values()].sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(l => el(`li.leaf.${l.verdict}`, {}, el('button', { onclick: () => toSite(r.i, l.k) }, `${l.verdict} ${fileName(l.place.file).replace(/^.*\//, '')}:${l.place.line}`)))),
+    ...kids.map(k => {
+      const v = Object.keys(RANK).find(x => RANK[x] === k.rank);
+      const d = el('details', { open: first || k.rank > RANK.unknown }, el('summary', {}, el('span.mono', {}, k.frame.func), ...(k.frame.inlined ? [el('span.tag', { title: 'its code is part of the function above' }, 'inlined')] : []), ' ', el('span.soft', {}, `${k.frame.file.replace(/^.*\//, '')}:${k.frame.line}`)));
+      const fill = () => { if (d.children.length === 1) d.append(branch(r, k, 'ul', false)); };
+      if (d.open) fill(); else d.addEventListener('toggle', fill);
+      return el('li.' + v, {}, d);
+    }));
+}

@@ -1,0 +1,85 @@
+// The head: the sum of it, what changed, charts.
+
+function head() {
+  const over = roots.filter(r => r.over).length, clean = roots.filter(r => groupOf(r) === 3).length;
+  const allocating = roots.filter(r => r.worst === 'always').length;
+  const theme = el('button.tool', { title: 'light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, 'Theme');
+  const names = D.toolchains.map(t => t.name).join(', ');
+  document.getElementById('top').append(
+    el('.head', {}, el('', {}, el('h1', {}, ...D.module.split('/').flatMap((x, i) => i ? ['/', el('wbr'), x] : [x])), el('p.soft', {}, names)),
+      el('.tools', {}, theme, el('button.tool', { title: 'keys and words', onclick: () => document.getElementById('help').showModal() }, 'Help'))),
+    el('p.sum', {}, plural(roots.length, 'root'), ': ',
+      over ? el('b.always', {}, plural(over, 'is', 'are').replace(/^(\d+) (is|are)/, '$1 above what is allowed')) : el('b.none', {}, 'none above what is allowed'),
+      ', ', el('b' + (allocating ? '.always' : '.none'), {}, `${allocating} with a line that always allocates`), `, ${clean} clean.`),
+    ...D.toolchains.filter(t => t.trouble).map(t => el('p.trouble', {}, el('b', {}, t.name + ' '), 'evidence that could not be had: ' + t.trouble.join('\n'))),
+    el('.panels', {}, ...[changesPanel(), releasesPanel(), patternsPanel()].filter(Boolean)));
+}
+
+function changesPanel() {
+  if (!D.baseline) return null;
+  const kinds = ['worse', 'new', 'better', 'gone'];
+  const same = new Map(); // what is the same on several releases is one line
+  for (const c of kinds.flatMap(k => D.changes.filter(c => c.kind === k))) {
+    const key = [c.kind, c.name, c.place, c.place < 0 ? c.text : ''].join('\n');
+    if (same.has(key)) same.get(key).toolchain += ', ' + c.toolchain; else same.set(key, { ...c });
+  }
+  const list = [...same.values()];
+  const line = c => el('button.change', { onclick: () => c.root >= 0 && go(c.root, { place: c.place }), disabled: c.root < 0 },
+    el('span.badge.' + c.kind, {}, c.kind), el('span', {}, el('span.mono', {}, c.name), ' ', el('span.soft', {}, c.toolchain), el('br'), c.place >= 0 ? prose(D.places[c.place].reason) : c.text.split(': ').slice(1).join(': ')));
+  const panel = el('section.panel', { id: 'changes' }, el('h2', {}, 'Since the baseline'));
+  if (!list.length) panel.append(el('p', {}, 'Nothing has changed.'));
+  const few = innerWidth < 700 ? 2 : 5;
+  panel.append(...list.slice(0, few).map(line));
+  if (list.length > few) {
+    const more = el('button.more', { onclick: () => { more.replaceWith(...list.slice(few).map(line)); } }, `${list.length - few} more`);
+    panel.append(more);
+  }
+  return panel;
+}
+
+// sitesBy counts places, each once however many roots come by it.
+function sitesOn(t) {
+  const seen = new Map();
+  for (const r of roots) for (const [p, a] of r.sites) {
+    const v = D.answers[a][t].verdict;
+    if (!seen.has(p) || RANK[v] > RANK[seen.get(p)]) seen.set(p, v);
+  }
+  const n = { always: 0, unknown: 0, grows: 0, cold: 0 };
+  for (const v of seen.values()) if (v in n) n[v]++;
+  return n;
+}
+
+function releasesPanel() {
+  const counts = D.toolchains.map((_, t) => sitesOn(t));
+  const most = Math.max(1, ...counts.map(c => c.always + c.unknown + c.grows + c.cold));
+  const rows = counts.flatMap((c, t) => {
+    let x = 0;
+    const rects = Object.keys(c).map(v => { const r = { class: v, x, y: 0, width: c[v], height: 10 }; x += c[v]; return r; });
+    const words = Object.keys(c).map(v => `${c[v]} ${v}`).join(', ');
+    return [el('span.mono', {}, D.toolchains[t].line), el('span', { title: words, role: 'img', 'aria-label': words }, svg(most, 10, ...rects)), el('span.num', {}, plural(c.always, 'always', 'always'))];
+  });
+  return el('section.panel', {}, el('h2', {}, 'Sites by verdict and Go release'), el('.stack', {}, ...rows),
+    el('.legend', {}, ...['always', 'unknown', 'grows', 'cold'].map(v => el('span', { title: WORDS[v] }, el('i.' + v), v))));
+}
+
+function patternsPanel() {
+  const seen = new Map();
+  for (const r of roots) for (const [p, a] of r.sites) {
+    if (verdictOf[a] !== 'always') continue;
+    const name = D.places[p].pattern || 'other';
+    if (!seen.has(name)) seen.set(name, new Set());
+    seen.get(name).add(p);
+  }
+  if (!seen.size) return null;
+  const list = [...seen].map(([name, s]) => [name, s.size]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 12);
+  const most = list[0][1];
+  return el('section.panel', {}, el('h2', {}, 'What allocates'), el('.bars', {}, ...list.map(([name, n]) =>
+    el('button', { 'data-pattern': name, 'aria-pressed': 'false', title: 'show only these', onclick: () => setPattern(state.pattern === name ? '' : name) },
+      el('span.mono', {}, name), svg(100, 10, { class: 'always', x: 0, y: 0, width: 100 * n / most, height: 10, rx: 1 }), el('span.num', {}, n)))));
+}
+
+function setPattern(name) {
+  state.pattern = name;
+  document.querySelectorAll('[data-pattern]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.pattern === name)));
+  draw();
+}
