@@ -89,7 +89,7 @@ type place struct{ file, function string }
 // where is the function that a fix is for: that of the first line of it that
 // allocates.
 func where(x fixes.Fix, found map[fixes.Place]place) place {
-	for line := x.Line; line <= x.Last; line++ {
+	for _, line := range x.Lines {
 		if at, ok := found[fixes.Place{File: x.File, Line: line}]; ok {
 			return at
 		}

@@ -8,7 +8,9 @@ package fixes
 import (
 	"context"
 	"fmt"
+	"go/token"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 
@@ -31,8 +33,8 @@ type Place struct {
 
 // Fix is one place with a better form.
 type Fix struct {
-	Place
-	Last    int    // line that it ends at
+	Place          // that it is reported at
+	Lines   []int  // that it is about: those of the report, and those that change
 	Message string // what is done
 	changes []change
 }
@@ -78,14 +80,8 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 		}
 		for _, d := range act.Diagnostics {
 			f, ok := fix(act, d)
-			if !ok {
-				continue
-			}
-			for line := f.Line; line <= f.Last; line++ {
-				if wanted(Place{f.File, line}) {
-					out = append(out, f)
-					break
-				}
+			if ok && slices.ContainsFunc(f.Lines, func(line int) bool { return wanted(Place{f.File, line}) }) {
+				out = append(out, f)
 			}
 		}
 	}
@@ -102,10 +98,13 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
 	fset := act.Package.Fset
 	at := fset.Position(d.Pos)
-	f := Fix{Place: Place{at.Filename, at.Line}, Last: at.Line}
-	if d.End.IsValid() {
-		f.Last = fset.Position(d.End).Line
+	f := Fix{Place: Place{at.Filename, at.Line}}
+	about := func(from, to token.Pos) {
+		for line := fset.Position(from).Line; line <= fset.Position(max(from, to)).Line; line++ {
+			f.Lines = append(f.Lines, line)
+		}
 	}
+	about(d.Pos, d.End)
 	if len(d.SuggestedFixes) == 0 {
 		return f, false
 	}
@@ -115,6 +114,7 @@ func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
 		if from.Filename != f.File {
 			return f, false
 		}
+		about(e.Pos, e.End)
 		f.changes = append(f.changes, change{from.Offset, to.Offset, string(e.NewText)})
 	}
 	return f, true
