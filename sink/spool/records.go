@@ -46,8 +46,9 @@ func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
 // Records returns the records from a number on, up to the last one that Inspect saw, and
 // what is missing between them: with a record the Gap has Kind 0, with a Gap the record has
 // no Line. It reads one segment at a time into memory. The bytes of a record belong
-// to the caller. A process that has the spool open is not disturbed, and what it
-// writes in that moment is read again before it is taken for damaged.
+// to the caller. A process that has the spool open is not disturbed: what it
+// writes in that moment is read again before it is taken for damaged, and nothing is said of
+// what lies behind the last record.
 func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
 	return func(yield func(nib.Record, Gap) bool) {
 		names := map[string]string{}
@@ -76,11 +77,17 @@ func (w *walk) run() bool {
 	s := w.s
 	b, err := w.read()
 	sc := newScanner(b, s.id, s.First)
-	for tries := 0; ; {
+	for tries, at := 0, uint64(0); ; {
 		before := *sc
+		if w.v.Owner == OwnerAlive && before.want >= s.End { // what lies behind is being written
+			return w.end(before.want, int64(len(b)) < s.Size&^7, err)
+		}
 		rec, gap, ok := sc.next()
+		if before.want > at {
+			tries, at = 0, before.want
+		}
 		if gap.damaged && w.v.Owner != NoOwner && tries < attempts {
-			tries++ // it may have been read while it was written
+			tries++ // it may have been read while it was written: who claimed it has marked it by now
 			again, _ := w.read()
 			before.b = again
 			*sc = before
