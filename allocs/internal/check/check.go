@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -175,17 +173,9 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
 	}
 	part.Start(progress.Compiler, "")
-	collector := &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}
-	escapes, err := collector.Collect(ctx, own)
+	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}, own)
 	if err != nil {
 		return nil, err
-	}
-	if len(s.inTests) > 0 {
-		tests, err := collector.CollectTests(ctx, s.tested(own))
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(escapes, tests)
 	}
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
@@ -216,6 +206,21 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	return out, nil
 }
 
+// escapes asks the compiler about the packages, and about their tests where
+// these have roots.
+func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[string][]compiler.Escape, error) {
+	escapes, err := c.Collect(ctx, own)
+	if err != nil || len(s.inTests) == 0 {
+		return escapes, err
+	}
+	tests, err := c.CollectTests(ctx, s.tested(own))
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(escapes, tests)
+	return escapes, nil
+}
+
 // programs links the packages and reads the executables.
 func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string) ([]*binary.Program, error) {
 	b, err := program.Prepare(own, s.report.ModuleDir, s.report.ModulePath, work)
@@ -234,87 +239,6 @@ func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*
 		out = append(out, p)
 	}
 	return out, nil
-}
-
-// measure builds and runs the test binaries. Their code is evidence too:
-// generic functions have code only where they are used.
-func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string, in *verdict.Input, out *Toolchain, part *progress.Part) error {
-	if s.Bench == nil && s.Tests == nil && len(s.inTests) == 0 {
-		return nil
-	}
-	if !tc.Native() {
-		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
-		own = s.tested(own)
-	}
-	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget}
-	var paths, dirs []string
-	for _, p := range own {
-		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
-	}
-	part.Packages(withTests(own))
-	for _, p := range own {
-		if withTests([]*load.Package{p}) == 0 {
-			continue
-		}
-		part.Start(progress.Measure, p.ImportPath)
-		o.Keep = s.inTests[p.Dir]
-		b, err := runs.Build(ctx, tc, p, o, s.report.ModuleDir, work)
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			continue
-		}
-		code, err := binary.Open(b.Path, "")
-		if err != nil {
-			return err
-		}
-		in.Programs = append(in.Programs, code)
-		if len(b.Names) == 0 || !tc.Native() {
-			continue
-		}
-		results, err := b.Run(ctx, tc, o, s.Cache)
-		if err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			out.Trouble = append(out.Trouble, err.Error())
-			continue
-		}
-		for _, r := range results {
-			if r.Failed != "" {
-				out.Trouble = append(out.Trouble, p.ImportPath+"."+r.Name+": "+r.Failed)
-				continue
-			}
-			in.Runs = append(in.Runs, r)
-		}
-		part.Start(progress.Visit, p.ImportPath)
-		visited, err := b.Visit(ctx, tc, o, paths, dirs, s.Cache)
-		if err != nil {
-			out.Trouble = append(out.Trouble, err.Error())
-			continue
-		}
-		in.Visited = append(in.Visited, visited)
-	}
-	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
-	out.Runs = in.Runs
-	return nil
-}
-
-// tested are the packages whose test files hold roots.
-func (s *session) tested(pkgs []*load.Package) []*load.Package {
-	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
-}
-
-// withTests counts the packages that have test files.
-func withTests(pkgs []*load.Package) int {
-	n := 0
-	for _, p := range pkgs {
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 func (s *session) waived(f binary.Frame) bool {
