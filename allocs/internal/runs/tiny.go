@@ -16,18 +16,30 @@ const tinyBlock = 16
 // which the runtime counts object by object.
 func (r *Result) correct() {
 	excess := r.PerOp
-	var tiny []*Site
-	sum := 0.0
+	var tiny, whole []*Site
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		if s.own() {
 			continue
 		}
 		excess -= s.PerOp
-		if s.PerOp > 0 && math.Abs(s.Bytes/s.PerOp-tinyBlock) < 0.1 && math.Abs(s.PerOp-math.Round(s.PerOp)) > 0.02 {
-			tiny = append(tiny, s)
-			sum += s.PerOp
+		if s.PerOp <= 0 || math.Abs(s.Bytes/s.PerOp-tinyBlock) >= 0.1 {
+			continue
 		}
+		// Blocks that are shared make fractions, other objects of this size
+		// do not; with few iterations a fraction can come out whole.
+		if math.Abs(s.PerOp-math.Round(s.PerOp)) > 0.02 {
+			tiny = append(tiny, s)
+		} else {
+			whole = append(whole, s)
+		}
+	}
+	if len(tiny) == 0 {
+		tiny = whole
+	}
+	sum := 0.0
+	for _, s := range tiny {
+		sum += s.PerOp
 	}
 	const noise = 0.05
 	if excess < noise || len(tiny) == 0 {

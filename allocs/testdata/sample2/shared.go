@@ -2,7 +2,7 @@
 
 // Package sample2 is a second set of small cases: code as it stands in hot
 // paths, of which it is not obvious whether it allocates. A line that does has
-// a comment "// why: pattern": the entry of the catalogue that must be given as
+// a comment that names the entry of the catalogue that must be given as
 // the reason. Which lines do is measured, not taken from the comments.
 package sample2
 

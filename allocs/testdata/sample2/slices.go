@@ -172,7 +172,7 @@ func F24Chunk() {
 
 //alloc:none
 func F25SmallMakeVariable() {
-	s := make([]int32, n5)
+	s := make([]int32, n5) // why: make-variable
 	s[0] = 1
 	intOut = int(s[len(s)-1])
 }

@@ -223,8 +223,8 @@ func E39Fields() {
 
 //alloc:none
 func E40SplitSeq() {
-	n := 0
-	for range strings.SplitSeq(long, " ") {
+	n := 0                                  // why: moved-variable
+	for range strings.SplitSeq(long, " ") { // why: closure-kept
 		n++
 	}
 	intOut = n
