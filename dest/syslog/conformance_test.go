@@ -69,7 +69,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		}
 	}
 	// A goroutine that has closed its done channel may still have to be scheduled to end.
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for left := ownGoroutines(); len(left) > 0; left = ownGoroutines() {
 		if time.Now().After(deadline) {
 			t.Fatalf("there are goroutines left:\n%s", bytes.Join(left, []byte("\n\n")))
@@ -136,7 +136,7 @@ func TestDatagramIsTooLong(t *testing.T) {
 // What was not there is not an error of the arguments.
 func TestSocketIsNotThere(t *testing.T) {
 	for _, network := range []string{"unix", "unixgram"} {
-		d := dial(t, network, t.TempDir()+"/none", Config{Timeout: time.Second})
+		d := dial(t, network, t.TempDir()+"/none", Config{})
 		if _, err := d.Deliver(t.Context(), batchOf(0, 1)); !os.IsNotExist(unwrapAll(err)) {
 			t.Errorf("%s: got error %v, want that there is no such file", network, err)
 		}

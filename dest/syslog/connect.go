@@ -53,7 +53,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 			return err
 		}
 		l.stream = t
-		l.grace = time.Since(began)
+		l.grace = max(2*time.Since(began), d.grace)
 		asked = asked && t.ConnectionState().Version >= tls.VersionTLS13
 	}
 	switch d.way {
@@ -120,7 +120,7 @@ const minGrace = 50 * time.Millisecond
 // TLS 1.3 the handshake has ended for the client before the receiver has looked at
 // that, and what is sent until then is lost.
 func (l *link) awaitRefusal(ctx context.Context) error {
-	timer := time.NewTimer(max(2*l.grace, minGrace))
+	timer := time.NewTimer(l.grace)
 	defer timer.Stop()
 	select {
 	case <-l.done:

@@ -22,6 +22,7 @@ type Destination struct {
 	network, addr string
 	tls           *tls.Config // nil: none
 	way           way
+	grace         time.Duration // minGrace, but in tests
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
@@ -76,7 +77,7 @@ func Dial(network, addr string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{config: c.withDefaults(), network: network, addr: addr, way: n.way}
+	d := &Destination{config: c.withDefaults(), network: network, addr: addr, way: n.way, grace: minGrace}
 	if err := checkAddress(n.socket, addr); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type link struct {
 
 	stream net.Conn       // what messages are written to: the link, or TLS on top of it
 	done   chan struct{}  // closed when the goroutine that reads has ended
-	grace  time.Duration  // what TLS took for its handshake
+	grace  time.Duration  // how long the receiver gets to refuse the certificate
 	lost   *atomic.Uint64 // counts failures
 
 	timeout  time.Duration // as in Config

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -167,6 +168,21 @@ func tooMuch() (batch []nib.Record, lines []string) {
 	return batch, lines
 }
 
+// connectAs makes a connection whose link a test has changed: only one of its times is
+// short, so that nothing else can end before.
+func (d *Destination) connectAs(t *testing.T, change func(*link)) {
+	t.Helper()
+	conn, err := net.Dial(d.network, d.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLink(conn, &d.config)
+	l.lost = &d.counters.failures
+	change(l)
+	d.link.Store(l)
+	go l.drain()
+}
+
 // A reader that has stopped gets all of what was accepted when it goes on, and the rest by
 // another connection.
 func TestStreamReaderIsFrozen(t *testing.T) {
@@ -176,19 +192,21 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 			<-thaw
 			readCounted(r, conn)
 		}).start()
-		d := dial(t, network, r.addr, Config{Stall: 50 * time.Millisecond, Timeout: 50 * time.Millisecond})
+		goOn := sync.OnceFunc(func() { close(thaw) })
+		t.Cleanup(goOn)
+		d := dial(t, network, r.addr, Config{})
+		d.connectAs(t, func(l *link) { l.tick, l.patience = 100*time.Millisecond, 300*time.Millisecond })
 		batch, want := tooMuch()
 		n := len(batch)
 		res, err := d.Deliver(t.Context(), batch)
 		if !errors.Is(err, ErrStalled) || res.Accepted == 0 || res.Accepted == n {
 			t.Fatalf("%s: got %d accepted and error %v, want some and ErrStalled", network, res.Accepted, err)
 		}
-		close(thaw)
+		goOn()
 		if got := r.lines(res.Accepted); !slices.Equal(got, want[:res.Accepted]) {
 			t.Fatalf("%s: got %d lines, want %d", network, len(got), res.Accepted)
 		}
 		r.wait("the first connection to end", func() bool { return len(r.conns) == 0 })
-		d.config.Stall = patience
 		deliver(t, d, batch[res.Accepted:])
 		if got := r.lines(n); !slices.Equal(got, want) {
 			t.Errorf("%s: got %d lines, want %d in order", network, len(got), n)

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +24,7 @@ import (
 
 // patience is how long a test waits for what must come. It is no measure of
 // speed.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A receiver is a syslog server: what handle does with its connections.
 type receiver struct {
@@ -47,13 +49,22 @@ type receiver struct {
 
 func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn)) *receiver {
 	t.Helper()
-	r := &receiver{t: t, network: network, addr: "127.0.0.1:0", handle: handle, conns: map[net.Conn]bool{}}
+	r := &receiver{t: t, network: network, addr: ownLoopback() + ":0", handle: handle, conns: map[net.Conn]bool{}}
 	if network == "unix" {
 		r.addr = filepath.Join(t.TempDir(), "socket")
 	}
 	r.changed = sync.NewCond(&r.mu)
 	t.Cleanup(r.stop)
 	return r
+}
+
+// ownLoopback is an address that no connection begins at, on systems with more than one:
+// none can take the port while the receiver is down.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	return fmt.Sprintf("127.%d.%d.%d", 1+rand.N(250), rand.N(250), 1+rand.N(250))
 }
 
 // start listens, at the same address again after stop.
@@ -249,9 +260,13 @@ func (q *queue) line() string {
 	return m.text
 }
 
-// dial makes a Destination that is closed at the end of the test.
+// dial makes a Destination that is closed at the end of the test. It waits for what the
+// test's own receiver does, unless c says otherwise.
 func dial(t testing.TB, network, addr string, c Config) *Destination {
 	t.Helper()
+	set(&c.Timeout, patience)
+	set(&c.Stall, patience)
+	set(&c.DialTimeout, patience)
 	d, err := Dial(network, addr, c)
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func TestDatagramReceiverRestarts(t *testing.T) {
 
 func TestDatagramReaderIsFrozen(t *testing.T) {
 	q := newQueue(t)
-	d := dial(t, "unixgram", q.addr, Config{Timeout: 20 * time.Millisecond})
+	d := dial(t, "unixgram", q.addr, Config{Timeout: 1200 * time.Millisecond})
 	batch := batchOf(0, 5000)
 	res, err := d.Deliver(context.Background(), batch)
 	if !errors.Is(err, ErrStalled) || res.Accepted == 0 {
