@@ -30,6 +30,9 @@ func checkChild(t *testing.T, line *node, n int, name, own string) {
 func TestGauntlet3_SiblingsDoNotShareBytes(t *testing.T) {
 	parent, c := newCapture(t, bare)
 	for n := range 4097 {
+		if testing.Short() && n > 300 && n%16 != 15 && n%16 > 1 {
+			continue // bytes are allocated in multiples of 16 and more
+		}
 		base := parent
 		if n%3 == 1 {
 			base = parent.With(func(*nib.Event) {}) // nothing of its own

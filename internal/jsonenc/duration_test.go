@@ -74,8 +74,12 @@ func TestDurationOracle(t *testing.T) {
 		checkDuration(t, p)
 		checkDuration(t, 7*p)
 	}
+	n := 20_000
+	if testing.Short() {
+		n = 2_000
+	}
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 20000 {
+	for range n {
 		checkDuration(t, time.Duration(r.Uint64())>>r.IntN(64))
 	}
 }

@@ -92,7 +92,7 @@ func TestFloatNeighbours(t *testing.T) {
 func TestFloatRandom(t *testing.T) {
 	n := 300_000
 	if testing.Short() {
-		n = 30_000
+		n = 5_000
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range n {

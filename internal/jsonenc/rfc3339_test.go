@@ -35,6 +35,12 @@ func checkRFC3339(t *testing.T, when time.Time) {
 
 func TestRFC3339EveryDay(t *testing.T) {
 	for day := time.Date(-1, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 10001; day = day.AddDate(0, 0, 1) {
+		if testing.Short() && day.Year() == 3 {
+			day = day.AddDate(1897, 0, 0) // the calendar repeats itself after 400 years
+		}
+		if testing.Short() && day.Year() == 2303 {
+			day = day.AddDate(7693, 0, 0)
+		}
 		want, err := day.MarshalJSON()
 		got, ok := AppendRFC3339(nil, &day)
 		if ok != (err == nil) || string(got) != string(want) {
