@@ -4,6 +4,8 @@ package teach
 
 import (
 	"fmt"
+	"go/token"
+	"slices"
 	"sort"
 	"strings"
 
@@ -11,101 +13,124 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Matrix is the table of roots and Go releases. Roots with the same answers
-// everywhere share a row.
+// Matrix is the table of roots and Go releases: how many methods have which
+// worst verdict, which methods these are, and the lines that are behind it.
 func Matrix(d *findings.Document) Section {
 	var b strings.Builder
-	b.WriteString("| roots |")
+	b.WriteString("| methods |")
 	for _, t := range d.Toolchains {
 		fmt.Fprintf(&b, " %s |", t.Name)
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(d.Toolchains)) + "\n")
-	rows := map[string][]string{}
-	rank := map[string]int{}
-	for _, r := range d.Roots {
-		answers, worst := "", 0
+	for _, group := range []struct {
+		name     string
+		exported bool
+	}{{"exported", true}, {"inside", false}} {
+		var roots []*findings.Root
+		for _, r := range d.Roots {
+			if token.IsExported(r.Func[strings.LastIndexByte(r.Func, '.')+1:]) == group.exported {
+				roots = append(roots, r)
+			}
+		}
+		fmt.Fprintf(&b, "| %s: %d |", group.name, len(roots))
 		for t := range d.Toolchains {
-			answers += " " + answer(r, t) + " |"
-			worst = max(worst, verdict.Verdict(r.Verdicts[t]).Rank())
+			b.WriteString(" " + counts(roots, t) + " |")
 		}
-		rows[answers] = append(rows[answers], short(r.Func))
-		rank[answers] = worst
+		b.WriteString("\n")
 	}
-	var keys []string
-	for k := range rows {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		if rank[keys[i]] != rank[keys[j]] {
-			return rank[keys[i]] < rank[keys[j]]
-		}
-		if len(rows[keys[i]]) != len(rows[keys[j]]) {
-			return len(rows[keys[i]]) > len(rows[keys[j]])
-		}
-		return keys[i] < keys[j]
-	})
-	for _, k := range keys {
-		sort.Strings(rows[k])
-		fmt.Fprintf(&b, "| %s |%s\n", names(rows[k]), k)
-	}
-	fmt.Fprintf(&b, "\n%d roots. %s\n", len(d.Roots), lines(d))
+	b.WriteString("\n| worst verdict on these releases | methods |\n| --- | --- |\n" + rows(d))
+	b.WriteString("\n| line that is behind `always` or `unknown` | below | why |\n| --- | --- | --- |\n" + lines(d))
 	return Section{"matrix", b.String()}
 }
 
-// answer is what a release says of a root, the number of lines with it.
-func answer(r *findings.Root, t int) string {
-	v := r.Verdicts[t]
-	if v == string(verdict.None) {
-		return v
+// order is that of the verdicts, the best first.
+var order = []verdict.Verdict{verdict.None, verdict.Cold, verdict.Grows, verdict.Unknown, verdict.Always}
+
+// counts tells how many roots have which worst verdict on a release.
+func counts(roots []*findings.Root, t int) string {
+	n := map[string]int{}
+	for _, r := range roots {
+		n[r.Verdicts[t]]++
 	}
-	n := 0
-	for _, s := range r.Sites {
-		if string(s.Answers[t].Verdict) == v {
-			n++
+	var out []string
+	for _, v := range order {
+		if n[string(v)] > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n[string(v)], v))
 		}
 	}
-	if v == string(verdict.Always) {
-		return fmt.Sprintf("**%s** (%d)", v, n)
-	}
-	return v
+	return strings.Join(out, ", ")
 }
 
-// lines lists what always allocates somewhere.
-func lines(d *findings.Document) string {
-	seen := map[string]bool{}
-	var out []string
+// rows lists the roots by their answers; those with the same share a row.
+func rows(d *findings.Document) string {
+	byAnswers := map[string][]string{}
+	var keys []string
 	for _, r := range d.Roots {
+		k := strings.Join(slices.Compact(slices.Clone(r.Verdicts)), ", then ")
+		if byAnswers[k] == nil {
+			keys = append(keys, k)
+		}
+		byAnswers[k] = append(byAnswers[k], r.Func[strings.LastIndexByte(r.Func, '.')+1:])
+	}
+	sort.Slice(keys, func(i, j int) bool { return place(keys[i]) < place(keys[j]) })
+	var b strings.Builder
+	for _, k := range keys {
+		sort.Strings(byAnswers[k])
+		fmt.Fprintf(&b, "| %s | %s |\n", k, strings.Join(byAnswers[k], " "))
+	}
+	return b.String()
+}
+
+// place sorts answers by their verdicts, the best first.
+func place(answers string) string {
+	for i, v := range order {
+		answers = strings.ReplaceAll(answers, string(v), string(rune('0'+i)))
+	}
+	return answers
+}
+
+// most is how many lines are listed.
+const most = 15
+
+// lines lists what is behind the worst verdicts, what most roots share first.
+func lines(d *findings.Document) string {
+	type line struct {
+		text, reason string
+		roots        int
+	}
+	byKey := map[string]*line{}
+	var all []*line
+	for _, r := range d.Roots {
+		seen := map[string]bool{}
 		for _, s := range r.Sites {
-			if s.Worst() != verdict.Always || seen[s.Key] {
+			// A line of a generic function has a key for each instance.
+			k := s.File + s.Source
+			if v := s.Worst(); v != verdict.Always && v != verdict.Unknown || seen[k] {
 				continue
 			}
-			seen[s.Key] = true
-			out = append(out, fmt.Sprintf("`%s` in `%s` (%s)", s.Source, short(s.Func), s.Reason))
+			seen[k] = true
+			if byKey[k] == nil {
+				byKey[k] = &line{text: fmt.Sprintf("`%s` (%s)", strings.ReplaceAll(s.Source, "|", "\\|"), short(s.Func)), reason: cell(s.Reason)}
+				all = append(all, byKey[k])
+			}
+			byKey[k].roots++
 		}
 	}
-	if len(out) == 0 {
-		return "No line always allocates."
+	sort.SliceStable(all, func(i, j int) bool {
+		if all[i].roots != all[j].roots {
+			return all[i].roots > all[j].roots
+		}
+		return all[i].text < all[j].text
+	})
+	var b strings.Builder
+	for i, l := range all {
+		if i == most {
+			fmt.Fprintf(&b, "| and %d more lines | | |\n", len(all)-most)
+			break
+		}
+		fmt.Fprintf(&b, "| %s | %d methods | %s |\n", l.text, l.roots, l.reason)
 	}
-	sort.Strings(out)
-	return "Always: " + strings.Join(out, "; ") + "."
+	return b.String()
 }
 
 func short(f string) string { return f[strings.LastIndexByte(f, '/')+1:] }
-
-// names lists methods of one type under the type.
-func names(list []string) string {
-	byType := map[string][]string{}
-	var types []string
-	for _, f := range list {
-		i := strings.LastIndexByte(f, '.')
-		if byType[f[:i]] == nil {
-			types = append(types, f[:i])
-		}
-		byType[f[:i]] = append(byType[f[:i]], f[i+1:])
-	}
-	var out []string
-	for _, t := range types {
-		out = append(out, fmt.Sprintf("`%s` (%d): %s", t, len(byType[t]), strings.Join(byType[t], " ")))
-	}
-	return strings.Join(out, "<br>")
-}

@@ -56,14 +56,24 @@ func TestMatrix(t *testing.T) {
 		Toolchains: []findings.Toolchain{{Name: "go1.24.13"}, {Name: "go1.27.4"}},
 		Roots: []*findings.Root{
 			{Func: "x/m.(*T).C", Verdicts: []string{"none", "always"}, Sites: []*findings.Site{site}},
-			{Func: "x/m.(*T).B", Verdicts: []string{"none", "none"}},
+			{Func: "x/m.(*T).b", Verdicts: []string{"none", "none"}},
 			{Func: "x/m.(*T).A", Verdicts: []string{"none", "none"}},
 		},
 	}).Text
-	want := "| roots | go1.24.13 | go1.27.4 |\n| --- | --- | --- |\n" +
-		"| `m.(*T)` (2): A B | none | none |\n" +
-		"| `m.(*T)` (1): C | none | **always** (1) |\n" +
-		"\n3 roots. Always: `return n` in `m.(*T).C` (it is boxed).\n"
+	want := `| methods | go1.24.13 | go1.27.4 |
+| --- | --- | --- |
+| exported: 2 | 2 none | 1 none, 1 always |
+| inside: 1 | 1 none | 1 none |
+
+| worst verdict on these releases | methods |
+| --- | --- |
+| none | A b |
+| none, then always | C |
+
+| line that is behind ` + "`always` or `unknown`" + ` | below | why |
+| --- | --- | --- |
+| ` + "`return n`" + ` (m.(*T).C) | 1 methods | it is boxed |
+`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
