@@ -54,6 +54,7 @@ type delivery struct {
 	scan    *scanner // of reading, if it is old
 	at      int      // in reading, if it is of this process
 	want    uint64   // number of the next record of that
+	witness bool     // the word before at was not 0 when it was read
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it

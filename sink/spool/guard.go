@@ -155,12 +155,12 @@ func (d *delivery) abandonRest(g *segment) {
 	missing := next - d.want - void
 	d.pass(void)
 	d.settle(missing, missing)
-	d.at, d.want = end, next
+	d.at, d.want, d.witness = end, next, false
 }
 
 // stepOver steps over a claim that is void.
 func (d *delivery) stepOver(v voidance) {
-	d.at, d.want = d.at+v.size, d.want+1
+	d.at, d.want, d.witness = d.at+v.size, d.want+1, false
 	if v.counted {
 		d.pass(1)
 	} else {

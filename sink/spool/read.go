@@ -26,7 +26,7 @@ func (d *delivery) fillOne() (ended, busy bool) {
 	}
 	if !d.entered {
 		<-d.s.safe
-		d.entered, d.at, d.want = true, headerSize, l.first
+		d.entered, d.at, d.want, d.witness = true, headerSize, l.first, false
 		d.skip(l.first)
 	}
 	return d.fillGuarded(l.live)
@@ -47,7 +47,7 @@ func (d *delivery) ahead() bool {
 		int64(next.number-d.cur.number+1)*s.c.SegmentSize > s.c.Size/2 {
 		return false
 	}
-	d.reading, d.at, d.want = next, headerSize, next.first
+	d.reading, d.at, d.want, d.witness = next, headerSize, next.first, false
 	return true
 }
 
@@ -60,6 +60,10 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 		}
 		if !g.committed(d.at) {
 			v, ok := d.s.voided(g, d.at)
+			if !ok && len(d.batch) == 0 && d.wiped(g) {
+				d.abandonRest(g)
+				continue
+			}
 			if !ok || len(d.batch) > 0 {
 				g.probe()
 				return false, !ok
@@ -74,17 +78,26 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 				return false, false // deliver that first
 			}
 			d.lost(g, end)
-		case d.dest == nil:
-			d.at += align(len(rec))
-			d.want++
-		case !d.add(rec, true):
+		case d.dest != nil && !d.add(rec, true):
 			return false, false
 		default:
 			d.at += align(len(rec))
 			d.want++
+			d.witness = word(g.b, d.at-8).Load() != 0
 		}
 	}
 }
+
+// wiped says whether the claim at d.at is in a page from which somebody has taken what was written, so that it
+// looks as if its writer had not begun. Such a claim would be waited for without an end. The proof is
+// the end of the record before, in the same page, which was there when that was read. Without it, as
+// at the beginning of a page, nobody can know, and a writer may be suspended for as long as it likes.
+func (d *delivery) wiped(g *segment) bool {
+	return d.witness && d.at%pageSize != 0 && word(g.b, d.at).Load() == 0 && word(g.b, d.at-8).Load() == 0
+}
+
+// pageSize is what files lose data in multiples of, at least.
+const pageSize = 4096
 
 // lost steps over a record that is not what was written, although nobody but this
 // process has the file. If its length leads to the next record it is the only one;
@@ -93,7 +106,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 func (d *delivery) lost(g *segment, end int) {
 	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
 	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
-		d.at, d.want = behind, d.want+1
+		d.at, d.want, d.witness = behind, d.want+1, false
 		d.settle(1, 1)
 		return
 	}

@@ -111,6 +111,9 @@ func spoolDir(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "spool")
 }
 
+// patience is how long a test waits for what must come. It is no measure of speed.
+const patience = 2 * time.Minute
+
 // open opens a spool, and checks the identity when the test ends. It does not wait for
 // the disk unless c has a file system: the tests are not about slow ones.
 func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
@@ -119,7 +122,10 @@ func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
 		c.fs = unsynced{vfs.OS()}
 	}
 	if c.slow == 0 {
-		c.slow = 5 * time.Second
+		c.slow = patience
+	}
+	if c.Drain == 0 {
+		c.Drain = patience
 	}
 	if c.Access == Auto {
 		c.Access = testAccess
@@ -366,7 +372,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		must(t, open(t, "", &far{}, Config{SegmentSize: minSegment}).Close())
 	}
 	// They have told that they end, and may not have been scheduled to.
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), before)
 		}
