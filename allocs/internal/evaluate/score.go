@@ -23,8 +23,11 @@ type Score struct {
 	Agreed   int // of them, those that the tool's own runs saw too
 	Extra    int // pairs that only the tool's own runs saw
 	// Deviations say of each line that is not as it should be what was seen.
-	Deviations []string
+	Deviations []Deviation
 }
+
+// Deviation is a line on which the tool and the profile do not agree.
+type Deviation struct{ Line, What, Detail string }
 
 // Result is the evaluation of a module.
 type Result struct {
@@ -119,7 +122,10 @@ func judge(t *Truth, r *Report, runs bool) Score {
 	if runs {
 		s.pairs(t, r)
 	}
-	sort.Strings(s.Deviations)
+	sort.Slice(s.Deviations, func(i, j int) bool {
+		a, b := s.Deviations[i], s.Deviations[j]
+		return a.Line+a.What < b.Line+b.What
+	})
 	return s
 }
 
@@ -147,7 +153,7 @@ func (s *Score) pairs(t *Truth, r *Report) {
 }
 
 func (s *Score) deviate(what string, l line, detail string) {
-	s.Deviations = append(s.Deviations, fmt.Sprintf("%s: %s: %s", l, what, detail))
+	s.Deviations = append(s.Deviations, Deviation{l.String(), what, detail})
 }
 
 // reasons lists what the tool says of the lines of the profile.

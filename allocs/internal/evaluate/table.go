@@ -45,7 +45,11 @@ func Table(results []*Result) string {
 			s    Score
 		}{{"with runs", r.With}, {"code and compiler alone", r.Without}} {
 			for _, d := range set.s.Deviations {
-				fmt.Fprintf(&b, "- %s, %s: %s\n", r.Module.Name, set.name, d)
+				cause := r.Module.Causes[d.Line]
+				if cause == "" {
+					cause = "not known"
+				}
+				fmt.Fprintf(&b, "- %s, %s: `%s`: %s (%s). Cause: %s.\n", r.Module.Name, set.name, d.Line, d.What, cell(d.Detail), cause)
 				any = true
 			}
 		}
