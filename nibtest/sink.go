@@ -17,7 +17,7 @@ import (
 
 // patience is how long a call may take before the suites say that it hangs. It
 // is no measure of speed.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Sizes of the suites: enough goroutines to collide, lines up to the largest
 // that a logger keeps a buffer for and one far beyond.
