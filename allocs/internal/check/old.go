@@ -57,7 +57,12 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 			return nil, err
 		}
 	}
+	escapes := map[string][]compiler.Escape{} // for what runs show and the outline does not reach
+	for path, t := range text {
+		escapes[path] = t.Escapes
+	}
 	in := &verdict.Input{
+		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
 		Cold:     coldness(s.files),
 		Waived:   s.waived,

@@ -131,12 +131,12 @@ func (w *walk) begins(x ast.Expr, at compiler.Position) bool {
 	case *ast.CallExpr:
 		places = append(places, x.Lparen)
 	case *ast.CompositeLit:
-		places = append(places, x.Lbrace)
+		return w.within(x, at)
 	case *ast.BinaryExpr:
 		places = append(places, x.OpPos)
 	case *ast.UnaryExpr:
-		if lit, ok := ast.Unparen(x.X).(*ast.CompositeLit); ok {
-			places = append(places, lit.Pos(), lit.Lbrace)
+		if _, ok := ast.Unparen(x.X).(*ast.CompositeLit); ok {
+			return w.within(x, at)
 		}
 	case *ast.SelectorExpr:
 		places = append(places, x.Sel.Pos())
@@ -147,4 +147,10 @@ func (w *walk) begins(x ast.Expr, at compiler.Position) bool {
 		}
 	}
 	return false
+}
+
+// within tells whether the position is in a composite literal: up to Go 1.16
+// it can be that of the last element.
+func (w *walk) within(x ast.Expr, at compiler.Position) bool {
+	return !before(at, w.position(x.Pos())) && before(at, w.position(x.End()))
 }

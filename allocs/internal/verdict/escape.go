@@ -13,7 +13,7 @@ import (
 
 // explainEscape finds what the compiler said of the site.
 func (in *Input) explainEscape(s *Site) {
-	if in.Escapes == nil {
+	if in.Escapes == nil || s.Evidence.Said {
 		return
 	}
 	var stack []compiler.Position

@@ -26,7 +26,8 @@ func FreshInterface(name string) {
 // chosen hides from the compiler which type it returns.
 var chosen = func() Chain { return new(chained) }
 
-// HiddenInterface does so where the compiler cannot see the type behind it.
+// HiddenInterface makes an event behind an interface, where the compiler cannot
+// see its type.
 //
 //alloc:none
 func HiddenInterface(name string) {
@@ -42,7 +43,7 @@ func PoolDirect(name string) {
 	events.Put(e)
 }
 
-// PoolInterface takes it from a pool and calls it through an interface.
+// PoolInterface takes the event from a pool and calls it through an interface.
 //
 //alloc:none
 func PoolInterface(name string) {
@@ -77,7 +78,7 @@ func ByPointer(name string) {
 //go:noinline
 func valued() Event { return Event{n: 1} }
 
-// ByValue gets it as a value.
+// ByValue gets the event as a value.
 //
 //alloc:none
 func ByValue(name string) {
@@ -85,7 +86,7 @@ func ByValue(name string) {
 	e.Str("name", name).Msg("hello")
 }
 
-// SinkDirect writes from the stack to a destination of known type.
+// SinkDirect writes a buffer on the stack to a known type.
 //
 //alloc:none
 func SinkDirect(name string) {
@@ -94,7 +95,7 @@ func SinkDirect(name string) {
 	counter{}.Write(e.buf[:e.n])
 }
 
-// SinkInterface writes from the stack to an io.Writer.
+// SinkInterface writes a buffer on the stack to an io.Writer.
 //
 //alloc:none
 func SinkInterface(name string) {
@@ -103,20 +104,20 @@ func SinkInterface(name string) {
 	Out.Write(e.buf[:e.n])
 }
 
-// AnyKept passes values as interface{} to a destination that is not known.
+// AnyKept passes values as interface{} to a function that is not known.
 //
 //alloc:none
-func AnyKept(name string, n int) {
-	anyOut("name", name, "n", n)
+func AnyKept(name string) {
+	anyOut("name", name, "n", len(name)+1000)
 }
 
 var anyOut = func(fields ...interface{}) { written += len(fields) }
 
-// AnySwitched passes them to code that only looks at their types.
+// AnySwitched passes values as interface{} to code that only looks at their types.
 //
 //alloc:none
-func AnySwitched(name string, n int) {
-	typed("name", name, "n", n)
+func AnySwitched(name string) {
+	typed("name", name, "n", len(name)+1000)
 }
 
 //go:noinline
@@ -131,7 +132,7 @@ func typed(fields ...interface{}) {
 	}
 }
 
-// Constant passes a number that never changes.
+// Constant passes a number that never changes as interface{}.
 //
 //alloc:none
 func Constant(string) {
@@ -152,14 +153,16 @@ func Sized(name string) {
 //
 //alloc:none
 func Appended(name string) {
-	var keys []string
-	for i := 0; i < 3; i++ {
-		keys = append(keys, name)
+	var ends []int
+	for i := 0; i < 4; i++ {
+		ends = append(ends, i*len(name))
 	}
-	written += len(keys)
+	for _, end := range ends {
+		written += end
+	}
 }
 
-// Returned grows a slice from nothing that does.
+// Returned grows a slice from nothing that is returned.
 //
 //alloc:none
 func Returned(name string) {
