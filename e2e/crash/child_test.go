@@ -339,10 +339,16 @@ func readable(t testing.TB, name string) string {
 	return to
 }
 
+// patience is how long a test waits for what must come. It is no measure of speed.
+const patience = 2 * time.Minute
+
+// blocks has calls wait until a segment has been made, however slow the machine is.
+var blocks = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: patience}}
+
 // await waits until the child has come to a point, and fails if it ends before.
 func (c *child) await(what string, reached func() bool) {
 	c.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for !reached() {
 		select {
 		case <-c.ended:

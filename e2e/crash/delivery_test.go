@@ -299,7 +299,8 @@ func TestSlowDestination(t *testing.T) {
 	best := [2]time.Duration{time.Hour, time.Hour}
 	var heap [2]uint64
 	took := make([]time.Duration, lines)
-	for n := range rounds {
+	slowed := func() bool { return float64(best[1]) > 1.2*float64(best[0]) }
+	for n := 0; n < rounds || slowed() && n < 5*rounds; n++ { // each contestant needs one round undisturbed
 		for i, v := range both {
 			l, pad := newLane(v.spool), newPadding(seed, 300)
 			for k := range took {
@@ -319,7 +320,7 @@ func TestSlowDestination(t *testing.T) {
 	grown := (int64(heap[1]) - int64(heap[0])) >> 10
 	pending := both[1].spool.Stats().Pending
 	r.found("p99 %v and %v, ratio %.2f; %d lines pending; the heap has grown by %d KiB", best[0], best[1], ratio, pending, grown)
-	if ratio > 1.2 || grown > 4096 || pending == 0 {
+	if slowed() || grown > 4096 || pending == 0 {
 		t.Error("the producer is slowed down, or memory grows")
 	}
 	for _, v := range both {

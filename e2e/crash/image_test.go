@@ -127,7 +127,7 @@ func (m image) start(t testing.TB, dir string) (missing, again int) {
 	if err != nil {
 		t.Fatalf("the start is refused: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	must(t, s.Flush(ctx), s.Close())
 	checkAccounts(t, s.Stats())

@@ -63,7 +63,7 @@ func (m *machine) boot() (why string) {
 func (m *machine) shutDown() {
 	m.Helper()
 	m.must(syscall.Unmount(m.dir, 0))
-	for late := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		out, err := exec.Command("losetup", "-j", m.image).Output()
 		m.must(err)
 		if len(out) == 0 {

@@ -102,6 +102,9 @@ func TestE2EHalfOpen(t *testing.T) {
 			d := dial(t, network, addr, mine)
 			v := newService(t, d)
 			time.Sleep(300 * time.Millisecond)
+			for late := time.Now().Add(patience); !d.Stats().Connected && time.Now().Before(late); {
+				time.Sleep(time.Millisecond)
+			}
 			if st := d.Stats(); !st.Connected {
 				self, _ := os.ReadFile(r.Self)
 				t.Fatalf("no connection to %s: %+v; rsyslog says\n%s", addr, st, self)

@@ -29,10 +29,13 @@ const (
 	perTick = 100
 )
 
+// blocks has calls wait until a segment has been made, however slow the machine is.
+var blocks = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: patience}}
+
 func newService(t *testing.T, d nib.Destination) *service {
 	t.Helper()
 	var ended atomic.Bool
-	s, err := spool.Open("", d, spool.Config{Drain: time.Second, OnError: func(err error) {
+	s, err := spool.Open("", d, spool.Config{Drain: time.Second, OnFull: blocks, OnError: func(err error) {
 		if !ended.Load() {
 			t.Log(err)
 		}

@@ -204,6 +204,9 @@ func TestE2ESlow(t *testing.T) {
 	time.Sleep(time.Second)
 	before := heap()
 	time.Sleep(time.Duration(counts(1, 10)) * time.Second)
+	for late := time.Now().Add(patience); v.spool.Stats().Delivered == 0 && time.Now().Before(late); {
+		time.Sleep(time.Millisecond)
+	}
 	after := heap()
 	st := v.spool.Stats()
 	t.Logf("heap of %d KiB, then %d KiB; %d lines delivered meanwhile, %d pending", before>>10, after>>10, st.Delivered, st.Pending)
