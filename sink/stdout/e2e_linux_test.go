@@ -120,38 +120,52 @@ func TestE2EServiceOutlivesItsReader(t *testing.T) {
 }
 
 // TestE2EStoppedReaderHoldsNobody has a reader that does not read for a while
-// and then goes on.
+// and then goes on. A call that is held too long is so each time; one that had no
+// processor is not.
 func TestE2EStoppedReaderHoldsNobody(t *testing.T) {
 	_, stopped, timed := scale(t)
-	const stall = 100 * time.Millisecond
+	const stall, tries = 100 * time.Millisecond, 5
 	for _, role := range []string{"be stalled", "be stalled buffered"} {
 		t.Run(role, func(t *testing.T) {
-			c := start(t, role, stallVar+"="+stall.String(), runVar+"="+stopped.String())
-			c.shared.Close()
-			if got := c.report(t); got != "stalled" {
-				t.Fatalf("got report %q", got)
-			}
-			all, err := io.ReadAll(c.out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got stallReport
-			if err := json.Unmarshal([]byte(c.report(t)), &got); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.cmd.Wait(); err != nil {
-				t.Errorf("the service ended with %v", err)
-			}
-			t.Logf("reader stopped for %v: %d calls, the longest took %v (the machine was late by %v); %d lines dropped, %d written",
-				stopped, got.Calls, got.Longest, got.Late, got.Stats.Lost(), got.Stats.Lines)
-			if most := stall + 50*time.Millisecond; timed && got.Longest > most+got.Late {
-				t.Errorf("a call took %v, want at most %v and the %v that the machine was late", got.Longest, most, got.Late)
-			}
-			if err := checkStallReport(got, string(all)); err != nil {
-				t.Error(err)
+			for try := 1; ; try++ {
+				got := stopReader(t, role, stall, stopped)
+				t.Logf("reader stopped for %v: %d calls, the longest took %v (the machine was late by %v); %d lines dropped, %d written",
+					stopped, got.Calls, got.Longest, got.Late, got.Stats.Lost(), got.Stats.Lines)
+				most := stall + 50*time.Millisecond + got.Late
+				if !timed || got.Longest <= most {
+					return
+				}
+				if try == tries {
+					t.Fatalf("a call took %v, want at most %v, of which the machine was late by %v", got.Longest, most, got.Late)
+				}
 			}
 		})
 	}
+}
+
+// stopReader runs a service whose reader stops and goes on, and checks what it
+// and the reader have got.
+func stopReader(t *testing.T, role string, stall, stopped time.Duration) (got stallReport) {
+	t.Helper()
+	c := start(t, role, stallVar+"="+stall.String(), runVar+"="+stopped.String())
+	c.shared.Close()
+	if got := c.report(t); got != "stalled" {
+		t.Fatalf("got report %q", got)
+	}
+	all, err := io.ReadAll(c.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(c.report(t)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("the service ended with %v", err)
+	}
+	if err := checkStallReport(got, string(all)); err != nil {
+		t.Error(err)
+	}
+	return got
 }
 
 // TestE2ESlowReaderGetsALongLine has a reader that takes more than Stall for a
@@ -161,14 +175,14 @@ func TestE2ESlowReaderGetsALongLine(t *testing.T) {
 		t.Skip("it takes its time: only with NIB_E2E")
 	}
 	r, w := pipe(t)
-	s := New(Config{File: w})
+	s := New(Config{File: w, Stall: time.Second})
 	written := make(chan error, 1)
 	go func() {
 		written <- s.WriteRecord(record(nib.LevelInfo, 1, 1<<20))
 		s.Close()
 		w.Close()
 	}()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(150 * time.Millisecond)
 	defer tick.Stop()
 	var text []byte
 	for chunk := make([]byte, 64<<10); ; <-tick.C {
