@@ -181,6 +181,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
 		Cold:     coldness(s.files),
+		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
 	}
 	if in.Resolve, err = s.resolver(ctx, tc, part); err != nil {

@@ -20,6 +20,7 @@ type Input struct {
 	InModule func(file string) bool
 	Resolve  Resolve
 	Cold     Coldness
+	PoolNew  PoolNew // may be nil
 	Waived   func(f binary.Frame) bool
 	Runs     []runs.Result
 	Visited  []runs.Visited
@@ -52,6 +53,7 @@ func (in *Input) Root(r roots.Root) Result {
 	w := &walker{programs: in.Programs, resolve: in.Resolve, targets: in.targets, seen: map[*binary.Func]bool{}}
 	w.cold = in.Cold
 	w.stop = in.Waived
+	w.poolNew = in.PoolNew
 	res := Result{Root: r, Absent: !in.start(w, r)}
 	w.walk()
 	res.Dynamic = w.dynamic

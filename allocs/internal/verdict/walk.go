@@ -41,6 +41,10 @@ type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok boo
 // Coldness tells why a source line is not part of steady work, or "".
 type Coldness func(f binary.Frame) string
 
+// PoolNew returns where the function literal starts that makes the values of
+// the pool whose Get is called at the frame.
+type PoolNew func(at binary.Frame) (file string, line int, ok bool)
+
 // target is what is known of a callee by its name.
 type target struct {
 	allocates, opaque bool
@@ -70,6 +74,7 @@ type walker struct {
 	resolve  Resolve
 	cold     Coldness
 	stop     func(f binary.Frame) bool // a waiver: do not go on below this line
+	poolNew  PoolNew                   // may be nil
 	targets  targets
 	seen     map[*binary.Func]bool
 	queues   [reaches][]step
@@ -184,10 +189,20 @@ func (w *walker) call(s step, c *binary.Call) {
 	if reason := t.cold; reason != "" && reach < Rarely {
 		reach, why = Rarely, reason
 	}
+	if c.Target == poolGet && w.poolNew != nil {
+		if file, line, ok := w.poolNew(c.Stack[0]); ok {
+			for _, f := range s.program.Literals(file, line) {
+				w.descend(s, c, f, Rarely, "only when the pool is empty")
+			}
+		}
+	}
 	if f := s.program.At(c.Entry); f != nil {
 		w.descend(s, c, f, reach, why)
 	}
 }
+
+// poolGet calls the New of its pool, and the call does not tell which.
+const poolGet = "sync.(*Pool).Get"
 
 func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, why string) {
 	n := 1
@@ -206,10 +221,8 @@ const tooMany = 8
 
 // indirect follows a call through an interface or a function value.
 func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
-	if c.Stack[0].Func == "sync.(*Pool).Get" {
-		// Its New: what it makes belongs to the pool, and is cold. Runs show
-		// which one it is; the analysis would name those of all pools.
-		return
+	if c.Stack[0].Func == poolGet {
+		return // its New: the analysis would name those of all pools
 	}
 	fs, ok := w.resolve(s.program, c.Stack[0])
 	if !ok || len(fs) > tooMany {

@@ -131,7 +131,7 @@ func mechanics(q query) string {
 	}
 	switch q.Kind {
 	case heapcalls.Box:
-		return or("a value") + " is copied to the heap to be stored in an interface"
+		return or("a value") + " is copied to the heap to be stored in an interface" // but for empty strings and nil slices
 	case heapcalls.BoxSmall:
 		return or("a number") + " is copied to the heap to be stored in an interface (0 to 255 are free)"
 	case heapcalls.Make:
