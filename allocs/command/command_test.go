@@ -144,7 +144,7 @@ func TestJSON(t *testing.T) {
 			Sites    []struct {
 				File, Kind, Reason, Fix, Pattern string
 				Line                             int
-				Answers                          []struct{ Verdict string }
+				Versions                         []struct{ Verdict string }
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func TestJSON(t *testing.T) {
 		t.Fatalf("got %+v", d)
 	}
 	s := d.Roots[0].Sites[0]
-	if s.File != "m.go" || s.Line != 6 || s.Kind != "box" || s.Answers[0].Verdict != "always" || s.Reason == "" || s.Fix == "" {
+	if s.File != "m.go" || s.Line != 6 || s.Kind != "box" || s.Versions[0].Verdict != "always" || s.Reason == "" || s.Fix == "" {
 		t.Errorf("got %+v", s)
 	}
 }
