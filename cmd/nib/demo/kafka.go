@@ -20,7 +20,7 @@ type logTopic struct {
 	cluster *embedded.Cluster // nil: someone else's
 }
 
-const kafkaLimit = 15 * time.Second // to make the topic, and to read it
+const kafkaLimit = 30 * time.Second // to make the topic, and to read it
 
 // startTopic makes a new topic, of a cluster in this process or of another one. The
 // worker is not the cluster's process: it may be killed.

@@ -105,7 +105,7 @@ func tellOnce[T any](to chan T, text []byte) {
 }
 
 // startLimit is how long a worker may take until it answers.
-const startLimit = 20 * time.Second
+const startLimit = time.Minute
 
 // await waits until the service answers.
 func (p *process) await() (up, error) {

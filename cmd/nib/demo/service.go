@@ -43,7 +43,7 @@ func startService(log *nib.Logger) (*service, error) {
 
 // stop waits for the requests under way. The clients are gone by then.
 func (s *service) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		return err

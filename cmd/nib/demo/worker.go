@@ -46,11 +46,11 @@ const (
 
 const (
 	segmentSize  = 1 << 20
-	deliverLimit = 30 * time.Second // for what is in the spool at the end
+	deliverLimit = 2 * time.Minute // for what is in the spool at the end
 )
 
 // patience lets a request wait for a slow disk rather than lose its line.
-var patience = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: 10 * time.Second}}
+var patience = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
 
 // Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
 // ends with its standard input, and returns the exit code.
