@@ -246,6 +246,39 @@ func TestE2ESmallScreen(t *testing.T) {
 	}
 }
 
+// contrasts is a script that returns the texts of the page whose colour has less
+// than 4.5 times the contrast to what is behind it (WCAG 2, level AA).
+const contrasts = `(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const rgba = color => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); const d = canvas.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+  const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
+  const ground = e => { const c = rgba(getComputedStyle(e).backgroundColor); return c[3] === 1 ? c : over(c, e.parentElement ? ground(e.parentElement) : rgba('Canvas')); };
+  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const bad = new Set();
+  for (const e of document.querySelectorAll('header *, main *, dialog *')) {
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
+    const behind = ground(e), text = over(rgba(getComputedStyle(e).color), behind), a = light(text), b = light(behind);
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.add(e.tagName + '.' + e.className + ' ' + ratio.toFixed(2));
+  }
+  return [...bad].join('; ');
+})()`
+
+func TestE2EContrast(t *testing.T) {
+	needBrowser(t)
+	file, _ := pageFile(t, 200)
+	for _, dark := range []bool{false, true} {
+		x := open(t, file, 1600, 1000, dark)
+		x.run(chromedp.Evaluate[chromedp.Void]("[100, 1, 155, 120].forEach(i => go(i, {})); document.querySelectorAll('details').forEach(d => d.open = true); document.getElementById('help').show()"))
+		equal(x, contrasts, "")
+		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.sum').style.color = 'var(--line)'"))
+		if eval[string](x, contrasts) == "" {
+			t.Error("grey text is not noticed")
+		}
+		x.clean()
+	}
+}
+
 // TestE2EManyRoots tells how the page of a large service does; what the clock
 // shows is told and not judged.
 func TestE2EManyRoots(t *testing.T) {

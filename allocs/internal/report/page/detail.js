@@ -68,7 +68,13 @@ function codeLine(r, n, text, sites) {
   const times = sites.reduce((sum, s) => sum + (s.verdict === 'always' ? Math.max(perOp(D.answers[r.sites[s.k][1]]), 0) : 0), 0);
   const mark = v === 'always' ? '×' + (times >= 0.01 ? number(times) : sites.filter(s => s.verdict === v).length) : { unknown: '?', grows: '↗', cold: '*' }[v] || '';
   const note = el('.note', { hidden: v !== 'always' && v !== 'unknown' });
-  const fill = () => { if (!note.children.length) note.append(...sites.sort((a, b) => RANK[b.verdict] - RANK[a.verdict]).map(s => site(r, s))); };
+  const fill = () => {
+    if (note.children.length) return;
+    const sorted = sites.sort((a, b) => RANK[b.verdict] - RANK[a.verdict]);
+    const loud = sorted.filter(s => RANK[s.verdict] > RANK.grows || RANK[v] <= RANK.grows), quiet = sorted.filter(s => !loud.includes(s));
+    note.append(...loud.map(s => site(r, s)));
+    if (quiet.length) note.append(el('details.besides', {}, el('summary.soft', {}, 'besides: ' + quiet.map(s => s.verdict).join(', ')), ...quiet.map(s => site(r, s))));
+  };
   if (!note.hidden) fill();
   const b = el(`button.ln.hit.${v}`, { title: `${v}: ${WORDS[v]}`, 'aria-expanded': String(!note.hidden), 'data-lines': sites.map(s => `${r.i}-${s.k}`).join(' ') }, ...cells, el('span.mark', {}, mark), el('pre', {}, text));
   b.addEventListener('click', () => { fill(); note.hidden = !note.hidden; b.setAttribute('aria-expanded', String(!note.hidden)); });
@@ -88,7 +94,10 @@ function showSite(i, n) {
   const quiet = b.closest('details.quiet');
   if (quiet) quiet.open = true;
   b.show();
-  return document.getElementById(`site-${i}-${n}`);
+  const s = document.getElementById(`site-${i}-${n}`);
+  const besides = s.closest('details.besides');
+  if (besides) besides.open = true;
+  return s;
 }
 
 function site(r, s) {
