@@ -219,6 +219,9 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, args ..
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := cmd.Run(); err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return fmt.Errorf("%s: %w: it took longer than --timeout allows", b.Package.ImportPath, ErrRun)
+		}
 		return fmt.Errorf("%s: %w: %w\n%s", b.Package.ImportPath, ErrRun, err, tail(text.String()))
 	}
 	return nil
