@@ -130,15 +130,16 @@ func recordSize(r *nib.Record, message int) int {
 
 // putRecord writes all of r but the first eight bytes to b, which has exactly
 // its size, and returns those: the length and the checksum.
+//
+// The head is written in words of eight bytes, as the checksum reads it: a load that needs several
+// stores has to wait until these have left the processor's store buffer.
 func putRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint32) uint64 {
 	name := loggerName(r)
-	le.PutUint64(b[8:], seq)
-	le.PutUint64(b[16:], uint64(r.Time))
-	le.PutUint32(b[24:], gen)
-	le.PutUint16(b[28:], uint16(min(max(r.Level, math.MinInt16), math.MaxInt16)))
-	var flags byte
+	var flags uint64
 	n := recordHead + copy(b[recordHead:], r.Line)
-	n += copy(b[n:], name)
+	if name != "" {
+		n += copy(b[n:], name)
+	}
 	if message < 0 && r.Message != nil {
 		flags, message = apart, n-recordHead
 		copy(b[n:], r.Message)
@@ -147,10 +148,13 @@ func putRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 	if r.Message == nil {
 		offset = math.MaxUint32
 	}
-	b[30], b[31] = flags, byte(len(name))
-	le.PutUint64(b[32:], uint64(r.PC))
-	le.PutUint32(b[40:], offset)
-	le.PutUint32(b[44:], uint32(len(r.Message)))
+	level := uint16(min(max(r.Level, math.MinInt16), math.MaxInt16))
+	head := (*[recordHead]byte)(b)
+	le.PutUint64(head[8:], seq)
+	le.PutUint64(head[16:], uint64(r.Time))
+	le.PutUint64(head[24:], uint64(gen)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
+	le.PutUint64(head[32:], uint64(r.PC))
+	le.PutUint64(head[40:], uint64(offset)|uint64(len(r.Message))<<32)
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 

@@ -20,7 +20,10 @@ import (
 func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
-		if p := recover(); p != nil && !g.isFault(p) {
+		if ok {
+			return
+		}
+		if p := recover(); !g.isFault(p) {
 			foreign = p
 		}
 	}(debug.SetPanicOnFault(true))
