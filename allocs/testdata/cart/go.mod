@@ -1,0 +1,3 @@
+module shop.example/cart
+
+go 1.24
