@@ -56,7 +56,11 @@ type facts struct {
 }
 
 func collect(pass *rule.Pass) *facts {
-	f := &facts{pass.TypesInfo, fields.Find(pass).Kept, map[*types.Func]*ast.FuncDecl{}}
+	found := fields.Find(pass)
+	f := &facts{pass.TypesInfo, found.Kept, map[*types.Func]*ast.FuncDecl{}}
+	for field := range found.Consumed {
+		delete(f.borrowed, field)
+	}
 	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
 		if o, ok := f.info.Defs[fn.Name].(*types.Func); ok && fn.Body != nil {
 			f.bodies[o] = fn

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/types"
 
+	"github.com/nib-log/nib/allocs/analysis/internal/edit"
 	"github.com/nib-log/nib/allocs/analysis/internal/pools"
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
@@ -16,17 +17,39 @@ import (
 type Borrowed struct {
 	Any  map[*types.Var]bool // of any object
 	Kept map[*types.Var]bool // of an object that was there before: it is a parameter, the receiver, or out of a pool
+	// Consumed are fields that are used up: if x.f != nil { …; x.f = nil }.
+	Consumed map[*types.Var]bool
 }
 
 // Find looks through the functions of the package.
 func Find(pass *rule.Pass) Borrowed {
-	b := Borrowed{map[*types.Var]bool{}, map[*types.Var]bool{}}
+	b := Borrowed{map[*types.Var]bool{}, map[*types.Var]bool{}, map[*types.Var]bool{}}
 	for _, fn := range rule.Nodes[*ast.FuncDecl](pass) {
 		if o, ok := pass.TypesInfo.Defs[fn.Name].(*types.Func); ok && fn.Body != nil {
 			b.function(pass.TypesInfo, fn, o.Signature())
 		}
 	}
+	for cur, a := range rule.Nodes[*ast.AssignStmt](pass) {
+		for i, l := range a.Lhs {
+			sel, ok := ast.Unparen(l).(*ast.SelectorExpr)
+			if !ok || len(a.Lhs) != len(a.Rhs) || !pass.TypesInfo.Types[a.Rhs[i]].IsNil() {
+				continue
+			}
+			if around := rule.Around[*ast.IfStmt](cur); around != nil && mentions(pass.TypesInfo, around.Cond, sel) {
+				b.Consumed[pass.TypesInfo.Uses[sel.Sel].(*types.Var).Origin()] = true
+			}
+		}
+	}
 	return b
+}
+
+func mentions(info *types.Info, e ast.Expr, sel *ast.SelectorExpr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		x, ok := n.(*ast.SelectorExpr)
+		found = found || ok && edit.Same(info, x, sel)
+		return !found
+	})
+	return found
 }
 
 func (b Borrowed) function(info *types.Info, fn *ast.FuncDecl, sig *types.Signature) {

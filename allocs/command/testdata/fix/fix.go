@@ -49,9 +49,9 @@ func Name(s string, n int) string {
 }
 
 //alloc:max=99
-func Find(table map[string]int, b []byte) int {
-	key := string(b)
-	return table[key]
+func Same(b []byte, s string) bool {
+	text := string(b)
+	return text == s
 }
 
 //alloc:max=99

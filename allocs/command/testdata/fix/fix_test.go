@@ -14,14 +14,12 @@ var (
 	at    = time.Unix(1e9, 0)
 	kept  = make([]byte, 0, 512)
 	buf   bytes.Buffer
-	table = map[string]int{string(long): 1}
 	list  = []string{"b", "a", "c"}
 	ints  = make([]int, 100)
 	log   = slog.New(slog.DiscardHandler)
 	names string
 	outs  []int
 	yes   bool
-	found int
 	id    = 12345
 	name  = "a name"
 )
@@ -39,7 +37,7 @@ func BenchmarkPrint(b *testing.B)  { each(b, func() { buf.Reset(); Print(&buf, i
 func BenchmarkIsGet(b *testing.B)  { each(b, func() { yes = IsGet(long) }) }
 func BenchmarkDouble(b *testing.B) { each(b, func() { outs = Double(ints) }) }
 func BenchmarkName(b *testing.B)   { each(b, func() { names = Name(name, id) }) }
-func BenchmarkFind(b *testing.B)   { each(b, func() { found = Find(table, long) }) }
+func BenchmarkSame(b *testing.B)   { each(b, func() { yes = Same(long, name) }) }
 func BenchmarkMatch(b *testing.B)  { each(b, func() { Match("aaa") }) }
 func BenchmarkSort(b *testing.B)   { each(b, func() { Sort(list) }) }
 func BenchmarkCopy(b *testing.B)   { each(b, func() { buf.Reset(); Copy(&buf, long) }) }

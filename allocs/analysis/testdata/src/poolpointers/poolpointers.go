@@ -106,3 +106,17 @@ func (c *copied) with(ctx context.Context) *copied {
 }
 
 func release(x *copied) { pool.Put(x) }
+
+// consumed is used up before it goes back.
+type consumed struct{ to *int }
+
+func (c *consumed) record(to *int) { c.to = to }
+
+func (c *consumed) line(n int) {
+	if c.to != nil {
+		*c.to = n
+		c.to = nil
+	}
+}
+
+func (c *consumed) free() { pool.Put(c) }
