@@ -24,18 +24,15 @@ const OldSight = "seen by -m=2 and benchmarks alone: executables of releases bef
 // old gathers the evidence of a release whose executables are not read.
 func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string, part *progress.Part) (*Toolchain, error) {
 	part.Start(progress.Compile, "")
-	pkgs, err := load.List(ctx, tc, s.Dir, nil, s.Patterns)
-	if err != nil {
-		return nil, err
-	}
-	var own []*load.Package
-	for _, p := range pkgs {
-		if p.Main() {
-			own = append(own, p)
+	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir}
+	if !tc.Overlay() {
+		if err := s.mirror(c); err != nil {
+			return nil, err
 		}
 	}
-	if len(own) == 0 {
-		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	own, err := s.listOld(ctx, c)
+	if err != nil {
+		return nil, err
 	}
 	s.report.ModulePath = own[0].Module.Path
 	runs := s.Bench != nil || s.Tests != nil
@@ -45,7 +42,7 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 	}
 	out := &Toolchain{Toolchain: tc, Trouble: []string{OldSight}}
 	part.Start(progress.Compiler, "")
-	text, broken, err := s.said(ctx, tc, own, work)
+	text, broken, err := said(ctx, c, own)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +82,51 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 	return out, nil
 }
 
+// mirror lets the collector work in a mirror of the module: up to Go 1.15 the
+// go command writes to go.mod, and refuses to work when it may not.
+func (s *session) mirror(c *compiler.Collector) error {
+	dir, module := filepath.Join(c.Work, "mirror"), s.report.ModuleDir
+	if err := runs.Mirror(module, dir, nil); err != nil {
+		return err
+	}
+	c.Dir, c.Toolchain = dir, c.Toolchain.Writing()
+	c.Original = func(file string) string { return runs.Original(file, dir, module) }
+	return nil
+}
+
+// listOld finds the packages of the module.
+func (s *session) listOld(ctx context.Context, c *compiler.Collector) ([]*load.Package, error) {
+	below, err := filepath.Rel(s.report.ModuleDir, s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	pkgs, err := load.List(ctx, c.Toolchain, filepath.Join(c.Dir, below), nil, s.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	var own []*load.Package
+	for _, p := range pkgs {
+		if !p.Main() {
+			continue
+		}
+		if c.Original != nil {
+			p.Dir = c.Original(p.Dir)
+		}
+		own = append(own, p)
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	}
+	return own, nil
+}
+
 // failure is a package that the release does not compile.
 type failure struct{ why string }
 
 // said asks the compiler of all packages, and of each by itself when that
 // fails: those that the release cannot compile are returned by import path. It
 // is an error when there is no answer on any of them.
-func (s *session) said(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string) (map[string]*compiler.Text, map[string]failure, error) {
-	c := &compiler.Collector{Toolchain: tc, Work: work, Dir: s.report.ModuleDir}
+func said(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[string]*compiler.Text, map[string]failure, error) {
 	all, err := c.CollectText(ctx, own)
 	if err == nil || ctx.Err() != nil {
 		return all, nil, err
@@ -104,7 +138,7 @@ func (s *session) said(ctx context.Context, tc *toolchain.Toolchain, own []*load
 			if ctx.Err() != nil {
 				return nil, nil, err
 			}
-			broken[p.ImportPath] = failure{fmt.Sprintf("%s does not build with %s: %s", p.ImportPath, tc, firstWords(err))}
+			broken[p.ImportPath] = failure{fmt.Sprintf("%s does not build with %s: %s", p.ImportPath, c.Toolchain, firstWords(err))}
 			continue
 		}
 		for path, t := range one {

@@ -119,9 +119,19 @@ var oldModule = map[string]string{
 }
 
 func TestOldRelease(t *testing.T) {
-	if os.Getenv("NIB_E2E") == "" {
+	releases := []string{"1.17"}
+	switch os.Getenv("NIB_E2E") {
+	case "":
 		t.Skip("NIB_E2E is not set: it fetches Go 1.17")
+	case "full":
+		releases = []string{"1.13", "1.16", "1.17", "1.18", "1.19"}
 	}
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) { oldRelease(t, release) })
+	}
+}
+
+func oldRelease(t *testing.T, release string) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -135,10 +145,10 @@ func TestOldRelease(t *testing.T) {
 		}
 	}
 	ctx := context.Background()
-	if _, err := toolchain.Find(ctx, dir, "1.17", ""); err != nil {
-		t.Skip("Go 1.17 cannot be had:", err)
+	if _, err := toolchain.Find(ctx, dir, release, ""); err != nil {
+		t.Skipf("Go %s cannot be had: %v", release, err)
 	}
-	o := Options{Dir: dir, Patterns: []string{"."}, Releases: []string{"1.17", ""}, Bench: regexp.MustCompile("."), Timeout: time.Minute}
+	o := Options{Dir: dir, Patterns: []string{"."}, Releases: []string{release, ""}, Bench: regexp.MustCompile("."), Timeout: time.Minute}
 	r, err := Run(ctx, o)
 	if err != nil {
 		t.Fatal(err)
@@ -175,12 +185,12 @@ func notBuilt(t *testing.T, ctx context.Context, o Options) {
 	if err := os.WriteFile(mod, []byte("module example.com/m\n\ngo 1.21\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o.Releases, o.Patterns = []string{"1.17"}, []string{"./..."}
+	o.Releases, o.Patterns = o.Releases[:1], []string{"./..."}
 	r, err := Run(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(r.Toolchains[0].Trouble, "\n"); !strings.Contains(all, "example.com/m/newer does not build with go1.17") {
+	if all := strings.Join(r.Toolchains[0].Trouble, "\n"); !strings.Contains(all, "example.com/m/newer does not build with go"+o.Releases[0]) {
 		t.Errorf("got trouble %q, want the package that does not build", all)
 	}
 	for i, root := range r.Roots.Roots {

@@ -26,11 +26,12 @@ var ErrSilent = errors.New("the compiler wrote no diagnostics")
 // Collector asks one toolchain, and keeps the answers in a directory.
 type Collector struct {
 	Toolchain *toolchain.Toolchain
-	Cache     string // directory; "" keeps nothing
-	Work      string // directory for this run
-	Dir       string // of the module
-	Overlay   string // file for -overlay, or ""
-	Text      bool   // read -m=2, because -json is not there or says nothing
+	Cache     string                   // directory; "" keeps nothing
+	Work      string                   // directory for this run
+	Dir       string                   // of the module
+	Overlay   string                   // file for -overlay, or ""
+	Original  func(file string) string // names a file of Dir as the user knows it; nil when that is the same
+	Text      bool                     // read -m=2, because -json is not there or says nothing
 }
 
 // Collect returns the escapes of the packages, by import path. It compiles

@@ -214,10 +214,13 @@ func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[
 		return nil, err
 	}
 	all := parseText(said, func(name string) string {
-		if filepath.IsAbs(name) {
-			return name
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dir, name)
 		}
-		return filepath.Join(c.Dir, name)
+		if c.Original != nil {
+			name = c.Original(name)
+		}
+		return name
 	})
 	return all, silent(all, pkgs)
 }

@@ -21,10 +21,10 @@ func (b *Binary) compile(ctx context.Context, tc *toolchain.Toolchain, flags ...
 		flags = append(flags, "-overlay", b.overlay)
 	} else {
 		b.mirrored = b.Path + ".mirror"
-		if err := mirror(b.dir, b.mirrored, b.added); err != nil {
+		if err := Mirror(b.dir, b.mirrored, b.added); err != nil {
 			return err
 		}
-		dir = b.mirrored
+		dir, tc = b.mirrored, tc.Writing()
 	}
 	_, err := tc.Go(ctx, dir, append(append([]string{"test", "-c", "-vet=off"}, flags...), b.Package.ImportPath)...)
 	return err
@@ -32,10 +32,16 @@ func (b *Binary) compile(ctx context.Context, tc *toolchain.Toolchain, flags ...
 
 // original names a file of the mirror as the user knows it.
 func (b *Binary) original(file string) string {
-	if b.mirrored != "" {
-		if rest, ok := strings.CutPrefix(file, b.mirrored+string(filepath.Separator)); ok {
-			return filepath.Join(b.dir, rest)
-		}
+	if b.mirrored == "" {
+		return file
+	}
+	return Original(file, b.mirrored, b.dir)
+}
+
+// Original names a file or directory in a mirror as it is named in the module.
+func Original(file, mirror, module string) string {
+	if rest, ok := strings.CutPrefix(file, mirror); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return module + rest
 	}
 	return file
 }
@@ -43,9 +49,10 @@ func (b *Binary) original(file string) string {
 // relative are replacements by directories that are named from the module's.
 var relative = regexp.MustCompile(`(?m)=>[ \t]+(\.\.?/\S*|\.\.)`)
 
-// mirror makes a directory that looks like the module to the go command: links
-// to its files, and what is added, by path. Nothing is written to the module.
-func mirror(module, to string, added map[string]string) error {
+// Mirror makes a directory that looks like the module to the go command: links
+// to its files, and what is added, by path. go.mod and go.sum are copies, as old
+// go commands write to them. Nothing is written to the module.
+func Mirror(module, to string, added map[string]string) error {
 	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -70,6 +77,13 @@ func mirror(module, to string, added map[string]string) error {
 				dir := strings.TrimSpace(strings.TrimPrefix(string(m), "=>"))
 				return []byte("=> " + filepath.Join(module, filepath.FromSlash(dir)))
 			}), 0o644)
+		}
+		if rel == "go.sum" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(at, text, 0o644)
 		}
 		return link(path, at)
 	})

@@ -18,7 +18,7 @@ const (
 	plainTables  = 20 // executables have the line table that package binary reads
 	rootMovable  = 19 // this one takes its own library for a module when it is in the module cache
 	versionStamp = 18 // go build knows -buildvcs
-	overlays     = 16 // go build knows -overlay, and go list gives build IDs
+	overlays     = 17 // go knows -overlay, for test files too
 	readsOnly    = 16 // go build does not write go.mod by itself
 	listFields   = 19 // go list -json takes a list of fields
 )
@@ -88,7 +88,7 @@ func (t *Toolchain) settle(ctx context.Context, dir string) error {
 		}
 	}
 	if t.Minor() < readsOnly {
-		t.mod = t.moduleMode(ctx, dir)
+		t.mod = "-mod=readonly"
 	}
 	if t.Minor() == rootMovable {
 		return t.moveRoot()
@@ -96,16 +96,12 @@ func (t *Toolchain) settle(ctx context.Context, dir string) error {
 	return nil
 }
 
-// moduleMode is the flag that keeps an old go command from writing to go.mod.
-func (t *Toolchain) moduleMode(ctx context.Context, dir string) string {
-	out, err := run(ctx, dir, os.Environ(), "go", "env", "GOMOD")
-	if err == nil {
-		vendored := filepath.Join(filepath.Dir(strings.TrimSpace(string(out))), "vendor", "modules.txt")
-		if _, err := os.Stat(vendored); err == nil {
-			return "-mod=vendor"
-		}
-	}
-	return "-mod=readonly"
+// Writing returns a toolchain whose go command may write to go.mod and go.sum,
+// for directories that are not the user's.
+func (t *Toolchain) Writing() *Toolchain {
+	free := *t
+	free.mod = ""
+	return &free
 }
 
 // moveRoot gives the release a root outside of the module cache, through a

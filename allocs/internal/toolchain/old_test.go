@@ -17,7 +17,7 @@ func TestMinor(t *testing.T) {
 		executables, overlay, listFields bool
 	}{
 		{"go1.13.15", 13, false, false, false},
-		{"go1.16", 16, false, true, false},
+		{"go1.16", 16, false, false, false},
 		{"go1.18.10", 18, false, true, false},
 		{"go1.19.13", 19, false, true, true},
 		{"go1.20.14", 20, true, true, true},

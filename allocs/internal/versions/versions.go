@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/progress"
+	"github.com/nib-log/nib/allocs/internal/runs"
 	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -113,8 +114,14 @@ func count(ctx context.Context, tc *toolchain.Toolchain, dir string) (map[string
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	exe, out := filepath.Join(work, "counts.test"), filepath.Join(work, "counts.json")
-	if _, err := tc.Go(ctx, dir, "test", "-c", "-o", exe, "."); err != nil {
+	exe, out, at := filepath.Join(work, "counts.test"), filepath.Join(work, "counts.json"), dir
+	if !tc.Overlay() {
+		at, tc = filepath.Join(work, "mirror"), tc.Writing()
+		if err := runs.Mirror(dir, at, nil); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := tc.Go(ctx, at, "test", "-c", "-o", exe, "."); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, exe, "-test.run=^TestCounts$")
