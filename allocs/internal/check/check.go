@@ -149,13 +149,19 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		return s.old(ctx, tc, work, part)
 	}
 	part.Start(progress.Compile, "")
-	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export"}, s.Patterns)
+	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export", "-deps"}, s.Patterns)
 	if err != nil {
 		return nil, err
 	}
-	var own []*load.Package
+	// near are also those of the module that the others import: sites are in
+	// their lines too, and want a reason.
+	var own, near []*load.Package
 	for _, p := range pkgs {
-		if p.Main() {
+		if !p.Main() {
+			continue
+		}
+		near = append(near, p)
+		if !p.DepOnly {
 			own = append(own, p)
 		}
 	}
@@ -173,7 +179,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
 	}
 	part.Start(progress.Compiler, "")
-	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}, own)
+	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}, near)
 	if err != nil {
 		return nil, err
 	}

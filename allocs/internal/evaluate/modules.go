@@ -29,7 +29,7 @@ type Module struct {
 // Causes that come up more than once.
 const (
 	inlinedAway = "the function allocates on its own; the benchmark has it inlined, and the object stays on the stack there"
-	poolNew     = "the New function of a pool, which is not followed without runs; the benchmark does not give back what it takes"
+	poolNew     = "the New function of a pool without a name of its own, which is not followed without runs; the benchmark does not give back what it takes"
 	testFile    = "the line is in a test file, whose functions are in no program; runs see it"
 )
 
@@ -44,11 +44,16 @@ var Modules = []Module{
 		"github.com/phuslu/log.(*Entry).*", "github.com/phuslu/log.(*Logger).*", "github.com/phuslu/log.NewContext"},
 		Causes: map[string]string{
 			"logger.go:2381": inlinedAway,
-			"logger.go:437":  poolNew,
-			"logger.go:438":  poolNew,
 		}},
 	{Name: "zap", Path: "go.uber.org/zap", Version: "v1.28.0", Package: ".", Bench: ".", Roots: []string{
-		"go.uber.org/zap.(*Logger).*", "go.uber.org/zap.(*SugaredLogger).*", "go.uber.org/zap.Any"}},
+		"go.uber.org/zap.(*Logger).*", "go.uber.org/zap.(*SugaredLogger).*", "go.uber.org/zap.Any"},
+		Causes: map[string]string{
+			"buffer/pool.go:36":          poolNew,
+			"buffer/pool.go:37":          poolNew,
+			"zapcore/json_encoder.go:38": poolNew,
+			"zapcore/lazy_with.go:35":    "behind a call of a function value with so many candidates that it is not followed; runs see it",
+			"logger.go:149":              inlinedAway,
+		}},
 	{Name: "client_golang, counters, gauges, histograms, vectors", Path: "github.com/prometheus/client_golang", Version: "v1.25.0",
 		Package: "./prometheus", Bench: "Counter|Gauge|Histogram|Vec|Label", Roots: []string{
 			"github.com/prometheus/client_golang/prometheus.(*counter).*", "github.com/prometheus/client_golang/prometheus.(*gauge).*",

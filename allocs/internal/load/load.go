@@ -27,6 +27,7 @@ import (
 // Package is what the go command of one toolchain says about a package.
 type Package struct {
 	ImportPath   string
+	DepOnly      bool // no pattern matches it, but a package that one matches imports it
 	Name         string
 	Dir          string
 	GoFiles      []string
@@ -83,7 +84,7 @@ func ModuleDir(ctx context.Context, tc *toolchain.Toolchain, dir string) (string
 // List asks the go command for the packages that match the patterns; with
 // extra flags such as -deps, -export or -overlay.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
-	form := "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
+	form := "-json=ImportPath,Name,DepOnly,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,BuildID,Export,Standard,Module,Error"
 	if !tc.ListFields() {
 		form = "-json"
 	}

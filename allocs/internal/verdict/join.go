@@ -291,15 +291,20 @@ func sameLine(sites map[key]*Site, st []binary.Frame, inModule func(string) bool
 			out = append(out, s)
 		}
 	}
-	// Those that are surely reached are meant, if there are any.
+	// Those that are surely reached are meant, if there are any, and of them
+	// those that do not depend on whether something is full.
+	full := func(s *Site) bool { return s.Evidence.Rule == heapcalls.Growth }
 	sort.Slice(out, func(i, j int) bool {
 		if a, b := out[i].Evidence.Reach, out[j].Evidence.Reach; a != b {
 			return a < b
 		}
+		if a, b := full(out[i]), full(out[j]); a != b {
+			return b
+		}
 		return out[i].Kind < out[j].Kind
 	})
 	for i, s := range out {
-		if s.Evidence.Reach > out[0].Evidence.Reach {
+		if s.Evidence.Reach > out[0].Evidence.Reach || full(s) && !full(out[0]) {
 			return out[:i]
 		}
 	}

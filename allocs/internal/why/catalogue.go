@@ -93,7 +93,7 @@ var (
 	// constantMake is the compiler's text of a make whose sizes are numbers.
 	constantMake = regexp.MustCompile(`^make\(.*?(, \d+)+\)$`)
 	// cutToLength is an append to a slice with a capacity of its own.
-	cutToLength = regexp.MustCompile(`^append\([^,]*\[[^\[\]]*:[^\[\]]*:[^\[\]]*\],`)
+	cutToLength = regexp.MustCompile(`\bappend\([^,]*\[[^\[\]]*:[^\[\]]*:[^\[\]]*\],`)
 	slogPairs   = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
 )
 
@@ -231,7 +231,9 @@ var patterns = []Pattern{
 		func(q query) bool { return q.Kind == heapcalls.Move }},
 	{"append-past-capacity", "the slice is cut to its length, so append always copies it to a larger array",
 		"append to a slice with room that is kept, and cut it with [:0]",
-		func(q query) bool { return q.Kind == heapcalls.Grow && cutToLength.MatchString(q.what) }},
+		func(q query) bool {
+			return q.Kind == heapcalls.Grow && (cutToLength.MatchString(q.what) || q.what == "" && cutToLength.MatchString(q.line))
+		}},
 	{"append-from-empty", "the slice starts empty in each call, so append makes an array and then larger ones",
 		"make it with the capacity that is needed, or keep it and cut it with [:0]",
 		func(q query) bool { return q.Kind == heapcalls.Grow && q.Verdict == verdict.Always }},
