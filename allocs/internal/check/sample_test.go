@@ -124,10 +124,13 @@ func TestSampleAgainstTruth(t *testing.T) {
 		} {
 			t.Run(c.name+" "+release, func(t *testing.T) {
 				r, err := check.Run(context.Background(), check.Options{
-					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: time.Minute, Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs"),
+					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench, Timeout: 10 * time.Minute, Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs"),
 				})
 				if err != nil {
 					t.Fatal(err)
+				}
+				for _, trouble := range r.Toolchains[0].Trouble {
+					t.Errorf("evidence that could not be had: %s", trouble)
 				}
 				version := r.Toolchains[0].Toolchain.Version
 				s := judge(findings.New(r), measureTruth(t, version))

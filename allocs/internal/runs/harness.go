@@ -127,8 +127,11 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 			}
 			return least
 		}
-		each := (least(9)-least(1))/8 + 1
-		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * each)); each > 0 && fit < n {
+		each := (least(9) - least(1)) / 8
+		if each < 1 {
+			each = 1 // the difference of short runs can be anything, also negative
+		}
+		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * each)); fit < n {
 			n = fit
 		}
 		if each < 10*allocsTime.Millisecond && most > 50 {
