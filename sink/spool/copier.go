@@ -278,7 +278,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {
 		s.mu.Lock()
-		changed, settled := s.changed, s.lowest()
+		changed, settled := s.change(), s.lowest()
 		s.mu.Unlock()
 		switch {
 		case c.synced.Load() > seq || settled > seq:

@@ -192,7 +192,7 @@ func TestLostCursor(t *testing.T) {
 func awaitNext(s *Sink) {
 	for {
 		s.mu.Lock()
-		changed, made := s.changed, s.next != nil
+		changed, made := s.change(), s.next != nil
 		s.mu.Unlock()
 		if made {
 			return

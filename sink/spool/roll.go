@@ -56,7 +56,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 		} else if !making && rule.Do != Block {
 			return s.dropFull(r)
 		}
-		changed := s.changed
+		changed := s.change()
 		s.mu.Unlock()
 		late := false
 		select {

@@ -44,6 +44,7 @@ type Sink struct {
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when a waiting call should look again
+	awaited  bool          // somebody has changed
 	chain    []*link       // all segments that are in use or were, oldest first
 	next     *segment      // made beforehand
 	making   bool          // next is being made
@@ -215,10 +216,20 @@ func (s *Sink) urge() {
 	}
 }
 
-// broadcast lets all look again who wait for something to change. mu is held.
+// change is closed by the next broadcast. mu is held.
+func (s *Sink) change() <-chan struct{} {
+	s.awaited = true
+	return s.changed
+}
+
+// broadcast lets all look again who wait for something to change. It allocates only when
+// somebody does: the copier comes here many times a second. mu is held.
 func (s *Sink) broadcast() {
+	if !s.awaited {
+		return
+	}
 	close(s.changed)
-	s.changed = make(chan struct{})
+	s.changed, s.awaited = make(chan struct{}), false
 }
 
 // Flush waits until everything logged before is settled with all destinations. Without one
@@ -232,7 +243,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 		if s.keep {
 			return nil
 		}
-		changed := s.changed
+		changed := s.change()
 		s.mu.Unlock()
 		s.urge()
 		var err error
