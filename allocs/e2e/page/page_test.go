@@ -36,7 +36,7 @@ type tab struct {
 // open starts a browser with the page in a window of the given size.
 func open(t *testing.T, file string, width, height int, dark bool) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))...)
 	t.Cleanup(cancel)
