@@ -50,7 +50,7 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 		out.Trouble = append(out.Trouble, b.why)
 	}
 	if s.typed == nil {
-		if s.typed, err = load.Typed(ctx, s.Dir, s.Patterns, false); err != nil {
+		if s.typed, err = load.Typed(ctx, s.Dir, s.Patterns, len(s.inTests) > 0); err != nil {
 			return nil, err
 		}
 	}

@@ -31,8 +31,8 @@ type Module struct {
 	waived  func(binary.Frame) bool
 	inlined compiler.Inlined
 	byName  map[string]*function
-	byFunc  map[*types.Func]*function
-	escapes map[string][]*compiler.Escape // by file, in the order of their lines
+	byPlace map[compiler.Position]*function // of the name: a package and its test variant have different objects
+	escapes map[string][]*compiler.Escape   // by file, in the order of their lines
 }
 
 // function is a declared function with a body.
@@ -56,7 +56,7 @@ type call struct {
 // New makes the outline of the packages. The text is that of one toolchain.
 func New(src *load.Source, text map[string]*compiler.Text, cold verdict.Coldness, waived func(binary.Frame) bool) *Module {
 	m := &Module{fset: src.Fset, cold: cold, waived: waived, inlined: compiler.Inlined{},
-		byName: map[string]*function{}, byFunc: map[*types.Func]*function{}, escapes: map[string][]*compiler.Escape{}}
+		byName: map[string]*function{}, byPlace: map[compiler.Position]*function{}, escapes: map[string][]*compiler.Escape{}}
 	for _, t := range text {
 		for at, names := range t.Inlined {
 			m.inlined[at] = append(m.inlined[at], names...)
@@ -107,9 +107,7 @@ func (m *Module) add(path string, decl *ast.FuncDecl, info *types.Info) {
 		}
 	}
 	m.byName[f.name] = f
-	if obj, ok := info.Defs[decl.Name].(*types.Func); ok {
-		m.byFunc[obj] = f
-	}
+	m.byPlace[m.position(decl.Name.Pos())] = f
 }
 
 func (m *Module) position(p token.Pos) compiler.Position {
@@ -207,7 +205,7 @@ func (w *walk) enter(s step) {
 		}
 	}
 	for _, c := range s.f.calls {
-		g := w.byFunc[c.callee]
+		g := w.byPlace[w.position(c.callee.Pos())]
 		if g == nil {
 			continue
 		}
@@ -269,7 +267,7 @@ func (w *walk) origin(f *function, e *compiler.Escape) (*function, *compiler.Esc
 		return nil, nil
 	}
 	for _, c := range f.calls {
-		if g := w.byFunc[c.callee]; g != nil && c.at == e.Stack[0] && w.inlined.At(c.at, c.callee.Name()) {
+		if g := w.byPlace[w.position(c.callee.Pos())]; g != nil && c.at == e.Stack[0] && w.inlined.At(c.at, c.callee.Name()) {
 			for _, own := range g.counts {
 				if own.What == e.What {
 					return g, own

@@ -3,6 +3,8 @@
 package verdict
 
 import (
+	"strings"
+
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
@@ -55,7 +57,11 @@ func (in *Input) unseen(o Outline, r roots.Root) *Site {
 	if o.Unknown != "" {
 		return s
 	}
+	ran := r.Kind == roots.Benchmark && in.ran(r)
 	for _, p := range o.Lines {
+		if ran && strings.HasSuffix(p.File, "_test.go") {
+			continue // coverage leaves test files out, and this one was run
+		}
 		if !in.came(p) {
 			s.File, s.Line = p.File, p.Line
 			s.Stack = append([]binary.Frame{{Func: r.Func, File: p.File, Line: p.Line}}, s.Stack...)
