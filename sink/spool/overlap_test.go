@@ -92,15 +92,15 @@ func TestOverlap(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		behind, spans := 0, 0
 		for seed := range uint64(12) {
-			rng := rand.New(rand.NewPCG(seed, 1))
+			rng, mood := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			f := &far{}
 			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: minSegment << rng.IntN(3)}
 			open1 := make(chan struct{})
 			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
 				<-open1
 				w.look(batch)
-				seqs, n := seqsOf(batch), rng.IntN(len(batch)+1)
-				switch rng.IntN(8) {
+				seqs, n := seqsOf(batch), mood.IntN(len(batch)+1)
+				switch mood.IntN(8) {
 				case 0:
 					w.settled(seqs, 0, false)
 					clear(batch)
