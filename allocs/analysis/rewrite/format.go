@@ -5,6 +5,7 @@ package rewrite
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
@@ -49,11 +50,12 @@ func formatted(pass *rule.Pass, call *ast.CallExpr, args []ast.Expr, name string
 			return []piece{*p}
 		}
 	}
-	v := pass.TypesInfo.Types[args[0]].Value
-	if name != "printf" || v == nil || v.Kind() != constant.String || len(args) == 1 {
+	// The names of constants in the format would be lost.
+	lit, ok := args[0].(*ast.BasicLit)
+	if name != "printf" || !ok || lit.Kind != token.STRING || len(args) == 1 {
 		return nil
 	}
-	return split(pass, constant.StringVal(v), args[1:])
+	return split(pass, constant.StringVal(pass.TypesInfo.Types[lit].Value), args[1:])
 }
 
 func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
