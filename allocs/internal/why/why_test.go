@@ -47,6 +47,7 @@ func TestExplain(t *testing.T) {
 		{"an error", inside("fmt.Errorf"), "", false, "errorf"},
 		{"a text", inside("fmt.Sprintf"), "", false, "sprintf"},
 		{"a number", inside("strconv.Itoa"), "", false, "strconv-string"},
+		{"an expression", inside("regexp.MustCompile"), "", false, "regexp-compile"},
 		{"the caller", inside("runtime.Caller"), "", false, "runtime-caller"},
 		{"JSON", inside("encoding/json.Marshal"), "", false, "json"},
 		{"a copy of bytes", &verdict.Site{Kind: heapcalls.ToString}, "", false, "string-of-bytes"},
