@@ -80,6 +80,55 @@ func measure(t *testing.T, o Options, test string) ([]Result, Visited, string, e
 	return results, visited, dir, err
 }
 
+// Two and three of the smallest objects of one operation share blocks, of which the
+// profile knows only who has begun them.
+func TestMeasureShared(t *testing.T) {
+	results, _, _, err := measure(t, Options{Bench: regexp.MustCompile("."), Timeout: time.Minute, Budget: 100 * time.Millisecond}, `package m
+
+import "testing"
+
+func BenchmarkEqual(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		kept = i + 1000
+		kept = i + 2000
+	}
+}
+
+func BenchmarkUnequal(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		kept = int32(i + 1000)
+		kept = [3]int32{int32(i)}
+	}
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 {
+		t.Fatalf("got %d results, want 2", len(results))
+	}
+	for _, r := range results {
+		lines := map[int]float64{}
+		for _, s := range r.Sites {
+			for _, f := range s.Stack {
+				if strings.HasSuffix(f.Func, r.Name) {
+					lines[f.Line] += s.PerOp
+				}
+			}
+		}
+		for line, n := range lines {
+			if n < 0.01 {
+				delete(lines, line)
+			} else if n < 0.95 || n > 1.05 {
+				t.Errorf("%s: got %.2f per operation on line %d, want 1", r.Name, n, line)
+			}
+		}
+		if len(lines) != 2 {
+			t.Errorf("%s: got lines %v, want two", r.Name, lines)
+		}
+	}
+}
+
 func TestMeasureFractions(t *testing.T) {
 	results, visited, dir, err := measure(t, Options{Bench: regexp.MustCompile("."), Tests: regexp.MustCompile("."), Timeout: time.Minute, Budget: 100 * time.Millisecond}, `package m
 
