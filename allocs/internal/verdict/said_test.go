@@ -13,29 +13,36 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
+var frame = binary.Frame{Func: "m.F", File: "/m/m.go", Line: 3}
+
+// said is an outline with one escape, at the frame.
+func said(reach verdict.Reach) verdict.Outline {
+	return verdict.Outline{
+		Said: []verdict.Said{{
+			Found:  verdict.Found{Stack: []binary.Frame{frame}, Kind: heapcalls.Object, Reach: reach, Why: "an error"},
+			Escape: &compiler.Escape{Stack: []compiler.Position{{File: frame.File, Line: 3, Col: 2}}, What: "new(T)", Outer: true},
+		}},
+		Lines: []roots.Place{{File: frame.File, Line: 3}},
+	}
+}
+
+// came are runs that came by the lines.
+func came(lines ...int) []runs.Visited {
+	v := runs.Visited{frame.File: {}}
+	for _, n := range lines {
+		v[frame.File][n] = true
+	}
+	return []runs.Visited{v}
+}
+
+// counted is a run that counted at the frame.
+func counted(perOp float64) []runs.Result {
+	return []runs.Result{{Name: "BenchmarkF", PerOp: perOp, N: 100, Sites: []runs.Site{{Stack: []binary.Frame{frame}, PerOp: perOp, Total: 100 * perOp}}}}
+}
+
 // TestOutline decides from the compiler's text and runs alone.
 func TestOutline(t *testing.T) {
-	frame := binary.Frame{Func: "m.F", File: "/m/m.go", Line: 3}
-	said := func(reach verdict.Reach) verdict.Outline {
-		return verdict.Outline{
-			Said: []verdict.Said{{
-				Found:  verdict.Found{Stack: []binary.Frame{frame}, Kind: heapcalls.Object, Reach: reach, Why: "an error"},
-				Escape: &compiler.Escape{Stack: []compiler.Position{{File: frame.File, Line: 3, Col: 2}}, What: "new(T)", Outer: true},
-			}},
-			Lines: []roots.Place{{File: frame.File, Line: 3}},
-		}
-	}
 	silent := verdict.Outline{Lines: []roots.Place{{File: frame.File, Line: 3}, {File: frame.File, Line: 4}}}
-	came := func(lines ...int) []runs.Visited {
-		v := runs.Visited{frame.File: {}}
-		for _, n := range lines {
-			v[frame.File][n] = true
-		}
-		return []runs.Visited{v}
-	}
-	counted := func(perOp float64) []runs.Result {
-		return []runs.Result{{Name: "BenchmarkF", PerOp: perOp, N: 100, Sites: []runs.Site{{Stack: []binary.Frame{frame}, PerOp: perOp, Total: 100 * perOp}}}}
-	}
 	for _, c := range []struct {
 		name     string
 		outline  verdict.Outline
