@@ -66,7 +66,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 			}
 			return nib.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
 		})
-		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: minSegment, fs: m, boot: boot + 1, slow: 5 * time.Second, tick: time.Microsecond, slow: patience,
+		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: minSegment, fs: m, boot: boot + 1, tick: time.Microsecond, slow: patience,
 			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})
 		if err != nil {
 			t.Fatalf("Open refuses: %v", err)
