@@ -149,24 +149,9 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		return s.old(ctx, tc, work, part)
 	}
 	part.Start(progress.Compile, "")
-	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export", "-deps"}, s.Patterns)
+	own, near, err := s.list(ctx, tc)
 	if err != nil {
 		return nil, err
-	}
-	// near are also those of the module that the others import: sites are in
-	// their lines too, and want a reason.
-	var own, near []*load.Package
-	for _, p := range pkgs {
-		if !p.Main() {
-			continue
-		}
-		near = append(near, p)
-		if !p.DepOnly {
-			own = append(own, p)
-		}
-	}
-	if len(own) == 0 {
-		return nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
 	}
 	s.report.ModulePath = own[0].Module.Path
 	part.Start(progress.Canary, "")
@@ -211,6 +196,28 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		}
 	}
 	return out, nil
+}
+
+// list returns the packages that match the patterns, and with them those of the
+// module that they import: sites are in their lines too, and want a reason.
+func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near []*load.Package, err error) {
+	pkgs, err := load.List(ctx, tc, s.Dir, []string{"-export", "-deps"}, s.Patterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range pkgs {
+		if !p.Main() {
+			continue
+		}
+		near = append(near, p)
+		if !p.DepOnly {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return nil, nil, fmt.Errorf("no package of the module matches %s", strings.Join(s.Patterns, " "))
+	}
+	return own, near, nil
 }
 
 // escapes asks the compiler about the packages, and about their tests where

@@ -93,8 +93,14 @@ func (in *Input) Root(r roots.Root) Result {
 			res.Sites = append(res.Sites, s)
 		}
 	}
-	sort.Slice(res.Sites, func(i, j int) bool {
-		a, b := res.Sites[i], res.Sites[j]
+	order(res.Sites)
+	return res
+}
+
+// order sorts sites by place.
+func order(sites []*Site) {
+	sort.Slice(sites, func(i, j int) bool {
+		a, b := sites[i], sites[j]
 		if a.File != b.File {
 			return a.File < b.File
 		}
@@ -106,7 +112,6 @@ func (in *Input) Root(r roots.Root) Result {
 		}
 		return a.Callee < b.Callee
 	})
-	return res
 }
 
 // ran tells whether the benchmark that is a root was measured.
