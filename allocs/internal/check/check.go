@@ -186,16 +186,22 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		return nil, err
 	}
 	part.Start(progress.Decide, "")
+	return out, s.decide(in, out)
+}
+
+// decide gives every root its result. What a damaged executable says is no
+// evidence.
+func (s *session) decide(in *verdict.Input, out *Toolchain) error {
 	for _, r := range s.report.Roots.Roots {
 		out.Results = append(out.Results, in.Root(r))
 	}
 	out.Trouble = append(out.Trouble, withoutCode(out.Results)...)
 	for _, p := range in.Programs {
 		if err := p.Err(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // list returns the packages that match the patterns, and with them those of the
@@ -206,8 +212,8 @@ func (s *session) list(ctx context.Context, tc *toolchain.Toolchain) (own, near 
 		return nil, nil, err
 	}
 	for _, p := range pkgs {
-		if !p.Main() {
-			continue
+		if !p.Main() || strings.Contains(p.ImportPath, " [") {
+			continue // the second is a package again, guided by the profile of a program
 		}
 		near = append(near, p)
 		if !p.DepOnly {
