@@ -138,16 +138,16 @@ func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
 	})
 }
 
-// variable tells whether a value is just that of a variable: that fills a field
-// and does not clear it. In a function that is called, as in reset(nil), it can
+// variable tells whether a value is just that of a variable of the function:
+// that fills a field and does not clear it; one of the package lives anyway. In a function that is called, as in reset(nil), it can
 // be either.
 func (c *clearing) variable(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return false
 	}
-	_, ok = c.info.Uses[id].(*types.Var)
-	return ok
+	v, ok := c.info.Uses[id].(*types.Var)
+	return ok && v.Parent() != v.Pkg().Scope()
 }
 
 // call follows the object into what is called with it.

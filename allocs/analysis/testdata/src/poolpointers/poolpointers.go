@@ -120,3 +120,11 @@ func (c *consumed) line(n int) {
 }
 
 func (c *consumed) free() { pool.Put(c) }
+
+var idle = new(object)
+
+// What all idle objects point to stays without them, too.
+func toIdle(x *object) {
+	x.next, x.err = idle, nil
+	pool.Put(x)
+}
