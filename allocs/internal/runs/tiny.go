@@ -15,6 +15,7 @@ const tinyBlock = 16
 // correct brings the counts of the smallest objects up to the exact total,
 // which the runtime counts object by object.
 func (r *Result) correct() {
+	defer r.settle()
 	excess := r.PerOp
 	var tiny, whole []*Site
 	for i := range r.Sites {
@@ -47,6 +48,21 @@ func (r *Result) correct() {
 	}
 	for _, s := range tiny {
 		s.PerOp += excess * s.PerOp / sum
+	}
+}
+
+// settle makes whole numbers of counts that are a single object away from one:
+// that object was made by something else.
+func (r *Result) settle() {
+	if r.N == 0 {
+		return
+	}
+	near := 1.5 / float64(r.N)
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		if whole := math.Round(s.PerOp); whole >= 1 && math.Abs(s.PerOp-whole) <= min(near, 0.1) {
+			s.PerOp, s.Bytes = whole, math.Round(s.Bytes)
+		}
 	}
 }
 
