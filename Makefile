@@ -1,7 +1,7 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
 # Those with servers and disks of their own, and those whose tests need nothing but Go.
-E2E      := $(filter e2e e2e/%,$(MODULES))
+E2E      := $(filter e2e e2e/% %/e2e,$(MODULES))
 TESTED   := $(filter-out $(E2E),$(MODULES))
 GO       ?= go
 FUZZTIME ?= 10s
@@ -32,19 +32,17 @@ arch: ## the architecture's rules and budgets, never from the cache
 # lint vets, arch is about sources only, and the last run takes the packages that nibfast changes.
 race: ## race detector, misuse checks and the nibfast build
 	$(call each,. $(wildcard examples cmd/nib niblogrus dest/kafka),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
-	$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags invariants
-	$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags nibfast
+	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
 	$(GO) test -race -short -vet=off -tags nibfast . ./pool/... ./internal/callsite ./internal/clock
 
-# Only the packages that have such tests are built, eight times.
-alloc: ## exact allocation counts on every supported Go release
+alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
 	@set -e; for m in . niblogrus; do cd $$m; \
 		dirs=$$(grep -lEi '^func Test.*(alloc|Gauntlet8)' $$($(GO) list -f '{{.Dir}}/*_test.go' ./...) 2>/dev/null | xargs -n1 dirname | sort -u); test -n "$$dirs"; \
 		for r in $(RELEASES); do for tags in none nibfast; do echo "== $$m: $$r -tags $$tags"; \
 		GOTOOLCHAIN=$$r $(GO) test -count=1 -vet=off -tags $$tags -run '(?i)alloc|Gauntlet8' $$dirs; done; done; cd $(CURDIR); done
 
 fuzz: ## every fuzz target, FUZZTIME each
-	.ci/fuzz $(FUZZTIME) . niblogrus dest/kafka
+	.ci/fuzz $(FUZZTIME) . niblogrus dest/kafka allocs
 
 gate: ## which lines of nib's own events allocate, on every release, by its own tool
 	cd allocs && $(NEWEST) $(GO) run ./cmd/allocs -C .. --plain --bench "" --log-calls=false --root 'github.com/nib-log/nib.(*Event).*' \
@@ -74,7 +72,9 @@ bench: ## measure beside the peers in both builds, then make the tables (BENCH=-
 table: ## tables and picture in README and docs from the stored results
 	cd bench && $(GO) run ./cmd/table
 
-e2e: ## real servers and disks: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
-	NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
-	cd bench && NIB_E2E=$${NIB_E2E:-short} $(GO) test -count=1 -v -run 'Rotat' ./files/
-	$(call each,$(E2E),NIB_E2E=$${NIB_E2E:-short} NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
+e2e: export NIB_E2E := $(or $(NIB_E2E),short)
+e2e: ## real servers, disks and browsers, other projects: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
+	$(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
+	cd bench && $(GO) test -count=1 -v -run 'Rotat' ./files/
+	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check ./internal/evaluate ./internal/versions
+	$(call each,$(E2E),NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
