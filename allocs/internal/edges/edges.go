@@ -171,7 +171,10 @@ func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *cal
 				callees = []Callee{}
 			}
 			for _, callee := range bySite[site] {
-				for _, to := range targets(callee, 0) {
+				if len(callees) >= Most {
+					break
+				}
+				for _, to := range targets(callee) {
 					callees = with(callees, describe(c, fset, to))
 				}
 			}
@@ -202,15 +205,26 @@ func with(list []Callee, c Callee) []Callee {
 }
 
 // targets sees through the wrappers that the analysis puts between a call and
-// a method.
-func targets(n *callgraph.Node, depth int) []*ssa.Function {
-	if n.Func.Synthetic == "" || n.Func.Origin() != nil || depth > 4 {
-		return []*ssa.Function{n.Func}
-	}
+// a method. Each is entered once: in large programs wrappers lead to wrappers
+// on thousands of ways.
+func targets(n *callgraph.Node) []*ssa.Function {
 	var out []*ssa.Function
-	for _, e := range n.Out {
-		out = append(out, targets(e.Callee, depth+1)...)
+	seen := map[*callgraph.Node]bool{}
+	var follow func(n *callgraph.Node, depth int)
+	follow = func(n *callgraph.Node, depth int) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if n.Func.Synthetic == "" || n.Func.Origin() != nil || depth > 4 {
+			out = append(out, n.Func)
+			return
+		}
+		for _, e := range n.Out {
+			follow(e.Callee, depth+1)
+		}
 	}
+	follow(n, 0)
 	return out
 }
 
