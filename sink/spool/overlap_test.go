@@ -86,6 +86,29 @@ func seqsOf(batch []nib.Record) (seqs []uint64) {
 	return seqs
 }
 
+// moody makes a destination that takes some of each batch, fails or panics, from start on.
+func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Context, []nib.Record) (nib.Result, error, bool) {
+	return func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		<-start
+		f.look(batch)
+		seqs, n := seqsOf(batch), mood.IntN(len(batch)+1)
+		switch mood.IntN(8) {
+		case 0:
+			f.settled(seqs, 0, false)
+			clear(batch)
+			return nib.Result{}, errDown, true
+		case 1:
+			f.settled(seqs, 0, false)
+			panic("no")
+		case 2:
+			f.settled(seqs, n, false)
+			return nib.Result{Accepted: n}, errDown, false
+		}
+		f.settled(seqs, n, n == len(batch))
+		return nib.Result{Accepted: n}, nil, false
+	}
+}
+
 // TestOverlap has a destination that takes as much of a batch as it likes, fails and panics: each
 // line arrives once and in order, however segments end in between.
 func TestOverlap(t *testing.T) {
@@ -95,26 +118,8 @@ func TestOverlap(t *testing.T) {
 			rng, mood := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			f := &far{}
 			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: minSegment << rng.IntN(3)}
-			open1 := make(chan struct{})
-			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-				<-open1
-				w.look(batch)
-				seqs, n := seqsOf(batch), mood.IntN(len(batch)+1)
-				switch mood.IntN(8) {
-				case 0:
-					w.settled(seqs, 0, false)
-					clear(batch)
-					return nib.Result{}, errDown, true
-				case 1:
-					w.settled(seqs, 0, false)
-					panic("no")
-				case 2:
-					w.settled(seqs, n, false)
-					return nib.Result{Accepted: n}, errDown, false
-				}
-				w.settled(seqs, n, n == len(batch))
-				return nib.Result{Accepted: n}, nil, false
-			})
+			start := make(chan struct{})
+			f.set(w.moody(mood, start))
 			sub := dir
 			if dir != "" {
 				sub = fmt.Sprintf("%s%d", dir, seed)
@@ -130,7 +135,7 @@ func TestOverlap(t *testing.T) {
 				want = append(want, r.Line)
 				must(t, s.WriteRecord(r))
 				if n == 1500 {
-					close(open1)
+					close(start)
 				}
 			}
 			must(t, s.Flush(context.Background()), s.Close())
