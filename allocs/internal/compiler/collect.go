@@ -137,12 +137,36 @@ func hasFunctions(p *load.Package) bool {
 			return true
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && !generic(fn) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// generic tells whether a function is compiled only where it is used with
+// types.
+func generic(fn *ast.FuncDecl) bool {
+	if fn.Type.TypeParams != nil {
+		return true
+	}
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return false
+	}
+	t := fn.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.ParenExpr:
+			t = x.X
+		case *ast.IndexExpr, *ast.IndexListExpr:
+			return true
+		default:
+			return false
+		}
+	}
 }
 
 // read returns what was written for a package. That nothing was is an error:

@@ -87,6 +87,10 @@ func TestSilenceIsAnError(t *testing.T) {
 	if _, err := read(t.TempDir(), pkgs[0]); err != nil {
 		t.Errorf("a package without functions: got %v, want no error", err)
 	}
+	_, _, pkgs = module(t, "package m\n\ntype P[T any] struct{ v T }\n\nfunc New[T any]() *P[T] { return nil }\n\nfunc (p *P[T]) Get() T { return p.v }\n")
+	if _, err := read(t.TempDir(), pkgs[0]); err != nil {
+		t.Errorf("a package of which nothing is compiled by itself: got %v, want no error", err)
+	}
 }
 
 func TestParse(t *testing.T) {
