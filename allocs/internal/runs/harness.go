@@ -36,6 +36,7 @@ import (
 	allocsRegexp "regexp"
 	allocsRuntime "runtime"
 	allocsStrconv "strconv"
+	allocsStrings "strings"
 	allocsTesting "testing"
 	allocsTime "time"
 )
@@ -61,6 +62,34 @@ func allocsSnapshot() allocsProfile {
 	return p
 }
 
+// allocsOwns remembers which stacks are of this file.
+var allocsOwns = map[[32]uintptr]bool{}
+
+// allocsOwn tells whether this file itself has made what has the stack: that is
+// made between the windows.
+func allocsOwn(stack [32]uintptr) bool {
+	own, known := allocsOwns[stack]
+	if known {
+		return own
+	}
+	depth := 0
+	for depth < len(stack) && stack[depth] != 0 {
+		depth++
+	}
+	for frames := allocsRuntime.CallersFrames(stack[:depth]); ; {
+		f, more := frames.Next()
+		if !allocsStrings.HasPrefix(f.Function, "runtime.") && !allocsStrings.HasPrefix(f.Function, "internal/runtime/") {
+			own = allocsStrings.Contains(f.File, "allocs_measures_this_")
+			break
+		}
+		if !more {
+			break
+		}
+	}
+	allocsOwns[stack] = own
+	return own
+}
+
 // allocsLast is the state after the last window: the next one starts there.
 var allocsLast allocsProfile
 
@@ -79,7 +108,7 @@ func allocsWindow(run func(n int) allocsTime.Duration, n int) (allocsProfile, in
 	after := allocsSnapshot()
 	added := allocsProfile{}
 	for stack, a := range after {
-		if c := allocsLast[stack]; a != c {
+		if c := allocsLast[stack]; a != c && !allocsOwn(stack) {
 			added[stack] = allocsCount{a.objects - c.objects, a.bytes - c.bytes}
 		}
 	}
@@ -182,37 +211,43 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		}
 		return sites, all
 	}
-	added := func() (sites allocsProfile, all int64) {
-		short, shortAll := least(n)
-		long, longAll := least(2 * n)
-		sites = allocsProfile{}
-		for stack := range totals {
-			sites[stack] = allocsCount{long[stack].objects - short[stack].objects, long[stack].bytes - short[stack].bytes}
+	added := func(first int) (sites allocsProfile, all int64) {
+		allocsFirst = first
+		var runs [2]allocsProfile
+		var totals [2]int64
+		for i := range runs { // on the same line, so that what both do once has one stack
+			runs[i], totals[i] = least((1 + i) * n)
 		}
-		return sites, longAll - shortAll
+		sites = runs[1]
+		for stack, c := range runs[0] {
+			long := sites[stack]
+			sites[stack] = allocsCount{long.objects - c.objects, long.bytes - c.bytes}
+		}
+		return sites, totals[1] - totals[0]
 	}
-	sites, all := added()
-	r.PerOp = float64(all) / float64(n)
+	sites, all := allocsProfile{}, int64(0)
 	// Objects without pointers share blocks of 16 bytes, and only the one that
 	// begins a block is in the profile: where one operation fills a block, always
 	// the same one. An object more at the start makes it another one.
-	for _, size := range []int{8, 4, 12} {
+	for i, size := range []int{0, 8, 4, 12} {
+		more, total := added(size)
+		if i == 0 {
+			sites, all = more, total
+		}
 		hidden := all
+		for stack, c := range more {
+			if c.bytes == 16*c.objects && c.objects > sites[stack].objects {
+				sites[stack] = c
+			}
+		}
 		for _, c := range sites {
 			hidden -= c.objects
 		}
 		if 3*hidden < int64(n) {
 			break
 		}
-		allocsFirst = size
-		more, _ := added()
-		for stack, c := range more {
-			if c.objects > sites[stack].objects {
-				sites[stack] = c
-			}
-		}
-		allocsFirst = 0
 	}
+	r.PerOp = float64(all) / float64(n)
 	for stack, total := range totals {
 		s := allocsSite{Total: total}
 		s.PerOp = float64(sites[stack].objects) / float64(n)

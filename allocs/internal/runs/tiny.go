@@ -2,10 +2,7 @@
 
 package runs
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 // tinyBlock is the size of the block that the runtime packs objects without
 // pointers into when they are smaller. Its profile sees the block, not the
@@ -20,9 +17,6 @@ func (r *Result) correct() {
 	var tiny, whole []*Site
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		if s.own() {
-			continue
-		}
 		excess -= s.PerOp
 		if s.PerOp <= 0 || math.Abs(s.Bytes/s.PerOp-tinyBlock) >= 0.1 {
 			continue
@@ -64,15 +58,4 @@ func (r *Result) settle() {
 			s.PerOp, s.Bytes = whole, math.Round(s.Bytes)
 		}
 	}
-}
-
-// own tells whether the stack is of the file that measures, not of what is
-// measured.
-func (s *Site) own() bool {
-	for _, f := range s.Stack {
-		if strings.HasSuffix(f.Func, ".allocsSnapshot") {
-			return true
-		}
-	}
-	return false
 }
