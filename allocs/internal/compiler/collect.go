@@ -70,7 +70,7 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 		}
 	}
 	for _, p := range missing {
-		escapes, err := read(output(dir, p), p)
+		escapes, err := c.answer(ctx, output(dir, p), p)
 		if err != nil {
 			return nil, err
 		}
@@ -78,6 +78,20 @@ func (c *Collector) Collect(ctx context.Context, pkgs []*load.Package) (map[stri
 		c.keep(p, escapes)
 	}
 	return out, nil
+}
+
+// answer reads what was written for a package.
+func (c *Collector) answer(ctx context.Context, dir string, p *load.Package) ([]Escape, error) {
+	escapes, err := read(dir, p)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := overwritten(dir, p)
+	if err != nil || len(lost) == 0 {
+		return escapes, err
+	}
+	restored, err := c.restore(ctx, p, lost)
+	return append(escapes, restored...), err
 }
 
 // output is the directory of a package's diagnostics. Each has one of its own,
@@ -195,7 +209,7 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 }
 
 // cacheFormat changes when what is kept is no longer read the same way.
-const cacheFormat = "escapes-2"
+const cacheFormat = "escapes-3"
 
 // place is the file that a package's answer is kept in. The build ID holds the
 // sources, flags and dependencies of the package and the compiler itself; the
