@@ -41,9 +41,6 @@ func (s *Sink) unload() {
 	}
 }
 
-// last is the active link. mu is held.
-func (s *Sink) last() *link { return s.chain[len(s.chain)-1] }
-
 // isAt says whether the delivery reads l, or has read from it what is not settled. mu is held.
 func (d *delivery) isAt(l *link) bool {
 	return l.number >= d.cur.number && l.number <= d.reading.number
