@@ -98,7 +98,7 @@ func (m *measuring) pkg(ctx context.Context, p *load.Package) error {
 		m.in.Runs = append(m.in.Runs, r)
 	}
 	m.part.Start(progress.Visit, p.ImportPath)
-	visited, err := b.Visit(ctx, m.tc, m.o, m.paths, m.dirs, m.s.Cache)
+	visited, err := b.Visit(ctx, m.tc, m.o, results, m.paths, m.dirs, m.s.Cache)
 	if err != nil {
 		m.out.Trouble = append(m.out.Trouble, err.Error())
 		return nil

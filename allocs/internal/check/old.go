@@ -203,7 +203,7 @@ func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own [
 			in.Runs = append(in.Runs, r)
 		}
 		part.Start(progress.Visit, p.ImportPath)
-		visited, err := b.Visit(ctx, tc, o, paths, dirs, s.Cache)
+		visited, err := b.Visit(ctx, tc, o, results, paths, dirs, s.Cache)
 		if err != nil {
 			trouble(err)
 			continue

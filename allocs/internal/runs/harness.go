@@ -141,10 +141,17 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		run(2)
 		return allocsResult{Name: name}
 	}
-	const windows = 5
-	first, _, _ := allocsWindow(run, 1)
-	n, fewest := most, 4
-	if budget, _ := allocsStrconv.Atoi(allocsOS.Getenv("` + budgetEnv + `")); budget > 0 {
+	first, _, took := allocsWindow(run, 1)
+	n, fewest, windows := most, 4, 5
+	milli, _ := allocsStrconv.Atoi(allocsOS.Getenv("` + budgetEnv + `"))
+	budget := allocsTime.Duration(milli) * allocsTime.Millisecond
+	slow := budget > 0 && took > budget
+	if slow && took > 20*budget {
+		return allocsResult{Name: name, Failed: "not measured: one iteration takes " + took.Round(budget).String()}
+	}
+	if slow { // a million allocations in one iteration, or much work
+		n, fewest, windows = 1, 1, 1
+	} else if budget > 0 {
 		// What a run costs besides its iterations (a collection for each
 		// sub-benchmark, set-up) does not grow with n. What else the machine
 		// does makes both longer: the shorter of two is the truer.
@@ -160,7 +167,7 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		if each < 1 {
 			each = 1 // the difference of short runs can be anything, also negative
 		}
-		if fit := int(allocsTime.Duration(budget) * allocsTime.Millisecond / (9 * each)); fit < n {
+		if fit := int(budget / (9 * each)); fit < n {
 			n = fit
 		}
 		// Few iterations are too coarse for the smallest objects, of which the
@@ -243,7 +250,7 @@ func allocsMeasure(name string, run func(n int) allocsTime.Duration, most int) a
 		for _, c := range sites {
 			hidden -= c.objects
 		}
-		if 3*hidden < int64(n) {
+		if slow || 3*hidden < int64(n) {
 			break
 		}
 	}
@@ -291,7 +298,9 @@ func allocsNudged(f func(*allocsTesting.B)) func(*allocsTesting.B) {
 }
 
 func {{.Entry}}(t *allocsTesting.T) {
-	allocsRuntime.MemProfileRate = 1 // Go 1.17 and 1.18 forget what GODEBUG says
+	if allocsOS.Getenv("` + visitEnv + `") == "" {
+		allocsRuntime.MemProfileRate = 1 // Go 1.17 and 1.18 forget what GODEBUG says
+	}
 	out, err := allocsOS.Create(allocsOS.Getenv("` + outEnv + `"))
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +337,9 @@ func {{.Entry}}(t *allocsTesting.T) {
 			}
 			return allocsTime.Since(began)
 		}, 5)
-		r.Failed = failed
+		if failed != "" {
+			r.Failed = failed
+		}
 		report(r)
 	}
 {{end}}}

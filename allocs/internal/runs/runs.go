@@ -176,7 +176,7 @@ func (b *Binary) Run(ctx context.Context, tc *toolchain.Toolchain, o Options, ca
 	var all []Result
 	for _, entry := range b.entries {
 		out := b.Path + "." + entry + ".out"
-		env := append(tc.Env(), outEnv+"="+out, onlyEnv+"=", fmt.Sprintf("%s=%d", budgetEnv, o.Budget.Milliseconds()),
+		env := append(tc.Env(), outEnv+"="+out, onlyEnv+"=.", fmt.Sprintf("%s=%d", budgetEnv, o.Budget.Milliseconds()),
 			// The collector stays off in between, because it empties pools; the
 			// limit keeps a benchmark that allocates much from taking the machine.
 			"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
@@ -241,7 +241,7 @@ func (b *Binary) keptName(cache string, o Options) string {
 	if _, err := io.Copy(h, f); err != nil {
 		return ""
 	}
-	fmt.Fprintf(h, "\x00runs-8\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
+	fmt.Fprintf(h, "\x00runs-9\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
 	return filepath.Join(cache, "runs", hex.EncodeToString(h.Sum(nil))+".json")
 }
 

@@ -76,7 +76,7 @@ func measure(t *testing.T, o Options, test string) ([]Result, Visited, string, e
 	if err != nil {
 		return nil, nil, dir, err
 	}
-	visited, err := b.Visit(ctx, tc, o, []string{"example.com/m"}, []string{dir}, "")
+	visited, err := b.Visit(ctx, tc, o, results, []string{"example.com/m"}, []string{dir}, "")
 	return results, visited, dir, err
 }
 
@@ -191,5 +191,10 @@ func TestFailuresAreTold(t *testing.T) {
 	results, _, _, err := measure(t, o, "package m\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { b.Skip(\"no\") }\n")
 	if err != nil || len(results) != 1 || results[0].Failed == "" {
 		t.Errorf("skip: got %+v, %v, want one that failed", results, err)
+	}
+	o.Budget = time.Millisecond
+	results, _, _, err = measure(t, o, "package m\n\nimport \"testing\"\n\nvar many []*int\n\nfunc BenchmarkX(b *testing.B) {\n\tfor i := 0; i < b.N*1_000_000; i++ {\n\t\tmany = append(many[:0], new(int))\n\t}\n}\n")
+	if err != nil || len(results) != 1 || !strings.Contains(results[0].Failed, "one iteration takes") {
+		t.Errorf("slow: got %+v, %v, want one that was not measured", results, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,13 +19,20 @@ import (
 // Visited are the lines that were executed: file → line.
 type Visited map[string]map[int]bool
 
-// Visit runs everything once more, with coverage, to learn which lines are
+// Visit runs what was measured once more, with coverage, to learn which lines are
 // come by. Without it, a line that no run shows to allocate could be one that
 // no run reaches. Coverage changes the code, so nothing is counted here.
-func (b *Binary) Visit(ctx context.Context, tc *toolchain.Toolchain, o Options, packages, dirs []string, cache string) (Visited, error) {
+func (b *Binary) Visit(ctx context.Context, tc *toolchain.Toolchain, o Options, measured []Result, packages, dirs []string, cache string) (Visited, error) {
+	var names []string
+	for _, r := range measured {
+		if r.Failed == "" {
+			names = append(names, r.Name)
+		}
+	}
+	only := "^(" + strings.Join(names, "|") + ")$"
 	kept := b.keptName(cache, o)
 	if kept != "" {
-		kept += ".visited"
+		kept += fmt.Sprintf(".%08x.visited", crc32.ChecksumIEEE([]byte(only)))
 		var v Visited
 		if text, err := os.ReadFile(kept); err == nil && json.Unmarshal(text, &v) == nil {
 			return v, nil
@@ -39,7 +47,7 @@ func (b *Binary) Visit(ctx context.Context, tc *toolchain.Toolchain, o Options, 
 	v := Visited{}
 	for _, entry := range b.entries {
 		profile := exe + "." + entry
-		env := append(tc.Env(), outEnv+"="+os.DevNull, onlyEnv+"=", visitEnv+"=1")
+		env := append(tc.Env(), outEnv+"="+os.DevNull, onlyEnv+"="+only, visitEnv+"=1")
 		if err := b.execute(ctx, exe, env, "-test.run=^"+entry+"$", "-test.timeout=0", "-test.coverprofile="+profile); err != nil {
 			return nil, err
 		}
