@@ -164,7 +164,11 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
 	}
 	part.Start(progress.Compiler, "")
-	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Text: text}, near)
+	b, err := program.Prepare(own, s.report.ModuleDir, s.report.ModulePath, work)
+	if err != nil {
+		return nil, err
+	}
+	escapes, err := s.escapes(ctx, &compiler.Collector{Toolchain: tc, Cache: s.Cache, Work: work, Dir: s.report.ModuleDir, Overlay: b.Overlay, Text: text}, near)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +183,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		return nil, err
 	}
 	part.Start(progress.Link, "")
-	if in.Programs, err = s.programs(ctx, tc, own, work); err != nil {
+	if in.Programs, err = s.programs(ctx, tc, b, work); err != nil {
 		return nil, err
 	}
 	if err := s.measure(ctx, tc, own, work, in, out, part); err != nil {
@@ -242,11 +246,7 @@ func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*loa
 }
 
 // programs links the packages and reads the executables.
-func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, work string) ([]*binary.Program, error) {
-	b, err := program.Prepare(own, s.report.ModuleDir, s.report.ModulePath, work)
-	if err != nil {
-		return nil, err
-	}
+func (s *session) programs(ctx context.Context, tc *toolchain.Toolchain, b *program.Build, work string) ([]*binary.Program, error) {
 	if err := b.Link(ctx, tc, s.report.ModuleDir, work); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -209,16 +210,17 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 }
 
 // cacheFormat changes when what is kept is no longer read the same way.
-const cacheFormat = "escapes-3"
+const cacheFormat = "escapes-4"
 
 // place is the file that a package's answer is kept in. The build ID holds the
-// sources, flags and dependencies of the package and the compiler itself; the
-// directory is in it because answers name files.
+// sources, flags and dependencies of the package and the compiler itself, and what
+// the overlay adds follows from the sources; the directory is in it because answers
+// name files.
 func (c *Collector) place(p *load.Package) string {
 	if c.Cache == "" || p.BuildID == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{cacheFormat, c.Toolchain.String(), p.ImportPath, p.Dir, p.BuildID}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{cacheFormat, c.Toolchain.String(), p.ImportPath, p.Dir, p.BuildID, strconv.FormatBool(c.Overlay != "")}, "\x00")))
 	return filepath.Join(c.Cache, "escapes", hex.EncodeToString(sum[:])+".json")
 }
 

@@ -39,7 +39,7 @@ func keepFile(p *load.Package) string {
 // in a directory and of one package.
 func References(dir string, names []string) []string {
 	var out []string
-	generic := map[string]bool{}
+	declared := &generics{map[string]*ast.FieldList{}, map[string]*ast.InterfaceType{}}
 	var files []*ast.File
 	for _, name := range names {
 		if !filepath.IsAbs(name) {
@@ -56,9 +56,7 @@ func References(dir string, names []string) []string {
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
 				for _, s := range g.Specs {
-					if t := s.(*ast.TypeSpec); t.TypeParams != nil {
-						generic[t.Name.Name] = true
-					}
+					declared.add(s.(*ast.TypeSpec))
 				}
 			}
 		}
@@ -66,7 +64,7 @@ func References(dir string, names []string) []string {
 	for _, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
-				if ref := reference(fn, generic); ref != "" {
+				if ref := reference(fn, declared); ref != "" {
 					out = append(out, ref)
 				}
 			}
@@ -75,36 +73,49 @@ func References(dir string, names []string) []string {
 	return out
 }
 
-// reference is an expression for the function, or "" when there is none: a
-// generic function has no code until it is used with types.
-func reference(fn *ast.FuncDecl, generic map[string]bool) string {
+// reference is an expression for the function, or "" when there is none. A generic
+// function has no code until it is used with types: it gets some.
+func reference(fn *ast.FuncDecl, declared *generics) string {
 	name := fn.Name.Name
-	if name == "_" || fn.Type.TypeParams != nil {
+	if name == "_" {
 		return ""
 	}
 	if fn.Recv == nil {
-		if name == "init" || name == "main" {
+		args, ok := declared.arguments(fn.Type.TypeParams)
+		if !ok || name == "init" || name == "main" {
 			return ""
 		}
-		return name
+		return name + args
 	}
 	t := fn.Recv.List[0].Type
 	star := false
 	for {
-		if p, ok := t.(*ast.ParenExpr); ok {
+		switch p := t.(type) {
+		case *ast.ParenExpr:
 			t = p.X
-		} else if p, ok := t.(*ast.StarExpr); ok {
+			continue
+		case *ast.StarExpr:
 			t, star = p.X, true
-		} else {
-			break
+			continue
+		case *ast.IndexExpr:
+			t = p.X
+			continue
+		case *ast.IndexListExpr:
+			t = p.X
+			continue
 		}
+		break
 	}
 	id, ok := t.(*ast.Ident)
-	if !ok || generic[id.Name] {
+	if !ok {
+		return ""
+	}
+	args, ok := declared.arguments(declared.types[id.Name])
+	if !ok {
 		return ""
 	}
 	if star {
-		return "(*" + id.Name + ")." + name
+		return "(*" + id.Name + args + ")." + name
 	}
-	return id.Name + "." + name
+	return id.Name + args + "." + name
 }

@@ -5,6 +5,7 @@ package program
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -21,9 +22,36 @@ func TestKeepFile(t *testing.T) {
 		}
 	}
 	got := keepFile(&load.Package{Name: "p", Dir: dir, GoFiles: []string{"a.go", "b.go"}})
-	want := "package p\n\nvar AllocsKeepsThese = []interface{}{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n}\n"
+	want := "package p\n\nvar AllocsKeepsThese = []interface{}{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n\t(*G[int]).M,\n\tH[int],\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestInstances(t *testing.T) {
+	for _, c := range []struct{ declaration, want string }{
+		{"func F[T any]() {}", "F[int]"},
+		{"func F[K comparable, V any](map[K]V) {}", "F[int, int]"},
+		{"func F[S ~[]E, E cmp.Ordered](S) {}", "F[[]int, int]"},
+		{"func F[M ~map[K]V, K comparable, V ~string | ~[]byte]() {}", "F[map[int]string, int, string]"},
+		{"type Number interface { ~float64 | ~int }\nfunc F[N Number]() {}", "F[float64]"},
+		{"type G[A, B any] struct{}\nfunc (g G[A, _]) M() {}", "G[int, int].M"},
+		{"type G[A interface{ ~int8 }] struct{}\nfunc (*G[_]) M() {}", "(*G[int8]).M"},
+		// What the source alone does not tell.
+		{"func F[T fmt.Stringer]() {}", ""},
+		{"func F[T any, P interface{ *T; Set() }]() {}", ""},
+		{"type Named interface { Name() string }\nfunc F[T Named]() {}", ""},
+		{"type any struct{}\nfunc F[T any]() {}", ""},
+		{"func F[T ~[4]int]() {}", ""},
+		{"type A interface{ B }\ntype B interface{ A }\nfunc F[T A]() {}", ""}, // does not compile, and must end
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package p\n\n"+c.declaration+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(References(dir, []string{"a.go"}), " "); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.declaration, got, c.want)
+		}
 	}
 }
 

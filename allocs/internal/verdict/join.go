@@ -81,7 +81,7 @@ func (in *Input) Root(r roots.Root) Result {
 	for _, s := range sites {
 		s.tellPlaces()
 		in.explainEscape(s)
-		s.Evidence.Visited = in.visited(s)
+		s.Evidence.Visited = in.visited(s, r)
 		s.decide()
 		if r.Kind == roots.Benchmark && in.ran(r) {
 			s.around()
@@ -334,7 +334,11 @@ func (e *Evidence) add(stack []binary.Frame, seen Seen) {
 
 // visited tells whether runs came by the line of a site, and none of them, for
 // this root or another, saw it allocate when warm.
-func (in *Input) visited(s *Site) bool {
+func (in *Input) visited(s *Site, r roots.Root) bool {
+	if e := s.Evidence.Escape; e != nil && e.Moved && s.File == r.File && s.Line == r.Line {
+		// A parameter: where the function is inlined, the line of the call allocates.
+		return false
+	}
 	if in.active == nil {
 		in.active = map[roots.Place]bool{}
 		for _, r := range in.Runs {

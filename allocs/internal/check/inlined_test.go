@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/findings"
+)
+
+var inlinedAway = map[string]string{
+	"go.mod": "module example.com/m\n\ngo 1.24\n",
+	"m.go": `package m
+
+type Box[T any] struct{ v []T }
+
+var kept any
+
+//alloc:none
+func (b *Box[T]) Keep(v T) { kept = &v }
+
+//alloc:none
+func (b *Box[T]) Add(v T) { b.v = append(b.v, v) }
+
+//alloc:none
+func (b *Box[T]) Len() int { return len(b.v) }
+
+//alloc:none
+func Plain(v [3]int) { kept = &v }
+
+//alloc:none
+func Unused[T any](v T) { kept = &v }
+`,
+	"m_test.go": `package m
+
+import "testing"
+
+var total int
+
+func BenchmarkBox(b *testing.B) {
+	var x Box[[3]int]
+	for i := 0; i < b.N; i++ {
+		x.Keep([3]int{i})
+		x.Add([3]int{i})
+		Plain([3]int{i})
+		total += x.Len()
+	}
+}
+`,
+}
+
+// TestInlinedAway looks at functions that have no code of their own: generic ones
+// that nobody uses, and those that are inlined wherever they are used, where what
+// their parameters need is made on the line of the call. They have a verdict all the same.
+func TestInlinedAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range inlinedAway {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bench := range []*regexp.Regexp{nil, regexp.MustCompile(".")} {
+		r, err := check.Run(context.Background(), check.Options{
+			Dir: dir, Patterns: []string{"."}, Bench: bench, Timeout: time.Minute,
+			Cache: filepath.Join(os.TempDir(), "nib-allocs-test", "cache", "nib-allocs"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := findings.New(r)
+		if trouble := d.Toolchains[0].Trouble; len(trouble) > 0 {
+			t.Errorf("benchmarks %v: trouble %q, want none", bench, trouble)
+		}
+		got := map[string]string{}
+		for _, root := range d.Roots {
+			got[strings.TrimPrefix(root.ID, "example.com/m.")] = strings.Join(root.Verdicts, " ")
+		}
+		want := map[string]string{
+			"(*Box[...]).Keep": "always", "(*Box[...]).Add": "grows", "(*Box[...]).Len": "none", "Unused[...]": "always", "Plain": "always",
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("benchmarks %v: got %v, want %v", bench, got, want)
+		}
+	}
+}
