@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/schema"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -51,19 +52,20 @@ func (d *noting) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, e
 
 // A sender is a service: a spool in front of a syslog destination.
 type sender struct {
-	t     *testing.T
-	dest  *noting
-	spool *spool.Sink
-	lines [][]byte
+	t       *testing.T
+	rsyslog *servers.Rsyslog
+	dest    *noting
+	spool   *spool.Sink
+	lines   [][]byte
 }
 
-func newSender(t *testing.T, network, addr string) *sender {
+func newSender(t *testing.T, r *servers.Rsyslog, network, addr string) *sender {
 	t.Helper()
 	d, err := syslog.Dial(network, addr, syslog.Config{AppName: "billing", MaxSize: 60 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sender{t: t, dest: &noting{Destination: d, life: make(chan int, 1)}}
+	s := &sender{t: t, rsyslog: r, dest: &noting{Destination: d, life: make(chan int, 1)}}
 	s.dest.life <- 0
 	if s.spool, err = spool.Open(t.TempDir(), s.dest, spool.Config{
 		OnFull: []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}, // the disk may be busy
@@ -118,7 +120,7 @@ func TestTransports(t *testing.T) {
 	before := 0
 	for _, c := range []struct{ network, addr string }{{"unix", r.Stream}, {"tcp", r.TCP}, {"relp", r.RELP}} {
 		n := scale(20_000, 200_000)
-		s := newSender(t, c.network, c.addr)
+		s := newSender(t, r, c.network, c.addr)
 		began := time.Now()
 		s.log(n, 0)
 		s.flush()
@@ -136,11 +138,11 @@ func TestKafkaDown(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
 	r := Start(t, brokers.Addrs())
-	s := newSender(t, "relp", r.RELP)
+	s := newSender(t, r, "relp", r.RELP)
 	s.log(1000, 0)
 	down := time.Duration(scale(10, 60)) * time.Second
 	brokers.Kill(0)
-	s.log(int(down.Seconds())*2000, 2000)
+	s.log(int(down.Seconds())*6000, 6000) // more than are kept in memory
 	brokers.Run(0)
 	brokers.AwaitReady()
 	s.log(1000, 0)
@@ -161,8 +163,8 @@ func TestRsyslogKilled(t *testing.T) {
 	for _, network := range []string{"relp", "tcp"} {
 		r := Start(t, brokers.Addrs())
 		addr := map[string]string{"relp": r.RELP, "tcp": r.TCP}[network]
-		s := newSender(t, network, addr)
-		kills := scale(3, 20)
+		s := newSender(t, r, network, addr)
+		kills := scale(2, 20)
 		for range kills {
 			s.log(30_000, 10_000) // after a start it takes a second until rsyslog has connected to Kafka
 			if err := r.Kill(); err != nil {
@@ -199,8 +201,27 @@ func scale(short, full int) int {
 }
 
 // await reads the topic from message number begin on until n lines are there or nothing
-// more comes.
+// more comes, also after rsyslog was started anew: what its queue has put into files can
+// stay there until then.
 func (s *sender) await(addrs []string, begin, n int) verdict {
+	s.t.Helper()
+	v := s.settle(addrs, begin, n)
+	left := v.missing()
+	if left == 0 {
+		return v
+	}
+	if err := s.rsyslog.Stop(); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.rsyslog.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	v = s.settle(addrs, begin, n)
+	v.stayed = left - v.missing()
+	return v
+}
+
+func (s *sender) settle(addrs []string, begin, n int) verdict {
 	s.t.Helper()
 	var v verdict
 	for still, last := 0, -1; still < 10; time.Sleep(300 * time.Millisecond) {
@@ -222,6 +243,7 @@ type verdict struct {
 	there                             []bool // by line
 	end                               int    // messages in the topic
 	twice, disorder, changed, invalid int
+	stayed                            int // in files, until rsyslog was started anew
 }
 
 func (v verdict) missing() (n int) {
@@ -234,8 +256,8 @@ func (v verdict) missing() (n int) {
 }
 
 func (v verdict) String() string {
-	return fmt.Sprintf("%d lost, %d twice, %d out of order, %d changed, %d against the schema",
-		v.missing(), v.twice, v.disorder, v.changed, v.invalid)
+	return fmt.Sprintf("%d lost, %d twice, %d out of order, %d changed, %d against the schema, %d stayed in files",
+		v.missing(), v.twice, v.disorder, v.changed, v.invalid, v.stayed)
 }
 
 func number(value []byte) int {
