@@ -99,7 +99,7 @@ func TestOverlapAwaitsAll(t *testing.T) {
 func TestOverlapErrors(t *testing.T) {
 	partial, seeds := 0, uint64(20)
 	if testing.Short() {
-		seeds = 4 // each takes seconds with the race detector
+		seeds = 2 // each takes seconds with the race detector
 	}
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
