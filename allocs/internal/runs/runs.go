@@ -241,7 +241,7 @@ func (b *Binary) keptName(cache string, o Options) string {
 	if _, err := io.Copy(h, f); err != nil {
 		return ""
 	}
-	fmt.Fprintf(h, "\x00runs-9\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
+	fmt.Fprintf(h, "\x00runs-10\x00%s\x00%v\x00%v\x00%s", b.Package.Dir, o.Bench, o.Tests, o.Budget)
 	return filepath.Join(cache, "runs", hex.EncodeToString(h.Sum(nil))+".json")
 }
 
