@@ -111,11 +111,12 @@ func reference(fn *ast.FuncDecl, declared *generics) string {
 		return ""
 	}
 	args, ok := declared.arguments(declared.types[id.Name])
-	if !ok {
+	own, okOwn := declared.arguments(fn.Type.TypeParams) // since Go 1.27
+	if !ok || !okOwn {
 		return ""
 	}
 	if star {
-		return "(*" + id.Name + args + ")." + name
+		return "(*" + id.Name + args + ")." + name + own
 	}
-	return id.Name + args + "." + name
+	return id.Name + args + "." + name + own
 }

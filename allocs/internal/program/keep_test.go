@@ -3,8 +3,10 @@
 package program
 
 import (
+	"go/build"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +30,15 @@ func TestKeepFile(t *testing.T) {
 	}
 }
 
+// generic127 is the reference to a method with type parameters of its own: the
+// parser of the release that this test is built with has to know them.
+var generic127 = func() string {
+	if slices.Contains(build.Default.ReleaseTags, "go1.27") {
+		return "(*T).M[int]"
+	}
+	return ""
+}()
+
 func TestInstances(t *testing.T) {
 	for _, c := range []struct{ declaration, want string }{
 		{"func F[T any]() {}", "F[int]"},
@@ -37,6 +48,7 @@ func TestInstances(t *testing.T) {
 		{"type Number interface { ~float64 | ~int }\nfunc F[N Number]() {}", "F[float64]"},
 		{"type G[A, B any] struct{}\nfunc (g G[A, _]) M() {}", "G[int, int].M"},
 		{"type G[A interface{ ~int8 }] struct{}\nfunc (*G[_]) M() {}", "(*G[int8]).M"},
+		{"type T struct{}\nfunc (t *T) M[V any](v V) {}", generic127},
 		// What the source alone does not tell.
 		{"func F[T fmt.Stringer]() {}", ""},
 		{"func F[T any, P interface{ *T; Set() }]() {}", ""},

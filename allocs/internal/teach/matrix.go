@@ -28,7 +28,7 @@ func Matrix(d *findings.Document) Section {
 	}{{"exported", true}, {"inside", false}} {
 		var roots []*findings.Root
 		for _, r := range d.Roots {
-			if token.IsExported(r.Func[strings.LastIndexByte(r.Func, '.')+1:]) == group.exported {
+			if token.IsExported(method(r.Func)) == group.exported {
 				roots = append(roots, r)
 			}
 		}
@@ -70,7 +70,7 @@ func rows(d *findings.Document) string {
 		if byAnswers[k] == nil {
 			keys = append(keys, k)
 		}
-		byAnswers[k] = append(byAnswers[k], r.Func[strings.LastIndexByte(r.Func, '.')+1:])
+		byAnswers[k] = append(byAnswers[k], method(r.Func))
 	}
 	sort.Slice(keys, func(i, j int) bool { return place(keys[i]) < place(keys[j]) })
 	var b strings.Builder
@@ -131,6 +131,12 @@ func lines(d *findings.Document) string {
 		fmt.Fprintf(&b, "| %s | %d methods | %s |\n", l.text, l.roots, l.reason)
 	}
 	return b.String()
+}
+
+// method is the name of a method without its type and type parameters.
+func method(f string) string {
+	f = strings.TrimSuffix(f, "[...]")
+	return f[strings.LastIndexByte(f, '.')+1:]
 }
 
 func short(f string) string { return f[strings.LastIndexByte(f, '/')+1:] }
