@@ -121,7 +121,7 @@ func TestE2EHalfOpen(t *testing.T) {
 			if err := r.Stop(); err != nil {
 				t.Error(err)
 			}
-			got := count(t, r.Out, logged)
+			got := count(t, r.Out, logged, 0)
 			t.Logf("%-8s noticed after %v under load, %v idle; %d lines: %v", network,
 				took.Round(time.Millisecond), idle.Round(time.Millisecond), logged, got)
 			if took > late || idle > late {

@@ -125,7 +125,7 @@ func TestE2EKilled(t *testing.T) {
 			if err := r.Stop(); err != nil { // writes what it has
 				t.Error(err)
 			}
-			got := count(t, r.Out, logged)
+			got := count(t, r.Out, logged, kills)
 			t.Logf("%-31s %d kills, %d lines: %v; %d doubtful for the sender", c.name, kills, logged, got, st.Doubtful)
 			if int(st.Doubtful) < got.twice {
 				t.Errorf("%d lines have come twice, the sender knows of %d", got.twice, st.Doubtful)

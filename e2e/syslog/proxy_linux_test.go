@@ -179,7 +179,7 @@ func TestE2EFlap(t *testing.T) {
 			if err := r.Stop(); err != nil {
 				t.Error(err)
 			}
-			got := count(t, r.Out, logged)
+			got := count(t, r.Out, logged, 0)
 			t.Logf("%-4s %d flaps, %d lines: %v; %d doubtful for the sender", network, flaps, logged, got, st.Doubtful)
 			if network == "relp" && (got.lost > 0 || got.twice > int(st.Doubtful) || got.twice > flaps*window) {
 				t.Errorf("want none lost, and %d twice at most", min(int(st.Doubtful), flaps*window))
