@@ -8,6 +8,7 @@ FUZZTIME ?= 10s
 # The releases that the promises are checked on: the root's go line to the newest.
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
 NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
+FAST     := . ./pool/... ./internal/callsite ./internal/clock# what nibfast changes
 TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
 # Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
 E2E_TABLE ?=
@@ -29,11 +30,11 @@ test: arch ## all tests of all modules
 arch: ## the architecture's rules and budgets, never from the cache
 	$(GO) test -count=1 ./internal/arch/
 
-# lint vets, arch is about sources only, and the last run takes the packages that nibfast changes.
+# lint vets, and arch is about sources only.
 race: ## race detector, misuse checks and the nibfast build
 	$(call each,. $(wildcard examples cmd/nib niblogrus dest/kafka),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
 	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
-	$(GO) test -race -short -vet=off -tags nibfast . ./pool/... ./internal/callsite ./internal/clock
+	$(GO) test -race -short -vet=off -tags nibfast $(FAST)
 
 alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
 	@set -e; for m in . niblogrus; do cd $$m; \
@@ -61,9 +62,8 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 		*) echo "== $$m"; echo "$$out"; exit 1;; esac; done
 
 cross: ## build and vet for the other systems
-	@set -e; for t in $(TARGETS); do for tags in none nibfast; do echo "== $$t -tags $$tags"; \
-		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -tags $$tags ./... && \
-		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet -tags $$tags ./...; done; done
+	@set -e; for t in $(TARGETS); do echo "== $$t"; export GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0; \
+		$(GO) build ./... && $(GO) vet ./... && $(GO) build -tags nibfast ./... && $(GO) vet -tags nibfast $(FAST); done
 
 bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
