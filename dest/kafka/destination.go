@@ -44,6 +44,9 @@ type Destination struct {
 	doubt   bool     // nobody knows whether the last transaction was committed
 	shutOut bool     // a later process has it
 
+	reached nib.Record // the last one that was told to be settled, without its line
+	noted   []byte     // the last mark; the caller's until there is one
+
 	resumed   bool // the topic has been searched
 	homeSpool uint64
 	home      int32               // partition of homeSpool, found by a search
@@ -146,7 +149,16 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Resu
 		return nib.Result{}, nil
 	}
 	d.begin(batch)
-	return d.repeat(ctx, batch)
+	res, err := d.repeat(ctx, batch)
+	d.tell(batch[:res.Accepted])
+	return res, err
+}
+
+// tell remembers how far the caller knows of what is settled.
+func (d *Destination) tell(settled []nib.Record) {
+	if n := len(settled); n > 0 {
+		d.reached.Spool, d.reached.Seq = settled[n-1].Spool, settled[n-1].Seq
+	}
 }
 
 // within makes a context that ends with ctx, with Close and, if it is positive, after patience.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -52,6 +53,11 @@ func (d *Destination) Mark() []byte {
 	if l == nil {
 		return nil
 	}
+	if l.spool == d.reached.Spool && l.through > d.reached.Seq {
+		// A search has found more than the caller knows of yet. It must be found again from
+		// the mark that is stored until then.
+		return d.noted
+	}
 	next := l.next
 	if len(l.queue) > 0 {
 		next = l.queue[0].first
@@ -63,7 +69,8 @@ func (d *Destination) Mark() []byte {
 	b = be.AppendUint64(b, uint64(l.offset))
 	b = be.AppendUint64(b, uint64(l.producer.id))
 	b = be.AppendUint16(b, uint16(l.producer.epoch))
-	return be.AppendUint32(b, uint32(next))
+	d.noted = be.AppendUint32(b, uint32(next))
+	return d.noted
 }
 
 // readMark reads what Mark has made, for this topic.
@@ -104,6 +111,7 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 		return 0, nil
 	}
 	if !d.resumed {
+		d.noted = slices.Clone(mark)
 		if err := d.resume(ctx, mark, batch); err != nil {
 			d.stale = true
 			d.failed(err)
@@ -118,6 +126,7 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 		}
 	}
 	d.count(func(s *Stats) { s.Present += uint64(taken) })
+	d.tell(batch[:taken])
 	return taken, nil
 }
 

@@ -3,6 +3,7 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -174,6 +175,27 @@ func TestLateRequest(t *testing.T) {
 			deliver(t, after, records(7, c.last+1, c.last+10))
 			wantExactly(t, cluster, 1, c.last+10)
 		})
+	}
+}
+
+// A process dies when its spool knows of a part of what the search has found. The next one finds the rest.
+func TestMarkWaitsForTheSpool(t *testing.T) {
+	cluster := start(t, 1)
+	before := dial(t, cluster, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	deliver(t, before, records(7, 11, 30))
+
+	second := dial(t, cluster, Config{})
+	if rest := resume(t, second, mark, records(7, 11, 15)); len(rest) > 0 {
+		t.Fatalf("left: got %d records, want none", len(rest))
+	}
+	third := dial(t, cluster, Config{})
+	if rest := resume(t, third, second.Mark(), records(7, 16, 30)); len(rest) > 0 {
+		t.Errorf("left for the third: got %d records, want none", len(rest))
+	}
+	if again := third.Mark(); bytes.Equal(again, mark) {
+		t.Error("the mark does not move when the spool knows of everything")
 	}
 }
 

@@ -71,8 +71,10 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 		if s.at, err = l.offsetAt(ctx, start.time, asConsumer); err != nil {
 			return finding{}, err
 		}
-		if s.at < 0 {
-			s.at = end // nothing is that late
+		if s.at < 0 { // nothing that can be read is that late
+			if s.at, err = l.offsetAt(ctx, latest, asConsumer); err != nil {
+				return finding{}, err
+			}
 		}
 	}
 	s.found.spool, s.found.offset = spool, -1

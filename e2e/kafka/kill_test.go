@@ -170,6 +170,29 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// A service is killed before any of its lines was acknowledged: a replica is gone, and until the
+// others give it up, what the leader has is for nobody to read. The next service finds it nevertheless.
+func TestKillBeforeAcknowledgement(t *testing.T) {
+	brokers := cluster.Start(t, 3)
+	brokers.Create("logs", 1)
+	follower := (brokers.Leader("logs") + 1) % 3
+	brokers.Kill(follower)
+	dir, told := t.TempDir(), map[string]int{}
+	told["0"] = killService(t, brokers.Addrs(), dir, "default", "0", 800*time.Millisecond)
+	last, out := service(t, brokers.Addrs(), dir, "default", "")
+	_, _ = io.Copy(io.Discard, out)
+	if err := last.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	brokers.Run(follower)
+	brokers.AwaitReplicas("logs", 1)
+	v := check(t, brokers.Addrs(), told, true)
+	t.Logf("%d records: %s", v.records, v)
+	if v != (verdict{records: v.records}) || v.records == 0 {
+		t.Error("not each once and in order")
+	}
+}
+
 // A verdict is what is wrong with a topic.
 type verdict struct{ records, lost, twice, disorder int }
 

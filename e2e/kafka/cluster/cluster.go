@@ -159,21 +159,45 @@ func (c *Cluster) Create(name string, partitions int) {
 func (c *Cluster) AwaitReplicas(name string, partitions int) {
 	c.t.Helper()
 	c.poll("topic "+name+" is not ready", func(ctx context.Context, cl *kgo.Client) bool {
-		req := kmsg.NewPtrMetadataRequest()
-		t := kmsg.NewMetadataRequestTopic()
-		t.Topic = kmsg.StringPtr(name)
-		req.Topics = append(req.Topics, t)
-		resp, err := req.RequestWith(ctx, cl)
-		if err != nil || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) < partitions {
+		all := metadata(ctx, cl, name)
+		if len(all) < partitions {
 			return false
 		}
-		for _, p := range resp.Topics[0].Partitions {
+		for _, p := range all {
 			if p.ErrorCode != 0 || p.Leader <= 0 || len(p.ISR) < len(p.Replicas) {
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// Leader returns the broker that leads the first partition of a topic.
+func (c *Cluster) Leader(name string) (broker int) {
+	c.t.Helper()
+	c.poll("topic "+name+" has no leader", func(ctx context.Context, cl *kgo.Client) bool {
+		for _, p := range metadata(ctx, cl, name) {
+			if p.Partition == 0 && p.Leader > 0 {
+				broker = int(p.Leader) - 1
+				return true
+			}
+		}
+		return false
+	})
+	return broker
+}
+
+// metadata asks for the partitions of a topic.
+func metadata(ctx context.Context, cl *kgo.Client, name string) []kmsg.MetadataResponseTopicPartition {
+	req := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(name)
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, cl)
+	if err != nil || len(resp.Topics) != 1 {
+		return nil
+	}
+	return resp.Topics[0].Partitions
 }
 
 // poll asks until the answer is yes. Each question has a new client: one that is kept answers from
