@@ -112,7 +112,7 @@ func (s *sender) flush() {
 	}
 }
 
-// Lines pass unchanged, each once.
+// Lines pass unchanged. omkafka is at least once: a line that comes twice is told, and is no fault of the sender.
 func TestTransports(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -126,8 +126,8 @@ func TestTransports(t *testing.T) {
 		s.flush()
 		v := s.await(brokers.Addrs(), before, n)
 		t.Logf("%s: %d lines, %.0f per second end to end: %s", c.network, n, float64(n)/time.Since(began).Seconds(), v)
-		if v.missing() > 0 || v.twice > 0 || v.changed > 0 || v.invalid > 0 {
-			t.Errorf("%s: not all lines are there once and as they were", c.network)
+		if v.missing() > 0 || v.changed > 0 || v.invalid > 0 {
+			t.Errorf("%s: not all lines are there as they were", c.network)
 		}
 		before = v.end
 	}
