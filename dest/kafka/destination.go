@@ -44,8 +44,8 @@ type Destination struct {
 	doubt   bool     // nobody knows whether the last transaction was committed
 	shutOut bool     // a later process has it
 
-	reached nib.Record // the last one that was told to be settled, without its line
-	noted   []byte     // the last mark; the caller's until there is one
+	reached struct{ spool, seq uint64 } // of the last record that was told to be settled
+	noted   []byte                      // the last mark; the caller's until there is one
 
 	resumed   bool // the topic has been searched
 	homeSpool uint64
@@ -157,7 +157,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Resu
 // tell remembers how far the caller knows of what is settled.
 func (d *Destination) tell(settled []nib.Record) {
 	if n := len(settled); n > 0 {
-		d.reached.Spool, d.reached.Seq = settled[n-1].Spool, settled[n-1].Seq
+		d.reached.spool, d.reached.seq = settled[n-1].Spool, settled[n-1].Seq
 	}
 }
 

@@ -53,7 +53,7 @@ func (d *Destination) Mark() []byte {
 	if l == nil {
 		return nil
 	}
-	if l.spool == d.reached.Spool && l.through > d.reached.Seq {
+	if l.spool == d.reached.spool && l.through > d.reached.seq {
 		// A search has found more than the caller knows of yet. It must be found again from
 		// the mark that is stored until then.
 		return d.noted
