@@ -164,7 +164,7 @@ func TestRsyslogKilled(t *testing.T) {
 		r := Start(t, brokers.Addrs())
 		addr := map[string]string{"relp": r.RELP, "tcp": r.TCP}[network]
 		s := newSender(t, r, network, addr)
-		kills := scale(2, 20)
+		kills := scale(3, 20)
 		for range kills {
 			s.log(30_000, 10_000) // after a start it takes a second until rsyslog has connected to Kafka
 			if err := r.Kill(); err != nil {
