@@ -87,25 +87,7 @@ func reference(fn *ast.FuncDecl, declared *generics) string {
 		}
 		return name + args
 	}
-	t := fn.Recv.List[0].Type
-	star := false
-	for {
-		switch p := t.(type) {
-		case *ast.ParenExpr:
-			t = p.X
-			continue
-		case *ast.StarExpr:
-			t, star = p.X, true
-			continue
-		case *ast.IndexExpr:
-			t = p.X
-			continue
-		case *ast.IndexListExpr:
-			t = p.X
-			continue
-		}
-		break
-	}
+	t, star := receiver(fn.Recv.List[0].Type)
 	id, ok := t.(*ast.Ident)
 	if !ok {
 		return ""
@@ -119,4 +101,22 @@ func reference(fn *ast.FuncDecl, declared *generics) string {
 		return "(*" + id.Name + args + ")." + name + own
 	}
 	return id.Name + args + "." + name + own
+}
+
+// receiver is the type of a receiver without star, parentheses and type parameters.
+func receiver(t ast.Expr) (named ast.Expr, star bool) {
+	for {
+		switch e := t.(type) {
+		case *ast.ParenExpr:
+			t = e.X
+		case *ast.StarExpr:
+			t, star = e.X, true
+		case *ast.IndexExpr:
+			t = e.X
+		case *ast.IndexListExpr:
+			t = e.X
+		default:
+			return t, star
+		}
+	}
 }
