@@ -60,7 +60,10 @@ func TestE2ESecondSample(t *testing.T) {
 	for _, release := range releases {
 		for name, bench := range map[string]string{"with runs": ".", "code and compiler alone": ""} {
 			t.Run(release+" "+name, func(t *testing.T) {
-				text := runTool(t, tool, os.Environ(), []string{"-C", secondSample(t), "--plain", "--no-cache", "--json", "--go", release, "--bench", bench})
+				text, err := runTool(tool, os.Environ(), []string{"-C", secondSample(t), "--plain", "--no-cache", "--json", "--go", release, "--bench", bench})
+				if err != nil {
+					t.Fatal(err)
+				}
 				var a sampleAnswer
 				if err := json.Unmarshal(text, &a); err != nil {
 					t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -41,29 +43,34 @@ func burn() {
 	}
 }
 
-// stableRuns is how often the tool is run: NIB_E2E_RUNS, or 200 in full runs
-// and 2 in short ones. NIB_E2E_BURN is the number of processes beside it; if it is
-// not set, one for each processor, and two in full runs.
-func stableRuns(t *testing.T) int {
+// stableRuns is how often the tool is run, and how many of it at a time: NIB_E2E_RUNS, or
+// 200 in full runs and 2 in short ones. NIB_E2E_BURN is the number of processes beside them; if
+// it is not set, one for each processor.
+func stableRuns(t *testing.T) (runs, atATime, burning int) {
 	t.Helper()
-	if n, err := strconv.Atoi(os.Getenv("NIB_E2E_RUNS")); err == nil {
-		return n
-	}
 	switch os.Getenv("NIB_E2E") {
 	case "full":
-		return 200
+		runs, atATime = 200, 2*runtime.NumCPU()
 	case "short":
-		return 2
+		runs, atATime = 2, 1
+	default:
+		t.Skip("NIB_E2E is not set: the tool is run again and again for minutes (short: twice, full: 200 times)")
 	}
-	t.Skip("NIB_E2E is not set: the tool is run again and again for minutes (short: twice, full: 200 times)")
-	return 0
+	burning = runtime.NumCPU()
+	if n, err := strconv.Atoi(os.Getenv("NIB_E2E_RUNS")); err == nil {
+		runs = n
+	}
+	if n, err := strconv.Atoi(os.Getenv("NIB_E2E_BURN")); err == nil {
+		burning = n
+	}
+	return runs, atATime, burning
 }
 
 // TestE2ESameVerdictsUnderLoad runs the tool beside processes that burn all
-// processors, every second time without kept results, and wants the same
-// document each time. What may differ is left out by steady.
+// processors, and several at a time in full runs, every second time without kept results, and
+// wants the same document each time. What may differ is left out by steady.
 func TestE2ESameVerdictsUnderLoad(t *testing.T) {
-	runs := stableRuns(t)
+	runs, atATime, burning := stableRuns(t)
 	tool := buildTool(t)
 	sample, err := filepath.Abs("../../testdata/sample")
 	if err != nil {
@@ -74,36 +81,48 @@ func TestE2ESameVerdictsUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "GOCACHE="+strings.TrimSpace(string(goCache)))
-	burning := runtime.NumCPU()
-	if os.Getenv("NIB_E2E") == "full" {
-		burning *= 2
-	}
-	if n, err := strconv.Atoi(os.Getenv("NIB_E2E_BURN")); err == nil {
-		burning = n
-	}
 	for range burning {
 		startBurning(t)
 	}
-	var want map[string]string
-	different := 0
-	for i := range runs {
+	run := func(i int) (map[string]string, error) {
 		args := []string{"-C", sample, "--plain", "--json"}
 		if i%2 == 0 {
 			args = append(args, "--no-cache")
 		}
-		got := steady(t, runTool(t, tool, env, args))
-		if want == nil {
-			want = got
-			continue
+		text, err := runTool(tool, env, args)
+		if err != nil {
+			return nil, err
 		}
-		if diff := difference(want, got); len(diff) > 0 {
-			different++
-			t.Errorf("run %d %v: %d values differ from the first run:\n%s", i+1, args[4:], len(diff), strings.Join(diff[:min(len(diff), 20)], "\n"))
-			continue
-		}
-		t.Logf("run %d %v: the same", i+1, args[4:])
+		return steady(text)
 	}
-	t.Logf("%d runs under load, every second one without kept results: %d differ from the first; %d values compared", runs, different, len(want))
+	want, err := run(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var next, same atomic.Int64
+	var all sync.WaitGroup
+	for range atATime {
+		all.Go(func() {
+			for {
+				i := int(next.Add(1))
+				if i >= runs {
+					return
+				}
+				got, err := run(i)
+				if err != nil {
+					t.Errorf("run %d: %v", i+1, err)
+				} else if diff := difference(want, got); len(diff) > 0 {
+					t.Errorf("run %d: %d values differ from the first run:\n%s", i+1, len(diff), strings.Join(diff[:min(len(diff), 20)], "\n"))
+				} else {
+					t.Logf("run %d: the same", i+1)
+					same.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d runs, %d at a time beside %d burning processes, every second one without kept results: %d of %d like the first; %d values compared",
+		runs, atATime, burning, same.Load(), runs-1, len(want))
 }
 
 func buildTool(t *testing.T) string {
@@ -131,17 +150,16 @@ func startBurning(t *testing.T) {
 	})
 }
 
-func runTool(t *testing.T, tool string, env, args []string) []byte {
-	t.Helper()
+func runTool(tool string, env, args []string) ([]byte, error) {
 	cmd := exec.Command(tool, args...)
 	cmd.Env = env
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	// The sample allocates where it must not, so the exit code is 1.
 	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 1 {
-		t.Fatalf("%v\n%s", err, errs.Bytes())
+		return nil, fmt.Errorf("%w\n%s", err, errs.Bytes())
 	}
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // steady flattens a document to path → value. Left out, because they are
@@ -151,11 +169,10 @@ func runTool(t *testing.T, tool string, env, args []string) []byte {
 // (per_op, bytes, and the same number in the words of because), as the smallest
 // objects share blocks, and which of two sites a block counts for is chance.
 // The count of each root (allocs) is compared.
-func steady(t *testing.T, text []byte) map[string]string {
-	t.Helper()
+func steady(text []byte) (map[string]string, error) {
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	out := map[string]string{}
 	var walk func(path string, v any)
@@ -181,7 +198,7 @@ func steady(t *testing.T, text []byte) map[string]string {
 		}
 	}
 	walk("", doc)
-	return out
+	return out, nil
 }
 
 // counted is a count in the words of a verdict.
