@@ -114,26 +114,40 @@ func (d *delivery) quit(next *link) {
 		s.chain = slices.Delete(s.chain, i, i+1)
 	}
 	s.mu.Unlock()
-	if left && g != nil && g.drop != nil {
-		g.drop()
-	}
-	if left && !s.keep {
+	switch {
+	case left && !s.keep:
 		s.remove(l)
+	case left && g != nil:
+		g.done(nil)
 	}
 }
 
 // remove deletes a link that is not in the chain any more, and makes room for another.
 func (s *Sink) remove(l *link) {
-	if s.dir != nil && !l.kept {
-		if err := s.dir.remove(l.number); err != nil {
-			s.fault("delete a segment", err) // the next start deletes it
+	if l.kept {
+		if l.live != nil {
+			l.live.done(nil)
 		}
+	} else if err := s.delete(l); err != nil {
+		s.fault("delete a segment", err) // the next start deletes it
 	}
 	s.mu.Lock()
 	s.segments, s.bytes = s.segments-1, s.bytes-l.size
 	s.wantMore()
 	s.broadcast()
 	s.mu.Unlock()
+}
+
+// delete deletes the file of a link. What one in memory had is used again.
+func (s *Sink) delete(l *link) error {
+	if s.dir != nil {
+		return s.dir.remove(l.number, l.live)
+	}
+	select {
+	case s.spare <- l.live.b: // no writer has anything left to do there
+	default: // there is one already
+	}
+	return nil
 }
 
 // dropOldest takes the oldest segment away that no destination is at, and counts
@@ -154,13 +168,8 @@ func (s *Sink) dropOldest() bool {
 	next := s.chain[i+1]
 	s.noteDropped(next, next.first-(l.first-l.skipped))
 	s.chain = slices.Delete(s.chain, i, i+1)
-	if g := l.live; g != nil && g.drop != nil {
-		g.drop() // all is committed: no writer has anything left to do there
-	}
-	if s.dir != nil {
-		if err := s.dir.remove(l.number); err != nil {
-			s.stats.Errors++ // the next start deletes it
-		}
+	if err := s.delete(l); err != nil { // all is committed: no writer has anything left to do there
+		s.stats.Errors++ // the next start deletes it
 	}
 	s.segments, s.bytes = s.segments-1, s.bytes-l.size
 	s.wantMore()

@@ -67,9 +67,15 @@ func (d *dir) isRemoved(number uint64) bool {
 }
 
 // remove deletes a segment and its copy, in this order: of a segment that is there as a
-// copy only, the cursor says that it is settled.
-func (d *dir) remove(number uint64) error {
-	if err := d.unlink(segmentName(number)); err != nil {
+// copy only, the cursor says that it is settled. g is the segment if it is of this process.
+func (d *dir) remove(number uint64, g *segment) error {
+	f, err := d.unlink(segmentName(number))
+	if g != nil {
+		g.done(f)
+	} else {
+		d.sweeper.add(&spent{file: f})
+	}
+	if err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -89,7 +95,9 @@ func (d *dir) removeCopy(number uint64) error {
 	d.mu.Lock()
 	delete(d.owned, number)
 	d.mu.Unlock()
-	return d.unlink(copyName(number))
+	f, err := d.unlink(copyName(number))
+	d.sweeper.add(&spent{file: f})
+	return err
 }
 
 // complete puts the records of a copy where the bytes of the segment are not those, and

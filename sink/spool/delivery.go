@@ -268,8 +268,8 @@ func (d *delivery) finish() {
 	s.unmapped = true
 	s.mu.Unlock()
 	for _, l := range s.chain {
-		if g := l.live; g != nil && g.drop != nil && g.quiet() {
-			g.drop()
+		if g := l.live; g != nil && g.quiet() {
+			g.done(nil)
 		}
 	}
 	s.release()

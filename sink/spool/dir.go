@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -44,6 +45,7 @@ type dir struct {
 	unknown  bool   // one of these was put aside: it was used, as far as anybody knows
 	unmapped bool   // segments are written, not mapped: see twin
 	minFree  int64  // bytes of the volume that are left to others
+	sweeper  *sweeper
 
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
@@ -63,7 +65,7 @@ type oldSegment struct {
 // the segments in it, oldest first.
 func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 	fsys := c.fs
-	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}}
+	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}, sweeper: newSweeper()}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +148,7 @@ func (d *dir) list() (old []oldSegment, err error) {
 			continue
 		}
 		d.unused += uint64(g.size / recordHead)
-		_ = d.remove(number) // an empty file is no harm
+		_ = d.remove(number, nil) // an empty file is no harm
 	}
 	d.gen++
 	if d.spool == 0 {
@@ -247,6 +249,9 @@ func (d *dir) bytes(name string, size int64) ([]byte, error) {
 	n, err := f.ReadAt(b, 0)
 	if err == io.EOF {
 		err = nil
+	}
+	if info, e := f.Stat(); e == nil && info.Links == 0 {
+		err = fs.ErrNotExist // and somebody may be cutting it off
 	}
 	return b[:n&^7], err
 }

@@ -57,6 +57,10 @@
 // says so on the disk. Recovery changes nothing in the segments it finds: dying
 // in the midst of it costs nothing.
 //
+// To make 8 MiB, and to give them back, takes the kernel milliseconds in which the processor runs
+// nothing else: no call of this package waits for it, but a call of anybody may. One goroutine does all of it, in
+// parts of some hundredths of a millisecond, and rests between them as long as there is time.
+//
 // docs/spool-format.md describes the files.
 //
 // # Copies

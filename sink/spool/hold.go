@@ -5,6 +5,7 @@ package spool
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -32,14 +33,23 @@ func (d *dir) held() error {
 	return err
 }
 
-// unlink removes a file of the spool, if it is there and not another one's.
-func (d *dir) unlink(name string) error {
+// unlink removes a file of the spool, if it is there and not another one's. It returns the file
+// if what that takes up is to be given back by a sweeper.
+func (d *dir) unlink(name string) (vfs.File, error) {
 	if d.held() == errReplaced {
-		return nil
+		return nil, nil
+	}
+	var f vfs.File
+	if vfs.CanRenameOpen { // and remove
+		f, _ = d.fs.Open(d.name(name), os.O_RDWR, 0) // without it, all is given back here
 	}
 	err := d.fs.Remove(d.name(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err != nil && f != nil {
+		_ = f.Close() // nothing was written to it
+		f = nil
 	}
-	return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
 }

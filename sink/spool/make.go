@@ -22,7 +22,7 @@ func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 	}
 	err = f.Sync()
 	if err == nil {
-		err = touch(g, rest)
+		err = touch(g, f, rest)
 	}
 	if err == nil {
 		f, err = d.publish(g, f)
@@ -39,9 +39,9 @@ func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 }
 
 // begin makes the first segment of a process, which is used at once: what
-// create does to be safe from a loss of power, and quick, finish does afterwards. Nothing of
-// it may be delivered before.
-func (d *dir) begin(number uint64, size int64, rest func()) (g *segment, finish func() error, err error) {
+// create does to be safe from a loss of power finish does afterwards, and nothing of it may be
+// delivered before; what it does to be quick, warm does then.
+func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
 	g, f, err := d.make(number, size, 0)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +50,9 @@ func (d *dir) begin(number uint64, size int64, rest func()) (g *segment, finish 
 		d.unmake(g)
 		return nil, nil, err
 	}
-	hurry(g)
+	if g.twin == nil {
+		hurry(g.b)
+	}
 	return g, func() error {
 		defer d.closeMapped(g, f)
 		err := f.Sync()
@@ -60,7 +62,6 @@ func (d *dir) begin(number uint64, size int64, rest func()) (g *segment, finish 
 		if err == nil {
 			err = d.fs.SyncDir(filepath.Dir(d.path)) // it may be as new
 		}
-		populate(g, rest)
 		return err
 	}, nil
 }
@@ -89,13 +90,18 @@ func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, 
 		_, err = f.WriteAt(head, 0)
 	}
 	var b []byte
-	var free func()
+	var unmap func()
+	free := func() { d.sweeper.add(&spent{pages: b, unmap: unmap, file: g.file}) }
 	switch {
 	case err != nil:
 	case d.unmapped:
-		b, free = make([]byte, size), func() { _ = g.twin.file.Close() } // each write was checked
+		b = make([]byte, size)
+		free = func() {
+			_ = g.twin.file.Close() // each write was checked
+			d.sweeper.add(&spent{file: g.file})
+		}
 	default:
-		b, free, err = mapFile(f, int(size))
+		b, unmap, err = mapFile(f, int(size))
 	}
 	if err != nil {
 		_ = f.Close() // it is not needed
@@ -147,18 +153,30 @@ func (d *dir) closeMapped(g *segment, f vfs.File) {
 
 // touch touches all pages of a mapping for writing: that is work for a goroutine that
 // nobody waits for, since the first touch of a page of ext4 takes up to some
-// milliseconds. Nobody else knows the segment yet.
-func touch(g *segment, rest func()) (err error) {
+// milliseconds. Nobody else knows the segment yet. Zeros are written before: so the pages come
+// into the cache many at a time, and in large ones where the file system has them, which takes
+// a third of the time of touching them one by one, and less again when they are given back.
+func touch(g *segment, f vfs.File, rest func()) (err error) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
 			err = fmt.Errorf("touch a mapping: %v", p)
 		}
 	}(debug.SetPanicOnFault(true))
-	if g.twin == nil && !populate(g, rest) { // an older kernel
-		for i := headerSize; i < len(g.b); i += 4096 {
-			g.b[i] = 0
+	if g.twin != nil {
+		return nil
+	}
+	for at := headerSize; at < len(g.b); at += len(nothing) {
+		part := g.b[at:min(at+len(nothing), len(g.b))]
+		if _, err := f.WriteAt(nothing[:len(part)], int64(at)); err != nil {
+			return err
 		}
+		if !populate(part) { // an older kernel
+			for i := 0; i < len(part); i += pageSize {
+				part[i] = 0
+			}
+		}
+		rest()
 	}
 	return nil
 }

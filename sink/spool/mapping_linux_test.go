@@ -163,3 +163,29 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()))
 	checkLines(t, far.take(), 0, 1, 100)
 }
+
+// TestDeletedSegmentIsKeptForItsReaders deletes a segment that somebody still holds, as the
+// copier does: not a byte of it is given back.
+func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
+	path := spoolDir(t)
+	c := Config{Access: Mapped}.withDefaults(path)
+	d, _, err := openDir(path, &c)
+	must(t, err)
+	defer d.lock.Close()
+	d.sweeper.begin()
+	g, f, err := d.make(99, 4*deletedPart, 0)
+	must(t, err)
+	f, err = d.publish(g, f)
+	must(t, err, f.Close())
+	g.hold()
+	must(t, d.remove(99, g))
+	d.sweeper.all()
+	for i := headerSize; i < len(g.b); i += pageSize {
+		g.b[i] = 1
+	}
+	g.letGo()
+	if n := d.sweeper.count(); n != 1 {
+		t.Errorf("%d files are to be given back", n)
+	}
+	d.sweeper.end()
+}

@@ -15,6 +15,10 @@ const mapped = false
 
 func mapFile(vfs.File, int) ([]byte, func(), error) { return nil, nil, errors.ErrUnsupported }
 
-func hurry(*segment) {}
+func hurry([]byte) {}
 
-func populate(*segment, func()) bool { return true }
+func warm([]byte, func()) {}
+
+func populate([]byte) bool { return true }
+
+func zap([]byte) {}

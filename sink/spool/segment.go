@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // A segment is a stretch of memory that records are put into, one behind the
@@ -27,6 +28,7 @@ type segment struct {
 	told tally  // what the notice in it tells of
 
 	free    func()       // gives b back
+	file    vfs.File     // its file, without a name, from when that is deleted on: free gives it back
 	holders atomic.Int32 // the reader and the copier; the last one calls free
 	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
 
@@ -66,6 +68,17 @@ func (g *segment) hold() { g.holders.Add(1) }
 func (g *segment) letGo() {
 	if g.holders.Add(-1) == 0 {
 		g.free()
+	}
+}
+
+// done is called when the reader has done with b, with the file if it is deleted. A mapping that
+// could not be read to its end stays, see giveUp.
+func (g *segment) done(file vfs.File) {
+	if g.drop != nil {
+		g.file = file
+		g.drop()
+	} else if file != nil {
+		_ = file.Close() // nothing was written to it
 	}
 }
 

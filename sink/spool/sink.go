@@ -69,16 +69,16 @@ type Sink struct {
 
 	uncopied []*segment    // that the copier has not got yet; mu protects it
 	finish   func() error  // what is left to do for the first segment; nil in memory
-	began    time.Time     // when the segment that is being made was begun; of the goroutine that makes them
 	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
 	deliveries []*delivery // does not change; one without a destination if there is none
 
-	more chan struct{} // to the one that makes segments
-	ctx  context.Context
-	stop context.CancelFunc
-	done chan struct{} // the delivering goroutines have ended
-	made chan struct{} // the one that makes segments has ended
+	more  chan struct{} // to the one that makes segments
+	spare chan []byte   // in memory: that of a segment that was delivered
+	ctx   context.Context
+	stop  context.CancelFunc
+	done  chan struct{} // the delivering goroutines have ended
+	made  chan struct{} // the one that makes segments has ended
 }
 
 var _ nib.Sink = (*Sink)(nil)
@@ -104,6 +104,7 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 		c:       c.withDefaults(dir),
 		changed: make(chan struct{}),
 		more:    make(chan struct{}, 1),
+		spare:   make(chan []byte, 1),
 		done:    make(chan struct{}),
 		made:    make(chan struct{}),
 		safe:    make(chan struct{}),

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"slices"
+	"time"
+)
+
+// create makes a segment: on the heap, or in a file.
+func (s *Sink) create(number uint64) (*segment, error) {
+	if s.dir == nil {
+		return newSegment(s.zeros(), identity{spool: s.id, number: number, gen: 1, size: s.c.SegmentSize}, nil), nil
+	}
+	return s.dir.create(number, s.c.SegmentSize, s.rest)
+}
+
+// zeros returns memory for a segment: that of one that was delivered, if there is any, for new memory
+// costs a page fault every 4096 bytes and a collection now and then.
+func (s *Sink) zeros() []byte {
+	select {
+	case b := <-s.spare:
+		for part := range slices.Chunk(b, window) {
+			clear(part)
+			s.rest()
+		}
+		return b
+	default:
+		return make([]byte, s.c.SegmentSize)
+	}
+}
+
+// rest gives way to others while a segment is made or given back, unless another one is needed
+// soon, or somebody waits for one with a long line.
+func (s *Sink) rest() {
+	g := s.active.Load()
+	if end, _, _ := g.claimed(); end < len(g.b)/2 && !s.isAwaited() {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// isAwaited says whether somebody waits for anything.
+func (s *Sink) isAwaited() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.awaited
+}
+
+// firstSegment makes the segment that a process begins with.
+func (s *Sink) firstSegment(first start) (g *segment, err error) {
+	if s.dir == nil {
+		g, err = s.create(s.number + 1)
+	} else {
+		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
+	}
+	if err == nil && !s.commission(g, first) {
+		err = errGone
+	}
+	return g, err
+}
+
+// completeFirst does what a start has no time for. Then lines may be delivered.
+func (s *Sink) completeFirst() {
+	if s.dir == nil {
+		close(s.safe)
+		return
+	}
+	g := s.active.Load()
+	g.hold() // what is delivered may be unmapped
+	defer g.letGo()
+	if err := s.finish(); err != nil {
+		s.fault("sync the first segment", err)
+	}
+	close(s.safe)
+	if g.twin == nil {
+		warm(g.b, s.rest)
+	}
+}
+
+// makeSegments keeps one segment ahead, and gives back what is left of deleted ones, until Close.
+// One goroutine does both: so there is one of these pieces of work at a time.
+func (s *Sink) makeSegments() {
+	defer close(s.made)
+	s.completeFirst()
+	var spent <-chan struct{} // never, in memory
+	if s.dir != nil {
+		s.dir.sweeper.begin()
+		defer s.dir.sweeper.end()
+		spent = s.dir.sweeper.due
+	}
+	retry := time.NewTimer(makePause)
+	defer retry.Stop()
+	for {
+		has := false
+		select {
+		case _, ok := <-s.more:
+			if !ok {
+				s.discardNext()
+				return
+			}
+		case <-retry.C:
+		case <-spent:
+			has = true
+		}
+		if err := s.makeNext(); err != nil {
+			retry.Reset(makePause)
+			s.report("make a segment", err)
+		}
+		if has {
+			s.giveBack()
+		}
+	}
+}
+
+// makeNext makes another segment, if there is to be one. Only as much of deleted ones is left
+// meanwhile that all of it is within the size of the spool.
+func (s *Sink) makeNext() error {
+	s.mu.Lock()
+	s.making = !s.closed && s.next == nil && s.bytes+s.c.SegmentSize <= s.c.Size
+	if !s.making {
+		s.mu.Unlock()
+		return nil
+	}
+	s.number++
+	number := s.number
+	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
+	tight := s.dir != nil && s.bytes+int64(s.dir.sweeper.count())*s.c.SegmentSize > s.c.Size
+	s.mu.Unlock()
+
+	if tight {
+		s.dir.sweeper.all()
+	}
+	g, err := s.create(number)
+	if err != nil && s.dir != nil && s.dir.sweeper.all() {
+		g, err = s.create(number) // there is more room now
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.making, s.makeErr, s.next = false, err, g
+	if err != nil {
+		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
+		s.number--
+		s.stats.Errors++
+	}
+	s.broadcast()
+	return err
+}
+
+// giveBack gives a part of what is deleted back.
+func (s *Sink) giveBack() {
+	left := s.dir.sweeper.part()
+	if left == 0 {
+		return
+	}
+	if left < manySpent {
+		s.rest()
+	}
+	poke(s.dir.sweeper.due)
+}
+
+// discardNext removes the segment that was made and is not needed any more.
+func (s *Sink) discardNext() {
+	s.mu.Lock()
+	g := s.next
+	s.next = nil
+	if g != nil {
+		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
+	}
+	s.mu.Unlock()
+	if g != nil && s.dir != nil {
+		_ = s.dir.remove(g.number, g) // the next start does it otherwise
+	}
+}

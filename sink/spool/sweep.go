@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"sync"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A sweeper gives back what deleted segments and copies take up. To unmap and to delete 8 MiB at
+// once keeps a processor in the kernel for milliseconds, in which it runs nothing else; so that
+// is done in parts, by the goroutine that makes segments, which rests between them. Until it runs,
+// when it has ended, and when it does not keep up, whoever has something gives it back at once.
+type sweeper struct {
+	due chan struct{} // there is something to do
+
+	mu      sync.Mutex
+	running bool
+	list    []*spent // oldest first
+}
+
+// A spent is what is left of a segment or of a copy.
+type spent struct {
+	pages []byte   // of a mapping that nobody uses, from its beginning on: those that are not given back
+	unmap func()   // what is left to do then; nil: nothing is mapped
+	file  vfs.File // it has no name any more; nil if somebody else deletes it
+	size  int64    // of it, from when it is looked at on
+}
+
+const (
+	unmappedPart = 256 << 10 // bytes of a mapping that are given back at a time
+	deletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
+	manySpent    = 4         // so many files are given back without a rest
+	mostSpent    = 16        // more than so many do not wait: each has a descriptor
+)
+
+func newSweeper() *sweeper { return &sweeper{due: make(chan struct{}, 1)} }
+
+// add takes charge of x.
+func (w *sweeper) add(x *spent) {
+	w.mu.Lock()
+	if w.running && len(w.list) < mostSpent {
+		w.list = append(w.list, x)
+		w.mu.Unlock()
+		poke(w.due)
+		return
+	}
+	w.mu.Unlock()
+	x.giveBack()
+}
+
+// begin lets what is added wait for part, until end.
+func (w *sweeper) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = true
+}
+
+// end gives back what there is.
+func (w *sweeper) end() {
+	w.mu.Lock()
+	w.running = false
+	w.mu.Unlock()
+	w.all()
+}
+
+// count says of how many files something is left.
+func (w *sweeper) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list)
+}
+
+// part gives one part back, and says of how many files something is left. One goroutine calls it.
+func (w *sweeper) part() (left int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.list) == 0 {
+		return 0
+	}
+	x := w.list[0]
+	w.mu.Unlock()
+	last := x.part()
+	w.mu.Lock()
+	if last {
+		w.list = w.list[1:]
+	}
+	return len(w.list)
+}
+
+// all gives everything back, and says whether there was anything.
+func (w *sweeper) all() bool {
+	has := w.count() > 0
+	for w.part() > 0 {
+	}
+	return has
+}
+
+// giveBack gives everything back at once.
+func (x *spent) giveBack() {
+	if x.unmap != nil {
+		x.unmap()
+	}
+	if x.file != nil {
+		x.close()
+	}
+}
+
+// part gives one part back, and says whether that was the last one.
+func (x *spent) part() (last bool) {
+	switch {
+	case len(x.pages) > 0:
+		from := max(len(x.pages)-unmappedPart, 0)
+		zap(x.pages[from:])
+		x.pages = x.pages[:from]
+	case x.unmap != nil:
+		x.unmap()
+		x.unmap = nil
+		return x.file == nil
+	case x.file == nil:
+		return true
+	case x.size == 0:
+		info, err := x.file.Stat()
+		if err != nil || info.Links > 0 || info.Size <= deletedPart {
+			return x.close() // somebody has another name for it, or it is quickly deleted
+		}
+		x.size = info.Size
+	case x.size <= deletedPart:
+		return x.close()
+	default:
+		x.size -= deletedPart
+		if x.file.Truncate(x.size) != nil {
+			return x.close() // which does it all
+		}
+	}
+	return false
+}
+
+func (x *spent) close() (last bool) {
+	_ = x.file.Close() // nothing in it counts
+	x.file = nil
+	return true
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// spentFile makes a file of a size, opens it, and takes its name away.
+func spentFile(t *testing.T, size int64) vfs.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "spent")
+	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Preallocate(size), vfs.OS().Remove(name))
+	return f
+}
+
+// TestSpentFilesGoInParts looks at a deleted file after each part, through a descriptor of its own.
+func TestSpentFilesGoInParts(t *testing.T) {
+	if !vfs.CanRenameOpen {
+		t.Skip("files that are open cannot be deleted here: they are never given back in parts")
+	}
+	const size = 5*deletedPart + 4096
+	name := filepath.Join(t.TempDir(), "spent")
+	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Preallocate(size))
+	seen, err := vfs.OS().Open(name, os.O_RDONLY, 0)
+	must(t, err, vfs.OS().Remove(name))
+	defer seen.Close()
+	w := newSweeper()
+	w.begin()
+	w.add(&spent{file: f})
+	parts := 0
+	for last := int64(size); w.part() > 0; parts++ {
+		info, err := seen.Stat()
+		must(t, err)
+		if last-info.Size > deletedPart {
+			t.Errorf("part %d: %d bytes at once", parts, last-info.Size)
+		}
+		last = info.Size
+	}
+	if info, err := seen.Stat(); err != nil || parts != 6 || info.Size > deletedPart {
+		t.Errorf("%d parts, %d bytes left, %v", parts, info.Size, err)
+	}
+	if _, err := f.Stat(); err == nil {
+		t.Error("the file is still open")
+	}
+}
+
+// TestSpentFilesWithAnotherNameStay: somebody has linked a segment, to keep it.
+func TestSpentFilesWithAnotherNameStay(t *testing.T) {
+	if !vfs.CanRenameOpen {
+		t.Skip("files that are open cannot be deleted here: they are never given back in parts")
+	}
+	dir := t.TempDir()
+	name, kept := filepath.Join(dir, "spent"), filepath.Join(dir, "kept")
+	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Preallocate(3*deletedPart), vfs.OS().Link(name, kept), vfs.OS().Remove(name))
+	newSweeper().add(&spent{file: f})
+	if info, err := os.Stat(kept); err != nil || info.Size() != 3*deletedPart {
+		t.Errorf("got %v, %v; want all of it", info, err)
+	}
+}
+
+// TestSweeperGivesBackAtOnce before it runs, and after it has ended.
+func TestSweeperGivesBackAtOnce(t *testing.T) {
+	isOpen := func(f vfs.File) bool { _, err := f.Stat(); return err == nil }
+	w := newSweeper()
+	before, during, after := spentFile(t, 2*deletedPart), spentFile(t, 2*deletedPart), spentFile(t, 2*deletedPart)
+	w.add(&spent{file: before})
+	w.begin()
+	w.add(&spent{file: during})
+	if isOpen(before) || !isOpen(during) || w.count() != 1 {
+		t.Errorf("open before it runs: %v; while it runs: %v, %d", isOpen(before), isOpen(during), w.count())
+	}
+	w.end()
+	w.add(&spent{file: after})
+	if isOpen(during) || isOpen(after) || w.count() != 0 {
+		t.Errorf("open at the end: %v; afterwards: %v, %d", isOpen(during), isOpen(after), w.count())
+	}
+}
+
+// TestSweeperHasABound: what is too much at a time keeps no descriptor open.
+func TestSweeperHasABound(t *testing.T) {
+	w := newSweeper()
+	w.begin()
+	for range mostSpent + 3 {
+		w.add(&spent{file: spentFile(t, 2*deletedPart)})
+	}
+	last := spentFile(t, 2*deletedPart)
+	w.add(&spent{file: last})
+	if _, err := last.Stat(); err == nil || w.count() != mostSpent {
+		t.Errorf("%d files wait, the last one is closed: %v; want %d", w.count(), err != nil, mostSpent)
+	}
+	if !w.all() || w.count() != 0 || w.all() {
+		t.Errorf("%d files are left", w.count())
+	}
+}
+
+// deletedInRead is a file system whose files are deleted and cut off while they are read.
+type deletedInRead struct{ vfs.FS }
+
+type deletedFile struct {
+	vfs.File
+	fs   vfs.FS
+	name string
+}
+
+func (d deletedInRead) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := d.FS.Open(name, os.O_RDWR, perm)
+	return deletedFile{f, d.FS, name}, err
+}
+
+func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
+	if err := errors.Join(f.fs.Remove(f.name), f.Truncate(headerSize)); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, at)
+}
+
+// TestReadWhileGivenBack: what is being deleted is not there, rather than damaged.
+func TestReadWhileGivenBack(t *testing.T) {
+	if !vfs.CanRenameOpen {
+		t.Skip("files that are open cannot be deleted here")
+	}
+	path := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, minSegment), 0o600))
+	d := &dir{fs: deletedInRead{vfs.OS()}, path: path}
+	if _, err := d.bytes("segment", minSegment); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want that it is not there", err)
+	}
+}
