@@ -5,6 +5,8 @@ package spool
 import (
 	"slices"
 	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // create makes a segment: on the heap, or in a file.
@@ -91,24 +93,36 @@ func (s *Sink) makeSegments() {
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
 	for {
-		has := false
-		select {
-		case _, ok := <-s.more:
-			if !ok {
-				s.discardNext()
-				return
-			}
-		case <-retry.C:
-		case <-spent:
-			has = true
-		}
-		if err := s.makeNext(); err != nil {
-			retry.Reset(makePause)
-			s.report("make a segment", err)
-		}
-		if has {
+		switch wanted, open := s.work(retry.C, spent); {
+		case !open:
+			s.discardNext()
+			return
+		case !wanted:
 			s.giveBack()
+		default:
+			if err := s.makeNext(); err != nil {
+				retry.Reset(makePause)
+				s.report("make a segment", err)
+			}
 		}
+	}
+}
+
+// work waits until there is something to do, and says whether a segment may be wanted; that comes
+// before giving back. open is false after Close.
+func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open bool) {
+	select {
+	case _, open = <-s.more:
+		return true, open
+	default:
+	}
+	select {
+	case _, open = <-s.more:
+		return true, open
+	case <-retry:
+		return true, true
+	case <-spent:
+		return false, true
 	}
 }
 
@@ -131,7 +145,7 @@ func (s *Sink) makeNext() error {
 		s.dir.sweeper.all()
 	}
 	g, err := s.create(number)
-	if err != nil && s.dir != nil && s.dir.sweeper.all() {
+	if vfs.IsFull(err) && s.dir.sweeper.all() {
 		g, err = s.create(number) // there is more room now
 	}
 

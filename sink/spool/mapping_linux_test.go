@@ -4,11 +4,14 @@ package spool
 
 import (
 	"context"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -188,4 +191,33 @@ func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 		t.Errorf("%d files are to be given back", n)
 	}
 	d.sweeper.end()
+}
+
+// cannotSync fails to sync what it has opened, and says when it was asked to open a segment's file.
+type cannotSync struct {
+	unsynced
+	opened chan time.Time
+}
+
+type cannotSyncFile struct{ vfs.File }
+
+func (cannotSyncFile) Sync() error { return syscall.EIO }
+
+func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := c.unsynced.Open(name, flag, perm)
+	if err == nil && strings.HasSuffix(name, madeExt) {
+		c.opened <- time.Now()
+	}
+	return cannotSyncFile{f}, err
+}
+
+// TestFailureIsNotTriedAgainAtOnce: what is left of a segment that could not be made is no
+// reason to make another one.
+func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
+	c := cannotSync{unsynced{vfs.OS()}, make(chan time.Time, 1000)}
+	open(t, spoolDir(t), &far{}, Config{SegmentSize: minSegment, Access: Mapped, Sync: SyncNever, fs: c})
+	<-c.opened // the first segment, which is used as it is
+	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
+		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)
+	}
 }
