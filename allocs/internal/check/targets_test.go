@@ -67,7 +67,7 @@ func TestTargets(t *testing.T) {
 	}
 	want := map[string]string{
 		"Clean": "none none none", "Boxes": "always always always", "System": "always always always",
-		"Only_linux": "always none none", "Only_darwin": "none always none", "Only_windows": "none none always",
+		"Only_linux": "always absent absent", "Only_darwin": "absent always absent", "Only_windows": "absent absent always",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -184,6 +184,13 @@ type siteKey struct {
 func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files) {
 	sites := map[siteKey]*Site{}
 	runs := map[string]bool{}
+	nothing := make([]verdict.Verdict, len(r.Toolchains)) // where there is no site
+	for ti, t := range r.Toolchains {
+		nothing[ti] = verdict.None
+		if res := t.Results[n]; res.Absent && res.Root.Kind != roots.LogCall { // one that is not compiled is never made
+			nothing[ti] = verdict.Absent
+		}
+	}
 	for ti, t := range r.Toolchains {
 		res := t.Results[n]
 		root.Unfollowed = append(root.Unfollowed, len(res.Dynamic))
@@ -197,7 +204,7 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
 					Source: files.Line(s.File, s.Line), Answers: make([]Answer, len(r.Toolchains))}
 				for i := range x.Answers {
-					x.Answers[i].Verdict = verdict.None
+					x.Answers[i].Verdict = nothing[i]
 				}
 				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
 				sites[key] = x
@@ -215,7 +222,7 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	}
 	sort.Strings(root.Runs)
 	root.order()
-	root.sum(len(r.Toolchains))
+	root.sum(nothing)
 	for _, s := range root.Sites {
 		s.sum(d.Toolchains)
 	}
@@ -278,10 +285,10 @@ func (r *Root) order() {
 	}
 }
 
-// sum fills in what is counted over the sites.
-func (r *Root) sum(toolchains int) {
-	for t := range toolchains {
-		worst, count := verdict.None, 0.0
+// sum fills in what is counted over the sites. nothing is the verdict of each toolchain without any.
+func (r *Root) sum(nothing []verdict.Verdict) {
+	for t, worst := range nothing {
+		count := 0.0
 		for _, s := range r.Sites {
 			a := s.Answers[t]
 			if a.Verdict.Rank() > worst.Rank() {
@@ -329,7 +336,7 @@ func (a *Answer) perOp() float64 {
 
 // Worst is the worst verdict of any toolchain.
 func (s *Site) Worst() verdict.Verdict {
-	worst := verdict.None
+	worst := verdict.Absent
 	for _, a := range s.Answers {
 		if a.Verdict.Rank() > worst.Rank() {
 			worst = a.Verdict
@@ -359,7 +366,7 @@ func (s *Site) Differs() bool {
 
 // Worst is the worst verdict of any toolchain.
 func (r *Root) Worst() verdict.Verdict {
-	worst := verdict.None
+	worst := verdict.Absent
 	for _, v := range r.Verdicts {
 		if verdict.Verdict(v).Rank() > worst.Rank() {
 			worst = verdict.Verdict(v)

@@ -17,10 +17,10 @@ import (
 const pictureStyle = `
 .paper{fill:#fff}.name{fill:#1b1f24}.head,.legend{fill:#57606a}.line{stroke:#e3e7ec}
 .always rect{fill:#fbe3e0}.always text{fill:#b42318;font-weight:bold}.unknown rect{fill:#fbf0d5}.unknown text{fill:#805300}
-.grows rect{fill:#dfeafa}.grows text{fill:#0550ae}.cold rect{fill:#eceef1}.cold text{fill:#57606a}.none rect{fill:#e1f3e6}.none text{fill:#116329}
+.grows rect{fill:#dfeafa}.grows text{fill:#0550ae}.cold rect,.absent rect{fill:#eceef1}.cold text,.absent text{fill:#57606a}.none rect{fill:#e1f3e6}.none text{fill:#116329}
 @media (prefers-color-scheme:dark){.paper{fill:#0f1318}.name{fill:#e4e8ee}.head,.legend{fill:#9aa4b0}.line{stroke:#2c333d}
 .always rect{fill:#4a201d}.always text{fill:#ff9d95}.unknown rect{fill:#3d3110}.unknown text{fill:#e3b341}.grows rect{fill:#16304f}.grows text{fill:#79b8ff}
-.cold rect{fill:#262c35}.cold text{fill:#9aa4b0}.none rect{fill:#12331d}.none text{fill:#56d364}}
+.cold rect,.absent rect{fill:#262c35}.cold text,.absent text{fill:#9aa4b0}.none rect{fill:#12331d}.none text{fill:#56d364}}
 `
 
 // The measures of the picture, in pixels. A character of the type is no wider
@@ -68,6 +68,8 @@ func SVG(w io.Writer, d *findings.Document) error {
 				text = fmt.Sprint("×", r.Allocs[i])
 			} else if v == string(verdict.None) {
 				text = "0"
+			} else if v == string(verdict.Absent) {
+				text = "–"
 			}
 			x := label + cell*i
 			fmt.Fprintf(&b, "<g class=\"%s\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>",
@@ -75,7 +77,7 @@ func SVG(w io.Writer, d *findings.Document) error {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "<text class=\"legend\" x=\"16\" y=\"%d\" font-size=\"11\">×n allocates n times · grows: only beyond a size · cold: errors, first use</text>\n</svg>\n", height-22)
+	fmt.Fprintf(&b, "<text class=\"legend\" x=\"16\" y=\"%d\" font-size=\"11\">×n allocates n times · grows: only beyond a size · cold: errors, first use · –: not there</text>\n</svg>\n", height-22)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -61,7 +61,7 @@ func (t *tree) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green}
+var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green, verdict.Absent: faint}
 
 // Text writes the tree: what fails the gate, then what else allocates, then a
 // summary. What is clean is only counted.
@@ -141,13 +141,15 @@ func (t *tree) header() {
 	t.printf("%s %s\n\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// mark is the sign of a root: above what is allowed, within it, allocating
+// mark is the sign of a root: above what is allowed, not there, within what is allowed, allocating
 // without a comment, clean.
 func (t *tree) mark(r *findings.Root) string {
 	always := r.Worst() == verdict.Always
 	switch {
 	case r.Over():
 		return t.paint(red, "✗")
+	case r.Worst() == verdict.Absent:
+		return t.paint(faint, "–")
 	case r.Allowed != nil:
 		return t.paint(green, "✓")
 	case always:
@@ -221,15 +223,18 @@ func (t *tree) gate(g *baseline.Outcome) {
 
 func (t *tree) summary() {
 	counts := map[verdict.Verdict]int{}
-	over, always, runs, seconds := 0, 0, 0, 0.0
+	over, always, absent, runs, seconds := 0, 0, 0, 0, 0.0
 	for _, r := range t.d.Roots {
 		for _, s := range r.Sites {
 			counts[s.Worst()]++
 		}
-		if r.Over() {
+		switch {
+		case r.Over():
 			over++
-		} else if r.Worst() == verdict.Always {
+		case r.Worst() == verdict.Always:
 			always++
+		case r.Worst() == verdict.Absent:
+			absent++
 		}
 	}
 	for _, tc := range t.d.Toolchains {
@@ -244,7 +249,10 @@ func (t *tree) summary() {
 	if always > 0 {
 		parts = append(parts, t.paint(yellow, fmt.Sprintf("%d with a line that always allocates", always)))
 	}
-	parts = append(parts, t.paint(green, fmt.Sprintf("%d without", n-over-always)))
+	parts = append(parts, t.paint(green, fmt.Sprintf("%d without", n-over-always-absent)))
+	if absent > 0 {
+		parts = append(parts, t.paint(faint, fmt.Sprintf("%d not there", absent)))
+	}
 	t.printf("%s: %s\n", count(n, "root"), strings.Join(parts, ", "))
 	t.printf("sites: %d always, %d unknown, %d grow, %d cold; %s measured, %.1f s\n",
 		counts[verdict.Always], counts[verdict.Unknown], counts[verdict.Grows], counts[verdict.Cold], count(runs, "run"), seconds)

@@ -88,6 +88,22 @@ func text(t *testing.T, d *findings.Document, o *baseline.Outcome, s report.Styl
 
 var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
+// TestAbsentIsNotClean has a root that keeps to its comment, and one that no executable has.
+func TestAbsentIsNotClean(t *testing.T) {
+	none := 0
+	root := func(name string, v verdict.Verdict) *findings.Root {
+		return &findings.Root{ID: name, Kind: "annotated", File: "f.go", Line: 1, Allowed: &none, Verdicts: []string{string(v)}, Allocs: []int{0}}
+	}
+	d := &findings.Document{Module: "example.com/m", Toolchains: []findings.Toolchain{{Name: "go1.26", Line: "go1.26"}},
+		Roots: []*findings.Root{root("m.There", verdict.None), root("m.Generic", verdict.Absent)}}
+	got := text(t, d, &baseline.Outcome{}, report.Style{All: true})
+	for _, want := range []string{"✓ m.There", "– m.Generic", "2 roots: 1 without, 1 not there"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+}
+
 func TestTextGolden(t *testing.T) {
 	worse := &baseline.Outcome{Baseline: true, Worse: []baseline.Change{{Toolchain: "go1.26", Text: "price.Line was none, is always", Where: "price.go:35"}}, Better: []baseline.Change{{Toolchain: "go1.27", Text: "price.Line no longer has: make"}}}
 	for name, c := range map[string]struct {

@@ -44,7 +44,7 @@ func Matrix(d *findings.Document) Section {
 }
 
 // order is that of the verdicts, the best first.
-var order = []verdict.Verdict{verdict.None, verdict.Cold, verdict.Grows, verdict.Unknown, verdict.Always}
+var order = []verdict.Verdict{verdict.Absent, verdict.None, verdict.Cold, verdict.Grows, verdict.Unknown, verdict.Always}
 
 // counts tells how many roots have which worst verdict on a release.
 func counts(roots []*findings.Root, t int) string {

@@ -23,6 +23,7 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
+	Absent  Verdict = "absent"  // there is no code for it here: nothing can be told
 	None    Verdict = "none"    // it does not allocate
 	Cold    Verdict = "cold"    // only on errors, panics, first-time work
 	Grows   Verdict = "grows"   // only beyond a size, or until something has grown
@@ -32,7 +33,7 @@ const (
 
 // Rank orders verdicts from the best, 0.
 func (v Verdict) Rank() int {
-	for i, w := range []Verdict{None, Cold, Grows, Unknown, Always} {
+	for i, w := range []Verdict{Absent, None, Cold, Grows, Unknown, Always} {
 		if v == w {
 			return i
 		}

@@ -1,10 +1,11 @@
 'use strict';
 // The findings, and what the other parts make elements with.
 const D = JSON.parse(document.getElementById('data').textContent);
-const RANK = { none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
+const RANK = { absent: -1, none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
 const WORDS = {
   always: 'allocates each time', unknown: 'can allocate, and nothing shows whether it does',
   grows: 'only beyond a size', cold: 'only on errors, first use or while warming up', none: 'does not allocate',
+  absent: 'there is no code for it: not on this release or target, or generic without a use',
 };
 
 // el makes an element: class names behind dots, attributes, children.
@@ -41,7 +42,7 @@ const fileName = f => D.files[f].name;
 D.answers = D.answers || []; D.places = D.places || []; D.chains = D.chains || []; D.frames = D.frames || []; D.files = D.files || [];
 const verdictOf = D.answers.map(worst);
 const roots = D.roots.map((r, i) => {
-  const w = r.verdicts.reduce((a, v) => RANK[v] > RANK[a] ? v : a, 'none');
+  const w = r.verdicts.reduce((a, v) => RANK[v] > RANK[a] ? v : a, 'absent');
   const changes = D.changes.filter(c => c.root === i);
   const text = [r.title, r.id, fileName(r.file)];
   const patterns = new Set();
@@ -53,7 +54,7 @@ const roots = D.roots.map((r, i) => {
   const conflict = r.sites.some(s => D.answers[s[1]].some(a => a.conflict));
   return { ...r, i, worst: w, changes, patterns, conflict, text: [...new Set(text)].join('\n').toLowerCase() };
 });
-const groupOf = r => r.over || r.changes.some(c => c.kind === 'worse' || c.kind === 'new') ? 0 : r.worst === 'always' ? 1 : r.worst === 'unknown' ? 2 : 3;
+const groupOf = r => r.over || r.changes.some(c => c.kind === 'worse' || c.kind === 'new') ? 0 : r.worst === 'always' ? 1 : ['unknown', 'absent'].includes(r.worst) ? 2 : 3;
 const GROUPS = ['Above what is allowed, or worse than before', 'Allocates', 'Can allocate: nothing shows that it does or does not', 'Clean: nothing, or only what grows and what is cold'];
 
 const state = { text: '', verdicts: new Set(), pattern: '', changed: false };

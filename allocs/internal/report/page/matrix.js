@@ -50,7 +50,7 @@ function row(r) {
     el('span.mono', {}, r.title), el('span.soft', {}, `${fileName(r.file)}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '',
       ...(r.over ? [el('span.badge.always', {}, 'above')] : []), ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.unknown', {}, 'sources disagree')] : [])));
   const cells = r.verdicts.map((v, t) => {
-    const text = v === 'always' ? '×' + r.allocs[t] : v === 'none' ? '0' : v;
+    const text = v === 'always' ? '×' + r.allocs[t] : v === 'none' ? '0' : v === 'absent' ? '–' : v;
     const title = `${D.toolchains[t].name}: ${WORDS[v]}${v === 'always' ? ' (' + r.allocs[t] + ')' : ''}`;
     return el('button.cell.' + v, { title, 'aria-label': title, 'data-cell': `${r.i}-${t}`, onclick: () => go(r.i, { toolchain: t }) }, el('small', {}, D.toolchains[t].line.replace(/^go/, '')), text);
   });
