@@ -38,9 +38,8 @@ func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 	return g, nil
 }
 
-// begin makes the first segment of a process, which is used at once: what
-// create does to be safe from a loss of power finish does afterwards, and nothing of it may be
-// delivered before; what it does to be quick, warm does then.
+// begin makes the first segment of a process, which is used at once. It is synced by finish,
+// and nothing of it may be delivered before; its pages are touched by warm.
 func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
 	g, f, err := d.make(number, size, 0)
 	if err != nil {

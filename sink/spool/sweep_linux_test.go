@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// counted knows how many bytes of segments are on the disk, with a name or without.
+type counted struct {
+	unsynced
+	mu         sync.Mutex
+	size       map[vfs.ID]int64
+	most, last int64
+}
+
+type countedFile struct {
+	vfs.File
+	c *counted
+}
+
+func (c *counted) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := c.unsynced.Open(name, flag, perm)
+	if err != nil || !strings.Contains(name, segmentExt) {
+		return f, err
+	}
+	return countedFile{f, c}, nil
+}
+
+// set notes the size of a file.
+func (f countedFile) set(size int64) {
+	info, err := f.Stat()
+	if err != nil {
+		panic(err)
+	}
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	f.c.size[info.ID] = size
+	f.c.last = 0
+	for _, n := range f.c.size {
+		f.c.last += n
+	}
+	f.c.most = max(f.c.most, f.c.last)
+}
+
+func (f countedFile) Preallocate(size int64) error {
+	f.set(size)
+	return f.File.Preallocate(size)
+}
+
+func (f countedFile) Truncate(size int64) error {
+	f.set(size)
+	return f.File.Truncate(size)
+}
+
+func (f countedFile) Close() error {
+	if info, err := f.Stat(); err == nil && info.Links == 0 {
+		f.set(0)
+	}
+	return f.File.Close()
+}
+
+// TestSizeHoldsForWhatIsGivenBack fills and empties a spool of three segments: with what is left
+// of deleted ones it is never larger on the disk.
+func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
+	const segment = 4 * deletedPart
+	c := &counted{unsynced: unsynced{vfs.OS()}, size: map[vfs.ID]int64{}}
+	f := &far{}
+	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Access: Mapped, Sync: SyncNever, fs: c,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	for n := range 20 * segment / 10_000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 10_000)))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	if st := checkIdentity(t, s); st.Lost() > 0 {
+		t.Errorf("got %+v", st)
+	}
+	if c.most != 3*segment || c.last > segment {
+		t.Errorf("up to %d bytes on the disk, %d in the end; want %d, and a segment", c.most, c.last, 3*segment)
+	}
+}
