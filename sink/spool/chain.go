@@ -41,6 +41,42 @@ func (s *Sink) unload() {
 	}
 }
 
+// near is how many segments behind the one that is read keep their pages.
+const near = 1
+
+// layDown gives back the pages of mapped segments that are not read soon, but not the
+// mappings: lines that wait for long are in the page cache then, where the system takes them
+// from when it needs room, and are no memory of the process. A goroutine that reads or writes there
+// nevertheless brings its page back; who begins to read fetches all. mu is held.
+func (s *Sink) layDown() {
+	soon := 0 // the next segments are read or near
+	for i, l := range s.chain {
+		if slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
+			soon = near + 1
+		}
+		soon--
+		g := l.live
+		if soon >= 0 || i >= len(s.chain)-2 || g == nil || g.free == nil || g.twin != nil || g.resting {
+			continue // the last one is active, and the one before is being copied
+		}
+		if s.dir.sweeper.count() == mostSpent {
+			return // the next time
+		}
+		g.resting = true
+		g.hold()
+		s.dir.sweeper.add(&spent{pages: g.b, unmap: g.letGo})
+	}
+}
+
+// rouse returns the pages of a segment that layDown has given back, for fetch. mu is held.
+func (l *link) rouse() (pages []byte) {
+	if g := l.live; g != nil && g.resting {
+		g.resting = false
+		return g.b
+	}
+	return nil
+}
+
 // isAt says whether the delivery reads l, or has read from it what is not settled. mu is held.
 func (d *delivery) isAt(l *link) bool {
 	return l.number >= d.cur.number && l.number <= d.reading.number
@@ -57,7 +93,9 @@ func (d *delivery) leave() bool {
 		return false
 	}
 	d.reading, d.scan, d.entered = next, nil, false
+	pages := next.rouse()
 	s.mu.Unlock()
+	fetch(pages)
 	d.leaveSettled()
 	return true
 }

@@ -63,6 +63,9 @@
 //
 // docs/spool-format.md describes the files.
 //
+// Segments that wait for a destination stay mapped, but those that are not read soon have no pages in the
+// memory of the process: a backlog is in the page cache, from where the system takes it when it needs room.
+//
 // # Copies
 //
 // The system writes pages of a mapping to the disk when it sees fit. To make it do so at once,

@@ -4,10 +4,12 @@ package spool
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -220,4 +222,43 @@ func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
 		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)
 	}
+}
+
+// resident is how many bytes of the segments in dir are in the memory of this process.
+func resident(t *testing.T, dir string) (bytes int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	must(t, err)
+	of := false
+	for line := range strings.Lines(string(text)) {
+		var kib int
+		if field := strings.Fields(line)[0]; !strings.HasSuffix(field, ":") { // the head of a mapping
+			of = strings.Contains(line, dir) && strings.Contains(line, segmentExt)
+		} else if n, _ := fmt.Sscanf(line, "Rss: %d kB", &kib); of && n == 1 {
+			bytes += kib << 10
+		}
+	}
+	return bytes
+}
+
+// TestBacklogIsNotResident has a destination that is down, and comes back.
+func TestBacklogIsNotResident(t *testing.T) {
+	const segment, segments, size = 1 << 20, 24, 10_000
+	dir, f := spoolDir(t), &far{do: down}
+	s := open(t, dir, f, Config{SegmentSize: segment, Size: 2 * segments * segment, Access: Mapped, Sync: SyncNever, tick: time.Microsecond,
+		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	for n := range segments * segment / size {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
+	}
+	awaitNext(s)
+	for s.dir.sweeper.count() > 0 {
+		runtime.Gosched()
+	}
+	if got, want := resident(t, dir), (near+4)*segment; got == 0 || got > want {
+		t.Errorf("%d bytes of %d are resident, want %d: what is read, %d behind it, the one that was sealed, the active one and the next",
+			got, segments*segment, want, near)
+	}
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, segments*segment/size, size)
 }

@@ -12,8 +12,11 @@ import (
 
 const mapped = true
 
-// populateWrite is MADV_POPULATE_WRITE of Linux 5.14.
-const populateWrite = 23
+// MADV_POPULATE_READ and MADV_POPULATE_WRITE of Linux 5.14.
+const (
+	populateRead  = 22
+	populateWrite = 23
+)
 
 // mapFile maps the first size bytes of f, which are allocated.
 func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
@@ -45,6 +48,15 @@ const warmed = 256 << 10
 
 // populate touches pages of a mapping for writing, and reports false if the kernel cannot.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
+
+// fetch brings pages of a mapping back that zap has given back, if there are any. It does so in a
+// system call: in a page fault a goroutine holds its processor while the disk is read, and a
+// stop of the world waits for it.
+func fetch(pages []byte) {
+	if len(pages) > 0 {
+		_ = syscall.Madvise(pages, populateRead) // else the first access does it
+	}
+}
 
 // zap gives pages of a mapping back, which remain in the file.
 func zap(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // they go with the mapping otherwise

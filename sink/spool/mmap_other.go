@@ -21,4 +21,6 @@ func warm([]byte, func()) {}
 
 func populate([]byte) bool { return true }
 
+func fetch([]byte) {}
+
 func zap([]byte) {}

@@ -40,6 +40,8 @@ func (d *delivery) ahead() bool {
 	if !d.overlaps || len(d.batch) == 0 {
 		return false
 	}
+	var pages []byte
+	defer func() { fetch(pages) }() // without the lock
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.behind(d.reading)
@@ -48,6 +50,7 @@ func (d *delivery) ahead() bool {
 		return false
 	}
 	d.reading, d.at, d.want, d.witness = next, headerSize, next.first, false
+	pages = next.rouse()
 	return true
 }
 

@@ -87,6 +87,7 @@ func (s *Sink) install() {
 	}
 	s.enqueue(g)
 	s.unload()
+	s.layDown()
 	s.next = nil
 	s.activate(g)
 	s.wantMore()

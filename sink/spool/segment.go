@@ -32,6 +32,8 @@ type segment struct {
 	holders atomic.Int32 // the reader and the copier; the last one calls free
 	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
 
+	resting bool // its pages were given back until it is read; Sink.mu protects it
+
 	broken atomic.Bool      // b or its file failed: see Sink.retire
 	voids  map[int]voidance // by offset, the claims whose lines went elsewhere; Sink.mu protects it
 	passed bool             // the reader has given up, as said in retire; Sink.mu protects it

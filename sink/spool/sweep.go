@@ -20,10 +20,10 @@ type sweeper struct {
 	list    []*spent // oldest first
 }
 
-// A spent is what is left of a segment or of a copy.
+// A spent is what is left of a segment or of a copy, or the pages of one that is not read soon.
 type spent struct {
 	pages []byte   // of a mapping that nobody uses, from its beginning on: those that are not given back
-	unmap func()   // what is left to do then; nil: nothing is mapped
+	unmap func()   // what is left to do then, nil if nothing
 	file  vfs.File // it has no name any more; nil if somebody else deletes it
 	size  int64    // of it, from when it is looked at on
 }
