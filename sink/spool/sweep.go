@@ -31,8 +31,8 @@ type spent struct {
 const (
 	unmappedPart = 256 << 10 // bytes of a mapping that are given back at a time
 	deletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
-	manySpent    = 4         // so many files are given back without a rest
-	mostSpent    = 16        // more than so many do not wait: each has a descriptor
+	manySpent    = 3         // so many are given back without a rest
+	mostSpent    = 4         // more than so many do not wait: each has a descriptor, and memory
 )
 
 func newSweeper() *sweeper { return &sweeper{due: make(chan struct{}, 1)} }
