@@ -5,7 +5,7 @@ const RANK = { absent: -1, none: 0, cold: 1, grows: 2, unknown: 3, always: 4 };
 const WORDS = {
   always: 'allocates each time', unknown: 'can allocate, and nothing shows whether it does',
   grows: 'only beyond a size', cold: 'only on errors, first use or while warming up', none: 'does not allocate',
-  absent: 'there is no code for it: not on this release or target, or generic without a use',
+  absent: 'there is no code for it: not on this release or target, or generic and not used or always inlined',
 };
 
 // el makes an element: class names behind dots, attributes, children.
