@@ -33,7 +33,8 @@ type Line struct {
 
 var codec = schema.MustFor[Line]()
 
-// A noting destination remembers which records were accepted in which life of rsyslog.
+// A noting destination remembers which records were accepted in which life of rsyslog: that in which the call
+// began, for what a life has acknowledged may be read from the connection after its end.
 type noting struct {
 	*syslog.Destination
 	life chan int // has one number
@@ -41,12 +42,12 @@ type noting struct {
 }
 
 func (d *noting) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
-	res, err := d.Destination.Deliver(ctx, batch)
 	life := <-d.life
+	d.life <- life
+	res, err := d.Destination.Deliver(ctx, batch)
 	for range res.Accepted {
 		d.in = append(d.in, life)
 	}
-	d.life <- life
 	return res, err
 }
 
