@@ -12,9 +12,19 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
+// needsOpenFilesDeleted skips where the system lets nobody delete a file that is open, as Windows: there
+// nothing is ever given back in parts, or cut off while it is read.
+func needsOpenFilesDeleted(t *testing.T) {
+	t.Helper()
+	if !vfs.CanRenameOpen {
+		t.Skip("no file that is open can be deleted on this system, so a sweeper gets none")
+	}
+}
+
 // spentFile makes a file of a size, opens it, and takes its name away.
 func spentFile(t *testing.T, size int64) vfs.File {
 	t.Helper()
+	needsOpenFilesDeleted(t)
 	name := filepath.Join(t.TempDir(), "spent")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Preallocate(size), vfs.OS().Remove(name))
@@ -23,9 +33,7 @@ func spentFile(t *testing.T, size int64) vfs.File {
 
 // TestSpentFilesGoInParts looks at a deleted file after each part, through a descriptor of its own.
 func TestSpentFilesGoInParts(t *testing.T) {
-	if !vfs.CanRenameOpen {
-		t.Skip("files that are open cannot be deleted here: they are never given back in parts")
-	}
+	needsOpenFilesDeleted(t)
 	const size = 5*deletedPart + 4096
 	name := filepath.Join(t.TempDir(), "spent")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -55,9 +63,7 @@ func TestSpentFilesGoInParts(t *testing.T) {
 
 // TestSpentFilesWithAnotherNameStay: somebody has linked a segment, to keep it.
 func TestSpentFilesWithAnotherNameStay(t *testing.T) {
-	if !vfs.CanRenameOpen {
-		t.Skip("files that are open cannot be deleted here: they are never given back in parts")
-	}
+	needsOpenFilesDeleted(t)
 	dir := t.TempDir()
 	name, kept := filepath.Join(dir, "spent"), filepath.Join(dir, "kept")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -126,9 +132,7 @@ func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
 
 // TestReadWhileGivenBack: what is being deleted is not there, rather than damaged.
 func TestReadWhileGivenBack(t *testing.T) {
-	if !vfs.CanRenameOpen {
-		t.Skip("files that are open cannot be deleted here")
-	}
+	needsOpenFilesDeleted(t)
 	path := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, minSegment), 0o600))
 	d := &dir{fs: deletedInRead{vfs.OS()}, path: path}
