@@ -156,10 +156,6 @@ func TestOpenErrors(t *testing.T) {
 		wantError(t, "Lstat", err, fs.ErrNotExist)
 		_, err = fsys.ReadDir(filepath.Join(dir, "b"))
 		wantError(t, "ReadDir", err, fs.ErrNotExist)
-		_, err = fsys.LockDir(filepath.Join(dir, "b"))
-		if err == nil {
-			t.Error("LockDir of nothing: got no error")
-		}
 		wantError(t, "Remove", fsys.Remove(filepath.Join(dir, "b")), fs.ErrNotExist)
 		wantError(t, "Rename", fsys.Rename(filepath.Join(dir, "b"), name), fs.ErrNotExist)
 		wantError(t, "Link", fsys.Link(name, name), fs.ErrExist)
@@ -258,14 +254,6 @@ func TestLocks(t *testing.T) {
 		wantError(t, "shared beside one alone", a.Lock(Shared), ErrLocked)
 		must(t, c.Close(), a.Lock(Shared), a.Lock(Exclusive))
 
-		first, err := fsys.LockDir(dir)
-		must(t, err)
-		_, err = fsys.LockDir(dir)
-		wantError(t, "directory", err, ErrLocked)
-		must(t, first.Close())
-		second, err := fsys.LockDir(dir)
-		must(t, err)
-		must(t, second.Close())
 	})
 }
 

@@ -11,11 +11,8 @@ import (
 )
 
 // SyncDir makes the names in dir survive a loss of power, see [FS].
-func (m *Mem) SyncDir(dir string) error {
+func (m *memory) SyncDir(dir string) error {
 	dir = filepath.Clean(dir)
-	if _, err := m.enter(OpSyncDir, dir); err != nil {
-		return &fs.PathError{Op: "sync", Path: dir, Err: err}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.isDir(dir) {
@@ -90,10 +87,12 @@ func resized(b []byte, size int) []byte {
 //
 // The IntN of a math/rand/v2 Rand is a pick, and so are [Nothing] and
 // [Everything].
-func (m *Mem) CrashClone(pick func(n int) int) *Mem {
+func (m *Mem) CrashClone(pick func(n int) int) *Mem { return m.mem.crashClone(pick).mem() }
+
+func (m *memory) crashClone(pick func(n int) int) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := NewMem(m.now)
+	c := newMemory(m.now)
 	c.free = m.free
 	c.names, c.durable = map[string]*node{}, map[string]*node{}
 	kept, lost := maps.Clone(m.durable), map[string]bool{}
@@ -123,7 +122,7 @@ func (m *Mem) CrashClone(pick func(n int) int) *Mem {
 // crash returns what is left of n.
 func (n *node) crash(pick func(n int) int) *node {
 	left := &node{
-		inode: n.inode, mode: n.mode, modTime: n.modTime, room: n.room,
+		inode: n.inode, mode: n.mode, owner: n.owner, modTime: n.modTime, room: n.room,
 		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
 	}
 	size := len(n.disk)

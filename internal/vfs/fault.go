@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// An Op is a kind of operation of a Mem.
+// An Op is a kind of operation that a fault may be about.
 type Op string
 
 // The operations. Open with O_CREATE is OpCreate, also of a file that exists.
@@ -29,21 +29,39 @@ const (
 	OpPreallocate Op = "preallocate"
 	OpStat        Op = "stat"
 	OpFree        Op = "free"
-	OpLock        Op = "lock" // of files and directories
+	OpLock        Op = "lock"
 	OpClose       Op = "close"
 )
 
-// A Fault is what a Mem does wrong, and when.
+// Ops are all operations.
+var Ops = []Op{
+	OpOpen, OpCreate, OpLstat, OpRename, OpLink, OpRemove, OpMkdir, OpReadDir, OpSyncDir,
+	OpWrite, OpRead, OpSync, OpTruncate, OpPreallocate, OpStat, OpFree, OpLock, OpClose,
+}
+
+// A Fault makes calls of a [Faulty] file system fail, stop half-way or hang.
 type Fault struct {
-	Op   Op
+	Op   Op     // "" fits all
 	Path string // a pattern of filepath.Match for the last element of the name; "" fits all
 
-	Skip  int // how many fitting calls go well first
-	Times int // how many go wrong then; 0: all
+	// Fits decides instead of Op, Path, Skip and Times whether a call fails. It is
+	// called for every call, by one goroutine at a time.
+	Fits func(op Op, base string) bool
 
-	// Err is what the call returns; nil lets it go well, after Hold. A file whose
-	// Sync fails counts as synced, but is not.
+	Skip  int // how many fitting calls succeed first
+	Times int // how many fail then; 0: all
+
+	// Err is what the call returns; nil lets it succeed, after Hold. A file whose
+	// Sync fails counts as synced, but is not. A Close that fails closes the file.
 	Err error
+
+	// Done lets the call do its work before it returns Err, as a network file
+	// system does when the answer of the server is lost.
+	Done bool
+
+	// Half lets a Write or ReadAt do half of its work. As in write(2), the
+	// short Write returns no error.
+	Half bool
 
 	// Short, if it is above 0, lets a Write through up to that many bytes, and
 	// returns no error for them.
@@ -55,34 +73,59 @@ type Fault struct {
 	Reached func()
 }
 
-// fault is a Fault and how often it was met.
+// fault is a Fault and how many calls fitted it.
 type fault struct {
 	Fault
 	mu  sync.Mutex
 	met int
 }
 
+// faults are those that are set.
+type faults struct {
+	mu   sync.Mutex
+	list []*fault
+}
+
 // Fail adds a fault until heal is called. The first of those that fit a call
 // counts.
-func (m *Mem) Fail(f Fault) (heal func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (l *faults) Fail(f Fault) (heal func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	added := &fault{Fault: f}
-	m.faults = append(slices.Clone(m.faults), added) // enter may be reading the old one
+	l.list = append(slices.Clone(l.list), added) // enter may be reading the old one
 	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.faults = slices.DeleteFunc(slices.Clone(m.faults), func(f *fault) bool { return f == added })
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.list = slices.DeleteFunc(slices.Clone(l.list), func(f *fault) bool { return f == added })
 	}
 }
 
-// enter is called before each operation, without the lock of m. It returns the
-// error of a fault, and how much of a Write is to be let through, or -1.
-func (m *Mem) enter(op Op, name string) (short int, err error) {
-	m.mu.Lock()
-	faults := m.faults
-	m.mu.Unlock()
-	for _, f := range faults {
+// A hit is what a call has to do wrong. The zero value means nothing.
+type hit struct {
+	err        error
+	done, half bool
+	short      int
+}
+
+// part returns how many of n bytes are transferred.
+func (h hit) part(n int) int {
+	switch {
+	case h.short > 0:
+		return min(h.short, n)
+	case h.half:
+		return n / 2
+	case h.err != nil && !h.done:
+		return 0
+	}
+	return n
+}
+
+// enter is called before each operation.
+func (l *faults) enter(op Op, name string) hit {
+	l.mu.Lock()
+	list := l.list
+	l.mu.Unlock()
+	for _, f := range list {
 		if !f.fits(op, name) {
 			continue
 		}
@@ -92,17 +135,19 @@ func (m *Mem) enter(op Op, name string) (short int, err error) {
 		if f.Hold != nil {
 			<-f.Hold
 		}
-		if f.Short > 0 {
-			return f.Short, nil
-		}
-		return -1, f.Err
+		return hit{f.Err, f.Done, f.Half, f.Short}
 	}
-	return -1, nil
+	return hit{}
 }
 
-// fits says whether f is about this call, and counts it.
+// fits reports whether f is about this call, and counts it.
 func (f *fault) fits(op Op, name string) bool {
-	if f.Op != op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Fits != nil {
+		return f.Fits(op, filepath.Base(name))
+	}
+	if f.Op != "" && f.Op != op {
 		return false
 	}
 	if f.Path != "" {
@@ -110,8 +155,6 @@ func (f *fault) fits(op Op, name string) bool {
 			return false
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.met++
 	return f.met > f.Skip && (f.Times == 0 || f.met <= f.Skip+f.Times)
 }

@@ -4,7 +4,6 @@ package vfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,15 +17,21 @@ import (
 // A Mem is a file system in memory. It has hard links, files that are open
 // without a name, and locks, but no symbolic links, and directories keep their
 // names. It remembers what has been synced and what has not: see
-// [Mem.CrashClone]. Faults are set by [Mem.Fail].
+// [Mem.CrashClone]. Faults are set by [Faulty.Fail].
 type Mem struct {
+	*Faulty
+	mem *memory
+}
+
+// A memory is a Mem without faults.
+type memory struct {
 	mu      sync.Mutex       // protects all of it, and the nodes
 	names   map[string]*node // by clean name, the roots / and . too
 	durable map[string]*node // what of names is on the disk
 	pending []change         // what of names is not, in order
-	faults  []*fault
-	free    int64 // bytes that may be written, below 0: any number
+	free    int64            // bytes that may be written, below 0: any number
 	inodes  uint64
+	opened  int // files and locks
 	now     func() time.Time
 }
 
@@ -34,6 +39,7 @@ type Mem struct {
 type node struct {
 	inode   uint64
 	mode    fs.FileMode
+	owner   int
 	links   uint64
 	modTime time.Time
 	locks   map[any]LockMode // by the open file that holds it
@@ -62,7 +68,11 @@ func NewMem(now func() time.Time) *Mem {
 	if now == nil {
 		now = time.Now
 	}
-	m := &Mem{names: map[string]*node{}, durable: map[string]*node{}, free: -1, now: now}
+	return newMemory(now).mem()
+}
+
+func newMemory(now func() time.Time) *memory {
+	m := &memory{names: map[string]*node{}, durable: map[string]*node{}, free: -1, now: now}
 	for _, root := range []string{".", string(filepath.Separator)} {
 		m.apply(change{{root, m.newNode(fs.ModeDir | 0o777)}})
 	}
@@ -70,16 +80,33 @@ func NewMem(now func() time.Time) *Mem {
 	return m
 }
 
+// mem returns m with a way to make its calls fail.
+func (m *memory) mem() *Mem { return &Mem{NewFaulty(m), m} }
+
 // SetFree leaves room for n more bytes. Files that are removed or truncated give
 // theirs back. A negative n stands for any number.
 func (m *Mem) SetFree(n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.free = n
+	m.mem.mu.Lock()
+	defer m.mem.mu.Unlock()
+	m.mem.free = n
+}
+
+// Opened returns how many files and locks are open.
+func (m *Mem) Opened() int {
+	m.mem.mu.Lock()
+	defer m.mem.mu.Unlock()
+	return m.mem.opened
+}
+
+// Chown gives what is called name to another user.
+func (m *Mem) Chown(name string, owner int) {
+	m.mem.mu.Lock()
+	defer m.mem.mu.Unlock()
+	m.mem.names[filepath.Clean(name)].owner = owner
 }
 
 // take takes room for up to size bytes, and returns how much there was.
-func (m *Mem) take(n *node, size int64) int64 {
+func (m *memory) take(n *node, size int64) int64 {
 	if m.free >= 0 {
 		size = min(size, m.free)
 		m.free -= size
@@ -89,7 +116,7 @@ func (m *Mem) take(n *node, size int64) int64 {
 }
 
 // give gives the room of n beyond size back.
-func (m *Mem) give(n *node, size int64) {
+func (m *memory) give(n *node, size int64) {
 	if back := n.room - size; back > 0 {
 		n.room = size
 		if m.free >= 0 {
@@ -99,13 +126,13 @@ func (m *Mem) give(n *node, size int64) {
 }
 
 // isDir says whether there is a directory called name, which is clean.
-func (m *Mem) isDir(name string) bool {
+func (m *memory) isDir(name string) bool {
 	n := m.names[name]
 	return n != nil && n.mode.IsDir()
 }
 
 // apply makes a change visible, and remembers it for the next SyncDir.
-func (m *Mem) apply(c change) {
+func (m *memory) apply(c change) {
 	for _, e := range c {
 		if old := m.names[e.name]; old != nil {
 			old.links--
@@ -123,7 +150,7 @@ func (m *Mem) apply(c change) {
 }
 
 // forget gives the room of a node back that has neither a name nor an open file.
-func (m *Mem) forget(n *node) {
+func (m *memory) forget(n *node) {
 	if n.links == 0 && n.opened() == 0 {
 		m.give(n, 0)
 	}
@@ -131,36 +158,29 @@ func (m *Mem) forget(n *node) {
 
 func (n *node) opened() int { return len(n.locks) }
 
-func (m *Mem) newNode(mode fs.FileMode) *node {
+func (m *memory) newNode(mode fs.FileMode) *node {
 	m.inodes++
 	return &node{
-		inode: m.inodes, mode: mode, modTime: m.now(),
+		inode: m.inodes, mode: mode, owner: os.Geteuid(), modTime: m.now(),
 		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
 	}
 }
 
-func (m *Mem) info(n *node) Info {
-	return Info{ID: ID{1, n.inode}, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
+func (m *memory) info(n *node) Info {
+	return Info{ID: ID{1, n.inode}, Owner: n.owner, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
 }
 
 // Open opens a file, see [FS].
-func (m *Mem) Open(name string, flag int, perm fs.FileMode) (File, error) {
+func (m *memory) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	name = filepath.Clean(name)
-	op := OpOpen
-	if flag&os.O_CREATE != 0 {
-		op = OpCreate
-	}
-	f, err := m.open(op, name, flag, perm)
+	f, err := m.open(name, flag, perm)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return f, nil
 }
 
-func (m *Mem) open(op Op, name string, flag int, perm fs.FileMode) (*memFile, error) {
-	if _, err := m.enter(op, name); err != nil {
-		return nil, err
-	}
+func (m *memory) open(name string, flag int, perm fs.FileMode) (*memFile, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.names[name]
@@ -182,15 +202,13 @@ func (m *Mem) open(op Op, name string, flag int, perm fs.FileMode) (*memFile, er
 	}
 	f := &memFile{m: m, n: n, name: name, flag: flag}
 	n.locks[f] = unlocked
+	m.opened++
 	return f, nil
 }
 
 // Lstat describes a name, see [FS].
-func (m *Mem) Lstat(name string) (Info, error) {
+func (m *memory) Lstat(name string) (Info, error) {
 	name = filepath.Clean(name)
-	if _, err := m.enter(OpLstat, name); err != nil {
-		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.names[name]
@@ -201,22 +219,19 @@ func (m *Mem) Lstat(name string) (Info, error) {
 }
 
 // Rename gives a file a new name, see [FS].
-func (m *Mem) Rename(oldname, newname string) error {
+func (m *memory) Rename(oldname, newname string) error {
 	return m.link(OpRename, oldname, newname)
 }
 
 // Link gives a file another name, see [FS].
-func (m *Mem) Link(oldname, newname string) error {
+func (m *memory) Link(oldname, newname string) error {
 	return m.link(OpLink, oldname, newname)
 }
 
-func (m *Mem) link(op Op, oldname, newname string) error {
+func (m *memory) link(op Op, oldname, newname string) error {
 	oldname, newname = filepath.Clean(oldname), filepath.Clean(newname)
 	fail := func(err error) error {
 		return &os.LinkError{Op: string(op), Old: oldname, New: newname, Err: err}
-	}
-	if _, err := m.enter(op, oldname); err != nil {
-		return fail(err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -242,12 +257,9 @@ func (m *Mem) link(op Op, oldname, newname string) error {
 }
 
 // Remove removes a file or an empty directory.
-func (m *Mem) Remove(name string) error {
+func (m *memory) Remove(name string) error {
 	name = filepath.Clean(name)
 	fail := func(err error) error { return &fs.PathError{Op: "remove", Path: name, Err: err} }
-	if _, err := m.enter(OpRemove, name); err != nil {
-		return fail(err)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.names[name] == nil {
@@ -263,11 +275,8 @@ func (m *Mem) Remove(name string) error {
 }
 
 // MkdirAll makes dir and those that it lies in.
-func (m *Mem) MkdirAll(dir string, perm fs.FileMode) error {
+func (m *memory) MkdirAll(dir string, perm fs.FileMode) error {
 	dir = filepath.Clean(dir)
-	if _, err := m.enter(OpMkdir, dir); err != nil {
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: err}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var missing []string
@@ -284,11 +293,8 @@ func (m *Mem) MkdirAll(dir string, perm fs.FileMode) error {
 }
 
 // ReadDir returns the sorted names in dir.
-func (m *Mem) ReadDir(dir string) ([]string, error) {
+func (m *memory) ReadDir(dir string) ([]string, error) {
 	dir = filepath.Clean(dir)
-	if _, err := m.enter(OpReadDir, dir); err != nil {
-		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.isDir(dir) {
@@ -302,25 +308,6 @@ func (m *Mem) ReadDir(dir string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// LockDir locks a directory, see [FS].
-func (m *Mem) LockDir(dir string) (io.Closer, error) {
-	dir = filepath.Clean(dir)
-	if _, err := m.enter(OpLock, dir); err != nil {
-		return nil, &fs.PathError{Op: "flock", Path: dir, Err: err}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := m.names[dir]
-	if n == nil || !n.mode.IsDir() {
-		return nil, &fs.PathError{Op: "flock", Path: dir, Err: syscall.ENOENT}
-	}
-	f := &memFile{m: m, n: n, name: dir}
-	if !n.lock(f, Exclusive) {
-		return nil, ErrLocked
-	}
-	return f, nil
 }
 
 var errAppend = errors.New("nib/vfs: WriteAt on a file opened with O_APPEND")

@@ -4,6 +4,7 @@ package vfs
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -26,7 +27,7 @@ func newMem(t *testing.T) *Mem {
 func tree(t *testing.T, m *Mem) string {
 	t.Helper()
 	var files []string
-	for name, n := range m.names {
+	for name, n := range m.mem.names {
 		if !n.mode.IsDir() {
 			files = append(files, filepath.ToSlash(name)+"="+string(n.data))
 		}
@@ -242,6 +243,88 @@ func TestShortWrite(t *testing.T) {
 	}
 	write(t, f, "def")
 	wantText(t, "content", contentOf(t, f), "abcdef")
+}
+
+// TestPartOfACall fails half-way, or after everything is done.
+func TestPartOfACall(t *testing.T) {
+	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+		m := NewFaulty(fsys)
+		name := filepath.Join(dir, "x")
+		f := open(t, m, name, appending)
+		heal := m.Fail(Fault{Op: OpWrite, Err: syscall.EIO, Half: true})
+		if n, err := f.Write([]byte("abcdef")); n != 3 || err != nil {
+			t.Errorf("half a Write: got %d, %v, want 3 and no error", n, err)
+		}
+		heal()
+		write(t, f, "def")
+		defer m.Fail(Fault{Op: OpRead, Err: syscall.EIO, Half: true})()
+		b := make([]byte, 6)
+		n, err := f.ReadAt(b, 0)
+		if wantError(t, "half a ReadAt", err, syscall.EIO); string(b[:n]) != "abc" {
+			t.Errorf("half a ReadAt: got %q", b[:n])
+		}
+		m.Fail(Fault{Op: "", Err: syscall.ESTALE, Done: true})
+		wantError(t, "Close", f.Close(), syscall.ESTALE)
+		wantError(t, "Link", m.Link(name, name+"2"), syscall.ESTALE)
+		wantError(t, "Remove", m.Remove(name), syscall.ESTALE)
+		wantError(t, "Rename", m.Rename(name+"2", name), syscall.ESTALE)
+		_, err = m.Open(name+"3", appending, 0o600)
+		wantError(t, "Open", err, syscall.ESTALE)
+		wantText(t, "done nevertheless", content(t, fsys, name), "abcdef")
+		wantText(t, "made nevertheless", content(t, fsys, name+"3"), "")
+	})
+}
+
+// TestEveryCallCanFail on any file system, and is counted as what it is.
+func TestEveryCallCanFail(t *testing.T) {
+	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+		m := NewFaulty(fsys)
+		name := filepath.Join(dir, "x")
+		f := open(t, m, name, os.O_RDWR|os.O_CREATE)
+		calls := map[Op]func() error{
+			OpOpen:        func() error { _, err := m.Open(name, os.O_RDWR, 0); return err },
+			OpCreate:      func() error { _, err := m.Open(name, appending, 0o600); return err },
+			OpLstat:       func() error { _, err := m.Lstat(name); return err },
+			OpRename:      func() error { return m.Rename(name, name) },
+			OpLink:        func() error { return m.Link(name, name+"2") },
+			OpRemove:      func() error { return m.Remove(name) },
+			OpMkdir:       func() error { return m.MkdirAll(dir, 0o700) },
+			OpReadDir:     func() error { _, err := m.ReadDir(dir); return err },
+			OpSyncDir:     func() error { return m.SyncDir(dir) },
+			OpWrite:       func() error { _, err := f.WriteAt([]byte("x"), 0); return err },
+			OpRead:        func() error { _, err := f.ReadAt([]byte("x"), 0); return err },
+			OpSync:        func() error { return errors.Join(f.Sync(), f.SyncData()) },
+			OpTruncate:    func() error { return f.Truncate(1) },
+			OpPreallocate: func() error { return f.Preallocate(1) },
+			OpStat:        func() error { _, err := f.Stat(); return err },
+			OpFree:        func() error { _, err := f.Free(); return err },
+			OpLock:        func() error { return f.Lock(Shared) },
+		}
+		for op, call := range calls {
+			heal := m.Fail(Fault{Op: op, Err: syscall.EDOM})
+			wantError(t, string(op), call(), syscall.EDOM)
+			heal()
+		}
+		heal := m.Fail(Fault{Op: OpClose, Err: syscall.EDOM})
+		wantError(t, "close a file", f.Close(), syscall.EDOM)
+		heal()
+		wantError(t, "closed nevertheless", f.Close(), fs.ErrClosed)
+	})
+}
+
+func TestOwner(t *testing.T) {
+	m := newMem(t)
+	foreign := func(name string) bool {
+		t.Helper()
+		info, err := m.Lstat(name)
+		must(t, err)
+		return info.Foreign()
+	}
+	for owner, want := range map[int]bool{os.Geteuid(): false, 0: false, NoOwner: false, 4242: true} {
+		if m.Chown("/a", owner); foreign("/a") != want {
+			t.Errorf("owner %d: got foreign %v, want %v", owner, !want, want)
+		}
+	}
 }
 
 func TestNoSpace(t *testing.T) {

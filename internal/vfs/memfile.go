@@ -12,7 +12,7 @@ import (
 
 // A memFile is an open file of a Mem.
 type memFile struct {
-	m    *Mem
+	m    *memory
 	n    *node
 	name string // that it was opened with
 	flag int
@@ -36,18 +36,13 @@ func (n *node) lock(f *memFile, mode LockMode) bool {
 	return true
 }
 
-// begin is the start of every operation: faults, then the state. When it
-// returns no error the lock of the file system is held.
-func (f *memFile) begin(op Op) (short int, err error) {
-	short, err = f.m.enter(op, f.name)
+// begin takes the lock of the file system, which is held whatever it returns.
+func (f *memFile) begin(op Op) error {
 	f.m.mu.Lock()
 	if f.closed {
-		err = os.ErrClosed
+		return f.fail(op, os.ErrClosed)
 	}
-	if err != nil && op != OpWrite {
-		err = f.fail(op, err)
-	}
-	return short, err
+	return nil
 }
 
 func (f *memFile) fail(op Op, err error) error {
@@ -55,15 +50,18 @@ func (f *memFile) fail(op Op, err error) error {
 }
 
 func (f *memFile) Write(p []byte) (int, error) {
-	short, err := f.begin(OpWrite)
+	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
-	if f.flag&(os.O_WRONLY|os.O_RDWR) == 0 && err == nil {
+	if f.closed {
+		return 0, os.ErrClosed
+	}
+	if f.flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 		return 0, syscall.EBADF
 	}
 	if f.flag&os.O_APPEND != 0 {
 		f.at = int64(len(f.n.data))
 	}
-	n, err := f.put(p, f.at, short, err)
+	n, err := f.put(p, f.at)
 	f.at += int64(n)
 	return n, err
 }
@@ -72,9 +70,12 @@ func (f *memFile) WriteAt(p []byte, at int64) (n int, err error) {
 	if f.flag&os.O_APPEND != 0 {
 		return 0, errAppend
 	}
-	short, err := f.begin(OpWrite)
+	err = f.begin(OpWrite)
 	defer f.m.mu.Unlock()
-	n, err = f.put(p, at, short, err)
+	if err != nil {
+		return 0, err
+	}
+	n, err = f.put(p, at)
 	if err == nil && n < len(p) {
 		err = syscall.ENOSPC
 	}
@@ -84,15 +85,8 @@ func (f *memFile) WriteAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// put writes p, or as much of it as there is room for and a fault lets through:
-// short bytes when that is not negative, or none with an error.
-func (f *memFile) put(p []byte, at int64, short int, err error) (int, error) {
-	whole := len(p)
-	if short >= 0 {
-		p = p[:min(short, len(p))]
-	} else if err != nil {
-		return 0, err
-	}
+// put writes p, or as much of it as there is room for.
+func (f *memFile) put(p []byte, at int64) (int, error) {
 	end := at + int64(len(p))
 	if grow := end - int64(len(f.n.data)); grow > 0 {
 		missing := grow - f.m.take(f.n, grow)
@@ -104,14 +98,11 @@ func (f *memFile) put(p []byte, at int64, short int, err error) (int, error) {
 	copy(f.n.data[at:], p)
 	f.n.soil(at, at+int64(len(p)))
 	f.n.modTime = f.m.now()
-	if len(p) < whole && len(p) > 0 {
-		err = nil // as write(2): the error comes with the next call
-	}
-	return len(p), err
+	return len(p), nil // as write(2): the error comes with the next call
 }
 
 func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
-	_, err := f.begin(OpRead)
+	err := f.begin(OpRead)
 	defer f.m.mu.Unlock()
 	if err != nil {
 		return 0, err
@@ -133,17 +124,25 @@ func (f *memFile) Sync() error { return f.sync() }
 func (f *memFile) SyncData() error { return f.sync() }
 
 func (f *memFile) sync() error {
-	_, err := f.begin(OpSync)
+	err := f.begin(OpSync)
 	defer f.m.mu.Unlock()
 	if err == nil {
 		f.n.settle()
 	}
-	clear(f.n.dirty) // with an error too: the system does not try these pages again
+	clear(f.n.dirty)
 	return err
 }
 
+// forgetDirty does what the system does when a sync fails: it does not write
+// these pages again.
+func (f *memFile) forgetDirty() {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	clear(f.n.dirty)
+}
+
 func (f *memFile) Truncate(size int64) error {
-	_, err := f.begin(OpTruncate)
+	err := f.begin(OpTruncate)
 	defer f.m.mu.Unlock()
 	if err == nil {
 		f.m.resize(f.n, size)
@@ -152,7 +151,7 @@ func (f *memFile) Truncate(size int64) error {
 }
 
 func (f *memFile) Preallocate(size int64) error {
-	_, err := f.begin(OpPreallocate)
+	err := f.begin(OpPreallocate)
 	defer f.m.mu.Unlock()
 	if err != nil {
 		return err
@@ -170,7 +169,7 @@ func (f *memFile) Preallocate(size int64) error {
 }
 
 // resize cuts n off, or adds zeros and takes room for them if there is some.
-func (m *Mem) resize(n *node, size int64) {
+func (m *memory) resize(n *node, size int64) {
 	was := int64(len(n.data))
 	if size > was {
 		m.take(n, size-was)
@@ -198,7 +197,7 @@ func (n *node) soil(from, to int64) {
 }
 
 func (f *memFile) Stat() (Info, error) {
-	_, err := f.begin(OpStat)
+	err := f.begin(OpStat)
 	defer f.m.mu.Unlock()
 	if err != nil {
 		return Info{}, err
@@ -207,7 +206,7 @@ func (f *memFile) Stat() (Info, error) {
 }
 
 func (f *memFile) Free() (int64, error) {
-	_, err := f.begin(OpFree)
+	err := f.begin(OpFree)
 	defer f.m.mu.Unlock()
 	if f.m.free < 0 {
 		return 1 << 62, err
@@ -217,7 +216,7 @@ func (f *memFile) Free() (int64, error) {
 
 // Lock locks the file, see [File].
 func (f *memFile) Lock(mode LockMode) error {
-	_, err := f.begin(OpLock)
+	err := f.begin(OpLock)
 	defer f.m.mu.Unlock()
 	if err == nil && !f.n.lock(f, mode) {
 		return ErrLocked
@@ -235,10 +234,11 @@ func (f *memFile) Unlock() error {
 }
 
 func (f *memFile) Close() error {
-	_, err := f.begin(OpClose)
+	err := f.begin(OpClose)
 	defer f.m.mu.Unlock()
 	if !f.closed {
 		f.closed = true
+		f.m.opened--
 		delete(f.n.locks, f)
 		f.m.forget(f.n)
 	}

@@ -6,7 +6,6 @@ package vfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -47,14 +46,11 @@ func (osFS) Lstat(name string) (Info, error) {
 }
 
 func infoOf(info fs.FileInfo) Info {
-	return Info{Links: 1, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime()}
+	return Info{Owner: NoOwner, Links: 1, Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime()}
 }
 
 // SyncDir does nothing.
 func (osFS) SyncDir(string) error { return nil }
-
-// LockDir has nothing to lock.
-func (osFS) LockDir(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 // IsFull says whether err means that there is no room left on the file system.
 func IsFull(error) bool { return false }

@@ -7,7 +7,6 @@ package vfs
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -114,19 +113,6 @@ func (osFS) SyncDir(dir string) error {
 	return err
 }
 
-// LockDir locks a directory, see [FS].
-func (osFS) LockDir(dir string) (io.Closer, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := flock(f, syscall.LOCK_EX); err != nil {
-		_ = f.Close() // nothing was written through it
-		return nil, err
-	}
-	return f, nil
-}
-
 // IsFull says whether err means that there is no room left on the file system,
 // or in the quota of the user.
 func IsFull(err error) bool {
@@ -145,6 +131,7 @@ func retry(f func() error) error {
 func infoOf(st *syscall.Stat_t) Info {
 	return Info{
 		ID:      ID{uint64(st.Dev), uint64(st.Ino)},
+		Owner:   int(st.Uid),
 		Links:   uint64(st.Nlink),
 		Size:    st.Size,
 		Mode:    modeOf(uint32(st.Mode)),

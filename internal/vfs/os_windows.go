@@ -4,7 +4,6 @@ package vfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -70,6 +69,7 @@ func stat(h syscall.Handle, name string) (Info, error) {
 	}
 	return Info{
 		ID:      ID{uint64(d.VolumeSerialNumber), uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow)},
+		Owner:   NoOwner,
 		Links:   uint64(d.NumberOfLinks),
 		Size:    int64(d.FileSizeHigh)<<32 | int64(d.FileSizeLow),
 		Mode:    mode,
@@ -79,9 +79,6 @@ func stat(h syscall.Handle, name string) (Info, error) {
 
 // SyncDir does nothing: the system keeps names in a journal.
 func (osFS) SyncDir(string) error { return nil }
-
-// LockDir has nothing to lock, see [CanRenameOpen].
-func (osFS) LockDir(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 // IsFull says whether err means that there is no room left on the file system.
 func IsFull(err error) bool {

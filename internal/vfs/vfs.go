@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -44,10 +45,6 @@ type FS interface {
 
 	// SyncDir makes the names in dir survive a loss of power.
 	SyncDir(dir string) error
-
-	// LockDir takes dir for the caller alone until it closes the result, or until
-	// its process ends. If someone else has it, that is ErrLocked.
-	LockDir(dir string) (io.Closer, error)
 }
 
 // A File is an open file. Methods may be called concurrently, except Close.
@@ -97,10 +94,20 @@ type File interface {
 // Info describes a file.
 type Info struct {
 	ID      ID
+	Owner   int    // user ID of its owner, NoOwner where the system has none
 	Links   uint64 // names that it has
 	Size    int64
 	Mode    fs.FileMode
 	ModTime time.Time
+}
+
+// NoOwner is the owner of a file on systems without user IDs.
+const NoOwner = -1
+
+// Foreign reports whether the file belongs to another user than root and the
+// one that this process acts for: its owner may change it at any time.
+func (i Info) Foreign() bool {
+	return i.Owner != NoOwner && i.Owner != 0 && i.Owner != os.Geteuid()
 }
 
 // An ID tells one file from all others that exist at the same time.

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package enumerate lets every call on a file system fail. It runs a scripted
+// life once to record the calls, and then once for every call, every error that
+// this call can return, and every time for which the error may last. Only tests
+// use it.
+//
+//	enumerate.Life{New: newFS, Run: func(t *testing.T, w *enumerate.World) {
+//		… // open, write, rotate, deliver on w.FS; errors are to be expected
+//		w.Heal()
+//		… // the backlog arrives; nothing acknowledged is lost
+//	}}.Enumerate(t)
+//
+// Each case is a subtest, so that one of them is run by its name:
+//
+//	go test -run 'TestName/rename/app.log/^2$/EIO/once$'
+package enumerate
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A Life is what is run once for each case.
+type Life struct {
+	// New returns a file system for one life: in memory, or that of the system.
+	New func(t testing.TB) vfs.FS
+
+	// Run lives, and checks what has become of everything. It makes the same
+	// calls each time as long as none fails; goroutines may change their order.
+	Run func(t *testing.T, w *World)
+
+	// Class returns what the last element of a name is counted as, for names that
+	// differ from life to life. nil: the name itself.
+	Class func(base string) string
+}
+
+// A World is where a life takes place.
+type World struct {
+	FS    vfs.FS // whose calls fail
+	Sound vfs.FS // the same without faults, to prepare and to check
+
+	class func(string) string
+	c     *Case // nil: the life is recorded
+
+	mu     sync.Mutex
+	calls  []Call
+	seen   map[Call]int // by Op and Base
+	on     bool
+	healed bool
+	struck int
+}
+
+// A Call is one call of a life: the nth of this operation on this name.
+type Call struct {
+	Op   vfs.Op
+	Base string // last element of the name
+	Nth  int    // from 1
+}
+
+// A Span says for how long calls fail.
+type Span int
+
+// The spans. Those with All are not about one operation on one name but about
+// all calls that can return the error.
+const (
+	Once       Span = iota
+	Hundred         // the next 100 calls of this operation on this name
+	Lasting         // until Heal
+	AllHundred      // the next 100 calls that can return the error
+	AllLasting      // all of them until Heal
+)
+
+var spans = []string{"once", "100", "lasting", "all-100", "all-lasting"}
+
+func (s Span) String() string { return spans[s] }
+
+// A Case is one thing that goes wrong.
+type Case struct {
+	Call
+	Outcome
+	Span
+}
+
+// String returns the name of the subtest.
+func (c Case) String() string {
+	return fmt.Sprintf("%s/%s/%d/%s/%s", c.Op, c.Base, c.Nth, c.Outcome.Name, c.Span)
+}
+
+// Heal ends the fault, if it has begun at all.
+func (w *World) Heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.healed = true
+}
+
+// Struck returns how many calls have failed.
+func (w *World) Struck() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.struck
+}
+
+// Case returns what goes wrong in this life; ok is false if nothing does.
+func (w *World) Case() (c Case, ok bool) {
+	if w.c == nil {
+		return Case{}, false
+	}
+	return *w.c, true
+}
+
+// begins reports whether this call is the first one to fail, and counts it.
+func (w *World) begins(op vfs.Op, base string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.healed {
+		return false
+	}
+	call := Call{Op: op, Base: w.class(base)}
+	w.seen[call]++
+	call.Nth = w.seen[call]
+	if w.c == nil {
+		w.calls = append(w.calls, call)
+		return false
+	}
+	if call != w.c.Call {
+		return false
+	}
+	w.on = true
+	w.struck++
+	return true
+}
+
+// goesOn reports whether this call fails as well.
+func (w *World) goesOn(op vfs.Op, base string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.on || w.healed {
+		return false
+	}
+	switch span := w.c.Span; {
+	case span == Once, (span == Hundred || span == AllHundred) && w.struck >= 100:
+		return false
+	case span == AllHundred, span == AllLasting:
+		if !canReturn(op, w.c.Err) {
+			return false
+		}
+	case op != w.c.Op || w.class(base) != w.c.Base:
+		return false
+	}
+	w.struck++
+	return true
+}
+
+// world returns a new World in which c goes wrong, or nothing if that is nil.
+func (l Life) world(t testing.TB, c *Case) *World {
+	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{}}
+	if w.class == nil {
+		w.class = func(base string) string { return base }
+	}
+	faulty := vfs.NewFaulty(w.Sound)
+	w.FS = faulty
+	if c == nil {
+		faulty.Fail(vfs.Fault{Fits: w.begins})
+		return w
+	}
+	faulty.Fail(vfs.Fault{Fits: w.begins, Err: c.Err, Half: c.Half, Done: c.Done})
+	faulty.Fail(vfs.Fault{Fits: w.goesOn, Err: c.Err, Done: c.Done})
+	return w
+}
+
+// Enumerate runs the life without a fault, and then once for each case, or for
+// as many as this run of the tests has time for: all with NIB_E2E=full or with
+// the name of a case. NIB_SEED repeats a selection.
+func (l Life) Enumerate(t *testing.T) {
+	t.Helper()
+	recorded := l.world(t, nil)
+	l.Run(t, recorded) // not as a subtest: the name of a case would leave it out
+	if t.Failed() {
+		return
+	}
+	calls := recorded.calls
+	cases := Cases(calls)
+	chosen, seed := choose(t, cases)
+	struck := 0
+	for _, c := range chosen {
+		t.Run(c.String(), func(t *testing.T) {
+			w := l.world(t, &c)
+			l.Run(t, w)
+			struck += min(w.Struck(), 1)
+		})
+	}
+	t.Logf("%d calls, %d cases, %d of them run (NIB_SEED=%d), %d with a fault", len(calls), len(cases), len(chosen), seed, struck)
+	if !single() && struck*10 < len(chosen)*9 {
+		t.Errorf("only %d of %d cases met their call: the life does not repeat itself", struck, len(chosen))
+	}
+}
+
+// Cases returns all cases of some calls, in their order.
+func Cases(calls []Call) (cases []Case) {
+	for _, call := range calls {
+		for _, o := range outcomes[call.Op] {
+			last := AllLasting
+			if o.Half || o.Done || o.Err == vfs.ErrLocked {
+				last = Lasting
+			}
+			for span := Once; span <= last; span++ {
+				cases = append(cases, Case{call, o, span})
+			}
+		}
+	}
+	return cases
+}
+
+// single reports whether a pattern selects cases by name.
+func single() bool {
+	f := flag.Lookup("test.run")
+	return f != nil && strings.Contains(f.Value.String(), "/")
+}
+
+// choose returns the cases that are run.
+func choose(t testing.TB, cases []Case) (chosen []Case, seed uint64) {
+	n := 400
+	switch mode := os.Getenv("NIB_E2E"); {
+	case mode == "full" || single():
+		return cases, 0
+	case mode == "short":
+		n = 1000
+	case testing.Short():
+		n = 100
+	}
+	seed = uint64(time.Now().UnixNano())
+	if text := os.Getenv("NIB_SEED"); text != "" {
+		s, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("NIB_SEED: %v", err)
+		}
+		seed = s
+	}
+	chosen = slices.Clone(cases)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen[:min(n, len(chosen))], seed
+}
