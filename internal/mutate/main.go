@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Mutate finds out what the tests of a package do not test. It makes one small
+// change after the other in the code that they cover, and runs them: a change
+// that no test fails with has survived.
+//
+//	go run . [-only write.go,put] [-part 1/4] [-short=false] ../../sink/file
+//
+// Survivors that change nothing that a test could see are explained in the file
+// testdata/mutants.txt of the package: a line for each as it is printed, without
+// the position, and below it, indented, why. Mutate fails if one is left that is
+// not explained, or if an explanation is of no use.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	only := flag.String("only", "", "comma-separated parts of file or function names: only mutants there")
+	part := flag.String("part", "1/1", "run the mutants of one part, as 2/4")
+	short := flag.Bool("short", true, "run the tests with -short")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: mutate [flags] directory")
+		flag.PrintDefaults()
+		os.Exit(2)
+	}
+	var index, parts int
+	if _, err := fmt.Sscanf(*part, "%d/%d", &index, &parts); err != nil || index < 1 || index > parts {
+		fatal(fmt.Errorf("-part: %q is not like 2/4", *part))
+	}
+	p, err := load(flag.Arg(0), *short)
+	fatal(err)
+	defer os.RemoveAll(p.temp)
+	explained, err := readExplained(filepath.Join(p.dir, "testdata", "mutants.txt"))
+	fatal(err)
+
+	var chosen []mutant
+	for _, m := range p.mutants {
+		if !matches(m, *only) {
+			continue
+		}
+		chosen = append(chosen, m)
+	}
+	count := map[result]int{}
+	open := 0
+	start := time.Now()
+	for i, m := range chosen {
+		if i%parts != index-1 {
+			continue
+		}
+		r := p.run(m)
+		count[r]++
+		if r != survived {
+			continue
+		}
+		if _, ok := explained[m.key()]; ok {
+			count[r]--
+			count[equivalent]++
+			continue
+		}
+		open++
+		fmt.Println(m)
+	}
+	stale := 0
+	if *only == "" {
+		stale = printStale(explained, p.mutants)
+	}
+	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d explained, %d do not compile, %d not covered, in %v\n", flag.Arg(0),
+		len(chosen), count[killed], count[survived], count[equivalent], count[invalid], count[uncovered], time.Since(start).Round(time.Second))
+	if open+stale > 0 {
+		os.RemoveAll(p.temp)
+		os.Exit(1)
+	}
+}
+
+func fatal(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+}
+
+func matches(m mutant, only string) bool {
+	if only == "" {
+		return true
+	}
+	function, _, _ := strings.Cut(m.what, ":")
+	for _, part := range strings.Split(only, ",") {
+		if strings.Contains(m.file, part) || strings.Contains(function, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// readExplained returns the explanations by key.
+func readExplained(name string) (map[string]string, error) {
+	text, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	explained, key := map[string]string{}, ""
+	for i, line := range strings.Split(string(text), "\n") {
+		switch trimmed := strings.TrimSpace(line); {
+		case trimmed == "" || strings.HasPrefix(trimmed, "#") && trimmed == line:
+		case trimmed == line:
+			key = line
+			explained[key] = ""
+		case key == "":
+			return nil, fmt.Errorf("%s:%d: an explanation of nothing", name, i+1)
+		default:
+			explained[key] += trimmed
+		}
+	}
+	for key, why := range explained {
+		if why == "" {
+			return nil, fmt.Errorf("%s: %q is not explained", name, key)
+		}
+	}
+	return explained, nil
+}
+
+// printStale prints the explanations of mutants that do not exist.
+func printStale(explained map[string]string, mutants []mutant) (n int) {
+	exists := map[string]bool{}
+	for _, m := range mutants {
+		exists[m.key()] = true
+	}
+	for key := range explained {
+		if !exists[key] {
+			fmt.Println("no such mutant any more:", key)
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSurvivorsOfASample: only what is equivalent survives, and what no test
+// executes does not count.
+func TestSurvivorsOfASample(t *testing.T) {
+	p, err := load(filepath.Join("testdata", "sample"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(p.temp)
+	var left []string
+	count := map[result]int{}
+	for _, m := range p.mutants {
+		r := p.run(m)
+		if count[r]++; r == survived {
+			left = append(left, m.key())
+		}
+	}
+	want := []string{"sample.go Clamp: 0 => (0+1)", "sample.go Clamp: n < 0 => n <= 0"} // both are equivalent
+	slices.Sort(left)
+	if !slices.Equal(left, want) {
+		t.Errorf("got survivors\n%s\nwant\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
+	}
+	if count[killed] < 5 || count[uncovered] < 2 {
+		t.Errorf("got %v, want some killed and some not covered", count)
+	}
+}
+
+func TestMutants(t *testing.T) {
+	const src = `package p
+
+func f(a, b int, ok bool) (int, error) {
+	if a < b && !ok {
+		g(min(a, 2))
+	}
+	for a == b {
+		a += b
+		break
+	}
+	return a - b, err
+}
+
+func (x *t[T]) m() { defer x.n() }
+`
+	list, err := mutantsOf("p.go", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, m.what)
+	}
+	want := []string{
+		"f: a < b && !ok => !(a < b && !ok)", "f: a < b => a <= b", "f: a < b && !ok => a < b || !ok",
+		"f: g(min(a, 2)) => (dropped)", "f: min => max", "f: 2 => (2+1)",
+		"f: a == b => a != b", "f: a += b => (dropped)", "f: break => continue",
+		"f: a - b => a + b", "f: return a - b, err => return a - b, nil",
+		"t.m: defer x.n() => (dropped)",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestExplanations(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "mutants.txt")
+	write := func(text string) (map[string]string, error) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return readExplained(name)
+	}
+	got, err := write("# a comment\na.go f: 1 => (1+1)\n\ttwo\n\tlines\n\nb.go g: x() => (dropped)\n\twhy\n")
+	if err != nil || len(got) != 2 || got["b.go g: x() => (dropped)"] != "why" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, text := range []string{"a.go f: 1 => (1+1)\n", "\twhy\n"} {
+		if _, err := write(text); err == nil {
+			t.Errorf("%q: got no error", text)
+		}
+	}
+	if n := printStale(got, []mutant{{file: "b.go", what: "g: x() => (dropped)"}}); n != 1 {
+		t.Errorf("got %d explanations of no use, want 1", n)
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A pkg is the package whose tests are tested.
+type pkg struct {
+	dir, temp string
+	short     bool
+	sources   map[string][]byte
+	mutants   []mutant
+	tests     []test
+}
+
+// A test is a top-level test, and what it covers.
+type test struct {
+	name   string
+	took   time.Duration
+	blocks []block
+}
+
+// A block is a covered part of a file.
+type block struct {
+	file                                string
+	fromLine, fromCol, toLine, toColumn int
+}
+
+func (b block) has(m mutant) bool {
+	after := m.line > b.fromLine || m.line == b.fromLine && m.col >= b.fromCol
+	before := m.line < b.toLine || m.line == b.toLine && m.col < b.toColumn
+	return b.file == m.file && after && before
+}
+
+// result is what became of a mutant.
+type result int
+
+const (
+	killed result = iota
+	survived
+	equivalent // survived, and explained
+	invalid    // it does not compile
+	uncovered  // no test executes it
+)
+
+// load reads the package, and runs each test once to see what it covers.
+func load(dir string, short bool) (*pkg, error) {
+	p := &pkg{dir: dir, short: short, sources: map[string][]byte{}}
+	var err error
+	if p.dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	if p.temp, err = os.MkdirTemp("", "mutate"); err != nil {
+		return nil, err
+	}
+	out, err := p.goTool("list", "-f", "{{join .GoFiles \"\\n\"}}", ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range strings.Fields(out) {
+		src, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		p.sources[name] = src
+		list, err := mutantsOf(name, src)
+		if err != nil {
+			return nil, err
+		}
+		p.mutants = append(p.mutants, list...)
+	}
+	return p, p.cover()
+}
+
+// goTool runs the go command in the directory of the package.
+func (p *pkg) goTool(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = p.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, out)
+	}
+	return string(out), nil
+}
+
+// cover runs each test by itself.
+func (p *pkg) cover() error {
+	bin := filepath.Join(p.temp, "covered.test")
+	if _, err := p.goTool("test", "-c", "-vet=off", "-cover", "-o", bin, "."); err != nil {
+		return err
+	}
+	list := exec.Command(bin, "-test.list", "^(Test|Example|Fuzz)")
+	list.Dir = p.dir
+	out, err := list.Output()
+	if err != nil {
+		return err
+	}
+	profile := filepath.Join(p.temp, "profile")
+	for _, name := range strings.Fields(string(out)) {
+		start := time.Now()
+		out, err := p.execute(bin, 5*time.Minute, "^"+name+"$", "-test.coverprofile", profile)
+		if err != nil {
+			return fmt.Errorf("%s fails without a change: %w\n%s", name, err, out)
+		}
+		t := test{name: name, took: time.Since(start)}
+		if t.blocks, err = readProfile(profile); err != nil {
+			return err
+		}
+		p.tests = append(p.tests, t)
+	}
+	return nil
+}
+
+var profileLine = regexp.MustCompile(`([^/:]+):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
+
+// readProfile returns the blocks that were executed.
+func readProfile(name string) (blocks []block, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		m := profileLine.FindStringSubmatch(line)
+		if m == nil || m[6] == "0" {
+			continue
+		}
+		var n [4]int
+		for i := range n {
+			n[i], _ = strconv.Atoi(m[i+2])
+		}
+		blocks = append(blocks, block{m[1], n[0], n[1], n[2], n[3]})
+	}
+	return blocks, nil
+}
+
+// execute runs tests in a process group of their own, which ends with them.
+func (p *pkg) execute(bin string, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.short), "-test.count=1")
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Dir = p.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that tests have started
+	}
+	return out.Bytes(), err
+}
+
+// run runs the tests that cover m with it: the quickest ones first, and then the
+// others, since a test that fails ends the matter.
+func (p *pkg) run(m mutant) result {
+	var quick, slow []string
+	took := [2]time.Duration{}
+	for _, t := range p.tests {
+		for _, b := range t.blocks {
+			if !b.has(m) {
+				continue
+			}
+			if t.took < quickTest {
+				quick, took[0] = append(quick, t.name), took[0]+t.took
+			} else {
+				slow, took[1] = append(slow, t.name), took[1]+t.took
+			}
+			break
+		}
+	}
+	if len(quick)+len(slow) == 0 {
+		return uncovered
+	}
+	bin, err := p.build(m)
+	if err != nil {
+		return invalid
+	}
+	for i, tests := range [][]string{quick, slow} {
+		if len(tests) == 0 {
+			continue
+		}
+		if _, err := p.execute(bin, 10*time.Second+5*took[i], "^("+strings.Join(tests, "|")+")$"); err != nil {
+			return killed
+		}
+	}
+	return survived
+}
+
+const quickTest = 300 * time.Millisecond
+
+// build compiles the tests with m in the place of what stands in the file.
+func (p *pkg) build(m mutant) (bin string, err error) {
+	src := p.sources[m.file]
+	changed := filepath.Join(p.temp, m.file)
+	text := append(append(append([]byte{}, src[:m.from]...), m.text...), src[m.to:]...)
+	if err := os.WriteFile(changed, text, 0o600); err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(p.temp, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(p.dir, m.file): changed}})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
+		return "", err
+	}
+	bin = filepath.Join(p.temp, "mutant.test")
+	_, err = p.goTool("test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, ".")
+	return bin, err
+}

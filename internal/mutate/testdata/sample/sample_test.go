@@ -1,0 +1,17 @@
+package sample
+
+import "testing"
+
+func TestClamp(t *testing.T) {
+	for n, want := range map[int]int{-1: 0, 1: 1, 9: 5} {
+		if got := Clamp(n, 5); got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+}
+
+func TestSum(t *testing.T) {
+	if got := Sum([]int{1, 2}); got != 3 {
+		t.Errorf("got %d, want 3", got)
+	}
+}
