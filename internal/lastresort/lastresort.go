@@ -1,41 +1,216 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lastresort tells of errors where nobody has asked to be told: on
-// standard error, one line a second at most.
+// Package lastresort reports errors for which the program has set no handler:
+// on standard error, one line a second at most.
+//
+// Standard error may be stopped, gone, closed, or the pipe that standard output
+// is. So a goroutine of its own writes, through package stdio, and callers wait
+// for it for a tenth of a second at most. There is no goroutine while there is
+// nothing to write.
 package lastresort
 
 import (
 	"fmt"
-	"io"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/stdio"
 )
 
-var stderr = &limited{w: os.Stderr, now: time.Since, start: time.Now()}
+const (
+	// interval is how long a line keeps the next one from being written.
+	interval = time.Second
 
-// Report writes err to standard error, or counts it if there was a line within
-// the last second; the next line says how many were not shown. It never waits for
-// another goroutine's report and may be called by any number at once.
+	// Wait is how long a call waits for standard error.
+	Wait = stdio.Stall
+)
+
+var stderr = newReporter(func(text []byte) error { return stdio.WriteTo(os.Stderr, text, Wait) })
+
+// Report writes err to standard error. Within a second of the last line it
+// keeps err back: the next line, at the end of that second, shows the newest
+// error and the number of the others. Report returns after [Wait] at most, and
+// at once while standard error accepts nothing. What err's methods do, on
+// another goroutine, does not harm the caller.
 func Report(err error) { stderr.report(err) }
 
-type limited struct {
-	w     io.Writer
-	now   func(since time.Time) time.Duration
-	start time.Time
+// Flush writes what is kept back, and returns after [Wait] at most. It is for
+// the end of a process.
+func Flush() { stderr.flush() }
 
-	next       atomic.Int64 // when the next line may be written, nanoseconds after start
-	suppressed atomic.Int64
+// Write writes text to standard error, whatever was written before, and returns
+// after [Wait] at most.
+func Write(text string) {
+	await(stderr.show(func() string { return text }, func(error) {}))
 }
 
-func (l *limited) report(err error) {
-	now, next := int64(l.now(l.start)), l.next.Load()
-	if now < next || !l.next.CompareAndSwap(next, now+int64(time.Second)) {
-		l.suppressed.Add(1)
+type reporter struct {
+	write func([]byte) error
+	now   func() time.Duration // since some time in the past
+
+	mu      sync.Mutex
+	next    time.Duration // when the next line may be written
+	busy    bool          // a line is being written
+	failing bool          // the last one could not be
+	kept    uint64        // errors that were not shown
+	newest  error         // the last of them
+	timer   bool          // one is set for them
+}
+
+func newReporter(write func([]byte) error) *reporter {
+	start := time.Now()
+	return &reporter{write: write, now: func() time.Duration { return time.Since(start) }}
+}
+
+func (r *reporter) report(err error) {
+	r.mu.Lock()
+	r.kept++
+	r.newest = err
+	left := r.next - r.now()
+	if left > interval {
+		left = 0 // the clock is another one: that of a test
+	}
+	if r.busy || left > 0 {
+		if !r.timer {
+			r.timer = true
+			time.AfterFunc(max(left, interval/100), r.late)
+		}
+		r.mu.Unlock()
 		return
 	}
-	if n := l.suppressed.Swap(0); n > 0 {
-		err = fmt.Errorf("%w (and %d more errors before it)", err, n)
+	r.writeKept()
+}
+
+// late runs when the next line may be written.
+func (r *reporter) late() {
+	r.mu.Lock()
+	r.timer = false
+	r.writeKept()
+}
+
+// flush writes what is kept back now.
+func (r *reporter) flush() {
+	r.mu.Lock()
+	r.writeKept()
+}
+
+// writeKept writes the errors that were not shown, if there are any and no other
+// line is being written, and unlocks mu.
+func (r *reporter) writeKept() {
+	if r.kept == 0 || r.busy {
+		r.mu.Unlock()
+		return
 	}
-	fmt.Fprintln(l.w, err)
+	err, n := r.newest, r.kept
+	r.kept, r.newest, r.busy = 0, nil, true
+	r.next = r.now() + interval
+	failing := r.failing
+	r.mu.Unlock()
+	done := r.show(func() string { return textOf(err, n-1) }, func(failure error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.busy, r.failing = false, failure != nil
+		if r.failing {
+			r.kept += n
+			if r.newest == nil {
+				r.newest = err
+			}
+		}
+	})
+	if !failing {
+		await(done)
+	}
+}
+
+// show writes a text on a goroutine of its own, calls then with what came of it,
+// and closes done.
+func (r *reporter) show(text func() string, then func(error)) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		then(r.write(printable(textWithin(text))))
+	}()
+	return done
+}
+
+// maxStuck is how many texts may be under way that do not come to an end.
+const maxStuck = 16
+
+var stuck atomic.Int32
+
+// textWithin returns a text. What makes it is user code: it may panic, end its
+// goroutine, or not return. That must not keep other errors from being shown.
+func textWithin(of func() string) string {
+	const hangs = "nib: an error whose Error method does not return"
+	if stuck.Add(1) > maxStuck {
+		stuck.Add(-1)
+		return hangs
+	}
+	got := make(chan string, 1)
+	go func() {
+		text := "nib: an error whose Error method panics, or ends its goroutine"
+		defer func() {
+			_ = recover() // there is nothing to report it to
+			stuck.Add(-1)
+			got <- text
+		}()
+		text = of()
+	}()
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	select {
+	case text := <-got:
+		return text
+	case <-timer.C:
+		return hangs
+	}
+}
+
+// await waits for done, but not for longer than Wait.
+func await(done chan struct{}) {
+	t := time.NewTimer(Wait)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// textOf is the text of err, and of what was not shown before it.
+func textOf(err error, others uint64) string {
+	text := fmt.Sprint(err) // catches a panic of Error
+	switch others {
+	case 0:
+		return text
+	case 1:
+		return text + " (and 1 more error before it)"
+	}
+	return fmt.Sprintf("%s (and %d more errors before it)", text, others)
+}
+
+// maxText is how long a text may be: then a pipe takes it whole or not at all.
+const maxText = 4000
+
+// printable is text with a newline at its end, cut off after maxText bytes, and
+// without the control characters that would mean something to a terminal.
+func printable(text string) []byte {
+	text = strings.ToValidUTF8(strings.TrimSuffix(text, "\n"), "\uFFFD")
+	b := make([]byte, 0, len(text)+1)
+	for _, c := range text {
+		if len(b) > maxText {
+			b = append(b, "…"...)
+			break
+		}
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			b = fmt.Appendf(b, `\x%02x`, c)
+		} else {
+			b = utf8.AppendRune(b, c)
+		}
+	}
+	return append(b, '\n')
 }

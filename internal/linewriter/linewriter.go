@@ -13,9 +13,11 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // ErrReentrant is returned for a line that the writer itself has logged while it
@@ -32,12 +34,14 @@ var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 // own stack: put is on it. (Put of another Writer may be on it too. Then the
 // line is queued as well and whoever holds the lock writes it: later, but in order.)
 type Writer struct {
-	w     io.Writer
-	file  bool // w is an *os.File, which cannot log
-	flush func(context.Context) error
+	w      io.Writer
+	file   bool          // w is an *os.File, or the stream of one, and cannot log
+	stream *stdio.Stream // w, if it is standard output or standard error
+	flush  func(context.Context) error
 
-	mu   sync.Mutex // held while a line is written; protects torn
-	torn bool       // the last line written has no end
+	mu    sync.Mutex // held while a line is written; protects torn and timed
+	torn  bool       // the last line written has no end
+	timed bool       // a timer will call release
 
 	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
 	queue   []queued
@@ -59,10 +63,21 @@ const (
 	maxLineDepth = 4
 )
 
-// New makes a Writer that writes to w.
+// standard are the Writers of standard output and standard error. All loggers
+// share them: two that write at once must not put a part of one long line into
+// the other, and each has a descriptor.
+var standard struct {
+	mu      sync.Mutex
+	writers map[*os.File]*Writer
+}
+
+// New returns a Writer that writes to w. For descriptors 1 and 2 it is a
+// [stdio.Stream], and the same one each time.
 func New(w io.Writer) *Writer {
+	if f, ok := w.(*os.File); ok {
+		return ofFile(f)
+	}
 	l := &Writer{w: w}
-	_, l.file = w.(*os.File)
 	switch f := w.(type) {
 	case interface{ Flush(context.Context) error }:
 		l.flush = f.Flush
@@ -70,6 +85,28 @@ func New(w io.Writer) *Writer {
 		l.flush = func(context.Context) error { return f.Flush() }
 	}
 	return l
+}
+
+func ofFile(f *os.File) *Writer {
+	if !stdio.IsStandard(f) {
+		return &Writer{w: f, file: true}
+	}
+	standard.mu.Lock()
+	defer standard.mu.Unlock()
+	l := standard.writers[f]
+	if l == nil {
+		l = ofStream(f)
+		if standard.writers == nil {
+			standard.writers = map[*os.File]*Writer{}
+		}
+		standard.writers[f] = l
+	}
+	return l
+}
+
+func ofStream(f *os.File) *Writer {
+	stream := stdio.NewStream(f)
+	return &Writer{w: stream, file: true, stream: stream}
 }
 
 // IsFile reports whether lines go to a file, which cannot call back into a
@@ -99,8 +136,14 @@ func (w *Writer) Flush(ctx context.Context) error {
 // how many lines were lost, and the first error. line is not kept.
 func (w *Writer) Write(line []byte) (lost int, err error) {
 	if w.file {
-		w.mu.Lock()
+		if !w.mu.TryLock() {
+			w.queueUp()
+		}
 		lost, err = w.put(line)
+		if w.stream != nil && !w.timed {
+			w.timed = true
+			time.AfterFunc(keepOpen, w.release)
+		}
 		w.mu.Unlock()
 		return lost, err
 	}
@@ -114,6 +157,33 @@ func (w *Writer) Write(line []byte) (lost int, err error) {
 		}
 	}
 	return w.writeAll(line)
+}
+
+// keepOpen is how long a stream that is not written to stays open, at least; and
+// how long, at most, one that the program has closed or redirected.
+const keepOpen = time.Second
+
+// release lets the stream close what it does not need to have open. The timer is
+// a new one each time: one that was made within a bubble of testing/synctest must
+// not be set outside of it.
+func (w *Writer) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timed = w.stream.Release(); w.timed {
+		time.AfterFunc(keepOpen, w.release)
+	}
+}
+
+// queueUp takes the lock of a file after waiting for it. A stream's reader is
+// waited for once: the time that passed here counts.
+func (w *Writer) queueUp() {
+	if w.stream == nil {
+		w.mu.Lock()
+		return
+	}
+	from := time.Now()
+	w.mu.Lock()
+	w.stream.Waited = time.Since(from)
 }
 
 // enqueue leaves line to whoever holds the lock. When nobody does any more, it

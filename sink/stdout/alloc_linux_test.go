@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // drain reads until the other end is closed.
@@ -54,7 +55,7 @@ func TestAllocWriteRecord(t *testing.T) {
 			r.Close()
 			return New(Config{File: w})
 		}, 300, ErrGone},
-		{"failed", func(t *testing.T) *Sink { return New(Config{File: open(t, "/dev/full")}) }, 300, writeError(28)},
+		{"failed", func(t *testing.T) *Sink { return New(Config{File: open(t, "/dev/full")}) }, 300, stdio.WriteError(28)},
 		{"closed", func(t *testing.T) *Sink {
 			s := New(Config{File: tempFile(t)})
 			s.Close()

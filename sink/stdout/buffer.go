@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // A sink with a buffer has two batches. Callers append to fill under mu. The
@@ -128,7 +129,7 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 		case err == nil:
 			s.settle()
 			continue
-		case err != errFull:
+		case err != stdio.ErrFull:
 			return added, s.dropOut(err)
 		}
 		if n > 0 {
@@ -152,7 +153,7 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 // writeOut writes out. mu and the turn are held; mu is not while it writes.
 func (s *Sink) writeOut() (n int, err error) {
 	if s.broken {
-		if err := s.port.state(); err != nil {
+		if err := s.port.State(); err != nil {
 			return 0, err
 		}
 	}

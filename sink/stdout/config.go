@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 const (
-	defaultStall = 100 * time.Millisecond
+	defaultStall = stdio.Stall
 	defaultDelay = time.Millisecond
 )
 

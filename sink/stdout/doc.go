@@ -48,16 +48,15 @@
 //
 // # Systems
 //
-// How it is done depends on what standard output is. The flags of the inherited
-// descriptor are never changed: other processes share them.
+// The flags of the inherited descriptor are never changed, since other processes
+// share them. How lines are written depends on what standard output is:
 //
 //   - Pipes and pseudo-terminals on Linux are opened once more, through
 //     /proc, and written to without blocking.
 //   - Sockets on Linux are written to with MSG_DONTWAIT.
-//   - Where opening fails on Linux (no /proc, somebody else's pipe, a serial
-//     line) the sink asks before each write whether there is room, which costs
-//     one more system call. If another process fills the pipe in between, the
-//     write may block.
+//   - Where opening fails on Linux (no /proc, a pipe of another user, a serial
+//     line) the sink polls before each write, which costs one more system call.
+//     If another process fills the pipe in between, the write may block.
 //   - Files and devices like /dev/null are written to as usual. A file system
 //     that hangs holds its callers.
 //   - On other systems lines are written as by an os.File: a reader that went

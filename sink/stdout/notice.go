@@ -68,11 +68,11 @@ func (s *Sink) confirm() {
 // a buffer, the holder of the turn in one with a buffer.
 func (s *Sink) send(p []byte) (n int, err error) {
 	if h := &s.head; h.sent < len(h.text) {
-		n, err := s.port.write(h.text[h.sent:])
+		n, err := s.port.Write(h.text[h.sent:])
 		h.sent += n
 		if err != nil {
 			return 0, err
 		}
 	}
-	return s.port.write(p)
+	return s.port.Write(p)
 }

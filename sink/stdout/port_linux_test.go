@@ -3,16 +3,15 @@
 package stdout
 
 import (
-	"math"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // ends are the kinds of standard output whose reader may stop.
@@ -32,11 +31,8 @@ func closeFile(w *os.File) { w.Close() }
 
 // share makes s write as if it could not open the pipe anew.
 func share(s *Sink, w *os.File) {
-	s.port.close()
-	conn, _ := w.SyscallConn()
-	_ = conn.Control(func(fd uintptr) {
-		s.port = newPort(int(fd), func(int, *syscall.Stat_t) int { return -1 })
-	})
+	s.port.Close()
+	s.port = stdio.OpenShared(w)
 }
 
 // sockets are a pair in blocking mode.
@@ -95,30 +91,6 @@ func open(t *testing.T, name string) *os.File {
 	return f
 }
 
-func TestPortFitsStandardOutput(t *testing.T) {
-	_, pipeEnd := pipe(t)
-	_, socket := sockets(t, syscall.SOCK_STREAM)
-	_, tty := terminal(t)
-	for _, c := range []struct {
-		name  string
-		file  *os.File
-		kind  kind
-		whole int
-	}{
-		{"pipe", pipeEnd, kindOwn, pipeBuf},
-		{"socket", socket, kindSocket, 0},
-		{"terminal", tty, kindOwn, 0},
-		{"file", tempFile(t), kindFile, math.MaxInt},
-		{"null", open(t, "/dev/null"), kindFile, math.MaxInt},
-	} {
-		p := openPort(c.file)
-		if p.kind != c.kind || p.whole != c.whole || p.fd <= 2 {
-			t.Errorf("%s: got %+v, want kind %d, whole %d, a descriptor above 2", c.name, p, c.kind, c.whole)
-		}
-		p.close()
-	}
-}
-
 func TestFlagsOfTheSharedDescriptionStay(t *testing.T) {
 	for _, c := range ends {
 		t.Run(c.name, func(t *testing.T) {
@@ -164,19 +136,6 @@ func TestFileKeepsItsPosition(t *testing.T) {
 	}
 	if got, want := content(t, f), "before\nline\nafter\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestDescriptorIsNotInheritedAndIsClosed(t *testing.T) {
-	_, w := pipe(t)
-	p := openPort(w)
-	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(p.fd), syscall.F_GETFD, 0)
-	if errno != 0 || n&syscall.FD_CLOEXEC == 0 {
-		t.Errorf("got flags %#x, error %v, want FD_CLOEXEC", n, errno)
-	}
-	p.close()
-	if _, err := p.write([]byte{'\n'}); err == nil || !strings.Contains(err.Error(), "bad file descriptor") {
-		t.Errorf("after close: got %v", err)
 	}
 }
 
@@ -235,8 +194,8 @@ func TestSignalsAreNotTakenForRoom(t *testing.T) {
 	defer done.Wait()
 	defer close(stop)
 	for i := range 20_000 {
-		if err := s.port.state(); err != errFull {
-			t.Fatalf("look %d: got %v, want %v", i, err, errFull)
+		if err := s.port.State(); err != stdio.ErrFull {
+			t.Fatalf("look %d: got %v, want %v", i, err, stdio.ErrFull)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // A Sink writes lines to standard output. It is made by [New] and safe for
@@ -21,7 +22,7 @@ import (
 // turn only. In a sink with a buffer all writes are those of the holder of the
 // turn, and mu is free meanwhile.
 type Sink struct {
-	port    port
+	port    stdio.Port
 	stall   time.Duration
 	delay   time.Duration
 	onStall func(Stats)
@@ -62,14 +63,15 @@ var _ nib.Sink = (*Sink)(nil)
 
 // New makes a Sink for c.File. It starts a goroutine only if c.Buffer is set,
 // which Close ends. It panics if c is not valid. If the system refuses a
-// descriptor, every line is dropped as Failed.
+// descriptor, File's own is used if that is 1 or 2; otherwise every line is
+// dropped as Failed.
 func New(c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	c = c.withDefaults()
 	s := &Sink{
-		port:    openPort(c.File),
+		port:    stdio.Open(c.File),
 		stall:   c.Stall,
 		delay:   c.Delay,
 		onStall: c.OnStall,
@@ -99,7 +101,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	if s.size > 0 {
 		return s.collect(r)
 	}
-	if len(r.Line) > s.port.whole {
+	if len(r.Line) > s.port.Whole {
 		return s.writeSlowly(r)
 	}
 	s.mu.Lock()
@@ -107,7 +109,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		s.mu.Unlock()
 		return s.writeSlowly(r)
 	}
-	n, err := s.port.write(r.Line)
+	n, err := s.port.Write(r.Line)
 	if err == nil {
 		s.lines++
 		s.bytes += uint64(n)
@@ -115,7 +117,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		s.mu.Unlock()
 		return nil
 	}
-	if err == errFull && n == 0 {
+	if err == stdio.ErrFull && n == 0 {
 		s.mu.Unlock()
 		return s.writeSlowly(r)
 	}
@@ -189,6 +191,6 @@ func (s *Sink) Close() error {
 	_, _ = s.flush(limit{until: time.Now().Add(s.stall)}, nil)
 	err := s.dropHeld()
 	s.tell()
-	s.port.close()
+	s.port.Close()
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 const (
@@ -106,10 +107,10 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			s.hungry = s.hungry && s.waiting > 0
 			s.settle()
 			return nil
-		case err != errFull:
+		case err != stdio.ErrFull:
 			return s.giveUp(r, out, err)
 		case s.stalled:
-			return s.giveUp(r, out, errFull)
+			return s.giveUp(r, out, stdio.ErrFull)
 		}
 		if !waited {
 			before, waited = s.moved, true
@@ -128,7 +129,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 			if s.moved == before {
 				s.setStalled()
 			}
-			return s.giveUp(r, out, errFull)
+			return s.giveUp(r, out, stdio.ErrFull)
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	if s.stalled || s.broken {
 		// Asking costs less than making a notice in vain, and it raises no
 		// SIGPIPE, which the program may be listening to.
-		if err := s.port.state(); err != nil {
+		if err := s.port.State(); err != nil {
 			return 0, err
 		}
 	}
@@ -161,7 +162,7 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 // tell writes the head, if there is one and that is possible at once. The
 // turn and mu are held.
 func (s *Sink) tell() {
-	if s.owes() && s.port.state() == nil {
+	if s.owes() && s.port.State() == nil {
 		s.prepare()
 		_, err := s.send(nil)
 		s.confirm()
@@ -187,7 +188,7 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	s.busy = false
 	s.torn = s.torn || out > 0
 	switch err {
-	case errFull:
+	case stdio.ErrFull:
 		if out > 0 && out == len(r.Line)-1 {
 			// All but its newline, which ends it before the next line: the
 			// reader gets it whole, so it is not lost.
@@ -288,7 +289,7 @@ func (s *Sink) wait(l limit) bool {
 		if l.cancel != nil || l.quit != nil {
 			left = min(left, slice)
 		}
-		if s.port.wait(left) {
+		if s.port.Wait(left) {
 			return true
 		}
 		select {

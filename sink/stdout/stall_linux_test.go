@@ -216,7 +216,7 @@ func TestErrorsNameTheCause(t *testing.T) {
 	defer s.Close()
 	err = s.WriteRecord(record(nib.LevelInfo, 0, 0))
 	var errno syscall.Errno
-	if !errors.As(err, &errno) || !strings.HasPrefix(err.Error(), "nib/stdout: write") {
+	if !errors.As(err, &errno) || !strings.HasPrefix(err.Error(), "nib/stdio: write") {
 		t.Errorf("got %v, want one that says where and why", err)
 	}
 	if st := s.Stats(); count(st, Failed, nib.LevelInfo) != 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // A Reason says why a line was dropped.
@@ -22,8 +23,8 @@ const (
 
 // What WriteRecord, Flush and Close return.
 var (
-	ErrStalled = errors.New("nib/stdout: the reader of standard output has stopped")
-	ErrGone    = errors.New("nib/stdout: the reader of standard output went away")
+	ErrStalled = stdio.ErrStalled // nib.New(os.Stdout) reports the same two
+	ErrGone    = stdio.ErrGone
 	ErrClosed  = errors.New("nib/stdout: written after Close")
 )
 

@@ -2,7 +2,7 @@
 
 //go:build darwin || dragonfly || freebsd || netbsd || openbsd
 
-package stdout
+package stdio
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// isGone says whether a pipe has no reader any more.
+// isGone reports whether a pipe has no reader any more.
 func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // ownFile returns a file with a descriptor of its own. os.File raises SIGPIPE

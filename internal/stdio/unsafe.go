@@ -2,7 +2,7 @@
 
 //go:build linux
 
-package stdout
+package stdio
 
 import (
 	"syscall"
@@ -26,12 +26,13 @@ type pollFd struct {
 }
 
 // poll waits until fd can be written to, or is broken, and says which; 0 after
-// d. When it cannot wait it returns pollOut: a write will tell. 0 allocs.
+// d. When it cannot wait it returns pollOut: then a write shows what is wrong.
+// 0 allocs.
 //
 // A signal ends the wait early, also one of no length: the kernel looks for
 // signals before it looks at the time. (Go's scheduler sends them, to preempt.)
 // A wait that is over early is no harm, but taking it for room would make the
-// write to somebody else's full pipe block.
+// write to another owner's full pipe block.
 //
 // ppoll(2) because package syscall has no poll, and select(2) is limited to
 // 1024 descriptors.

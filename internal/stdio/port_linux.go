@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stdout
+package stdio
 
 import (
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -12,36 +11,42 @@ import (
 	"time"
 )
 
-// errFull says that there is no room now.
-var errFull = errors.New("nib/stdout: no room")
-
 // pipeBuf is PIPE_BUF of pipe(7): up to so many bytes go into a pipe as a whole
 // or, without blocking, not at all.
 const pipeBuf = 4096
 
-// A port is a descriptor of the sink's own. Its methods may be called
-// concurrently except for close.
-type port struct {
-	fd   int
-	kind kind
+// A Port is where lines go: usually a descriptor of its own for what a file
+// refers to. Its methods may be called concurrently, except for Close.
+type Port struct {
+	fd       int
+	kind     kind
+	borrowed bool // fd is that of the file
 
-	// whole: a write of up to so many bytes is never cut short by errFull.
-	whole int
+	// Whole is up to how many bytes a write is never cut short by ErrFull.
+	Whole int
 }
 
 type kind int
 
 const (
-	kindFile   kind = iota // never makes anyone wait for a reader
+	kindFile   kind = iota // has no reader that a write waits for
 	kindOwn                // a description of our own, which does not block
-	kindSocket             // told not to block with each write
-	kindShared             // somebody else's description, which may block: look before
+	kindSocket             // each write asks not to block
+	kindShared             // another owner's description, which may block: poll first
 )
 
-// openPort takes a descriptor for what f refers to. Without one every write
-// fails with EBADF.
-func openPort(f *os.File) port {
-	p := port{fd: -1}
+// Open opens what f refers to, or makes a Port whose writes all fail with EBADF
+// if that is not possible. Close does not close f.
+func Open(f *os.File) Port { return open(f, reopen) }
+
+// OpenShared is Open where the system allows no description of our own: without
+// /proc, say.
+func OpenShared(f *os.File) Port {
+	return open(f, func(int, *syscall.Stat_t) int { return -1 })
+}
+
+func open(f *os.File, reopen func(int, *syscall.Stat_t) int) Port {
+	p := Port{fd: -1}
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return p
@@ -51,24 +56,24 @@ func openPort(f *os.File) port {
 	return p
 }
 
-func newPort(fd int, reopen func(int, *syscall.Stat_t) int) port {
+func newPort(fd int, reopen func(int, *syscall.Stat_t) int) Port {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
-		return port{fd: -1}
+		return Port{fd: -1}
 	}
-	p := port{fd: -1, kind: kindFile, whole: math.MaxInt}
+	p := Port{fd: -1, kind: kindFile, Whole: math.MaxInt}
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFIFO:
-		p.kind, p.whole = kindOwn, pipeBuf
+		p.kind, p.Whole = kindOwn, pipeBuf
 	case syscall.S_IFSOCK:
-		p.kind, p.whole = kindSocket, 0
+		p.kind, p.Whole = kindSocket, 0
 	case syscall.S_IFCHR:
 		switch major := uint64(st.Rdev) >> 8 & 0xfff; {
 		case major == 1: // null, zero, full
 		case major >= 136 && major <= 143: // pseudo-terminals
-			p.kind, p.whole = kindOwn, 0
+			p.kind, p.Whole = kindOwn, 0
 		default:
-			p.kind, p.whole = kindShared, 0
+			p.kind, p.Whole = kindShared, 0
 		}
 	}
 	if p.kind == kindOwn {
@@ -79,11 +84,16 @@ func newPort(fd int, reopen func(int, *syscall.Stat_t) int) port {
 	if p.fd < 0 {
 		p.fd = duplicate(fd)
 	}
+	if p.fd < 0 && (fd == 1 || fd == 2) {
+		// No descriptor is left, and that is worth a line. The standard two are
+		// not closed and used again for something else while f is open.
+		p.fd, p.borrowed = fd, true
+	}
 	return p
 }
 
 // reopen makes a new open file description of the pipe or terminal behind fd,
-// whose O_NONBLOCK is nobody else's. It returns -1 if that is not to be had. (A
+// whose O_NONBLOCK no other process shares. It returns -1 if it fails. (A
 // regular file must not be opened anew: its position is in the description.)
 func reopen(fd int, st *syscall.Stat_t) int {
 	const flags = syscall.O_WRONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
@@ -115,9 +125,10 @@ func duplicate(fd int) int {
 	return int(own)
 }
 
-// write writes all of p unless it returns an error: errFull when there is no
-// room for the rest, ErrGone when there is no reader, or a writeError.
-func (p *port) write(b []byte) (n int, err error) {
+// Write writes all of b, without waiting, unless it returns an error: ErrFull
+// when there is no room for the rest, ErrGone when there is no reader, or a
+// WriteError. 0 allocs.
+func (p *Port) Write(b []byte) (n int, err error) {
 	for n < len(b) {
 		m, err := p.writeOnce(b[n:])
 		if m > 0 {
@@ -129,7 +140,7 @@ func (p *port) write(b []byte) (n int, err error) {
 			return n, io.ErrShortWrite
 		case syscall.EINTR:
 		case syscall.EAGAIN:
-			return n, errFull
+			return n, ErrFull
 		case syscall.EPIPE, syscall.ECONNRESET:
 			return n, ErrGone
 		default:
@@ -139,12 +150,12 @@ func (p *port) write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-func (p *port) writeOnce(b []byte) (int, error) {
+func (p *Port) writeOnce(b []byte) (int, error) {
 	switch p.kind {
 	case kindSocket:
 		return syscall.SendmsgN(p.fd, b, nil, nil, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL)
 	case kindShared:
-		if p.state() == errFull {
+		if p.State() == ErrFull {
 			return 0, syscall.EAGAIN
 		}
 		b = b[:min(len(b), pipeBuf)]
@@ -152,10 +163,10 @@ func (p *port) writeOnce(b []byte) (int, error) {
 	return syscall.Write(p.fd, b)
 }
 
-// state is what a write would meet: nil, errFull or ErrGone.
-func (p *port) state() error {
+// State is what a write would meet: nil, ErrFull or ErrGone.
+func (p *Port) State() error {
 	if p.fd < 0 {
-		return nil // poll would ignore it, and a write will tell
+		return nil // poll would ignore it, and a write fails
 	}
 	switch events := poll(p.fd, 0); {
 	case events&(pollErr|pollHup) != 0:
@@ -163,30 +174,31 @@ func (p *port) state() error {
 	case events&(pollOut|pollNval) != 0:
 		return nil
 	}
-	return errFull
+	return ErrFull
 }
 
-// wait waits for room, or for another reason to try again. It returns false
+// Wait waits for room, or for another reason to try again. It returns false
 // after d.
-func (p *port) wait(d time.Duration) bool { return poll(p.fd, d) != 0 }
+func (p *Port) Wait(d time.Duration) bool { return poll(p.fd, d) != 0 }
 
-func (p *port) close() {
-	if p.fd >= 0 {
+// Close closes the Port's own descriptor. Later writes fail.
+func (p *Port) Close() {
+	if p.fd >= 0 && !p.borrowed {
 		syscall.Close(p.fd)
 	}
 	p.fd = -1
 }
 
-// A writeError is a syscall.Errno that says where it comes from. Go puts small
+// A WriteError is a syscall.Errno with a text that says what failed. Go puts small
 // integers into an interface without allocating.
-type writeError syscall.Errno
+type WriteError syscall.Errno
 
-func (e writeError) Error() string { return "nib/stdout: write: " + syscall.Errno(e).Error() }
-func (e writeError) Unwrap() error { return syscall.Errno(e) }
+func (e WriteError) Error() string { return "nib/stdio: write: " + syscall.Errno(e).Error() }
+func (e WriteError) Unwrap() error { return syscall.Errno(e) }
 
 func wrap(err error) error {
 	if errno, ok := err.(syscall.Errno); ok {
-		return writeError(errno)
+		return WriteError(errno)
 	}
 	return err
 }

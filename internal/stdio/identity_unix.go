@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package stdio
+
+import "syscall"
+
+// identify returns what the descriptor fd refers to, and whether it refers to
+// anything. 0 allocs.
+func identify(fd uintptr) (id identity, ok bool) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(fd), &st); err != nil {
+		return id, false
+	}
+	id = identity{dev: uint64(st.Dev), ino: uint64(st.Ino), rdev: uint64(st.Rdev)}
+	switch uint32(st.Mode) & syscall.S_IFMT {
+	case syscall.S_IFIFO, syscall.S_IFSOCK, syscall.S_IFCHR:
+		id.stream = true
+	}
+	return id, true
+}

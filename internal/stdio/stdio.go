@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stdio writes to standard output and standard error so that neither a
+// reader that has stopped nor one that has gone away harms the program.
+//
+// An os.File on descriptor 1 or 2 ends the program with SIGPIPE when a pipe has
+// no reader, and blocks for as long as the reader of a full one does not read. A
+// [Port] does neither. It never changes the flags of the descriptor that the
+// program has inherited, since other processes share them. How it writes depends
+// on what the descriptor refers to:
+//
+//   - Pipes and pseudo-terminals on Linux are opened once more, through /proc,
+//     and written to without blocking.
+//   - Sockets on Linux are written to with MSG_DONTWAIT and MSG_NOSIGNAL.
+//   - Where opening fails on Linux, a Port polls before each write. If another
+//     process fills the pipe in between, the write blocks.
+//   - Files, and devices like /dev/null, are written to as usual.
+//   - On other systems writes block; only SIGPIPE is avoided.
+package stdio
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Stall is how long a write waits by default for a reader that does not read.
+const Stall = 100 * time.Millisecond
+
+var (
+	// ErrFull is returned when there is no room now.
+	ErrFull = errors.New("nib/stdio: no room")
+
+	// ErrStalled is returned when there was no room in time.
+	ErrStalled = errors.New("nib/stdio: the reader of standard output or standard error has stopped")
+
+	// ErrGone is returned when there is no reader.
+	ErrGone = errors.New("nib/stdio: the reader of standard output or standard error went away")
+)
+
+// IsStandard reports whether f is descriptor 1 or 2, for which package os raises
+// SIGPIPE.
+func IsStandard(f *os.File) (is bool) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	// Fd would switch f to blocking mode.
+	_ = conn.Control(func(fd uintptr) { is = fd == 1 || fd == 2 })
+	return is
+}
+
+// WriteTo writes text to f, waiting for its reader for up to wait.
+func WriteTo(f *os.File, text []byte, wait time.Duration) error {
+	p := Open(f)
+	defer p.Close()
+	_, err := writeWithin(&p, text, time.Now().Add(wait))
+	return err
+}
+
+// writeWithin writes text, and waits for the reader until a time.
+func writeWithin(p *Port, text []byte, until time.Time) (n int, err error) {
+	for {
+		m, err := p.Write(text[n:])
+		n += m
+		if err != ErrFull {
+			return n, err
+		}
+		left := time.Until(until)
+		if left <= 0 || !p.Wait(left) {
+			return n, ErrStalled
+		}
+	}
+}
+
+// recheck is after how many writes a Stream looks whether its file still refers
+// to the same thing.
+const recheck = 64
+
+// A Stream is an io.Writer for standard output or standard error. A Write waits
+// for the reader for Stall at most; once it has waited in vain, the Writes that
+// follow return at once until there is room again. It opens what its file refers
+// to with the first Write, and again when the program has directed the file
+// elsewhere (with dup2(2), or by closing it), which it notices within 64 Writes,
+// or with the next call of Release. Calls must not overlap.
+type Stream struct {
+	// Waited is how long the caller of the next Write has waited already.
+	Waited time.Duration
+
+	file *os.File
+	conn syscall.RawConn
+	look func(fd uintptr) // looks what fd refers to; made once, for it would be allocated
+
+	port    Port
+	opened  bool // port is open: the file is a stream
+	known   identity
+	found   identity
+	valid   bool // found is
+	checked int  // Writes since the last look
+	used    bool // there was a Write since the last Release
+	stalled bool // a Write has waited in vain, and there was no room since
+}
+
+// An identity is what a descriptor refers to.
+type identity struct {
+	dev, ino, rdev uint64
+	stream         bool // a pipe, a socket or a terminal
+}
+
+// NewStream returns a Stream for f.
+func NewStream(f *os.File) *Stream {
+	s := &Stream{file: f, checked: recheck}
+	s.conn, _ = f.SyscallConn() // nil: f is closed, and each Write returns that
+	s.look = func(fd uintptr) { s.found, s.valid = identify(fd) }
+	return s
+}
+
+// Write writes b, or as much of it as the reader takes in time. 0 allocs.
+func (s *Stream) Write(b []byte) (n int, err error) {
+	s.used = true
+	if s.checked++; s.checked > recheck {
+		s.check()
+	}
+	if !s.opened {
+		return s.file.Write(b)
+	}
+	n, err = s.port.Write(b)
+	if err != nil {
+		n, err = s.writeSlowly(b, n, err)
+	}
+	s.Waited = 0
+	return n, err
+}
+
+// writeSlowly is the rest of Write, of which n bytes are out.
+func (s *Stream) writeSlowly(b []byte, n int, err error) (int, error) {
+	s.checked = recheck // whatever went wrong, the file may have been replaced
+	if n > 0 {
+		s.stalled = false
+	}
+	if err != ErrFull {
+		return n, err
+	}
+	if s.stalled {
+		return n, ErrStalled
+	}
+	m, err := writeWithin(&s.port, b[n:], time.Now().Add(Stall-s.Waited))
+	s.stalled = err == ErrStalled
+	return n + m, err
+}
+
+// Release closes what the Stream has opened if the file refers to something else
+// by now, or if there was no Write since the last Release: as long as the Stream
+// has a pipe open its reader does not come to the end, although the program has
+// closed or redirected its own descriptor. It reports whether anything is open.
+func (s *Stream) Release() (open bool) {
+	if s.used {
+		s.check()
+	} else if s.opened {
+		s.port.Close()
+		s.opened, s.known, s.checked = false, identity{}, recheck
+	}
+	s.used = false
+	return s.opened
+}
+
+// check looks what the file refers to, and opens that if it is something new.
+func (s *Stream) check() {
+	s.checked, s.valid = 0, false
+	if s.conn != nil {
+		_ = s.conn.Control(s.look)
+	}
+	if s.valid && s.found == s.known {
+		return
+	}
+	if s.opened {
+		s.port.Close()
+	}
+	s.opened, s.known, s.stalled = false, identity{}, false
+	if s.valid {
+		s.known = s.found
+		if s.known.stream {
+			s.port, s.opened = Open(s.file), true
+		}
+	}
+}

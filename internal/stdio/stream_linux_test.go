@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/alloctest"
+)
+
+var line = []byte("{\"level\":\"info\",\"message\":\"a line of an ordinary length\"}\n")
+
+// TestStoppedReaderIsWaitedForOnce waits for Stall, then not any more until the
+// reader goes on.
+func TestStoppedReaderIsWaitedForOnce(t *testing.T) {
+	r, w := pipe(t)
+	fill(t, w)
+	s := NewStream(w)
+	from := time.Now()
+	if n, err := s.Write(line); n != 0 || err != ErrStalled {
+		t.Fatalf("got %d, %v, want 0, %v", n, err, ErrStalled)
+	}
+	if took := time.Since(from); took < Stall {
+		t.Errorf("waited for %v, want %v", took, Stall)
+	}
+	const calls = 1000
+	from = time.Now()
+	for range calls {
+		if _, err := s.Write(line); err != ErrStalled {
+			t.Fatalf("got %v, want %v", err, ErrStalled)
+		}
+	}
+	if took := time.Since(from); took > calls/2*Stall {
+		t.Errorf("%d more took %v: they wait", calls, took)
+	}
+	if _, err := io.ReadFull(r, make([]byte, 3*pipeBuf)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Write(line); n != len(line) || err != nil {
+		t.Errorf("the reader goes on: got %d, %v", n, err)
+	}
+}
+
+// TestWaitedIsPartOfTheDeadline is for a caller that has stood in a queue.
+func TestWaitedIsPartOfTheDeadline(t *testing.T) {
+	_, w := pipe(t)
+	fill(t, w)
+	s := NewStream(w)
+	s.Waited = time.Hour
+	if _, err := s.Write(line); err != ErrStalled || s.Waited != 0 {
+		t.Errorf("got %v and %v left, want %v and 0", err, s.Waited, ErrStalled)
+	}
+}
+
+func TestReaderThatWentAwayIsAnError(t *testing.T) {
+	r, w := pipe(t)
+	s := NewStream(w)
+	if _, err := s.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	for range 3 {
+		if n, err := s.Write(line); n != 0 || err != ErrGone {
+			t.Errorf("got %d, %v, want 0, %v", n, err, ErrGone)
+		}
+	}
+}
+
+// TestRedirectionIsNoticed replaces what the descriptor refers to, as a program
+// does that sends its standard error to a file while it runs.
+func TestRedirectionIsNoticed(t *testing.T) {
+	r, w := pipe(t)
+	to := temp(t)
+	s := NewStream(w)
+	if _, err := s.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Dup3(int(to.Fd()), int(w.Fd()), 0); err != nil {
+		t.Fatal(err)
+	}
+	const lines = 3 * recheck
+	for range lines {
+		if _, err := s.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	if _, err := s.Write(line); err == nil {
+		for range recheck {
+			_, err = s.Write(line)
+		}
+		if !errors.Is(err, os.ErrClosed) {
+			t.Errorf("after the file was closed: got %v", err)
+		}
+	}
+	before, err := io.ReadAll(r) // ends: nothing has the pipe open for writing
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(to.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := bytes.Count(before, line), bytes.Count(after, line)
+	if in > 1+recheck || in+out != 1+lines {
+		t.Errorf("got %d lines in the pipe and %d in the file, want %d, of which at most %d in the pipe", in, out, 1+lines, 1+recheck)
+	}
+}
+
+func TestStreamWritesWithoutAllocation(t *testing.T) {
+	r, w := pipe(t)
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	s := NewStream(w)
+	alloctest.Zero(t, func() {
+		for range 2 * recheck {
+			_, _ = s.Write(line)
+		}
+	})
+}
