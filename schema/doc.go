@@ -33,6 +33,9 @@
 // out still hides fields of the same name that are embedded deeper. Any other
 // option is an error of [For].
 //
+// Without a unit, a Duration is in nanoseconds and a [time.Time] is RFC 3339, as
+// in encoding/json. In a line of nib both follow the Layout of the logger.
+//
 // Values of a type with a method IsSecret() are written as "***" wherever they
 // stand.
 package schema

@@ -9,7 +9,8 @@ const maxValidDepth = 10000
 // AppendCompact appends the JSON value src to dst and leaves out the white space
 // around and between its tokens. Numbers and escape sequences stay as they are,
 // byte for byte; characters that package jsonenc does not let through unescaped
-// are escaped, and bytes that are not UTF-8 become U+FFFD.
+// are escaped, and bytes that are not UTF-8, as well as escaped surrogates that
+// are not part of a pair, become U+FFFD.
 //
 // The error is ErrSyntax if src is anything else than one JSON value (RFC 8259;
 // a byte order mark is not allowed), and ErrDepth if its arrays and objects are

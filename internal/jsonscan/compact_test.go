@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -26,6 +28,24 @@ func compacted(src []byte) (string, bool) {
 	for text := buf.Bytes(); len(text) > 0; {
 		r, n := utf8.DecodeRune(text)
 		switch {
+		case r == '\\' && text[1] == 'u':
+			n = 6
+			unit := func(at int) (r rune) {
+				if at+6 <= len(text) && string(text[at:at+2]) == `\u` {
+					_, _ = fmt.Sscanf(string(text[at+2:at+6]), "%x", &r)
+				}
+				return r
+			}
+			high := unit(0)
+			switch {
+			case !utf16.IsSurrogate(high):
+				out = append(out, text[:n]...)
+			case utf16.DecodeRune(high, unit(6)) != utf8.RuneError:
+				n = 12
+				out = append(out, text[:n]...)
+			default:
+				out = append(out, "\ufffd"...)
+			}
 		case r == '\\':
 			n = 2
 			out = append(out, text[:n]...)
@@ -100,6 +120,28 @@ var compactSeeds = []string{
 	`/* c */ 1`, `[1,//x` + "\n" + `2]`, `'a'`, `{"\u0061":"\/"}`,
 }
 
+// Half of a surrogate pair stands for no character; strict readers refuse it.
+func TestCompactReplacesHalfSurrogatePairs(t *testing.T) {
+	for src, want := range map[string]string{
+		`"\ud800"`:              "\"\ufffd\"",
+		`"\uDFFF"`:              "\"\ufffd\"",
+		`"a\ud800b"`:            "\"a\ufffdb\"",
+		`"\ud800\ud800"`:        "\"\ufffd\ufffd\"",
+		`"\ud800\udc00"`:        `"\ud800\udc00"`,
+		`"\ud800\ud83d\ude42"`:  "\"\ufffd\\ud83d\\ude42\"",
+		`"\ude42\ud83d"`:        "\"\ufffd\ufffd\"",
+		`"\ud800\n"`:            "\"\ufffd\\n\"",
+		`"\ud800\u0041"`:        "\"\ufffd\\u0041\"",
+		`"\\ud800"`:             `"\\ud800"`,
+		`{"\ud800":["\udfff"]}`: "{\"\ufffd\":[\"\ufffd\"]}",
+	} {
+		if got, err := AppendCompact(nil, []byte(src), 9); string(got) != want || err != nil {
+			t.Errorf("AppendCompact(%s) = %s, %v, want %s", src, got, err, want)
+		}
+		checkCompact(t, []byte(src))
+	}
+}
+
 func TestCompactSeeds(t *testing.T) {
 	for _, s := range compactSeeds {
 		checkCompact(t, []byte(s))
@@ -124,7 +166,7 @@ func TestCompactExamples(t *testing.T) {
 		{" {\"a\" : [ 1.50 , 2E+3 ] }\n", `{"a":[1.50,2E+3]}`},
 		{"\"\x7f\u0085\u2028\u202e\ufeff\"", `"\u007f\u0085\u2028\u202e\ufeff"`},
 		{"\"a\xffb\"", "\"a\ufffdb\""},
-		{`"\u00E9\/\ud800"`, `"\u00E9\/\ud800"`},
+		{`"\u00E9\/"`, `"\u00E9\/"`},
 	}
 	for _, tt := range tests {
 		if got, err := AppendCompact(nil, []byte(tt.in), 32); string(got) != tt.want || err != nil {

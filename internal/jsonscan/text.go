@@ -5,6 +5,8 @@ package jsonscan
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -31,6 +33,10 @@ func (c *compactor) text(i int) (int, error) {
 			if n == 0 {
 				return i, ErrSyntax
 			}
+			if n == 6 && c.rewrite {
+				i = c.unicode(i)
+				continue
+			}
 			i += n
 		case b < 0x20:
 			return i, ErrSyntax
@@ -42,6 +48,22 @@ func (c *compactor) text(i int) (int, error) {
 			c.from = i
 		}
 	}
+}
+
+// unicode passes over the valid \uXXXX at i, or over the two of a surrogate pair.
+// Half of a pair stands for no character, and strict readers refuse it: it
+// becomes U+FFFD.
+func (c *compactor) unicode(i int) int {
+	r := hex4(c.src[i:])
+	if !utf16.IsSurrogate(r) {
+		return i + 6
+	}
+	if utf16.DecodeRune(r, hex4(c.src[i+6:])) != utf8.RuneError {
+		return i + 12
+	}
+	c.flush(i, i+6)
+	c.dst = utf8.AppendRune(c.dst, utf8.RuneError)
+	return i + 6
 }
 
 // Every byte of a word set to the same value.

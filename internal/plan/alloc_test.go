@@ -135,20 +135,20 @@ func TestNoAllocationsByValue(t *testing.T) {
 			})
 		})
 	}
-	zero("struct", func() ([]byte, error) { return AppendValue(dst, l, MaxDepth) })
+	zero("struct", func() ([]byte, error) { return appendValue(dst, l, MaxDepth) })
 	zero("literal", func() ([]byte, error) {
-		return AppendValue(dst, flat{Name: "x", Count: int32(len(l.Tags))}, MaxDepth)
+		return appendValue(dst, flat{Name: "x", Count: int32(len(l.Tags))}, MaxDepth)
 	})
-	zero("string", func() ([]byte, error) { return AppendValue(dst, l.Service, MaxDepth) })
-	zero("int", func() ([]byte, error) { return AppendValue(dst, l.Status, MaxDepth) })
-	zero("time", func() ([]byte, error) { return AppendValue(dst, l.Time, MaxDepth) })
-	zero("slice", func() ([]byte, error) { return AppendValue(dst, l.Tags, MaxDepth) })
-	zero("map", func() ([]byte, error) { return AppendValue(dst, m, MaxDepth) })
-	zero("pointer", func() ([]byte, error) { return AppendValue(dst, &l, MaxDepth) })
-	zero("array", func() ([]byte, error) { return AppendValue(dst, [2]string{l.Service}, MaxDepth) })
-	zero("interface", func() ([]byte, error) { return AppendValue[any](dst, m, MaxDepth) })
-	zero("struct with interfaces", func() ([]byte, error) { return AppendValue(dst, struct{ A, B any }{m, &l}, MaxDepth) })
-	zero("pointer to a marshaler", func() ([]byte, error) { return AppendValue(dst, struct{ Q *quiet }{}, MaxDepth) })
+	zero("string", func() ([]byte, error) { return appendValue(dst, l.Service, MaxDepth) })
+	zero("int", func() ([]byte, error) { return appendValue(dst, l.Status, MaxDepth) })
+	zero("time", func() ([]byte, error) { return appendValue(dst, l.Time, MaxDepth) })
+	zero("slice", func() ([]byte, error) { return appendValue(dst, l.Tags, MaxDepth) })
+	zero("map", func() ([]byte, error) { return appendValue(dst, m, MaxDepth) })
+	zero("pointer", func() ([]byte, error) { return appendValue(dst, &l, MaxDepth) })
+	zero("array", func() ([]byte, error) { return appendValue(dst, [2]string{l.Service}, MaxDepth) })
+	zero("interface", func() ([]byte, error) { return appendValue[any](dst, m, MaxDepth) })
+	zero("struct with interfaces", func() ([]byte, error) { return appendValue(dst, struct{ A, B any }{m, &l}, MaxDepth) })
+	zero("pointer to a marshaler", func() ([]byte, error) { return appendValue(dst, struct{ Q *quiet }{}, MaxDepth) })
 }
 
 func TestOneAllocationForValuesWithMethods(t *testing.T) {
@@ -157,7 +157,7 @@ func TestOneAllocationForValuesWithMethods(t *testing.T) {
 	}
 	dst := make([]byte, 0, 1000)
 	q := struct{ Q quiet }{}
-	if got, _ := alloctest.Count(func() { _, _ = AppendValue(dst, q, MaxDepth) }, 1000); got != 1 {
+	if got, _ := alloctest.Count(func() { _, _ = appendValue(dst, q, MaxDepth) }, 1000); got != 1 {
 		t.Errorf("got %v mallocs, want 1: the copy that the methods may keep", got)
 	}
 }

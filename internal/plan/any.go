@@ -12,7 +12,12 @@ import (
 // address, so methods with a pointer receiver are not its own, unless v is a
 // pointer. It allocates nothing for types that Append allocates nothing for.
 func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
-	out, err := appendAny(dst, v, depth)
+	return standard.AppendAny(dst, v, depth)
+}
+
+// AppendAny is the function AppendAny in the style of the set.
+func (s *Set) AppendAny(dst []byte, v any, depth int) ([]byte, error) {
+	out, err := s.appendAny(dst, v, depth)
 	if err != nil {
 		return dst, err.of(reflect.TypeOf(v))
 	}
@@ -21,7 +26,7 @@ func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 
 // appendAny appends what an interface holds. The types that are met most often
 // need no plan.
-func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
+func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...), nil
@@ -36,10 +41,10 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	case int64:
 		return jsonenc.AppendInt(dst, v), nil
 	case map[string]any:
-		return appendMapAny(dst, v, depth)
+		return s.appendMapAny(dst, v, depth)
 	}
 	typ, word := unpack(v)
-	p := ofValue(typ, v)
+	p := s.of(typ, v)
 	if p.err != nil {
 		return dst, p.fault()
 	}
@@ -55,7 +60,7 @@ func appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 }
 
 // RunsCode reports whether AppendAny may run code of the user's for v.
-func RunsCode(v any) bool {
+func (s *Set) RunsCode(v any) bool {
 	typ, _ := unpack(v)
-	return typ != nil && !ofValue(typ, v).Plain()
+	return typ != nil && !s.of(typ, v).Plain()
 }

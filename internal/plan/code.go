@@ -26,9 +26,11 @@ const (
 	codeMicros // time.Duration in a unit; in nanoseconds it is a codeInt64
 	codeMillis
 	codeSeconds
+	codeSpan   // time.Duration as its method String has it
 	codeQuoted // any of the above in quotes
 
 	codeTime
+	codeInstant // a time in the format of the set
 	codeStruct
 	codePointer
 	codeInterface // with methods

@@ -141,23 +141,25 @@ func (p *Plan) value(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	case codeArray:
 		return p.elements(dst, v, p.n, depth)
 	case codeAny:
-		return appendAny(dst, load[any](v), depth)
+		return p.set.appendAny(dst, load[any](v), depth)
 	case codeInterface:
-		return appendAny(dst, loadInterface(v), depth)
+		return p.set.appendAny(dst, loadInterface(v), depth)
 	case codeMap:
 		return p.mapping(dst, load[pointer](v), depth)
 	case codeMapAny:
-		return appendMapAny(dst, load[map[string]any](v), depth)
+		return p.set.appendMapAny(dst, load[map[string]any](v), depth)
 	case codeMapString:
-		return appendStrMap(dst, load[map[string]string](v), depth, putString, &spareString)
+		return appendStrMap(p.set, dst, load[map[string]string](v), depth, putString, &spareString)
 	case codeMapInt64:
-		return appendStrMap(dst, load[map[string]int64](v), depth, putInt, &spareInt)
+		return appendStrMap(p.set, dst, load[map[string]int64](v), depth, putInt, &spareInt)
 	case codeMapFloat64:
-		return appendStrMap(dst, load[map[string]float64](v), depth, putFloat, &spareFloat)
+		return appendStrMap(p.set, dst, load[map[string]float64](v), depth, putFloat, &spareFloat)
 	case codeMapBool:
-		return appendStrMap(dst, load[map[string]bool](v), depth, putBool, &spareBool)
+		return appendStrMap(p.set, dst, load[map[string]bool](v), depth, putBool, &spareBool)
 	case codeTime:
 		return appendTime(dst, v)
+	case codeInstant:
+		return p.set.appendTime(dst, v), nil
 	case codeJSON:
 		return p.callJSON(dst, v, depth)
 	case codeText:
@@ -209,6 +211,8 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 		return jsonenc.AppendMillis(dst, load[time.Duration](v))
 	case codeSeconds:
 		return jsonenc.AppendSeconds(dst, load[time.Duration](v))
+	case codeSpan:
+		return jsonenc.AppendDurationString(dst, load[time.Duration](v))
 	case codeMask:
 		return append(dst, masked...)
 	case codeBytes:

@@ -34,7 +34,7 @@ func (p *Plan) Form() Form {
 		return FormNone
 	case codeMask:
 		return FormMask
-	case codeTime:
+	case codeTime, codeInstant:
 		return FormTime
 	case codeNumber:
 		return FormNumber
@@ -75,7 +75,7 @@ func (p *Plan) Elem() *Plan { return p.elem }
 // Member returns the plan of f, one of p's Fields, without what its tags change,
 // and reports whether every value of p has that member.
 func (p *Plan) Member(f *Field) (value *Plan, always bool) {
-	addr := addressed.find(uintptr(p.self)) == p
+	addr := p.set.addressed.find(uintptr(p.self)) == p
 	always = !f.OmitZero && !(f.OmitEmpty && canBeEmpty(f.Type))
 	t := p.typ
 	for _, i := range f.Index[:len(f.Index)-1] {
@@ -86,8 +86,8 @@ func (p *Plan) Member(f *Field) (value *Plan, always bool) {
 	if addr {
 		return Of(f.Type), always
 	}
-	if value = values.find(uintptr(identity(f.Type))); value == nil {
-		value = makePlan(f.Type, false)
+	if value = p.set.values.find(uintptr(identity(f.Type))); value == nil {
+		value = p.set.makePlan(f.Type, false)
 	}
 	return value, always
 }

@@ -80,7 +80,7 @@ func TestValuesOnAStackThatMoves(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				v := kept // on this goroutine's stack
-				got, err := AppendValue(nil, v, MaxDepth)
+				got, err := appendValue(nil, v, MaxDepth)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Errorf("got  %s %v\nwant %s", got, err, want)
 				}
@@ -131,7 +131,7 @@ func TestMethodsMayKeepTheReceiver(t *testing.T) {
 			K [2]keeper
 			L any
 		}{K: [2]keeper{{N: i}, {N: -i}}}
-		if _, err := AppendValue(nil, v, MaxDepth); err != nil {
+		if _, err := appendValue(nil, v, MaxDepth); err != nil {
 			t.Fatal(err)
 		}
 		useStack(50)
@@ -141,4 +141,9 @@ func TestMethodsMayKeepTheReceiver(t *testing.T) {
 			t.Errorf("receiver %d: got %d, want %d", i, k.N, want)
 		}
 	}
+}
+
+// appendValue is AppendValue with the standard plan.
+func appendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
+	return AppendValue(For[T](), dst, v, depth)
 }

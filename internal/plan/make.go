@@ -32,6 +32,7 @@ type node struct {
 // lead back to each other, so a plan is known here before it is complete, and to
 // others only when all are.
 type maker struct {
+	set   *Set
 	plans map[node]*Plan
 	made  [2][]*Plan // without and with an address
 	parts []*Plan    // plans that belong to one place and are in no table
@@ -40,9 +41,9 @@ type maker struct {
 // plan returns the plan of t, which may not be complete yet if t leads to itself
 // by way of a pointer, slice or map.
 func (m *maker) plan(t reflect.Type, addr bool) *Plan {
-	tab, i := &values, 0
+	tab, i := &m.set.values, 0
 	if addr {
-		tab, i = &addressed, 1
+		tab, i = &m.set.addressed, 1
 	}
 	if p := tab.find(uintptr(identity(t))); p != nil {
 		return p
@@ -50,7 +51,7 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 	if p := m.plans[node{t, addr}]; p != nil {
 		return p
 	}
-	p := &Plan{typ: t, kind: t.Kind(), self: identity(t), toSelf: identity(reflect.PointerTo(t)), direct: direct(t)}
+	p := &Plan{set: m.set, typ: t, kind: t.Kind(), self: identity(t), toSelf: identity(reflect.PointerTo(t)), direct: direct(t)}
 	p.method = t.NumMethod() > 0 || reflect.PointerTo(t).NumMethod() > 0
 	m.plans[node{t, addr}] = p
 	m.made[i] = append(m.made[i], p)
@@ -73,8 +74,12 @@ func (m *maker) fill(p *Plan, addr bool) {
 	switch {
 	case byPointer && reflect.PointerTo(t).Implements(typeSecret):
 		p.code = codeMask
+	case t == typeTime && m.set.times:
+		p.code = codeInstant
 	case t == typeTime:
 		p.code = codeTime
+	case t == typeDuration:
+		p.code = m.set.duration
 	case t == typeNumber:
 		p.code = codeNumber
 	case t == typeRaw:

@@ -6,8 +6,8 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
+	"strconv"
 	"sync"
 
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -159,7 +159,7 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	} else if r := k.receiver(at); r != nil {
 		text, err := r.(encoding.TextMarshaler).MarshalText()
 		if err != nil {
-			return "", failure(fmt.Errorf("json: encoding error for type %q: %w", p.typ.String(), err))
+			return "", failure(&keyError{p.typ, err})
 		}
 		g.text = append(g.text, text...)
 	} else if k.kind == reflect.Interface {
@@ -168,6 +168,19 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	// When text grows, the names so far stay where they are.
 	return viewString(g.text[start:]), nil
 }
+
+// A keyError is an error of the MarshalText of a key. Its text is made when it is
+// asked for, and not by package fmt: err is user code.
+type keyError struct {
+	typ reflect.Type
+	err error
+}
+
+func (e *keyError) Error() string {
+	return "json: encoding error for type " + strconv.Quote(e.typ.String()) + ": " + e.err.Error()
+}
+
+func (e *keyError) Unwrap() error { return e.err }
 
 // errNilKey is where encoding/json panics. A nil pointer is the empty name.
 var errNilKey = errors.New("json: the key of a map is a nil interface")

@@ -34,6 +34,7 @@ type Plan struct {
 	keyed *mapping // of a map
 	table []Field  // of a struct
 
+	set    *Set
 	self   pointer // type word of the type
 	toSelf pointer // type word of a pointer to it
 	typ    reflect.Type
@@ -55,52 +56,39 @@ type op struct {
 	nest   uint8 // how many structs within this one are open around the value
 }
 
-// The plans of values that have an address, by type and by the pointer type; and
-// of those that have none, as the values of maps and interfaces: the methods
-// with a pointer receiver are not theirs.
-var addressed, targets, values table
-
 // making guards the making of plans.
 var making sync.Mutex
 
-// Of returns the plan of type t, for a value at an address of its own, so that
+// Of returns the plan of type t in the style of encoding/json, for a value at an address of its own, so that
 // methods with a pointer receiver count. It takes a few nanoseconds and
 // allocates nothing, except the first time it sees the type. A type that cannot
 // be encoded has a plan too, which says so: see Err.
 func Of(t reflect.Type) *Plan {
-	if p := addressed.find(uintptr(identity(t))); p != nil {
+	if p := standard.addressed.find(uintptr(identity(t))); p != nil {
 		return p
 	}
-	return makePlan(t, true)
+	return standard.makePlan(t, true)
 }
 
 // For is Of for the type T.
 func For[T any]() *Plan {
 	typ, _ := unpack((*T)(nil))
-	if p := targets.find(uintptr(typ)); p != nil {
+	if p := standard.targets.find(uintptr(typ)); p != nil {
 		return p
 	}
-	return makePlan(reflect.TypeFor[T](), true)
-}
-
-// ofValue returns the plan of what v holds.
-func ofValue(typ pointer, v any) *Plan {
-	if p := values.find(uintptr(typ)); p != nil {
-		return p
-	}
-	return makePlan(reflect.TypeOf(v), false)
+	return standard.makePlan(reflect.TypeFor[T](), true)
 }
 
 // makePlan makes the plan of one type and of those it leads to.
-func makePlan(t reflect.Type, addr bool) *Plan {
+func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 	making.Lock()
 	defer making.Unlock()
-	m := maker{plans: map[node]*Plan{}}
+	m := maker{set: s, plans: map[node]*Plan{}}
 	p := m.plan(t, addr) // perhaps someone else's, made meanwhile
 	m.finish()
-	addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.self) })
-	targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.toSelf) })
-	values.add(m.made[0], func(p *Plan) uintptr { return uintptr(p.self) })
+	s.addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.self) })
+	s.targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.toSelf) })
+	s.values.add(m.made[0], func(p *Plan) uintptr { return uintptr(p.self) })
 	return p
 }
 

@@ -11,7 +11,7 @@ import (
 
 // AppendMap appends m with sorted keys, and its values as AppendAny does.
 func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
-	out, err := appendMapAny(dst, m, depth)
+	out, err := standard.appendMapAny(dst, m, depth)
 	if err != nil {
 		return dst, err.of(reflect.TypeOf(m))
 	}
@@ -35,38 +35,38 @@ type entries[V any] struct {
 var spareAny, spareString, spareInt, spareFloat, spareBool sync.Pool
 
 // A putter appends a member.
-type putter[V any] func(dst []byte, name string, value V, depth int) ([]byte, *Error)
+type putter[V any] func(s *Set, dst []byte, name string, value V, depth int) ([]byte, *Error)
 
-func putAny(dst []byte, name string, value any, depth int) ([]byte, *Error) {
-	return appendAny(jsonenc.AppendKey(dst, name), value, depth)
+func putAny(s *Set, dst []byte, name string, value any, depth int) ([]byte, *Error) {
+	return s.appendAny(jsonenc.AppendKey(dst, name), value, depth)
 }
 
-func putString(dst []byte, name, value string, _ int) ([]byte, *Error) {
+func putString(_ *Set, dst []byte, name, value string, _ int) ([]byte, *Error) {
 	return jsonenc.AppendKeyString(dst, name, value), nil
 }
 
-func putInt(dst []byte, name string, value int64, _ int) ([]byte, *Error) {
+func putInt(_ *Set, dst []byte, name string, value int64, _ int) ([]byte, *Error) {
 	return jsonenc.AppendKeyInt(dst, name, value), nil
 }
 
-func putFloat(dst []byte, name string, value float64, _ int) ([]byte, *Error) {
+func putFloat(_ *Set, dst []byte, name string, value float64, _ int) ([]byte, *Error) {
 	return jsonenc.AppendShortFloat64(jsonenc.AppendKey(dst, name), value), nil
 }
 
-func putBool(dst []byte, name string, value bool, _ int) ([]byte, *Error) {
+func putBool(_ *Set, dst []byte, name string, value bool, _ int) ([]byte, *Error) {
 	return jsonenc.AppendBool(jsonenc.AppendKey(dst, name), value), nil
 }
 
 // appendMapAny appends m with sorted keys.
-func appendMapAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
+func (s *Set) appendMapAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
 	if n := len(m); depth > 0 && n > 0 && n <= few {
-		return appendFewAny(dst, m, depth-1)
+		return s.appendFewAny(dst, m, depth-1)
 	}
-	return appendStrMap(dst, m, depth, putAny, &spareAny)
+	return appendStrMap(s, dst, m, depth, putAny, &spareAny)
 }
 
 // appendStrMap appends m with sorted keys.
-func appendStrMap[V any](dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendStrMap[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	switch {
 	case m == nil:
 		return append(dst, "null"...), nil
@@ -75,9 +75,9 @@ func appendStrMap[V any](dst []byte, m map[string]V, depth int, put putter[V], s
 	case len(m) == 0:
 		return append(dst, "{}"...), nil
 	case len(m) <= few:
-		return appendFew(dst, m, depth-1, put)
+		return appendFew(s, dst, m, depth-1, put)
 	}
-	return appendMany(dst, m, depth-1, put, spares)
+	return appendMany(s, dst, m, depth-1, put, spares)
 }
 
 // gatherFew copies the entries of m and sorts their places. It returns how many
@@ -95,7 +95,7 @@ func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) i
 }
 
 // appendFew sorts on the stack.
-func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
+func appendFew[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V]) ([]byte, *Error) {
 	var list [few]entry[V]
 	var places [few]place
 	n := gatherFew(&list, &places, m)
@@ -103,7 +103,7 @@ func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]b
 	for _, p := range places[:n] {
 		e := &list[p.index()]
 		var err *Error
-		if dst, err = put(dst, e.name, e.value, depth); err != nil {
+		if dst, err = put(s, dst, e.name, e.value, depth); err != nil {
 			return dst, err.inKey(e.name)
 		}
 	}
@@ -113,7 +113,7 @@ func appendFew[V any](dst []byte, m map[string]V, depth int, put putter[V]) ([]b
 
 // appendFewAny is appendFew for the type that is met most often: it need not call
 // a function by its address for each member.
-func appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
+func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
 	var list [few]entry[any]
 	var places [few]place
 	n := gatherFew(&list, &places, m)
@@ -127,7 +127,7 @@ func appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
 			dst = jsonenc.AppendKeyInt(dst, e.name, int64(v))
 		default:
 			var err *Error
-			if dst, err = appendAny(jsonenc.AppendKey(dst, e.name), e.value, depth); err != nil {
+			if dst, err = s.appendAny(jsonenc.AppendKey(dst, e.name), e.value, depth); err != nil {
 				return dst, err.inKey(e.name)
 			}
 		}
@@ -138,7 +138,7 @@ func appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
 
 // appendMany sorts in memory of a pool. If a method of the user's runs away, by a
 // panic or otherwise, the memory is left to the garbage collector.
-func appendMany[V any](dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
+func appendMany[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	e, _ := spares.Get().(*entries[V])
 	if e == nil {
 		e = new(entries[V])
@@ -152,7 +152,7 @@ func appendMany[V any](dst []byte, m map[string]V, depth int, put putter[V], spa
 	var err *Error
 	for _, p := range e.places {
 		name := e.name(p)
-		if dst, err = put(dst, name, e.values[e.index(p)], depth); err != nil {
+		if dst, err = put(s, dst, name, e.values[e.index(p)], depth); err != nil {
 			return dst, err.inKey(name)
 		}
 	}

@@ -65,7 +65,7 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 		for n < len(fields) && len(fields[n].Index) > i && slices.Equal(fields[n].Index[:i+1], f.Index[:i+1]) {
 			n++
 		}
-		part := &Plan{code: codeStruct, typ: t.Elem(), kind: reflect.Struct}
+		part := &Plan{set: p.set, code: codeStruct, typ: t.Elem(), kind: reflect.Struct}
 		m.parts = append(m.parts, part)
 		m.operations(part, fields[:n], i+1, true)
 		w.flush()
@@ -183,7 +183,7 @@ func (m *maker) inUnit(p *Plan, c code) *Plan {
 // tag option string. Values that write themselves do not care for it.
 func (m *maker) inQuotes(p *Plan) *Plan {
 	switch {
-	case p.code >= codeString && p.code <= codeSeconds:
+	case p.code >= codeString && p.code <= codeSpan:
 		return m.variant(p, codeQuoted, p)
 	case p.code == codePointer && p.typ.Name() == "":
 		if elem := m.inQuotes(p.elem); elem != p.elem {

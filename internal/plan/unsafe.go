@@ -122,10 +122,9 @@ func (p *Plan) AppendFields(dst []byte, v unsafe.Pointer, depth int) ([]byte, er
 	}
 }
 
-// AppendValue appends v with the plan of T. It allocates no more than Append,
+// AppendValue appends v with p, a plan of T. It allocates no more than Append,
 // and one copy of v if T is not Hideable.
-func AppendValue[T any](dst []byte, v T, depth int) ([]byte, error) {
-	p := For[T]()
+func AppendValue[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
 	if p.Hideable() {
 		return p.Append(dst, hide(unsafe.Pointer(&v)), depth)
 	}
@@ -146,10 +145,9 @@ func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) 
 // interface has no address.
 func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 
-// AppendFieldsOf is AppendFields for v, a struct or a pointer to one; nil has no
-// members. It allocates what AppendValue allocates.
-func AppendFieldsOf[T any](dst []byte, v T, depth int) ([]byte, error) {
-	p := For[T]()
+// AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p, the
+// plan of T; nil has no members. It allocates what AppendValue allocates.
+func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
 	if p.kind != reflect.Pointer {
 		return AppendFieldsAt(p, dst, &v, depth)
 	}

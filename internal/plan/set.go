@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// A Style says how times and durations are written. The zero Style is that of
+// encoding/json. It is comparable: equal Styles share their plans.
+type Style struct {
+	Duration   Duration
+	TimeFormat string         // as jsonenc.CompileTime takes it
+	Zone       *time.Location // that times are shown in; nil: the one that each has
+}
+
+// A Duration is a format of time.Duration values that no tag gives a unit.
+type Duration uint8
+
+// The formats.
+const (
+	Nanoseconds Duration = iota // as encoding/json has it
+	Milliseconds
+	Seconds
+	Text // "1.5s"
+)
+
+var durationCodes = [...]code{Nanoseconds: codeInt64, Milliseconds: codeMillis, Seconds: codeSeconds, Text: codeSpan}
+
+// A Set has the plans of all types for one Style.
+type Set struct {
+	// The plans of values that have an address, by type and by the pointer type; and
+	// of those that have none, as the values of maps and interfaces: the methods
+	// with a pointer receiver are not theirs.
+	addressed, targets, values table
+
+	duration code // of a time.Duration
+	times    bool // they have a format of their own
+	time     jsonenc.TimeFormat
+	zone     *time.Location
+}
+
+var standard = Set{duration: codeInt64}
+
+// maxStyles is how many Styles share their plans. A program that makes more is
+// making up time zones, and the plans of the others can be freed with them.
+const maxStyles = 64
+
+var styles struct {
+	sync.Mutex
+	sets map[Style]*Set
+}
+
+// SetOf returns the plans of a Style.
+func SetOf(s Style) *Set {
+	if s == (Style{}) {
+		return &standard
+	}
+	styles.Lock()
+	defer styles.Unlock()
+	set := styles.sets[s]
+	if set == nil {
+		set = &Set{duration: durationCodes[s.Duration], times: true, time: jsonenc.CompileTime(s.TimeFormat), zone: s.Zone}
+		if styles.sets == nil {
+			styles.sets = map[Style]*Set{}
+		}
+		if len(styles.sets) < maxStyles {
+			styles.sets[s] = set
+		}
+	}
+	return set
+}
+
+// ForIn returns the plan of the type T in a set, as For does.
+func ForIn[T any](s *Set) *Plan {
+	typ, _ := unpack((*T)(nil))
+	if p := s.targets.find(uintptr(typ)); p != nil {
+		return p
+	}
+	return s.makePlan(reflect.TypeFor[T](), true)
+}
+
+// of returns the plan of what v holds.
+func (s *Set) of(typ pointer, v any) *Plan {
+	if p := s.values.find(uintptr(typ)); p != nil {
+		return p
+	}
+	return s.makePlan(reflect.TypeOf(v), false)
+}
+
+// appendTime appends the time at v in the format of the set.
+func (s *Set) appendTime(dst []byte, v pointer) []byte {
+	t := load[time.Time](v)
+	if s.zone != nil {
+		t = t.In(s.zone)
+	}
+	return s.time.Append(dst, t)
+}
