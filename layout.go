@@ -3,13 +3,21 @@
 package nib
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/plan"
 )
 
 // OmitKey as a key of a [Layout] leaves that field out.
@@ -42,9 +50,10 @@ const (
 //	{"time":"2026-01-02T15:04:05.000Z","level":"info",…fields…,"message":"…"}
 //
 // Every line is {time, level, logger, caller, fields…, message}. The keys of
-// time, level, message, logger, caller and stack are reserved: a top-level
-// field of the caller's with such a key is written as "field." and the key, so
-// that no field can pass for what nib says of the line. Use keyed literals;
+// time, level, message, logger, caller and stack, and those that Static and
+// Caller write, are reserved: another top-level field with such a key is written
+// as "field." and the key, so that no field can be taken for one of these. The
+// keys that Err writes are reserved in lines with an error. Use keyed literals;
 // more fields may follow.
 type Layout struct {
 	// Keys. "" is the default: time, level, message, error, caller, stack,
@@ -68,10 +77,13 @@ type Layout struct {
 	MessageFirst bool
 	// Static adds constant fields; it runs once, when the logger is made.
 	Static func(e *Event)
-	// Error adds an error to a line. Default: its text under key.
+	// Error adds an error to a line. Default: its text under key. It also runs
+	// when the logger is made, with sample errors, since the keys that it writes
+	// are reserved; those that it writes for errors of certain types only are not.
 	Error func(e *Event, key string, err error)
 	// Caller adds the call site to a line. Default: "dir/file.go:12" under
-	// key. It runs once per call site; the bytes are kept.
+	// key. It runs once per call site, whose bytes are kept, and once when the
+	// logger is made, since the keys that it writes are reserved.
 	Caller func(e *Event, key string, f runtime.Frame)
 }
 
@@ -92,13 +104,18 @@ type format struct {
 	levels                                   [len(level.Names)]string
 	static                                   string
 
-	reserved []string // with the prefix
-	watched  uint64   // bit keyBit(k) is set for every reserved key k
+	reserved   keySet  // keys of nib's own fields, the call site and Static
+	errors     keySet  // keys that Err writes, reserved in lines with an error
+	watched    uint64  // the bits of both
+	errorField string  // `,"error":`; "" when it is left out
+	site       *format // of the fields of a call site: reserves all keys but those
+	siteKeys   keySet
 
 	otherLevels callsite.Table[string] // `,"level":"info+2"` by level
 	callers     callsite.Table[callText]
 	frames      callsite.Table[string] // a line of a stack trace, by pc
-	clashing    callsite.Table[bool]   // by plan
+	clashing    callsite.Table[clash]  // by plan
+	plans       *plan.Set              // of structs and the like, with the times and durations of the layout
 }
 
 // defaultFormat serves every logger that was given no layout.
@@ -124,60 +141,204 @@ func newFormat(l Layout) *format {
 	}
 	f := &format{Layout: l, time: jsonenc.CompileTime(l.TimeFormat)}
 	f.fraction = f.time.Fraction()
+	f.plans = plan.SetOf(l.style())
 	f.timeKey, f.levelKey = f.encodedKey(l.TimeKey), f.encodedKey(l.LevelKey)
 	f.messageKey, f.loggerKey = f.encodedKey(l.MessageKey), f.encodedKey(l.LoggerKey)
-	f.encodedKey(l.CallerKey)
 	f.encodedKey(l.StackKey)
+	f.learnKeys()
 	for i := range f.levels {
-		f.levels[i] = f.encodeLevel(LevelTrace + Level(4*i))
-	}
-	if l.Static != nil {
-		f.static = string(buildFields((&Logger{core: &core{format: f, state: new(state)}}).seal(), nil, l.Static))
+		f.levels[i] = f.encodeLevel(LevelTrace+Level(4*i), new(atomic.Uint64))
 	}
 	return f
 }
+
+// style is how structs, maps and the like show times and durations.
+func (l *Layout) style() plan.Style {
+	s := plan.Style{TimeFormat: l.TimeFormat, Zone: l.TimeZone}
+	if l.KeepZone {
+		s.Zone = nil
+	}
+	switch l.Duration {
+	case DurationNanos:
+		s.Duration = plan.Nanoseconds
+	case DurationSeconds:
+		s.Duration = plan.Seconds
+	case DurationString:
+		s.Duration = plan.Text
+	default:
+		s.Duration = plan.Milliseconds
+	}
+	return s
+}
+
+// A keySet is a few keys, each behind reservedPrefix.
+type keySet struct {
+	keys []string
+	bits uint64 // bit keyBit(k) for each key k
+}
+
+func (s *keySet) add(key string) {
+	if !s.has(key) {
+		s.keys = append(s.keys, reservedPrefix+key)
+		s.bits |= 1 << keyBit(key)
+	}
+}
+
+func (s *keySet) clone() keySet { return keySet{slices.Clone(s.keys), s.bits} }
+
+func (s *keySet) has(key string) bool { return s.prefixed(key) != "" }
+
+// prefixed returns key behind reservedPrefix if it is in the set, and else "".
+func (s *keySet) prefixed(key string) string {
+	if s.bits>>keyBit(key)&1 == 0 {
+		return ""
+	}
+	for _, k := range s.keys {
+		if k[len(reservedPrefix):] == key {
+			return k
+		}
+	}
+	return ""
+}
+
+// learnKeys finds out which keys the functions of the layout write, by calling
+// them: Caller for a call site, Error for errors with all that such functions
+// look at. None of the keys found may be forged by a field.
+func (f *format) learnKeys() {
+	f.site = &format{Layout: f.Layout, time: f.time, plans: f.plans, reserved: f.reserved.clone(), watched: f.reserved.bits}
+	f.watched = f.reserved.bits
+	if f.CallerKey != OmitKey {
+		f.siteKeys.add(f.CallerKey)
+		if f.Caller != nil {
+			frame := callsite.Frame(callsite.PC(0)[0])
+			fields, _ := f.sample("Caller", 0, func(e *Event) { f.Caller(e, f.CallerKey, frame) })
+			f.siteKeys.addFields(fields)
+		}
+		for _, k := range f.siteKeys.keys {
+			f.reserved.add(k[len(reservedPrefix):])
+		}
+	}
+	f.watched = f.reserved.bits
+	if key := f.ErrorKey; key != OmitKey {
+		f.errorField = string(jsonenc.AppendKey(nil, f.renamed(key)))
+		f.site.errorField = f.errorField
+		if !f.reserved.has(key) {
+			f.errors.add(key)
+		}
+		for i, ok := 0, f.Error != nil; ok && i < len(sampleErrors); i++ {
+			var fields string
+			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, sampleErrors[i]) })
+			f.errors.addFields(fields)
+		}
+	}
+	f.watched |= f.errors.bits
+	if f.Static != nil {
+		f.static = f.build(0, f.Static)
+		f.reserved.addFields(f.static)
+		f.watched |= f.reserved.bits
+	}
+}
+
+// build encodes the fields that a function of the layout adds. Keys of errors
+// are reserved, but to the one that writes errors.
+func (f *format) build(also flags, add func(*Event)) string {
+	e := (&Logger{core: &core{format: f, state: new(state)}, watched: f.watched, errors: hasError}).builder()
+	e.flags |= also
+	e.run(add)
+	fields := string(e.buf)
+	e.release()
+	return fields
+}
+
+// sample is build on a goroutine of its own, which add may end. It may also wait
+// for what the caller of New does next, to release a lock for example, so the
+// goroutine is left behind after a while. It has a format of its own: f changes.
+func (f *format) sample(name string, also flags, add func(*Event)) (fields string, ok bool) {
+	own := &format{
+		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
+		reserved: f.reserved.clone(), watched: f.watched,
+	}
+	done := make(chan string, 1)
+	go func() {
+		fields := ""
+		defer func() { done <- fields }()
+		fields = own.build(also, add)
+	}()
+	timer := time.NewTimer(lastresort.Wait)
+	defer timer.Stop()
+	select {
+	case fields = <-done:
+		return fields, true
+	case <-timer.C:
+		lastresort.Report(fmt.Errorf("nib: Layout.%s, called when the logger is made, did not return within %v: "+
+			"the keys that it writes are not reserved; it must not take a lock that the caller of New holds", name, lastresort.Wait))
+		return "", false
+	}
+}
+
+// addFields adds the keys of encoded fields, but not those that are prefixed.
+func (s *keySet) addFields(fields string) {
+	for k := range jsonscan.Fields([]byte(fields)) {
+		name, _ := jsonscan.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
+		if key := string(name); !strings.HasPrefix(key, reservedPrefix) && key != panicKey {
+			s.add(key)
+		}
+	}
+}
+
+// A sampleError shows functions of layouts all that they may look for in an
+// error.
+type sampleError struct{}
+
+func (sampleError) Error() string              { return "sample" }
+func (sampleError) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "sample with more") }
+
+type sampleGroup struct{ sampleError }
+
+func (sampleGroup) Errors() []error { return []error{sampleError{}} }
+func (sampleGroup) Unwrap() []error { return []error{sampleError{}} }
+
+var sampleErrors = []error{errors.New("sample"), sampleError{}, sampleGroup{}, fmt.Errorf("%w", sampleError{})}
 
 // encodedKey gives `,"key":` and reserves the key, or "" when it is left out.
 func (f *format) encodedKey(key string) string {
 	if key == OmitKey {
 		return ""
 	}
-	f.reserved = append(f.reserved, reservedPrefix+key)
-	f.watched |= 1 << keyBit(key)
+	f.reserved.add(key)
 	return string(jsonenc.AppendKey(nil, key))
 }
 
-func (f *format) encodeLevel(l Level) string {
+func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
 	if f.levelKey == "" {
 		return ""
 	}
-	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l)))
+	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
 }
 
 // levelName names a level, in nib's way if the layout's function panics.
-func (f *format) levelName(l Level) (name string) {
-	defer func() {
-		if recover() != nil {
-			name = l.String()
-		}
-	}()
-	return f.LevelName(l)
+func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
+	done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) })
+	if !done {
+		name = l.String()
+	}
+	return name
 }
 
 // level gives the encoded level field. Unnamed levels are encoded once and
 // kept, unless they are so far out that a program must be making them up.
-func (f *format) level(l Level) string {
+func (f *format) level(l Level, aborted *atomic.Uint64) string {
 	if i, ok := level.Index(int(l)); ok {
 		return f.levels[i]
 	}
 	const far = 1 << 10
 	if l < -far || l > far {
-		return f.encodeLevel(l)
+		return f.encodeLevel(l, aborted)
 	}
 	id := uintptr(l + 2*far) // never 0, which marks a free place
 	s := f.otherLevels.Get(id)
 	if s == nil {
-		s = f.otherLevels.Put(id, f.encodeLevel(l))
+		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
 	}
 	return *s
 }
@@ -185,17 +346,15 @@ func (f *format) level(l Level) string {
 // renamed gives the key in place of one that nib keeps for itself at the top
 // level, and otherwise key.
 func (f *format) renamed(key string) string {
-	for _, k := range f.reserved {
-		if k[len(reservedPrefix):] == key {
-			return k
-		}
+	if k := f.reserved.prefixed(key); k != "" {
+		return k
 	}
 	return key
 }
 
-// rename gives the reserved ones among encoded fields the keys they would have
-// been given under this layout. end is what the fields lack to be complete.
-func (f *format) rename(fields, end string) string {
+// rename puts reservedPrefix in front of those keys of encoded fields that are
+// in set. end is what the fields lack to be complete.
+func (set *keySet) rename(fields, end string) string {
 	if fields == "" {
 		return ""
 	}
@@ -203,7 +362,7 @@ func (f *format) rename(fields, end string) string {
 	for k, v := range jsonscan.Fields([]byte(fields + end)) {
 		name, _ = jsonscan.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
 		out = append(out, ',', '"')
-		if len(f.renamed(string(name))) > len(name) {
+		if set.has(string(name)) {
 			out = append(out, reservedPrefix...)
 		}
 		out = append(append(append(out, k...), '"', ':'), v...)

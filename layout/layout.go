@@ -9,9 +9,9 @@
 //	log := nib.New(os.Stdout, nib.WithLayout(l), nib.WithCaller())
 //
 // The package decides the names and formats of what nib itself writes. Fields
-// have the keys that the caller gives them. One that would pass for the time,
-// the level, the message, the logger, the call site or the stack of a layout is
-// renamed as always ("field." and the key).
+// have the keys that the caller gives them, except that every key which the
+// layout writes is reserved: a field with such a key is renamed to "field." and
+// the key (see [nib.Layout]).
 //
 // The functions may be called by any number of goroutines. Their layouts cost
 // no more per line than the default one, but where a comment says so.
