@@ -110,6 +110,7 @@ func TestCallerKeyAndText(t *testing.T) {
 		calls++
 		e.Str(key, fmt.Sprint(strings.HasSuffix(f.Function, "TestCallerKeyAndText")))
 	}}))
+	calls = 0 // without the call of New
 	for range 10 {
 		l.Info().Msg("m")
 	}

@@ -3,6 +3,7 @@
 package nib_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,6 +90,52 @@ func (v *node) depth() (d int) {
 		d++
 	}
 	return d
+}
+
+// Values that contain themselves more than once have 2 to the 32 paths down to
+// the limit.
+func TestValuesThatContainThemselvesTwiceEnd(t *testing.T) {
+	m := map[string]any{}
+	m["a"], m["b"] = m, m
+	s := []any{nil, nil}
+	s[0], s[1] = s, s
+	mixed := map[string]any{"n": 1, "x": []any{m, s}, "y": s}
+	var dict, fun func(e *nib.Event)
+	dict = func(e *nib.Event) { e.Dict("a", dict).Dict("b", dict) }
+	fun = func(e *nib.Event) { e.Func(fun).Func(fun) }
+	var array func(a *nib.Array)
+	array = func(a *nib.Array) { a.Array(array).Array(array).Dict(dict) }
+	causes := func(e *nib.Event, key string, err error) { e.Err(err).Err(err) }
+	for name, add := range map[string]func(e *nib.Event){
+		"map": func(e *nib.Event) { e.Any("k", m) }, "slice": func(e *nib.Event) { e.Any("k", s) }, "mixed": func(e *nib.Event) { e.Any("k", mixed) },
+		"Fields": func(e *nib.Event) { e.Fields(m) }, "Dict": func(e *nib.Event) { e.Dict("k", dict) },
+		"Func": fun, "Array": func(e *nib.Event) { e.Array("k", array) },
+		"Object":      func(e *nib.Event) { e.Object("k", marshalFunc(dict)) },
+		"EmbedObject": func(e *nib.Event) { e.EmbedObject(marshalFunc(fun)) },
+		"LogValue":    func(e *nib.Event) { e.Attrs(slog.Any("k", twiceValuer{"k"}), slog.Any("l", twiceValuer{""})) },
+		"Any in slog": func(e *nib.Event) { e.Attrs(slog.Any("k", m)) },
+		"Err":         func(e *nib.Event) { e.Err(errAny) },
+		"Ctx":         func(e *nib.Event) { e.Ctx(context.Background()) },
+		"Val":         func(e *nib.Event) { nib.Val(e, "k", m); nib.Val(e, "l", struct{ M, N any }{m, s}) },
+	} {
+		watch(t, func() {
+			l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: causes}),
+				nib.WithContextFields(func(ctx context.Context, e *nib.Event) { e.Ctx(ctx).Ctx(ctx) }))
+			e := l.Info().Str("before", "x")
+			add(e)
+			e.Dict("after", func(e *nib.Event) { e.Dict("y", func(*nib.Event) {}) }).Msg("m")
+			line := c.one()
+			if !strings.Contains(line.String(), "!ERROR: ") || line.get("before") == nil || line.get("after").String() != `{"y":{}}` {
+				t.Errorf("%s\n got %.1000s", name, line)
+			}
+		})
+	}
+}
+
+type twiceValuer struct{ key string }
+
+func (v twiceValuer) LogValue() slog.Value {
+	return slog.GroupValue(slog.Any(v.key, v), slog.Any("b", v))
 }
 
 func TestGauntlet2_EndlessMethodsEnd(t *testing.T) {

@@ -83,7 +83,7 @@ func (e *Event) misused(what string) {
 func (c *core) report(err error) {
 	defer func() {
 		c.state.reporting.Add(-1)
-		_ = recover() // the handler's own; nobody is left to tell
+		_ = recover() // of the handler
 	}()
 	if c.state.reporting.Add(1) > 1 && reentry.Frames((*core).report) > 1 {
 		return

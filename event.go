@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +49,8 @@ type Event struct {
 	nest  int32 // containers and callbacks that are open; idle below zero
 	flags flags
 
+	tooDeep int32 // how often the field has met the limit of nesting
+
 	user       *reentry.Slot // while code of the user's runs, on the goroutine that counts there
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
@@ -69,7 +72,7 @@ type Event struct {
 	ended               invariants.Stack
 }
 
-type flags uint16
+type flags uint32
 
 const (
 	muted     flags = 1 << iota // fields are taken, the line is not written
@@ -85,6 +88,10 @@ const (
 	isEntry      // Send writes message
 	thenPanic    // what Panic does after its line
 	thenExit     // what Fatal does
+	building     // there is no line: the fields are for a logger, a layout or a call site
+	hasError     // Err has added an error: its keys are reserved
+	earlyError   // a field has one of the keys of an error, perhaps before Err
+	inError      // Err is writing those keys
 )
 
 const (
@@ -190,17 +197,8 @@ func (l *Logger) final(level Level, then flags) *Event {
 func (l *Logger) builder() *Event {
 	e := acquire(l)
 	e.front.of, e.buf = 0, e.buf[:0]
-	e.flags = timeShown | hasCaller | hasStack // they belong to a line, not to a logger
+	e.flags = building
 	return e
-}
-
-// buildFields gives the encoded fields that f adds.
-func buildFields(l *Logger, dst []byte, f func(*Event)) []byte {
-	e := l.builder()
-	e.run(f)
-	dst = append(dst, e.buf...)
-	e.release()
-	return dst
 }
 
 // isWatched reports whether checkKey must look at key. It is inlined: a call for
@@ -228,7 +226,58 @@ func (e *Event) checkKey(key string) (string, bool) {
 		e.misused("a field was added to an array or to the value of another field")
 		return "", false
 	}
-	return e.log.core.format.renamed(key), true
+	f := e.log.core.format
+	if k := f.reserved.prefixed(key); k != "" {
+		return k, true
+	}
+	if e.flags&inError != 0 {
+		return key, true
+	}
+	if k := f.errors.prefixed(key); k != "" {
+		if e.hasError() {
+			return k, true
+		}
+		e.flags |= earlyError
+	}
+	return key, true
+}
+
+func (e *Event) hasError() bool { return (e.flags|e.log.errors)&hasError != 0 }
+
+// claimErrorKeys reserves the keys of an error that is about to be added. Fields
+// that have one of them already are renamed.
+func (e *Event) claimErrorKeys() {
+	if e.watched == 0 { // in a container or a group
+		return
+	}
+	if had := e.flags | e.log.errors; had&(hasError|earlyError) == earlyError {
+		for _, k := range e.log.core.format.errors.keys {
+			field := jsonenc.AppendKey(nil, k[len(reservedPrefix):])
+			for {
+				value, _, ok := jsonscan.Locate(e.buf, k[len(reservedPrefix):])
+				if !ok {
+					break
+				}
+				at := value - len(field) + len(`,"`)
+				e.splice(at, at, reservedPrefix)
+			}
+		}
+	}
+	e.flags |= hasError
+}
+
+// splice puts text in place of buf[from:end] and moves what lies behind it.
+func (e *Event) splice(from, end int, text string) {
+	if from < e.front.end {
+		e.front.of = 0
+	}
+	shift := len(text) - (end - from)
+	e.buf = slices.Replace(e.buf, from, end, []byte(text)...)
+	for _, at := range []*int{&e.head, &e.body, &e.callerAt, &e.callerEnd, &e.messageAt, &e.messageEnd} {
+		if *at >= end {
+			*at += shift
+		}
+	}
 }
 
 // Enabled reports whether the event will be written: it is neither nil nor
@@ -258,8 +307,8 @@ func (e *Event) Lookup(key string) (json []byte, ok bool) {
 func (e *Event) time() (sec int64, nsec int32) {
 	if e.flags&hasTime == 0 {
 		e.flags |= hasTime
-		if now := e.log.core.now; now != nil {
-			t := now()
+		if e.log.core.now != nil {
+			t := e.log.core.readClock()
 			e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
 		} else {
 			now := clock.Now()
@@ -279,9 +328,10 @@ func (e *Event) live() bool {
 }
 
 // takes reports whether e may be given one of nib's own fields: not twice, which
-// unless tells, and only at the top of the line.
+// unless says, and only at the top of a line: a builder has no places of its
+// own, only those that the last line left in the event.
 func (e *Event) takes(unless flags) bool {
-	return e.live() && e.flags&(unless|nested|inValue) == 0
+	return e.live() && e.flags&(unless|nested|inValue|building) == 0
 }
 
 // Timestamp adds the time of the line where the layout leaves it out. Like

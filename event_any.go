@@ -5,6 +5,7 @@ package nib
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -115,13 +116,24 @@ func (e *Event) AnErr(key string, err error) *Event {
 
 func (e *Event) addLayoutError(err error) {
 	f := e.log.core.format
-	switch {
-	case f.ErrorKey == OmitKey:
-	case f.Error == nil || isNil(err):
-		e.err(f.ErrorKey, err)
-	default:
-		e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
+	if f.ErrorKey == OmitKey {
+		return
 	}
+	if e.watched == math.MaxUint64 {
+		if _, ok := e.checkKey(f.ErrorKey); !ok {
+			return
+		}
+	}
+	e.claimErrorKeys()
+	if f.Error == nil || isNil(err) {
+		e.buf = append(e.buf, f.errorField...)
+		e.addError(err)
+		return
+	}
+	outer := e.flags & inError
+	e.flags |= inError
+	e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
+	e.flags = e.flags&^inError | outer
 }
 
 func (e *Event) err(key string, err error) {

@@ -47,16 +47,7 @@ func (e *Event) CallerSkipFrame(n int) *Event {
 // setCaller replaces the caller field.
 func (e *Event) setCaller(pc uintptr) {
 	e.pc = pc
-	tail := string(e.buf[e.callerEnd:])
-	field := e.log.core.format.caller(pc).field
-	shift := len(field) - (e.callerEnd - e.callerAt)
-	e.buf = append(append(e.buf[:e.callerAt], field...), tail...)
-	for _, at := range []*int{&e.head, &e.body, &e.messageAt, &e.messageEnd} {
-		if *at >= e.callerEnd {
-			*at += shift
-		}
-	}
-	e.callerEnd += shift
+	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
 }
 
 // addCaller appends the caller field for pc, which is where some method of nib
@@ -106,11 +97,7 @@ func (f *format) encodeCaller(pc uintptr) callText {
 		t.field = string(jsonenc.AppendString(jsonenc.AppendKey(nil, key), text))
 		return t
 	}
-	e := (&Logger{core: &core{format: f, state: new(state)}}).builder()
-	e.watched = 0
-	e.run(func(e *Event) { f.Caller(e, key, frame) })
-	t.field = string(e.buf)
-	e.release()
+	t.field = f.site.build(0, func(e *Event) { f.Caller(e, key, frame) })
 	return t
 }
 

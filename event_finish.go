@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/lineedit"
 )
 
@@ -38,7 +39,8 @@ func (e *Event) Send() {
 	e.finish(msg, true)
 }
 
-// Msgf writes the line with a formatted message. Go boxes each argument that is
+// Msgf writes the line with a message that package fmt formats. (fmt follows a
+// value that contains itself until the stack is full: give such a one to Any.) Go boxes each argument that is
 // not a constant or a pointer before nib is called, also when the level is off:
 // the typed field methods and Msg have no such cost.
 func (e *Event) Msgf(format string, args ...any) {
@@ -46,7 +48,7 @@ func (e *Event) Msgf(format string, args ...any) {
 		return
 	}
 	if e.flags&(thenPanic|thenExit) != 0 {
-		e.finish(string(e.format(nil, format, args)), true)
+		e.finishWith(func() string { return string(e.format(nil, format, args)) })
 		return
 	}
 	e.finishf(format, args)
@@ -58,11 +60,29 @@ func (e *Event) MsgFunc(f func() string) {
 	if e == nil || !e.finishable() {
 		return
 	}
-	var msg string
-	if f != nil {
-		msg = e.callText(f)
-	}
+	e.finishWith(func() string {
+		if f == nil {
+			return ""
+		}
+		return e.callText(f)
+	})
+}
+
+// finishWith is finish with a message that user code makes.
+func (e *Event) finishWith(text func() string) {
+	ended := true
+	defer e.log.exitIf(e.flags, &ended)
+	msg := text()
+	ended = false
 	e.finish(msg, true)
+}
+
+// exitIf is deferred while Fatal runs user code, which may end the goroutine:
+// the process ends all the same.
+func (l *Logger) exitIf(then flags, ended *bool) {
+	if *ended && then&thenExit != 0 {
+		l.act(then, "")
+	}
 }
 
 // finishf formats into the event's own scratch space, which a nested use of the
@@ -134,7 +154,10 @@ func (e *Event) finish(msg string, shown bool) {
 func (e *Event) extras(msg string) {
 	c := e.log.core
 	if len(c.hooks) > 0 && e.flags&muted == 0 {
+		ended := true
+		defer e.log.exitIf(e.flags, &ended)
 		e.runHooks(msg)
+		ended = false
 	}
 	if e.log.open+e.log.waiting > 0 {
 		e.closeGroups()
@@ -212,10 +235,19 @@ func (e *Event) moveMessage(key int) {
 // endWith is end, and what Panic and Fatal do behind it.
 func (e *Event) endWith(msg string) {
 	l, then := e.log, e.flags
-	e.end()
 	if then&(thenPanic|thenExit) == 0 {
+		e.end()
 		return
 	}
+	ended := true
+	defer l.exitIf(then, &ended)
+	e.end()
+	ended = false
+	l.act(then, msg)
+}
+
+// act flushes, and then panics or ends the process.
+func (l *Logger) act(then flags, msg string) {
 	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
 	defer cancel()
 	if err := l.Flush(ctx); err != nil {
@@ -224,6 +256,7 @@ func (e *Event) endWith(msg string) {
 	if then&thenPanic != 0 {
 		panic(msg)
 	}
+	lastresort.Flush()
 	exit := l.core.exit
 	if exit == nil {
 		exit = os.Exit
@@ -319,6 +352,9 @@ func (f *format) class(key []byte) lineedit.Class {
 		return lineedit.Never
 	case f.MessageKey:
 		return lineedit.Late
+	}
+	if f.siteKeys.has(string(key)) {
+		return lineedit.Never
 	}
 	return lineedit.Free
 }

@@ -36,7 +36,7 @@ func (l *Logger) start(level, show Level, pc uintptr, msg *string) *Event {
 	same := e.front.of == l.id && e.front.level == show
 	switch {
 	case c.now != nil:
-		t := c.now()
+		t := c.readClock()
 		e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
 		e.flags = hasTime
 		e.writeFront(show, t.Location())
@@ -84,7 +84,7 @@ func (e *Event) writeFront(show Level, own *time.Location) {
 		}
 	}
 	if show != noLevel {
-		buf = append(buf, f.level(show)...)
+		buf = append(buf, f.level(show, &l.core.state.aborted)...)
 	}
 	e.buf = append(buf, l.nameField...)
 	if !l.core.splitFront {
@@ -138,7 +138,7 @@ func (l *Logger) startEntry(en *Entry) *Event {
 			e.flags |= timeShown
 		}
 	}
-	buf = append(buf, f.level(en.Level)...)
+	buf = append(buf, f.level(en.Level, &c.state.aborted)...)
 	e.buf = append(buf, l.nameField...)
 	pc := en.PC
 	if !c.caller {

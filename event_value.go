@@ -46,9 +46,9 @@ func Val[T any](e *Event, key string, v T) *Event {
 
 // addValue appends a value that Val has no better way for.
 func addValue[T any](e *Event, v T) {
-	switch p := plan.For[T](); {
+	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !speaks[T](p):
-		buf, err := plan.AppendValue(e.buf, v, maxDepth-int(e.nest))
+		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.nest))
 		e.setValue(buf, err)
 	case p.Locked():
 		e.buf = jsonenc.AppendString(e.buf, "!ERROR: "+p.Type().String()+" has a lock, which its copy shares: use Object, or a pointer")
@@ -88,36 +88,64 @@ func Inline[T any](e *Event, v T) *Event {
 		return e
 	}
 	from, depth := len(e.buf), maxDepth-int(e.nest)
-	p := plan.For[T]()
+	p := plan.ForIn[T](e.log.core.format.plans)
 	if p.Plain() {
-		buf, err := plan.AppendFieldsOf(e.buf, v, depth)
+		buf, err := plan.AppendFieldsOf(p, e.buf, v, depth)
 		e.setFields(buf, err)
 	} else {
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(dst, v, depth) }, (*Event).setFields)
+		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsOf(p, dst, v, depth) }, (*Event).setFields)
 	}
-	if e.watched != 0 && e.log.core.format.clashes(p.Pointee()) {
-		e.buf = append(e.buf[:from], e.log.core.format.rename(string(e.buf[from:]), "")...)
+	if e.watched != 0 {
+		if c := e.log.core.format.clashes(p.Pointee()); c != 0 {
+			e.settle(from, c)
+		}
 	}
 	return e
 }
 
-// clashes reports whether a field of a struct has a key that is reserved.
-func (f *format) clashes(p *plan.Plan) bool {
+// A clash says which keys of a struct a layout reserves.
+type clash uint8
+
+const (
+	clashOwn   clash = 1 << iota // keys of nib's own fields
+	clashError                   // keys of errors
+)
+
+// clashes returns which keys of a struct are reserved.
+func (f *format) clashes(p *plan.Plan) (c clash) {
 	if known := f.clashing.Get(p.ID()); known != nil {
 		return *known
 	}
-	clash := false
 	for _, field := range p.Fields() {
-		clash = clash || f.renamed(field.Name) != field.Name
+		if f.reserved.has(field.Name) {
+			c |= clashOwn
+		}
+		if f.errors.has(field.Name) {
+			c |= clashError
+		}
 	}
-	return *f.clashing.Put(p.ID(), clash)
+	return *f.clashing.Put(p.ID(), c)
+}
+
+// settle renames the fields from there on that have reserved keys.
+func (e *Event) settle(from int, c clash) {
+	f := e.log.core.format
+	if c&clashOwn != 0 {
+		e.buf = append(e.buf[:from], f.reserved.rename(string(e.buf[from:]), "")...)
+	}
+	if c&clashError != 0 && e.hasError() {
+		e.buf = append(e.buf[:from], f.errors.rename(string(e.buf[from:]), "")...)
+	} else if c&clashError != 0 {
+		e.flags |= earlyError
+	}
 }
 
 // addOther appends a value that no case of addAny is for.
 func (e *Event) addOther(v any) {
 	depth := maxDepth - int(e.nest)
-	if !plan.RunsCode(v) {
-		buf, err := plan.AppendAny(e.buf, v, depth)
+	plans := e.log.core.format.plans
+	if !plans.RunsCode(v) {
+		buf, err := plans.AppendAny(e.buf, v, depth)
 		if err != nil && isNil(v) { // of a func, say
 			buf, err = append(buf, "null"...), nil
 		}
@@ -128,7 +156,7 @@ func (e *Event) addOther(v any) {
 		e.null()
 		return
 	}
-	e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendAny(dst, v, depth) }, (*Event).setValue)
+	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
 }
 
 // marshal lets encode, which runs code of the user's, append to the line. What
@@ -149,6 +177,9 @@ func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Eve
 		e.resume(s)
 	}()
 	buf, err := encode(e.buf)
+	if err != nil {
+		err = userError(errorText(err)) // here, since it may call a method of what user code returned
+	}
 	done = true
 	set(e, buf, err)
 }
@@ -180,7 +211,12 @@ func (e *Event) setValue(buf []byte, err error) {
 // setFields is setValue for fields: the error becomes a field.
 func (e *Event) setFields(buf []byte, err error) {
 	if err != nil {
-		buf = jsonenc.AppendKeyString(buf, "error", errorText(err))
+		key := "error"
+		if e.hasError() && e.log.core.format.errors.has(key) {
+			key = reservedPrefix + key
+		}
+		e.flags |= earlyError
+		buf = jsonenc.AppendKeyString(buf, key, errorText(err))
 	}
 	e.buf = buf
 }

@@ -253,3 +253,25 @@ func TestGauntlet2_FatalEndsTheProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsAreShownBeforeTheEnd has processes that end right after their errors: the first
+// one is on standard error at once, and Fatal shows those that one line a second kept back.
+func TestErrorsAreShownBeforeTheEnd(t *testing.T) {
+	failing := nib.NewSink(sinkFunc(func(*nib.Record) error { return errAny }))
+	switch os.Getenv("NIB_TEST_CHILD") {
+	case "exit":
+		failing.Info().Msg("line")
+		os.Exit(0)
+	case "fatal":
+		for range 5 {
+			failing.Info().Msg("line")
+		}
+		failing.Fatal().Msg("the end")
+	}
+	for name, want := range map[string][]string{"exit": {errAny.Error() + "\n"}, "fatal": {errAny.Error() + "\n", errAny.Error() + " (and 4 more errors before it)\n"}} {
+		out, _ := inChild(t, name)
+		if !strings.Contains(out, strings.Join(want, "")) {
+			t.Errorf("%s: got %q, want %q", name, out, want)
+		}
+	}
+}

@@ -4,7 +4,12 @@ package nib
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"math"
+	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/causes"
 	"github.com/nib-log/nib/internal/panictext"
@@ -12,8 +17,10 @@ import (
 )
 
 // User code runs in this file and in addObject, addArray and marshal, each time
-// behind a deferred function that tells a panic from runtime.Goexit: recover
-// gives nil for the latter, and the flag done is still false.
+// under a deferred function that distinguishes a panic from runtime.Goexit:
+// recover returns nil for the latter, and the flag done is still false. What
+// user code returns may run user code as well: an error's text is taken under
+// the same guard as the method that returned it.
 
 const (
 	panicKey = "panic" // the field that says that a callback has panicked
@@ -25,12 +32,16 @@ const (
 // do so until the stack is full, which ends the process.
 const maxUser = 4
 
-// down notes that code of the user's begins, or says why it must not.
+// down notes that user code begins, or returns why it must not. Each time that
+// the limit is met lowers it for the rest of the field: a value that contains
+// itself twice would otherwise be followed 2 to the 32 times.
 func (e *Event) down(limit int32) (why string) {
-	if e.nest >= limit {
+	if e.nest+e.tooDeep >= limit && e.nest > 0 {
+		e.tooDeep++
 		return "!ERROR: nested deeper than 32"
 	}
 	if e.nest == 0 {
+		e.tooDeep = 0
 		s, n := reentry.Enter()
 		if n > maxUser && reentry.FramesNamed(ownPrefix+"(*Event).",
 			"run", "addObject", "addArray", "callText", "format", "marshal", "callLogValue") > maxUser {
@@ -57,18 +68,26 @@ func (e *Event) up() {
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
 // garbage collector, since outer callbacks of the same event will still come by.
 func (e *Event) failure(panicked any) (text string, alive bool) {
-	if panicked == nil {
-		if e.nest >= 0 {
-			e.log.core.state.aborted.Add(1)
-			e.user.Leave()
-			e.nest, e.watched = idle, ^uint64(0)
-		}
-		return "", false
-	}
 	if e.nest < 0 {
 		return "", false
 	}
-	return "!PANIC: " + panictext.Of(panicked), true
+	if panicked != nil {
+		defer func() {
+			if !alive { // a method of the panic's value has ended the goroutine
+				e.abort()
+			}
+		}()
+		return "!PANIC: " + panictext.Of(panicked), true
+	}
+	e.abort()
+	return "", false
+}
+
+// abort counts the line as lost and makes the event idle for good.
+func (e *Event) abort() {
+	e.log.core.state.aborted.Add(1)
+	e.user.Leave()
+	e.nest, e.watched = idle, math.MaxUint64
 }
 
 // run lets f add fields at this level.
@@ -167,6 +186,82 @@ func (e *Event) runHooks(msg string) {
 	}
 }
 
+// callUser runs user code that adds nothing to an event, and reports whether it
+// has returned. It has not if it panicked, which err describes, or if it logs
+// and thereby calls itself without end. A goroutine that it ends is counted.
+//
+//go:noinline
+func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err error) {
+	under, n := reentry.Enter()
+	ended := true
+	defer func() {
+		under.Leave()
+		if ended && err == nil {
+			aborted.Add(1)
+		}
+	}()
+	defer func() {
+		if !done && ended {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("nib: %s panicked: %s", what, panictext.Of(p))
+			}
+		}
+	}()
+	if n > maxUser && reentry.FramesNamed(ownPrefix, "callUser") > maxUser {
+		ended = false
+		return false, nil
+	}
+	f()
+	done, ended = true, false
+	return true, nil
+}
+
+// readClock reads the clock of WithClock, and the system's if that one fails.
+func (c *core) readClock() (t time.Time) {
+	done, err := callUser("the clock", &c.state.aborted, func() { t = c.now() })
+	if !done {
+		t = time.Now()
+	}
+	if err != nil {
+		c.report(err)
+	}
+	return t
+}
+
+// A userLeveler guards a Leveler that is not one of nib's or slog's. While it
+// fails, every level is on.
+type userLeveler struct {
+	core *core
+	of   slog.Leveler
+}
+
+// Level returns the level of the guarded Leveler.
+func (u *userLeveler) Level() (level slog.Level) {
+	level = slog.Level(minLevel)
+	_, err := callUser("the leveler", &u.core.state.aborted, func() { level = u.of.Level() })
+	if err != nil {
+		u.core.report(err)
+	}
+	return level
+}
+
+// guardLeveler puts a userLeveler around a Leveler that may fail.
+func (l *Logger) guardLeveler() {
+	switch v := l.leveler.(type) {
+	case nil, *LevelVar, *slog.LevelVar:
+	case *userLeveler:
+		l.leveler = &userLeveler{l.core, v.of}
+	default:
+		l.leveler = &userLeveler{l.core, v}
+	}
+}
+
+// isReentrant reports whether a sink's error is or wraps ErrReentrant.
+func (c *core) isReentrant(err error) (is bool) {
+	_, _ = callUser("the error of a sink", &c.state.aborted, func() { is = errors.Is(err, ErrReentrant) })
+	return is
+}
+
 // sample asks the sampler. One that panics lets the event through and is
 // reported.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
@@ -211,8 +306,13 @@ func (c *core) callSink(r *Record) (err error) {
 // under key and, when it wraps or joins others, their texts under key+".causes",
 // outermost first.
 func ErrorCauses(e *Event, key string, err error) {
-	e.AnErr(key, err)
-	if causes := causes.Of(err, maxDepth); len(causes) > 0 {
-		e.Errs(key+".causes", causes)
+	if e == nil {
+		return
 	}
+	e.AnErr(key, err)
+	e.run(func(e *Event) {
+		if causes := causes.Of(err, maxDepth); len(causes) > 0 {
+			e.Errs(key+".causes", causes)
+		}
+	})
 }

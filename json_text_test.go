@@ -4,6 +4,7 @@ package nib_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -211,3 +212,24 @@ func TestGauntlet1_AddressZonesAreText(t *testing.T) {
 		}
 	}
 }
+
+// A line with half of a surrogate pair is refused by strict readers.
+func TestHalfSurrogatePairsAreReplaced(t *testing.T) {
+	const raw = `{"a\ud800":"\udfff","b":["\ud83d\ude42","\ud83dx"]}`
+	want := `{"a` + "\ufffd" + `":"` + "\ufffd" + `","b":["🙂","` + "\ufffd" + `x"]}`
+	for name, add := range map[string]func(e *nib.Event){
+		"RawJSON":     func(e *nib.Event) { e.RawJSON("k", []byte(raw)) },
+		"RawMessage":  func(e *nib.Event) { e.Any("k", json.RawMessage(raw)) },
+		"MarshalJSON": func(e *nib.Event) { e.Any("k", rawMarshaler(raw)) },
+		"Val":         func(e *nib.Event) { nib.Val(e, "k", rawMarshaler(raw)) },
+		"Attrs":       func(e *nib.Event) { e.Attrs(slog.Any("k", rawMarshaler(raw))) },
+	} {
+		if got := value(t, add); got.String() != want {
+			t.Errorf("%s\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+type rawMarshaler string
+
+func (r rawMarshaler) MarshalJSON() ([]byte, error) { return []byte(r), nil }

@@ -209,7 +209,7 @@ func TestGauntlet1_MarshalersOfBadManners(t *testing.T) {
 		{"half nib", halfNib{}, `"!PANIC: half"`}, {"empty nib", emptyNib{}, `{}`}, {"twice nib", twiceNib{}, `{"a":"b","a":"b"}`},
 		{"channel", make(chan int), `"!ERROR: `}, {"func", func() {}, `"!ERROR: `}, {"complex", 1i, `"!ERROR: `},
 		{"inside a struct", struct{ A any }{jsonText("")}, `"!ERROR: `},
-		{"year 10000 in a struct", struct{ T time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, `"!ERROR: `},
+		{"year 10000 in a struct", struct{ T time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, `{"T":"10000-01-01`},
 	} {
 		if got := value(t, func(e *nib.Event) { e.Any("k", x.v) }); !strings.HasPrefix(got.String(), x.want) {
 			t.Errorf("%s\n got %s\nwant %s…", x.name, got, x.want)

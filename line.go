@@ -41,8 +41,9 @@ type Line[T any] struct {
 // rule, so the last one used is kept.
 type lineForm struct {
 	format *format
-	clash  bool   // a column has a key that nib keeps for itself
-	tail   string // `,"message":"…"}` and a newline; "" without a message
+	plan   *plan.Plan // with its durations and times
+	clash  clash      // what the columns have of the keys that are reserved
+	tail   string     // `,"message":"…"}` and a newline; "" without a message
 }
 
 // NewLine makes a kind of line. It panics if T is not a struct, or has a field
@@ -79,16 +80,19 @@ func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
 		e.Ctx(ctx)
 	}
 	from, form := len(e.buf), n.formFor(l.core.format)
-	if n.plan.Plain() {
-		buf, err := plan.AppendFieldsAt(n.plan, e.buf, v, maxDepth)
+	if v == nil {
+		v = new(T)
+	}
+	if form.plan.Plain() {
+		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, maxDepth)
 		e.setFields(buf, err)
 	} else {
 		kept := new(T)
 		*kept = *v
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(n.plan, dst, kept, maxDepth) }, (*Event).setFields)
+		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, kept, maxDepth) }, (*Event).setFields)
 	}
-	if form.clash && e.watched != 0 {
-		e.buf = append(e.buf[:from], l.core.format.rename(string(e.buf[from:]), "")...)
+	if form.clash != 0 && e.watched != 0 {
+		e.settle(from, form.clash)
 	}
 	e.finishLine(n.msg, form)
 }
@@ -97,7 +101,7 @@ func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
 func (n *Line[T]) formFor(f *format) *lineForm {
 	form := n.form.Load()
 	if form == nil || form.format != f {
-		form = &lineForm{format: f, clash: f.clashes(n.plan)}
+		form = &lineForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(n.plan)}
 		if f.messageKey != "" {
 			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, n.msg)) + "}\n"
 		}

@@ -34,6 +34,7 @@ type Logger struct {
 	open      int    // groups that bound leaves open
 	pending   string // `,"a":{"b":`: groups that nothing has been added to yet
 	waiting   int    // number of groups in pending
+	errors    flags  // hasError and earlyError of the bound fields
 }
 
 // minLevel lets every level through to the leveler.
@@ -66,6 +67,10 @@ type core struct {
 // short write is continued; a line that could not be written whole is ended
 // before the next one begins. A w that is also a [Sink] is used as a Sink, and
 // io.Discard is called without the lock. A nil w panics.
+//
+// A reader of os.Stdout or os.Stderr that has gone away does not end the
+// program; one that has stopped delays a call, on Linux, by 100 ms, or 200 ms
+// while others wait too, and then costs lines, which Stats counts as Failed.
 func New(w io.Writer, opts ...Option) *Logger {
 	if w == nil {
 		panic("nib: New with a nil io.Writer")
@@ -100,6 +105,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 	c := l.core
 	c.splitFront = c.caller || c.format.MessageFirst
 	c.careful = c.splitFront || c.edits.any()
+	l.guardLeveler()
 	return l.seal()
 }
 
@@ -282,6 +288,7 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 		n.open, n.pending, n.waiting = l.open+l.waiting, "", 0
 	}
 	n.bound = string(e.buf)
+	n.errors |= e.flags & (hasError | earlyError)
 	e.release()
 	return n.seal()
 }
@@ -374,12 +381,18 @@ func NewContext(ctx context.Context, l *Logger) context.Context {
 }
 
 // FromContext returns the logger that ctx carries, or Default() when it carries
-// none: a line is never lost silently.
-func FromContext(ctx context.Context) *Logger {
-	if ctx != nil {
-		if l, ok := ctx.Value(ContextKey{}).(*Logger); ok {
-			return l
-		}
+// none, or panics when it is asked: a line is never lost silently.
+func FromContext(ctx context.Context) (l *Logger) {
+	if ctx == nil {
+		return Default()
 	}
-	return Default()
+	found := false
+	defer func() {
+		if !found {
+			_ = recover() // a line is worth more than what is wrong with ctx
+			l = Default()
+		}
+	}()
+	l, found = ctx.Value(ContextKey{}).(*Logger)
+	return l
 }

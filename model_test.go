@@ -25,9 +25,11 @@ type machine struct {
 	at     int
 	steps  int // calls made so far; ends a program that calls itself
 	layout nib.Layout
+	words  []string // likely keys and texts; nil for those of the default layout
 
 	replay []func(e *nib.Event) // the calls on the event that cost no allocation
 	live   *node                // the object that the event's own fields go to
+	hasErr bool                 // Err has been called at the top of the line
 }
 
 const (
@@ -59,6 +61,9 @@ func (m *machine) text() string {
 	case n < 64:
 		return modelTexts[(n*7+m.next())%len(modelTexts)]
 	case n < 96:
+		if len(m.words) > 0 {
+			return m.words[m.next()%len(m.words)]
+		}
 		return []string{"time", "level", "message", "logger", "caller", "stack", "error", "a", "b", "user_id", "field.time"}[n%11]
 	default:
 		b := make([]byte, n%40)
@@ -152,9 +157,25 @@ func (m *machine) put(e *nib.Event, obj *node, top bool, key string, want *node,
 		switch key {
 		case "time", "level", "message", "logger", "caller", "stack":
 			key = "field." + key
+		case "error":
+			if m.hasErr {
+				key = "field.error"
+			}
 		}
 	}
 	obj.set(key, want)
+}
+
+// err makes the call Err, whose key no other field keeps.
+func (m *machine) err(e *nib.Event, obj *node, top bool, err error) {
+	e.Err(err)
+	for i, k := range obj.keys {
+		if k == "error" && top && !m.hasErr {
+			obj.keys[i] = "field.error"
+		}
+	}
+	m.hasErr = m.hasErr || top
+	obj.set("error", textNode(err.Error()))
 }
 
 // fields makes calls on e until the program says otherwise. top tells that the
@@ -226,8 +247,7 @@ func (m *machine) rich(e *nib.Event, obj *node, top bool, k string) {
 		put(textNode("!PANIC: "+s), func(e *nib.Event) { e.Stringer(k, &trap{func() { panic(s) }}) })
 	case 2:
 		if err := errors.New(s); top || obj == m.live {
-			k = "error"
-			put(textNode(s), func(e *nib.Event) { e.Err(err) })
+			m.err(e, obj, top, err)
 		}
 	case 3:
 		a := netip.AddrFrom4([4]byte{byte(u), byte(u >> 8), byte(u >> 16), byte(u >> 24)})

@@ -19,11 +19,12 @@ type Option func(*Logger)
 // [LevelVar] or [slog.LevelVar] can be changed while the logger is in use; a
 // plain [Level] makes a disabled call one comparison.
 func WithLevel(level slog.Leveler) Option {
+	if level == nil || level == slog.Leveler((*LevelVar)(nil)) || level == slog.Leveler((*slog.LevelVar)(nil)) {
+		panic("nib: WithLevel(nil)")
+	}
 	return func(l *Logger) {
 		l.core.rules = nil
 		switch v := level.(type) {
-		case nil:
-			panic("nib: WithLevel(nil)")
 		case Level:
 			l.min, l.leveler = v, nil
 		case slog.Level:
@@ -47,11 +48,16 @@ func WithRules(r *Rules) Option {
 // they were given, except that the keys which the layout reserves are renamed.
 func WithLayout(layout Layout) Option {
 	return func(l *Logger) {
-		l.core.format = newFormat(layout)
-		l.nameField = l.core.format.encodeName(l.name)
-		l.bound = l.core.format.rename(l.bound, strings.Repeat("}", l.open))
+		f := newFormat(layout)
+		l.core.format = f
+		l.nameField = f.encodeName(l.name)
+		l.bound = f.reserved.rename(l.bound, strings.Repeat("}", l.open))
 		if l.open == 0 && l.waiting > 0 {
-			l.pending = l.core.format.rename(l.pending, "0"+strings.Repeat("}", l.waiting-1))
+			l.pending = f.reserved.rename(l.pending, "0"+strings.Repeat("}", l.waiting-1))
+		}
+		l.errors = l.errors&hasError | earlyError
+		if f.errors.rename(l.bound, strings.Repeat("}", l.open)) == l.bound {
+			l.errors = 0
 		}
 	}
 }
@@ -95,11 +101,10 @@ type Sampler interface {
 // WithSampler sets the sampler; there is none by default, and nil takes it away.
 func WithSampler(s Sampler) Option { return func(l *Logger) { l.core.sampler = s } }
 
-// WithErrorHandler sets what is told of lines that could not be written and of
+// WithErrorHandler sets the handler of lines that could not be written and of
 // wrong use of events. It runs on the goroutine that logs, may be called by
-// several at once, and may log: an error that arises meanwhile is counted and
-// not reported again. The default writes to standard error, at most one line a
-// second.
+// several at once, and may log: an error that arises meanwhile is only counted.
+// The default writes to standard error and waits for it for 100 ms at most.
 func WithErrorHandler(h func(error)) Option {
 	return func(l *Logger) { l.core.onError = h }
 }

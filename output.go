@@ -68,7 +68,7 @@ func (c *core) write(e *Event) {
 
 // lost counts and reports lines that were not written.
 func (c *core) lost(n int, err error) {
-	if errors.Is(err, ErrReentrant) {
+	if c.isReentrant(err) {
 		c.state.reentrant.Add(uint64(n))
 	} else {
 		c.state.failed.Add(uint64(n))

@@ -24,8 +24,9 @@ type node struct {
 // A strictParser reads RFC 8259 and accepts nothing besides, no white space
 // either, since a line has none.
 type strictParser struct {
-	src string
-	at  int
+	src    string
+	at     int
+	halves bool // half of a surrogate pair is U+FFFD, as in encoding/json
 }
 
 // parseLine reads one line of a log and checks what holds for every line: one
@@ -69,14 +70,15 @@ func unsafeRune(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
 }
 
-func parseJSON(text string) (*node, error) {
-	p := &strictParser{src: text}
+func parseJSON(text string) (*node, error) { return (&strictParser{src: text}).document() }
+
+func (p *strictParser) document() (*node, error) {
 	v, err := p.value()
 	if err == nil && p.at != len(p.src) {
 		err = p.fail("text behind the value")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w in %.300q", err, text)
+		return nil, fmt.Errorf("%w in %.300q", err, p.src)
 	}
 	return v, nil
 }
@@ -198,6 +200,9 @@ func (p *strictParser) escape() (rune, error) {
 			}
 		}
 		p.at = from
+		if !p.halves {
+			return 0, p.fail("half a surrogate pair")
+		}
 		return utf8.RuneError, nil
 	}
 	return r, nil
