@@ -54,8 +54,17 @@ func (x *exchange) scopedLogger(b *backtrace) *nib.Logger {
 	if l := x.log.Load(); l != nil {
 		return l
 	}
-	s := b.scope()
-	l := b.logger(s).With(x.addIDs)
+	var s Scope
+	l := x.m.log
+	problem := guard(func() { s = b.scope(); l = b.logger(s) })
+	l = l.With(x.addIDs)
+	if problem != "" {
+		l = l.With(func(e *nib.Event) { e.Str("panic", problem) })
+	}
+	if s == nil {
+		x.log.Store(l)
+		return l
+	}
 	if x.over {
 		s.Discard() // asked for by a goroutine that the handler has left behind
 	} else {

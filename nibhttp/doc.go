@@ -27,6 +27,11 @@
 //	aborted     true when the handler panicked or ended its goroutine
 //	status_ignored  a second status the handler set, too late to be sent
 //
+// A client decides no size: of method, path, remote and the text of a panic at
+// most 4 KiB are shown (see [WithMaxText]), and a cut text is followed by its
+// length, as path_length. A request_id is one of the client's only up to 128
+// characters.
+//
 // The status is 200 when the handler set none, as in net/http, and 500 when it
 // panicked before it set one, although net/http then closes the connection. It
 // is 0 for a connection that was taken over before a status was set, and for a

@@ -4,13 +4,14 @@ package nibhttp
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/panictext"
 )
 
 // An exchange is a request, its context and the writer of its response: all
@@ -122,12 +123,11 @@ func (x *exchange) end(r *http.Request) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
 		x.panicked = true
-		x.logger().Error().
-			Str("method", x.req.Method).
-			Str("path", x.path).
-			Str("panic", fmt.Sprint(p)).
-			Stack().
-			Msg("handler panicked")
+		e := x.logger().Error()
+		x.m.text(e, "method", x.req.Method)
+		x.m.text(e, "path", x.path)
+		x.m.text(e, "panic", panictext.Of(p))
+		e.Stack().Msg("handler panicked")
 	}
 	x.finish(took)
 	if p != nil {
@@ -159,11 +159,20 @@ func (x *exchange) status() int {
 // writeLine writes the access line.
 func (x *exchange) writeLine(took time.Duration) {
 	m := x.m
-	if m.skip != nil && !x.panicked && m.skip(&x.req) {
+	skip, problem := false, ""
+	if m.skip != nil && !x.panicked {
+		problem = guard(func() { skip = m.skip(&x.req) })
+	}
+	if skip {
 		return
 	}
 	status := x.status()
-	level := m.levels(status)
+	level := LevelOf(status)
+	if m.levels != nil {
+		if p := guard(func() { level = m.levels(status) }); p != "" {
+			problem = p
+		}
+	}
 	if x.panicked {
 		level = max(level, nib.LevelError)
 	}
@@ -171,11 +180,13 @@ func (x *exchange) writeLine(took time.Duration) {
 	if e == nil {
 		return
 	}
-	e.Str("method", x.req.Method).Str("path", x.path)
+	m.text(e, "method", x.req.Method)
+	m.text(e, "path", x.path)
 	if x.req.Pattern != "" {
 		e.Str("route", x.req.Pattern)
 	}
-	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", took).Str("remote", x.req.RemoteAddr)
+	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", took)
+	m.text(e, "remote", x.req.RemoteAddr)
 	x.addIDs(e)
 	if x.Context.Err() == context.Canceled {
 		e.Bool("canceled", true)
@@ -189,13 +200,37 @@ func (x *exchange) writeLine(took time.Duration) {
 	if x.w.ignored != 0 {
 		e.Int("status_ignored", x.w.ignored)
 	}
+	if problem != "" {
+		m.text(e, "panic", problem)
+	}
 	if m.fields != nil {
 		m.addFields(e, &x.req)
 	}
 	e.Msg("request")
 }
 
-// addFields runs the function of WithFields where nib catches its panics.
+// text adds a text that a client may have made as long as it likes.
+func (m *middleware) text(e *nib.Event, key, text string) {
+	if len(text) <= m.maxText {
+		e.Str(key, text)
+		return
+	}
+	m.cutText(e, key, text)
+}
+
+func (m *middleware) cutText(e *nib.Event, key, text string) {
+	n := m.maxText
+	for n > 0 && n > m.maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	e.Str(key, text[:n]+"…").Int(key+"_length", len(text))
+}
+
+// addFields runs the function of WithFields, within Func: it may end its goroutine.
 func (m *middleware) addFields(e *nib.Event, r *http.Request) {
-	e.Func(func(e *nib.Event) { m.fields(e, r) })
+	e.Func(func(e *nib.Event) {
+		if problem := guard(func() { m.fields(e, r) }); problem != "" {
+			m.text(e, "panic", problem)
+		}
+	})
 }

@@ -50,6 +50,7 @@ func LevelHandler(v *nib.LevelVar) http.Handler {
 //
 //	curl -X PUT -d debug localhost:8080/rules?logger=db
 //
+// At most 1000 rules of 64 KiB are accepted, with names of at most 256 bytes.
 // Changes of single rules are made one after the other; one made elsewhere at the
 // same time, not through this handler, may get lost.
 func RulesHandler(r Rules) http.Handler {
@@ -63,6 +64,8 @@ func RulesHandler(r Rules) http.Handler {
 		switch {
 		case !ok:
 			return setting{key: "rules", get: r.String, set: e.setAll}, nil
+		case len(names[0]) > maxRuleName:
+			return setting{}, fmt.Errorf("nib/http: the name of a logger has %d bytes, want at most %d", len(names[0]), maxRuleName)
 		case len(names) > 1 || names[0] == "" || strings.ContainsAny(names[0], ",= \t\r\n"):
 			return setting{}, fmt.Errorf("nib/http: %q is not the name of a logger", names)
 		}
@@ -86,6 +89,12 @@ type setting struct {
 
 // maxSettingBody bounds the body of a PUT.
 const maxSettingBody = 64 << 10
+
+// maxRules and maxRuleName bound what RulesHandler accepts.
+const (
+	maxRules    = 1000
+	maxRuleName = 256
+)
 
 // settingHandler serves the settings that find gives for requests.
 func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
@@ -248,6 +257,18 @@ func (e *ruleEditor) level(name string) string {
 func (e *ruleEditor) setAll(rules string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.store(rules)
+}
+
+// store sets the rules unless there are too many: each logger that is made looks
+// through them, and whoever can reach the handler could add one at a time.
+func (e *ruleEditor) store(rules string) error {
+	if n := strings.Count(rules, ",") + 1; n > maxRules {
+		return fmt.Errorf("nib/http: %d rules, want at most %d", n, maxRules)
+	}
+	if len(rules) > maxSettingBody {
+		return fmt.Errorf("nib/http: rules of %d bytes, want at most %d", len(rules), maxSettingBody)
+	}
 	return e.rules.Set(rules)
 }
 
@@ -264,12 +285,12 @@ func (e *ruleEditor) set(name, level string) error {
 	} else {
 		rules = append(rules, name+"="+l.String())
 	}
-	return e.rules.Set(strings.Join(rules, ","))
+	return e.store(strings.Join(rules, ","))
 }
 
 func (e *ruleEditor) remove(name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, rules := e.split(name)
-	return e.rules.Set(strings.Join(rules, ","))
+	return e.store(strings.Join(rules, ","))
 }

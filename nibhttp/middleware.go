@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/panictext"
 )
 
 // A middleware is one handler wrapped by Middleware. It does not change.
@@ -17,12 +18,14 @@ type middleware struct {
 
 type config struct {
 	log    *nib.Logger
-	levels func(status int) nib.Level
+	levels func(status int) nib.Level // nil: LevelOf
 	skip   func(*http.Request) bool
 	fields func(*nib.Event, *http.Request)
 	now    func() time.Time // nil: the clock of package time
 	ownIDs bool
 	echo   bool
+
+	maxText int // bytes of a text that a client sends
 
 	backtrace *backtrace // nil: all lines are written at once
 }
@@ -48,6 +51,20 @@ func WithFields(f func(e *nib.Event, r *http.Request)) Option {
 // WithClock replaces time.Now as what took is measured by. now must be safe for
 // concurrent use.
 func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
+
+// DefaultMaxText is how many bytes of a text from a client go into a line.
+const DefaultMaxText = 4 << 10
+
+// WithMaxText sets how many bytes of a method, path, remote address or text of a
+// panic go into a line, instead of [DefaultMaxText]. A longer text is cut between
+// characters and ends in "…"; a field with the same key and "_length" has its
+// length in bytes. n below 1 means the default.
+func WithMaxText(n int) Option {
+	if n < 1 {
+		n = DefaultMaxText
+	}
+	return func(c *config) { c.maxText = n }
+}
 
 // WithOwnRequestIDs makes up every request id, whatever the client sent: for
 // servers whose clients are not to be trusted with it.
@@ -86,7 +103,7 @@ func LevelOf(status int) nib.Level {
 // with its context, and the ResponseWriter), and 2 more when the handler asks
 // for its logger; the line costs none. A nil l writes nothing.
 func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
-	c := config{log: l, levels: LevelOf}
+	c := config{log: l, maxText: DefaultMaxText}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -97,11 +114,11 @@ func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
 	}
 }
 
-func (c *config) clock() time.Time {
-	if c.now == nil {
+func (c *config) clock() (t time.Time) {
+	if c.now == nil || guard(func() { t = c.now() }) != "" {
 		return time.Now()
 	}
-	return c.now()
+	return t
 }
 
 // since reads only half of what time.Now does, where it can.
@@ -109,7 +126,19 @@ func (c *config) since(start time.Time) time.Duration {
 	if c.now == nil {
 		return time.Since(start)
 	}
-	return c.now().Sub(start)
+	return c.clock().Sub(start)
+}
+
+// guard runs a function of the program's: a request does not fail because its
+// log does. It returns the text of a panic.
+func guard(f func()) (panicked string) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = "!PANIC: " + panictext.Of(p)
+		}
+	}()
+	f()
+	return ""
 }
 
 // ServeHTTP implements http.Handler.

@@ -107,6 +107,8 @@ func (h *Hook) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
 	defer cancel()
 	if err := h.log.Flush(ctx); err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "nib/logrus: flush before the end:", err)
+		text := fmt.Sprintf("nib/logrus: flush before the end: %v\n", err)
+		// Not through package fmt: standard error may be stopped or gone.
+		_ = nib.WriterSink(os.Stderr).WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(text)})
 	}
 }

@@ -45,7 +45,7 @@
 //     behind the group, and passes its name to ReplaceAttr with what follows.
 //   - WithGroup("") on the handler changes nothing, as the interface demands.
 //
-// Errors: Handle returns nil. Errors of the writer are counted and go to the
-// error handler of the logger, by default to standard error; see
-// [nib.WithErrorHandler].
+// Errors: Handle returns nil. Errors of the writer are counted in
+// [Handler.Stats] and go to the error handler of the logger, by default to
+// standard error; see [nib.WithErrorHandler].
 package nibslog

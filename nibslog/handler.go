@@ -73,6 +73,10 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
+// Stats returns the counts of lines that could not be written, of all handlers
+// that share the logger. It may be called at any time.
+func (h *Handler) Stats() nib.Stats { return h.log.Stats() }
+
 // handle takes the record by reference: it is large, and each method called on
 // it copies it.
 func (h *Handler) handle(ctx context.Context, r *slog.Record) {

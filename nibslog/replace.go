@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/reentry"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -63,8 +64,20 @@ func (p *replacer) withAttrs(attrs []slog.Attr) *replacer {
 	return &n
 }
 
+// maxNested is how many lines may be under way on one stack because ReplaceAttr
+// or LogValue logs.
+const maxNested = 4
+
 // event begins the line of r and adds everything to it.
+//
+//go:noinline
 func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
+	under, n := reentry.Enter()
+	defer under.Leave()
+	if n > maxNested && reentry.Frames((*replacer).event) > maxNested {
+		return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level)}).
+			Str(slog.MessageKey, r.Message).Str("depth", "!ERROR: logging leads to itself")
+	}
 	// All of ReplaceAttr runs before there is an event: it may end the goroutine.
 	builtin := p.builtin(r)
 	t := tree{replace: p.replace, groups: p.groups()}
@@ -107,6 +120,7 @@ type tree struct {
 	replace func(groups []string, a slog.Attr) slog.Attr
 	groups  []string // names of the groups we are in; nil among the built-in attributes
 	depth   int
+	tooDeep int // how often the attribute has met maxDepth, which lowers it
 }
 
 // maxDepth is how deep groups may be nested, as everywhere in nib.
@@ -137,7 +151,11 @@ func (t *tree) add(dst []slog.Attr, a slog.Attr) []slog.Attr {
 }
 
 func (t *tree) addGroup(dst []slog.Attr, a slog.Attr) []slog.Attr {
-	if t.depth >= maxDepth {
+	if t.depth == 0 {
+		t.tooDeep = 0
+	}
+	if t.depth+t.tooDeep >= maxDepth { // lowered, since a value that contains itself twice has 2 to the 32 paths down
+		t.tooDeep++
 		return append(dst, slog.String(a.Key, "!ERROR: nested deeper than 32"))
 	}
 	t.depth++

@@ -3,10 +3,11 @@
 package nibslog
 
 import (
-	"fmt"
 	"log/slog"
 	"reflect"
 	"runtime"
+
+	"github.com/nib-log/nib/internal/panictext"
 )
 
 // maxResolve ends a chain of LogValuers that never comes to a value, as in slog.
@@ -44,7 +45,7 @@ func isNil(v any) bool {
 	return false
 }
 
-func panicValue(p any) slog.Value { return slog.StringValue("!PANIC: " + fmt.Sprint(p)) }
+func panicValue(p any) slog.Value { return slog.StringValue("!PANIC: " + panictext.Of(p)) }
 
 // source gives the place of a program counter. It is empty when that is 0.
 func source(pc uintptr) *slog.Source {

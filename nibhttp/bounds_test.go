@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhttp_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibhttp"
+)
+
+// bounded is what a line shows of a text of valid UTF-8.
+func bounded(s string) string {
+	if len(s) <= nibhttp.DefaultMaxText {
+		return s
+	}
+	n := nibhttp.DefaultMaxText
+	for !utf8.ValidString(s[:n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// big is a request all of whose texts are as long as a client likes.
+func big(text string) *http.Request {
+	r := request("/")
+	r.Method, r.URL, r.RemoteAddr = text, &url.URL{Path: "/" + text, RawQuery: text}, text
+	for _, h := range []string{"X-Request-Id", "User-Agent", "Traceparent", "Referer"} {
+		r.Header.Set(h, text)
+	}
+	return r
+}
+
+func TestAClientDecidesNoSize(t *testing.T) {
+	for _, text := range []string{strings.Repeat("a", 900_000), strings.Repeat("ä", 450_001), "x" + strings.Repeat("🙂", 200_000), strings.Repeat("\x80", 100_000)} {
+		for name, h := range map[string]http.HandlerFunc{
+			"served":   func(_ http.ResponseWriter, r *http.Request) { nib.FromContext(r.Context()).Info().Msg("inside") },
+			"panicked": func(http.ResponseWriter, *http.Request) { panic(text) },
+			"error":    func(http.ResponseWriter, *http.Request) { panic(errors.New(text)) },
+		} {
+			g := newRig(h)
+			func() {
+				defer func() { _ = recover() }()
+				g.do(big(text))
+			}()
+			for _, r := range g.rec.Records() {
+				f := wantHarmless(t, r)
+				if len(r.Line) > 64<<10 {
+					t.Errorf("%s: a line of %d bytes", name, len(r.Line))
+				}
+				for _, key := range []string{"method", "path", "remote", "panic"} {
+					s, ok := f[key].(string)
+					if !ok {
+						continue
+					}
+					full := text
+					if key == "path" {
+						full = "/" + text
+					}
+					if !strings.HasSuffix(s, "…") || utf8.ValidString(text) && s != bounded(full) {
+						t.Errorf("%s: %s is %.20q…%.20q", name, key, s, s[max(0, len(s)-20):])
+					}
+					if got, ok := f[key+"_length"]; !ok || fmt.Sprint(got) != fmt.Sprint(len(full)) {
+						t.Errorf("%s: %s_length is %v, want %d", name, key, got, len(full))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTextsAreCutBetweenCharacters(t *testing.T) {
+	for _, tt := range []struct {
+		max        int
+		path, want string
+		length     any
+	}{
+		{5, "/abcd", "/abcd", nil},
+		{5, "/abcde", "/abcd…", "6"},
+		{5, "/aäöü", "/aä…", "8"},
+		{4, "/🙂🙂", "/…", "9"},
+		{1, "/abc", "/…", "4"},
+		{0, "/" + strings.Repeat("a", 5000), "/" + strings.Repeat("a", 4095) + "…", "5001"},
+		{-1, "/abc", "/abc", nil},
+	} {
+		g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithMaxText(tt.max))
+		r := request("/")
+		r.URL = &url.URL{Path: tt.path}
+		g.do(r)
+		f := wantHarmless(t, g.rec.Records()[0])
+		length := f["path_length"]
+		if length != nil {
+			length = fmt.Sprint(length)
+		}
+		if f["path"] != tt.want || length != tt.length {
+			t.Errorf("%q with at most %d: got %q, %v, want %q, %v", tt.path, tt.max, f["path"], length, tt.want, tt.length)
+		}
+	}
+}
+
+// Functions given as options are the program's: a request does not fail because
+// one of them does.
+func TestFunctionsOfOptionsMayPanic(t *testing.T) {
+	for name, opt := range map[string]nibhttp.Option{
+		"WithLevels": nibhttp.WithLevels(func(int) nib.Level { panic("boom") }),
+		"nil levels": nibhttp.WithLevels(nil),
+		"WithSkip":   nibhttp.WithSkip(func(*http.Request) bool { panic("boom") }),
+		"WithFields": nibhttp.WithFields(func(*nib.Event, *http.Request) { panic("boom") }),
+		"WithClock":  nibhttp.WithClock(func() time.Time { panic("boom") }),
+		"scope":      nibhttp.WithBacktrace(func() nibhttp.Scope { panic("boom") }, func(nib.Sink) *nib.Logger { return nil }, 0),
+		"logger":     nibhttp.WithBacktrace(func() nibhttp.Scope { return new(discarded) }, func(nib.Sink) *nib.Logger { panic("boom") }, 0),
+		"sink":       nibhttp.WithBacktrace(func() nibhttp.Scope { return new(discarded) }, func(s nib.Sink) *nib.Logger { return nib.NewSink(s) }, 0),
+	} {
+		g := newRig(func(w http.ResponseWriter, r *http.Request) {
+			nib.FromContext(r.Context()).Info().Msg("inside")
+			w.WriteHeader(http.StatusTeapot)
+		}, opt)
+		if got := g.do(request("/")).Code; got != http.StatusTeapot {
+			t.Errorf("%s: status %d, want 418", name, got)
+		}
+		all := g.rec.Records()
+		if n := len(all); n == 0 || !strings.Contains(string(all[n-1].Line), `"status":418`) || n > 2 {
+			t.Errorf("%s: got %d lines, %v", name, n, all)
+		}
+		for _, r := range all {
+			wantHarmless(t, r)
+		}
+	}
+}
+
+// TestPanicsOfOptionsAreBounded has functions that panic with what a client has sent.
+func TestPanicsOfOptionsAreBounded(t *testing.T) {
+	text := strings.Repeat("a", 900_000)
+	for name, opt := range map[string]nibhttp.Option{
+		"WithSkip":   nibhttp.WithSkip(func(r *http.Request) bool { panic(r.URL.Path) }),
+		"WithFields": nibhttp.WithFields(func(_ *nib.Event, r *http.Request) { panic(r.URL.Path) }),
+	} {
+		g := newRig(func(http.ResponseWriter, *http.Request) {}, opt)
+		g.do(big(text))
+		for _, r := range g.rec.Records() {
+			if wantHarmless(t, r)["panic"] == nil || len(r.Line) > 64<<10 {
+				t.Errorf("%s: a line of %d bytes: %.100s", name, len(r.Line), r.Line)
+			}
+		}
+	}
+}
+
+// A discarded scope fails whatever is asked of it.
+type discarded struct{}
+
+func (*discarded) WriteRecord(*nib.Record) error { panic("boom") }
+func (*discarded) Dump() error                   { panic("boom") }
+func (*discarded) Discard()                      { panic("boom") }
+
+func TestRulesAreBounded(t *testing.T) {
+	rules, err := nib.ParseRules("warn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := nibhttp.RulesHandler(rules)
+	put := func(target, body string) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("PUT", target, strings.NewReader(body)))
+		return w.Code
+	}
+	for i := range 2000 {
+		code := put(fmt.Sprintf("/?logger=l%d", i), "debug")
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[i < 999]; code != want {
+			t.Fatalf("rule %d: status %d, want %d", i+2, code, want)
+		}
+	}
+	if n := strings.Count(rules.String(), ",") + 1; n != 1000 {
+		t.Errorf("got %d rules, want 1000", n)
+	}
+	before := rules.String()
+	for name, code := range map[string]int{
+		"many":  put("/", "warn"+strings.Repeat(",a=debug", 1000)),
+		"large": put("/", "warn,"+strings.Repeat("a", 60<<10)+"=debug,"+strings.Repeat("b", 60<<10)+"=info"),
+		"name":  put("/?logger="+strings.Repeat("n", 300), "debug"),
+	} {
+		if code < 400 || code >= 500 {
+			t.Errorf("%s: status %d, want 4xx", name, code)
+		}
+	}
+	if got := rules.String(); got != before {
+		t.Errorf("refused rules have changed something: %.100q", got)
+	}
+	if code := put("/", "info"); code != http.StatusOK {
+		t.Errorf("status %d, want 200", code)
+	}
+}
