@@ -127,6 +127,7 @@ func (s *Sink) writeBatch(b *batch) error {
 			b.drop(&s.dropped[s.causeOf(err)])
 			return err
 		}
+		s.announce("write", err) // no call returns it if writing succeeds now
 		b.back()
 	}
 	b.reset()

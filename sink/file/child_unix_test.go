@@ -6,6 +6,7 @@ package file
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,44 @@ var children = map[string]func(childConfig) error{
 	"rotate":                 rotateAsChild,
 	"log until killed":       logUntilKilled,
 	"run out of descriptors": runOutOfDescriptors,
+	"fail by default":        failByDefault,
+}
+
+// failByDefault has set no OnError, and loses buffered lines: its folder has gone.
+func failByDefault(c childConfig) error {
+	if err := os.Mkdir(filepath.Dir(c.Path), 0o700); err != nil {
+		return err
+	}
+	s, err := Open(c.Path, c.config())
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Dir(c.Path)); err != nil {
+		return err
+	}
+	for n := range c.Each {
+		_ = s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: fmt.Appendf(nil, "{\"n\":%d}\n", n)})
+	}
+	_ = s.Close() // returns the same error
+	return nil
+}
+
+// TestFaultsAreReportedByDefault on standard error.
+func TestFaultsAreReportedByDefault(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := json.Marshal(childConfig{Path: filepath.Join(t.TempDir(), "gone", "log"), Each: 1000, MaxSize: 1000, Buffer: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), childVar+"=fail by default", configVar+"="+string(c))
+	out, err := cmd.CombinedOutput()
+	if lines := bytes.Count(out, []byte("\n")); err != nil || lines == 0 || lines > 3 || !bytes.HasPrefix(out, []byte("nib/file: ")) {
+		t.Errorf("got %v and\n%s\nwant a line or two of nib/file", err, out)
+	}
 }
 
 // rotateAsChild logs and rotates.

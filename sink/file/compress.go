@@ -93,50 +93,80 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
 	if err != nil {
 		return err
 	}
-	err = s.runCompressor(dst, &stoppable{io.NewSectionReader(src, 0, info.Size), &s.tidying.quit})
+	err = s.runCompressor(dst, io.NewSectionReader(src, 0, info.Size))
 	if err == nil {
 		err = dst.Sync()
 	}
 	return errors.Join(err, dst.Close())
 }
 
-// runCompressor calls user code.
-func (s *Sink) runCompressor(dst vfs.File, src io.Reader) (err error) {
+// runCompressor calls user code, and the methods of what that returns. An error of
+// the disk is returned as it is.
+func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
+	src, dst := &stoppable{r: in, quit: &s.tidying.quit}, &whole{f: file}
 	returned := false
 	defer func() {
 		if !returned {
 			err = fmt.Errorf("the compressor panicked: %v", recover())
 		}
 	}()
-	err = s.c.Compress.Compress(whole{dst}, src)
+	err = s.c.Compress.Compress(dst, src)
+	switch {
+	case src.err != nil:
+		err = src.err
+	case dst.err != nil:
+		err = dst.err
+	case err != nil:
+		err = &compressorError{err, err.Error()}
+	}
 	returned = true
 	return err
 }
 
-// A stoppable reader fails when quit is set.
+// A compressorError is an error of user code, whose text was asked for once: its
+// methods may panic.
+type compressorError struct {
+	err  error
+	text string
+}
+
+func (e *compressorError) Error() string { return e.text }
+func (e *compressorError) Unwrap() error { return e.err }
+
+// A stoppable reader fails when quit is set. It keeps its error.
 type stoppable struct {
 	r    io.Reader
 	quit *atomic.Bool
+	err  error
 }
 
-func (r *stoppable) Read(p []byte) (int, error) {
+func (r *stoppable) Read(p []byte) (n int, err error) {
 	if r.quit.Load() {
+		r.err = errBroken
 		return 0, errBroken
 	}
-	return r.r.Read(p)
+	if n, err = r.r.Read(p); err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }
 
-// A whole writer goes on after short writes, as an io.Writer has to.
-type whole struct{ f vfs.File }
+// A whole writer goes on after short writes, as an io.Writer has to. It keeps its
+// error.
+type whole struct {
+	f   vfs.File
+	err error
+}
 
-func (w whole) Write(p []byte) (n int, err error) {
+func (w *whole) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		m, err := w.f.Write(p[n:])
-		if n += m; err != nil {
-			return n, err
+		if m <= 0 && err == nil {
+			err = io.ErrShortWrite
 		}
-		if m == 0 {
-			return n, io.ErrShortWrite
+		if n += m; err != nil {
+			w.err = err
+			return n, err
 		}
 	}
 	return n, nil

@@ -4,13 +4,16 @@ package file
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
@@ -237,3 +240,52 @@ func TestCompressionFollowsNoLinks(t *testing.T) {
 	wantText(t, "victim", text(t, victim), "victim")
 	wantText(t, "files", strings.Join(files(t, dir), " "), firstName+".gz "+strings.Replace(firstName, "0000.", "0001.", 1)+".gz app.log victim")
 }
+
+type panickingError struct{}
+
+func (*panickingError) Error() string { panic("in Error") }
+
+// TestCompressorMisbehaves: the file stays as it is, the error is reported, and
+// the next file is compressed.
+func TestCompressorMisbehaves(t *testing.T) {
+	for name, misbehave := range map[string]func() error{
+		"panics":                         func() error { panic("in Compress") },
+		"panics with nil error":          func() error { panic((*panickingError)(nil)) },
+		"returns an error":               func() error { return errors.New("no") },
+		"returns an error that panics":   func() error { return (*panickingError)(nil) },
+		"wraps an error that panics":     func() error { return fmt.Errorf("%w", &panickingError{}) },
+		"returns an error without parts": func() error { return noParts{} },
+		"calls Goexit":                   func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, clock := newMem(t)
+			bad, reported := true, 0
+			c := Config{OnError: func(error) { reported++ }, Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+				if bad {
+					return misbehave()
+				}
+				_, err := io.Copy(w, r)
+				return err
+			})}
+			s := openMem(t, m, clock, c)
+			rotated(t, s, clock, 1)
+			tidied(s)
+			if name != "calls Goexit" && reported != 1 {
+				t.Errorf("got %d errors, want 1", reported)
+			}
+			names := slices.DeleteFunc(memFiles(t, m), func(name string) bool { return strings.HasSuffix(name, tempExtension) })
+			wantText(t, "files", strings.Join(names, " "), firstName+" app.log")
+			bad = false
+			clock.advance(2 * time.Second)
+			writeNumbers(t, s, 1, 2) // it is tried again
+			tidied(s)
+			wantText(t, "files, later", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
+			checkNumbers(t, memAll(t, m), 2)
+		})
+	}
+}
+
+type noParts struct{}
+
+func (noParts) Error() string   { return "no parts" }
+func (noParts) Unwrap() []error { return nil }

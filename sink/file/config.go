@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -74,11 +75,12 @@ type Config struct {
 	// SyncNever. Deliver always does.
 	Sync SyncPolicy
 
-	// OnError is told what no call returns: that rotation, compression or
-	// deletion did not succeed, or that buffered lines were lost after their calls
-	// had returned. It is called without a lock, by the goroutine that found out,
-	// and not while it runs. The same fault is told once a minute. It must not
-	// call Close, which waits for it. What it panics with is discarded.
+	// OnError is called with errors that no call returns: rotation, compression or
+	// deletion failed, or buffered lines were lost after their calls had returned.
+	// It is called without a lock, by the goroutine that found out, and not while
+	// it runs; for the same fault once a minute. It must not call Close, which
+	// waits for it. What it panics with is discarded. By default errors are written
+	// to standard error, one line a second at most.
 	OnError func(error)
 
 	fs    vfs.FS // nil: that of the system
@@ -146,6 +148,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Delay == 0 {
 		c.Delay = defaultDelay
+	}
+	if c.OnError == nil {
+		c.OnError = lastresort.Report
 	}
 	if c.fs == nil {
 		c.fs = vfs.OS()

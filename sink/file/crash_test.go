@@ -14,16 +14,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// ops are all operations of a Mem: a crash may come before each.
-var ops = []vfs.Op{
-	vfs.OpOpen, vfs.OpCreate, vfs.OpLstat, vfs.OpRename, vfs.OpLink, vfs.OpRemove, vfs.OpMkdir, vfs.OpReadDir,
-	vfs.OpSyncDir, vfs.OpWrite, vfs.OpRead, vfs.OpSync, vfs.OpTruncate, vfs.OpPreallocate, vfs.OpStat,
-	vfs.OpFree, vfs.OpLock, vfs.OpClose,
-}
-
 // eachOp calls f before each operation of m.
 func eachOp(m *vfs.Mem, f func()) {
-	for _, op := range ops {
+	for _, op := range vfs.Ops {
 		m.Fail(vfs.Fault{Op: op, Reached: f})
 	}
 }

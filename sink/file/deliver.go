@@ -72,6 +72,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
+	s.seeOthers()
 	if n, err = s.mend(batch); err != nil || n == len(batch) {
 		return n, err
 	}
@@ -79,9 +80,55 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 		return n, err
 	}
 	s.checkAt = math.MaxInt64 // lines go to this file, whatever its name is by the end of the batch
+	from := s.size
 	m, err := s.append(ctx, batch[n:])
 	s.checkAt = s.clock.mono()
+	if m > 0 {
+		if err := s.ensureFirst(ctx, &batch[n], from); err != nil {
+			return n, err
+		}
+	}
 	return n + m, err
+}
+
+// ensureFirst makes sure that the first line of a batch, which was written behind an offset,
+// is whole: another process may have died within a write just before. Then that line is
+// written once more.
+func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error {
+	info, err := s.file.Stat()
+	if err == nil && info.Size == s.size {
+		return nil // nobody else has written
+	}
+	n := 0
+	if err == nil {
+		n, _, err = stretch{s.file, s.id, from}.find(ctx, []nib.Record{*r})
+	}
+	if err != nil {
+		s.report("read", err) // the line was written, and most likely is whole
+	}
+	if err != nil || n > 0 {
+		return nil
+	}
+	_, err = s.put(r.Line)
+	return err
+}
+
+// seeOthers finds out whether another process has written to the file. It may have died in
+// the middle of a line, behind which nothing may follow.
+func (s *Sink) seeOthers() {
+	if s.file == nil {
+		return
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		s.report("read", err)
+	}
+	if err != nil || info.Size != s.size {
+		s.unseen = true // seeEnd looks
+	}
+	if err == nil {
+		s.size = info.Size
+	}
 }
 
 // append writes the lines of batch, and returns how many are in a file.

@@ -5,6 +5,7 @@ package file
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,3 +134,22 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 
 // untorn is a text without what was cut off.
 func untorn(text string) string { return text[:strings.LastIndexByte(text, '\n')+1] }
+
+// TestDeliveriesBehindASpoolKeepMaxSize: the file is ended as soon as the spool
+// has stored the place.
+func TestDeliveriesBehindASpoolKeepMaxSize(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 500})
+	k := desk{lines: 60, noted: []cursor{{}}, make: deskRecord, point: func(desk) {}}
+	k.deliver(t, s, 0)
+	must(t, s.Close())
+	for _, name := range memFiles(t, m) {
+		if got := len(memText(t, m, filepath.Join(logDir, name))); got > 500 {
+			t.Errorf("%s has %d bytes, want at most 500", name, got)
+		}
+	}
+	if got := s.Stats().Rotations; got < 5 {
+		t.Errorf("got %d rotations, want some", got)
+	}
+	checkNumbers(t, memAll(t, m), k.lines)
+}

@@ -41,19 +41,24 @@
 //
 // Deliver brings lines to the disk before it says that it has them. The spool stores with
 // them where the file ended (Mark), and after a crash Resume compares what is behind that
-// with the lines that are not settled: none comes twice. A line that the
+// with the records that are not settled: none comes twice, nor does one of several lines, as
+// those of sink/console. A line that the
 // crash has cut off is completed. Rotation waits until the spool has stored
-// where the file ended. What this does not cover: the file was changed by
-// others, or compressed or deleted, before the next process has looked; or a sync has failed,
-// after which nobody knows what is on the disk.
+// where the file ended.
+//
+// Resume does not know which lines were delivered if the file was changed,
+// compressed or deleted before it looked, or if a sync failed, after which the
+// contents of the disk are unknown. It takes a line that another process wrote
+// for one of its own if all bytes are the same; the file then has that line once.
 //
 // # Other processes
 //
 // Several processes may log to one path, and rotate it at the same time. Each
 // holds a shared flock(2) on the file that it writes to. They take turns to
-// rotate by a lock on the directory, and nobody deletes or compresses a file while
-// someone writes to it. On file systems without such locks, and on Windows, one
-// process should log to one path.
+// rotate by a lock on the file .app.log.lock, mode 0600, which stays beside the
+// log, and no process deletes or compresses a file while another one writes to it.
+// On file systems without such locks, and on Windows, one process should log to
+// one path.
 //
 // Ten times a second, if there is something to write, the sink looks whether the
 // name still means its file. If someone has renamed or removed that, lines go to

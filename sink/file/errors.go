@@ -18,6 +18,7 @@ var (
 	ErrClosed     = errors.New("nib/file: used after Close")
 	ErrNotRegular = errors.New("not a regular file")         // a link, FIFO, device, socket or directory is in the place of the file
 	ErrLinked     = errors.New("the file has another name")  // a hard link: someone may have put it there to have another file written to
+	ErrOwner      = errors.New("owned by another user")      // the file or its directory belongs neither to the user of this process nor to root
 	ErrInUse      = errors.New("locked by someone else")     // another program holds an exclusive lock on the file or its directory
 	ErrLow        = errors.New("too little space left free") // less than Config.MinFree
 )
@@ -68,6 +69,13 @@ func (s *Sink) wrap(op string, err error) error {
 	return fmt.Errorf("nib/file: %s %s: %w", op, s.path, err)
 }
 
+// returned counts an error and wraps it for a call that returns it. The lock is
+// held.
+func (s *Sink) returned(op string, err error) error {
+	s.stats.Errors++
+	return s.wrap(op, err)
+}
+
 // again says whether what has just failed is to be tried once more: the first
 // time, when it is no matter of space. A file that another system has replaced, say,
 // works again after it was opened again. The lock is held.
@@ -107,7 +115,7 @@ func (s *Sink) report(op string, err error) {
 // announce leaves err for unlock to tell OnError, unless op has failed for the
 // same reason a short while ago. The lock is held.
 func (s *Sink) announce(op string, err error) {
-	if s.c.OnError == nil || s.news != nil {
+	if s.news != nil {
 		return
 	}
 	now, reason := s.clock.mono(), root(err).Error()
@@ -127,12 +135,24 @@ type saying struct {
 	again  int64 // monotonic time from which on it is told again
 }
 
-// root is what err wraps in the end.
+// root is what err wraps in the end, the first of several.
 func root(err error) error {
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		err = inner
+	for {
+		switch e := err.(type) {
+		case *compressorError:
+			return err
+		case interface{ Unwrap() []error }:
+			err = e.Unwrap()[0] // of errors.Join, which has one
+		case interface{ Unwrap() error }:
+			inner := e.Unwrap()
+			if inner == nil {
+				return err
+			}
+			err = inner
+		default:
+			return err
+		}
 	}
-	return err
 }
 
 // unlock releases the lock, after anything but the usual write, and tells

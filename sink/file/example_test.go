@@ -85,7 +85,7 @@ func ExampleSink_Rotate() {
 		fmt.Println(err)
 	}
 	log.Info().Msg("after")
-	names, _ := filepath.Glob(filepath.Join(dir, "*"))
+	names, _ := filepath.Glob(filepath.Join(dir, "app*"))
 	for _, name := range names {
 		text, _ := os.ReadFile(name)
 		stem, _, _ := strings.Cut(filepath.Base(name), "-2")

@@ -179,12 +179,13 @@ func memText(t testing.TB, fsys vfs.FS, name string) string {
 	return string(b)
 }
 
-// files are the names in a directory, the old files first, in order.
+// files are the names in a directory, the old files first, in order, without
+// those of locks.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	names, err := vfs.OS().ReadDir(dir)
 	must(t, err)
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".lock") })
 }
 
 // all is the text of all files of a directory, oldest first.

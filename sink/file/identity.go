@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -93,14 +94,36 @@ func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
 	return info, fit(info)
 }
 
-// fit refuses what nobody wants a log in: a link, a FIFO, a device, or a file
-// that has another name somewhere else.
+// fit refuses what nobody wants a log in: a link, a FIFO, a device, a file that
+// has another name somewhere else, or that another user has put there, as anyone
+// can in a directory like /tmp.
 func fit(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
 		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
 	}
 	if info.Links > 1 {
 		return fmt.Errorf("%w: %d hard links", ErrLinked, info.Links)
+	}
+	return fitOwner(info)
+}
+
+// fitOwner refuses what belongs to another user than root and that of this process.
+func fitOwner(info vfs.Info) error {
+	if info.Foreign() {
+		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", ErrOwner, info.Owner, os.Geteuid())
+	}
+	return nil
+}
+
+// fitDir refuses a directory of another user, who could put any file in the place
+// of the log.
+func (s *Sink) fitDir() error {
+	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // that of a link to it
+	if err != nil {
+		return err
+	}
+	if err := fitOwner(info); err != nil {
+		return fmt.Errorf("directory: %w", err)
 	}
 	return nil
 }
@@ -188,6 +211,7 @@ func (s *Sink) look(now int64) error {
 		}
 	}
 	s.lookAtClock(now)
+	s.retryTidying(now)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package file
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"io"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -102,9 +103,15 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	d := &s.delivering
 	d.place, d.stored = place{id: id, at: at}, false
 	n := min(at, tailSize)
+	if n == 0 {
+		return
+	}
 	b := make([]byte, n)
-	if m, _ := f.ReadAt(b, at-n); int64(m) == n {
+	m, err := f.ReadAt(b, at-n)
+	if int64(m) == n {
 		d.place.tail, d.place.sum = uint16(n), crc32.ChecksumIEEE(b)
+	} else if err != io.EOF {
+		s.report("read", err)
 	}
 }
 
@@ -117,19 +124,28 @@ func (s *Sink) moveToEnd() {
 	at := s.size
 	if info, err := s.file.Stat(); err == nil {
 		at = info.Size
+	} else {
+		s.report("read", err)
 	}
 	s.moveTo(s.file, s.id, at)
 }
 
-// isIn says whether f is the file of the place and has not been cut off.
-func (p place) isIn(f vfs.File) bool {
+// isIn reports whether f is the file of the place and has not been cut off. An
+// error means that this cannot be read now.
+func (p place) isIn(f vfs.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.ID != p.id || info.Size < p.at {
-		return false
+		return false, err
+	}
+	if p.tail == 0 {
+		return true, nil
 	}
 	b := make([]byte, p.tail)
-	n, _ := f.ReadAt(b, p.at-int64(p.tail))
-	return n == len(b) && (n == 0 || crc32.ChecksumIEEE(b) == p.sum)
+	n, err := f.ReadAt(b, p.at-int64(p.tail))
+	if n < len(b) && err != io.EOF { // it may have been cut off just now
+		return false, err
+	}
+	return n == len(b) && crc32.ChecksumIEEE(b) == p.sum, nil
 }
 
 // barrier makes the file ready for n bytes of deliveries. stop says that the spool has to

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +37,21 @@ func openMem(t testing.TB, m vfs.FS, clock *testClock, c Config) *Sink {
 	return open(t, livePath, c)
 }
 
-// memFiles are the names in logDir.
+// memFiles are the names in logDir, without that of the lock.
 func memFiles(t testing.TB, m vfs.FS) []string {
 	t.Helper()
 	names, err := m.ReadDir(logDir)
 	must(t, err)
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return name == lockName("app.log") })
+}
+
+// lockOf takes the lock of the log as a process does that rotates it.
+func lockOf(t testing.TB, m vfs.FS) vfs.File {
+	t.Helper()
+	f, err := m.Open(filepath.Join(logDir, lockName("app.log")), os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err)
+	must(t, f.Lock(vfs.Exclusive))
+	return f
 }
 
 // memAll is the text of all files in logDir, decompressed, oldest first. Files

@@ -4,6 +4,8 @@ package file
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
@@ -13,90 +15,158 @@ import (
 // loss of power has left behind the place, before batch is written, which begins with the first
 // line that is not in the file. It returns how many records that has brought there.
 //
-// A line without an end that is the beginning of the first record is completed: whoever
-// wrote it, then the file has that record as a whole. If everything behind the place is
+// A line without an end that is the beginning of the first record is completed, if no other
+// process has the file: whoever wrote it, then the file has that record as a whole. So are the
+// first lines of a record that has several, if they stand behind the place. If everything behind
+// the place is
 // what would be written now, but for sectors that read as zeros, it was written by a
 // process that died with the machine: it is cut off. Anything else is left alone, and
 // ended with a newline by whoever writes next.
 func (s *Sink) mend(batch []nib.Record) (n int, err error) {
 	d := &s.delivering
-	doubt := d.doubt
-	d.doubt = false
 	if s.file == nil || d.tainted {
+		d.doubt = false
 		return 0, nil
 	}
 	if s.unseen {
 		s.seeEnd()
 	}
-	if doubt && d.place.id == s.id && s.cut(batch) {
+	inDoubt := d.doubt && d.place.id == s.id
+	if inDoubt {
+		if cut, err := s.cut(batch); cut || err != nil {
+			d.doubt = err != nil // it is looked at again
+			return 0, err
+		}
+	}
+	from := int64(0)
+	if !s.torn { // but it may end behind one of several lines
+		if !inDoubt {
+			d.doubt = false
+			return 0, nil
+		}
+		from = d.place.at
+	}
+	if there, err := s.begun(batch[0].Line, from); there == 0 || err != nil {
+		d.doubt = err != nil
+		return 0, err
+	}
+	defer s.share()
+	switch err := s.file.Lock(vfs.Exclusive); {
+	case err == vfs.ErrLocked:
+		d.doubt = false
+		return 0, nil // else two processes could complete the same line; it is ended with a newline
+	case err != nil && !errors.Is(err, errors.ErrUnsupported):
+		return 0, s.fail("lock", err)
+	}
+	d.doubt = false
+	there, err := s.begun(batch[0].Line, from)
+	if err != nil {
+		return 0, err
+	}
+	if there == 0 {
 		return 0, nil
 	}
-	if !s.torn {
-		return 0, nil
-	}
-	tail, ok := s.openLine(len(batch[0].Line))
-	if !ok || !bytes.HasPrefix(batch[0].Line, tail) {
-		return 0, nil
-	}
-	if _, err := s.put(batch[0].Line[len(tail):]); err != nil {
+	if _, err := s.put(batch[0].Line[there:]); err != nil {
 		return 0, err
 	}
 	return 1, nil
 }
 
-// openLine returns what stands behind the last newline of the file. ok is false
-// if that is nothing, or not shorter than limit, or cannot be read.
-func (s *Sink) openLine(limit int) (tail []byte, ok bool) {
+// begun returns how much of record the file ends with, from an offset on: less than all of
+// it, and from the beginning of a line on.
+func (s *Sink) begun(record []byte, from int64) (n int, err error) {
 	info, err := s.file.Stat()
 	if err != nil {
-		return nil, false
+		return 0, s.fail("read", err)
 	}
-	b := make([]byte, min(info.Size, int64(limit)))
-	if n, _ := s.file.ReadAt(b, info.Size-int64(len(b))); n < len(b) {
-		return nil, false
+	at := max(info.Size-int64(len(record)), from, 0) // one byte more than is looked for
+	b := make([]byte, max(info.Size-at, 0))
+	if n, err := s.file.ReadAt(b, at); n < len(b) {
+		return 0, s.unlessCut(err)
 	}
-	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		b = b[i+1:]
-	} else if int64(len(b)) < info.Size {
-		return nil, false
+	if at > from {
+		b = behindLine(b)
 	}
-	return b, len(b) > 0 && len(b) < limit
+	for len(b) > 0 && !bytes.HasPrefix(record, b) {
+		b = behindLine(b)
+	}
+	return len(b), nil
+}
+
+// share locks the file together with others again; to be in the way, they would
+// have to be quick.
+func (s *Sink) share() {
+	if err := s.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		s.report("lock", err)
+	}
+}
+
+// unlessBusy takes note of an error of locking, unless it means that others have
+// the lock, or that there are none.
+func (s *Sink) unlessBusy(err error) error {
+	if err == nil || err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return s.fail("lock", err)
+}
+
+// unlessCut takes note of an error of reading, unless the file has just become
+// shorter.
+func (s *Sink) unlessCut(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return s.fail("read", err)
+}
+
+// behindLine returns what stands behind the first newline of b.
+func behindLine(b []byte) []byte {
+	_, rest, _ := bytes.Cut(b, []byte{'\n'})
+	return rest
 }
 
 // cut cuts off what is behind the place if that is batch with holes. Nobody else may have
 // the file open: he might write in just that moment.
-func (s *Sink) cut(batch []nib.Record) bool {
+func (s *Sink) cut(batch []nib.Record) (bool, error) {
 	at := s.delivering.place.at
 	info, err := s.file.Stat()
-	if err != nil || info.Size <= at || !s.holed(batch, at, info.Size) {
-		return false
+	if err != nil {
+		return false, s.fail("read", err)
 	}
-	alone := s.file.Lock(vfs.Exclusive) == nil
-	defer func() { _ = s.file.Lock(vfs.Shared) }() // as before; others would have to be quick
-	if !alone {
-		return false
+	if info.Size <= at {
+		return false, nil
 	}
-	if now, err := s.file.Stat(); err != nil || now.Size != info.Size || s.file.Truncate(at) != nil {
-		return false
+	if holed, err := s.holed(batch, at, info.Size); !holed {
+		return false, err
+	}
+	defer s.share()
+	if err := s.file.Lock(vfs.Exclusive); err != nil {
+		return false, s.unlessBusy(err)
+	}
+	if now, err := s.file.Stat(); err != nil || now.Size != info.Size {
+		return false, nil
+	}
+	if err := s.file.Truncate(at); err != nil {
+		return false, s.fail("truncate", err)
 	}
 	s.size, s.torn, s.unseen, s.unsynced = at, false, false, true
-	return true
+	return true, nil
 }
 
-// holed says whether the bytes of the file from an offset to its end are those of
+// holed reports whether the bytes of the file from an offset to its end are those of
 // batch, with some that are zeros instead.
-func (s *Sink) holed(batch []nib.Record, at, size int64) bool {
+func (s *Sink) holed(batch []nib.Record, at, size int64) (bool, error) {
 	b := make([]byte, deliverySize)
 	holes := false
 	for _, r := range batch {
 		for line := r.Line; len(line) > 0 && at < size; {
 			part := b[:min(int64(len(line)), int64(len(b)), size-at)]
-			if n, _ := s.file.ReadAt(part, at); n < len(part) {
-				return false
+			if n, err := s.file.ReadAt(part, at); n < len(part) {
+				return false, s.unlessCut(err)
 			}
 			for i, c := range part {
 				if c != line[i] && c != 0 {
-					return false
+					return false, nil
 				}
 				holes = holes || c != line[i]
 			}
@@ -104,5 +174,5 @@ func (s *Sink) holed(batch []nib.Record, at, size int64) bool {
 			line = line[len(part):]
 		}
 	}
-	return holes && at >= size
+	return holes && at >= size, nil
 }

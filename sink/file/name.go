@@ -104,6 +104,27 @@ func (b backup) compare(o backup) int {
 	return strings.Compare(b.name, o.name)
 }
 
+// aheadAtMost is how far the time in a name may be ahead of the clock: others,
+// on a network file system, may have another one, and it may be set back a little.
+const aheadAtMost = time.Minute
+
+// compareAt orders backups from the newest to the oldest, as seen at now. A time
+// in the future was given when the clock was wrong. Such a file counts as older
+// than all others: as the newest, it would be kept for years, and each new file
+// deleted in its place.
+func (b backup) compareAt(o backup, now time.Time) int {
+	ahead := func(b backup) int {
+		if b.time.Sub(now) > aheadAtMost {
+			return 1
+		}
+		return 0
+	}
+	if c := ahead(b) - ahead(o); c != 0 {
+		return c
+	}
+	return b.compare(o)
+}
+
 // validExtension says whether ext can be told apart from the rest of a name.
 func validExtension(ext string) bool {
 	if len(ext) < 2 || ext[0] != '.' || ext == tempExtension {

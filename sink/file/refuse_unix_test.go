@@ -268,3 +268,86 @@ func TestLockedByAnotherProgram(t *testing.T) {
 		t.Errorf("got %v, want ErrLocked: the sink holds its file", err)
 	}
 }
+
+// TestLocksOfOthersDoNotStopRotation: whoever may read the directory or the log
+// may lock it.
+func TestLocksOfOthersDoNotStopRotation(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: 200, MaxBackups: 3})
+	for _, name := range []string{dir, filepath.Join(dir, "app.log")} {
+		f, err := os.Open(name)
+		must(t, err)
+		defer f.Close()
+		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_SH))
+	}
+	writeNumbers(t, s, 0, 20)
+	must(t, s.Rotate())
+	if st := s.Stats(); st.Rotations < 2 || st.Errors > 0 {
+		t.Errorf("got %+v, want rotations and no errors", st)
+	}
+	info, err := os.Lstat(filepath.Join(dir, lockName("app.log")))
+	if must(t, err); info.Mode() != 0o600 {
+		t.Errorf("the lock has the mode %v, want 0600", info.Mode())
+	}
+}
+
+// TestFilesOfOthersAreRefused: whoever owns the file or its directory can change
+// or replace it at any time.
+func TestFilesOfOthersAreRefused(t *testing.T) {
+	const other = 4242
+	for _, c := range []struct {
+		name  string
+		owner map[string]int
+		want  error
+	}{
+		{"own", map[string]int{logDir: os.Geteuid(), livePath: os.Geteuid()}, nil},
+		{"root's", map[string]int{logDir: 0, livePath: 0}, nil},
+		{"another user's file", map[string]int{logDir: 0, livePath: other}, ErrOwner},
+		{"another user's directory", map[string]int{logDir: other, livePath: os.Geteuid()}, ErrOwner},
+	} {
+		m, clock := newMem(t)
+		f, err := m.Open(livePath, os.O_WRONLY|os.O_CREATE, 0o600)
+		must(t, err, f.Close())
+		for name, owner := range c.owner {
+			m.Chown(name, owner)
+		}
+		s, err := Open(livePath, Config{fs: m, clock: clock.clock()})
+		if !errors.Is(err, c.want) || err == nil && c.want != nil {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+		if err == nil {
+			must(t, s.Close())
+		} else if !strings.Contains(err.Error(), "chown") || !strings.HasPrefix(err.Error(), "nib/file: ") {
+			t.Errorf("%s: the error does not say what to do: %v", c.name, err)
+		}
+	}
+}
+
+// TestFileOfAnotherUserIsRefusedOnDisk in a directory like /tmp, and the lock as
+// well.
+func TestFileOfAnotherUserIsRefusedOnDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o1777))
+	path := filepath.Join(dir, "app.log")
+	must(t, os.WriteFile(path, nil, 0o666), os.Chown(path, 65534, 65534))
+	if s, err := Open(path, Config{}); !errors.Is(err, ErrOwner) {
+		t.Errorf("got %v, %v, want ErrOwner", s, err)
+	}
+	must(t, os.Remove(path))
+	s := open(t, path, Config{})
+	lock := filepath.Join(dir, lockName("app.log"))
+	must(t, os.WriteFile(lock, nil, 0o666), os.Chown(lock, 65534, 65534))
+	writeNumbers(t, s, 0, 1)
+	if err := s.Rotate(); !errors.Is(err, ErrOwner) {
+		t.Errorf("with the lock of another user: got %v, want ErrOwner", err)
+	}
+	must(t, os.Chmod(dir, 0o700))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(dir, link), os.Chown(dir, 65534, 65534))
+	if s, err := Open(filepath.Join(link, "other.log"), Config{}); !errors.Is(err, ErrOwner) {
+		t.Errorf("behind a link: got %v, %v, want ErrOwner", s, err)
+	}
+}

@@ -21,7 +21,8 @@ import (
 // Resume returns how many of the first records of batch are in the file although
 // the spool does not know: the process that wrote them died before its cursor was written.
 // They are looked for behind mark, line by line, and synced; lines of
-// others between them are passed over. Without a mark, or if its file is not found
+// others between them are skipped, unless one has the same bytes as a record: it
+// cannot be told from that. Without a mark, or if its file is not found
 // any more, nothing is known and nothing was taken.
 func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	s.mu.Lock()
@@ -85,8 +86,8 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 		return nil, errNoFile
 	}
 	if s.id == p.id {
-		if !p.isIn(s.file) {
-			return nil, nil
+		if ok, err := p.isIn(s.file); !ok {
+			return nil, err
 		}
 		return []stretch{{s.file, s.id, p.at}}, nil
 	}
@@ -94,9 +95,9 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	name, f := s.findFile(names, p)
+	name, f, err := s.findFile(names, p)
 	if f == nil {
-		return nil, nil
+		return nil, err
 	}
 	texts = []stretch{{f, p.id, p.at}}
 	if b, ok := s.naming.parse(name); ok {
@@ -118,24 +119,38 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	return append(texts, stretch{s.file, s.id, 0}), nil
 }
 
-// findFile looks for the file of a place under any name that begins like the log's.
-func (s *Sink) findFile(names []string, p place) (name string, f vfs.File) {
+// findFile looks for the file of a place under any name that begins like the
+// log's. An error means that one of them cannot be read now: it may be that file.
+func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err error) {
 	for _, name := range names {
+		if !strings.HasPrefix(name, s.naming.stem) {
+			continue
+		}
 		path := filepath.Join(s.dir, name)
 		info, err := s.fs.Lstat(path)
-		if !strings.HasPrefix(name, s.naming.stem) || err != nil || info.ID != p.id || !info.Mode.IsRegular() {
+		if err == nil && (info.ID != p.id || !info.Mode.IsRegular()) || errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err != nil {
+			return "", nil, err
 		}
 		f, err := s.fs.Open(path, os.O_RDONLY, 0)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if p.isIn(f) {
-			return name, f
+		if err != nil {
+			return "", nil, err
+		}
+		ok, err := p.isIn(f)
+		if ok {
+			return name, f, nil
 		}
 		_ = f.Close() // nothing was written to it
+		if err != nil {
+			return "", nil, err
+		}
 	}
-	return "", nil
+	return "", nil, nil
 }
 
 // rotatedAfter returns the old files that were rotated after b and are not compressed, oldest
@@ -156,18 +171,20 @@ func (t stretch) close(s *Sink) {
 	}
 }
 
-// find looks for the lines of batch, one after the other, and returns how many of them
-// there are and where the last one ends.
+// find looks for the records of batch, one after the other, and returns how many of them
+// there are and where the last one ends. A record may have several lines, as those of
+// sink/console: it is there if all of them are, one behind the other.
 func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
 	info, err := t.f.Stat()
 	if err != nil {
 		return 0, 0, err
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(t.f, t.at, info.Size-t.at), deliverySize)
+	from := func(at int64) io.Reader { return io.NewSectionReader(t.f, at, info.Size-at) }
+	in := bufio.NewReaderSize(from(t.at), deliverySize)
 	at := t.at
 	for n < len(batch) {
 		want := batch[n].Line
-		same, size, err := nextIs(in, want)
+		same, line, size, err := nextIs(in, want)
 		if err == io.EOF {
 			return n, end, nil
 		}
@@ -177,24 +194,38 @@ func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64
 		if err != nil {
 			return n, end, err
 		}
-		at += size
 		if same {
+			at += size
 			n, end = n+1, at
+			continue
+		}
+		if at += line; line < size {
+			in.Reset(from(at)) // the record may begin with the second line that was read
 		}
 	}
 	return n, end, nil
 }
 
-// nextIs reads a line and compares it. A line without an end is none.
-func nextIs(in *bufio.Reader, want []byte) (same bool, size int64, err error) {
+// nextIs reads a line, and as many more as want has while they are the same. line is how
+// long the first one is, and size what was read. A line without an end is none.
+func nextIs(in *bufio.Reader, want []byte) (same bool, line, size int64, err error) {
 	same = true
 	for {
 		part, err := in.ReadSlice('\n')
 		size += int64(len(part))
-		rest, ok := bytes.CutPrefix(want, part)
-		want, same = rest, same && ok
-		if err != bufio.ErrBufferFull {
-			return same && len(want) == 0, size, err
+		want, same = bytes.CutPrefix(want, part)
+		for !same && err == bufio.ErrBufferFull && line == 0 {
+			part, err = in.ReadSlice('\n')
+			size += int64(len(part))
+		}
+		if err == nil && line == 0 {
+			line = size
+		}
+		switch {
+		case err != nil && err != bufio.ErrBufferFull:
+			return false, line, size, err
+		case !same || err == nil && len(want) == 0:
+			return same, line, size, nil
 		}
 	}
 }

@@ -24,6 +24,7 @@ type desk struct {
 	noted []cursor   // the first one is on the disk, the last one is what was written last
 	point func(desk) // called before and after a cursor is written
 	rng   *rand.Rand // for the sizes of batches; nil: as many lines as there can be
+	make  func(n int) *nib.Record
 }
 
 type cursor struct {
@@ -51,13 +52,26 @@ func (k *desk) batch(from, to int) []nib.Record {
 	}
 	batch := make([]nib.Record, min(n, to-from))
 	for i := range batch {
-		batch[i] = *deskRecord(from + i)
+		batch[i] = *k.make(from + i)
 	}
 	return batch
 }
 
 // deskRecord is a line of a length of its own.
 func deskRecord(n int) *nib.Record { return record(nib.LevelInfo, n, 30+n*37%90) }
+
+// blockRecord is a record of several lines, as sink/console makes them: some begin alike, and
+// some have a line in them that others begin with.
+func blockRecord(n int) *nib.Record {
+	r := deskRecord(n)
+	for i := range n % 4 {
+		r.Line = append(r.Line, "    at main.go:"+strings.Repeat("7", 1+i*n%40)+"\n"...)
+	}
+	if n%5 == 4 {
+		r.Line = append(bytes.Clone(deskRecord(n-1).Line), r.Line...)
+	}
+	return r
+}
 
 // deliver delivers until all is settled. The first old lines may have been delivered
 // before.
@@ -105,12 +119,12 @@ type deskCrash struct {
 
 // crashAt runs a desk, with a crash before the operation with number at. n is how many
 // there were.
-func crashAt(t testing.TB, at int, seed uint64, power bool, config Config) (c deskCrash, n int) {
+func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, record func(n int) *nib.Record) (c deskCrash, n int) {
 	t.Helper()
 	m, clock := newMem(t)
 	clock.steps = time.Millisecond // so that names are looked at now and then
 	rng := rand.New(rand.NewPCG(seed, uint64(at)))
-	k := desk{lines: 60, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(seed, 0))}
+	k := desk{lines: 60, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(seed, 0)), make: record}
 	now := k
 	strike := func() {
 		if n++; n-1 != at {
@@ -136,7 +150,7 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config) (c de
 			}
 		}})
 	}
-	for _, op := range ops {
+	for _, op := range vfs.Ops {
 		if op != vfs.OpWrite {
 			m.Fail(vfs.Fault{Op: op, Reached: strike})
 		}
@@ -145,43 +159,53 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config) (c de
 	s := openMem(t, m, clock, config)
 	k.deliver(t, s, 0)
 	must(t, s.Close())
-	checkNumbers(t, memAll(t, m), k.lines)
+	k.check(t, memAll(t, m))
 	return c, n
+}
+
+// check finds each record of a desk once and in order, whole, with nothing but empty lines
+// between them.
+func (k *desk) check(t testing.TB, text string) {
+	t.Helper()
+	for n := range k.lines {
+		line := string(k.make(n).Line)
+		rest, ok := strings.CutPrefix(strings.TrimLeft(text, "\n"), line)
+		if !ok {
+			t.Fatalf("record %d of %d is %q, want %q", n, k.lines, text[:min(len(text), len(line)+20)], line)
+		}
+		text = rest
+	}
+	if strings.Trim(text, "\n") != "" {
+		t.Errorf("behind the last record there is %q", text)
+	}
 }
 
 // TestResumeAfterACrash kills the process, or takes the power away, before each operation
 // on the file system and around each writing of the cursor. The next process goes on: each
 // line is there once, in order, and none is torn.
-func TestResumeAfterACrash(t *testing.T) {
+func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 1) }
+
+// TestResumeFindsRecordsOfSeveralLines does the same with records as sink/console
+// makes them (reliability row 30).
+func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 5) }
+
+func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) {
 	for _, power := range []bool{false, true} {
 		t.Run(map[bool]string{false: "kill", true: "power"}[power], func(t *testing.T) {
-			seeds, step, crashes, resumed := uint64(2), 1, 0, 0
+			seeds, crashes, resumed := uint64(2), 0, 0
 			if testing.Short() {
-				seeds, step = 1, 3
+				seeds, step = 1, 3*step
 			} else if os.Getenv("NIB_E2E") == "full" {
-				seeds = 40
+				seeds, step = 40, 1
 			}
-			config := Config{MaxSize: 700}
 			for seed := range seeds {
 				for at, n := 0, 1; at < n; at += step {
 					var c deskCrash
-					if c, n = crashAt(t, at, seed, power, config); c.image == nil {
+					if c, n = crashAt(t, at, seed, power, Config{MaxSize: 700}, record); c.image == nil {
 						break
 					}
 					before := c.desk.last().settled
-					clock := newTestClock()
-					clock.advance(time.Hour)
-					config := config
-					config.Compress = Gzip{}
-					s := openMem(t, c.image, clock, config)
-					c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the batch before
-					if at%2 == 0 {
-						tidied(s) // then old files are not to be had any more
-					}
-					c.desk.deliver(t, s, c.desk.lines)
-					tidied(s)
-					must(t, s.Close())
-					checkNumbers(t, memAll(t, c.image), c.desk.lines)
+					c.resume(t, at%2 == 0)
 					crashes++
 					resumed += min(before, 1)
 					if t.Failed() {
@@ -192,6 +216,22 @@ func TestResumeAfterACrash(t *testing.T) {
 			t.Logf("%d crashes, %d of them with lines that were settled: none twice, none torn", crashes, resumed)
 		})
 	}
+}
+
+// resume is the next process. It may find old files compressed.
+func (c *deskCrash) resume(t *testing.T, compressed bool) {
+	t.Helper()
+	clock := newTestClock()
+	clock.advance(time.Hour)
+	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}})
+	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the batch before
+	if compressed {
+		tidied(s)
+	}
+	c.desk.deliver(t, s, c.desk.lines)
+	tidied(s)
+	must(t, s.Close())
+	c.desk.check(t, memAll(t, c.image))
 }
 
 // TestResumeLeavesOthersAlone finds delivered lines between those of another writer, and completes
@@ -289,7 +329,7 @@ func TestSinkAndDestination(t *testing.T) {
 	clock.steps = time.Millisecond
 	s := openMem(t, m, clock, Config{MaxSize: 500})
 	other := 0
-	k := desk{lines: 100, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(1, 2)), point: func(desk) {
+	k := desk{lines: 100, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(1, 2)), make: deskRecord, point: func(desk) {
 		r := &nib.Record{Line: fmt.Appendf(nil, "{\"other\":%d}\n", other)}
 		other++
 		mustWrite(t, s, r)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -21,9 +22,27 @@ import (
 
 // A tidying is the state of that goroutine.
 type tidying struct {
-	running, again bool        // protected by the lock of the sink
+	running, again bool // protected by the lock of the sink, as the next three
+	failed         bool // something remains to be done
+	retryAt        int64
+	pause          int64
 	quit           atomic.Bool // no compression any more
 	done           sync.WaitGroup
+}
+
+// What could not be tidied up is tried again after a pause that doubles from
+// firstTidy to longestTidy, if there is something to write.
+const (
+	firstTidy   = int64(time.Second)
+	longestTidy = int64(10 * time.Minute)
+)
+
+// retryTidying starts the goroutine again if it has failed and the pause is over.
+// The lock of the sink is held.
+func (s *Sink) retryTidying(now int64) {
+	if t := &s.tidying; t.failed && !t.running && now >= t.retryAt {
+		s.startTidying()
+	}
 }
 
 // startTidying sees to it that what is old is looked at from now on. The lock of
@@ -54,17 +73,40 @@ func (s *Sink) awaitGoroutines() {
 
 func (s *Sink) tidy() {
 	defer s.tidying.done.Done()
-	for {
-		s.tidyOnce()
-		s.mu.Lock()
-		if !s.tidying.again {
-			s.tidying.running = false
+	ended := false
+	defer func() {
+		if !ended { // a compressor has called runtime.Goexit
+			s.mu.Lock()
+			s.tidying.running, s.tidying.failed = false, true
 			s.mu.Unlock()
-			return
 		}
-		s.tidying.again = false
+	}()
+	for !ended {
+		s.mu.Lock()
+		s.tidying.failed = false
 		s.mu.Unlock()
+		s.tidyOnce()
+		ended = s.tidied()
 	}
+}
+
+// tidied reports whether the goroutine ends.
+func (s *Sink) tidied() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &s.tidying
+	if t.again {
+		t.again = false
+		return false
+	}
+	t.running = false
+	if t.failed {
+		t.pause = min(max(2*t.pause, firstTidy), longestTidy)
+		t.retryAt = s.clock.mono() + t.pause
+	} else {
+		t.pause = 0
+	}
+	return true
 }
 
 // tidyOnce deletes what is too old or too many, compresses the rest, and deletes
@@ -95,7 +137,7 @@ func (s *Sink) deleteIf(outdated func(i int, b backup) bool) {
 		if !outdated(i, b) {
 			continue
 		}
-		if err := s.remove(b.name); err != nil {
+		if err := s.remove(b); err != nil {
 			s.complain("delete an old file of", err)
 		}
 	}
@@ -110,21 +152,32 @@ func (s *Sink) compressAll() {
 		if s.tidying.quit.Load() {
 			return
 		}
-		if err := s.compress(b); err != nil && !errors.Is(err, errBroken) {
+		if err := s.compress(b); err != nil && !errors.Is(err, errBroken) && err != vfs.ErrLocked {
 			s.complain("compress an old file of", err)
 		}
 	}
 }
 
-// complain reports an error of the goroutine.
+// complain reports an error of the goroutine, which is then started again after
+// a while.
 func (s *Sink) complain(op string, err error) {
 	s.mu.Lock()
 	defer s.unlock()
+	s.tidying.failed = true
 	s.report(op, err)
 }
 
+// complainUnlessGone reports an error, if there is one, unless it says that there
+// is no such file: someone else was first.
+func (s *Sink) complainUnlessGone(op string, err error) {
+	if err = unlessGone(err); err != nil {
+		s.complain(op, err)
+	}
+}
+
 // backups lists the old files, newest first, and deletes what was left over by
-// rotations and compressions that did not end.
+// rotations and compressions that did not end. A file that cannot be looked at is
+// left out, and so left alone.
 func (s *Sink) backups() []backup {
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
@@ -138,31 +191,27 @@ func (s *Sink) backups() []backup {
 		if !ok {
 			continue
 		}
-		if b.temp {
+		info, err := s.fs.Lstat(filepath.Join(s.dir, name))
+		switch {
+		case err != nil:
+			s.complainUnlessGone("look at an old file of", err)
+		case !info.Mode.IsRegular():
+		case b.temp:
 			// While it is being written, its source is there.
 			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
-				s.removeFile(name)
+				s.complainUnlessGone("delete an old file of", s.fs.Remove(filepath.Join(s.dir, name)))
 			}
-			continue
-		}
-		if b.size = s.sizeOf(name); b.size == 0 {
+		case info.Size == 0:
 			empty = append(empty, name)
-			continue
+		default:
+			b.size = info.Size
+			list = append(list, b)
 		}
-		list = append(list, b)
 	}
 	s.removeEmpty(empty)
-	slices.SortFunc(list, backup.compare)
+	now := s.clock.wall()
+	slices.SortFunc(list, func(a, b backup) int { return a.compareAt(b, now) })
 	return list
-}
-
-// sizeOf is the size of an old file, or 0 if there is none.
-func (s *Sink) sizeOf(name string) int64 {
-	info, err := s.fs.Lstat(filepath.Join(s.dir, name))
-	if err != nil {
-		return 0
-	}
-	return info.Size
 }
 
 // removeEmpty deletes the files that a rotation made to take a name and did not
@@ -172,39 +221,45 @@ func (s *Sink) removeEmpty(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	lock, err := s.fs.LockDir(s.dir)
+	lock, err := s.takeTurn()
 	if err != nil {
+		if !errors.Is(err, vfs.ErrLocked) { // who rotates tidies up as well
+			s.complain("delete an old file of", err)
+		}
 		return
 	}
 	defer lock.Close()
 	for _, name := range names {
-		if s.sizeOf(name) == 0 {
-			s.removeFile(name)
+		path := filepath.Join(s.dir, name)
+		info, err := s.fs.Lstat(path)
+		if err == nil && info.Mode.IsRegular() && info.Size == 0 {
+			err = s.fs.Remove(path)
 		}
+		s.complainUnlessGone("delete an old file of", err)
 	}
 }
 
-// removeFile deletes a file that holds no lines. At worst it stays.
-func (s *Sink) removeFile(name string) {
-	path := filepath.Join(s.dir, name)
-	if info, err := s.fs.Lstat(path); err == nil && info.Mode.IsRegular() {
-		_ = s.fs.Remove(path)
+// remove deletes an old file, unless someone writes to it, or it is no file. One
+// that is locked for long is an error: another process lets go of a file a tenth
+// of a second after its rotation, if it has lines to write.
+func (s *Sink) remove(b backup) error {
+	f, info, err := s.seize(b.name)
+	if err == vfs.ErrLocked && s.clock.wall().Sub(b.time) < longLocked {
+		return nil
 	}
-}
-
-// remove deletes an old file, unless someone writes to it, or it is no file.
-func (s *Sink) remove(name string) error {
-	f, info, err := s.seize(name)
 	if f == nil {
 		return err
 	}
 	defer f.Close()
-	return s.unlink(name, f, info)
+	return s.unlink(b.name, f, info)
 }
 
+const longLocked = time.Minute
+
 // seize opens an old file and locks it alone. It returns nil, and no error, if
-// the name does not mean a regular file, or someone writes to it still. A file
-// without lines is not seized, see removeEmpty.
+// the name does not mean a regular file, and vfs.ErrLocked if someone writes to it
+// still, or reads it under a lock. A file without lines is not seized, see
+// removeEmpty.
 func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	path := filepath.Join(s.dir, name)
 	info, err := s.fs.Lstat(path)
@@ -225,21 +280,23 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	if err == nil {
 		info, err = f.Stat()
 	}
-	if err == nil && info.Mode.IsRegular() && info.Size > 0 && s.isNamed(path, info) {
+	named := false
+	if err == nil && info.Mode.IsRegular() && info.Size > 0 {
+		named, err = s.isNamed(path, info)
+	}
+	if named {
 		return f, info, nil
 	}
 	_ = f.Close() // nothing was written to it
-	if err == vfs.ErrLocked {
-		err = nil
-	}
 	return nil, info, err
 }
 
 // unlink deletes the name of a seized file, if it still is its name.
 func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	path := filepath.Join(s.dir, name)
-	if !s.isNamed(path, info) {
-		return nil
+	named, err := s.isNamed(path, info)
+	if !named {
+		return err
 	}
 	if !vfs.CanRenameOpen {
 		_ = f.Close() // nothing was written to it
@@ -247,10 +304,10 @@ func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	return unlessGone(s.fs.Remove(path))
 }
 
-// isNamed says whether path means the file that info describes.
-func (s *Sink) isNamed(path string, info vfs.Info) bool {
+// isNamed reports whether path means the file that info describes.
+func (s *Sink) isNamed(path string, info vfs.Info) (bool, error) {
 	named, err := s.fs.Lstat(path)
-	return err == nil && named.ID == info.ID
+	return err == nil && named.ID == info.ID, unlessGone(err)
 }
 
 // unlessGone forgets an error that says that there is no such file: someone else

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -146,11 +148,11 @@ func TestDeletionLooksAgain(t *testing.T) {
 		_, err = f.Write([]byte("text\n"))
 		must(t, err, f.Close(), m.Rename(filepath.Join(logDir, "other"), old))
 	}})
-	must(t, s.remove(filepath.Base(old)))
+	must(t, s.remove(backup{name: filepath.Base(old)}))
 	if !done || !slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Errorf("the other file was deleted")
 	}
-	must(t, s.remove(filepath.Base(old)))
+	must(t, s.remove(backup{name: filepath.Base(old)}))
 	if slices.Contains(memFiles(t, m), filepath.Base(old)) {
 		t.Error("the file is there still, want it deleted the second time")
 	}
@@ -180,14 +182,13 @@ func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	m, clock := newMem(t)
 	f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Close())
-	lock, err := m.LockDir(logDir)
-	must(t, err)
+	lock := lockOf(t, m)
 	s := openMem(t, m, clock, Config{MaxBackups: 1})
 	tidied(s)
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched while another process rotates", got)
 	}
-	must(t, s.remove(firstName)) // as if it had had lines when the directory was read
+	must(t, s.remove(backup{name: firstName})) // as if it had had lines when the directory was read
 	if got := memFiles(t, m); !slices.Contains(got, firstName) {
 		t.Errorf("got files %q, want the empty one untouched", got)
 	}
@@ -208,5 +209,102 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	defer s.mu.Unlock()
 	if s.tidying.running {
 		t.Error("tidying goes on after Close")
+	}
+}
+
+// TestRetentionWhenTheClockJumps: what a wrong clock has stamped does not cost the
+// lines of now.
+func TestRetentionWhenTheClockJumps(t *testing.T) {
+	for name, jump := range map[string]time.Duration{
+		"ten years ahead": 10 * 365 * 24 * time.Hour,
+		"an hour ahead":   time.Hour,
+		"an hour back":    -time.Hour,
+		"ten years back":  -10 * 365 * 24 * time.Hour,
+	} {
+		for _, c := range []Config{{MaxBackups: 3}, {MaxTotal: 3 * int64(len(record(nib.LevelInfo, 0, 0).Line))}} {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, c)
+			rotated(t, s, clock, 3) // 0 to 2
+			right := clock.now()
+			clock.set(right.Add(jump))
+			for n := 3; n < 6; n++ {
+				writeNumbers(t, s, n, n+1)
+				must(t, s.Rotate())
+				tidied(s)
+				clock.advance(time.Minute)
+			}
+			clock.set(right.Add(2 * time.Hour))
+			for n := 6; n < 9; n++ {
+				writeNumbers(t, s, n, n+1)
+				must(t, s.Rotate())
+				tidied(s)
+				if got := strings.Fields(numbers(memAll(t, m))); !slices.Contains(got, strconv.Itoa(n)) || len(got) != 3 {
+					t.Errorf("%s, %+v: after line %d the files have %q, want 3 lines with that one", name, c, n, got)
+				}
+				clock.advance(time.Minute)
+			}
+			if got := slices.Sorted(slices.Values(strings.Fields(numbers(memAll(t, m))))); !slices.Equal(got, []string{"6", "7", "8"}) {
+				t.Errorf("%s, %+v: got lines %q, want the last three", name, c, got)
+			}
+			must(t, s.Close())
+		}
+	}
+}
+
+// TestMaxAgeKeepsWhatSeemsToBeFromTheFuture: after a start with the clock at its
+// beginning, everything does.
+func TestMaxAgeKeepsWhatSeemsToBeFromTheFuture(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxAge: 24 * time.Hour})
+	rotated(t, s, clock, 3)
+	clock.set(time.Unix(0, 0))
+	writeNumbers(t, s, 3, 4)
+	must(t, s.Rotate())
+	tidied(s)
+	if got := len(strings.Fields(numbers(memAll(t, m)))); got != 4 {
+		t.Errorf("got %d lines, want all 4", got)
+	}
+}
+
+// TestPausesBetweenFailedDeletions: a file that cannot be deleted is tried again
+// when the pause is over, not before, and the pause doubles from a second to ten
+// minutes.
+func TestPausesBetweenFailedDeletions(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxBackups: 1})
+	attempts := 0
+	heal := m.Fail(vfs.Fault{Op: vfs.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() { attempts++ }})
+	write := func() int {
+		before := attempts
+		writeNumbers(t, s, 0, 1)
+		tidied(s)
+		return attempts - before
+	}
+	for range 2 {
+		clock.advance(time.Microsecond)
+		writeNumbers(t, s, 0, 1)
+		must(t, s.Rotate())
+		tidied(s)
+	}
+	if attempts != 1 {
+		t.Fatalf("got %d attempts after the rotation, want 1", attempts)
+	}
+	for pause := time.Second; pause < 15*time.Minute; pause *= 2 {
+		pause := min(pause, 10*time.Minute)
+		clock.advance(pause - time.Nanosecond)
+		if got := write(); got != 0 {
+			t.Errorf("got %d attempts just before the end of %v, want none", got, pause)
+		}
+		s.checkAt = 0 // the name was looked at a nanosecond ago
+		clock.advance(time.Nanosecond)
+		if got := write(); got != 1 {
+			t.Errorf("got %d attempts after %v, want 1", got, pause)
+		}
+	}
+	heal()
+	clock.advance(10 * time.Minute)
+	write()
+	if got := len(memFiles(t, m)); got != 2 {
+		t.Errorf("got files %q without the fault, want one old file", memFiles(t, m))
 	}
 }

@@ -14,17 +14,18 @@ import (
 )
 
 // Rotation gives the file another name, and makes a new one. Several processes
-// may have the same idea at once: the second would rename the new file of the
-// first. So the directory is locked meanwhile, and the name must still mean the
-// file that is to be rotated. The name of the old file is taken by an empty file
+// may do so at once: the second would rename the new file of the first. So they
+// take turns, see takeTurn, and the name must still mean the file that is to be
+// rotated. The name of the old file is taken by an empty file
 // first, which only one can make, and which the rename then replaces.
 
 const (
-	busyPause     = int64(100 * time.Microsecond) // until rotation is tried again that another process is at
-	firstRotate   = int64(100 * time.Millisecond) // that has failed, doubling up to
+	busyPause     = int64(100 * time.Microsecond) // until rotation is tried again while another process rotates
+	firstRotate   = int64(100 * time.Millisecond) // and after a failure; both double up to
 	longestRotate = int64(10 * time.Second)
-	patience      = 10 * time.Second // of Rotate, with a disk that is busy
-	patienceStep  = time.Millisecond
+	longBusy      = int64(time.Second) // a pause that another process does not need to rotate
+	rotateTimeout = 10 * time.Second   // of Rotate, while another process rotates
+	rotateStep    = time.Millisecond
 	maxSeq        = 1_000_000 // names in one microsecond
 )
 
@@ -32,13 +33,15 @@ const (
 // process or program has just done so. Buffered lines are written to the old file
 // before. If that is not possible, the old file stays in use.
 func (s *Sink) Rotate() error {
-	for start := time.Now(); ; time.Sleep(patienceStep) {
+	for start := time.Now(); ; time.Sleep(rotateStep) {
 		err := s.rotateNow()
-		if err == nil || !errors.Is(err, vfs.ErrLocked) {
+		if !errors.Is(err, vfs.ErrLocked) {
 			return err
 		}
-		if time.Since(start) > patience {
-			return s.wrap("rotate", fmt.Errorf("the directory is %w", ErrInUse))
+		if time.Since(start) > rotateTimeout {
+			s.mu.Lock()
+			defer s.unlock()
+			return s.returned("rotate", err)
 		}
 	}
 }
@@ -51,17 +54,20 @@ func (s *Sink) rotateNow() error {
 	}
 	s.flushBuffer(nil)
 	if s.file != nil {
-		if info, err := s.file.Stat(); err == nil {
+		if info, err := s.file.Stat(); err != nil {
+			s.report("rotate", err)
+		} else {
 			s.size = info.Size // of all who write to it
 		}
 	}
 	if s.size == 0 {
 		return nil
 	}
-	if err := s.rotate(); err != nil {
-		return s.wrap("rotate", err)
+	err := s.rotate()
+	if err == nil || errors.Is(err, vfs.ErrLocked) {
+		return err
 	}
-	return nil
+	return s.returned("rotate", err)
 }
 
 // Reopen opens the file that has the name now, or makes it, and closes the old
@@ -76,7 +82,7 @@ func (s *Sink) Reopen() error {
 	}
 	s.flushBuffer(nil)
 	if err := s.reopen(); err != nil {
-		return s.wrap("open", err)
+		return s.returned("open", err)
 	}
 	return nil
 }
@@ -85,13 +91,17 @@ func (s *Sink) Reopen() error {
 // another attempt. The lines go to the old file meanwhile. The lock is held.
 func (s *Sink) tryRotate(now int64) {
 	err := s.rotate()
-	switch {
-	case err == nil:
-	case errors.Is(err, vfs.ErrLocked):
-		s.rotateAt = now + busyPause
-	default:
-		s.rotatePause = min(max(2*s.rotatePause, firstRotate), longestRotate)
-		s.rotateAt = now + s.rotatePause
+	if err == nil {
+		return
+	}
+	first := firstRotate
+	busy := errors.Is(err, vfs.ErrLocked)
+	if busy {
+		first = busyPause
+	}
+	s.rotatePause = min(max(2*s.rotatePause, first), longestRotate)
+	s.rotateAt = now + s.rotatePause
+	if !busy || s.rotatePause > longBusy {
 		s.report("rotate", err)
 	}
 }
@@ -99,12 +109,11 @@ func (s *Sink) tryRotate(now int64) {
 // rotate rotates. With an error, the old file is in use still, under one name or
 // the other. The lock is held.
 func (s *Sink) rotate() error {
-	lock, err := s.fs.LockDir(s.dir)
-	if err == nil {
-		defer lock.Close()
-	} else if !errors.Is(err, errors.ErrUnsupported) {
+	lock, err := s.takeTurn()
+	if err != nil {
 		return err
 	}
+	defer lock.Close()
 	info, err := s.fs.Lstat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -126,15 +135,29 @@ func (s *Sink) rotate() error {
 		s.letGo()
 	}
 	if err := s.fs.Rename(s.path, name); err != nil {
-		_ = s.fs.Remove(name) // empty: at worst it stays
-		if !vfs.CanRenameOpen {
-			return errors.Join(err, s.reopen())
+		renamed, lookErr := s.wasRenamed(name)
+		if !renamed {
+			if !vfs.CanRenameOpen {
+				lookErr = errors.Join(lookErr, s.reopen())
+			}
+			return errors.Join(err, lookErr)
 		}
-		return err
+		s.report("rotate", err)
 	}
 	s.stats.Rotations++
 	s.rotateAt, s.rotatePause = 0, 0
 	return s.reopen()
+}
+
+// wasRenamed reports whether the file has the name although renaming it failed: a
+// network file system may lose the answer of its server. If it has not, the empty
+// file with this name is deleted.
+func (s *Sink) wasRenamed(name string) (bool, error) {
+	info, err := s.fs.Lstat(name)
+	if err != nil || info.Size > 0 {
+		return err == nil && info.ID == s.id, unlessGone(err)
+	}
+	return false, unlessGone(s.fs.Remove(name))
 }
 
 // endLine ends the last line of the file if it was cut off, for those who read
@@ -176,24 +199,27 @@ func (s *Sink) reserve() (name string, err error) {
 			return "", err
 		}
 		_ = f.Close() // nothing was written to it
-		if !s.wasPacked(name) {
+		packed, err := s.wasPacked(name)
+		if err == nil && !packed {
 			s.lastName, s.lastSeq = t, seq
 			return name, nil
 		}
-		_ = s.fs.Remove(name)
+		if err = errors.Join(err, s.fs.Remove(name)); err != nil {
+			return "", err // the name is taken by an empty file, which is deleted later
+		}
 	}
 	return "", fmt.Errorf("no name is left like %s", name)
 }
 
-// wasPacked says whether there is a compressed file that was called name once,
+// wasPacked reports whether there is a compressed file that was called name once,
 // in whose place the new one would be compressed.
-func (s *Sink) wasPacked(name string) bool {
+func (s *Sink) wasPacked(name string) (bool, error) {
 	for _, ext := range s.naming.packed {
 		if _, err := s.fs.Lstat(name + ext); !errors.Is(err, fs.ErrNotExist) {
-			return true
+			return err == nil, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 // lookAtClock rotates if the schedule says so, and sees to it that the next look

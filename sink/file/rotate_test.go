@@ -134,6 +134,9 @@ func TestNamesThatAreTakenAreLeftAlone(t *testing.T) {
 		must(t, err)
 		wantText(t, name, string(b), name)
 	}
+	if _, err := os.Lstat(filepath.Join(dir, stem+"0001.log")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty file was left beside the compressed one: %v", err)
+	}
 	wantText(t, "first free name", numbers(text(t, filepath.Join(dir, stem+"0002.log"))), "0")
 	wantText(t, "second free name", numbers(text(t, filepath.Join(dir, stem+"0005.log"))), "1")
 	if _, err := os.Lstat(filepath.Join(dir, "victim")); !errors.Is(err, os.ErrNotExist) {
@@ -182,7 +185,7 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 		name  string
 		fault vfs.Fault
 	}{
-		{"lock", vfs.Fault{Op: vfs.OpLock, Path: "log", Err: syscall.EMFILE}},
+		{"lock", vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Err: syscall.EMFILE}},
 		{"reserve", vfs.Fault{Op: vfs.OpCreate, Path: "app-*", Err: syscall.EMFILE}},
 		{"rename", vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES}},
 		{"create", vfs.Fault{Op: vfs.OpCreate, Path: "app.log", Err: syscall.EMFILE}},
@@ -261,20 +264,19 @@ func TestOpenWaitsForNoOneWhoCompresses(t *testing.T) {
 	must(t, f.Close())
 }
 
-// TestRotateWaitsForAnotherProcess holds the lock of the directory.
+// TestRotateWaitsForAnotherProcess holds the lock that rotations take.
 func TestRotateWaitsForAnotherProcess(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 200})
 	writeNumbers(t, s, 0, 5)
-	lock, err := m.LockDir(logDir)
-	must(t, err)
+	lock := lockOf(t, m)
 	writeNumbers(t, s, 5, 20) // to the old file meanwhile
 	if st := s.Stats(); st.Errors != 0 {
 		t.Errorf("got %d errors while another process rotates, want none", st.Errors)
 	}
 	before := len(memFiles(t, m))
 	waiting, released := make(chan struct{}), false
-	heal := m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "log", Reached: func() {
+	heal := m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() {
 		if !released {
 			released = true
 			close(waiting)
@@ -289,4 +291,164 @@ func TestRotateWaitsForAnotherProcess(t *testing.T) {
 		t.Errorf("got %d files, want %d", got, before+1)
 	}
 	checkNumbers(t, memAll(t, m), 20)
+}
+
+// TestRotationThatCannotTakeItsTurnIsReported: another process holds the lock for
+// ever. Lines go to the old file, the fault is reported and counted, and few
+// attempts are made; rotation goes on when the lock is free.
+func TestRotationThatCannotTakeItsTurnIsReported(t *testing.T) {
+	m, clock := newMem(t)
+	var reported []error
+	s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { reported = append(reported, err) }})
+	lock := lockOf(t, m)
+	attempts := 0
+	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() { attempts++ }})
+	n := 0
+	for range 60_000 { // one minute
+		clock.advance(time.Millisecond)
+		writeNumbers(t, s, n, n+1)
+		n++
+	}
+	if len(reported) != 1 || !errors.Is(reported[0], vfs.ErrLocked) || s.Stats().Errors == 0 {
+		t.Errorf("got %v and %+v, want one report of the lock", reported, s.Stats())
+	}
+	if attempts > 30 {
+		t.Errorf("got %d attempts in a minute, want at most 30", attempts)
+	}
+	must(t, lock.Close())
+	clock.advance(time.Duration(longestRotate))
+	writeNumbers(t, s, n, n+1)
+	if st := s.Stats(); st.Rotations != 1 {
+		t.Errorf("got %d rotations, want 1", st.Rotations)
+	}
+	checkNumbers(t, memAll(t, m), n+1)
+}
+
+// TestOldFileThatStaysLockedIsReported: a limit wants it deleted.
+func TestOldFileThatStaysLockedIsReported(t *testing.T) {
+	m, clock := newMem(t)
+	var reported []error
+	s := openMem(t, m, clock, Config{MaxAge: time.Hour, OnError: func(err error) { reported = append(reported, err) }})
+	rotated(t, s, clock, 1)
+	tidied(s)
+	old := memFiles(t, m)[0]
+	f, err := m.Open(filepath.Join(logDir, old), os.O_RDONLY, 0)
+	must(t, err, f.Lock(vfs.Shared))
+	clock.advance(2 * time.Hour)
+	writeNumbers(t, s, 1, 2)
+	must(t, s.Rotate())
+	tidied(s)
+	if len(reported) != 1 || !errors.Is(reported[0], vfs.ErrLocked) || s.Stats().Errors != 1 {
+		t.Errorf("got %v and %+v, want a report of the lock", reported, s.Stats())
+	}
+	must(t, f.Close())
+	clock.advance(2 * time.Second)
+	writeNumbers(t, s, 2, 3)
+	tidied(s)
+	if slices.Contains(memFiles(t, m), old) {
+		t.Errorf("%s is still there", old)
+	}
+}
+
+// TestRenameThatWasDoneAlthoughItFailed, as on a network file system that has lost
+// the answer of its server: the file must not be taken for the empty one that
+// held its name.
+func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
+	for _, done := range []bool{true, false} {
+		m, clock := newMem(t)
+		var reported []error
+		s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
+		writeNumbers(t, s, 0, 3)
+		m.Fail(vfs.Fault{Op: vfs.OpRename, Times: 1, Err: syscall.EIO, Done: done})
+		err := s.Rotate()
+		if done && (err != nil || len(reported) != 1 || s.Stats().Rotations != 1) {
+			t.Errorf("done: got %v, %v, %+v, want a rotation and a report", err, reported, s.Stats())
+		}
+		if !done && (!errors.Is(err, syscall.EIO) || s.Stats().Rotations != 0 || len(memFiles(t, m)) != 1) {
+			t.Errorf("not done: got %v, %+v, files %q, want EIO and only the live file", err, s.Stats(), memFiles(t, m))
+		}
+		writeNumbers(t, s, 3, 5)
+		must(t, s.Close())
+		checkNumbers(t, memAll(t, m), 5)
+	}
+}
+
+// TestPausesBetweenFailedRotations: they double, from a tenth of a millisecond
+// while another process rotates and from a tenth of a second after a fault, and
+// begin anew after a rotation.
+func TestPausesBetweenFailedRotations(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fail  func(t *testing.T, m *vfs.Mem) (heal func())
+		first time.Duration
+	}{
+		{"lock taken", func(t *testing.T, m *vfs.Mem) func() {
+			lock := lockOf(t, m)
+			return func() { must(t, lock.Close()) }
+		}, 100 * time.Microsecond},
+		{"fault", func(_ *testing.T, m *vfs.Mem) func() {
+			return m.Fail(vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES})
+		}, 100 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, Config{MaxSize: 1})
+			writeNumbers(t, s, 0, 1)
+			for range 2 {
+				heal := c.fail(t, m)
+				var attempts []int
+				step := 0
+				ignore := m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() { attempts = append(attempts, step) }})
+				for ; step < 200; step++ { // ten are the first pause
+					writeNumbers(t, s, step, step+1)
+					clock.advance(c.first / 10)
+				}
+				if want := []int{0, 10, 30, 70, 150}; !slices.Equal(attempts, want) {
+					t.Errorf("got attempts at %v tenths of the first pause, want %v", attempts, want)
+				}
+				ignore()
+				heal()
+				clock.advance(time.Duration(longestRotate))
+				before := s.Stats().Rotations
+				writeNumbers(t, s, 0, 1)
+				if got := s.Stats().Rotations - before; got != 1 {
+					t.Fatalf("got %d rotations without the fault, want 1", got)
+				}
+			}
+		})
+	}
+}
+
+// TestRotationOfAnotherProcessIsFollowed: it has come before the name was looked
+// at again.
+func TestRotationOfAnotherProcessIsFollowed(t *testing.T) {
+	m, clock := newMem(t)
+	s, other := openMem(t, m, clock, Config{}), openMem(t, m, clock, Config{})
+	writeNumbers(t, s, 0, 1)
+	must(t, other.Rotate(), s.Rotate())
+	if st := s.Stats(); st.Followed != 1 || st.Rotations != 0 || len(memFiles(t, m)) != 2 {
+		t.Errorf("got %+v and files %q, want one file followed and no rotation", st, memFiles(t, m))
+	}
+	writeNumbers(t, s, 1, 2)
+	wantText(t, "live file", numbers(memText(t, m, livePath)), "1")
+}
+
+// TestNameOfADeletedFileIsNotGivenAgain in the same microsecond: the new file
+// would seem older than those after the deleted one.
+func TestNameOfADeletedFileIsNotGivenAgain(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	for n := range 5 {
+		writeNumbers(t, s, n, n+1)
+		must(t, s.Rotate())
+		old := memFiles(t, m)[0]
+		if want := fmt.Sprintf("app-20261121T103000.123456Z-%04d.log", n); old != want {
+			t.Errorf("rotation %d: got %s, want %s", n, old, want)
+		}
+		must(t, m.Remove(filepath.Join(logDir, old)))
+	}
+	clock.advance(time.Microsecond)
+	writeNumbers(t, s, 5, 6)
+	must(t, s.Rotate())
+	wantText(t, "a microsecond later", memFiles(t, m)[0], "app-20261121T103000.123457Z-0000.log")
 }

@@ -20,6 +20,7 @@ import (
 // writes. A sink with a buffer collects lines under a lock of its own meanwhile.
 type Sink struct {
 	c        Config
+	given    Config // without defaults, for Fork
 	fs       vfs.FS
 	clock    clock
 	path     string // absolute
@@ -78,21 +79,22 @@ var (
 const checkEvery = int64(100 * time.Millisecond)
 
 // Open opens the file at path for appending, or makes it. Its directory must
-// exist. It refuses what is not a regular file with one name: [ErrNotRegular],
-// [ErrLinked]. It starts no goroutine but one that tidies up old files, if
+// exist. It refuses what is not a regular file with one name, [ErrNotRegular] and
+// [ErrLinked], and a file or directory of another user than root and that of this
+// process, [ErrOwner]. It starts no goroutine but one that tidies up old files, if
 // c says that and there are any; it ends by itself.
 func Open(path string, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
+	given, c := c, c.withDefaults()
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("nib/file: %w", err)
 	}
 	dir, base := filepath.Split(path)
 	s := &Sink{
-		c: c, fs: c.fs, clock: c.clock,
+		c: c, given: given, fs: c.fs, clock: c.clock,
 		path: path, dir: filepath.Clean(dir),
 		naming:   newNaming(base, c.Compress),
 		schedule: newSchedule(&c),
@@ -105,6 +107,9 @@ func Open(path string, c Config) (*Sink, error) {
 	if c.Buffer > 0 {
 		s.buffer = newBuffer(s, c.Buffer)
 		s.out = newBatch(c.Buffer)
+	}
+	if err := s.fitDir(); err != nil {
+		return nil, s.wrap("open", err)
 	}
 	s.mu.Lock()
 	defer s.unlock()

@@ -99,7 +99,7 @@ func asNobody(f func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, nobody, 0, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), nobody, ^uintptr(0))
 		f()
 	}()
 	<-done

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // All of this runs under mu. A line takes one of two ways: WriteRecord's own,
@@ -26,7 +27,7 @@ func (s *Sink) assess() {
 func (s *Sink) write(r *nib.Record) error {
 	err := s.tryWrite(r.Line)
 	if err != nil && s.again() {
-		err = s.tryWrite(r.Line)
+		err = s.tryAgain(r.Line, err)
 	}
 	return s.account(r, err)
 }
@@ -61,9 +62,19 @@ func (s *Sink) finish(r *nib.Record, n int, err error) error {
 		err = nil
 	}
 	if err != nil && s.again() {
-		err = s.tryWrite(r.Line)
+		err = s.tryAgain(r.Line, err)
 	}
 	return s.account(r, err)
+}
+
+// tryAgain writes line once more after err, which no call returns if that
+// succeeds.
+func (s *Sink) tryAgain(line []byte, err error) error {
+	again := s.tryWrite(line)
+	if again == nil {
+		s.announce("write", err)
+	}
+	return again
 }
 
 // account counts the line of r as written, or as lost because of err.
@@ -140,6 +151,11 @@ func (s *Sink) ready(n int64) error {
 	if s.file == nil {
 		return s.fail("open", errNoFile)
 	}
+	if s.c.Sync == SyncAlways { // before a line is written that would be written again
+		if err := s.syncName(); err != nil {
+			return err
+		}
+	}
 	if s.unseen {
 		s.seeEnd()
 	}
@@ -191,7 +207,15 @@ func (s *Sink) seeEnd() {
 		if err == nil && last[0] == '\n' {
 			return
 		}
-		if after, err := s.file.Stat(); err != nil || after.Size == before.Size {
+		var after vfs.Info
+		if err == nil {
+			after, err = s.file.Stat()
+		}
+		if err != nil {
+			s.report("read", err)
+			break
+		}
+		if after.Size == before.Size {
 			break
 		}
 	}
@@ -212,12 +236,11 @@ func (s *Sink) putHead(now int64) error {
 			s.head = append(s.head[:0], s.head[1:]...) // it goes to a new file
 		}
 	}
-	if _, err := s.put(s.head); err != nil {
-		return err
-	}
-	if lost != (tally{}) {
+	before := s.size
+	_, err := s.put(s.head)
+	if lost != (tally{}) && s.size == before+int64(len(s.head)) { // even if it was not synced
 		s.told = s.dropped
 		s.stats.Notices++
 	}
-	return nil
+	return err
 }

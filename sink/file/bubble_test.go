@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package file
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestRotateSleepsBetweenItsAttempts, and gives up after ten seconds while another
+// process holds the lock.
+func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		s := openMem(t, m, clock, Config{})
+		writeNumbers(t, s, 0, 1)
+		lock := lockOf(t, m)
+		most := int(rotateTimeout/rotateStep) + 2
+		attempts := 0
+		m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() {
+			if attempts++; attempts == 2*most {
+				must(t, lock.Close()) // ends a Rotate that does not sleep
+			}
+		}})
+		start := time.Now()
+		err := s.Rotate()
+		if took := time.Since(start); !errors.Is(err, vfs.ErrLocked) || took <= rotateTimeout || took > rotateTimeout+rotateStep {
+			t.Errorf("got %v after %v, want %v just after %v", err, took, vfs.ErrLocked, rotateTimeout)
+		}
+		if attempts > most {
+			t.Errorf("got %d attempts, want at most %d", attempts, most)
+		}
+	})
+}
+
+// TestOneGoroutineTidiesUp: a rotation while it compresses starts no second one,
+// and its file is compressed as well.
+func TestOneGoroutineTidiesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, clock := newMem(t)
+		started, release := 0, make(chan struct{})
+		s := openMem(t, m, clock, Config{Compress: testCompressor(func(w io.Writer, r io.Reader) error {
+			started++
+			<-release
+			_, err := io.Copy(w, r)
+			return err
+		})})
+		for n := range 3 {
+			writeNumbers(t, s, n, n+1)
+			must(t, s.Rotate())
+			clock.advance(time.Microsecond)
+			synctest.Wait()
+			if started != 1 {
+				t.Errorf("got %d compressions at a time after %d rotations, want 1", started, n+1)
+			}
+		}
+		close(release)
+		tidied(s)
+		if started != 3 {
+			t.Errorf("got %d compressed files, want 3: %q", started, memFiles(t, m))
+		}
+		must(t, s.Close())
+	})
+}

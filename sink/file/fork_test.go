@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestForkWritesToTheSameFile has two spools deliver to one file, with marks of their own.
+func TestForkWritesToTheSameFile(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 1 << 20, MaxBackups: 3})
+	f, err := s.Fork()
+	must(t, err)
+	other := f.(*Sink)
+	if other.path != s.path || other.c.MaxBackups != s.c.MaxBackups {
+		t.Errorf("got %s with %+v, want %s with %+v", other.path, other.c, s.path, s.c)
+	}
+	first, second := s.Mark(), other.Mark()
+	for n, d := range []*Sink{s, other, s} {
+		res, err := d.Deliver(context.Background(), []nib.Record{*deskRecord(n)})
+		if must(t, err); res.Accepted != 1 {
+			t.Errorf("got %+v, want 1 accepted", res)
+		}
+	}
+	must(t, s.Close(), other.Close())
+	checkNumbers(t, memAll(t, m), 3)
+
+	s = openMem(t, m, clock, Config{})
+	f, err = s.Fork()
+	must(t, err)
+	n, err := s.Resume(context.Background(), first, []nib.Record{*deskRecord(0), *deskRecord(2), *deskRecord(3)})
+	if must(t, err); n != 2 {
+		t.Errorf("got %d records of the first spool, want 2", n)
+	}
+	n, err = f.(*Sink).Resume(context.Background(), second, []nib.Record{*deskRecord(1), *deskRecord(4)})
+	if must(t, err); n != 1 {
+		t.Errorf("got %d records of the second spool, want 1", n)
+	}
+	must(t, s.Close(), f.(*Sink).Close())
+}
+
+// TestDeliverEndsTheTornLineOfAnotherProcess has a process die in the middle of a line while
+// another one delivers to the same file.
+func TestDeliverEndsTheTornLineOfAnotherProcess(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	for n, torn := range []string{"", `{"other":`, "", "", `{"other":1`} {
+		appendTo(t, m, torn)
+		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(n)})
+		if must(t, err); res.Accepted != 1 {
+			t.Errorf("got %+v, want 1 accepted", res)
+		}
+	}
+	must(t, s.Close())
+	want := string(deskRecord(0).Line) + `{"other":` + "\n" + string(deskRecord(1).Line) + string(deskRecord(2).Line) +
+		string(deskRecord(3).Line) + `{"other":1` + "\n" + string(deskRecord(4).Line)
+	wantText(t, "file", memAll(t, m), want)
+}
+
+// TestFirstLineBehindATornOneIsWrittenAgain has another process die within a write at the moment at
+// which a delivery begins to write.
+func TestFirstLineBehindATornOneIsWrittenAgain(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	f, err := s.Fork() // so it does not have the file alone
+	must(t, err)
+	armed := true
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Reached: func() {
+		if armed {
+			armed = false
+			appendTo(t, m, `{"other":`)
+		}
+	}})
+	res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(0), *deskRecord(1)})
+	if must(t, err); res.Accepted != 2 {
+		t.Errorf("got %+v, want 2 accepted", res)
+	}
+	must(t, s.Close(), f.(*Sink).Close())
+	want := `{"other":` + string(deskRecord(0).Line) + string(deskRecord(1).Line) + string(deskRecord(0).Line)
+	wantText(t, "file", memAll(t, m), want)
+}
+
+// TestTornLineIsCompletedByOneProcessOnly has two processes find the beginning of a line that both
+// could complete.
+func TestTornLineIsCompletedByOneProcessOnly(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	f, err := s.Fork()
+	must(t, err)
+	s.Mark()
+	f.(*Sink).Mark()
+	line := string(deskRecord(0).Line)
+	appendTo(t, m, line[:9])
+	for n, d := range []nib.Destination{s, f} {
+		res, err := d.Deliver(context.Background(), []nib.Record{*deskRecord(n)})
+		if must(t, err); res.Accepted != 1 {
+			t.Errorf("got %+v, want 1 accepted", res)
+		}
+	}
+	must(t, s.Close(), f.(*Sink).Close())
+	wantText(t, "file", memAll(t, m), line[:9]+"\n"+line+string(deskRecord(1).Line))
+}

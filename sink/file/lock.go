@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Processes that log to one path take turns to rotate by a lock on a file of its
+// own, which stays beside the log:
+//
+//	.app.log.lock
+//
+// Anyone who may read a directory, or a log with a mode for other readers, may
+// lock it as well, and would stop the rotation for as long as that holds. This
+// file has mode 0600. Its name begins with a dot so that patterns of collectors
+// such as *.log or app* do not match it.
+
+// lockName is the name of the lock of the log called base.
+func lockName(base string) string { return "." + base + ".lock" }
+
+type nothing struct{}
+
+func (nothing) Close() error { return nil }
+
+// takeTurn takes the lock until it is closed. vfs.ErrLocked means that another
+// process has it. Where the system has no locks there is nothing to take.
+func (s *Sink) takeTurn() (io.Closer, error) {
+	if !vfs.CanRenameOpen {
+		return nothing{}, nil
+	}
+	path := filepath.Join(s.dir, lockName(filepath.Base(s.path)))
+	for range openTries {
+		f, err := s.fs.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.holdLock(f, path); err == nil {
+			return f, nil
+		}
+		_ = f.Close() // nothing was written to it
+		if !errors.Is(err, errMoved) {
+			return nil, err
+		}
+	}
+	return nil, errMoved
+}
+
+// holdLock locks f and makes sure that it is what the name means: someone may
+// have removed the file meanwhile.
+func (s *Sink) holdLock(f vfs.File, path string) error {
+	err := f.Lock(vfs.Exclusive)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := fit(info); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	named, err := s.fs.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
+		return errMoved
+	}
+	return err
+}
