@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -48,26 +49,14 @@ func (s *Sink) isAwaited() bool {
 	return s.awaited
 }
 
-// firstSegment makes the segment that a process begins with.
-func (s *Sink) firstSegment(first start) (g *segment, err error) {
-	if s.dir == nil {
-		g, err = s.create(s.number + 1)
-	} else {
-		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
-	}
-	if err == nil && !s.commission(g, first) {
-		err = errGone
-	}
-	return g, err
-}
-
 // completeFirst does what a start has no time for. Then lines may be delivered.
 func (s *Sink) completeFirst() {
-	if s.dir == nil {
+	if s.finish == nil {
 		close(s.safe)
 		return
 	}
 	g := s.active.Load()
+	used, _, _ := g.claimed()
 	g.hold() // what is delivered may be unmapped
 	defer g.letGo()
 	if err := s.finish(); err != nil {
@@ -75,7 +64,7 @@ func (s *Sink) completeFirst() {
 	}
 	close(s.safe)
 	if g.twin == nil {
-		warm(g.b, s.rest)
+		warm(g.b[used&^(pageSize-1):], s.rest) // what was used before is read when it is delivered
 	}
 }
 
@@ -95,14 +84,20 @@ func (s *Sink) makeSegments() {
 	for {
 		switch wanted, open := s.work(retry.C, spent); {
 		case !open:
+			s.patch()
 			s.discardNext()
 			return
 		case !wanted:
 			s.giveBack()
 		default:
-			if err := s.makeNext(); err != nil {
-				retry.Reset(makePause)
+			err := s.makeNext()
+			if err != nil {
 				s.report("make a segment", err)
+			} else if s.isCrowded() {
+				retry.Reset(makePause/2 + rand.N(makePause)) // others do not tell when they have made room
+			}
+			if left := s.patch(); left || err != nil {
+				retry.Reset(makePause)
 			}
 		}
 	}
@@ -129,8 +124,13 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 // makeNext makes another segment, if there is to be one. Only as much of deleted ones is left
 // meanwhile that all of it is within the size of the spool.
 func (s *Sink) makeNext() error {
+	others, err := s.countOthers()
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
-	s.making = !s.closed && s.next == nil && s.bytes+s.c.SegmentSize <= s.c.Size
+	s.others = others
+	s.making = !s.closed && s.next == nil && s.hasRoom()
 	if !s.making {
 		s.mu.Unlock()
 		return nil
@@ -149,9 +149,20 @@ func (s *Sink) makeNext() error {
 		g, err = s.create(number) // there is more room now
 	}
 
+	if n, e := s.countOthers(); err == nil && e == nil {
+		if others = n; !s.fitsWith(others) { // another process has made one at the same time
+			_ = s.dir.remove(number, g) // the next start removes it otherwise
+			g = nil
+		}
+	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.making, s.makeErr, s.next = false, err, g
+	s.making, s.makeErr, s.next, s.others = false, err, g, others
+	if g == nil && err == nil {
+		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
+		s.number--
+	}
 	if err != nil {
 		s.segments, s.bytes = s.segments-1, s.bytes-s.c.SegmentSize
 		s.number--
@@ -183,6 +194,8 @@ func (s *Sink) discardNext() {
 	}
 	s.mu.Unlock()
 	if g != nil && s.dir != nil {
-		_ = s.dir.remove(g.number, g) // the next start does it otherwise
+		if err := s.dir.remove(g.number, g); err != nil {
+			s.fault("delete a segment", err) // the next start does it
+		}
 	}
 }

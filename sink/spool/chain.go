@@ -19,6 +19,8 @@ type link struct {
 	waiting    int      // destinations that have not left it
 	told       tally    // what the notice in it tells of, when live is gone
 	kept       bool     // a cursor could not be synced: the next start deletes the file
+	none       bool     // it stands for the active segment where there is none, see beginFull
+	bad        bool     // pages of the file could not be read, and were given up: it is quarantined
 }
 
 // link makes a segment of this process the last of the chain. mu is held.
@@ -31,7 +33,7 @@ func (s *Sink) link(g *segment) {
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.live
-		if g == nil || g.twin == nil || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
+		if g == nil || g.twin == nil || l.none || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
 			continue
 		}
 		if next, whole := g.twin.whole(g); whole {
@@ -132,7 +134,7 @@ func (d *delivery) quit(next *link) {
 	s := d.s
 	var err error
 	if d.cursor != nil {
-		if err = d.cursor.file.SyncData(); err != nil {
+		if err = d.sync(); err != nil {
 			s.fault("sync the cursor", err)
 		}
 	}
@@ -162,6 +164,10 @@ func (d *delivery) quit(next *link) {
 
 // remove deletes a link that is not in the chain any more, and makes room for another.
 func (s *Sink) remove(l *link) {
+	if l.none {
+		l.live.done(nil)
+		return
+	}
 	if l.kept {
 		if l.live != nil {
 			l.live.done(nil)
@@ -178,6 +184,12 @@ func (s *Sink) remove(l *link) {
 
 // delete deletes the file of a link. What one in memory had is used again.
 func (s *Sink) delete(l *link) error {
+	if l.bad {
+		if err := s.dir.putAside(segmentName(l.number)); err != nil {
+			return err
+		}
+		return s.dir.removeCopy(l.number)
+	}
 	if s.dir != nil {
 		return s.dir.remove(l.number, l.live)
 	}
@@ -193,7 +205,7 @@ func (s *Sink) delete(l *link) error {
 // or somebody is still writing to it, or some of it is damaged. mu is held.
 func (s *Sink) dropOldest() bool {
 	i := slices.IndexFunc(s.chain, func(l *link) bool {
-		return !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) })
+		return !l.none && !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) })
 	})
 	if i < 0 || i == len(s.chain)-1 {
 		return false
@@ -204,6 +216,9 @@ func (s *Sink) dropOldest() bool {
 	}
 	s.publish()
 	next := s.chain[i+1]
+	if next.none && i+2 < len(s.chain) {
+		next = s.chain[i+2]
+	}
 	s.noteDropped(next, next.first-(l.first-l.skipped))
 	s.chain = slices.Delete(s.chain, i, i+1)
 	if err := s.delete(l); err != nil { // all is committed: no writer has anything left to do there
@@ -219,7 +234,7 @@ func (s *Sink) dropOldest() bool {
 // has not left it. mu is held.
 func (s *Sink) countOldest(l *link) bool {
 	var lines []lineHead
-	end, harmed := l.end, false
+	end, never, harmed := l.end, uint64(0), false
 	if g := l.live; g != nil {
 		_, end, _ = g.claimed()
 		if lines = g.lines(); uint64(len(lines)) != end-l.first {
@@ -231,6 +246,10 @@ func (s *Sink) countOldest(l *link) bool {
 			return false
 		}
 		lines, harmed = linesIn(b, &l.oldSegment, end)
+		never = end - l.sure
+		if n := len(lines); n > 0 {
+			never = min(never, end-1-lines[n-1].seq)
+		}
 		if l.gen != s.dir.gen && hasNotice(b, &l.oldSegment) { // not everybody has read that
 			unread := countsIn(b, l.seed(), told)
 			s.inherited = s.inherited.plus(&unread)
@@ -245,10 +264,12 @@ func (s *Sink) countOldest(l *link) bool {
 				numbers--
 			}
 		}
+		given := numbers - min(never, numbers)
+		d.recovered -= numbers - given
 		if harmed {
-			d.dropped.add(damaged, levelUnknown, numbers)
+			d.dropped.add(damaged, levelUnknown, given)
 		} else {
-			d.unfinished += numbers
+			d.unfinished += given
 		}
 	}
 	if l.live != nil {

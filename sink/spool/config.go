@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -58,7 +59,7 @@ type Config struct {
 	OnFull []Rule
 
 	// MinFree is how many bytes of the volume are left to others: while less is free,
-	// there are no new segments, as on a full disk. Defaults to 5 % of it, or 1 GiB if
+	// there are no new segments and copies, as on a full disk. Defaults to 5 % of it, or 1 GiB if
 	// that is less. The first segment of a process does not ask.
 	MinFree int64
 
@@ -87,19 +88,40 @@ type Config struct {
 	// less than 0 keeps none.
 	RejectedSize int64
 
+	// Shared makes the directory the home of several processes, as those of a rolling
+	// restart. Each takes a free slot, a subdirectory, goes on with what a dead process
+	// has left there, and delivers what dead processes have left in other slots. Size
+	// is for all together. A destination with Mark, Resume or Overlap must be a [Forker].
+	// Flush, Sync and Close are about the slot of this process; [Stats] has all that it
+	// delivers. A directory that was used without Shared is taken over.
+	Shared bool
+
+	// DeliverOnly opens a spool to deliver what is in it, without a segment for new lines:
+	// it takes no room on the disk, and WriteRecord drops each line as [Full]. A directory
+	// without a spool stays empty.
+	DeliverOnly bool
+
 	// Drain is how long Close waits for the destination. Defaults to 5 s.
 	Drain time.Duration
 
-	// OnError is told why a delivery or a file operation failed, the same reason once a
-	// minute, by a goroutine of the spool. It must not call Close.
+	// OnError is called with the reason when a file operation fails, for the same
+	// reason at most once a minute, and when a destination accepts nothing: after its
+	// first failed attempt, or after 4 s without an answer, and then once a minute,
+	// with how much waits. It is called by a goroutine of its own: nothing waits for
+	// it, whatever it does, but Close, for up to a second. It must not call Close. By
+	// default errors are written to standard error, one line a second at most.
 	OnError func(error)
 
 	fs   vfs.FS // nil: that of the system
 	boot uint64 // label of the system's run; 0: what it is
+	host uint64 // label of the machine; 0: what it is
 
-	volume volume        // zero: what it is
-	slow   time.Duration // how long a call waits for a segment that is being made
-	tick   time.Duration // of pauses between attempts, at first
+	volume  volume                   // zero: what it is
+	mounted func(device uint64) bool // nil: isMounted
+
+	poll time.Duration // between looks at the slots of others
+	slow time.Duration // how long a call waits for a segment that is being made
+	tick time.Duration // of pauses between attempts, at first
 }
 
 // An Access is how lines reach the file of a segment, which has the same bytes in
@@ -175,6 +197,9 @@ func (c Config) Validate() error {
 	fault(c.SyncDelay > 0 && c.Sync == SyncNever, "SyncDelay of %v with SyncNever", c.SyncDelay)
 	fault(c.SyncWait < 0, "SyncWait is negative: %v", c.SyncWait)
 	fault(c.SyncWait > 0 && c.Sync != SyncErrors, "SyncWait of %v without SyncErrors", c.SyncWait)
+	fault(c.Shared && c.Adopt, "Adopt with Shared, which needs locks that hold")
+	fault(c.Shared && c.DeliverOnly, "DeliverOnly with Shared: open one of the directories that Find returns")
+	fault(c.DeliverOnly && len(c.OnFull) > 0, "OnFull with DeliverOnly, which takes no lines")
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for _, r := range c.OnFull {
 		fault(r.Do < DropNew || r.Do > DropOld, "OnFull has an unknown action: %d", r.Do)
@@ -227,11 +252,23 @@ func (c Config) withDefaults(dir string) Config {
 	if c.tick == 0 {
 		c.tick = firstPause
 	}
+	if c.poll == 0 {
+		c.poll = adoptPause
+	}
 	if c.boot == 0 {
 		c.boot = bootLabel()
 	}
+	if c.host == 0 {
+		c.host = hostLabel()
+	}
+	if c.mounted == nil {
+		c.mounted = isMounted
+	}
 	if c.fs == nil {
 		c.fs = vfs.OS()
+	}
+	if c.OnError == nil {
+		c.OnError = lastresort.Report
 	}
 	c.Also = slices.Clone(c.Also)
 	c.OnFull = slices.Clone(c.OnFull)

@@ -170,7 +170,6 @@ func (c *copier) take() {
 	defer c.s.mu.Unlock()
 	for _, g := range c.s.uncopied {
 		c.list = append(c.list, &copied{g: g, at: headerSize, next: g.first, safe: g.first, held: true})
-		c.s.dir.own(g.number)
 	}
 	c.s.uncopied = nil
 }

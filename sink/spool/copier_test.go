@@ -142,12 +142,19 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 	f.set(nil)
 	must(t, s.Flush(context.Background()), s.Close())
 	if n := len(memNames(t, m, copyExt)); n > 1 {
-		t.Errorf("got %d copies after all was delivered, want that of the last segment", n)
+		t.Errorf("got %d copies after everything was delivered, want that of the last segment", n)
 	}
 	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
-	must(t, s.Close())
-	if n := len(memNames(t, m, copyExt)); n != 0 {
-		t.Errorf("got %d copies after the next start, want none", n)
+	for n := range 100 { // more than a segment
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	last := memNames(t, m, segmentExt)
+	last = last[len(last)-1:]
+	for _, name := range memNames(t, m, copyExt) {
+		if strings.TrimSuffix(name, copyExt) != strings.TrimSuffix(last[0], segmentExt) {
+			t.Errorf("the copy %s is left without its segment; the last one is %s", name, last[0])
+		}
 	}
 }
 

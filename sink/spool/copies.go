@@ -26,7 +26,9 @@ func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = f.Preallocate(g.size)
+	if err = leaveRoom(f, g.size, d.minFree, name); err == nil {
+		err = f.Preallocate(g.size)
+	}
 	if err == nil {
 		_, err = f.WriteAt(g.b[:88], 0)
 	}
@@ -102,11 +104,7 @@ func (d *dir) removeCopy(number uint64) error {
 
 // complete puts the records of a copy where the bytes of the segment are not those, and
 // returns them. Both have a record at the same place if they have it at all.
-func (d *dir) complete(g *oldSegment, b []byte) []byte {
-	kept, err := d.bytes(copyName(g.number), g.size)
-	if err != nil {
-		return b // it is as good as lost, and what is missing is counted
-	}
+func complete(g *oldSegment, b, kept []byte) []byte {
 	if len(b) < len(kept) {
 		b = append(b, make([]byte, len(kept)-len(b))...)
 	}

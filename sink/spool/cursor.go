@@ -4,7 +4,9 @@ package spool
 
 import (
 	"bytes"
+	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -12,6 +14,7 @@ import (
 
 // The format of cursors, version 2; docs/spool-format.md describes it.
 const (
+	cursorExt     = ".cursor"
 	cursorVersion = 2
 	slotSize      = 128
 	firstSlotSize = 64  // of version 1, which had no mark
@@ -39,21 +42,43 @@ func putSlot(b []byte, count uint64, p position, mark []byte) {
 	le.PutUint32(b[slotSize-4:], crc32.Update(0, castagnoli, b[:slotSize-4]))
 }
 
-// readSlot reads a slot of either version.
-func readSlot(b []byte) (count uint64, p position, ok bool) {
+// readSlot reads a slot of either version. ok is false if it is not one. A later version is an
+// error: it may change everything but the magic, the version, and the checksum of the first
+// 124 bytes at 124.
+func readSlot(b []byte) (count uint64, p position, ok bool, err error) {
 	if len(b) < firstSlotSize || string(b[:8]) != magic {
-		return 0, position{}, false
+		return 0, position{}, false, nil
 	}
-	size := firstSlotSize
-	if v := le.Uint32(b[8:]); v == cursorVersion {
-		size = slotSize
-	} else if v != 1 {
-		return 0, position{}, false
+	size, v := slotSize, le.Uint32(b[8:])
+	if v == 1 {
+		size = firstSlotSize
 	}
-	if len(b) < size || le.Uint32(b[size-4:]) != crc32.Update(0, castagnoli, b[:size-4]) {
-		return 0, position{}, false
+	switch {
+	case len(b) < size || v == 0 || le.Uint32(b[size-4:]) != crc32.Update(0, castagnoli, b[:size-4]):
+		return 0, position{}, false, nil
+	case v > cursorVersion:
+		return 0, position{}, false, laterVersion{v, cursorVersion}
 	}
-	return le.Uint64(b[16:]), position{le.Uint64(b[24:]), le.Uint64(b[32:])}, true
+	return le.Uint64(b[16:]), position{le.Uint64(b[24:]), le.Uint64(b[32:])}, true, nil
+}
+
+// readSlots reads the younger valid slot of a cursor. slot is nil if there is none.
+func readSlots(f io.ReaderAt) (slot []byte, count uint64, p position, err error) {
+	for i := range int64(2) {
+		b := make([]byte, slotSize)
+		n, err := f.ReadAt(b, i*slotGap)
+		if err != nil && err != io.EOF {
+			return nil, 0, position{}, err
+		}
+		c, q, valid, err := readSlot(b[:n])
+		if err != nil {
+			return nil, 0, position{}, err
+		}
+		if valid && (slot == nil || c >= count) {
+			slot, count, p = b, c, q
+		}
+	}
+	return slot, count, p, nil
 }
 
 // markIn returns the mark in a valid slot, nil if there is none.
@@ -75,26 +100,29 @@ type cursor struct {
 }
 
 // openCursor reads the younger valid slot. ok is false if there is none for this
-// spool: that is no error, delivery begins with the oldest record.
+// spool: that is no error, delivery begins with the oldest record. A slot that cannot be read is
+// an error: without it, everything would be delivered again.
 func openCursor(d *dir, name string) (c *cursor, seq uint64, ok bool, err error) {
-	f, err := d.fs.Open(d.name(name+".cursor"), os.O_RDWR|os.O_CREATE, 0o600)
+	base := name + cursorExt
+	f, err := d.fs.Open(d.name(base), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, 0, false, err
 	}
-	c = &cursor{file: f}
-	for i := range int64(2) {
-		b := make([]byte, slotSize)
-		n, _ := f.ReadAt(b, i*slotGap) // what cannot be read is as good as lost
-		count, p, valid := readSlot(b[:n])
-		if !valid || count < c.count {
-			continue
-		}
-		c.count, c.mark = count, nil // of another spool too: the next write goes to the older slot
-		if seq, ok = p.seq, p.spool == d.spool; ok {
-			c.mark = markIn(b)
-		}
+	var slot []byte
+	var count uint64
+	var p position
+	if err = d.checkFile(f, base); err == nil {
+		slot, count, p, err = readSlots(f)
 	}
-	return c, seq, ok, nil
+	if err != nil {
+		_ = f.Close() // nothing was written to it
+		return nil, 0, false, fmt.Errorf("%s: %w", base, err)
+	}
+	c = &cursor{file: f, count: count} // of another spool too: the next write goes to the older slot
+	if ok = slot != nil && p.spool == d.spool; ok {
+		c.mark = markIn(slot)
+	}
+	return c, p.seq, ok, nil
 }
 
 // put writes a position, and the mark, into the older slot.

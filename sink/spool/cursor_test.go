@@ -45,18 +45,18 @@ func TestSlotRoundTrip(t *testing.T) {
 		slot := bytes.Repeat([]byte{0xff}, slotSize)
 		want := position{5, 6}
 		putSlot(slot, 9, want, mark)
-		if n, got, ok := readSlot(slot); !ok || n != 9 || got != want || !bytes.Equal(markIn(slot), mark) {
+		if n, got, ok, _ := readSlot(slot); !ok || n != 9 || got != want || !bytes.Equal(markIn(slot), mark) {
 			t.Errorf("got slot %d %+v, mark %x and %v, want 9 %+v and %x", n, got, markIn(slot), ok, want, mark)
 		}
 		for bit := range slotSize * 8 {
 			b := bytes.Clone(slot)
 			b[bit/8] ^= 1 << (bit % 8)
-			if _, _, ok := readSlot(b); ok {
+			if _, _, ok, _ := readSlot(b); ok {
 				t.Errorf("bit %d of a slot is not checked", bit)
 			}
 		}
 		for n := range slot {
-			if _, _, ok := readSlot(slot[:n]); ok {
+			if _, _, ok, _ := readSlot(slot[:n]); ok {
 				t.Errorf("a slot of %d bytes is taken for whole", n)
 			}
 		}

@@ -33,6 +33,8 @@ type delivery struct {
 	name   string
 	dest   nib.Destination // nil: segments are unmapped, and kept
 	cursor *cursor         // nil in memory
+	turn   chan struct{}   // for one of several spools that dest serves; nil: it serves one
+	stale  bool            // the last position is not in it, since that could not be written
 	marker Marker          // what dest can do, if there is a cursor
 	syncer MarkSyncer
 
@@ -48,13 +50,16 @@ type delivery struct {
 	attempts   uint64
 	failures   uint64
 	since      time.Time // when the call that is under way began
-	unkept     uint64    // records that were rejected and are not in the file of these
+	outage     outage
+	unkept     uint64 // records that were rejected and are not in the file of these
 
-	entered bool     // reading was begun
-	scan    *scanner // of reading, if it is old
-	at      int      // in reading, if it is of this process
-	want    uint64   // number of the next record of that
-	witness bool     // the word before at was not 0 when it was read
+	entered bool      // reading was begun
+	scan    *scanner  // of reading, if it is old
+	torn    bool      // what is missing at the end of reading, if it is old, is damaged
+	again   rereading // of reading, if it is old
+	at      int       // in reading, if it is of this process
+	want    uint64    // number of the next record of that
+	witness bool      // the word before at was not 0 when it was read
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it
@@ -127,7 +132,7 @@ func (d *delivery) run() {
 }
 
 // deliver hands the batch to the destination until all of it is settled, or the
-// sink stops, or there is room for more behind what is under way. Records whose frame was
+// sink stops. To an [Overlapper] more may be given behind what is not settled. Records whose frame was
 // whole and whose content makes no sense are damaged.
 func (d *delivery) deliver() {
 	rest, more := d.batch, false
@@ -143,6 +148,9 @@ func (d *delivery) deliver() {
 		}
 		n, again, err := d.hand(rest[:whole])
 		rest = rest[n:]
+		if n > 0 || err == nil && again {
+			d.endOutage()
+		}
 		switch {
 		case err == nil && n == whole:
 			d.pause = 0
@@ -151,6 +159,7 @@ func (d *delivery) deliver() {
 			d.pause, more = 0, true
 		default:
 			d.failed(n, err)
+			more = d.overlaps // what comes behind may show why
 		}
 	}
 	d.retain(rest)
@@ -198,7 +207,7 @@ func (d *delivery) failed(settled int, err error) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	s.report("deliver", err)
+	d.attemptFailed(err)
 	if settled > 0 {
 		d.pause = 0
 	}
@@ -253,6 +262,7 @@ func (d *delivery) sleep() {
 // finish counts what is left in memory. The last goroutine to end gives everything back.
 func (d *delivery) finish() {
 	s := d.s
+	d.endOutage()
 	if s.dir == nil {
 		d.abandon()
 	}

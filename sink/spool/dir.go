@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -38,8 +36,15 @@ type dir struct {
 	spool uint64
 	gen   uint32
 	boot  uint64
-	last  uint64 // number of the last segment
+	last  uint64 // highest number of a segment, quarantined ones included
 	bad   int    // files moved out of the way
+
+	strict bool // files of other users are refused
+
+	// What tidy has to do.
+	unfinished []string // files that a dead process was making
+	damaged    []string // files to be quarantined
+	empty      []uint64 // segments that were never used
 
 	unused   uint64 // how many numbers the segments behind the last one that was used could have taken
 	unknown  bool   // one of these was put aside: it was used, as far as anybody knows
@@ -57,6 +62,8 @@ type oldSegment struct {
 	identity
 	start
 	end     uint64 // number behind its last record
+	used    int    // offset behind that, if more records may follow there, else 0
+	sure    uint64 // below it all numbers were given; up to end nobody knows, since that could not be read when it was the last segment
 	copied  bool   // there is a copy
 	damaged bool   // numbers up to end are in a segment that is gone
 }
@@ -65,46 +72,76 @@ type oldSegment struct {
 // the segments in it, oldest first.
 func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 	fsys := c.fs
-	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}, sweeper: newSweeper()}
+	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}, sweeper: newSweeper(), strict: true}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
 		return nil, nil, err
 	}
-	info, err := fsys.Lstat(path)
-	if err != nil {
+	if err := checkDir(fsys, path); err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 && runtime.GOOS != "windows" {
-		return nil, nil, fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
-	}
-	if _, err := fsys.Lstat(d.name("lock")); err == nil && c.volume.remote && !c.Adopt {
+	switch _, err := fsys.Lstat(d.name("lock")); {
+	case err == nil && c.volume.remote && !c.Adopt:
 		return nil, nil, ErrAdopt
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, err
 	}
-	if err = d.take(); err != nil {
+	if err = d.take(c); err != nil {
 		return nil, nil, err
 	}
 	f, hasFile := d.lock.(vfs.File)
 	d.unmapped = c.Access == Written || !mapped || !hasFile || f.Fd() == ^uintptr(0)
-	if old, err = d.list(); err != nil {
+	if hasFile {
+		err = d.checkFile(f, "lock")
+	}
+	if err == nil {
+		old, err = d.list()
+	}
+	if err != nil {
 		_ = d.lock.Close() // nothing was written to it
 		return nil, nil, err
 	}
 	return d, old, nil
 }
 
-// glances is how often a lock that somebody else holds is tried again, a
-// millisecond later: someone who looks whether it is free has it for microseconds, unless
-// he is suspended meanwhile.
-const glances = 100
-
-// take locks the directory.
-func (d *dir) take() (err error) {
-	for range glances {
-		if d.lock, err = lockFile(d.fs, d.name("lock")); !errors.Is(err, vfs.ErrLocked) {
-			return err
-		}
-		time.Sleep(time.Millisecond)
+// checkDir refuses a directory that others may write to.
+func checkDir(fsys vfs.FS, path string) error {
+	info, err := fsys.Lstat(path)
+	if err != nil {
+		return err
 	}
-	return ErrInUse
+	if !info.Mode.IsDir() || info.Mode.Perm()&0o022 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("%w: %v", ErrUnsafe, info.Mode)
+	}
+	return checkOwner(info, "it")
+}
+
+// checkOwner refuses what belongs to another user, who may change it at any time, whatever
+// its mode is.
+func checkOwner(info vfs.Info, name string) error {
+	if info.Foreign() {
+		return fmt.Errorf("%w: %s belongs to user %d, and this process is user %d", ErrUnsafe, name, info.Owner, os.Geteuid())
+	}
+	return nil
+}
+
+// isFile reports whether there is a file called base, as far as that is known, and no directory,
+// link, or pipe, which no spool has made.
+func (d *dir) isFile(base string) bool {
+	info, err := d.fs.Lstat(d.name(base))
+	return err != nil || info.Mode.IsRegular()
+}
+
+// checkFile is checkOwner for an open file, and for processes that deliver or write: looking at a
+// spool of another user is allowed.
+func (d *dir) checkFile(f vfs.File, name string) error {
+	if !d.strict {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return checkOwner(info, name)
 }
 
 func (d *dir) name(base string) string { return filepath.Join(d.path, base) }
@@ -113,147 +150,178 @@ func hex(number uint64) string { return fmt.Sprintf("%016x", number) }
 
 func segmentName(number uint64) string { return hex(number) + segmentExt }
 
-// list reads the headers of all segments. What is none is moved out of the way.
+// A found says which files of a segment there are.
+type found struct{ segment, copy bool }
+
+// list reads the headers of all segments. It changes nothing: what is to be changed is left
+// to tidy, so an Open that fails leaves every file alone. A file that cannot be read is an
+// error, and no damage: a later attempt may be able to read it.
 func (d *dir) list() (old []oldSegment, err error) {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil {
 		return nil, err
 	}
-	type files struct{ segment, copy bool }
-	found := map[uint64]files{}
-	for _, name := range names {
-		switch digits, ext, _ := strings.Cut(name, "."); "." + ext {
-		case madeExt, copyExt + madeSuffix:
-			_ = d.fs.Remove(d.name(name)) // if it stays, it is made over
-		case segmentExt, copyExt:
-			number, err := strconv.ParseUint(digits, 16, 64)
-			if err != nil || hex(number) != digits {
-				continue // not ours
-			}
-			f := found[number]
-			f.segment, f.copy = f.segment || "."+ext == segmentExt, f.copy || "."+ext == copyExt
-			found[number] = f
+	files := d.sort(names)
+	for _, number := range slices.Sorted(maps.Keys(files)) {
+		f := files[number]
+		g, used, ok, err := d.lookAt(number, f.segment, f.copy)
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, number := range slices.Sorted(maps.Keys(found)) {
-		f := found[number]
-		g, used, ok := d.lookAt(number, f.segment, f.copy)
 		if !ok {
 			continue
 		}
-		d.spool, d.gen, d.last = g.spool, max(d.gen, g.gen), number
+		d.spool, d.gen = g.spool, max(d.gen, g.gen)
 		if used {
 			old = append(old, g)
 			d.unused, d.unknown = 0, false
 			continue
 		}
 		d.unused += uint64(g.size / recordHead)
-		_ = d.remove(number, nil) // an empty file is no harm
+		d.empty = append(d.empty, number)
 	}
 	d.gen++
 	if d.spool == 0 {
-		d.spool = rand.Uint64() | 1
+		d.spool = newSpoolID()
 	}
 	return old, nil
 }
 
+// sort finds the segments and copies among names, and notes the highest number, which counts if
+// the file was quarantined, too: a number is never used again.
+func (d *dir) sort(names []string) map[uint64]found {
+	files := map[uint64]found{}
+	for _, name := range names {
+		digits, ext, _ := strings.Cut(name, ".")
+		ext = "." + ext
+		number, err := strconv.ParseUint(digits, 16, 64)
+		isNumber := err == nil && hex(number) == digits
+		switch {
+		case isNumber && (ext == madeExt || ext == copyExt+madeSuffix):
+			d.unfinished = append(d.unfinished, name)
+		case isNumber && (ext == segmentExt || ext == copyExt):
+			f := files[number]
+			f.segment, f.copy = f.segment || ext == segmentExt, f.copy || ext == copyExt
+			files[number] = f
+			d.last = max(d.last, number)
+		case isNumber && (ext == segmentExt+badExt || ext == copyExt+badExt):
+			d.last = max(d.last, number)
+		}
+	}
+	return files
+}
+
 // lookAt reads the header of a segment, or that of its copy if the one of the segment is
-// not there. What is neither is put aside.
-func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok bool) {
+// not there. What is neither is to be quarantined. An error says that a file cannot be read now, or
+// has a later version.
+func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok bool, err error) {
 	fits := func(g oldSegment, err error) bool {
 		return err == nil && g.number == number && (d.spool == 0 || g.spool == d.spool)
 	}
+	var unread error
 	if segment {
-		var err error
 		g, used, err = d.look(segmentName(number))
-		ok = fits(g, err)
+		switch ok = fits(g, err); {
+		case isPageError(err): // the copy may have it
+			unread = err
+		case err != nil && !errors.Is(err, errHeader):
+			return g, false, false, err
+		}
 	}
 	if kept && !(ok && used) {
 		k, usedToo, err := d.look(copyName(number))
 		switch {
+		case err != nil && !errors.Is(err, errHeader):
+			return g, false, false, err
 		case !fits(k, err):
-			d.putAside(copyName(number))
+			d.damaged = append(d.damaged, copyName(number))
 			kept = false
 		case usedToo && (!ok || k.identity == g.identity):
 			g, used, ok = k, true, true
 		}
 	}
+	if unread != nil && !ok {
+		return g, false, false, unread
+	}
 	if segment && !ok {
-		d.putAside(segmentName(number))
+		d.damaged = append(d.damaged, segmentName(number))
 		d.unused += maxSegment / recordHead
 		d.unknown = true
 	}
 	g.copied = kept
-	return g, used, ok
+	return g, used, ok, nil
 }
 
-// look reads the header of a segment. One that is sound and was not used yet is
-// not kept.
+// look reads the header of a segment. The error is errHeader if that was read and is damaged,
+// and ErrVersion if it is of a later version. One that is sound and was not used yet is not kept.
 func (d *dir) look(name string) (g oldSegment, used bool, err error) {
+	if !d.isFile(name) {
+		return g, false, errHeader
+	}
 	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
 	if err != nil {
 		return g, false, err
 	}
 	defer f.Close()
-	b := make([]byte, headerSize+8)
-	if n, err := f.ReadAt(b, 0); err != nil && (err != io.EOF || n < 88) {
+	if err := d.checkFile(f, name); err != nil {
 		return g, false, err
 	}
-	id, ok := readHeader(b)
-	if !ok {
+	b := make([]byte, headerSize)
+	if n, err := f.ReadAt(b, 0); err == io.EOF && n < 88 {
 		return g, false, errHeader
+	} else if err != nil && err != io.EOF {
+		return g, false, err
+	}
+	id, err := readHeader(b)
+	if err != nil {
+		return g, false, fmt.Errorf("%s: %w", name, err)
 	}
 	g.identity = id
 	if g.start, used = readStart(b, id.seed()); used {
 		return g, true, nil
 	}
-	for _, x := range append(b[64:88:88], b[headerSize:]...) {
+	var first [8]byte // of the first record
+	if _, err := f.ReadAt(first[:], headerSize); err != nil && err != io.EOF {
+		return g, false, err
+	}
+	for _, x := range append(b[64:88:88], first[:]...) {
 		if x != 0 {
-			return g, false, errHeader // it had records, and nobody knows which
+			return g, false, errStart // it had records, and nobody knows which
 		}
 	}
 	return g, false, nil
 }
 
-var errHeader = errors.New("not the header of a segment")
+var (
+	errHeader = errors.New("not the header of a segment")
+	errStart  = fmt.Errorf("%w: its start is damaged, or is being written", errHeader)
+)
 
-// putAside keeps a file that nobody understands, under a name that nobody reads.
-func (d *dir) putAside(name string) {
-	d.bad++
-	_ = d.fs.Rename(d.name(name), d.name(name+badExt)) // it is not read either way
-}
-
-// read returns what there is of a segment, with the help of its copy if that is needed.
-func (d *dir) read(g *oldSegment) ([]byte, error) {
-	b, err := d.bytes(segmentName(g.number), g.size)
-	if g.copied && (err != nil || g.boot != d.boot || d.boot == 0 || int64(len(b)) < g.size || !isWhole(b, g)) {
-		if b = d.complete(g, b); len(b) > 0 {
-			err = nil
+// tidy makes the changes that list has found to be necessary: what a dead process was making,
+// and segments that were never used, are removed, and what is damaged is quarantined. If a step
+// fails the next start does it.
+func (d *dir) tidy() (err error) {
+	note := func(e error) {
+		if e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
 		}
 	}
-	return b, err
+	for _, name := range d.unfinished {
+		note(d.fs.Remove(d.name(name)))
+	}
+	d.bad = len(d.damaged)
+	for _, name := range d.damaged {
+		note(d.putAside(name))
+	}
+	for _, number := range d.empty {
+		note(d.remove(number, nil))
+	}
+	return err
 }
 
-// bytes returns the first size bytes of a file, or as many as there are.
-func (d *dir) bytes(name string, size int64) ([]byte, error) {
-	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, min(info.Size, size)&^7)
-	n, err := f.ReadAt(b, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	if info, e := f.Stat(); e == nil && info.Links == 0 {
-		err = fs.ErrNotExist // and somebody may be cutting it off
-	}
-	return b[:n&^7], err
+// putAside quarantines a file: it gets a name that nobody reads.
+func (d *dir) putAside(name string) error {
+	return d.fs.Rename(d.name(name), d.name(name+badExt))
 }
 
 // bootLabel tells the runs of the system apart, 0 if it cannot.
@@ -262,5 +330,9 @@ func bootLabel() uint64 {
 	if err != nil {
 		return 0
 	}
+	return label(text)
+}
+
+func label(text []byte) uint64 {
 	return uint64(crc32.Checksum(text, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(text))
 }

@@ -54,8 +54,14 @@
 // made, allocated and touched beforehand, is taken into use. A segment is unmapped
 // when the reader has seen all its claims committed, which is a writer's last
 // access, and deleted when everything in it is settled and the cursor
-// says so on the disk. Recovery changes nothing in the segments it finds: dying
-// in the midst of it costs nothing.
+// says so on the disk.
+//
+// Recovery changes no record that it finds, so dying in the midst of it costs
+// nothing. The new process continues the last segment behind its last record if
+// the system has not been restarted since and nothing in the segment is
+// unfinished; else it begins with a new one. If that would exceed
+// [Config.Size] it begins with none, as full as a spool that has run full. So
+// disk use is bounded over any number of starts.
 //
 // To make 8 MiB, and to give them back, takes the kernel milliseconds in which the processor runs
 // nothing else: no call of this package waits for it, but a call of anybody may. One goroutine does all of it, in
@@ -84,7 +90,8 @@
 //
 // Outside of Linux, on file systems that several machines share, and by [Config.Access], the same
 // code makes the same bytes in memory, and writes them to the file before the call
-// returns:
+// returns. A write that fails may have brought a record: it is overwritten with the
+// mark of a claim, as soon as the file can be written, for its line gets another number.
 //
 //	        copy              write(2), store
 //	marked ──────► ready ─────────────────────► committed
@@ -102,6 +109,17 @@
 // it is sealed, the claim is void, and the line gets another number in the next segment, or is dropped if
 // there is none. What was committed in the pages that are gone is counted as damaged. Such
 // a segment stays mapped until the process ends, if anything of it could not be read.
+//
+// With the race detector this does not hold: its runtime does atomic operations in C, where a
+// page that is gone ends the process.
+//
+// # Files that cannot be read now
+//
+// A read that fails is not damage, which only a checksum can show. Open fails if it cannot read
+// what it needs, and changes nothing. Delivery reads again, with growing pauses. Nothing is settled,
+// renamed or deleted meanwhile. There is one exception, for bad sectors: pages that fail with EIO
+// in every attempt over 30 s, at least 10, while other pages of the same file can be read, count as
+// damaged. Their records are counted, and the file is quarantined instead of deleted.
 //
 // # Accounts
 //

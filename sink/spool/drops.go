@@ -29,6 +29,7 @@ const (
 	droppedAt = 88 // how many numbers before the first record went with segments that DropOld has taken away
 	dropsAt   = 96
 	dropsEnd  = dropsAt + int(sections)*int(causes)*levels*8
+	unsureAt  = dropsEnd // start.unsure
 )
 
 func dropAt(s section, c cause, l int) int {
@@ -66,6 +67,20 @@ func countsIn(b []byte, seed uint32, s section) (t tally) {
 		}
 	}
 	return t
+}
+
+// hasCounts reports whether the header of a segment counts dropped lines.
+func hasCounts(b []byte, g *oldSegment) bool {
+	return countsIn(b, g.seed(), told) != tally{} || countsIn(b, g.seed(), since) != tally{}
+}
+
+// inherit takes over what the process that has left b, its last segment, has dropped and no
+// notice tells of.
+func (s *Sink) inherit(b []byte, g *oldSegment) {
+	if !hasNotice(b, g) {
+		s.carried = countsIn(b, g.seed(), told)
+	}
+	s.inherited = untold(b, g)
 }
 
 // untold returns what was dropped by the process that has left b, an old segment that was its
@@ -106,7 +121,7 @@ func (s *Sink) publish() {
 	losses, g := s.losses(), s.active.Load()
 	for c := range losses {
 		for l := range losses[c] {
-			n := losses[c][l] - s.told[c][l]
+			n := losses[c][l] - min(losses[c][l], s.told[c][l]+s.carried[c][l])
 			if n != s.published[c][l] {
 				s.published[c][l] = n
 				at := dropAt(since, cause(c), l)
@@ -122,6 +137,7 @@ func (s *Sink) publish() {
 func (s *Sink) commission(g *segment, first start) bool {
 	losses := s.losses()
 	lost := losses.minus(&s.told)
+	s.carried = tally{} // the header of g has them
 	carry := func(t *tally) {
 		for c := range t {
 			for l := range t[c] {
@@ -132,6 +148,9 @@ func (s *Sink) commission(g *segment, first start) bool {
 		}
 	}
 	carry(&lost)
+	if first.unsure > 0 {
+		g.mark(unsureAt, checked(first.unsure, unsureAt, g.crc))
+	}
 	if !g.begin(first) {
 		return false
 	}
@@ -160,6 +179,9 @@ func (s *Sink) noteDropped(l *link, numbers uint64) {
 		return
 	}
 	l.skipped, l.dropped = numbers, true
+	if l.none {
+		return // the next segment says it
+	}
 	w := dropped(numbers, l.seed())
 	if l.live != nil {
 		l.live.mark(droppedAt, w)
@@ -194,7 +216,7 @@ func (s start) withDropped(b []byte, seed uint32) start {
 	}
 	w := le.Uint64(b[droppedAt:])
 	if n := uint64(uint32(w)); n > s.skipped && n < s.first && w == dropped(n, seed) {
-		s.skipped, s.dropped = n, true
+		s.skipped, s.dropped, s.unsure = n, true, 0
 	}
 	return s
 }

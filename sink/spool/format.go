@@ -4,6 +4,7 @@ package spool
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"math/bits"
@@ -74,23 +75,42 @@ func putHeader(b []byte, id identity) {
 	le.PutUint32(b[60:], crc32.Update(0, castagnoli, b[:60]))
 }
 
-func readHeader(b []byte) (id identity, ok bool) {
-	if len(b) < 64 || string(b[:8]) != magic || le.Uint32(b[8:]) != version ||
-		le.Uint32(b[60:]) != crc32.Update(0, castagnoli, b[:60]) {
-		return identity{}, false
+// readHeader reads what putHeader has written. A later version may change everything but the
+// magic, the version, and the checksum of the first 60 bytes at 60.
+func readHeader(b []byte) (id identity, err error) {
+	if len(b) < 64 || string(b[:8]) != magic || le.Uint32(b[60:]) != crc32.Update(0, castagnoli, b[:60]) {
+		return identity{}, errHeader
+	}
+	if v := le.Uint32(b[8:]); v > version {
+		return identity{}, laterVersion{v, version}
+	} else if v < version {
+		return identity{}, errHeader
 	}
 	id = identity{
 		spool: le.Uint64(b[16:]), number: le.Uint64(b[24:]), size: int64(le.Uint64(b[32:])),
 		gen: le.Uint32(b[40:]), boot: le.Uint64(b[48:]),
 	}
-	return id, id.size >= minSegment && id.size <= maxSegment && id.size%8 == 0
+	if id.size < minSegment || id.size > maxSegment || id.size%8 != 0 {
+		return id, errHeader
+	}
+	return id, nil
 }
+
+// A laterVersion is the ErrVersion of one file.
+type laterVersion struct{ is, known uint32 }
+
+func (v laterVersion) Error() string {
+	return fmt.Sprintf("format version %d, and this program knows versions up to %d", v.is, v.known)
+}
+
+func (laterVersion) Is(target error) bool { return target == ErrVersion }
 
 // A start is written when a segment is taken into use.
 type start struct {
 	first   uint64 // number of its first record, at least 1
 	skipped uint64 // how many numbers before that no record has
 	dropped bool   // some of these went with segments that were dropped
+	unsure  uint64 // how many of the numbers before these may never have been given
 }
 
 func putStart(b []byte, seed uint32, s start) {
@@ -103,6 +123,9 @@ func readStart(b []byte, seed uint32) (s start, ok bool) {
 	s = start{first: le.Uint64(b[64:]), skipped: le.Uint64(b[72:])}
 	check := 1<<32 | uint64(crc32.Update(seed, castagnoli, b[64:80]))
 	ok = le.Uint64(b[80:]) == check && s.first > s.skipped && s.first < math.MaxInt64
+	if len(b) >= unsureAt+8 {
+		s.unsure = min(count(b, unsureAt, seed), s.first-min(s.skipped, s.first))
+	}
 	return s.withDropped(b, seed), ok
 }
 

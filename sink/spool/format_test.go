@@ -69,8 +69,8 @@ func sameRecord(a, b nib.Record) bool {
 func TestHeaderRoundTrip(t *testing.T) {
 	g := newSegment(make([]byte, minSegment), testID, nil)
 	g.begin(start{first: 12, skipped: 3})
-	if id, ok := readHeader(g.b); !ok || id != testID {
-		t.Errorf("got header %+v and %v, want %+v", id, ok, testID)
+	if id, err := readHeader(g.b); err != nil || id != testID {
+		t.Errorf("got header %+v and %v, want %+v", id, err, testID)
 	}
 	if s, ok := readStart(g.b, g.crc); !ok || s != g.start {
 		t.Errorf("got start %+v and %v, want %+v", s, ok, g.start)
@@ -78,8 +78,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	for bit := range 88 * 8 {
 		b := bytes.Clone(g.b[:88])
 		b[bit/8] ^= 1 << (bit % 8)
-		_, okHeader := readHeader(b)
-		if _, okStart := readStart(b, g.crc); okHeader && okStart {
+		_, errHeader := readHeader(b)
+		if _, okStart := readStart(b, g.crc); errHeader == nil && okStart {
 			t.Errorf("bit %d of the header is not checked", bit)
 		}
 	}

@@ -54,17 +54,8 @@ func (g *segment) probe() {
 	}
 }
 
-// A voidance is a claim that did not become a record.
-type voidance struct {
-	size    int
-	counted bool // its number is among the skips of deliveries
-}
-
 // retire ends the use of a segment in which the claim at offset at could not become a
 // record, and voids that: its line is going to get another number.
-//
-// If a reader has given the segment up, it has counted the number as damaged.
-// Then it remains so, and the line is counted as logged twice.
 func (s *Sink) retire(g *segment, at, size int) {
 	s.mu.Lock()
 	s.retireLocked(g, at, size)
@@ -75,18 +66,21 @@ func (s *Sink) retire(g *segment, at, size int) {
 	s.report("write to a segment", g.fault())
 }
 
-// retireLocked is retire for who holds mu, and tells those who wait.
+// retireLocked is retire for who holds mu, and tells those who wait. A reader that has given
+// the segment up has counted the number as damaged, and takes that back.
 func (s *Sink) retireLocked(g *segment, at, size int) {
 	g.seal()
 	if !g.broken.Load() {
-		g.voids = map[int]voidance{}
+		g.voids = map[int]int{}
 		g.broken.Store(true)
 		s.stats.Retired++
 	}
-	g.voids[at] = voidance{align(size), !g.passed}
-	if !g.passed {
-		s.stats.Logged--
-		for _, d := range s.deliveries {
+	g.voids[at] = align(size)
+	s.stats.Logged--
+	for _, d := range s.deliveries {
+		if from, gone := g.givenUp[d]; gone && at >= from {
+			d.dropped[damaged][levelIndex(levelUnknown)]--
+		} else {
 			d.skips++
 		}
 	}
@@ -104,32 +98,15 @@ func (g *segment) fault() error {
 	return errGone
 }
 
-// voided returns the claim at offset at of g if it is void.
-func (s *Sink) voided(g *segment, at int) (v voidance, ok bool) {
+// voided returns the size of the claim at offset at of g if it is void.
+func (s *Sink) voided(g *segment, at int) (size int, ok bool) {
 	if !g.broken.Load() {
-		return v, false
+		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, ok = g.voids[at]
-	return v, ok
-}
-
-// giveUp is called when the records of g cannot be read from offset at on. It
-// returns where the claims end, the number behind them, and how many of them from
-// at on are void. Writers may still be at work there, so g is never unmapped.
-func (s *Sink) giveUp(g *segment, at int) (end int, next, void uint64) {
-	g.seal()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g.drop, g.passed = nil, true
-	for offset, v := range g.voids {
-		if offset >= at && v.counted {
-			void++
-		}
-	}
-	end, next, _ = g.claimed()
-	return end, next, void
+	size, ok = g.voids[at]
+	return size, ok
 }
 
 // fillGuarded is fillLive for a mapping that may be gone. What was read before
@@ -152,23 +129,41 @@ func (d *delivery) endGuard(g *segment, before bool) {
 	}
 }
 
-// abandonRest settles what is left of a segment of which nothing more is known.
+// abandonRest settles what is left of a segment of which nothing more is known. Writers may
+// still be at work there, so it is never unmapped.
 func (d *delivery) abandonRest(g *segment) {
-	end, next, void := d.s.giveUp(g, d.at)
-	missing := next - d.want - void
-	d.pass(void)
-	d.settle(missing, missing)
+	g.seal()
+	s := d.s
+	s.mu.Lock()
+	g.drop = nil
+	if g.givenUp == nil {
+		g.givenUp = map[*delivery]int{}
+	}
+	g.givenUp[d] = d.at
+	void := uint64(0)
+	for at := range g.voids {
+		if at >= d.at {
+			void++
+		}
+	}
+	end, next, _ := g.claimed()
+	if d.dest != nil {
+		missing := next - max(d.want, d.settled) - void
+		d.dropped.add(damaged, levelUnknown, missing)
+		d.settled += missing + void
+		d.skips -= void
+		s.publish()
+		s.broadcast()
+	}
+	s.mu.Unlock()
+	d.note()
 	d.at, d.want, d.witness = end, next, false
 }
 
-// stepOver steps over a claim that is void.
-func (d *delivery) stepOver(v voidance) {
-	d.at, d.want, d.witness = d.at+v.size, d.want+1, false
-	if v.counted {
-		d.pass(1)
-	} else {
-		d.settle(1, 1)
-	}
+// stepOver steps over a void claim of so many bytes.
+func (d *delivery) stepOver(size int) {
+	d.at, d.want, d.witness = d.at+size, d.want+1, false
+	d.pass(1)
 }
 
 // pass moves the position over numbers that have no record, as those whose lines went

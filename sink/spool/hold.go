@@ -36,8 +36,11 @@ func (d *dir) held() error {
 // unlink removes a file of the spool, if it is there and not another one's. It returns the file
 // if what that takes up is to be given back by a sweeper.
 func (d *dir) unlink(name string) (vfs.File, error) {
-	if d.held() == errReplaced {
+	switch err := d.held(); {
+	case err == errReplaced:
 		return nil, nil
+	case err != nil:
+		return nil, err // it may be another one's
 	}
 	var f vfs.File
 	if vfs.CanRenameOpen { // and remove

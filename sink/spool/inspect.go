@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -24,12 +23,13 @@ const DefaultName = defaultName
 // holds nothing open.
 type View struct {
 	Dir          string
-	ID           uint64 // of the spool; 0 if there is no segment
+	ID           uint64 // that records are delivered with; 0 if there is no segment
 	Owner        Owner
 	Segments     []SegmentInfo // those that are in use or were, oldest first
 	Spare        int64         // bytes of the segment that was made beforehand
 	Destinations []DestinationInfo
 	Bad          []string  // files that Open will move out of the way
+	Unread       []string  // files that cannot be read now, or have a later version: Open fails
 	Aside        []string  // files that it has moved there
 	First, Last  time.Time // of the oldest and the youngest record; zero if there is none
 
@@ -74,6 +74,7 @@ type DestinationInfo struct {
 	Known   bool   // its cursor is sound, and of this spool; else it begins with the oldest record
 	Settled uint64 // number of the first record that it has not settled
 	Pending uint64 // records that it has not settled; numbers without a record are counted, too
+	Mark    string // the bytes that it has stored as a [Marker]
 }
 
 // Inspect looks at the spool in dir. It owns nothing, writes nothing and may be
@@ -101,6 +102,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		if !moved {
 			v.measure(d)
 			v.readCursors(d) // now: what is settled is in the segments that were seen
+			v.ID = d.knownAs(v.ID)
 			return v, nil
 		}
 	}
@@ -145,10 +147,14 @@ func (v *View) list(d *dir) (moved bool, err error) {
 	}
 	found := false
 	var numbers []uint64
+	var slots []string
 	has := map[string]bool{}
 	for _, name := range names { // sorted
-		if strings.HasSuffix(name, badExt) {
+		if base, ok := strings.CutSuffix(name, badExt); ok && isSegmentName(base) {
 			v.Aside = append(v.Aside, name)
+		}
+		if isSlot(name) {
+			slots = append(slots, name)
 		}
 		number, ok := segmentNumber(name)
 		found = found || ok || name == "lock"
@@ -162,7 +168,10 @@ func (v *View) list(d *dir) (moved bool, err error) {
 			return gone, err
 		}
 	}
-	if !found {
+	switch {
+	case !found && len(slots) > 0:
+		return false, fmt.Errorf("several processes share the directory (Config.Shared), inspect their slots: %s: %w", strings.Join(slots, ", "), fs.ErrNotExist)
+	case !found:
 		return false, fs.ErrNotExist
 	}
 	return false, nil
@@ -190,6 +199,8 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return true, nil
+		case err != nil && !errors.Is(err, errHeader):
+			v.Unread = append(v.Unread, name)
 		case err != nil || k.Number != number || v.ID != 0 && k.id.spool != v.ID:
 			bad = append(bad, name)
 		case !ok || usedToo && k.id == s.id:
@@ -220,6 +231,11 @@ func segmentNumber(name string) (uint64, bool) {
 	return number, err == nil && hex(number) == digits && ("."+ext == segmentExt || "."+ext == copyExt)
 }
 
+func isSegmentName(name string) bool {
+	_, ok := segmentNumber(name)
+	return ok
+}
+
 // look reads a header, again if somebody may be writing it just now.
 func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 	var g oldSegment
@@ -228,6 +244,10 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 		if err == nil || v.Owner == NoOwner || !errors.Is(err, errHeader) {
 			break
 		}
+		time.Sleep(time.Millisecond) // the owner may need this processor
+	}
+	if v.Owner == OwnerAlive && errors.Is(err, errStart) {
+		err = nil // the owner is taking it into use
 	}
 	return SegmentInfo{
 		Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped, End: g.first, dropped: g.dropped,
@@ -237,7 +257,7 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 
 // old is the segment as a start knows it.
 func (s *SegmentInfo) old() *oldSegment {
-	return &oldSegment{identity: s.id, start: start{first: s.First, skipped: s.Skipped}, end: s.End, copied: s.copied}
+	return &oldSegment{identity: s.id, start: start{first: s.First, skipped: s.Skipped}, end: s.End, sure: s.End, copied: s.copied}
 }
 
 // measure finds out where segments end, as a start would, and the times of the oldest and the
@@ -275,35 +295,28 @@ func (v *View) measure(d *dir) {
 func (v *View) readCursors(d *dir) {
 	files, _ := d.fs.ReadDir(d.path) // it was there a moment ago
 	for _, base := range files {
-		name, ok := strings.CutSuffix(base, ".cursor")
-		if !ok || name == "" {
-			continue
+		name, ok := strings.CutSuffix(base, cursorExt)
+		if !ok || name == "" || !isName(name) || !d.isFile(base) {
+			continue // not of a spool
 		}
 		i := DestinationInfo{Name: name}
-		i.Settled, i.Known = v.readCursor(d, base)
+		i.Settled, i.Mark, i.Known = v.readCursor(d, base)
 		i.Pending = v.numbers(i.Settled)
 		v.Destinations = append(v.Destinations, i)
 	}
 }
 
-func (v *View) readCursor(d *dir, base string) (seq uint64, known bool) {
+func (v *View) readCursor(d *dir, base string) (seq uint64, mark string, known bool) {
 	f, err := d.fs.Open(d.name(base), os.O_RDONLY, 0)
 	if err != nil {
-		return 0, false
+		return 0, "", false
 	}
 	defer f.Close()
-	var youngest uint64
-	for i := range int64(2) {
-		b := make([]byte, slotSize)
-		n, _ := f.ReadAt(b, i*slotGap)
-		if count, p, ok := readSlot(b[:n]); ok && count >= youngest {
-			youngest, seq, known = count, p.seq, p.spool == v.ID
-		}
+	slot, _, p, err := readSlots(f)
+	if err != nil || slot == nil || p.spool != v.ID {
+		return 0, "", false
 	}
-	if !known {
-		seq = 0
-	}
-	return seq, known
+	return p.seq, string(markIn(slot)), true
 }
 
 // numbers counts the numbers from one on that are in the segments.
@@ -350,32 +363,4 @@ func (v *View) Bytes() int64 {
 		n += v.Segments[i].Bytes
 	}
 	return n
-}
-
-// Find returns the directories of spools: root if it is one, else those in it, and in
-// the directories in it, sorted. Links are not followed, and what cannot be read is left out,
-// but for root.
-func Find(root string) ([]string, error) {
-	if _, err := os.ReadDir(root); err != nil {
-		return nil, fmt.Errorf("nib/spool: find: %w", err)
-	}
-	return find(root, 2), nil
-}
-
-func find(dir string, deeper int) (found []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if _, ok := segmentNumber(e.Name()); ok || e.Name() == "lock" && e.Type().IsRegular() {
-			return []string{dir}
-		}
-	}
-	for _, e := range entries {
-		if e.IsDir() && deeper > 0 {
-			found = append(found, find(filepath.Join(dir, e.Name()), deeper-1)...)
-		}
-	}
-	return found
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -52,17 +51,7 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 	if g.twin == nil {
 		hurry(g.b)
 	}
-	return g, func() error {
-		defer d.closeMapped(g, f)
-		err := f.Sync()
-		if err == nil {
-			err = d.fs.SyncDir(d.path)
-		}
-		if err == nil {
-			err = d.fs.SyncDir(filepath.Dir(d.path)) // it may be as new
-		}
-		return err
-	}, nil
+	return g, d.finisher(g, f), nil
 }
 
 // make makes a file that is no segment yet, for want of its name.
@@ -79,40 +68,54 @@ func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, 
 	}
 	head := make([]byte, 64)
 	putHeader(head, id)
-	if free, e := f.Free(); e == nil && minFree > 0 && free-size < minFree {
-		err = &fs.PathError{Op: "leave room", Path: made, Err: syscall.ENOSPC}
-	}
-	if err == nil {
+	if err = leaveRoom(f, size, minFree, made); err == nil {
 		err = f.Preallocate(size)
 	}
 	if err == nil {
 		_, err = f.WriteAt(head, 0)
 	}
-	var b []byte
-	var unmap func()
-	free := func() { d.sweeper.add(&spent{pages: b, unmap: unmap, file: g.file}) }
-	switch {
-	case err != nil:
-	case d.unmapped:
-		b = make([]byte, size)
-		free = func() {
-			_ = g.twin.file.Close() // each write was checked
-			d.sweeper.add(&spent{file: g.file})
-		}
-	default:
-		b, unmap, err = mapFile(f, int(size))
+	if err == nil {
+		g, err = d.attach(f, id)
 	}
 	if err != nil {
 		_ = f.Close() // it is not needed
 		_ = d.fs.Remove(made)
 		return nil, nil, err
 	}
-	g = newSegment(b, id, free)
-	if d.unmapped {
-		copy(b, head)
-		g.twin = &twin{file: f, written: headerSize}
+	if g.twin != nil {
+		copy(g.b, head)
 	}
 	return g, f, nil
+}
+
+// leaveRoom is an error if less than minFree would be free behind size bytes of a new file.
+func leaveRoom(f vfs.File, size, minFree int64, name string) error {
+	if minFree == 0 {
+		return nil
+	}
+	if free, err := f.Free(); err == nil && free-size < minFree { // else allocating decides
+		return &fs.PathError{Op: "leave room", Path: name, Err: syscall.ENOSPC}
+	}
+	return nil
+}
+
+// attach makes a segment of a file that is allocated: it is mapped, or else gets
+// a twin, whose memory is zeros.
+func (d *dir) attach(f vfs.File, id identity) (g *segment, err error) {
+	if d.unmapped {
+		g = newSegment(make([]byte, id.size), id, func() {
+			_ = g.twin.file.Close() // each write was checked
+			d.sweeper.add(&spent{file: g.file})
+		})
+		g.twin = &twin{file: f, written: headerSize}
+		return g, nil
+	}
+	b, unmap, err := mapFile(f, int(id.size))
+	if err != nil {
+		return nil, err
+	}
+	g = newSegment(b, id, func() { d.sweeper.add(&spent{pages: b, unmap: unmap, file: g.file}) })
+	return g, nil
 }
 
 // publish gives the file of a segment its name, and returns it.

@@ -39,6 +39,7 @@ func (s *Sink) losses() tally {
 		}
 	}
 	most = most.plus(&s.inherited)
+	most = most.plus(&s.adoptedLoss)
 	return most.plus(&s.dropped)
 }
 

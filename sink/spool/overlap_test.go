@@ -238,6 +238,31 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 	})
 }
 
+// TestOverlapFailedIsGivenMore has a destination that does not take a line before it has seen the one behind it.
+func TestOverlapFailedIsGivenMore(t *testing.T) {
+	dirs(t, func(t *testing.T, dir string) {
+		f, failed := &far{}, make(chan struct{}, 1)
+		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			if len(batch) == 1 && batch[0].Seq == 1 {
+				select {
+				case failed <- struct{}{}:
+				default:
+				}
+				return nib.Result{}, errDown, true
+			}
+			return nib.Result{Accepted: len(batch)}, nil, false
+		})
+		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, tick: time.Microsecond})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		<-failed
+		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		must(t, s.Flush(ctx), s.Close())
+		checkLines(t, f.take(), 0, 2, 100)
+	})
+}
+
 // TestOverlapFillsBothHalves again and again.
 func TestOverlapFillsBothHalves(t *testing.T) {
 	f, full := &far{}, make(chan struct{})

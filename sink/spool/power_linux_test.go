@@ -88,7 +88,8 @@ func TestE2EPowerCut(t *testing.T) {
 	must(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
 	var promised, there uint64
-	for cut := range cuts {
+	// On a busy machine a few cuts may all come before the first sync.
+	for cut := 0; cut < cuts || promised == 0 && cut < cuts+30; cut++ {
 		loopFS(t, image, dir)
 		first, synced := cutOnce(t, dir, cut+1, time.Duration(5+rng.IntN(40))*time.Millisecond)
 		must(t, unmount(dir))
@@ -100,7 +101,7 @@ func TestE2EPowerCut(t *testing.T) {
 			t.Fatalf("cut %d of %d, seed %d", cut, cuts, seed)
 		}
 	}
-	t.Logf("%d cuts, seed %d: %d lines were under the watermark, 0 of them lost; %d arrived", cuts, seed, promised, there)
+	t.Logf("%d cuts or more, seed %d: %d lines were under the watermark, 0 of them lost; %d arrived", cuts, seed, promised, there)
 	if promised == 0 {
 		t.Error("nothing was promised")
 	}

@@ -22,14 +22,25 @@ func (d *delivery) fill() (ended, busy bool) {
 func (d *delivery) fillOne() (ended, busy bool) {
 	l := d.reading
 	if l.live == nil {
-		return d.fillOld(&l.oldSegment), false
+		return d.fillOld(&l.oldSegment)
 	}
 	if !d.entered {
 		<-d.s.safe
 		d.entered, d.at, d.want, d.witness = true, headerSize, l.first, false
 		d.skip(l.first)
+		d.passSettled(l.live)
 	}
 	return d.fillGuarded(l.live)
+}
+
+// passSettled steps over the records at the beginning of a segment that the process before
+// has settled.
+func (d *delivery) passSettled(g *segment) {
+	settled := d.position()
+	defer g.endGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
+	for end, _, _ := g.claimed(); d.want < settled && d.at < end && g.committed(d.at); d.want++ {
+		d.at += align(int(uint32(stored(word(g.b, d.at).Load()))))
+	}
 }
 
 // ahead goes on to the next segment while the batch has records of this one. Both are of this
@@ -81,7 +92,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 				return false, false // deliver that first
 			}
 			d.lost(g, end)
-		case d.dest != nil && !d.add(rec, true):
+		case d.dest != nil && !d.add(rec, seq >= d.s.opened):
 			return false, false
 		default:
 			d.at += align(len(rec))
@@ -125,17 +136,18 @@ func (d *delivery) leads(g *segment, at, end int) bool {
 	return ok && seq == d.want+1
 }
 
-// fillOld reads from a segment that another process has left.
-func (d *delivery) fillOld(g *oldSegment) (ended bool) {
+// fillOld reads from a segment that another process has left. busy says that it cannot be read
+// now.
+func (d *delivery) fillOld(g *oldSegment) (ended, busy bool) {
 	if d.dest == nil || !d.entered && d.position() >= g.end {
-		return true
+		return true, false
 	}
 	if d.scan == nil {
-		b, err := d.s.dir.read(g)
-		if err != nil {
-			d.s.fault("read a segment", err)
+		b, torn, ok := d.readOld(g)
+		if !ok {
+			return false, true
 		}
-		d.entered, d.scan = true, newScanner(b, g.identity, g.first)
+		d.entered, d.scan, d.torn = true, newScanner(b, g.identity, g.first), torn || g.damaged
 		d.skip(g.first)
 	}
 	sc, settled := d.scan, d.position()
@@ -149,10 +161,15 @@ func (d *delivery) fillOld(g *oldSegment) (ended bool) {
 		missing := seq - min(max(before.want, settled), seq)
 		if missing > 0 && len(d.batch) > 0 {
 			*sc = before // settled in order
-			return false
+			return false, false
 		}
 		if missing > 0 {
-			d.gap(missing, gap.damaged || seq == g.end && g.damaged)
+			never := g.neverGiven(seq, missing)
+			if never == missing && gap.damaged {
+				never-- // there was one record at least
+			}
+			d.gap(missing-never, gap.damaged || seq == g.end && d.torn)
+			d.neverGiven(never)
 			settled = d.position()
 		}
 		if seq == g.end {
@@ -160,17 +177,40 @@ func (d *delivery) fillOld(g *oldSegment) (ended bool) {
 			if !ended {
 				*sc = before
 			}
-			return ended
+			return ended, false
 		}
 		if seq < settled {
 			continue // settled by the other process
 		}
 		if !d.add(rec, false) {
 			*sc = before
-			return false
+			return false, false
 		}
 	}
-	return false
+	return false, false
+}
+
+// neverGiven returns how many of the missing numbers before seq were probably never given: those
+// behind the last record, if a start could not read that and took the highest number that it could have.
+func (g *oldSegment) neverGiven(seq, missing uint64) uint64 {
+	if seq < g.end {
+		return 0
+	}
+	return min(missing, g.end-g.sure)
+}
+
+// neverGiven takes n numbers back that were counted as recovered, and were never given.
+func (d *delivery) neverGiven(n uint64) {
+	if n == 0 {
+		return
+	}
+	s := d.s
+	s.mu.Lock()
+	d.settled += n
+	d.recovered -= n
+	s.broadcast()
+	s.mu.Unlock()
+	d.note()
 }
 
 // gap settles numbers without records.

@@ -97,7 +97,7 @@ func (w *walk) run() bool {
 		if !ok || seq >= s.End {
 			return w.end(before.want, gap.damaged && !ok || int64(len(b)) < s.Size&^7, err)
 		}
-		if !w.gap(before.want, seq, w.kind(gap.damaged, nil)) {
+		if !w.gap(before.want, seq, w.kind(gap.damaged, pagesOf(gap, err))) {
 			return false
 		}
 		if seq >= w.from && !w.record(rec, seq) {
@@ -133,6 +133,14 @@ func (w *walk) end(want uint64, damaged bool, err error) bool {
 		return w.yield(nib.Record{}, g)
 	}
 	return true
+}
+
+// pagesOf returns err if a gap may be in the pages that it is about.
+func pagesOf(g gap, err error) error {
+	if g.damaged {
+		return err
+	}
+	return nil
 }
 
 // kind says why numbers are missing.

@@ -15,13 +15,19 @@ func (s *Sink) recover(path string) (first start, err error) {
 	if err != nil {
 		return start{}, err
 	}
-	s.dir, s.id, s.number = dir, dir.spool, dir.last
+	s.dir, s.number = dir, dir.last
 	if s.c.Sync != SyncNever {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
 		dir.removed = func() { poke(s.copier.hurry) }
 	}
-	s.stats.Bad = dir.bad
-	next := s.ends(old)
+	var next uint64
+	if err = s.identify(len(old) == 0); err == nil {
+		next, err = s.ends(old)
+	}
+	if err != nil {
+		s.release()
+		return start{}, err
+	}
 	first = start{first: next}
 	for _, d := range s.deliveries {
 		ok := false
@@ -45,9 +51,13 @@ func (s *Sink) recover(path string) (first start, err error) {
 		// and their numbers must not be given again.
 		first.first = max(first.first, old[n-1].first+uint64(old[n-1].size/recordHead)+dir.unused)
 	}
-	if len(old) > 0 {
-		first.skipped = first.first - next
+	if n := len(old); n > 0 {
+		first.skipped, first.unsure = first.first-next, next-old[n-1].sure
 	}
+	if err := dir.tidy(); err != nil {
+		s.fault("remove or quarantine a file", err) // the next start does it
+	}
+	s.stats.Bad = dir.bad
 	for _, d := range s.deliveries {
 		d.expect(old, first.first)
 	}
@@ -59,39 +69,51 @@ func (s *Sink) recover(path string) (first start, err error) {
 }
 
 // ends finds out where the segments end, and returns the number behind all of them.
-func (s *Sink) ends(old []oldSegment) (next uint64) {
+func (s *Sink) ends(old []oldSegment) (next uint64, err error) {
 	for i := range old {
 		g := &old[i]
 		if i+1 < len(old) {
 			next := &old[i+1]
 			g.end = max(next.first-next.skipped, g.first)
+			g.sure = max(g.end-min(next.unsure, g.end), g.first)
 			g.damaged = next.number != g.number+1 && !next.dropped
 			continue
 		}
-		g.end = s.lastNumber(g)
-		return g.end
+		if g.sure, g.end, err = s.lastNumber(g); err != nil {
+			return 0, err
+		}
+		return g.end, nil
 	}
-	return 1
+	return 1, nil
 }
 
 // lastNumber returns the number behind the last record of the last segment. What
-// was claimed behind that was not committed: its numbers are given again.
-func (s *Sink) lastNumber(g *oldSegment) uint64 {
-	if head, next, ok := s.dir.quickEnd(g); ok {
-		s.inherited = untold(head, g)
-		return next
+// was claimed behind that was not committed: its numbers are given again. If a part of the
+// segment cannot be read, end is the highest number that could be there instead.
+func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
+	if head, next, used, ok := s.dir.quickEnd(g); ok {
+		s.inherit(head, g)
+		if !hasCounts(head, g) {
+			g.used = used
+		}
+		return next, next, nil
 	}
 	b, err := s.dir.read(g)
-	if err != nil {
-		s.stats.Errors++ // delivery tries it again, and counts what is missing
+	if err != nil && !isPartial(err) {
+		return 0, 0, err
 	}
-	s.inherited = untold(b, g)
+	s.inherit(b, g)
 	sc := newScanner(b, g.identity, g.first)
 	for {
 		if _, _, ok := sc.next(); !ok {
-			return sc.want
+			break
 		}
 	}
+	if err == nil {
+		return sc.want, sc.want, nil
+	}
+	s.fault("read a segment", err)
+	return sc.want, max(sc.want, g.first+uint64(g.size/recordHead)), nil
 }
 
 // expect counts what is to be delivered of the old segments. All other numbers
@@ -118,6 +140,9 @@ func (s *Sink) release() {
 		}
 	}
 	if s.dir != nil {
-		_ = s.dir.lock.Close() // nothing is written to it
+		if s.parent != nil && s.active.Load() != nil && s.isSettled() {
+			s.dir.retire(s.atHome)
+		}
+		_ = s.dir.lock.Close() // what is in it is for people only
 	}
 }

@@ -52,6 +52,9 @@ func (d *delivery) appendRejected(list []refusal) (kept int, err error) {
 		}
 	}()
 	info, err := f.Stat()
+	if err == nil {
+		err = checkOwner(info, d.name+rejectedExt)
+	}
 	if err != nil {
 		return 0, err
 	}

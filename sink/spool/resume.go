@@ -50,7 +50,7 @@ type Batcher interface {
 // An Overlapper is a destination that works at several requests at a time. Overlap is called
 // once, before anything else: from then on Deliver need not wait until all of a batch is
 // settled. It may return when a part is, with no error, while the rest is under way; the next
-// batch begins with that rest and has more behind it. The buffer of a [Batcher] is
+// batch begins with that rest and has more behind it; after a failure, too. The buffer of a [Batcher] is
 // made of two halves for it.
 type Overlapper interface {
 	Overlap()
@@ -94,7 +94,7 @@ func (d *delivery) begin() {
 	}
 	d.mark(false)
 	d.note()
-	if err := d.cursor.file.SyncData(); err != nil {
+	if err := d.sync(); err != nil {
 		d.s.fault("sync the cursor", err) // without it, lines may come twice
 	}
 }
@@ -134,9 +134,9 @@ func (d *delivery) syncMark() (wanted bool) {
 	}
 	d.mark(false)
 	for d.s.ctx.Err() == nil {
-		err := d.cursor.put(position{d.s.id, d.position()})
+		err := d.put()
 		if err == nil {
-			err = d.cursor.file.SyncData()
+			err = d.sync()
 		}
 		if err == nil {
 			return true
@@ -154,12 +154,27 @@ func (d *delivery) try(batch []nib.Record, attempt func(context.Context) error) 
 	d.s.mu.Lock()
 	d.attempts++
 	d.since = time.Now()
+	d.beginAttempt(batch[0].Time)
 	d.s.mu.Unlock()
-	err := d.guard(func() error { return attempt(d.s.ctx) })
+	err := d.guard(func() error { return d.inTurn(attempt) })
 	d.s.mu.Lock()
 	d.since = time.Time{}
 	d.s.mu.Unlock()
 	return err
+}
+
+// inTurn makes an attempt when the destination serves no other spool.
+func (d *delivery) inTurn(attempt func(context.Context) error) error {
+	if d.turn == nil {
+		return attempt(d.s.ctx)
+	}
+	select {
+	case d.turn <- struct{}{}:
+	case <-d.s.ctx.Done():
+		return context.Cause(d.s.ctx)
+	}
+	defer func() { <-d.turn }()
+	return attempt(d.s.ctx)
 }
 
 // guard survives what a destination does.

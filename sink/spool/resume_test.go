@@ -37,6 +37,8 @@ func (c *clerk) Mark() []byte {
 }
 
 func (c *clerk) SyncMark() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.syncs--
 	return c.syncs >= 0
 }

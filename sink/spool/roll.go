@@ -27,7 +27,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 	defer s.mu.Unlock()
 	var timer *time.Timer
 	for {
-		making := s.makeErr == nil && (s.making || s.bytes+s.c.SegmentSize <= s.c.Size)
+		making := s.makeErr == nil && (s.making || s.hasRoom())
 		switch {
 		case s.closed:
 			return s.drop(r, closed, ErrClosed)
@@ -40,7 +40,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 			return nil
 		}
 		rule := s.c.rule(r.Level)
-		if rule.Do == DropOld && !making && s.dropOldest() {
+		if rule.Do == DropOld && !making && (s.dropOldest() || s.adopter != nil && s.adopter.dropOldest()) {
 			continue
 		}
 		if timer == nil {
@@ -81,11 +81,24 @@ func (s *Sink) install() {
 	old, g := s.active.Load(), s.next
 	old.seal()
 	_, first, _ := old.claimed()
-	if !s.commission(g, start{first: first}) {
+	last := s.chain[len(s.chain)-1]
+	st := start{first: first}
+	if last.none {
+		st.skipped, st.unsure = old.skipped, old.unsure
+	}
+	if !s.commission(g, st) {
 		g.seal() // the call that is here comes back
 		s.stats.Retired++
+		err := errGone
+		if g.twin != nil {
+			err = g.twin.err
+		}
+		s.queueReport(opError{"take a segment into use", err, err.Error()})
 	}
 	s.enqueue(g)
+	if last.none && last.dropped {
+		s.noteDropped(s.chain[len(s.chain)-1], last.skipped)
+	}
 	s.unload()
 	s.layDown()
 	s.next = nil
@@ -99,9 +112,15 @@ func (s *Sink) install() {
 // enqueue gives a segment to those who read it. mu is held, or nobody else is there yet.
 func (s *Sink) enqueue(g *segment) {
 	s.link(g)
+	s.copyLater(g)
+}
+
+// copyLater gives a segment to the copier. mu is held, or nobody else is there yet.
+func (s *Sink) copyLater(g *segment) {
 	if s.copier != nil {
 		g.hold()
 		s.uncopied = append(s.uncopied, g)
+		s.dir.own(g.number) // from now on: else a copy could be made of a segment that is deleted
 	}
 }
 
@@ -131,34 +150,3 @@ func (s *Sink) dropFull(r *nib.Record) error {
 	}
 	return s.drop(r, full, ErrFull)
 }
-
-// report tells OnError. The same reason is told once a minute.
-func (s *Sink) report(op string, err error) {
-	if s.c.OnError == nil {
-		return
-	}
-	s.mu.Lock()
-	now, key := time.Now(), op+err.Error()
-	last, known := s.said[key]
-	tell := !known || now.Sub(last) >= time.Minute
-	if tell {
-		if len(s.said) > 100 {
-			clear(s.said)
-		}
-		s.said[key] = now
-	}
-	s.mu.Unlock()
-	if tell {
-		defer func() { _ = recover() }() // the user's, and there is nobody left to tell
-		s.c.OnError(opError{op, err})
-	}
-}
-
-// An opError says what failed.
-type opError struct {
-	op  string
-	err error
-}
-
-func (e opError) Error() string { return "nib/spool: " + e.op + ": " + e.err.Error() }
-func (e opError) Unwrap() error { return e.err }

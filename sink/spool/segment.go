@@ -34,9 +34,10 @@ type segment struct {
 
 	resting bool // its pages were given back until it is read; Sink.mu protects it
 
-	broken atomic.Bool      // b or its file failed: see Sink.retire
-	voids  map[int]voidance // by offset, the claims whose lines went elsewhere; Sink.mu protects it
-	passed bool             // the reader has given up, as said in retire; Sink.mu protects it
+	broken atomic.Bool // b or its file failed: see Sink.retire
+	voids  map[int]int // by offset, the sizes of claims whose lines went elsewhere; Sink.mu protects it
+
+	givenUp map[*delivery]int // by reader that has given up, from which offset on; Sink.mu protects it
 
 	_    [64]byte // tail changes with each record, and the fields above never
 	tail atomic.Uint64
@@ -90,7 +91,14 @@ func (g *segment) begin(s start) (ok bool) {
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	g.start = s
 	putStart(g.b, g.crc, s)
-	return g.header(64, 88) == nil
+	err := g.header(64, 88)
+	if err == nil {
+		return true
+	}
+	g.twin.err = err
+	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // it is not in use
+	_ = g.twin.clear()                                                   // tried again as long as the process lives
+	return false
 }
 
 // fits says whether a record can be in a segment of this size at all.

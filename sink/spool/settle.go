@@ -98,7 +98,7 @@ func (d *delivery) settleBatch(batch []nib.Record, rejections []nib.Rejection) {
 		if r.Index > last && r.Index < len(batch) {
 			reason := "no reason was given"
 			if r.Reason != nil {
-				reason = r.Reason.Error()
+				reason = textOf(r.Reason)
 				d.s.report("deliver", r.Reason)
 			}
 			refused = append(refused, refusal{&batch[r.Index], reason})
@@ -128,7 +128,25 @@ func (d *delivery) note() {
 	if d.cursor == nil {
 		return
 	}
-	if err := d.cursor.put(position{d.s.id, d.position()}); err != nil {
+	if err := d.put(); err != nil {
 		d.s.fault("write the cursor", err)
 	}
+}
+
+// put writes the position into the cursor. If that fails, the position there is an older one.
+func (d *delivery) put() error {
+	err := d.cursor.put(position{d.s.dir.spool, d.position()})
+	d.stale = err != nil
+	return err
+}
+
+// sync brings the position to the disk.
+func (d *delivery) sync() (err error) {
+	if d.stale {
+		err = d.put()
+	}
+	if err == nil {
+		err = d.cursor.file.SyncData()
+	}
+	return err
 }

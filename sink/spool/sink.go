@@ -18,9 +18,10 @@ var (
 	ErrClosed   = errors.New("nib/spool: used after Close")
 	ErrFull     = errors.New("nib/spool: full")
 	ErrTooLarge = errors.New("nib/spool: the line is longer than a segment")
-	ErrInUse    = errors.New("someone else has the spool open")
-	ErrUnsafe   = errors.New("others may write to the directory")
+	ErrInUse    = errors.New("another process has the spool open")
+	ErrUnsafe   = errors.New("others may write to the directory or its files")
 	ErrAdopt    = errors.New("locks do not hold on this file system, and another process was here: it must be known to have ended (Config.Adopt)")
+	ErrVersion  = errors.New("a file of the spool has a later format version than this program knows")
 	ErrUnsynced = errors.New("the disk that lines are copied to fails")
 	ErrPending  = errors.New("nib/spool: not all lines are delivered") // Close returned before they were
 )
@@ -60,15 +61,22 @@ type Sink struct {
 	dropped tally  // before it came to destinations
 	told    tally  // those of losses that a notice has told of
 
-	inherited tally // dropped by former processes that told nobody
-	published tally // what the header of active says
-	unmapped  bool  // it may be
+	inherited   tally // dropped by former processes that told nobody
+	adoptedLoss tally // dropped on the way from slots of others that are gone
+	carried     tally // those of inherited that the header of active has as told, and no notice tells of
+	published   tally // what the header of active says
+	unmapped    bool  // it may be
 
-	said    map[string]time.Time
+	reports reporter
 	running int // delivering goroutines
 
 	uncopied []*segment    // that the copier has not got yet; mu protects it
-	finish   func() error  // what is left to do for the first segment; nil in memory
+	home     *home         // nil unless Config.Shared
+	adopter  *adopter      // nil unless it has destinations as well
+	others   int64         // bytes of the segments of other slots, when they were counted last
+	parent   *Sink         // of a slot of a dead process: whose adopter delivers it
+	atHome   bool          // that slot is the home itself
+	finish   func() error  // what is left to do for the first segment; nil if nothing is
 	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
 	deliveries []*delivery // does not change; one without a destination if there is none
@@ -88,11 +96,12 @@ var _ nib.Sink = (*Sink)(nil)
 // lines are kept in memory, and end with the process. With a nil dest, and no other, lines are
 // kept for another process to deliver.
 //
-// Whatever state the files are in, Open does not fail because of it: what cannot
-// be understood is put aside and counted. It fails if another process has the spool
-// ([ErrInUse]), if others may write to the directory ([ErrUnsafe]), and if the system
-// does: no room, no rights, no locks. It starts one goroutine, and one for each
-// destination, which Close ends.
+// Damaged files are no error: they are quarantined and counted. Open fails if another process
+// has the spool ([ErrInUse]), if others may write to the directory ([ErrUnsafe]), if a file has a
+// later format version ([ErrVersion]), and if the system does not let it read or write what it needs
+// (no room, no rights, no locks, no descriptors). Then it has changed no segment, copy or
+// cursor, and a later attempt may succeed. It starts one goroutine, and one for each destination, which
+// Close ends.
 func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -100,44 +109,85 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	if dir == "" && dest == nil && len(c.Also) == 0 {
 		return nil, errors.New("nib/spool: neither a directory nor a destination")
 	}
-	s := &Sink{
-		c:       c.withDefaults(dir),
-		changed: make(chan struct{}),
-		more:    make(chan struct{}, 1),
-		spare:   make(chan []byte, 1),
-		done:    make(chan struct{}),
-		made:    make(chan struct{}),
-		safe:    make(chan struct{}),
-		said:    map[string]time.Time{},
-		keep:    dest == nil && len(c.Also) == 0,
+	if dir == "" && c.DeliverOnly {
+		return nil, errors.New("nib/spool: DeliverOnly without a directory: a spool in memory has nothing to deliver")
 	}
-	s.ctx, s.stop = context.WithCancel(context.Background())
+	if dir == "" && c.Shared {
+		return nil, errors.New("nib/spool: Shared without a directory: no other process can have what is in memory")
+	}
+	s := newSink(c.withDefaults(dir))
+	s.keep = dest == nil && len(c.Also) == 0
 	if dest != nil || s.keep {
 		s.deliveries = append(s.deliveries, newDelivery(s, s.c.Name, dest))
 	}
 	for _, also := range s.c.Also {
 		s.deliveries = append(s.deliveries, newDelivery(s, also.Name, also.To))
 	}
-	first := start{first: 1}
-	if dir == "" {
-		s.id = newSpoolID()
-	} else {
-		var err error
-		if first, err = s.recover(dir); err != nil {
-			return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
-		}
+	first, err := s.takeDir(dir)
+	if err == nil {
+		err = s.begin(first)
 	}
-	g, err := s.firstSegment(first)
 	if err != nil {
-		s.release()
 		return nil, fmt.Errorf("nib/spool: open %s: %w", dir, err)
 	}
-	s.number++
-	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
+	return s, nil
+}
+
+// takeDir finds out where the records of this process begin.
+func (s *Sink) takeDir(dir string) (first start, err error) {
+	switch {
+	case dir == "":
+		s.id = newSpoolID()
+		return start{first: 1}, nil
+	case !s.c.Shared:
+		if err := refuseHome(s.c.fs, dir); err != nil {
+			return start{}, err
+		}
+		return s.recover(dir)
+	}
+	h := &home{fs: s.c.fs, path: dir}
+	if !s.keep {
+		if err := s.checkForks(); err != nil {
+			return start{}, err
+		}
+	}
+	if first, err = s.takeSlot(h); err != nil {
+		return start{}, err
+	}
+	s.home = h
+	if !s.keep {
+		s.adopter = newAdopter(s, h)
+	}
+	return first, nil
+}
+
+// newSink makes a Sink that has not begun.
+func newSink(c Config) *Sink {
+	s := &Sink{
+		c:       c,
+		changed: make(chan struct{}),
+		more:    make(chan struct{}, 1),
+		spare:   make(chan []byte, 1),
+		done:    make(chan struct{}),
+		made:    make(chan struct{}),
+		safe:    make(chan struct{}),
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// begin takes the first segment into use, and starts the goroutines.
+func (s *Sink) begin(first start) error {
 	s.opened = first.first
-	s.activate(g)
-	s.enqueue(g)
+	if err := s.firstSegment(first); err != nil {
+		s.release()
+		return err
+	}
+	if s.parent != nil {
+		s.parent.inheritFrom(s)
+	}
 	if s.copier != nil {
+		s.copier.synced.Store(s.opened)
 		go s.copier.run()
 	}
 	s.more <- struct{}{}
@@ -149,7 +199,10 @@ func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
 	for _, d := range s.deliveries {
 		go d.run()
 	}
-	return s, nil
+	if s.adopter != nil {
+		go s.adopter.run()
+	}
+	return nil
 }
 
 // NeverLogs tells nib that WriteRecord does not log. A destination may; its
@@ -281,7 +334,8 @@ func (s *Sink) settledAll(end uint64) bool {
 // taken those that are there, and closes the files. If they did not take all, the
 // error is [ErrPending]: in a directory they stay for the next Open, in memory they
 // are dropped. A call of Deliver that does not end when its context does is left
-// behind, and the directory stays locked until it ends. Closing again does nothing.
+// behind, and the directory stays locked until it ends. Errors that are still to be reported
+// get up to a second for [Config.OnError]. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -295,6 +349,9 @@ func (s *Sink) Close() error {
 	s.broadcast()
 	s.mu.Unlock()
 	close(s.more)
+	if s.adopter != nil {
+		s.adopter.stop()
+	}
 	s.urge()
 
 	drain := time.NewTimer(s.c.Drain)
@@ -310,6 +367,10 @@ func (s *Sink) Close() error {
 		}
 	}
 	s.stop()
+	if s.adopter != nil {
+		<-s.adopter.done
+	}
+	s.awaitReports()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.keep && (!s.settledAll(end) || s.left) {
@@ -318,5 +379,5 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// hangs is how long Close waits for a call of Deliver whose context has ended.
+// hangs is how long Close waits for a call of Deliver whose context has ended, and for OnError.
 const hangs = time.Second

@@ -26,6 +26,7 @@ type far struct {
 	mu    sync.Mutex
 	lines [][]byte
 	seqs  []uint64
+	ids   []uint64                                                                // of the spools that they came from
 	told  [][]byte                                                                // of the lines, those of the spool's own
 	do    func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) // nil, or whether that is all
 }
@@ -52,7 +53,7 @@ func (f *far) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, erro
 			f.told = append(f.told, bytes.Clone(r.Line))
 		} else if !refused {
 			f.lines = append(f.lines, bytes.Clone(r.Line))
-			f.seqs = append(f.seqs, r.Seq)
+			f.seqs, f.ids = append(f.seqs, r.Seq), append(f.ids, r.Spool)
 		}
 	}
 	return res, err

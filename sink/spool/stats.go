@@ -38,7 +38,7 @@ type Drop struct {
 // the spool. Logged belongs to the equation of each.
 type Stats struct {
 	Logged     uint64 // WriteRecord was called for, and Notices
-	Recovered  uint64 // found by Open, not settled
+	Recovered  uint64 // found by Open, not settled; at most so many as long as a part of the last segment cannot be read
 	Delivered  uint64 // accepted by the destination
 	Pending    uint64 // in the spool
 	Unfinished uint64 // of Recovered: numbers that were claimed by a call that did not return
@@ -50,7 +50,7 @@ type Stats struct {
 	Attempts uint64 // calls of Deliver
 	Failures uint64 // those of them that settled less than they were given
 	Segments int    // that exist
-	Bad      int    // files that Open has moved out of the way
+	Bad      int    // files that were quarantined
 	Unsynced uint64 // calls that did not wait any longer for their line to be synced
 	Retired  int    // segments whose files failed while in use; what was not delivered of them counts as Damaged
 	Errors   uint64 // of file operations
@@ -110,7 +110,11 @@ type tally [causes][levels]uint64
 const levelUnknown = nib.LevelInfo
 
 func (t *tally) add(c cause, l nib.Level, n uint64) {
-	t[c][int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace)/4] += n
+	t[c][levelIndex(l)] += n
+}
+
+func levelIndex(l nib.Level) int {
+	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
 }
 
 // plus returns the sum.
@@ -124,12 +128,13 @@ func (t *tally) plus(u *tally) tally {
 	return sum
 }
 
-// minus returns t without u.
+// minus returns t without u. A count of u may be higher: of a line that was told of as damaged,
+// and then got another number.
 func (t *tally) minus(u *tally) tally {
 	left := *t
 	for c := range left {
 		for l := range left[c] {
-			left[c][l] -= u[c][l]
+			left[c][l] -= min(left[c][l], u[c][l])
 		}
 	}
 	return left
@@ -165,6 +170,9 @@ func (s *Sink) Stats() Stats {
 			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
 			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unkept: d.unkept,
 		})
+	}
+	if s.adopter != nil {
+		s.adopter.stats(&st)
 	}
 	first := st.Destinations[0]
 	st.Recovered, st.Delivered, st.Pending, st.Unfinished = first.Recovered, first.Delivered, first.Pending, first.Unfinished

@@ -24,7 +24,15 @@ type twin struct {
 	mu      sync.Mutex
 	written int    // all records before are in the file
 	buf     []byte // what is written, as it will be
-	err     error  // of the first write that failed: there will be no other
+	err     error  // of the first write that failed: there will be no other but of patches
+	unclear []patch
+}
+
+// A patch is written where a write that failed may have left bytes that a start would
+// misunderstand.
+type patch struct {
+	at int
+	b  []byte
 }
 
 // keptBuffer is how large a buffer may be that stays.
@@ -51,6 +59,7 @@ func (t *twin) write(g *segment, at, size int, seq uint64, r *nib.Record, messag
 		from, to = at, at+align(size)
 	}
 	if t.err = t.commit(g, from, to); t.err != nil {
+		t.takeBack(g, from, to)
 		return false
 	}
 	if whole {
@@ -106,6 +115,53 @@ func (t *twin) commit(g *segment, from, to int) error {
 		}
 	})
 	return nil
+}
+
+// takeBack puts marks where a write that failed may have brought a whole record, or a part of one,
+// into the file. Their lines get other numbers: a start would find them twice. mu is held.
+func (t *twin) takeBack(g *segment, from, to int) {
+	for at := from; at < to; {
+		w := stored(word(g.b, at).Load())
+		n := int(int32(uint32(w)))
+		if n < 0 {
+			t.unclear = append(t.unclear, patch{at, le.AppendUint64(nil, uint64(uint32(n)))})
+		}
+		at += align(max(n, -n))
+	}
+	_ = t.clear() // tried again as long as the process lives
+}
+
+// clear writes the patches that could not be written before. mu is held.
+func (t *twin) clear() error {
+	for len(t.unclear) > 0 {
+		p := t.unclear[0]
+		if _, err := t.file.WriteAt(p.b, int64(p.at)); err != nil {
+			return err
+		}
+		t.unclear = t.unclear[1:]
+	}
+	return nil
+}
+
+// patch writes the patches that segments whose files failed still need, and reports whether
+// any are left.
+func (s *Sink) patch() (left bool) {
+	s.mu.Lock()
+	var list []*segment
+	for _, l := range s.chain {
+		if g := l.live; g != nil && g.twin != nil && !l.none {
+			g.hold()
+			list = append(list, g)
+		}
+	}
+	s.mu.Unlock()
+	for _, g := range list {
+		g.twin.mu.Lock()
+		left = g.twin.clear() != nil || left
+		g.twin.mu.Unlock()
+		g.letGo()
+	}
+	return left
 }
 
 // whole says whether all claims of a sealed segment are in its file, and which number

@@ -14,9 +14,10 @@ import (
 // A volume is what is known of the file system that a spool lies on. What is not known
 // is 0.
 type volume struct {
-	size   int64 // in bytes
-	memory bool  // its files are memory, and end with the system or the container
-	remote bool  // other machines have it too: locks and mappings are not to be trusted
+	size   int64  // in bytes
+	memory bool   // its files are memory, and end with the system or the container
+	id     uint64 // tells its snapshots apart where these have their files' inodes
+	remote bool   // other machines have it too: locks and mappings are not to be trusted
 }
 
 const (

@@ -29,6 +29,13 @@ var local = map[uint32]bool{
 	0x24051905: true, // UBIFS
 }
 
+// withSnapshots are the file systems whose snapshots are mounted beside them, with files of
+// the same inodes.
+var withSnapshots = map[uint32]bool{
+	0x9123683e: true, // Btrfs
+	0x2fc12fc1: true, // ZFS
+}
+
 // volumeOf describes the volume of a directory.
 func volumeOf(dir string) volume {
 	var st syscall.Statfs_t
@@ -36,9 +43,13 @@ func volumeOf(dir string) volume {
 		return volume{}
 	}
 	kind := uint32(st.Type)
-	return volume{
+	v := volume{
 		size:   int64(st.Blocks) * int64(st.Bsize),
 		memory: kind == magicTmpfs || kind == magicRamfs,
 		remote: !local[kind],
 	}
+	if withSnapshots[kind] {
+		v.id = uint64(uint32(st.Fsid.X__val[0]))<<32 | uint64(uint32(st.Fsid.X__val[1]))
+	}
+	return v
 }

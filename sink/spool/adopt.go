@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+const (
+	adoptPause = time.Second // between looks at the slots of others
+	mostSlots  = 4           // of the dead that a process delivers at the same time
+)
+
+// A Forker is a destination that makes another one of its kind, with its configuration:
+// what a destination knows of its progress belongs to one spool. With [Config.Shared] a
+// spool delivers what dead processes have left by destinations that Fork returns, and
+// closes them if they have a Close; Fork may be called while Deliver is under way. A destination without Fork is called for one
+// of them at a time; it must have neither Mark nor Resume.
+type Forker interface {
+	Fork() (nib.Destination, error)
+}
+
+// checkForks reports an error if a destination knows what belongs to one spool, and is not a
+// Forker, or cannot fork.
+func (s *Sink) checkForks() error {
+	for _, d := range s.deliveries {
+		_, forks := d.dest.(Forker)
+		_, marks := d.dest.(Marker)
+		_, resumes := d.dest.(Resumer)
+		if !forks && (marks || resumes || d.overlaps) {
+			return fmt.Errorf("Config.Shared: the destination %s (%T) has Mark, Resume or Overlap, and needs Fork (spool.Forker) as well", d.name, d.dest)
+		}
+		if !forks {
+			continue
+		}
+		_, closer, err := fork(d.dest)
+		if err != nil {
+			return fmt.Errorf("Config.Shared: the destination %s: %w", d.name, err)
+		}
+		if closer != nil {
+			_ = closer.Close() // nothing was delivered to it
+		}
+	}
+	return nil
+}
+
+// fork makes a destination for another spool, and what closes it. A destination that is no Forker
+// serves several.
+func fork(dest nib.Destination) (_ nib.Destination, c io.Closer, err error) {
+	f, ok := dest.(Forker)
+	if !ok {
+		return dest, nil, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("method Fork panicked: %v", p)
+		}
+	}()
+	other, err := f.Fork()
+	if err == nil && other == nil {
+		err = errNoFork
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c, _ = other.(io.Closer)
+	return other, c, nil
+}
+
+var errNoFork = errors.New("method Fork returned neither a destination nor an error")
+
+// An adopted is the slot of a dead process, and the sink that delivers it.
+type adopted struct {
+	path  string
+	sink  *Sink
+	forks []io.Closer
+}
+
+// An adopter delivers the slots of dead processes. Sink.mu protects list and past.
+type adopter struct {
+	*home
+	s    *Sink
+	list []*adopted
+	past Stats // of those that have ended
+
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{} // closed when all are closed
+}
+
+// newAdopter prepares the destinations for several spools.
+func newAdopter(s *Sink, h *home) *adopter {
+	a := &adopter{home: h, s: s, done: make(chan struct{})}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	for _, d := range s.deliveries {
+		if _, ok := d.dest.(Forker); !ok {
+			d.turn = make(chan struct{}, 1)
+		}
+	}
+	return a
+}
+
+// run is the goroutine. It looks at the slots of others now and then, and ends with Close.
+func (a *adopter) run() {
+	defer close(a.done)
+	ended := make(chan *adopted)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			a.look(ended)
+			timer.Reset(a.s.c.poll/2 + rand.N(a.s.c.poll))
+		case x := <-ended:
+			a.end(x)
+			timer.Reset(0) // another slot may wait for this one
+		case <-a.ctx.Done():
+			a.endAll(ended)
+			return
+		}
+	}
+}
+
+// endAll gives all slots back, at the same time: each may have a call of Deliver that does
+// not end.
+func (a *adopter) endAll(ended chan *adopted) {
+	a.s.mu.Lock()
+	left := len(a.list)
+	a.s.mu.Unlock()
+	var all sync.WaitGroup
+	for range left {
+		x := <-ended // each is told by ctx
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			a.end(x)
+		}()
+	}
+	all.Wait()
+}
+
+// look takes slots that no process has.
+func (a *adopter) look(ended chan<- *adopted) {
+	paths, empty, err := a.slots()
+	if err != nil {
+		a.s.fault("look for slots of other processes", err)
+	}
+	for _, path := range empty {
+		a.sweep(path)
+	}
+	for _, path := range paths {
+		a.s.mu.Lock()
+		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool { return x.path == path })
+		a.s.mu.Unlock()
+		if busy || owner(&dir{fs: a.fs, path: path}) != NoOwner {
+			continue
+		}
+		x, err := a.adopt(path)
+		switch {
+		case errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist): // another process was faster
+		case err != nil:
+			a.s.fault("deliver the slot "+path, err)
+		default:
+			go func() {
+				_ = x.sink.Flush(a.ctx) // it is looked at when it has ended
+				ended <- x
+			}()
+		}
+	}
+}
+
+// adopt opens the slot of a dead process.
+func (a *adopter) adopt(path string) (*adopted, error) {
+	c := a.s.c
+	c.Shared, c.DeliverOnly, c.OnFull, c.Sync, c.Drain = false, true, nil, SyncNever, time.Nanosecond
+	x := &adopted{path: path}
+	child := newSink(c)
+	child.parent, child.atHome = a.s, path == a.path
+	for _, d := range a.s.deliveries {
+		dest, closer, err := fork(d.dest)
+		if err != nil {
+			x.closeForks()
+			return nil, err
+		}
+		if closer != nil {
+			x.forks = append(x.forks, closer)
+		}
+		own := newDelivery(child, d.name, dest)
+		own.turn = d.turn
+		child.deliveries = append(child.deliveries, own)
+	}
+	x.sink = child
+	first, err := child.recover(path)
+	if err == nil {
+		err = child.begin(first)
+	}
+	if err != nil {
+		x.closeForks()
+		return nil, err
+	}
+	a.s.mu.Lock()
+	a.list = append(a.list, x)
+	a.s.mu.Unlock()
+	return x, nil
+}
+
+// inheritFrom takes over the counts that a dead process has told nobody of, from the header
+// of its slot. It is called before anything there is delivered.
+func (s *Sink) inheritFrom(child *Sink) {
+	s.mu.Lock()
+	s.inherited = s.inherited.plus(&child.inherited)
+	s.publish()
+	s.mu.Unlock()
+	g, from := child.active.Load(), dropAt(since, 0, 0)
+	if child.carried != (tally{}) {
+		from = dropAt(told, 0, 0)
+	}
+	for at := from; at < dropsEnd; at += 8 {
+		g.mark(at, 0)
+	}
+	child.inherited, child.carried, child.published = tally{}, tally{}, tally{}
+}
+
+// end gives a slot back.
+func (a *adopter) end(x *adopted) {
+	s, settled := a.s, x.sink.isSettled()
+	x.sink.mu.Lock()
+	lost := x.sink.losses()
+	x.sink.mu.Unlock()
+	if settled { // else they are in the header of the slot
+		s.mu.Lock()
+		s.adoptedLoss = s.adoptedLoss.plus(&lost)
+		s.publish()
+		s.mu.Unlock()
+	}
+	_ = x.sink.Close() // what is pending is counted
+	s.mu.Lock()
+	a.past.add(x.sink.Stats())
+	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })
+	s.mu.Unlock()
+	select {
+	case <-x.sink.done:
+		x.closeForks()
+	default: // a call of Deliver that does not end
+		go func() {
+			<-x.sink.done
+			x.closeForks()
+		}()
+	}
+}
+
+func (x *adopted) closeForks() {
+	for _, f := range x.forks {
+		_ = f.Close() // what it has accepted is safe
+	}
+	x.forks = nil
+}
+
+// dropOldest drops the oldest segment of a slot that is being delivered. mu is held.
+func (a *adopter) dropOldest() bool {
+	for _, x := range a.list {
+		x.sink.mu.Lock()
+		before := x.sink.bytes
+		ok := x.sink.dropOldest()
+		a.s.others -= before - x.sink.bytes
+		x.sink.mu.Unlock()
+		if ok {
+			a.s.wantMore()
+			return true
+		}
+	}
+	return false
+}
+
+// isSettled reports whether all destinations have settled everything.
+func (s *Sink) isSettled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, next, _ := s.active.Load().claimed()
+	return s.settledAll(next)
+}
+
+// stats adds the counts of the slots of others. mu is held.
+func (a *adopter) stats(st *Stats) {
+	st.add(a.past)
+	for _, x := range a.list {
+		st.add(x.sink.Stats())
+	}
+}
+
+// add adds the counts of another spool that was delivered to the same destinations.
+func (st *Stats) add(o Stats) {
+	st.Segments += o.Segments
+	st.Bad += o.Bad
+	st.Retired += o.Retired
+	st.Errors += o.Errors
+	for i, d := range o.Destinations {
+		if i == len(st.Destinations) {
+			st.Destinations = append(st.Destinations, DestinationStats{Name: d.Name})
+		}
+		t := &st.Destinations[i]
+		t.Recovered += d.Recovered
+		t.Delivered += d.Delivered
+		t.Pending += d.Pending
+		t.Unfinished += d.Unfinished
+		t.Dropped = addDrops(t.Dropped, d.Dropped)
+		t.Attempts += d.Attempts
+		t.Failures += d.Failures
+		t.Busy = max(t.Busy, d.Busy)
+		t.Unkept += d.Unkept
+	}
+}
+
+// addDrops adds counts by reason and level.
+func addDrops(a, b []Drop) []Drop {
+	if len(b) == 0 {
+		return a
+	}
+	var t tally
+	for _, d := range slices.Concat(a, b) {
+		t.add(cause(slices.Index(reasons[:], d.Reason)), d.Level, d.Lines)
+	}
+	return t.list()
+}

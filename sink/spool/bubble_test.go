@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog is recovered and
+// delivered. Open fails as long as that lasts, or delivery waits: each line arrives.
+func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
+	const lines = 1000
+	for _, opened := range []bool{false, true} {
+		t.Run(fmt.Sprintf("opened=%v", opened), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, f := memBacklog(t, lines, 200, SyncNever), &far{}
+				exhaust := func() {
+					var heal []func()
+					for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpCreate} {
+						heal = append(heal, m.Fail(vfs.Fault{Op: op, Err: syscall.EMFILE}))
+					}
+					time.AfterFunc(300*time.Millisecond, func() {
+						for _, h := range heal {
+							h()
+						}
+					})
+				}
+				begin := time.Now()
+				if !opened {
+					exhaust()
+				}
+				c := Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever}
+				if opened {
+					f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+						exhaust()
+						f.set(nil)
+						return nib.Result{Accepted: 1}, nil, false
+					})
+				}
+				s, err := Open(memDir, f, c)
+				for err != nil {
+					if !errors.Is(err, syscall.EMFILE) {
+						t.Fatal(err)
+					}
+					time.Sleep(10 * time.Millisecond)
+					s, err = Open(memDir, f, c)
+				}
+				if opened {
+					ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+					defer cancel()
+					if err := s.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Flush while files cannot be opened: got %v, want the deadline", err)
+					}
+				}
+				must(t, s.Flush(context.Background()))
+				if took := time.Since(begin); took < 300*time.Millisecond || took > time.Second {
+					t.Errorf("took %v, want 300ms and a pause", took)
+				}
+				checkLines(t, f.take(), 0, lines, 200)
+				if st := checkIdentity(t, s); st.Delivered != lines || st.Lost() > 0 || st.Unfinished > 0 {
+					t.Errorf("got %+v, want %d delivered", st, lines)
+				}
+				must(t, s.Close())
+			})
+		})
+	}
+}
+
+// TestBadSectorCostsItsOwnRecords has a page that can never be read again. What is in it is given up
+// after a while, and counted, and the file is quarantined; the rest of the backlog is delivered.
+func TestBadSectorCostsItsOwnRecords(t *testing.T) {
+	const lines, each = 300, 20 // at most in a page
+	for _, c := range []struct {
+		name string
+		at   int64
+		lost uint64 // at most
+	}{
+		{segmentName(1), headerSize + 2*pageSize, each},
+		{segmentName(1), minSegment - pageSize, each},
+		{segmentName(2), headerSize, each},
+		{segmentName(2), headerSize + 2*pageSize, each},
+		{segmentName(2), minSegment - 2*pageSize, 1}, // behind the records: nobody knows
+	} {
+		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := memBacklog(t, lines, 200, SyncNever)
+				b := badSector{m, c.name, c.at, new(atomic.Bool)}
+				b.on.Store(true)
+				f, begin := &far{}, time.Now()
+				s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever})
+				must(t, err)
+				must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
+				took := time.Since(begin)
+				st := checkIdentity(t, s)
+				must(t, s.Close())
+				if took < giveUpTime || took > giveUpTime+2*longerPause {
+					t.Errorf("given up after %v, want %v", took, giveUpTime)
+				}
+				if lost := st.Lost(); lost == 0 || lost > c.lost || st.Unfinished > 0 || st.Pending > 0 || st.Bad != 1 {
+					t.Errorf("got %+v, want at most %d lines damaged, and one file quarantined", st, c.lost)
+				}
+				got := f.take()
+				if uint64(len(got))+st.Lost() < lines+1 || len(got) < lines+1-each {
+					t.Errorf("%d lines arrived", len(got))
+				}
+				checkSubset(t, got, wantLines(lines+1))
+				if bad := memNames(t, m, badExt); len(bad) != 1 || bad[0] != c.name+badExt {
+					t.Errorf("quarantined %q, want %s", bad, c.name)
+				}
+			})
+		})
+	}
+}
+
+func wantLines(n int) (lines [][]byte) {
+	for i := range n {
+		lines = append(lines, record(nib.LevelInfo, i, 200).Line)
+	}
+	return lines
+}
+
+// TestWholeFileIsNeverGivenUp cannot read anything of a segment for an hour, and then can.
+func TestWholeFileIsNeverGivenUp(t *testing.T) {
+	const lines = 600 // in three segments
+	for _, errno := range passing {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := memBacklog(t, lines, 200, SyncNever), &far{}
+			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+				heal := m.Fail(vfs.Fault{Op: vfs.OpRead, Path: segmentName(2), Err: errno})
+				time.AfterFunc(time.Hour, heal)
+				f.set(nil)
+				return nib.Result{Accepted: len(batch)}, nil, false
+			})
+			s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+			must(t, err)
+			must(t, s.Flush(context.Background()))
+			checkLines(t, f.take(), 0, lines, 200)
+			if st := checkIdentity(t, s); st.Errors < 100 || st.Errors > 3600 {
+				t.Errorf("%v: got %d errors in an hour", errno, st.Errors)
+			}
+			must(t, s.Close())
+		})
+	}
+}
+
+// TestPauseBeginsAnewAfterASuccess has a destination that fails for long, takes a line, and fails
+// again: the next attempt comes after the shortest pause.
+func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Time
+		f := &far{}
+		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			at = append(at, time.Now())
+			if n := len(at); n < 10 || n == 11 {
+				return nib.Result{}, errDown, true
+			}
+			return nib.Result{Accepted: len(batch)}, nil, false
+		})
+		s, err := Open("", f, Config{SegmentSize: minSegment})
+		must(t, err, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		time.Sleep(time.Minute)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))
+		time.Sleep(time.Minute)
+		must(t, s.Close())
+		if len(at) != 12 {
+			t.Fatalf("got %d attempts", len(at))
+		}
+		if long, short := at[9].Sub(at[8]), at[11].Sub(at[10]); long < time.Second || short > firstPause {
+			t.Errorf("got pauses of %v before a success and %v after it", long, short)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Find returns the directories of spools: root if it is one, and those in it, and
+// in the directories in it, sorted. Of a directory that several processes share
+// ([Config.Shared]) it returns the slots. Links are not followed, and what cannot
+// be read is left out, but for root.
+func Find(root string) ([]string, error) {
+	if _, err := os.ReadDir(root); err != nil {
+		return nil, fmt.Errorf("nib/spool: find: %w", err)
+	}
+	return find(root, 2), nil
+}
+
+// find looks into the directories of a spool, too: it may only look like one, for
+// a stray file.
+func find(dir string, deeper int) (found []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	if slices.ContainsFunc(entries, isOfSpool) {
+		found = append(found, dir)
+	}
+	for _, e := range entries {
+		switch {
+		case e.IsDir() && isSlot(e.Name()):
+			found = append(found, find(filepath.Join(dir, e.Name()), 0)...)
+		case e.IsDir() && deeper > 0:
+			found = append(found, find(filepath.Join(dir, e.Name()), deeper-1)...)
+		}
+	}
+	return found
+}
+
+// isOfSpool reports whether only the directory of a spool has such an entry.
+func isOfSpool(e fs.DirEntry) bool {
+	_, ok := segmentNumber(e.Name())
+	return (ok || e.Name() == "lock") && e.Type().IsRegular()
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestSyncWaitsForTheSlowestDestination takes the power when one of two destinations has everything
+// and the other one nothing: what Sync has returned for is there.
+func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
+	const lines = 10
+	m, f, other := vfs.NewMem(nil), &far{}, &far{do: down}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour, tick: time.Hour, Drain: 1}))
+	<-s.safe // the segment is synced before
+	for n := range lines {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+	}
+	for of(t, s.Stats(), defaultName).Pending > 0 {
+		s.poke()
+	}
+	must(t, s.Sync(context.Background()))
+	after := m.CrashClone(vfs.Nothing)
+	f, other = &far{}, &far{}
+	s = open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: after, boot: 99}))
+	must(t, s.Flush(context.Background()))
+	checkLines(t, other.take(), 0, lines, 100)
+}
+
+// TestNumbersGoOnAfterAReboot loses lines that were delivered with the power: their numbers are not
+// given again, and the cursor says so although nothing is delivered afterwards.
+func TestNumbersGoOnAfterAReboot(t *testing.T) {
+	m, f := vfs.NewMem(nil), &far{}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever})
+	<-s.safe
+	for n := range 10 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+	}
+	must(t, s.Flush(context.Background()))
+	m = m.CrashClone(vfs.Nothing)
+	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 2, Sync: SyncNever})
+	if s.opened <= f.seqs[9] {
+		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	c, seq, ok, err := openCursor(&dir{fs: m, path: memDir, spool: s.id}, defaultName)
+	must(t, err, c.file.Close())
+	if !ok || seq != s.opened {
+		t.Errorf("the cursor is at %d, want %d", seq, s.opened)
+	}
+}
+
+// TestMissingSegmentIsDamage deletes a segment between others: its lines were committed, so they do not
+// count as calls that did not return.
+func TestMissingSegmentIsDamage(t *testing.T) {
+	const lines, gone = 600, 247
+	m, f := memBacklog(t, lines, 200, SyncNever), &far{}
+	must(t, m.Remove(filepath.Join(memDir, segmentName(2))))
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	must(t, s.Flush(context.Background()))
+	if st := checkIdentity(t, s); st.Lost() != gone || st.Unfinished != 0 || st.Delivered != lines-gone {
+		t.Errorf("got %+v, want %d damaged", st, gone)
+	}
+}
+
+// TestMarkOfAnotherSpoolIsNotUsed has a cursor that another spool has left.
+func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
+	m, c := memBacklog(t, 10, 60, SyncNever), &clerk{}
+	cur, _, _, err := openCursor(&dir{fs: m, path: memDir}, defaultName)
+	must(t, err)
+	cur.mark = []byte("of another one")
+	must(t, cur.put(position{spool: 4711, seq: 7}), cur.file.Close())
+	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	must(t, s.Flush(context.Background()))
+	checkLines(t, c.lines, 0, 10, 60)
+	if len(c.marks) == 0 || c.marks[0] != nil {
+		t.Errorf("Resume got the marks %q, want none first", c.marks)
+	}
+}
+
+// TestWriteThatFailedIsTakenBack lets a write bring a record into the file and fail. The line gets another
+// number, and a process that dies then leaves it once; a refused line it does not leave at all.
+func TestWriteThatFailedIsTakenBack(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		m := vfs.NewMem(nil)
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		faulty := vfs.NewFaulty(m)
+		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: faulty, Sync: SyncNever, Drain: 1})
+		awaitNext(s)
+		for n := range 6 {
+			if n == 3 {
+				faulty.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.seg*", Times: 1, Err: os.ErrDeadlineExceeded, Done: !half, Half: half})
+			}
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 300)))
+		}
+		f, image := &far{}, m.CrashClone(vfs.Everything)
+		s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: image, Sync: SyncNever})
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, 6, 300)
+		if st := checkIdentity(t, s); st.Lost() > 0 {
+			t.Errorf("got %+v, want nothing lost", st)
+		}
+	}
+}
+
+// TestVoidClaimIsCountedOnce voids a claim in a segment that one of two destinations has given up, and the
+// other one has not read yet.
+func TestVoidClaimIsCountedOnce(t *testing.T) {
+	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: minSegment, tick: time.Hour, Drain: 1}))
+	g := s.active.Load()
+	at, _, ok := g.reserve(100)
+	if !ok {
+		t.Fatal("no room")
+	}
+	d := newDelivery(s, "probe", &far{})
+	d.at, d.want, d.settled = at, 1, 1
+	s.mu.Lock()
+	all := s.deliveries
+	s.deliveries = []*delivery{d}
+	s.mu.Unlock()
+	d.abandonRest(g)
+	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 1 {
+		t.Errorf("%d lines count as damaged, want 1", n)
+	}
+	s.mu.Lock()
+	s.retireLocked(g, at, 100)
+	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 0 || d.skips != 0 {
+		t.Errorf("%d lines count as damaged and %d are skipped, want none", n, d.skips)
+	}
+	s.deliveries = all
+	for _, d := range all {
+		d.skips++ // as retire would
+	}
+	s.mu.Unlock()
+}
+
+// TestCountsDoNotGoBelowZero subtracts more than there is.
+func TestCountsDoNotGoBelowZero(t *testing.T) {
+	var a, b tally
+	a.add(damaged, nib.LevelInfo, 1)
+	b.add(damaged, nib.LevelInfo, 2)
+	left := a.minus(&b)
+	if left != (tally{}) {
+		t.Errorf("got %v, and not %d", left.list(), uint64(math.MaxUint64))
+	}
+}

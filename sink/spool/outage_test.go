@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A reported keeps what OnError is called with, and when.
+type reported struct {
+	mu    sync.Mutex
+	begin time.Time
+	errs  []error
+	after []time.Duration
+}
+
+func (r *reported) add(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errs, r.after = append(r.errs, err), append(r.after, time.Since(r.begin))
+}
+
+// count waits until nothing runs any more.
+func (r *reported) count() int {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.errs)
+}
+
+// TestUnreachableDestinationIsReported has destinations that accept nothing for ten minutes, each
+// in a way of its own: the first report comes within 5 s of the first attempt, then there is one a
+// minute, and each says how much waits.
+func TestUnreachableDestinationIsReported(t *testing.T) {
+	attempt := 0
+	for _, c := range []struct {
+		name string
+		do   func(context.Context, []nib.Record) (nib.Result, error, bool)
+		want string
+		is   error
+	}{
+		{"same reason", down, "down; ", errDown},
+		{"another reason each time", func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			attempt++
+			return nib.Result{}, fmt.Errorf("attempt %d: %w", attempt, errDown), true
+		}, ": down; ", errDown},
+		{"no reason", func(context.Context, []nib.Record) (nib.Result, error, bool) { return nib.Result{}, nil, true }, errNothing.Error(), errNothing},
+		{"no answer", func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+			<-ctx.Done()
+			return nib.Result{}, ctx.Err(), true
+		}, "no answer for ", errNoAnswer},
+		{"late refusal", func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+			select {
+			case <-time.After(45 * time.Second):
+			case <-ctx.Done():
+			}
+			return nib.Result{}, errDown, true
+		}, "; ", nil},
+		{"panic", func(context.Context, []nib.Record) (nib.Result, error, bool) { panic("boom") }, "panic: boom", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reported{begin: time.Now()}
+				f := &far{do: c.do}
+				s, err := Open("", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond, OnError: r.add})
+				must(t, err)
+				for n := range 3 {
+					x := record(nib.LevelInfo, n, 200)
+					x.Time = time.Now().UnixNano()
+					must(t, s.WriteRecord(x))
+				}
+				const minutes = 10
+				time.Sleep(minutes*time.Minute + 30*time.Second)
+				checkReports(t, r, minutes, c.want, c.is)
+				_ = s.Close()
+			})
+		})
+	}
+}
+
+func checkReports(t *testing.T, r *reported, minutes int, want string, is error) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.errs) < minutes-1 || len(r.errs) > minutes+1 {
+		t.Errorf("got %d reports in %d minutes, want one a minute", len(r.errs), minutes)
+	}
+	for i, err := range r.errs {
+		if i == 0 && r.after[i] > 5*time.Second || i > 0 && r.after[i]-r.after[i-1] < time.Minute {
+			t.Errorf("report %d after %v, want the first within 5 s, then one a minute", i, r.after)
+		}
+		if is != nil && !errors.Is(err, is) {
+			t.Errorf("got %v, want %v in it", err, is)
+		}
+		text := err.Error()
+		low := r.after[i].Truncate(time.Second) // the report has the nearest second
+		if !strings.Contains(text, fmt.Sprintf(", the oldest for %v", low)) && !strings.Contains(text, fmt.Sprintf(", the oldest for %v", low+time.Second)) {
+			t.Errorf("report %d after %v: got %q, want that age in it", i, r.after[i], text)
+		}
+		waiting := "3 lines wait, of up to "
+		if i == 0 {
+			waiting = " wait, of up to " // the first attempt may come before the third line
+		}
+		for _, part := range []string{"nib/spool: deliver to destination: ", want, waiting} {
+			if !strings.Contains(text, part) {
+				t.Errorf("report %d: got %q, want %q in it", i, text, part)
+			}
+		}
+	}
+}
+
+// TestOutagesInOneMinuteAreReportedOnce has a destination that comes and goes.
+func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reported{begin: time.Now()}
+		f := &far{}
+		s, err := Open("", f, Config{SegmentSize: minSegment, OnError: r.add})
+		must(t, err)
+		for n := range 50 {
+			f.set(down)
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			time.Sleep(time.Second)
+			f.set(nil)
+			must(t, s.Flush(context.Background()))
+		}
+		if n := r.count(); n != 1 {
+			t.Errorf("got %d reports of 50 outages within a minute, want 1", n)
+		}
+		f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+			<-ctx.Done()
+			return nib.Result{}, ctx.Err(), true
+		})
+		must(t, s.WriteRecord(record(nib.LevelInfo, 50, 200)))
+		time.Sleep(time.Minute)
+		if n := r.count(); n != 2 {
+			t.Errorf("got %d reports, want one more a minute after the first", n)
+		}
+		f.set(nil)
+		_ = s.Close()
+	})
+}
+
+// TestReachableDestinationIsNotReported is idle, and slow, for longer than the delay.
+func TestReachableDestinationIsNotReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reported{}
+		f := &far{do: func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			time.Sleep(outageDelay - time.Millisecond)
+			return nib.Result{Accepted: len(batch)}, nil, false
+		}}
+		s, err := Open("", f, Config{SegmentSize: minSegment, OnError: r.add})
+		must(t, err)
+		for n := range 10 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			time.Sleep(time.Hour)
+		}
+		must(t, s.Close())
+		if n := r.count(); n > 0 {
+			t.Errorf("got %v", r.errs)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// An error of a read is no damage. What it means for the records decides the errno:
+//
+//   - EIO of some pages of a file, while the rest of it can be read, is probably a bad
+//     sector. The file is read around these pages. If the records in them are not in the copy
+//     either, delivery waits and reads again, with growing pauses. When that has failed for
+//     giveUpTime and at least giveUpTries times, the pages count as damaged: their
+//     records are counted, the rest of the segment is delivered, and its file is quarantined
+//     rather than deleted.
+//   - Any other error, and EIO of a whole file, is about the process, the system, or the device: too
+//     many open files, no memory, a stale handle, no rights. Delivery reads again, with growing
+//     pauses, for as long as it takes.
+//
+// A start does not wait. It fails if it cannot read what it needs, but for bad sectors
+// behind the header of the last segment: there it skips the numbers that may have been used.
+
+const (
+	giveUpTime  = 30 * time.Second
+	giveUpTries = 10
+)
+
+// A pageError says that some pages of a file cannot be read, and others can.
+type pageError struct {
+	name  string
+	at    int64 // of the first page
+	bytes int   // in all of them
+	err   error
+}
+
+func (e *pageError) Error() string {
+	return fmt.Sprintf("%d bytes of %s, from offset %d on: %v", e.bytes, e.name, e.at, e.err)
+}
+
+func (e *pageError) Unwrap() error { return e.err }
+
+// isPageError says whether err may be that of a bad sector.
+func isPageError(err error) bool { return errors.Is(err, syscall.EIO) }
+
+// isPartial says whether the rest of the file could be read.
+func isPartial(err error) bool {
+	var e *pageError
+	return errors.As(err, &e)
+}
+
+// read returns what there is of a segment, with the help of its copy if that is needed. The
+// bytes are what can be read if the error is a pageError, and all there is if it is
+// fs.ErrNotExist.
+func (d *dir) read(g *oldSegment) ([]byte, error) {
+	b, err := d.bytes(segmentName(g.number), g.size)
+	if !g.copied || err == nil && g.boot == d.boot && d.boot != 0 && int64(len(b)) >= g.size && isWhole(b, g) {
+		return b, err
+	}
+	kept, e := d.bytes(copyName(g.number), g.size)
+	switch {
+	case errors.Is(e, fs.ErrNotExist):
+		return b, err
+	case e != nil && !isPartial(e):
+		return nil, e
+	}
+	b = complete(g, b, kept)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = e
+	}
+	if err != nil && g.end > g.first && g.end == g.sure && hasAll(b, g) {
+		err = nil // no record is where it cannot be read, or the other file has it
+	}
+	return b, err
+}
+
+// bytes returns the first size bytes of a file, or as many as there are. With a pageError, the
+// pages that cannot be read are full of poison.
+func (d *dir) bytes(name string, size int64) ([]byte, error) {
+	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(info.Size, size)&^7)
+	n, err := f.ReadAt(b, 0)
+	if isPageError(err) {
+		n, err = readAround(f, b, name)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	info, e := f.Stat()
+	switch {
+	case e != nil:
+		return nil, e
+	case info.Links == 0:
+		err = fs.ErrNotExist // and somebody may be cutting it off
+	}
+	return b[:n&^7], err
+}
+
+// poison fills a page that cannot be read: it is neither free nor a claim.
+const poison = 0xff
+
+// readAround reads a file page by page.
+func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
+	bad := &pageError{name: name}
+	for at := 0; at < len(b); at += pageSize {
+		page := b[at:min(at+pageSize, len(b))]
+		switch m, err := f.ReadAt(page, int64(at)); {
+		case isPageError(err):
+			if bad.err == nil {
+				bad.at, bad.err = int64(at), err
+			}
+			bad.bytes += len(page)
+			for i := range page {
+				page[i] = poison
+			}
+			n = at + len(page)
+		case err != nil && err != io.EOF:
+			return 0, err
+		default:
+			if m > 0 {
+				n = at + m
+			}
+			if m < len(page) {
+				b = b[:at] // the file ends
+			}
+		}
+	}
+	switch {
+	case bad.err == nil:
+		return n, nil // it was well a moment later
+	case bad.bytes >= n:
+		return 0, bad.err // no page is left
+	}
+	return n, bad
+}
+
+// hasAll says whether all records of a segment are in b.
+func hasAll(b []byte, g *oldSegment) bool {
+	sc := newScanner(b, g.identity, g.first)
+	for sc.want < g.end {
+		if _, missing, ok := sc.next(); !ok || missing.numbers > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// A rereading is what a delivery remembers of a segment that it cannot read.
+type rereading struct {
+	since time.Time
+	tries int
+}
+
+// readOld reads an old segment. If that fails, ok is false, and the delivery has waited
+// before it reads again. given says that pages have failed for so long that they count as damaged.
+func (d *delivery) readOld(g *oldSegment) (b []byte, given, ok bool) {
+	b, err := d.s.dir.read(g)
+	if errors.Is(err, fs.ErrNotExist) {
+		if e := d.s.dir.held(); e != nil {
+			err = e // the directory is another one now, or nobody knows
+		} else {
+			d.s.fault("read a segment", err)
+			d.again, d.pause = rereading{}, 0
+			return nil, true, true
+		}
+	}
+	if err == nil {
+		if d.again.tries > 0 {
+			d.again, d.pause = rereading{}, 0
+		}
+		return b, int64(len(b)) < g.size&^7, true
+	}
+	if d.again.tries == 0 {
+		d.again.since = time.Now()
+	}
+	d.again.tries++
+	if isPartial(err) && d.again.tries >= giveUpTries && time.Since(d.again.since) >= giveUpTime {
+		d.s.fault("give up pages of a segment that could not be read for "+giveUpTime.String(), err)
+		d.again, d.pause = rereading{}, 0
+		d.s.mu.Lock()
+		if !d.reading.bad {
+			d.reading.bad = true
+			d.s.stats.Bad++
+		}
+		d.s.mu.Unlock()
+		return b, true, true
+	}
+	d.s.fault("read a segment", err)
+	d.wait()
+	return nil, false, false
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// passing are the errors of a file that may be readable a moment later.
+var passing = []error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ESTALE, syscall.EINTR, syscall.EACCES}
+
+// memBacklog returns a file system with a spool of lines of size bytes: of 200, 247 are in a segment.
+func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfs.Mem {
+	t.Helper()
+	m := vfs.NewMem(nil)
+	s, err := Open(memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: sync, slow: patience})
+	must(t, err)
+	for n := range lines {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
+	}
+	if sync != SyncNever {
+		must(t, s.Sync(context.Background()))
+	}
+	must(t, s.Close())
+	return m
+}
+
+// memState is all that is in memDir, but for the lock.
+func memState(t testing.TB, m *vfs.Mem) string {
+	t.Helper()
+	names, err := m.ReadDir(memDir)
+	must(t, err)
+	var b strings.Builder
+	for _, name := range names {
+		f, err := m.Open(filepath.Join(memDir, name), os.O_RDONLY, 0)
+		must(t, err)
+		info, err := f.Stat()
+		must(t, err)
+		data := make([]byte, info.Size)
+		_, _ = f.ReadAt(data, 0) // it may be empty
+		must(t, f.Close())
+		if name != "lock" && len(data) > 0 {
+			fmt.Fprintf(&b, "%s %q\n", name, data)
+		}
+	}
+	return b.String()
+}
+
+// TestBacklogThatCannotBeReadNow has the files of a backlog fail, in each way, a few times while
+// that is delivered: it is delivered all the same, and nothing is counted as gone.
+func TestBacklogThatCannotBeReadNow(t *testing.T) {
+	const lines = 1000
+	for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpRead, vfs.OpStat} {
+		for _, errno := range passing {
+			t.Run(fmt.Sprintf("%s %v", op, errno), func(t *testing.T) {
+				m := memBacklog(t, lines, 200, SyncNever)
+				f, failed := &far{}, atomic.Int32{}
+				var once sync.Once
+				f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+					once.Do(func() { // the first segment has been read
+						m.Fail(vfs.Fault{Op: op, Path: "*.seg", Times: 12, Err: errno, Reached: func() { failed.Add(1) }})
+					})
+					return nib.Result{Accepted: len(batch)}, nil, false
+				})
+				told := make(chan error, 1)
+				s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever, tick: time.Microsecond,
+					OnError: func(err error) {
+						select {
+						case told <- err:
+						default:
+						}
+					}})
+				must(t, s.Flush(context.Background()))
+				checkLines(t, f.take(), 0, lines, 200)
+				st := checkIdentity(t, s)
+				if st.Delivered != lines || st.Recovered != lines || st.Bad != 0 || st.Errors == 0 || failed.Load() < 12 {
+					t.Errorf("after %d failures: got %+v, want all delivered", failed.Load(), st)
+				}
+				if err := <-told; !errors.Is(err, errno) {
+					t.Errorf("OnError was told %v, want %v", err, errno)
+				}
+			})
+		}
+	}
+}
+
+// TestStartThatCannotReadFails makes each call of a start fail. Either Open fails with that error,
+// and has changed nothing, or all is well; afterwards each line is delivered once, and no number
+// is given twice.
+func TestStartThatCannotReadFails(t *testing.T) {
+	ops := []vfs.Op{vfs.OpOpen, vfs.OpCreate, vfs.OpRead, vfs.OpStat, vfs.OpReadDir, vfs.OpLstat, vfs.OpLock, vfs.OpMkdir}
+	const lines = 300
+	refused := 0
+	for _, op := range ops {
+		for _, errno := range []error{syscall.EIO, syscall.EMFILE} {
+			for _, times := range []int{1, 0} {
+				for skip := range 8 {
+					m := memBacklog(t, lines, 200, SyncNever)
+					before := memState(t, m)
+					f := &far{do: down}
+					heal := m.Fail(vfs.Fault{Op: op, Skip: skip, Times: times, Err: errno})
+					s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1})
+					next := lines
+					if err == nil {
+						if s.WriteRecord(record(nib.LevelInfo, lines, 200)) == nil {
+							next++
+						}
+						_ = s.Close() // lines are left
+					} else {
+						heal()
+						refused++
+						if !errors.Is(err, errno) {
+							t.Errorf("Open failed with %v, want %v", err, errno)
+						}
+						if got := memState(t, m); op != vfs.OpCreate && got != before {
+							t.Error("Open failed, and has changed a file")
+						}
+					}
+					heal()
+					f.set(nil)
+					s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+					must(t, s.Flush(context.Background()))
+					if st := s.Stats(); st.Bad > 0 {
+						t.Errorf("a file was quarantined: %+v", st)
+					}
+					checkLines(t, f.take(), 0, next, 200)
+					for i, seq := range f.seqs {
+						if i > 0 && seq <= f.seqs[i-1] {
+							t.Errorf("number %d after %d", seq, f.seqs[i-1])
+						}
+					}
+					if t.Failed() {
+						t.Fatalf("%s fails with %v after %d calls, %d times (0: for ever)", op, errno, skip, times)
+					}
+				}
+			}
+		}
+	}
+	if refused < 50 {
+		t.Errorf("Open failed %d times only", refused)
+	}
+}
+
+// A bad sector is a page of a file that cannot be read as long as on is true.
+type badSector struct {
+	vfs.FS
+	name string
+	at   int64
+	on   *atomic.Bool
+}
+
+type badSectorFile struct {
+	vfs.File
+	b badSector
+}
+
+func (b badSector) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := b.FS.Open(name, flag, perm)
+	if err != nil || filepath.Base(name) != b.name {
+		return f, err
+	}
+	return badSectorFile{f, b}, nil
+}
+
+func (f badSectorFile) ReadAt(p []byte, at int64) (int, error) {
+	if f.b.on.Load() && at < f.b.at+pageSize && at+int64(len(p)) > f.b.at {
+		return 0, syscall.EIO
+	}
+	return f.File.ReadAt(p, at)
+}
+
+// TestSectorThatComesBack cannot read a page while a spool is opened and lines are logged. When it
+// can be read again, all lines are there, in order, and no number was given twice.
+func TestSectorThatComesBack(t *testing.T) {
+	const lines = 300 // 247 in the first segment
+	for _, c := range []struct {
+		name string
+		at   int64
+	}{
+		{segmentName(1), headerSize + 2*pageSize},
+		{segmentName(2), headerSize + pageSize},   // in records of the last segment
+		{segmentName(2), headerSize + 3*pageSize}, // the last of these
+		{segmentName(2), headerSize},              // the first of these
+		{segmentName(2), minSegment - 2*pageSize}, // behind them
+	} {
+		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
+			b := badSector{memBacklog(t, lines, 200, SyncNever), c.name, c.at, new(atomic.Bool)}
+			f := &far{}
+			b.on.Store(true)
+			for round := range 2 { // the second start does not read the last number of that segment any more
+				s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever, tick: time.Microsecond, Drain: 1})
+				must(t, err)
+				must(t, s.WriteRecord(record(nib.LevelInfo, lines+round, 200)))
+				if err := s.Close(); err != ErrPending {
+					t.Errorf("got %v, want ErrPending", err)
+				}
+				checkIdentity(t, s)
+			}
+			b.on.Store(false)
+			s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever})
+			must(t, s.Flush(context.Background()))
+			checkLines(t, f.take(), 0, lines+2, 200)
+			for i := 1; i < len(f.seqs); i++ {
+				if f.seqs[i] <= f.seqs[i-1] {
+					t.Errorf("number %d after %d", f.seqs[i], f.seqs[i-1])
+				}
+			}
+			if st := checkIdentity(t, s); st.Bad > 0 || st.Lost() > 0 || st.Unfinished > 0 || st.Pending > 0 {
+				t.Errorf("got %+v, want nothing lost", st)
+			}
+		})
+	}
+}
+
+// TestCopyStandsInForABadSector cannot read a page of a segment for ever, whose lines are in its copy.
+func TestCopyStandsInForABadSector(t *testing.T) {
+	const lines = 300
+	for _, at := range []int64{0, headerSize + pageSize} {
+		b := badSector{memBacklog(t, lines, 200, SyncSoon), segmentName(1), at, new(atomic.Bool)}
+		b.on.Store(true)
+		f := &far{}
+		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: b, tick: time.Microsecond})
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, lines, 200)
+	}
+}
+
+// TestLaterVersionIsLeftAlone opens a spool with a file of a version that does not exist yet.
+func TestLaterVersionIsLeftAlone(t *testing.T) {
+	for _, name := range []string{segmentName(1), segmentName(2), copyName(2), defaultName + ".cursor"} {
+		t.Run(name, func(t *testing.T) {
+			m := memBacklog(t, 300, 200, SyncSoon)
+			if name == copyName(2) {
+				must(t, m.Remove(filepath.Join(memDir, segmentName(2))))
+			}
+			f, err := m.Open(filepath.Join(memDir, name), os.O_RDWR|os.O_CREATE, 0o600)
+			must(t, err)
+			b := make([]byte, slotSize)
+			end := 60
+			_, _ = f.ReadAt(b, 0)
+			if strings.HasSuffix(name, ".cursor") {
+				putSlot(b, 1, position{5, 5}, nil)
+				end = slotSize - 4
+			}
+			le.PutUint32(b[8:], 7)
+			le.PutUint32(b[end:], crc32.Update(0, castagnoli, b[:end]))
+			_, err = f.WriteAt(b, 0)
+			must(t, err, f.Close())
+			made, err := m.Open(filepath.Join(memDir, segmentName(9)+madeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
+			must(t, err)
+			_, err = made.WriteAt([]byte("x"), 0)
+			must(t, err, made.Close())
+
+			before := memState(t, m)
+			_, err = Open(memDir, &far{}, Config{fs: m})
+			if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "version 7") {
+				t.Errorf("got %v, want ErrVersion for %s", err, name)
+			}
+			if memState(t, m) != before {
+				t.Error("a file was changed")
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"fmt"
+	"time"
+)
+
+// A reporter calls OnError, from a goroutine of its own that lives as long as there is
+// something to report: OnError may be slow, panic, log into this spool, or end its goroutine, and
+// neither a call that logs nor a delivery waits for it.
+type reporter struct {
+	last    map[string]time.Time // when each reason was reported
+	queue   []error
+	running bool
+	idle    chan struct{} // closed when running ends; nil if nobody waits
+}
+
+const (
+	reportPause = time.Minute // between two reports of the same reason
+	mostReports = 100         // that wait; further ones are left out, and reported when they come again
+)
+
+// report queues an error for OnError, unless it was reported within the last minute.
+func (s *Sink) report(op string, err error) {
+	if s.parent != nil {
+		s.parent.report(op, err)
+		return
+	}
+	if s.c.OnError == nil {
+		return
+	}
+	e := opError{op, err, textOf(err)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queueReport(e)
+}
+
+// queueReport is report under mu.
+func (s *Sink) queueReport(e opError) {
+	if s.c.OnError == nil {
+		return
+	}
+	r := &s.reports
+	now, key := time.Now(), e.op+e.text
+	if last, known := r.last[key]; known && now.Sub(last) < reportPause || len(r.queue) == mostReports {
+		return
+	}
+	if r.last == nil || len(r.last) > 100 {
+		r.last = map[string]time.Time{}
+	}
+	r.last[key] = now
+	r.queue = append(r.queue, e)
+	if !r.running {
+		r.running = true
+		go s.callOnError()
+	}
+}
+
+// callOnError is the goroutine of the reporter.
+func (s *Sink) callOnError() {
+	ended := false
+	defer func() {
+		if !ended {
+			go s.callOnError() // OnError has ended the goroutine
+		}
+	}()
+	r := &s.reports
+	for {
+		s.mu.Lock()
+		if len(r.queue) == 0 {
+			r.running, ended = false, true
+			if r.idle != nil {
+				close(r.idle)
+				r.idle = nil
+			}
+			s.mu.Unlock()
+			return
+		}
+		e := r.queue[0]
+		r.queue = r.queue[1:]
+		s.mu.Unlock()
+		s.callOnErrorWith(e)
+	}
+}
+
+func (s *Sink) callOnErrorWith(e error) {
+	defer func() { _ = recover() }() // there is nobody left to report to
+	s.c.OnError(e)
+}
+
+// awaitReports waits until OnError was called for everything that was reported, up to hangs.
+func (s *Sink) awaitReports() {
+	s.mu.Lock()
+	r := &s.reports
+	if !r.running {
+		s.mu.Unlock()
+		return
+	}
+	if r.idle == nil {
+		r.idle = make(chan struct{})
+	}
+	idle := r.idle
+	s.mu.Unlock()
+	timer := time.NewTimer(hangs)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+	}
+}
+
+// An opError says what failed.
+type opError struct {
+	op   string
+	err  error
+	text string // of err
+}
+
+func (e opError) Error() string { return "nib/spool: " + e.op + ": " + e.text }
+func (e opError) Unwrap() error { return e.err }
+
+// textOf returns the text of an error that may be a destination's own.
+func textOf(err error) (text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text = fmt.Sprintf("an error of type %T, whose Error method panics", err)
+		}
+	}()
+	return err.Error()
+}

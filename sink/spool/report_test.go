@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestOnErrorNeverRunsInACall breaks the file of the segment that lines are written to, with an
+// OnError that does not return: the calls return, the destination gets the lines, and Close returns.
+func TestOnErrorNeverRunsInACall(t *testing.T) {
+	m := vfs.NewMem(nil)
+	faulty := vfs.NewFaulty(m)
+	reached, hold := make(chan struct{}, 100), make(chan struct{})
+	defer close(hold)
+	f := &far{}
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: faulty, Sync: SyncNever, OnError: func(error) {
+		reached <- struct{}{}
+		<-hold
+	}})
+	awaitNext(s)
+	heal := faulty.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+	heal()
+	<-reached
+	for n := range 1000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
+		if n == 500 {
+			s.report("test", errors.New("another one"))
+		}
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 1001, 100)
+}
+
+// A badError is what a destination returns whose errors cannot be used.
+type badError struct{}
+
+func (badError) Error() string { panic("no text") }
+
+// TestOnErrorMayDoAnything has one that panics, ends its goroutine, or logs into the same
+// spool, and a destination whose errors panic when they are asked for their text.
+func TestOnErrorMayDoAnything(t *testing.T) {
+	var s *Sink
+	ready := make(chan struct{})
+	for name, onError := range map[string]func(error){
+		"panics":              func(error) { panic("no") },
+		"ends":                func(error) { runtime.Goexit() },
+		"logs":                func(error) { <-ready; _ = s.WriteRecord(record(nib.LevelError, 0, 50)) },
+		"uses a text":         func(err error) { _ = err.Error() },
+		"flushes for a while": func(error) { <-ready; ctx, stop := context.WithCancel(context.Background()); stop(); _ = s.Flush(ctx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready = make(chan struct{})
+			var calls, attempts atomic.Int32
+			f := &far{}
+			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+				switch attempts.Add(1) {
+				case 1:
+					return nib.Result{}, badError{}, true
+				case 2:
+					return nib.Result{}, errDown, true
+				case 3:
+					return nib.Result{Accepted: 1, Rejected: []nib.Rejection{{Index: 0, Reason: badError{}}}}, nil, true
+				}
+				return nib.Result{Accepted: len(batch)}, nil, false
+			})
+			s = open(t, "", f, Config{SegmentSize: minSegment, tick: time.Microsecond, OnError: func(err error) {
+				calls.Add(1)
+				onError(err)
+			}})
+			close(ready)
+			for n := range 100 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			if calls.Load() != 2 {
+				t.Errorf("OnError was called %d times, want for the first failure and for the rejection", calls.Load())
+			}
+			st := checkIdentity(t, s) // a line that OnError logs may come after Close
+			if i := slices.IndexFunc(st.Dropped, func(d Drop) bool { return d.Reason == Rejected }); i < 0 || st.Dropped[i].Lines != 1 {
+				t.Errorf("got %+v, want one line rejected", st)
+			}
+		})
+	}
+}
+
+// TestSameReasonIsReportedOnce a minute.
+func TestSameReasonIsReportedOnce(t *testing.T) {
+	var told []string
+	s := open(t, "", &far{}, Config{SegmentSize: minSegment, OnError: func(err error) { told = append(told, err.Error()) }})
+	for range 10 {
+		s.report("x", errDown)
+		s.report("x", errors.New("y"))
+		s.report("z", errDown)
+	}
+	must(t, s.Close())
+	if got := strings.Join(told, ", "); got != "nib/spool: x: down, nib/spool: x: y, nib/spool: z: down" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// With Config.Shared a directory is the home of several processes. Each has a slot:
+// a subdirectory that is a spool of its own, with its own lock, numbers, cursors and
+// marks. The decision is described in
+// docs/decisions/2026-11-22-shared-spool-directories.md.
+
+const (
+	slotPrefix = "slot-"
+	maxSlots   = 9999
+)
+
+var (
+	errNotShared = errors.New("several processes share the directory, and what they have left there would not be delivered: set Config.Shared")
+	errNoLocks   = errors.New("Config.Shared needs locks, and those of this file system may not hold: use a file system of this machine, or a directory for each process")
+	errCrowded   = errors.New("all slots are in use")
+)
+
+// A home is the directory that several processes share, as one of them sees it.
+type home struct {
+	fs   vfs.FS
+	path string
+	own  string // the slot of this process
+}
+
+func slotName(n int) string { return fmt.Sprintf("%s%04d", slotPrefix, n) }
+
+// isSlot reports whether name is that of a slot.
+func isSlot(name string) bool {
+	digits, ok := strings.CutPrefix(name, slotPrefix)
+	n, err := strconv.Atoi(digits)
+	return ok && err == nil && n > 0 && slotName(n) == name
+}
+
+// takeSlot recovers the first slot that no process has, and makes one if there is none.
+// A slot that cannot be opened for another reason is left to a later attempt to
+// deliver it, unless it is new: then that is the error.
+func (s *Sink) takeSlot(h *home) (first start, err error) {
+	switch err := checkHome(h.fs, h.path); {
+	case err != nil:
+		return start{}, err
+	case s.c.volume.remote:
+		return start{}, errNoLocks
+	}
+	for n := 1; n <= maxSlots; n++ {
+		h.own = slotName(n)
+		path := filepath.Join(h.path, h.own)
+		_, missing := h.fs.Lstat(path)
+		if first, err = s.recover(path); err != nil {
+			s.forget()
+		}
+		switch {
+		case err == nil:
+			s.others, err = h.used(h.own)
+			if err != nil {
+				s.release()
+			}
+			return first, err
+		case errors.Is(err, errors.ErrUnsupported):
+			return start{}, errNoLocks
+		case missing != nil && !errors.Is(err, ErrInUse) && !errors.Is(err, errReplaced) && !errors.Is(err, fs.ErrNotExist):
+			return start{}, err
+		}
+	}
+	return start{}, errCrowded
+}
+
+// forget undoes what a recover has left that did not succeed.
+func (s *Sink) forget() {
+	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, tally{}, tally{}
+	for _, d := range s.deliveries {
+		d.cursor, d.settled, d.recovered, d.skips = nil, 1, 0, 0
+	}
+}
+
+// checkHome makes the home, and refuses one that others may write to.
+func checkHome(fsys vfs.FS, path string) error {
+	if err := fsys.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return checkDir(fsys, path)
+}
+
+// refuseHome is the error for a directory that is opened unshared and has slots, but
+// no spool of its own.
+func refuseHome(fsys vfs.FS, path string) error {
+	names, err := fsys.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	slots := false
+	for _, name := range names {
+		if _, ok := segmentNumber(name); ok || name == "lock" {
+			return nil
+		}
+		slots = slots || isSlot(name)
+	}
+	if slots {
+		return errNotShared
+	}
+	return nil
+}
+
+// slots returns the directories in the home that have segments, without that of this
+// process: slots, and the home itself, which was used unshared before. empty are slots
+// in which there is nothing.
+func (h *home) slots() (paths, empty []string, err error) {
+	names, err := h.fs.ReadDir(h.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if hasSegments(names) {
+		paths = append(paths, h.path)
+	}
+	for _, name := range names {
+		if !isSlot(name) || name == h.own {
+			continue
+		}
+		path := filepath.Join(h.path, name)
+		inside, err := h.fs.ReadDir(path)
+		switch {
+		case err != nil: // it has been deleted, or is no directory; used reports other errors
+		case hasSegments(inside):
+			paths = append(paths, path)
+		case !slices.ContainsFunc(inside, isKept):
+			empty = append(empty, path)
+		}
+	}
+	return paths, empty, nil
+}
+
+// isKept reports whether a file in a slot without segments is to be kept.
+func isKept(name string) bool {
+	return name != "lock" && name != originName && !strings.HasSuffix(name, cursorExt) && !strings.HasSuffix(name, madeSuffix)
+}
+
+// sweep deletes a slot in which there is nothing, unless a process has it.
+func (h *home) sweep(path string) {
+	d := &dir{fs: h.fs, path: path}
+	if d.take(&Config{Shared: true}) == nil {
+		d.retire(false)
+		_ = d.lock.Close() // what is in it is for people only
+	}
+}
+
+func hasSegments(names []string) bool {
+	for _, name := range names {
+		if _, ok := segmentNumber(name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// used returns how many bytes the segments in the home have, without those of one slot.
+// Segments that are being made count. What goes away meanwhile does not.
+func (h *home) used(without string) (bytes int64, err error) {
+	names, err := h.fs.ReadDir(h.path)
+	if err != nil {
+		return 0, err
+	}
+	add := func(path string, names []string) {
+		for _, name := range names {
+			base := strings.TrimSuffix(name, madeSuffix)
+			if _, ok := segmentNumber(base); !ok || !strings.HasSuffix(base, segmentExt) {
+				continue
+			}
+			if info, err := h.fs.Lstat(filepath.Join(path, name)); err == nil {
+				bytes += info.Size
+			}
+		}
+	}
+	add(h.path, names)
+	for _, name := range names {
+		if !isSlot(name) || name == without {
+			continue
+		}
+		path := filepath.Join(h.path, name)
+		inside, err := h.fs.ReadDir(path)
+		if errors.Is(err, syscall.ENOTDIR) {
+			continue // a file that only has the name of a slot
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		add(path, inside)
+	}
+	return bytes, nil
+}
+
+// countOthers returns how many bytes the segments of other processes have.
+func (s *Sink) countOthers() (int64, error) {
+	if s.home == nil {
+		return 0, nil
+	}
+	return s.home.used(s.home.own)
+}
+
+// fitsWith reports whether all segments fit into the size of the spool, those of others
+// included.
+func (s *Sink) fitsWith(others int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes+others <= s.c.Size
+}
+
+// isCrowded reports whether only the segments of others are in the way of another one.
+func (s *Sink) isCrowded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.home != nil && s.next == nil && !s.hasRoom() && s.bytes+s.c.SegmentSize <= s.c.Size
+}
+
+// retire deletes the directory of a slot of which everything is delivered. It is locked:
+// a process that opens it meanwhile finds that its lock has no name. What is kept for
+// people, as rejected lines, keeps the directory.
+func (d *dir) retire(isHome bool) {
+	names, err := d.fs.ReadDir(d.path)
+	if err != nil || hasSegments(names) {
+		return // without its cursor, a segment that is left would be delivered again
+	}
+	for _, name := range names {
+		if name != "lock" && !isKept(name) {
+			_ = d.fs.Remove(d.name(name)) // what is left is removed the next time
+		}
+	}
+	if !isHome && slices.ContainsFunc(names, isKept) {
+		return
+	}
+	if d.fs.Remove(d.name("lock")) == nil && !isHome {
+		_ = d.fs.Remove(d.path)
+	}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// leaveSlots lets so many processes end that have each left a line in a slot.
+func leaveSlots(t *testing.T, dir string, n int) {
+	t.Helper()
+	var all []*Sink
+	for i := range n {
+		s := open(t, dir, nil, shared(Config{}))
+		must(t, s.WriteRecord(record(nib.LevelInfo, i, 100)))
+		all = append(all, s)
+	}
+	for _, s := range all {
+		must(t, s.Close())
+	}
+}
+
+// TestFileWithTheNameOfASlotIsNoSlot starts a process where someone has made such a file.
+func TestFileWithTheNameOfASlotIsNoSlot(t *testing.T) {
+	dir, f := spoolDir(t), &far{}
+	leaveSlots(t, dir, 3)
+	for _, name := range []string{"slot-0004", "slot-0042"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("text"), 0o600))
+	}
+	s := open(t, dir, f, shared(Config{OnError: func(err error) { t.Error(err) }}))
+	await(t, "everything is delivered", func() bool { return s.Stats().Delivered == 3 })
+	must(t, s.Close())
+}
+
+// TestCloseWaitsForAllSlotsAtOnce closes a spool that delivers as many slots of dead processes as
+// it may, to a destination that hangs.
+func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
+	dir, f := spoolDir(t), &far{}
+	leaveSlots(t, dir, 1+mostSlots)
+	end, hanging := make(chan struct{}), atomic.Int32{}
+	f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		hanging.Add(1)
+		<-end
+		return nib.Result{}, errors.New("text"), true
+	})
+	s := open(t, dir, newForked(t, f), shared(Config{Drain: time.Nanosecond}))
+	await(t, "calls for all slots", func() bool { return hanging.Load() == 1+mostSlots })
+	from := time.Now()
+	closeDown(t, s)
+	// One after the other would take at least as long as all of them.
+	if took := time.Since(from); took > (mostSlots+1)*hangs {
+		t.Errorf("Close took %v, want about %v", took, 2*hangs)
+	}
+	close(end)
+	<-s.done
+}

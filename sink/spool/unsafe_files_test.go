@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestFilesOfOtherUsersAreRefused gives the directory and each of its files to another user, and to
+// root, whose files are as good as one's own.
+func TestFilesOfOtherUsersAreRefused(t *testing.T) {
+	const lines = 300
+	if os.Geteuid() < 0 {
+		t.Skip("this system has no user IDs")
+	}
+	for _, name := range []string{"", "lock", segmentName(1), segmentName(2), copyName(1), defaultName + cursorExt} {
+		m := memBacklog(t, lines, 200, SyncSoon)
+		if name == copyName(1) {
+			must(t, m.Remove(filepath.Join(memDir, segmentName(1))))
+		}
+		cursor, err := m.Open(filepath.Join(memDir, defaultName+cursorExt), os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err, cursor.Close())
+		before := memState(t, m)
+		m.Chown(filepath.Join(memDir, name), 4242)
+		_, err = Open(memDir, &far{}, Config{fs: m})
+		if !errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q of another user: got %v, want ErrUnsafe", name, err)
+		}
+		if memState(t, m) != before {
+			t.Errorf("%q of another user: a file was changed", name)
+		}
+		m.Chown(filepath.Join(memDir, name), 0)
+		f := &far{}
+		s := open(t, memDir, f, Config{fs: m})
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, lines, 200)
+	}
+}
+
+// TestStrayFilesStayOutOfSight puts files and directories whose names have control characters beside
+// those of a spool: nothing fails, and no name that was found is shown, reported or removed.
+func TestStrayFilesStayOutOfSight(t *testing.T) {
+	const evil = "\x1b]0;x\a"
+	dir := spoolDir(t)
+	var told []string
+	c := Config{SegmentSize: minSegment, OnError: func(err error) { told = append(told, err.Error()) }}
+	must(t, open(t, dir, nil, c).Close())
+	stray := []string{evil + cursorExt, evil + segmentExt, evil + copyExt, evil + badExt, evil + segmentExt + badExt,
+		evil + madeExt, evil + rejectedExt, evil, "\xff\xfe" + cursorExt}
+	for _, name := range stray {
+		if os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600) != nil {
+			t.Skip("the file system does not take such names")
+		}
+	}
+	must(t, os.MkdirAll(filepath.Join(dir, evil+madeExt+"d"), 0o700))
+	s := open(t, dir, &far{}, c)
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
+	v := inspected(t, dir)
+	for _, d := range v.Destinations {
+		told = append(told, d.Name)
+	}
+	told = append(append(append(told, v.Bad...), v.Aside...), v.Unread...)
+	for _, text := range told {
+		if strings.ContainsAny(text, "\x1b\a") || !utf8.ValidString(text) {
+			t.Errorf("%q is shown or reported", text)
+		}
+	}
+	for _, name := range stray {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("a stray file was removed: %v", err)
+		}
+	}
+}
+
+// TestFreeSpaceIsLeftByCopies makes no copy where that would leave too little to others: Sync says so,
+// and lines go on.
+func TestFreeSpaceIsLeftByCopies(t *testing.T) {
+	m := vfs.NewMem(nil)
+	f := &far{do: down}
+	m.SetFree(100 * minSegment)
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, MinFree: 90 * minSegment, Drain: 1})
+	awaitNext(s)
+	m.SetFree(90*minSegment + 100)
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+	if err := s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
+		t.Errorf("got %v, want ErrUnsynced", err)
+	}
+	if names := memNames(t, m, copyExt); len(names) > 0 {
+		t.Errorf("got the copies %q", names)
+	}
+	m.SetFree(95 * minSegment)
+	for s.Sync(context.Background()) != nil {
+	}
+	if names := memNames(t, m, copyExt); len(names) != 1 {
+		t.Errorf("got the copies %q when there is room again, want one", names)
+	}
+}
