@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/panictext"
-	"github.com/nib-log/nib/sink/stdout"
 )
 
 // Close flushes and closes all that [Open] has opened, and ends the goroutine
@@ -69,6 +67,7 @@ func (l *Log) finish(last func()) error {
 		if l.err != nil {
 			tell(l.err)
 		}
+		lastresort.Flush()
 	})
 	return l.err
 }
@@ -159,15 +158,6 @@ func guarded(what string, f func() error) (err error) {
 	return err
 }
 
-// tell writes err to standard error.
-func tell(err error) { toStandardError(err.Error() + "\n") }
-
-// toStandardError writes text. A reader that has stopped or gone away neither
-// holds nor ends the process, which os.Stderr would let it.
-func toStandardError(text string) {
-	out := stdout.New(stdout.Config{File: os.Stderr, Stall: tellStall})
-	_ = out.WriteRecord(&nib.Record{Level: nib.LevelError, Line: []byte(text)})
-	_ = out.Close()
-}
-
-const tellStall = 100 * time.Millisecond
+// tell writes err to standard error, without waiting for a reader that has
+// stopped.
+func tell(err error) { lastresort.Write(err.Error()) }

@@ -5,6 +5,7 @@ package setup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,8 +36,8 @@ type orders struct {
 }
 
 func init() {
-	// A program that runs with the rights of someone else takes no orders.
-	if text, ok := os.LookupEnv(monitorVar); ok && os.Getuid() == os.Geteuid() && os.Getgid() == os.Getegid() {
+	// A program with rights that its caller does not have takes no orders.
+	if text, ok := os.LookupEnv(monitorVar); ok && !hasOtherRights() {
 		os.Exit(beMonitor(text))
 	}
 }
@@ -51,7 +52,12 @@ func startMonitor(c *Config) (*monitor, error) {
 	return m, nil
 }
 
+var errOtherRights = errors.New("a program with set-uid or file capabilities, or without /proc, does not start itself again: leave Crash off")
+
 func tryMonitor(c *Config) (*monitor, error) {
+	if hasOtherRights() {
+		return nil, errOtherRights // the monitor would have to trust its environment
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err

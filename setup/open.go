@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
@@ -70,6 +69,9 @@ func Open(sources ...Source) (*Log, error) {
 
 func open(c Config) (*Log, error) {
 	c = c.withDefaults()
+	if err := c.expandPaths(); err != nil {
+		return nil, err
+	}
 	outputs, err := openOutputs(&c)
 	if err != nil {
 		closeUnused(outputs)
@@ -164,7 +166,6 @@ func openOutput(c *Config, o *Output) (*output, error) {
 // useFile opens a file, and the spool before it if there is to be one.
 func (o *output) useFile(want *Output) error {
 	conf := want.file()
-	conf.OnError = lastresort.Report
 	f, err := file.Open(want.Path, conf)
 	if err != nil {
 		return err
@@ -175,7 +176,6 @@ func (o *output) useFile(want *Output) error {
 		return nil
 	}
 	c := want.spool()
-	c.OnError = lastresort.Report
 	s, err := spool.Open(want.Spool, f, c)
 	if err != nil {
 		return errors.Join(err, f.Close())

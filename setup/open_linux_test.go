@@ -7,8 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/spool"
@@ -40,7 +42,7 @@ func TestJournal(t *testing.T) {
 func TestFileBehindASpool(t *testing.T) {
 	dir := t.TempDir()
 	path, kept := filepath.Join(dir, "app.log"), filepath.Join(dir, "spool")
-	before, err := spool.Open(kept, nil, spool.Config{})
+	before, err := spool.Open(kept, nil, spool.Config{Shared: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,16 +65,52 @@ func TestFileBehindASpool(t *testing.T) {
 	}
 }
 
-// A spool that is in use is an error that leaves nothing open.
-func TestSpoolInUse(t *testing.T) {
+// A process starts while another one has the spool, and takes over what that leaves. So it does
+// if the other one does not share it, as before an upgrade.
+func TestSpoolIsShared(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		dir := t.TempDir()
+		kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "app.log")
+		other, err := spool.Open(kept, nil, spool.Config{Shared: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := mustOpen(t, Config{Output: []Output{{To: "file", Path: path, Spool: kept}}})
+		nib.NewSink(other).Info().Msg("left behind")
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.Info().Msg("new")
+		for late := time.Now().Add(patience); ; runtime.Gosched() {
+			text, err := os.ReadFile(path)
+			if err != nil || time.Now().After(late) {
+				t.Fatalf("got %q, %v; want the line of the other process", text, err)
+			}
+			if strings.Contains(string(text), "left behind") {
+				break
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), `"new"`) {
+			t.Errorf("got %q, %v; want two lines", text, err)
+		}
+	}
+}
+
+// A spool that cannot be opened is an error that leaves nothing open.
+func TestSpoolCannotBeOpened(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "spool")
-	other, err := spool.Open(kept, nil, spool.Config{})
-	if err != nil {
+	if err := os.Mkdir(kept, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	if err := os.Chmod(kept, 0o777); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
 	c := Config{Output: []Output{{To: "file", Path: filepath.Join(t.TempDir(), "app.log"), Spool: kept}}}
-	if l, err := Open(c); !errors.Is(err, spool.ErrInUse) {
+	if l, err := Open(c); !errors.Is(err, spool.ErrUnsafe) {
 		t.Errorf("got %v, %v", l, err)
 	}
 }

@@ -413,3 +413,26 @@ func TestSecondCloseOfALogThatFailed(t *testing.T) {
 		t.Errorf("got %v and %v, told %q", first, second, told)
 	}
 }
+
+// Paths may have the name of the machine and the number of the process in them.
+func TestPathsNameHostAndProcess(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	given := []Output{{To: "file", Path: filepath.Join(dir, "{host}-{pid}-{pid}.log")}, {To: "file", Path: filepath.Join(dir, "{name}.log")}}
+	l := mustOpen(t, Config{Output: given})
+	l.Info().Msg("m")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{fmt.Sprintf("%s-%d-%d.log", host, os.Getpid(), os.Getpid()), "{name}.log"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := filepath.Join(dir, "{host}-{pid}-{pid}.log"); given[0].Path != want {
+		t.Errorf("the Config of the program has become %q", given[0].Path)
+	}
+}

@@ -5,7 +5,9 @@ package setup
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -187,7 +189,49 @@ func (o *Output) file() file.Config {
 	return c
 }
 
-func (o *Output) spool() spool.Config { return spool.Config{Size: int64(o.SpoolSize)} }
+// spool is that of a directory that several processes may have, as those of a rolling
+// restart.
+func (o *Output) spool() spool.Config {
+	return spool.Config{Size: int64(o.SpoolSize), Shared: true}
+}
+
+// expandPaths replaces {host} and {pid} in the paths of outputs. The monitor of crashes gets
+// the result, so it writes to the files of the process.
+func (c *Config) expandPaths() error {
+	c.Output = slices.Clone(c.Output) // the program's own stays as it is
+	for i := range c.Output {
+		o := &c.Output[i]
+		for _, path := range []*string{&o.Path, &o.Spool} {
+			var err error
+			if *path, err = expandPath(*path); err != nil {
+				return fmt.Errorf("nib/setup: output %s: %w", o.name(), err)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	hostMark = "{host}"
+	pidMark  = "{pid}"
+)
+
+// expandPath replaces {host} by the name of the machine, which is one element of a path, and
+// {pid} by the number of the process.
+func expandPath(path string) (string, error) {
+	path = strings.ReplaceAll(path, pidMark, strconv.Itoa(os.Getpid()))
+	if !strings.Contains(path, hostMark) {
+		return path, nil
+	}
+	host, err := os.Hostname()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s in a path: %w", hostMark, err)
+	case host == "" || host == "." || host == ".." || strings.ContainsAny(host, `/\`+"\x00"):
+		return "", fmt.Errorf("%s in a path: the machine has the name %q, which no file can have", hostMark, host)
+	}
+	return strings.ReplaceAll(path, hostMark, host), nil
+}
 
 func (o *Output) journald() journald.Config {
 	return journald.Config{Identifier: o.Identifier, Prefix: o.Prefix, Line: o.Line, Stall: o.Stall, Socket: o.Socket}

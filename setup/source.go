@@ -40,12 +40,18 @@ func (f sourceFunc) read(found *faults) Config { return f(found) }
 // of settings are left alone: they may be someone else's (Kubernetes makes some
 // of the names of services). prefix_CONFIG is the path of a JSON file that is
 // read first, so the other variables win over it. It is read when Open or Read
-// is called.
+// is called. In a program with set-uid, set-gid or file capabilities FromEnv sets
+// nothing: its caller must not choose the files that it writes.
 func FromEnv(prefix string) Source {
 	if prefix == "" {
 		prefix = "NIB"
 	}
-	return sourceFunc(func(found *faults) Config { return readEnv(prefix+"_", os.Getenv, found) })
+	return sourceFunc(func(found *faults) Config {
+		if hasOtherRights() {
+			return Config{}
+		}
+		return readEnv(prefix+"_", os.Getenv, found)
+	})
 }
 
 func readEnv(prefix string, getenv func(string) string, found *faults) (c Config) {
