@@ -22,12 +22,18 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, plainDial(err)
 	}
+	opened := false
+	defer func() {
+		if !opened { // also when a function of Config.TLS panics
+			_ = conn.Close()
+		}
+	}()
 	l := newLink(conn, &d.config)
 	l.lost = &d.counters.failures
 	if err := d.open(ctx, l); err != nil {
-		_ = conn.Close()
 		return nil, err
 	}
+	opened = true
 	return l, nil
 }
 
