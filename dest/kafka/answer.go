@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // receive does what the answer to the first batch in the queue asks for. If it is not an
@@ -31,8 +30,7 @@ func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
 		return nil
 	case tooLarge:
 		if len(p.index) > 1 {
-			l.limit = p.plain / 2
-			l.unsend()
+			l.split()
 			return nil
 		}
 		return l.refuseAll(ctx, batch, failure)
@@ -58,7 +56,15 @@ func (l *lane) acknowledge(p *sent, base int64) {
 	if base >= 0 {
 		l.offset = base + int64(n) - 1
 	}
+	if l.spool != p.spool {
+		l.present, l.exactFrom, l.exactTo = nil, 0, 0
+	}
 	l.spool, l.through = p.spool, p.numbers[n-1]
+	if l.exactTo > 0 && p.numbers[0] <= l.exactTo {
+		for _, seq := range p.numbers {
+			l.present[seq] = struct{}{}
+		}
+	}
 	for _, i := range p.index {
 		if i >= 0 {
 			l.d.states[i].settled = true
@@ -68,10 +74,9 @@ func (l *lane) acknowledge(p *sent, base int64) {
 		s.Records += uint64(n)
 		s.Batches++
 		s.Bytes += uint64(len(p.frame))
-		l.d.current = l
 	})
 	l.adopted, l.taken = false, time.Now()
-	l.limit = min(l.limit+l.d.c.MaxBatch/64, l.d.c.MaxBatch) // records are not all alike
+	l.accepted(p)
 	l.queue = slices.Delete(l.queue, 0, 1)
 	l.release(p)
 }
@@ -99,43 +104,4 @@ func (l *lane) unsend() {
 	}
 	l.todo = append(index, l.todo...)
 	l.queue = l.queue[:0]
-}
-
-// refuseAll settles the first batch of the queue, of one record, as refused.
-func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
-	p := l.queue[0]
-	if i := p.index[0]; i >= 0 { // else it will be delivered, and refused, again
-		if err := l.d.refuse(ctx, batch, i, why); err != nil {
-			return err
-		}
-		p.index[0] = -1
-	}
-	l.unsend()
-	return nil
-}
-
-// refuseSome finds out which records of the first batch are refused. The broker
-// names them; if it does not, the batch is halved until there is one.
-func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
-	p := l.queue[0]
-	if len(p.index) == 1 {
-		return l.refuseAll(ctx, batch, why)
-	}
-	named := false
-	for _, r := range a.ErrorRecords {
-		n := int(r.RelativeOffset)
-		if n < 0 || n >= len(p.index) || p.index[n] < 0 {
-			continue
-		}
-		reason := brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage)
-		if err := l.d.refuse(ctx, batch, p.index[n], reason); err != nil {
-			return err
-		}
-		p.index[n], named = -1, true
-	}
-	if !named {
-		l.limit = p.plain / 2
-	}
-	l.unsend()
-	return nil
 }

@@ -4,7 +4,6 @@ package kafka
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nib-log/nib"
 )
@@ -27,9 +26,10 @@ func (d *Destination) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(l.leaders) < len(d.lanes) {
-		d.lanes = nil // it is another topic of the same name
+	if len(l.leaders) < len(d.lanes) || l.id != d.topicID {
+		d.forget(ctx) // it is another topic of the same name
 	}
+	d.topicID = l.id
 	if d.lanes == nil {
 		d.lanes = make([]*lane, len(l.leaders))
 		for i := range d.lanes {
@@ -44,6 +44,17 @@ func (d *Destination) ready(ctx context.Context) error {
 	return nil
 }
 
+// forget ends the lanes. What was under way is sent again.
+func (d *Destination) forget(ctx context.Context) {
+	for _, l := range d.lanes {
+		l.await(ctx)
+	}
+	for i := range d.states {
+		d.states[i].sent = false
+	}
+	d.lanes, d.place = nil, nowhere
+}
+
 // assign looks up what is settled of the batch, and distributes the rest.
 func (d *Destination) assign(batch []nib.Record) {
 	for _, l := range d.lanes {
@@ -55,7 +66,7 @@ func (d *Destination) assign(batch []nib.Record) {
 		}
 		r := &batch[i]
 		l := d.laneOf(r)
-		if l.settled(r) || d.isPresent(r) {
+		if d.isSettled(r) || d.isBuried(r) {
 			d.states[i].settled = true
 			continue
 		}
@@ -82,10 +93,15 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 		}
 		return d.lanes[r.Seq%n]
 	}
-	if d.homeSpool == r.Spool && d.home < int32(n) {
+	return d.homeLane(r.Spool)
+}
+
+// homeLane is the partition of a spool.
+func (d *Destination) homeLane(spool uint64) *lane {
+	if d.homeSpool == spool && int(d.home) < len(d.lanes) {
 		return d.lanes[d.home]
 	}
-	return d.lanes[homeOf(r.Spool, n)]
+	return d.lanes[homeOf(spool, uint64(len(d.lanes)))]
 }
 
 // homeOf spreads the ids of spools over n partitions.
@@ -99,31 +115,18 @@ func (d *Destination) key(r *nib.Record) []byte {
 	return d.c.Key(r)
 }
 
-// isPresent says whether a search has found the record in the topic.
-func (d *Destination) isPresent(r *nib.Record) bool {
-	if len(d.present) == 0 || r.Spool != d.spool {
+// isSettled reports whether a record is known to be settled from before.
+func (d *Destination) isSettled(r *nib.Record) bool {
+	if d.laneOf(r).settled(r) {
+		return true
+	}
+	if r.Seq > d.highest {
 		return false
 	}
-	_, ok := d.present[r.Seq]
-	return ok
-}
-
-// refuse settles a record that is refused for ever: by sending it to the dead letter
-// topic, or as rejected.
-func (d *Destination) refuse(ctx context.Context, batch []nib.Record, i int, why error) error {
-	if d.c.DeadLetter != "" {
-		buried, err := d.bury(ctx, &batch[i], why)
-		if err != nil {
-			return err
+	for _, l := range d.lanes { // partitions were chosen in another way
+		if l.has(r) {
+			return true
 		}
-		if buried == nil {
-			d.count(func(s *Stats) { s.DeadLettered++ })
-			d.states[i].settled = true
-			return nil
-		}
-		why = fmt.Errorf("%w; %w", why, buried)
 	}
-	d.count(func(s *Stats) { s.Rejected++ })
-	d.states[i] = state{settled: true, reason: why}
-	return nil
+	return false
 }

@@ -130,7 +130,7 @@ func create(t testing.TB, c *kfake.Cluster, name string) {
 
 // find returns the places of records with the given numbers in a record batch.
 func find(frame []byte, wanted []uint64) (places []int32) {
-	s := searcher{l: &lane{}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+	s := searcher{l: &lane{d: &Destination{senders: everybody}}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
 	if err := s.batch(frame); err != nil {
 		panic(err)
 	}

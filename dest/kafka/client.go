@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
@@ -40,6 +41,7 @@ func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) 
 		kgo.RequestRetries(1), // Deliver repeats
 		kgo.MetadataMinAge(50 * time.Millisecond),
 		kgo.DisableClientMetrics(),
+		kgo.MaxDecompressBatchBytes(mostPlain(c)),
 		kgo.WithHooks(hook),
 	}
 	if c.TLS != nil {
@@ -50,6 +52,10 @@ func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) 
 	}
 	return kgo.NewClient(opts...)
 }
+
+// mostPlain bounds what a batch that is read may decompress to: those of other programs may be anything. One of
+// ours is longer only if it is a single record.
+func mostPlain(c *Config) int { return 16 * max(c.MaxBatch, defaultMaxBatch) }
 
 // A writeHook tells when a produce request is written to its connection: the next one comes
 // behind it then.
@@ -80,7 +86,8 @@ func (s *SASL) mechanism() sasl.Mechanism {
 
 // A layout is what is known of a topic: which broker leads each of its partitions.
 type layout struct {
-	leaders []int32 // by partition; -1: none at the moment
+	id      [16]byte // zero with brokers before 2.8
+	leaders []int32  // by partition; -1: none at the moment
 }
 
 // request asks any broker, or the one that the kind of request belongs to.
@@ -116,7 +123,7 @@ func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) 
 	t := kmsg.NewMetadataRequestTopic()
 	t.Topic = kmsg.StringPtr(topic)
 	req.Topics = append(req.Topics, t)
-	req.AllowAutoTopicCreation = true // if the brokers are set up to
+	req.AllowAutoTopicCreation = d.c.CreateTopic
 	resp, err := request[*kmsg.MetadataResponse](ctx, d, req)
 	if err != nil {
 		return layout{}, err
@@ -125,10 +132,14 @@ func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) 
 		if t.Topic == nil || *t.Topic != topic {
 			continue
 		}
-		if err := brokerError("look up topic", topic, t.ErrorCode, nil); err != nil {
+		err := brokerError("look up topic", topic, t.ErrorCode, nil)
+		if t.ErrorCode == kerr.UnknownTopicOrPartition.Code && !d.c.CreateTopic {
+			err = fmt.Errorf("%w: check its name, create it, or set Config.CreateTopic", err)
+		}
+		if err != nil {
 			return layout{}, err
 		}
-		l := layout{leaders: make([]int32, len(t.Partitions))}
+		l := layout{id: t.TopicID, leaders: make([]int32, len(t.Partitions))}
 		for i := range l.leaders {
 			l.leaders[i] = -1
 		}

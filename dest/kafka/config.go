@@ -55,11 +55,12 @@ const (
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
-// SASL says who logs in to the brokers, and how. With Plain the password crosses
-// the network: use it with TLS only.
+// SASL is the user that logs in to the brokers. With Plain the password itself crosses the network, so
+// it needs TLS.
 type SASL struct {
 	Mechanism      string // Plain, ScramSHA256 or ScramSHA512
 	User, Password string
+	AllowClearText bool // allows Plain without TLS: whoever sees the packets has the password
 }
 
 const (
@@ -111,9 +112,15 @@ type Config struct {
 	// was aborted. It needs PerSpool, and costs about four more round trips for each batch.
 	TransactionalID string
 
-	// DeadLetter is a topic for records that brokers refuse for ever, with the reason in
-	// the header "reason". Without it, or if it refuses them too, they are rejected.
+	// DeadLetter is a topic for records that brokers refuse, with the reason in the header "reason". Their
+	// timestamp is that of the moment; their own is in the header "time". Without it, or if it refuses them too, a
+	// record is rejected if others around it are accepted; else it waits, since the reason can be mended.
 	DeadLetter string
+
+	// CreateTopic lets brokers create the topics that do not exist, if they are
+	// set up to do so (auto.create.topics.enable). By default a topic that does not exist is an error, reported and
+	// waited for: its name may be mistyped.
+	CreateTopic bool
 
 	// Timeout is how long a broker has to answer. Defaults to 10 s.
 	Timeout time.Duration
@@ -153,6 +160,8 @@ func (c Config) Validate() error {
 	if s := c.SASL; s != nil {
 		fault(s.Mechanism != Plain && s.Mechanism != ScramSHA256 && s.Mechanism != ScramSHA512,
 			"SASL has an unknown mechanism: %q", s.Mechanism)
+		fault(s.Mechanism == Plain && c.TLS == nil && !s.AllowClearText,
+			"SASL with PLAIN would send the password in clear text: set TLS, use SCRAM-SHA-512, or set SASL.AllowClearText")
 	}
 	return errors.Join(faults...)
 }

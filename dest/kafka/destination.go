@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -21,11 +24,13 @@ import (
 // when records of another one come.
 type Destination struct {
 	c          Config
+	brokers    []string
 	topic      string
 	client     *kgo.Client
 	compressor kgo.Compressor
-	wrote      chan struct{}   // has one when a produce request was written
-	ctx        context.Context // ends with Close
+	decompress kgo.Decompressor // bounded
+	wrote      chan struct{}    // has one when a produce request was written
+	ctx        context.Context  // ends with Close
 	stop       context.CancelFunc
 
 	work    sync.Mutex // held by Deliver and Resume, and by Close at the end
@@ -35,7 +40,6 @@ type Destination struct {
 	turn    uint64     // of RoundRobin, for records without a number
 	burying sync.Mutex // protects dead
 	dead    *lane      // of the dead letter topic
-	current *lane      // the last one that something was sent to
 
 	overlaps bool // Deliver may return while requests are under way
 
@@ -44,18 +48,30 @@ type Destination struct {
 	doubt   bool     // nobody knows whether the last transaction was committed
 	shutOut bool     // a later process has it
 
-	reached struct{ spool, seq uint64 } // of the last record that was told to be settled
-	noted   []byte                      // the last mark; the caller's until there is one
+	reached identity // of the last record that was told to be settled
+
+	topicID  [16]byte
+	spool    uint64 // the last one that records came of
+	spread   bool   // see mark
+	place    place
+	senders  senders
+	shared   producer // for lanes that have none
+	marks    bool     // the caller stores marks
+	unstored bool     // it has to before anything is sent
+	unsynced bool     // SyncMark is to say so
 
 	resumed   bool // the topic has been searched
 	homeSpool uint64
-	home      int32               // partition of homeSpool, found by a search
-	spool     uint64              // that present belongs to
-	present   map[uint64]struct{} // numbers that are in the topic
+	home      int32  // partition of homeSpool, found by a search
+	highest   uint64 // number that was found when all partitions were searched
 
-	mu    sync.Mutex
-	stats Stats
+	mu     sync.Mutex
+	stats  Stats
+	buried map[identity]struct{} // that are in the dead letter topic, and of which the caller was not told yet
 }
+
+// An identity is the number of a record, in its spool.
+type identity struct{ spool, seq uint64 }
 
 var _ nib.Destination = (*Destination)(nil)
 
@@ -88,7 +104,11 @@ func Dial(brokers []string, topic string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{c: c.withDefaults(), topic: topic, wrote: make(chan struct{}, 1), taken: nobody, fence: true}
+	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: nobody, fence: true,
+		shared: nobody, place: nowhere, senders: senders{current: nobody, previous: -1},
+		buried: map[identity]struct{}{},
+	}
+	d.spread = d.c.Partitioning != PerSpool
 	var err error
 	if d.compressor, err = compressor(d.c.Compression); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
@@ -96,6 +116,7 @@ func Dial(brokers []string, topic string, c Config) (*Destination, error) {
 	if d.client, err = newClient(brokers, &d.c, writeHook(d.wrote)); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
 	}
+	d.decompress, _ = d.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor) // the client's has the bound
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d, nil
 }
@@ -157,7 +178,12 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Resu
 // tell remembers how far the caller knows of what is settled.
 func (d *Destination) tell(settled []nib.Record) {
 	if n := len(settled); n > 0 {
-		d.reached.spool, d.reached.seq = settled[n-1].Spool, settled[n-1].Seq
+		d.reached = identity{settled[n-1].Spool, settled[n-1].Seq}
+		if len(d.buried) > 0 {
+			maps.DeleteFunc(d.buried, func(b identity, _ struct{}) bool {
+				return b.spool != d.reached.spool || b.seq <= d.reached.seq
+			})
+		}
 	}
 }
 
@@ -191,7 +217,10 @@ func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (nib.Resul
 		if res.Accepted == len(batch) {
 			return res, nil
 		}
-		if ctx.Err() == nil && err != nil {
+		if errors.Is(err, errUnstored) {
+			return res, nil
+		}
+		if err != nil && (ctx.Err() == nil || errors.As(err, new(*kerr.Error))) {
 			d.failed(err)
 			last = err
 		}
@@ -260,16 +289,25 @@ func (d *Destination) try(ctx context.Context, batch []nib.Record) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	d.assign(batch)
-	send := d.drain
-	if d.c.TransactionalID != "" {
-		send = d.transact
+	if spool := batch[0].Spool; spool != 0 {
+		d.spool = spool
 	}
-	err := send(ctx, batch)
-	if err != nil {
+	d.assign(batch)
+	err := d.send(ctx, batch)
+	if err != nil && !errors.Is(err, errUnstored) {
 		d.stale = true
 	}
 	return err
+}
+
+func (d *Destination) send(ctx context.Context, batch []nib.Record) error {
+	if d.c.TransactionalID != "" {
+		return d.transact(ctx, batch)
+	}
+	if err := d.introduce(ctx); err != nil {
+		return err
+	}
+	return d.drain(ctx, batch)
 }
 
 // drain sends what the lanes have, at the same time if there are several of them.

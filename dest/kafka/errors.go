@@ -24,6 +24,9 @@ var errUnsure = errors.New("nib/kafka: the broker does not know what this produc
 // errPatience means that Deliver has tried for as long as it may.
 var errPatience = errors.New("no answer within Config.Patience")
 
+// errUnstored means that the mark has to be stored before anything is sent.
+var errUnstored = errors.New("nib/kafka: the mark is not stored")
+
 // errNoLeader means that a partition has none at the moment.
 var errNoLeader = errors.New("nib/kafka: the partition has no leader")
 

@@ -66,15 +66,23 @@ func TestRetriedRequests(t *testing.T) {
 	}
 }
 
+// A topic that does not exist is reported, with what to do, and waited for. It is not created, though
+// the brokers would, unless that was asked for.
 func TestUnknownTopicIsWaitedFor(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	asking := dial(t, c, Config{CreateTopic: true, DeadLetter: "other"})
+	if _, err := asking.lookup(t.Context(), "asked-for"); err != nil {
+		if _, err = asking.lookup(t.Context(), "asked-for"); err != nil {
+			t.Errorf("with CreateTopic: %v", err)
+		}
+	}
 	missing := make(chan struct{}, 6)
 	d := dial(t, c, Config{OnError: func(err error) {
-		if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		if errors.Is(err, kerr.UnknownTopicOrPartition) && strings.Contains(err.Error(), "Config.CreateTopic") {
 			select {
 			case missing <- struct{}{}:
 			default: // it is tried many times until the topic is there
@@ -156,7 +164,7 @@ func refuse(c *kfake.Cluster, named bool, bad ...uint64) {
 		}
 		resp := r.ResponseKind().(*kmsg.ProduceResponse)
 		p := kmsg.NewProduceResponseTopicPartition()
-		p.ErrorCode = kerr.InvalidRecord.Code
+		p.Partition, p.ErrorCode = r.Topics[0].Partitions[0].Partition, kerr.InvalidRecord.Code
 		for _, o := range offsets {
 			if named {
 				e := kmsg.NewProduceResponseTopicPartitionErrorRecord()

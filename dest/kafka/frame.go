@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"strconv"
+	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -72,9 +73,13 @@ func (e *encoder) reset() {
 // size is how many bytes the records have so far.
 func (e *encoder) size() int { return len(e.plain) }
 
-// add appends a record.
+// add appends a record. With a reason it goes to the dead letter topic, and its timestamp is the present: what
+// was wrong with its own, which is in a header, is not so there.
 func (e *encoder) add(r *nib.Record, key []byte, reason string) {
 	ms := floorMilli(r.Time)
+	if reason != "" {
+		ms = time.Now().UnixMilli()
+	}
 	if e.count == 0 {
 		e.first, e.latest = ms, ms
 	}

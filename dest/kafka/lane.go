@@ -40,10 +40,15 @@ type lane struct {
 	taken    time.Time // when the partition last took a batch of the producer
 	offset   int64     // of the last record known to be in the partition; -1: none is
 
-	spool, through uint64 // records of spool up to this number are settled
+	spool, through uint64 // records of spool up to this number are settled, if they belong here
+	// But of the numbers from exactFrom to exactTo, which a search has looked for, only those that
+	// are present: those between were refused, and that may not be known.
+	exactFrom, exactTo uint64
+	present            map[uint64]struct{}
 
 	enc     encoder
 	limit   int     // bytes of a batch before compression
+	blame           // what is refused
 	todo    []int   // indexes of records to be sent
 	queue   []*sent // sent and not acknowledged, or about to be sent
 	careful bool    // one by one, until the queue is empty
@@ -69,15 +74,27 @@ type sent struct {
 
 func newLane(d *Destination, topic string, partition int32) *lane {
 	l := &lane{
-		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch,
-		enc: encoder{compressor: d.compressor},
+		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch, producer: nobody,
+		enc: encoder{compressor: d.compressor}, blame: blame{probes: firstProbes},
 	}
 	return l
 }
 
-// settled says whether a record is known to be settled from before.
+// settled reports whether a record is known to be settled from before.
 func (l *lane) settled(r *nib.Record) bool {
-	return r.Seq != 0 && r.Spool == l.spool && r.Seq <= l.through
+	if r.Seq == 0 || r.Spool != l.spool {
+		return false
+	}
+	return l.has(r) || r.Seq <= l.through && (r.Seq < l.exactFrom || r.Seq > l.exactTo)
+}
+
+// has reports whether a search has found a record of the lane's spool.
+func (l *lane) has(r *nib.Record) bool {
+	if len(l.present) == 0 || r.Spool != l.spool {
+		return false
+	}
+	_, ok := l.present[r.Seq]
+	return ok
 }
 
 // match finds the place of a record in the pending batch, or returns -1.
@@ -112,8 +129,12 @@ func (l *lane) pending(r *nib.Record) (p *sent, at int) {
 // it does not go on. No request is under way then; but if all goes well, and a part of the
 // batch is settled, up to left of them may be.
 func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) error {
+	l.held = l.held[:0]
 	for {
 		err := l.launch(ctx, batch, atOnce)
+		if len(l.queue) == 0 && err == nil && len(l.held) > 0 {
+			return l.hold()
+		}
 		if len(l.queue) == 0 {
 			return err // nil: nothing is left
 		}
@@ -171,13 +192,6 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 			if len(l.todo) == 0 {
 				return nil
 			}
-			if n == 0 && !l.known {
-				p, err := l.d.newProducer(ctx, nil, nobody)
-				if err != nil {
-					return err
-				}
-				l.producer, l.known, l.next, l.taken = p, true, 0, time.Time{}
-			}
 			if err := l.encode(ctx, batch); err != nil {
 				return err
 			}
@@ -231,7 +245,14 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 		if n == 0 && size > maxFrame {
 			i := l.todo[0]
 			l.todo = l.todo[1:]
-			return l.d.refuse(ctx, batch, i, ErrTooLarge)
+			why, err := l.d.deadLetter(ctx, &batch[i], ErrTooLarge)
+			if err == nil {
+				l.d.states[i] = state{settled: true}
+			}
+			if why != nil {
+				l.d.reject(i, why)
+			}
+			return err
 		}
 		l.enc.add(r, key, "")
 	}

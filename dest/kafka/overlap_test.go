@@ -197,6 +197,9 @@ func TestOverlapKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			mark, first := before.Mark(), uint64(res.Accepted)+1
+			if m, _ := readMark(mark, before.sum(7)); m.place.sequence != before.lanes[0].queue[0].first {
+				t.Errorf("mark: got sequence %d, want %d of the first record under way", m.place.sequence, before.lanes[0].queue[0].first)
+			}
 			_ = before.Close()
 			if lateFirst {
 				release()

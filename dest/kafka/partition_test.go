@@ -3,6 +3,7 @@
 package kafka
 
 import (
+	"crypto/tls"
 	"fmt"
 	"strings"
 	"testing"
@@ -98,6 +99,9 @@ func TestValidate(t *testing.T) {
 		{Config{Quiet: -1}, "Quiet"},
 		{Config{TransactionalID: "tx", Partitioning: RoundRobin}, "TransactionalID"},
 		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
+		{Config{SASL: &SASL{Mechanism: Plain}}, "clear text"},
+		{Config{SASL: &SASL{Mechanism: Plain, AllowClearText: true}}, ""},
+		{Config{SASL: &SASL{Mechanism: Plain}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
 	} {
 		d, err := Dial([]string{"127.0.0.1:1"}, logs, c.conf)
 		if err == nil {
@@ -109,5 +113,25 @@ func TestValidate(t *testing.T) {
 	}
 	if _, err := Dial(nil, logs, Config{}); err == nil {
 		t.Error("no brokers: got no error")
+	}
+}
+
+func TestKeyField(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"user":"c-42"}`:           "c-42",
+		`{"user":"a","user":"b"}`:   "b",
+		`{"user":7}`:                "7",
+		`{"user":{"id":7}}`:         `{"id":7}`,
+		`{"user":"tab\t\u00e9\"q"}`: "tab\t\u00e9\"q",
+		`{"user":""}`:               "",
+		`{"user":null}`:             "none",
+		`{"u":1}`:                   "none",
+		`{}`:                        "none",
+		`no object`:                 "none",
+	} {
+		got := KeyField("user")(&nib.Record{Line: []byte(line + "\n")})
+		if (got == nil) != (want == "none") || got != nil && string(got) != want {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
 	}
 }

@@ -4,9 +4,7 @@ package kafka
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
 	"time"
@@ -19,86 +17,19 @@ import (
 // topics that stamp records themselves go by another clock.
 const margin = time.Minute
 
-// A mark is what is stored with the cursor: which record was the last that was
-// acknowledged, where it is, and who sent it.
-type mark struct {
-	partition int32
-	offset    int64
-	producer  producer
-	sequence  int32
-}
-
-// markSize is version, topic, and the fields of a mark.
-const (
-	markVersion = 1
-	markSize    = 1 + 4 + 4 + 8 + 8 + 2 + 4
-)
-
-// Mark tells where delivery stands: the partition and offset of the last record that was
-// acknowledged, and the id and the sequence of the producer. With Keyed and
-// RoundRobin it is nil, for there are many of these. A later process gives it to
-// Resume.
-func (d *Destination) Mark() []byte {
-	d.work.Lock()
-	defer d.work.Unlock()
-	if d.c.Partitioning != PerSpool {
-		return nil
-	}
-	var l *lane
-	for _, other := range d.lanes {
-		if other.offset >= 0 && other.known && other.spool != 0 && (l == nil || other == d.current) {
-			l = other
-		}
-	}
-	if l == nil {
-		return nil
-	}
-	if l.spool == d.reached.spool && l.through > d.reached.seq {
-		// A search has found more than the caller knows of yet. It must be found again from
-		// the mark that is stored until then.
-		return d.noted
-	}
-	next := l.next
-	if len(l.queue) > 0 {
-		next = l.queue[0].first
-	}
-	be := binary.BigEndian
-	b := append(make([]byte, 0, markSize), markVersion)
-	b = be.AppendUint32(b, topicSum(d.topic))
-	b = be.AppendUint32(b, uint32(l.partition))
-	b = be.AppendUint64(b, uint64(l.offset))
-	b = be.AppendUint64(b, uint64(l.producer.id))
-	b = be.AppendUint16(b, uint16(l.producer.epoch))
-	d.noted = be.AppendUint32(b, uint32(next))
-	return d.noted
-}
-
-// readMark reads what Mark has made, for this topic.
-func readMark(b []byte, topic string) (m mark, ok bool) {
-	be := binary.BigEndian
-	if len(b) != markSize || b[0] != markVersion || be.Uint32(b[1:]) != topicSum(topic) {
-		return m, false
-	}
-	m.partition, m.offset = int32(be.Uint32(b[5:])), int64(be.Uint64(b[9:]))
-	m.producer = producer{int64(be.Uint64(b[17:])), int16(be.Uint16(b[25:]))}
-	m.sequence = int32(be.Uint32(b[27:]))
-	return m, m.partition >= 0 && m.offset >= 0 && m.sequence >= 0
-}
-
-func topicSum(topic string) uint32 { return crc32.Checksum([]byte(topic), castagnoli) }
-
-// Resume tells how many leading records of batch a process before has delivered without
-// noting it. It reads the partition from the last record that was noted to its end
-// and looks for the spool and numbers of batch.
+// Resume returns how many leading records of batch an earlier process has delivered without
+// noting it. It searches the topic for the spool and the numbers of batch, from the last record that was
+// noted to the end. What other producers have sent is passed over if the mark names those of the spool.
 //
-// The requests of a process that was killed may reach a broker later than this. With PerSpool
-// they do no harm: sending goes on as the same producer, whose sequence numbers the
-// broker accepts once. If it is not known who that was, because nothing was ever noted,
-// and with Keyed and RoundRobin, Resume waits for Config.Quiet before it reads. With a
-// TransactionalID the earlier process is shut out first.
+// With PerSpool it reads one partition, and does not wait: sending goes on as the same producer, whose sequence
+// numbers a broker accepts once, so requests of a process that was killed do no harm when they
+// reach a broker later.
 //
-// It takes as long as it takes to read what all producers have written to the partition since the
-// mark. ctx and Close end it.
+// With Keyed and RoundRobin, without a mark, and if the mark is that of another Partitioning, records may be in
+// any partition. Resume waits for Config.Quiet, reads all of them, and takes as delivered only what it has found: it
+// fails while one of them cannot be read. With a TransactionalID the earlier process is shut out first.
+//
+// It takes as long as it takes to read what all producers have written since the mark. ctx and Close end it.
 func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -111,7 +42,6 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 		return 0, nil
 	}
 	if !d.resumed {
-		d.noted = slices.Clone(mark)
 		if err := d.resume(ctx, mark, batch); err != nil {
 			d.stale = true
 			d.failed(err)
@@ -119,11 +49,8 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 		}
 		d.resumed = true
 	}
-	for ; taken < len(batch); taken++ {
-		r := &batch[taken]
-		if !d.laneOf(r).settled(r) && !d.isPresent(r) {
-			break
-		}
+	for taken < len(batch) && d.isSettled(&batch[taken]) {
+		taken++
 	}
 	d.count(func(s *Stats) { s.Present += uint64(taken) })
 	d.tell(batch[:taken])
@@ -135,48 +62,62 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
+	d.spool = batch[0].Spool
+	m, _ := readMark(b, d.sum(d.spool)) // without one, records may be anywhere
+	d.spread, d.place, d.senders = m.spread, m.place, m.senders
 	if d.c.TransactionalID != "" {
 		if err := d.takeID(ctx); err != nil {
 			return err
 		}
 	}
-	spool, from := batch[0].Spool, batch[0].Seq
-	start := origin{-1, earliest(batch)}
-	if m, ok := readMark(b, d.topic); ok && d.c.Partitioning == PerSpool && int(m.partition) < len(d.lanes) {
-		l := d.lanes[m.partition]
-		f, err := l.search(ctx, spool, from, origin{m.offset + 1, start.time})
-		if err != nil {
-			return err
-		}
-		d.homeSpool, d.home = spool, m.partition
-		if f.end > m.offset { // else it is not the partition that it was
-			l.offset = m.offset
-			l.adopt(m.producer, m.sequence)
-		}
-		l.pass(f)
-		return nil
+	if d.c.Partitioning != PerSpool || m.place.partition < 0 || int(m.place.partition) >= len(d.lanes) {
+		d.spread = true
 	}
+	if d.spread {
+		return d.searchAll(ctx, m.mode == PerSpool, batch)
+	}
+	l := d.lanes[m.place.partition]
+	start := origin{-1, earliest(batch)}
+	if m.place.offset >= 0 {
+		start.offset = m.place.offset + 1
+	}
+	f, err := l.search(ctx, d.spool, batch[0].Seq, start)
+	if err != nil {
+		return err
+	}
+	d.homeSpool, d.home = d.spool, l.partition
+	if f.end > m.place.offset && m.senders.current != nobody { // else it is not the partition that it was
+		l.offset = m.place.offset
+		l.adopt(m.senders.current, m.place.sequence)
+	}
+	l.pass(f)
+	return nil
+}
+
+// searchAll looks into all partitions. Only what is found is settled: of the records between, one partition
+// may have some and another one not. Requests of a dead process that are still under way may concern any
+// partition, so they are waited for.
+func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
 		if err := d.quiet(ctx); err != nil {
 			return err
 		}
 	}
-	d.spool, d.present = spool, map[uint64]struct{}{}
-	for _, l := range d.lanes {
-		f, err := l.search(ctx, spool, from, start)
+	found := make([]finding, len(d.lanes))
+	for i, l := range d.lanes {
+		f, err := l.search(ctx, d.spool, batch[0].Seq, origin{-1, earliest(batch)})
 		if err != nil {
 			return err
 		}
-		if f.records == 0 {
-			continue
-		}
-		if d.c.Partitioning == PerSpool {
-			d.homeSpool, d.home = spool, l.partition
-			l.pass(f)
-			continue
-		}
-		for _, n := range f.numbers {
-			d.present[n] = struct{}{}
+		found[i] = f
+	}
+	for i, l := range d.lanes {
+		l.pass(found[i])
+		if through := found[i].through; through > d.highest {
+			d.highest = through
+			if perSpool && d.c.Partitioning == PerSpool {
+				d.homeSpool, d.home = d.spool, l.partition
+			}
 		}
 	}
 	return nil
@@ -218,8 +159,24 @@ func (l *lane) pass(f finding) {
 	}
 	l.offset = f.offset
 	l.adopt(f.producer, f.next)
-	if f.records > 0 {
-		l.spool, l.through = f.spool, f.through
+	if f.records == 0 {
+		return
+	}
+	if l.present == nil || l.spool != f.spool {
+		l.present = make(map[uint64]struct{}, f.records)
+	}
+	if l.spool != f.spool {
+		l.spool, l.through, l.exactFrom, l.exactTo = f.spool, 0, 0, 0
+	}
+	for _, n := range f.numbers {
+		l.present[n] = struct{}{}
+	}
+	if l.d.c.Partitioning == PerSpool && !l.d.spread { // what comes before the first one is in order, and was sent
+		l.through = max(l.through, f.through)
+		if l.exactTo == 0 {
+			l.exactFrom = slices.Min(f.numbers)
+		}
+		l.exactTo = f.through
 	}
 }
 
@@ -263,10 +220,13 @@ func (l *lane) confirm(ctx context.Context, p *sent, batch []nib.Record) error {
 	if err != nil {
 		return err
 	}
-	if f.records == len(p.numbers) && f.through == p.numbers[len(p.numbers)-1] {
+	if slices.Equal(f.numbers, p.numbers) {
 		return nil
 	}
 	l.unsend()
+	if f.records == 0 && len(l.todo) > 0 { // the sequence is that of an older batch
+		return l.recover(ctx, batch, errUnsure)
+	}
 	l.pass(f)
 	return errUnsure
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -256,26 +257,69 @@ func TestResumeNewTopic(t *testing.T) {
 	wantExactly(t, cluster, 11, 20)
 }
 
-// What is at the mark may have been deleted by the topic's retention.
+// Retention or DeleteRecords may pass the mark. A broker reports no start of the log then.
 func TestResumeAfterRetention(t *testing.T) {
-	cluster := start(t, 1)
-	before := dial(t, cluster, Config{})
-	deliver(t, before, records(7, 1, 10))
-	mark := before.Mark()
-	deliver(t, before, records(7, 11, 15))
-	deliver(t, before, records(7, 16, 18))
-	req := kmsg.NewPtrDeleteRecordsRequest()
-	topic, part := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
-	topic.Topic, part.Offset = logs, 15
-	topic.Partitions = append(topic.Partitions, part)
-	req.Topics = append(req.Topics, topic)
-	if _, err := before.client.Request(t.Context(), req); err != nil {
+	for _, c := range []struct {
+		name  string
+		start int64 // of what is left
+		want  int   // records that are sent again
+	}{
+		{"the mark", 15, 2},
+		{"all records", 18, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := start(t, 1)
+			before := dial(t, cluster, Config{})
+			deliver(t, before, records(7, 1, 10))
+			mark := before.Mark()
+			deliver(t, before, records(7, 11, 15))
+			deliver(t, before, records(7, 16, 18))
+			deleteBefore(t, cluster, c.start)
+			after := dial(t, cluster, Config{})
+			rest := resume(t, after, mark, records(7, 11, 20))
+			if len(rest) != c.want {
+				t.Errorf("left: got %d records, want %d", len(rest), c.want)
+			}
+			deliver(t, after, rest)
+			deliver(t, after, records(7, 21, 30))
+			got := numbers(t, read(t, cluster, logs))
+			if len(got) == 0 || got[len(got)-1] != 30 {
+				t.Errorf("delivered: got %v, want to 30", got)
+			}
+		})
+	}
+}
+
+// deleteBefore deletes the records before an offset, and lets the cluster answer requests for them as
+// a broker does.
+func deleteBefore(t testing.TB, c *kfake.Cluster, offset int64) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
 		t.Fatal(err)
 	}
-	after := dial(t, cluster, Config{})
-	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 2 {
-		t.Errorf("left: got %d records, want 2", len(rest))
+	defer cl.Close()
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	topic, part := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+	topic.Topic, part.Offset = logs, offset
+	topic.Partitions = append(topic.Partitions, part)
+	req.Topics = append(req.Topics, topic)
+	if _, err := cl.Request(t.Context(), req); err != nil {
+		t.Fatal(err)
 	}
+	c.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := req.(*kmsg.FetchRequest)
+		if len(r.Topics) == 0 || r.Topics[0].Partitions[0].FetchOffset >= offset {
+			return nil, nil, false
+		}
+		topic, part := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
+		part.ErrorCode, part.HighWatermark, part.LastStableOffset, part.LogStartOffset = kerr.OffsetOutOfRange.Code, -1, -1, -1
+		topic.Topic, topic.Partitions = logs, []kmsg.FetchResponseTopicPartition{part}
+		resp := r.ResponseKind().(*kmsg.FetchResponse)
+		resp.Topics = []kmsg.FetchResponseTopic{topic}
+		return resp, nil, true
+	})
 }
 
 // Resume does not guess: what it cannot find out is an error.

@@ -20,7 +20,8 @@ const (
 	fetchWait  = 100 // ms
 	fetchTries = 20  // that bring nothing, before a search gives up
 
-	latest = -1 // as the time in ListOffsets: the end of the partition
+	// Instead of a time in ListOffsets: the end of the partition, and its first record.
+	latest, oldest = -1, -2
 
 	// Who asks for offsets: a consumer is told of what all in-sync replicas have, and of
 	// transactions that have ended; a debugger of all that the leader has.
@@ -32,7 +33,7 @@ type finding struct {
 	spool    uint64
 	records  int
 	through  uint64   // the highest number
-	numbers  []uint64 // all of them
+	numbers  []uint64 // all of them, in the order of the partition
 	producer producer // of the last batch
 	next     int32    // sequence behind it
 	offset   int64    // of the last record
@@ -59,7 +60,7 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 	if l.leader < 0 {
 		return finding{}, errNoLeader
 	}
-	s := &searcher{l: l, spool: spool, from: from, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
+	s := &searcher{l: l, spool: spool, from: from, decompress: l.d.decompress, dropping: map[int64]bool{}}
 	// What the leader has and the others have not yet cannot be read, but it is there: a
 	// search that stopped before it would miss records that come to light later.
 	end, err := l.offsetAt(ctx, latest, asDebugger)
@@ -145,9 +146,8 @@ func (s *searcher) fetch(ctx context.Context) error {
 	for i := range resp.Topics {
 		for j := range resp.Topics[i].Partitions {
 			p := &resp.Topics[i].Partitions[j]
-			if p.ErrorCode == kerr.OffsetOutOfRange.Code && p.LogStartOffset > s.at {
-				s.at = p.LogStartOffset // older records have gone
-				return nil
+			if p.ErrorCode == kerr.OffsetOutOfRange.Code {
+				return s.skipDeleted(ctx)
 			}
 			if err := brokerError("read", l.topic, p.ErrorCode, nil); err != nil {
 				return err
@@ -158,6 +158,20 @@ func (s *searcher) fetch(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
+}
+
+// skipDeleted moves to the first record that retention or DeleteRecords has left. Brokers do not report
+// the start of the log with OFFSET_OUT_OF_RANGE.
+func (s *searcher) skipDeleted(ctx context.Context) error {
+	start, err := s.l.offsetAt(ctx, oldest, asConsumer)
+	if err != nil {
+		return err
+	}
+	if start <= s.at {
+		return brokerError("read", s.l.topic, kerr.OffsetOutOfRange.Code, nil)
+	}
+	s.at = start
 	return nil
 }
 
@@ -196,7 +210,13 @@ func (s *searcher) batch(b []byte) error {
 	if attributes&attributeTransactional != 0 && s.isAborted(p.id, base) {
 		return nil
 	}
+	if !s.l.d.senders.has(p.id) {
+		return nil // another's, whatever the headers of its records are
+	}
 	records, err := s.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
+	if errors.Is(err, kgo.ErrMaxDecompress) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -212,7 +232,7 @@ func (s *searcher) batch(b []byte) error {
 		if err := r.ReadFrom(whole); err != nil {
 			return err
 		}
-		spool, number, ok := identity(r.Headers)
+		spool, number, ok := identify(r.Headers)
 		if !ok || spool != s.spool {
 			continue
 		}
@@ -239,8 +259,8 @@ func (s *searcher) isAborted(producer, offset int64) bool {
 	return s.dropping[producer]
 }
 
-// identity reads what names a record.
-func identity(headers []kmsg.Header) (spool, number uint64, ok bool) {
+// identify reads what names a record.
+func identify(headers []kmsg.Header) (spool, number uint64, ok bool) {
 	var have int
 	for _, h := range headers {
 		var err error

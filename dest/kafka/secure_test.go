@@ -34,7 +34,7 @@ func TestTLSAndSASL(t *testing.T) {
 	client := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	n := uint64(0)
 	for user, mechanism := range map[string]string{"plain": Plain, "scram256": ScramSHA256, "scram512": ScramSHA512} {
-		d := dial(t, c, Config{TLS: client, SASL: &SASL{mechanism, user, "secret"}})
+		d := dial(t, c, Config{TLS: client, SASL: &SASL{Mechanism: mechanism, User: user, Password: "secret"}})
 		deliver(t, d, records(7, n+1, n+10))
 		n += 10
 		if got := d.Stats().Records; got != 10 {
@@ -59,7 +59,7 @@ func TestRefusedConnections(t *testing.T) {
 	trusted := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	wrongName := trusted.Clone()
 	wrongName.ServerName = "kafka.example.org"
-	user := &SASL{Plain, "user", "secret"}
+	user := &SASL{Mechanism: Plain, User: "user", Password: "secret", AllowClearText: true}
 	for _, c := range []struct {
 		name string
 		conf Config
@@ -68,8 +68,8 @@ func TestRefusedConnections(t *testing.T) {
 		{"unknown authority", Config{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, SASL: user}, "certificate"},
 		{"wrong name", Config{TLS: wrongName, SASL: user}, "kafka.example.org"},
 		// kfake closes the connection without a word, brokers say why
-		{"wrong password", Config{TLS: trusted, SASL: &SASL{Plain, "user", "wrong"}}, ""},
-		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{ScramSHA512, "user", "secret"}}, ""},
+		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: Plain, User: "user", Password: "wrong"}}, ""},
+		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: ScramSHA512, User: "user", Password: "secret"}}, ""},
 		{"no TLS", Config{SASL: user}, ""},
 	} {
 		var told []string

@@ -14,7 +14,10 @@ import (
 
 // concurrentPause is how long to wait for the end of the transaction before, which is written to the
 // partitions after it has been answered.
-const concurrentPause = 2 * time.Millisecond
+const (
+	concurrentPause = 2 * time.Millisecond
+	concurrentTries = 100 // before it is reported
+)
 
 // transact sends what there is as one transaction. Whatever goes wrong, the next attempt takes the
 // transactional id anew: that ends the transaction, and shuts out requests of this one
@@ -83,7 +86,10 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 		}
 	}
 	d.fence = false
-	return nil
+	if d.place.partition < 0 {
+		d.place.partition = l.partition
+	}
+	return d.stored()
 }
 
 // takeID shuts out whoever had the transactional id before, unless that was a later
@@ -99,13 +105,14 @@ func (d *Destination) takeID(ctx context.Context) error {
 	}
 	if err == nil {
 		d.taken = p
+		d.sendAs(p)
 	}
 	return err
 }
 
 // join makes the partition part of the transaction.
 func (d *Destination) join(ctx context.Context, l *lane) error {
-	for {
+	for tries := 0; ; tries++ {
 		req := kmsg.NewPtrAddPartitionsToTxnRequest()
 		req.TransactionalID = d.c.TransactionalID
 		req.ProducerID, req.ProducerEpoch = l.producer.id, l.producer.epoch
@@ -122,7 +129,7 @@ func (d *Destination) join(ctx context.Context, l *lane) error {
 				code = p.ErrorCode
 			}
 		}
-		if code != kerr.ConcurrentTransactions.Code || ctx.Err() != nil {
+		if code != kerr.ConcurrentTransactions.Code || ctx.Err() != nil || tries == concurrentTries {
 			return brokerError("begin a transaction on", l.topic, code, nil)
 		}
 		wait(ctx, concurrentPause)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"strings"
+	"testing"
+)
+
+// A fork has the same topic and configuration, and a state of its own.
+func TestFork(t *testing.T) {
+	d, err := Dial([]string{"127.0.0.1:1"}, "logs", Config{ClientID: "shop", MaxBatch: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	f, err := d.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := f.(*Destination)
+	defer other.Close()
+	if other.topic != d.topic || other.c.ClientID != "shop" || other.c.MaxBatch != 10_000 || other.client == d.client {
+		t.Errorf("got %+v, want %+v", other.c, d.c)
+	}
+}
+
+// Two processes with one TransactionalID would shut each other out.
+func TestForkWithATransactionalID(t *testing.T) {
+	d, err := Dial([]string{"127.0.0.1:1"}, "logs", Config{TransactionalID: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Fork(); err == nil || !strings.Contains(err.Error(), "TransactionalID") {
+		t.Errorf("got %v, want an error that says what to leave out", err)
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// A cursor is what a spool stores: what is settled, and the mark.
+type cursor struct {
+	settled uint64
+	mark    []byte
+}
+
+// A life is a process with a spool that has the records to last.
+type life struct {
+	t      testing.TB
+	d      *Destination
+	rng    *rand.Rand
+	stored *cursor // what is on the disk
+}
+
+// run delivers from what the cursor says, as a spool does, and stops at any point.
+func (p *life) run(opened, last uint64, steps int) {
+	now := *p.stored
+	window := uint64(5 + p.rng.IntN(60))
+	for now.settled < opened {
+		n, err := p.d.Resume(p.t.Context(), p.stored.mark, records(7, now.settled+1, min(now.settled+window, opened)))
+		if err != nil {
+			if steps--; steps < 0 {
+				return
+			}
+			continue
+		}
+		now.settled += uint64(n)
+		now.mark = p.d.Mark()
+		*p.stored = now
+		if n == 0 {
+			break
+		}
+	}
+	now.mark = p.d.Mark()
+	*p.stored = now
+	for ; steps > 0 && now.settled < last; steps-- {
+		ctx, cancel := context.WithCancel(p.t.Context())
+		dies := steps == 1 && p.rng.IntN(2) == 0
+		if dies {
+			time.AfterFunc(time.Duration(p.rng.IntN(2000))*time.Microsecond, cancel)
+		}
+		res, _ := p.d.Deliver(ctx, records(7, now.settled+1, min(now.settled+window, last)))
+		cancel()
+		if len(res.Rejected) > 0 {
+			p.t.Fatalf("rejected: %v", res.Rejected)
+		}
+		now.settled += uint64(res.Accepted)
+		if dies {
+			return // nobody stores how far it was
+		}
+		if p.d.SyncMark() || res.Accepted > 0 {
+			now.mark = p.d.Mark()
+			*p.stored = now
+		}
+	}
+}
+
+// tens is a key that ten records share.
+func tens(r *nib.Record) []byte {
+	if r.Seq%50 < 10 {
+		return nil
+	}
+	return fmt.Append(nil, r.Seq/10)
+}
+
+// Processes with any partitioning follow each other on a spool, each dies at any point, and some of them find
+// partitions that take nothing, or take it without an answer. The last one delivers the rest: each record is there once.
+func TestPartitioningChanges(t *testing.T) {
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 12
+	}
+	modes := []Config{{}, {Partitioning: RoundRobin}, {Partitioning: Keyed, Key: tens}}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 45))
+			c := start(t, 5)
+			same := rng.IntN(3) // one partitioning for all, mostly
+			stored := cursor{}
+			var opened, last uint64
+			for n := 2 + rng.IntN(6); n >= 0; n-- {
+				conf := modes[same]
+				if rng.IntN(3) == 0 {
+					conf = modes[rng.IntN(3)]
+				}
+				conf.MaxBatch, conf.Patience, conf.Quiet = 300+rng.IntN(3000), 5*time.Millisecond, 10*time.Millisecond
+				heal := func() {}
+				if rng.IntN(3) > 0 {
+					heal = c.Fault(kfake.Fault{
+						Keys: produce(), Topic: logs, Partitions: []int32{rng.Int32N(5), rng.Int32N(5)}, Count: -1,
+						Err: []*kerr.Error{kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut}[rng.IntN(3)],
+					}).Remove
+				}
+				opened, last = last, last+uint64(rng.IntN(200))
+				steps := 1 + rng.IntN(8)
+				if n == 0 {
+					heal()
+					steps, conf.Patience = 10000, time.Minute
+				}
+				p := life{t, dial(t, c, conf), rng, &stored}
+				p.run(opened, last, steps)
+				_ = p.d.Close()
+				heal()
+			}
+			wantSpool(t, c, 7, last, false)
+			if stored.settled != last {
+				t.Errorf("settled: got %d records, want %d", stored.settled, last)
+			}
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// A mark is what it was, and one of another topic or spool is none.
+func TestMarkCodec(t *testing.T) {
+	want := mark{RoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
+	b := want.append(nil, 9)
+	if len(b) != markSize || markSize > 40 {
+		t.Errorf("got %d bytes", len(b))
+	}
+	if got, ok := readMark(b, 9); got != want || !ok {
+		t.Errorf("got %+v, %v; want %+v", got, ok, want)
+	}
+	for _, other := range [][]byte{nil, b[1:], append(bytes.Clone(b), 0), append([]byte{1}, b[1:]...), append([]byte{markVersion, 3}, b[2:]...)} {
+		if got, ok := readMark(other, 9); ok || !got.spread || !got.senders.any || got.place != nowhere {
+			t.Errorf("%x: got %+v, %v; want that nothing is known", other, got, ok)
+		}
+	}
+	if _, ok := readMark(b, 10); ok {
+		t.Error("a mark of another topic is one of this topic")
+	}
+	if p, ok := PartitioningOf(b); p != RoundRobin || !ok {
+		t.Errorf("PartitioningOf: got %v, %v", p, ok)
+	}
+}
+
+// A copy of a spool's directory, which has an id of its own, is not the producer of the original, and takes nothing
+// of that for its own.
+func TestCopyOfASpoolIsAnotherProducer(t *testing.T) {
+	c := start(t, 1)
+	original := dial(t, c, Config{})
+	deliver(t, original, records(7, 1, 10))
+	mark := original.Mark()
+	deliver(t, original, records(7, 11, 20))
+	clone := dial(t, c, Config{})
+	if rest := resume(t, clone, mark, records(8, 11, 20)); len(rest) != 10 {
+		t.Errorf("left: got %d records, want 10", len(rest))
+	}
+	for n := uint64(11); n < 31; n += 10 { // both go on
+		deliver(t, clone, records(8, n, n+9))
+		deliver(t, original, records(7, n+10, n+19))
+	}
+	if got := len(read(t, c, logs)); got != 60 {
+		t.Errorf("got %d records, want 60", got)
+	}
+	if clone.lanes[0].producer == original.lanes[0].producer {
+		t.Error("both are one producer")
+	}
+	if s := clone.Stats(); s.Failures > 0 {
+		t.Errorf("Stats of the copy: %+v", s)
+	}
+}

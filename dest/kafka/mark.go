@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+)
+
+// A mark is what is stored with the cursor of the spool: how partitions are chosen, who has sent records
+// since, and, if all of these are in one partition and in order, where they begin.
+type mark struct {
+	mode    Partitioning
+	spread  bool // records that are not settled may lie in any partition
+	place   place
+	senders senders
+}
+
+// A place is behind the last record in a partition that is settled.
+type place struct {
+	partition int32 // -1: not known yet
+	offset    int64 // of that record; -1: there is none
+	sequence  int32 // behind it
+}
+
+var nowhere = place{-1, -1, 0}
+
+// senders are the producers that may have sent records of the spool that are not settled. What
+// others have sent is not taken for these records, whatever its headers say.
+type senders struct {
+	current  producer
+	previous int64 // id of the one before; -1: there was none
+	any      bool  // there were more, or nothing is known
+}
+
+// everybody is what is known without a mark.
+var everybody = senders{current: nobody, previous: -1, any: true}
+
+// add makes p the current one.
+func (s *senders) add(p producer) {
+	switch old := s.current; {
+	case old == nobody || old.id == p.id:
+	case s.previous < 0:
+		s.previous = old.id
+	default:
+		s.any = true
+	}
+	s.current = p
+}
+
+// has reports whether a batch of the producer may have records of the spool.
+func (s *senders) has(id int64) bool {
+	return s.any || id >= 0 && (id == s.current.id || id == s.previous)
+}
+
+// A mark is version and way of partitioning, a sum of the topic and the spool, and the fields.
+const (
+	markVersion = 2
+	markSize    = 1 + 1 + 4 + 4 + 8 + 4 + 8 + 2 + 8
+
+	markSpread = 1 << 7 // beside the way of partitioning
+	markAny    = 1 << 6
+)
+
+// append appends the mark to b.
+func (m *mark) append(b []byte, sum uint32) []byte {
+	be := binary.BigEndian
+	how := byte(m.mode)
+	if m.spread {
+		how |= markSpread
+	}
+	if m.senders.any {
+		how |= markAny
+	}
+	b = be.AppendUint32(append(b, markVersion, how), sum)
+	b = be.AppendUint32(b, uint32(m.place.partition))
+	b = be.AppendUint64(b, uint64(m.place.offset))
+	b = be.AppendUint32(b, uint32(m.place.sequence))
+	b = be.AppendUint64(b, uint64(m.senders.current.id))
+	b = be.AppendUint16(b, uint16(m.senders.current.epoch))
+	return be.AppendUint64(b, uint64(m.senders.previous))
+}
+
+// readMark reads a mark for the topic and the spool that sum is of. Without one, records may be
+// anywhere.
+func readMark(b []byte, sum uint32) (m mark, ok bool) {
+	be := binary.BigEndian
+	if _, valid := PartitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
+		return mark{spread: true, place: nowhere, senders: everybody}, false
+	}
+	m.mode, m.spread, m.senders.any = Partitioning(b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
+	m.place = place{int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))}
+	m.senders.current = producer{int64(be.Uint64(b[22:])), int16(be.Uint16(b[30:]))}
+	m.senders.previous = int64(be.Uint64(b[32:]))
+	return m, true
+}
+
+// PartitioningOf returns the Partitioning of the process that made a mark (see [Destination.Mark]). ok is
+// false if mark is none. What delivers the records of another process, which it has left in its spool, has
+// to choose partitions as that one did to keep their order.
+func PartitioningOf(mark []byte) (p Partitioning, ok bool) {
+	if len(mark) != markSize || mark[0] != markVersion {
+		return 0, false
+	}
+	p = Partitioning(mark[1] &^ (markSpread | markAny))
+	return p, p <= RoundRobin
+}
+
+// sum identifies the topic, which is another one after it was made anew, and the spool: a copy
+// of its directory is another producer.
+func (d *Destination) sum(spool uint64) uint32 {
+	b := append([]byte(d.topic), d.topicID[:]...)
+	return crc32.Checksum(binary.BigEndian.AppendUint64(b, spool), castagnoli)
+}
+
+// Mark returns where delivery stands: the way of partitioning, the ids of the producers and, with
+// PerSpool, the partition, the offset of the last record that was acknowledged and the sequence
+// behind it. A later process gives it to Resume.
+//
+// From the first call on, a Deliver that gets a new producer id returns before it sends
+// anything, and SyncMark says that the mark has to be stored first.
+func (d *Destination) Mark() []byte {
+	d.work.Lock()
+	defer d.work.Unlock()
+	d.marks = true
+	d.advance()
+	m := mark{d.c.Partitioning, d.spread, d.place, d.senders}
+	return m.append(make([]byte, 0, markSize), d.sum(d.spool))
+}
+
+// SyncMark says whether what Mark returns has to be on the disk before Deliver is called
+// again: a producer that it does not name must not send anything.
+func (d *Destination) SyncMark() bool {
+	d.work.Lock()
+	defer d.work.Unlock()
+	wanted := d.unsynced
+	d.unsynced = false
+	return wanted
+}
+
+// advance moves the place behind what is settled, if the caller was told of all that is known to be in
+// the partition: else the rest must be found again from the place before.
+func (d *Destination) advance() {
+	if d.c.Partitioning != PerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
+		return
+	}
+	l := d.homeLane(d.spool)
+	if d.spread {
+		d.spread, d.place = false, place{l.partition, -1, 0}
+	}
+	if !l.known || l.offset < 0 || l.spool == 0 || l.spool == d.reached.spool && l.through > d.reached.seq {
+		return
+	}
+	d.place = place{l.partition, l.offset, l.next}
+	if len(l.queue) > 0 {
+		d.place.sequence = l.queue[0].first
+	}
+	if !l.adopted && !l.taken.IsZero() { // what comes behind the place is sent by this one
+		d.senders = senders{current: l.producer, previous: -1}
+	}
+}
+
+// introduce gives a producer to lanes that are about to send and have none. They share one, until it is of no more use
+// to one of them. It must be in the mark before it sends.
+func (d *Destination) introduce(ctx context.Context) error {
+	for _, l := range d.lanes {
+		if l.known || len(l.todo) == 0 {
+			continue
+		}
+		if d.shared == nobody || l.producer == d.shared {
+			p, err := d.newProducer(ctx, nil, nobody)
+			if err != nil {
+				return err
+			}
+			d.shared = p
+			d.sendAs(p)
+		}
+		l.producer, l.known, l.next, l.taken = d.shared, true, 0, time.Time{}
+		if d.place.partition < 0 {
+			d.place.partition = l.partition
+		}
+	}
+	return d.stored()
+}
+
+// sendAs makes p one of those that send.
+func (d *Destination) sendAs(p producer) {
+	if d.senders.current.id != p.id {
+		d.senders.add(p)
+		d.place.sequence = 0
+		d.unstored = true
+	}
+	d.senders.current = p
+}
+
+// stored fails once if the mark has to be stored first.
+func (d *Destination) stored() error {
+	wanted := d.unstored && d.marks
+	d.unstored = false
+	if wanted {
+		d.unsynced = true
+		return errUnstored
+	}
+	return nil
+}

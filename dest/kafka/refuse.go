@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Brokers refuse a batch as a whole. The records that are to blame are found by splitting it, and are
+// rejected only if others of the batch, or behind it, are accepted. If nothing is, the reason is the topic or
+// the clock, which can be mended: all are sent again later.
+
+// limitKept is how long the size of batches stays what a broker has taken. Then a larger one is tried.
+const limitKept = time.Minute
+
+// An attempt ends when so many records in a row were refused, at first and at most. So a longer run, as a
+// whole batch may be, is never rejected.
+const firstProbes, mostProbes = 16, 1024
+
+// blame is what a lane knows of refusals.
+type blame struct {
+	held    []heldRecord // refused, and nothing was accepted since
+	probes  int          // how many there may be
+	suspect int          // bytes of the batch that is being split, as far as nothing is known of them
+	before  int          // the limit before that
+	others  bool         // a part of it was accepted
+	limited time.Time    // when a batch was last too large
+}
+
+// A heldRecord is one that was refused.
+type heldRecord struct {
+	index int
+	why   error
+}
+
+// split halves the first batch of the queue.
+func (l *lane) split() {
+	p := l.queue[0]
+	if l.suspect <= 0 {
+		l.suspect, l.before, l.others = p.plain, l.limit, false
+	}
+	l.limit, l.limited = p.plain/2, time.Now()
+	l.unsend()
+}
+
+// accepted notes that a batch was acknowledged: what was refused before it is to blame itself.
+func (l *lane) accepted(p *sent) {
+	for _, h := range l.held {
+		l.d.reject(h.index, h.why)
+	}
+	l.held, l.probes = l.held[:0], firstProbes
+	switch {
+	case l.suspect > 0:
+		l.suspect -= p.plain
+		l.others = l.suspect > 0
+	case l.limit < l.d.c.MaxBatch && time.Since(l.limited) > limitKept:
+		l.limit = min(2*l.limit, l.d.c.MaxBatch)
+	}
+}
+
+// blamed ends the splitting of a batch: one record was to blame, and not the size of the batch.
+func (l *lane) blamed() {
+	if l.suspect > 0 {
+		l.limit, l.suspect, l.others = l.before, 0, false
+	}
+}
+
+// refuseAll settles the first batch of the queue, of one record, as refused, or holds it.
+func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
+	p := l.queue[0]
+	i := p.index[0]
+	p.index[0] = -1
+	l.unsend()
+	others := l.others
+	l.blamed()
+	if i < 0 {
+		return nil // it will be delivered, and refused, again
+	}
+	l.d.states[i].sent = false
+	why, err := l.d.deadLetter(ctx, &batch[i], why)
+	switch {
+	case err != nil:
+		return err
+	case why == nil:
+		l.d.states[i].settled = true
+	case others:
+		l.d.reject(i, why)
+	default:
+		l.held = append(l.held, heldRecord{i, why})
+	}
+	return l.holdMany()
+}
+
+// refuseSome finds out which records of the first batch are refused. The broker names them; if it does
+// not, the batch is split until there is one.
+func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
+	p := l.queue[0]
+	if len(p.index) == 1 {
+		return l.refuseAll(ctx, batch, why)
+	}
+	if len(a.ErrorRecords) == 0 {
+		l.split()
+		return nil
+	}
+	all := len(a.ErrorRecords) >= len(p.index)
+	for _, r := range a.ErrorRecords {
+		n := int(r.RelativeOffset)
+		if n < 0 || n >= len(p.index) || p.index[n] < 0 {
+			continue
+		}
+		i := p.index[n]
+		reason, err := l.d.deadLetter(ctx, &batch[i], brokerError("produce to", l.topic, a.ErrorCode, r.ErrorMessage))
+		switch {
+		case err != nil:
+			return err // the same batch is refused again
+		case reason == nil:
+			l.d.states[i].settled = true
+		case all:
+			l.held = append(l.held, heldRecord{i, reason})
+			continue
+		default:
+			l.d.reject(i, reason)
+		}
+		p.index[n] = -1
+	}
+	l.unsend()
+	return l.holdMany()
+}
+
+// holdMany is hold if too many records are held to go on.
+func (l *lane) holdMany() error {
+	if len(l.held) < l.probes {
+		return nil
+	}
+	l.probes = min(2*l.probes, mostProbes)
+	return l.hold()
+}
+
+// hold gives up an attempt in which nothing was accepted after the records that are held.
+func (l *lane) hold() error {
+	err := fmt.Errorf("%w; nothing else is taken, so the records wait until the topic or the clock is mended", l.held[0].why)
+	l.held = l.held[:0]
+	l.blamed()
+	return err
+}
+
+// deadLetter sends a record that is refused for ever to the dead letter topic. It returns nil if it is there,
+// or why it is refused.
+func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
+	if d.c.DeadLetter == "" {
+		return why, nil
+	}
+	refused, err = d.bury(ctx, r, why)
+	if err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return fmt.Errorf("%w; %w", why, refused), nil
+	}
+	d.count(func(s *Stats) {
+		s.DeadLettered++
+		if r.Seq != 0 {
+			d.buried[identity{r.Spool, r.Seq}] = struct{}{}
+		}
+	})
+	return nil, nil
+}
+
+// isBuried reports whether a record is in the dead letter topic already.
+func (d *Destination) isBuried(r *nib.Record) bool {
+	if len(d.buried) == 0 {
+		return false
+	}
+	_, ok := d.buried[identity{r.Spool, r.Seq}]
+	return ok
+}
+
+// reject settles a record of the batch as refused for ever.
+func (d *Destination) reject(i int, why error) {
+	d.count(func(s *Stats) { s.Rejected++ })
+	d.states[i] = state{settled: true, reason: why}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// refuseAll answers each Produce for a topic with an error of the batch, or of each record in it, until
+// heal is called.
+func refuseAll(c *kfake.Cluster, name string, code int16, named bool) (heal func()) {
+	var healed atomic.Bool
+	c.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := req.(*kmsg.ProduceRequest)
+		if healed.Load() || r.Topics[0].Topic != name {
+			return nil, nil, false
+		}
+		p := kmsg.NewProduceResponseTopicPartition()
+		p.Partition, p.ErrorCode = r.Topics[0].Partitions[0].Partition, code
+		if named {
+			var b kmsg.RecordBatch
+			if err := b.ReadFrom(r.Topics[0].Partitions[0].Records); err != nil {
+				panic(err)
+			}
+			for n := range b.NumRecords {
+				e := kmsg.NewProduceResponseTopicPartitionErrorRecord()
+				e.RelativeOffset = n
+				p.ErrorRecords = append(p.ErrorRecords, e)
+			}
+		}
+		topic := kmsg.NewProduceResponseTopic()
+		topic.Topic, topic.Partitions = name, []kmsg.ProduceResponseTopicPartition{p}
+		resp := r.ResponseKind().(*kmsg.ProduceResponse)
+		resp.Topics = append(resp.Topics, topic)
+		return resp, nil, true
+	})
+	return func() { healed.Store(true) }
+}
+
+// While everything is refused, the reason is one that can be mended: it is reported, nothing is rejected, and when
+// it is mended everything arrives.
+func TestAllRefusedIsHeld(t *testing.T) {
+	for _, code := range []*kerr.Error{kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.MessageTooLarge, kerr.RecordListTooLarge} {
+		for _, named := range []bool{true, false} {
+			for _, n := range []uint64{1, 2, 15, 100, 3000} {
+				if testing.Short() && n > 15 {
+					continue
+				}
+				for _, conf := range []Config{{}, {Partitioning: RoundRobin}, {TransactionalID: "tx"}} {
+					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
+						c := start(t, 3)
+						heal := refuseAll(c, logs, code.Code, named)
+						told := make(chan error, 100)
+						conf.OnError = func(err error) {
+							select {
+							case told <- err:
+							default:
+							}
+						}
+						d := dial(t, c, conf)
+						done := make(chan struct{})
+						go func() {
+							defer close(done)
+							if got := deliver(t, d, records(7, 1, n)); len(got) > 0 {
+								t.Errorf("rejected: %v", got)
+							}
+						}()
+						for range 3 {
+							if err := <-told; !errors.Is(err, code) || !strings.Contains(err.Error(), "mended") {
+								t.Errorf("OnError: got %v", err)
+							}
+						}
+						heal()
+						<-done
+						wantSpool(t, c, 7, n, false)
+						if got := d.Stats(); got.Rejected != 0 {
+							t.Errorf("Stats: got %+v", got)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// A record that is refused alone waits until another one shows that it is to blame itself.
+func TestLastRecordRefused(t *testing.T) {
+	c := start(t, 1)
+	refuse(c, false, 10)
+	d := dial(t, c, Config{Patience: time.Second}) // long enough for an answer on a busy machine
+	deliver(t, d, records(7, 1, 9))
+	if res, err := d.Deliver(t.Context(), records(7, 10, 10)); res.Accepted != 0 || !errors.Is(err, kerr.InvalidRecord) {
+		t.Errorf("alone: got %+v, %v", res, err)
+	}
+	if got := deliver(t, d, records(7, 10, 11)); len(got) != 1 || got[0].Index != 0 {
+		t.Errorf("with another one: rejected %v, want the first", got)
+	}
+	if seqs := numbers(t, read(t, c, logs)); len(seqs) != 10 || seqs[9] != 11 {
+		t.Errorf("got %v", seqs)
+	}
+}
+
+// Dead letters are taken whatever the reason was: they have fresh timestamps, and their own in a header.
+func TestDeadLetterTimestamp(t *testing.T) {
+	c := start(t, 1, kfake.SeedTopics(1, "dead"))
+	heal := refuseAll(c, logs, kerr.InvalidTimestamp.Code, true)
+	defer heal()
+	d := dial(t, c, Config{DeadLetter: "dead"})
+	began := time.Now()
+	if got := deliver(t, d, records(7, 1, 200)); len(got) > 0 {
+		t.Errorf("rejected: %v", got)
+	}
+	dead := read(t, c, "dead")
+	if seqs := numbers(t, dead); len(seqs) != 200 || seqs[0] != 1 || seqs[199] != 200 {
+		t.Errorf("dead letters: got %d", len(seqs))
+	}
+	for _, m := range dead {
+		if m.Time.Before(began.Truncate(time.Millisecond)) || m.Time.After(time.Now()) {
+			t.Fatalf("timestamp: got %v, want now", m.Time)
+		}
+		if m.Headers["time"] != fmt.Sprint(records(7, 1, 200)[m.Offset].Time) {
+			t.Fatalf("time: got %s", m.Headers["time"])
+		}
+	}
+}
+
+// What was dead-lettered is not so again if the records before it are delivered later.
+func TestDeadLetterOnce(t *testing.T) {
+	c := start(t, 2, kfake.SeedTopics(1, "dead"))
+	refuse(c, true, 9)
+	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{0}, Err: kerr.NotEnoughReplicas, Count: -1})
+	d := dial(t, c, Config{Partitioning: RoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
+	for d.Stats().DeadLettered == 0 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, _ = d.Deliver(ctx, records(7, 1, 10)) // of partition 0 nothing is taken
+		cancel()
+	}
+	fault.Remove()
+	deliver(t, d, records(7, 1, 20))
+	if seqs := numbers(t, read(t, c, "dead")); len(seqs) != 1 {
+		t.Errorf("dead letters: got %v, want 9", seqs)
+	}
+	if seqs := numbers(t, read(t, c, logs)); len(seqs) != 19 {
+		t.Errorf("got %v", seqs)
+	}
+}
+
+// The size that a broker takes is found once, and kept; a single record that is too large does not make
+// all batches behind it small.
+func TestBatchLimitIsKept(t *testing.T) {
+	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "4000"}))
+	requests := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Observe: true, Count: -1})
+	d := dial(t, c, Config{Compression: NoCompression})
+	for n := uint64(0); n < 60_000; n += 5000 {
+		deliver(t, d, records(7, n+1, n+5000))
+	}
+	s := d.Stats()
+	if refused := uint64(requests.Hits()) - s.Batches; s.Records != 60_000 || refused > 4*16 {
+		t.Errorf("%d requests were refused for %+v", refused, s)
+	}
+	batches := s.Batches
+	batch := records(7, 60_001, 62_000)
+	batch[100].Line = []byte(`"` + strings.Repeat("x", 5000) + `"` + "\n")
+	if got := deliver(t, d, batch); len(got) != 1 || got[0].Index != 100 {
+		t.Errorf("rejected: got %v", got)
+	}
+	if got := d.Stats().Batches - batches; got > 2000/5 {
+		t.Errorf("%d batches for 2000 records", got)
+	}
+}
