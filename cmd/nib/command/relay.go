@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/relay"
 	"github.com/nib-log/nib/cmd/nib/target"
 	"github.com/nib-log/nib/cmd/nib/term"
@@ -61,13 +61,13 @@ damaged, 3 lines are still pending.`,
 	return cmd
 }
 
-// teller writes lines to w, one at a time.
+// teller writes lines to w, one at a time. If that is standard error, a reader that
+// has stopped or gone away neither stops nor ends the relay.
 func teller(w io.Writer) func(dir, format string, values ...any) {
-	var mu sync.Mutex
+	out := nib.WriterSink(w)
 	return func(dir, format string, values ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(w, "%s: %s\n", dir, fmt.Sprintf(format, values...))
+		line := fmt.Sprintf("%s: %s\n", term.Name(dir), term.Line(fmt.Sprintf(format, values...)))
+		_ = out.WriteRecord(&nib.Record{Line: []byte(line)}) // there is nowhere else to report to
 	}
 }
 
@@ -110,7 +110,7 @@ func relayTarget(text string) (relay.Target, error) {
 	if err != nil {
 		return relay.Target{}, err
 	}
-	return relay.Target{Name: name, Text: rest, Open: func() (relay.Destination, error) { return t.Open() }}, nil
+	return relay.Target{Name: name, Text: rest, Open: func(mark []byte) (relay.Destination, error) { return t.Open(mark) }}, nil
 }
 
 func writeCounts(w io.Writer, n relay.Counts) {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/term"
 )
 
 // Run executes one command line and returns the exit code of the process: 0,
@@ -26,7 +28,9 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(stderr, "nib: %v\n", err)
+		for _, e := range parts(err) {
+			fmt.Fprintf(stderr, "nib: %s\n", term.Line(e.Error()))
+		}
 		var e exit
 		if errors.As(err, &e) {
 			return e.code
@@ -55,4 +59,16 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newAllocs(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
 	return root
+}
+
+// parts are the errors that errors.Join has put together.
+func parts(err error) (list []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		list = append(list, parts(e)...)
+	}
+	return list
 }

@@ -27,27 +27,38 @@ DIR is the directory of a spool, or one that has spools in it, or in the directo
 	return cmd
 }
 
-// inspectAll looks at all spools in some directories. A spool that goes away
+// inspectAll looks at all spools in some directories, and returns those that it
+// can look at together with the errors of the others. A spool that goes away
 // meanwhile is left out.
 func inspectAll(roots []string) (views []*spool.View, err error) {
+	var errs []error
 	for _, root := range roots {
 		dirs, err := spool.Find(root)
-		if err != nil {
-			return nil, err
-		}
-		if len(dirs) == 0 {
-			return nil, fmt.Errorf("there is no spool in %s", root)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case len(dirs) == 0:
+			errs = append(errs, fmt.Errorf("there is no spool in %s", root))
 		}
 		for _, dir := range dirs {
 			v, err := spool.Inspect(dir)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
+			switch {
+			case err == nil:
+				views = append(views, v)
+			case !errors.Is(err, fs.ErrNotExist):
+				errs = append(errs, err)
 			}
-			if err != nil {
-				return nil, err
-			}
-			views = append(views, v)
 		}
 	}
-	return views, nil
+	return views, errors.Join(errs...)
+}
+
+// withSpools gives do the spools in some directories, and joins its error with those
+// of looking for them. Without a spool do is not called.
+func withSpools(roots []string, do func([]*spool.View) error) error {
+	views, err := inspectAll(roots)
+	if len(views) == 0 {
+		return err
+	}
+	return errors.Join(err, do(views))
 }

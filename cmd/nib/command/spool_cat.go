@@ -41,11 +41,9 @@ is written first.`,
 			if err := c.parse(level, since, until, numbers, time.Now()); err != nil {
 				return err
 			}
-			views, err := inspectAll(dirs)
-			if err != nil {
-				return err
-			}
-			return c.write(cmd.Context(), cmd.OutOrStdout(), views)
+			return withSpools(dirs, func(views []*spool.View) error {
+				return c.write(cmd.Context(), cmd.OutOrStdout(), views)
+			})
 		},
 	}
 	f := cmd.Flags()

@@ -30,14 +30,12 @@ settled.`,
   nib spool ls --json /var/spool | jq 'select(.owner == "none" and .records > 0) | .dir'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			views, err := inspectAll(dirs)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return listJSON(cmd.OutOrStdout(), views)
-			}
-			return list(cmd.OutOrStdout(), views)
+			return withSpools(dirs, func(views []*spool.View) error {
+				if asJSON {
+					return listJSON(cmd.OutOrStdout(), views)
+				}
+				return list(cmd.OutOrStdout(), views)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per spool")
@@ -48,7 +46,7 @@ func list(w io.Writer, views []*spool.View) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "SPOOL\tOWNER\tSEGMENTS\tBYTES\tRECORDS\tFIRST\tLAST\tPENDING")
 	for _, v := range views {
-		fmt.Fprintf(t, "%s\t%v\t%d\t%s\t%s\t%s\t%s\t%s\n", v.Dir, v.Owner, len(v.Segments), size(v.Bytes()),
+		fmt.Fprintf(t, "%s\t%v\t%d\t%s\t%s\t%s\t%s\t%s\n", term.Name(v.Dir), v.Owner, len(v.Segments), size(v.Bytes()),
 			term.Count(v.Numbers()), moment(v.First), moment(v.Last), pending(v))
 	}
 	return t.Flush()
@@ -66,6 +64,9 @@ func pending(v *spool.View) string {
 	}
 	if n := len(v.Bad); n > 0 {
 		parts = append(parts, fmt.Sprintf("(%d files are not readable as segments)", n))
+	}
+	if n := len(v.Unread); n > 0 {
+		parts = append(parts, fmt.Sprintf("(%d files cannot be read now)", n))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -106,6 +107,7 @@ type listed struct {
 	Last         *time.Time          `json:"last,omitempty"`
 	Destinations []listedDestination `json:"destinations"`
 	Bad          []string            `json:"bad,omitempty"`
+	Unread       []string            `json:"unread,omitempty"`
 	Aside        []string            `json:"aside,omitempty"`
 }
 
@@ -116,11 +118,10 @@ type listedDestination struct {
 }
 
 func listJSON(w io.Writer, views []*spool.View) error {
-	enc := json.NewEncoder(w)
 	for _, v := range views {
 		l := listed{
 			Dir: v.Dir, Owner: v.Owner, Segments: len(v.Segments), Bytes: v.Bytes(), Records: v.Numbers(),
-			Bad: v.Bad, Aside: v.Aside, Destinations: []listedDestination{},
+			Bad: v.Bad, Unread: v.Unread, Aside: v.Aside, Destinations: []listedDestination{},
 		}
 		if v.ID != 0 {
 			l.Spool = fmt.Sprintf("%016x", v.ID)
@@ -132,9 +133,18 @@ func listJSON(w io.Writer, views []*spool.View) error {
 		for _, d := range v.Destinations {
 			l.Destinations = append(l.Destinations, listedDestination{d.Name, d.Settled, d.Pending})
 		}
-		if err := enc.Encode(l); err != nil {
+		if err := writeJSON(w, l); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeJSON writes v on a line.
+func writeJSON(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return term.WriteJSON(w, text)
 }

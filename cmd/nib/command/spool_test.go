@@ -268,3 +268,24 @@ func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
 		t.Errorf("got code %d and %s", code, stdout)
 	}
 }
+
+// Several processes share a directory: each slot is listed, read and verified.
+func TestSpoolShared(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	var all []*spool.Sink
+	for range 2 {
+		all = append(all, keep(t, home, 10, spool.Config{Shared: true}))
+	}
+	must(t, all[0].Close())
+	defer all[1].Close()
+	out := want(t, "spool", "ls", home)
+	for slot, owner := range map[string]string{"slot-0001": "none", "slot-0002": "alive"} {
+		if got := columns(t, out, filepath.Join(home, slot)); len(got) == 0 || got[0] != owner {
+			t.Errorf("%s: got %q, want the owner %s", slot, got, owner)
+		}
+	}
+	if got := strings.Count(want(t, "spool", "cat", home), "\n"); got != 20 {
+		t.Errorf("cat: got %d lines, want 20", got)
+	}
+	_ = want(t, "spool", "verify", filepath.Join(home, "slot-0001"))
+}

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -34,11 +33,7 @@ Exit codes: 0 all is sound, 1 something is damaged, missing or bad, or could not
   nib spool verify --json /var/spool | jq .damaged`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			views, err := inspectAll(dirs)
-			if err != nil {
-				return err
-			}
-			return verify(cmd.OutOrStdout(), views, asJSON)
+			return withSpools(dirs, func(views []*spool.View) error { return verify(cmd.OutOrStdout(), views, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per spool")
@@ -56,6 +51,7 @@ type verdict struct {
 	Missing    uint64      `json:"missing"`
 	Removed    uint64      `json:"removed"` // by the owner, meanwhile
 	Bad        []string    `json:"bad_files"`
+	Unread     []string    `json:"unread_files,omitempty"`
 	Places     []place     `json:"places"` // of what is damaged or missing, the first ones
 	OK         bool        `json:"ok"`
 }
@@ -88,7 +84,7 @@ func verify(w io.Writer, views []*spool.View, asJSON bool) error {
 }
 
 func verifyOne(v *spool.View) verdict {
-	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Places: []place{}}
+	d := verdict{Dir: v.Dir, Owner: v.Owner, Bad: append([]string{}, v.Bad...), Unread: v.Unread, Places: []place{}}
 	for r, g := range v.Records(0) {
 		switch g.Kind {
 		case 0:
@@ -118,7 +114,7 @@ func verifyOne(v *spool.View) verdict {
 		d.Missing += p.Numbers
 		d.Places = append([]place{p}, d.Places...)
 	}
-	d.OK = d.Damaged == 0 && d.Missing == 0 && len(d.Bad) == 0
+	d.OK = d.Damaged == 0 && d.Missing == 0 && len(d.Bad)+len(d.Unread) == 0
 	return d
 }
 
@@ -139,9 +135,8 @@ func before(v *spool.View) place {
 
 func tell(w io.Writer, verdicts []verdict, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(w)
 		for i := range verdicts {
-			if err := enc.Encode(&verdicts[i]); err != nil {
+			if err := writeJSON(w, &verdicts[i]); err != nil {
 				return err
 			}
 		}
@@ -154,18 +149,22 @@ func tell(w io.Writer, verdicts []verdict, asJSON bool) error {
 		if !d.OK {
 			word = "damaged"
 		}
-		fmt.Fprintf(t, "%s\t%v\t%s\t%s\t%s\t%s\t%d\t%s\n", d.Dir, d.Owner, term.Count(d.Good), term.Count(d.Unfinished),
+		fmt.Fprintf(t, "%s\t%v\t%s\t%s\t%s\t%s\t%d\t%s\n", term.Name(d.Dir), d.Owner, term.Count(d.Good), term.Count(d.Unfinished),
 			term.Count(d.Damaged), term.Count(d.Missing), len(d.Bad), word)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, d := range verdicts {
+		dir := term.Name(d.Dir)
 		for _, p := range d.Places {
-			fmt.Fprintf(w, "%s: %s\n", d.Dir, p)
+			fmt.Fprintf(w, "%s: %s\n", dir, term.Line(p.String()))
 		}
 		for _, name := range d.Bad {
-			fmt.Fprintf(w, "%s: %s is not a segment\n", d.Dir, name)
+			fmt.Fprintf(w, "%s: %s is not a segment\n", dir, term.Name(name))
+		}
+		for _, name := range d.Unread {
+			fmt.Fprintf(w, "%s: %s cannot be read now, or has a later format version\n", dir, term.Name(name))
 		}
 	}
 	return nil

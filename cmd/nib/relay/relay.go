@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,11 +45,12 @@ type Counts struct {
 	Pending    uint64 // in spools that nobody has, at the end
 }
 
-// A Target is a destination. Open makes it for one spool, and the relay closes it.
+// A Target is a destination. Open makes it for one spool, with the mark that the destination of
+// the service has stored there, and the relay closes it.
 type Target struct {
 	Name string // that it has in spools; "", for a single Target: the only one that a spool knows
 	Text string // for people
-	Open func() (Destination, error)
+	Open func(mark []byte) (Destination, error)
 }
 
 // A Destination is one that can be closed.
@@ -61,14 +64,16 @@ type relay struct {
 	Config
 	Counts
 	known map[string]*known
+	root  known // of Root, which need not be a spool
 }
 
 // A known is what a relay remembers of a spool.
 type known struct {
-	free  time.Time // since when it is nobody's; zero if it is somebody's
-	done  string    // the names in it after everything was delivered
-	retry time.Time // not to be taken before
-	said  string    // why it is left alone
+	free  time.Time     // since when it is nobody's; zero if it is somebody's
+	done  string        // the names in it after everything was delivered
+	retry time.Time     // not to be taken before
+	pause time.Duration // until then, after the last failure
+	said  string        // why it is left alone
 }
 
 // Run delivers until ctx ends, or with Once until nothing is left to be done. It
@@ -77,11 +82,12 @@ type known struct {
 // what goes wrong with a spool is told and shows in Counts.
 func Run(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c, known: map[string]*known{}}
-	for {
+	for first := true; ; first = false {
 		dirs, err := spool.Find(c.Root)
-		if err != nil {
+		if err != nil && (first || c.Once || ctx.Err() != nil) {
 			return r.Counts, err
 		}
+		r.found(dirs, err)
 		for _, dir := range dirs {
 			if ctx.Err() == nil {
 				r.look(ctx, dir)
@@ -131,7 +137,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 		r.sayOnce(k, dir, err.Error())
 		return
 	}
-	if pendingFor(v, names) == 0 && len(v.Bad) == 0 {
+	if pendingFor(v, names) == 0 && len(v.Bad) == 0 && len(v.Unread) == 0 {
 		k.done = listing(dir)
 		return
 	}
@@ -141,13 +147,28 @@ func (r *relay) look(ctx context.Context, dir string) {
 	err = r.take(ctx, v, names)
 	switch {
 	case err == nil:
-		k.done = listing(dir)
+		k.done, k.pause = listing(dir), 0
 	case errors.Is(err, spool.ErrInUse):
 		k.free = time.Time{} // its owner was faster
 	default:
 		r.Tell(dir, "given back: %v", err)
-		k.retry = time.Now().Add(r.Grace)
+		k.pause = min(max(2*k.pause, r.Grace), maxPause)
+		k.retry = time.Now().Add(k.pause)
 	}
+}
+
+// maxPause is the longest pause before a spool is taken again.
+const maxPause = time.Minute
+
+// found takes note of the spools that there are. That Root cannot be read just now
+// is reported once: it may be on a volume that comes back.
+func (r *relay) found(dirs []string, err error) {
+	if err != nil {
+		r.sayOnce(&r.root, r.Root, err.Error())
+		return
+	}
+	r.root.said = ""
+	maps.DeleteFunc(r.known, func(dir string, _ *known) bool { return !slices.Contains(dirs, dir) })
 }
 
 // sayOnce tells why a spool is left alone, until that changes.

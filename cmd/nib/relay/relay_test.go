@@ -79,7 +79,7 @@ func config(root string, p *place, t *teller) Config {
 	}
 }
 
-func (p *place) opened() (Destination, error) {
+func (p *place) opened([]byte) (Destination, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open++
@@ -195,7 +195,7 @@ func TestPatienceEnds(t *testing.T) {
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver: away", "given back: the destination accepts nothing"} {
+	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver to destination: away; 7 lines wait", "given back: the destination accepts nothing"} {
 		if !strings.Contains(told.said(), text) {
 			t.Errorf("%q is not in\n%s", text, told.said())
 		}
@@ -294,5 +294,63 @@ func TestSeveralTargets(t *testing.T) {
 func TestRunNeedsItsRoot(t *testing.T) {
 	if _, err := Run(context.Background(), config(filepath.Join(t.TempDir(), "none"), &place{}, newTeller(""))); err == nil {
 		t.Error("got no error")
+	}
+}
+
+// TestRelayMakesNoSegment takes a spool again and again while the destination accepts nothing.
+func TestRelayMakesNoSegment(t *testing.T) {
+	root := t.TempDir()
+	closed(t, filepath.Join(root, "a"), 3)
+	p := &place{refuse: func([]nib.Record) (nib.Result, error) { return nib.Result{}, errors.New("down") }}
+	for range 5 {
+		told := newTeller("")
+		c := config(root, p, told)
+		c.Patience = time.Millisecond
+		if got := mustRun(t, c); got.Pending != 3 {
+			t.Fatalf("got %+v, want 3 pending\n%s", got, told.said())
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(root, "a", "*.seg"))
+	if err != nil || len(names) != 1 {
+		t.Errorf("got the segments %q, %v; want that of the service alone", names, err)
+	}
+}
+
+// TestRelayDeliversSharedDirectories has a directory of which one process is alive, and two are dead.
+func TestRelayDeliversSharedDirectories(t *testing.T) {
+	root := t.TempDir()
+	home := filepath.Join(root, "home")
+	var all []*spool.Sink
+	for range 3 {
+		s, err := spool.Open(home, nil, spool.Config{Shared: true, SegmentSize: 64 << 10, Sync: spool.SyncNever})
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 10 {
+			if err := s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: fmt.Appendf(nil, "%d %d\n", len(all), n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append(all, s)
+	}
+	for i, alive := range all {
+		if i == 1 {
+			defer alive.Close()
+		} else if err := alive.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, where := range []string{home, root} {
+		p, told := &place{}, newTeller("")
+		want := Counts{InUse: 1}
+		if where == home {
+			want = Counts{Spools: 2, InUse: 1, Delivered: 20}
+		}
+		if got := mustRun(t, config(where, p, told)); got != want {
+			t.Errorf("%s: got %+v, want %+v\n%s", where, got, want, told.said())
+		}
 	}
 }

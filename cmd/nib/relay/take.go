@@ -14,10 +14,6 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// ownSegment is the size of the segment that a start makes. The relay writes nothing into
-// it, and the disk may be full.
-const ownSegment = 64 << 10
-
 // drain is how long a call of Deliver may go on that is under way when a spool is
 // given back.
 const drain = time.Second
@@ -43,7 +39,7 @@ func (holder) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
 func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	var all []spool.Destination
 	for i, t := range r.Targets {
-		dest, err := t.Open()
+		dest, err := t.Open(markOf(v, names[i]))
 		if err != nil {
 			return err
 		}
@@ -57,8 +53,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	}
 	s, err := spool.Open(v.Dir, all[0].To, spool.Config{
 		Name: all[0].Name, Also: all[1:],
-		SegmentSize: ownSegment, Size: 2 * ownSegment, Drain: drain, Sync: spool.SyncNever,
-		MinFree: 1, Adopt: r.Adopt,
+		DeliverOnly: true, Drain: drain, Sync: spool.SyncNever, Adopt: r.Adopt,
 		OnError: func(err error) { r.Tell(v.Dir, "%v", err) },
 	})
 	if err != nil {
@@ -80,6 +75,16 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 			term.Count(rejected), term.Count(damaged), term.Count(d.Pending), time.Since(begin).Round(time.Millisecond))
 	}
 	return err
+}
+
+// markOf returns the mark of a destination, nil if there is none.
+func markOf(v *spool.View, name string) []byte {
+	for _, d := range v.Destinations {
+		if d.Name == name {
+			return []byte(d.Mark)
+		}
+	}
+	return nil
 }
 
 // own are the counts of the relay's destinations.

@@ -12,13 +12,17 @@ import (
 	"github.com/nib-log/nib/dest/kafka"
 )
 
-var kafkaOptions = []string{"tls", "ca", "cert", "key", "name", "user", "mechanism", "compression", "client_id", "transactional_id", "dead_letter"}
+var kafkaOptions = []string{"tls", "ca", "cert", "key", "name", "user", "mechanism", "compression", "client_id", "transactional_id", "dead_letter", "partitioning", "key_field", "create_topic", "allow_clear_text"}
 
 // passwordVariable is where the password is: command lines are for everyone to read.
 const passwordVariable = "NIB_KAFKA_PASSWORD"
 
 var compressions = map[string]kafka.Compression{
 	"": kafka.LZ4, "lz4": kafka.LZ4, "none": kafka.NoCompression, "snappy": kafka.Snappy, "zstd": kafka.Zstd, "gzip": kafka.Gzip,
+}
+
+var partitionings = map[string]kafka.Partitioning{
+	"": kafka.PerSpool, "per_spool": kafka.PerSpool, "keyed": kafka.Keyed, "round_robin": kafka.RoundRobin,
 }
 
 // kafka reads the options.
@@ -31,22 +35,31 @@ func (t *Target) kafka() (c kafka.Config, err error) {
 	if c.Compression, ok = compressions[t.options.Get("compression")]; !ok {
 		return c, fmt.Errorf("there is no compression %q (want lz4, none, snappy, zstd or gzip)", t.options.Get("compression"))
 	}
+	if err = t.partitioning(&c); err != nil {
+		return c, err
+	}
 	if c.TLS, err = t.tls(); err != nil {
 		return c, err
 	}
-	switch on := t.options.Get("tls"); {
-	case on == "on" && c.TLS == nil:
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	case on != "" && on != "on":
-		return c, fmt.Errorf("tls is %q (want on)", on)
+	for _, name := range []string{"tls", "create_topic", "allow_clear_text"} {
+		if on := t.options.Get(name); on != "" && on != "on" {
+			return c, fmt.Errorf("%s is %q (want on)", name, on)
+		}
 	}
+	if t.options.Get("tls") != "" && c.TLS == nil {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	c.CreateTopic = t.options.Get("create_topic") != ""
 	user, mechanism := t.options.Get("user"), strings.ToUpper(t.options.Get("mechanism"))
 	switch {
 	case user != "":
 		if mechanism == "" {
 			mechanism = kafka.ScramSHA512
 		}
-		c.SASL = &kafka.SASL{Mechanism: mechanism, User: user, Password: os.Getenv(passwordVariable)}
+		c.SASL = &kafka.SASL{
+			Mechanism: mechanism, User: user, Password: os.Getenv(passwordVariable),
+			AllowClearText: t.options.Get("allow_clear_text") != "",
+		}
 		if c.SASL.Password == "" {
 			return c, fmt.Errorf("%s has no password", passwordVariable)
 		}
@@ -56,10 +69,42 @@ func (t *Target) kafka() (c kafka.Config, err error) {
 	return c, c.Validate()
 }
 
-func (t *Target) openKafka() (Destination, error) {
+// partitioning reads how partitions are chosen.
+func (t *Target) partitioning(c *kafka.Config) error {
+	how, field := t.options.Get("partitioning"), t.options.Get("key_field")
+	if how == "" && field != "" {
+		how = "keyed"
+	}
+	var ok bool
+	if c.Partitioning, ok = partitionings[how]; !ok {
+		return fmt.Errorf("there is no partitioning %q (want per_spool, round_robin or keyed)", how)
+	}
+	if (c.Partitioning == kafka.Keyed) != (field != "") {
+		return errors.New("keyed needs key_field=NAME, the field of a line that is its key, and only keyed has one")
+	}
+	if field != "" {
+		c.Key = kafka.KeyField(field)
+	}
+	return nil
+}
+
+// openKafka makes a destination that chooses partitions as the service did whose spool has the mark, unless
+// the target says how.
+func (t *Target) openKafka(mark []byte) (Destination, error) {
 	c, err := t.kafka()
 	if err != nil {
 		return nil, err
+	}
+	service, known := kafka.PartitioningOf(mark)
+	if known && t.options.Get("partitioning") == "" && service != c.Partitioning {
+		switch {
+		case service == kafka.Keyed:
+			return nil, errors.New("its service chooses partitions by a key: add key_field=NAME with the field that is the key, " +
+				"or partitioning=per_spool to put what is left into one partition without keys")
+		case c.Partitioning == kafka.Keyed:
+			return nil, errors.New("its service does not choose partitions by a key: leave out key_field, or add partitioning=keyed to do so")
+		}
+		c.Partitioning = service
 	}
 	return kafka.Dial(t.Brokers, t.Topic, c)
 }

@@ -20,7 +20,8 @@ const Help = `  file:PATH                      appended to a file; ?max_size=100
   tcp://HOST:PORT                syslog, octets counted (RFC 6587); tls://HOST:PORT (RFC 5425)
   unix:PATH                      syslog over a unix stream socket; unixgram:PATH for datagrams
                                  all of syslog: ?app=NAME&facility=local0&hostname=HOST&msgid=ID&sequence_id=nib@32473&max_size=64KiB
-  kafka://BROKER,BROKER/TOPIC    ?compression=zstd&client_id=ID&transactional_id=ID&dead_letter=TOPIC&tls=on
+  kafka://BROKER,BROKER/TOPIC    ?compression=zstd&client_id=ID&transactional_id=ID&dead_letter=TOPIC&create_topic=on&tls=on
+                                 ?partitioning=per_spool|round_robin|keyed&key_field=NAME, by default as the service did
                                  ?user=NAME&mechanism=scram-sha-512, the password in the environment: NIB_KAFKA_PASSWORD
                                  TLS of syslog and kafka: ?ca=FILE&cert=FILE&key=FILE&name=HOST`
 
@@ -143,15 +144,16 @@ func (t *Target) readKafka(rest string) error {
 // String gives the target as it was written.
 func (t *Target) String() string { return t.text }
 
-// Open connects, or opens the file. The caller closes what it returns.
-func (t *Target) Open() (Destination, error) {
+// Open makes the destination, or opens the file. mark is what the destination of a service has stored in
+// the spool that is to be delivered, nil without one. The caller closes what Open returns.
+func (t *Target) Open(mark []byte) (Destination, error) {
 	var d Destination
 	var err error
 	switch t.Network {
 	case "file":
 		d, err = t.openFile()
 	case "kafka":
-		d, err = t.openKafka()
+		d, err = t.openKafka(mark)
 	default:
 		d, err = t.openSyslog()
 	}

@@ -44,35 +44,39 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                               "want file:PATH",
-		"/var/log/a.log":                 "want file:PATH",
-		"http://x:80":                    "want file:PATH",
-		"file:":                          "path",
-		"file:a,file:b":                  "%2C",
-		"file:a?max_size=lots":           "max_size",
-		"file:a?buffer=64KiB":            "not for a file behind a spool",
-		"tcp://logs":                     "missing port",
-		"tcp://:514":                     "want HOST:PORT",
-		"relp://logs:2514?color=red":     `no option "color"`,
-		"relp://logs:2514?app=a&app=b":   "twice",
-		"tcp://logs:514?name=x":          "for tls and relp+tls",
-		"tls://logs:6514?ca=/none":       "ca: open /none",
-		"tls://logs:6514?cert=a":         "belong together",
-		"tcp://logs:514?facility=loud":   `unknown facility "loud"`,
-		"tcp://logs:514?max_size=-1":     "not a size",
-		"tcp://logs:514?max_size=10":     "MaxSize is less",
-		"tcp://logs:514?app=a%20b":       "AppName",
-		"kafka://a:9/l?compression=rar":  "no compression",
-		"kafka://a:9/l?tls=maybe":        "want on",
-		"kafka://a:9/l?user=me":          "NIB_KAFKA_PASSWORD",
-		"kafka://a:9/l?mechanism=plain":  "without user",
-		"unix:":                          "path of the socket",
-		"kafka://a:9092":                 "kafka://BROKER,BROKER/TOPIC",
-		"kafka://a:9092/":                "kafka://BROKER,BROKER/TOPIC",
-		"kafka://a:9092,b/logs":          "broker",
-		"kafka://a:9092/logs?acks=1":     `no option "acks"`,
-		"kafka://a:9092/logs?user=%zz":   "invalid URL escape",
-		"syslog+file:/var/log/a.log?x=1": "x",
+		"":                                 "want file:PATH",
+		"/var/log/a.log":                   "want file:PATH",
+		"http://x:80":                      "want file:PATH",
+		"file:":                            "path",
+		"file:a,file:b":                    "%2C",
+		"file:a?max_size=lots":             "max_size",
+		"file:a?buffer=64KiB":              "not for a file behind a spool",
+		"tcp://logs":                       "missing port",
+		"tcp://:514":                       "want HOST:PORT",
+		"relp://logs:2514?color=red":       `no option "color"`,
+		"relp://logs:2514?app=a&app=b":     "twice",
+		"tcp://logs:514?name=x":            "for tls and relp+tls",
+		"tls://logs:6514?ca=/none":         "ca: open /none",
+		"tls://logs:6514?cert=a":           "belong together",
+		"tcp://logs:514?facility=loud":     `unknown facility "loud"`,
+		"tcp://logs:514?max_size=-1":       "not a size",
+		"tcp://logs:514?max_size=10":       "MaxSize is less",
+		"tcp://logs:514?app=a%20b":         "AppName",
+		"kafka://a:9/l?compression=rar":    "no compression",
+		"kafka://a:9/l?tls=maybe":          "want on",
+		"kafka://a:9/l?user=me":            "NIB_KAFKA_PASSWORD",
+		"kafka://a:9/l?mechanism=plain":    "without user",
+		"kafka://a:9/l?partitioning=x":     "no partitioning",
+		"kafka://a:9/l?partitioning=keyed": "key_field=NAME",
+		"kafka://a:9/l?partitioning=per_spool&key_field=a": "key_field=NAME",
+		"kafka://a:9/l?create_topic=yes":                   "want on",
+		"unix:":                                            "path of the socket",
+		"kafka://a:9092":                                   "kafka://BROKER,BROKER/TOPIC",
+		"kafka://a:9092/":                                  "kafka://BROKER,BROKER/TOPIC",
+		"kafka://a:9092,b/logs":                            "broker",
+		"kafka://a:9092/logs?acks=1":                       `no option "acks"`,
+		"kafka://a:9092/logs?user=%zz":                     "invalid URL escape",
+		"syslog+file:/var/log/a.log?x=1":                   "x",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want something with %q", text, err, want)
@@ -106,7 +110,7 @@ func TestOpenConnectsToNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := to.Open()
+		d, err := to.Open(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,13 +120,59 @@ func TestOpenConnectsToNothing(t *testing.T) {
 	}
 }
 
+// The relay chooses partitions as the service did, or says what it has to know.
+func TestPartitioningOfTheService(t *testing.T) {
+	key := func(*nib.Record) []byte { return nil }
+	for _, c := range []struct {
+		service kafka.Config
+		options string
+		want    kafka.Partitioning
+		err     string
+	}{
+		{kafka.Config{}, "", kafka.PerSpool, ""},
+		{kafka.Config{}, "?partitioning=round_robin", kafka.RoundRobin, ""},
+		{kafka.Config{}, "?key_field=user", 0, "leave out key_field"},
+		{kafka.Config{}, "?partitioning=keyed&key_field=user", kafka.Keyed, ""},
+		{kafka.Config{Partitioning: kafka.RoundRobin}, "", kafka.RoundRobin, ""},
+		{kafka.Config{Partitioning: kafka.RoundRobin}, "?partitioning=per_spool", kafka.PerSpool, ""},
+		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "", 0, "add key_field=NAME"},
+		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?key_field=user", kafka.Keyed, ""},
+		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?partitioning=per_spool", kafka.PerSpool, ""},
+	} {
+		service, err := kafka.Dial([]string{"127.0.0.1:1"}, "logs", c.service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := Parse("kafka://127.0.0.1:1/logs" + c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := to.Open(service.Mark())
+		_ = service.Close()
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%v, %q: got %v, want %q", c.service.Partitioning, c.options, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v, %q: %v", c.service.Partitioning, c.options, err)
+			continue
+		}
+		if got, ok := kafka.PartitioningOf(d.(*kafka.Destination).Mark()); got != c.want || !ok {
+			t.Errorf("%v, %q: got %v, want %v", c.service.Partitioning, c.options, got, c.want)
+		}
+		_ = d.Close()
+	}
+}
+
 func TestOpenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.log")
 	to, err := Parse("file:" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := to.Open()
+	d, err := to.Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +187,7 @@ func TestOpenFile(t *testing.T) {
 		t.Errorf("got %q", b)
 	}
 	to, _ = Parse("file:" + filepath.Join(path, "below"))
-	if _, err := to.Open(); err == nil || !strings.Contains(err.Error(), `target "file:`) {
+	if _, err := to.Open(nil); err == nil || !strings.Contains(err.Error(), `target "file:`) {
 		t.Errorf("got %v", err)
 	}
 }
