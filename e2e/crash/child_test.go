@@ -34,6 +34,7 @@ type job struct {
 	Spool   string
 	Log     string // "": there is no destination, lines are kept
 	Second  string // another log, of a second destination
+	Shared  bool   // other processes have the spool as well
 	Access  spool.Access
 	Round   int
 	Writers int
@@ -131,6 +132,15 @@ func (g *gate) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 	return g.Sink.Deliver(ctx, batch)
 }
 
+// Fork makes a gate of another destination of the file.
+func (g *gate) Fork() (nib.Destination, error) {
+	f, err := g.Sink.Fork()
+	if err != nil {
+		return nil, err
+	}
+	return &gate{f.(*file.Sink), g.board}, nil
+}
+
 // A service is what a child has open.
 type service struct {
 	j      *job
@@ -171,7 +181,7 @@ func open(j *job) (*service, error) {
 		}
 		dest = &gate{v.file, b}
 	}
-	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Access: j.Access, OnError: onError, Drain: j.Wait}
+	c := spool.Config{SegmentSize: j.Segment, Size: j.Size, Access: j.Access, OnError: onError, Drain: j.Wait, Shared: j.Shared}
 	if j.Second != "" {
 		if v.second, err = file.Open(j.Second, file.Config{OnError: onError}); err != nil {
 			return nil, err

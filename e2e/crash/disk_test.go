@@ -7,6 +7,7 @@ package crash
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,6 +135,7 @@ func (s *scene) endure(k setback) (v verdict, resumed time.Duration, refused uin
 	lost := rep.Stats.Lost()
 	l := newLedger()
 	l.enter(0, b)
+	s.own()
 	st := deliverRest(s, s.p, 0)
 	v = l.judge(append(s.before, logText(s, s.p.log)...))
 	w := v
@@ -152,6 +154,19 @@ func (s *scene) endure(k setback) (v verdict, resumed time.Duration, refused uin
 		s.Error("the log does not tell of the lines that were refused")
 	}
 	return v, resumed, refused
+}
+
+// own gives the files of a child that ran as another user to this process, which would be refused them.
+func (s *scene) own() {
+	if s.job.UID == 0 {
+		return
+	}
+	s.must(filepath.WalkDir(s.p.base, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(name, os.Getuid(), os.Getgid())
+	}))
 }
 
 // fill takes all the room that there is.

@@ -48,4 +48,8 @@ var rows = []row{
 		pass: "ends; 0 lost, torn, duplicates"},
 	{id: "31", test: "model", method: "sequences of log, fault, heal, wait, flush, sync, rotate, close, crash by chance, in virtual time",
 		pass: "the log is what the model says"},
+	{id: "32", test: "rolling restart", method: "a new process starts while the old one logs from 8 goroutines on the same spool and into the same rotated file; then the old one drains and ends, or is killed, every other time while its destination is down",
+		pass: "no start refused; 0 lost, duplicates, out of order; torn only what a kill has cut off"},
+	{id: "33", test: "records of several lines", method: "a service with setup, the console view with blocks, a spool and a file is killed at random",
+		pass: "0 lost, duplicates"},
 }

@@ -12,8 +12,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +32,8 @@ const (
 	childDir     = "NIB_E2E_DIR"
 	childBrokers = "NIB_E2E_BROKERS"
 	childMode    = "NIB_E2E_MODE"
-	childRound   = "NIB_E2E_ROUND" // "" delivers what is left
+	childShared  = "NIB_E2E_SHARED" // not "": other services have the spool as well
+	childRound   = "NIB_E2E_ROUND"  // "" delivers what is left
 )
 
 func TestMain(m *testing.M) {
@@ -47,17 +50,22 @@ var modes = map[string]kafka.Config{
 	"default":       {},
 	"transactional": {TransactionalID: "tx"},
 	"round robin":   {Partitioning: kafka.RoundRobin},
+	"keyed":         {Partitioning: kafka.Keyed, Key: kafka.KeyField("customer")},
 	"small batches": {MaxBatch: 10_000},
 }
 
-// serve logs until it is killed, twenty thousand lines per second, and tells on standard output how many
-// calls have returned.
+var customers = []string{"c-1", "c-42", "c-7", "c-99", "c-365", "c-1000", "c-31", "c-58", "c-77", "c-110", "c-500"}
+
+// serve logs until it is killed, twenty thousand lines per second, and writes to standard output how many
+// calls have returned. On SIGTERM it drains and ends.
 func serve() error {
 	d, err := kafka.Dial(strings.Split(os.Getenv(childBrokers), ","), "logs", modes[os.Getenv(childMode)])
 	if err != nil {
 		return err
 	}
-	s, err := spool.Open(os.Getenv(childDir), d, spool.Config{OnFull: patient})
+	s, err := spool.Open(os.Getenv(childDir), d, spool.Config{
+		OnFull: patient, Shared: os.Getenv(childShared) != "", Drain: time.Minute,
+	})
 	if err != nil {
 		return err
 	}
@@ -71,10 +79,16 @@ func serve() error {
 	log := nib.NewSink(s)
 	out := bufio.NewWriter(os.Stdout)
 	tick := time.NewTicker(5 * time.Millisecond)
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
 	for n := 0; ; {
-		<-tick.C
+		select {
+		case <-tick.C:
+		case <-end:
+			return s.Close()
+		}
 		for range 100 {
-			log.Info().Str("round", round).Int("n", n).Str("customer", "c-42").Int("amount", n%900).Msg("order accepted")
+			log.Info().Str("round", round).Int("n", n).Str("customer", customers[n%len(customers)]).Int("amount", n%900).Msg("order accepted")
 			n++
 		}
 		fmt.Fprintln(out, n)
@@ -204,8 +218,8 @@ func (v verdict) String() string {
 // lines than that: calls that had not returned when the service was killed.
 func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v verdict) {
 	t.Helper()
-	seen, there := map[uint64]bool{}, map[string]map[int]bool{}
-	before := uint64(0)
+	there := map[string]map[int]bool{}
+	before := map[string]uint64{} // by spool
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := topic.Read(ctx, addrs, "logs", func(m topic.Message) bool {
@@ -214,13 +228,6 @@ func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v v
 		if err != nil {
 			t.Fatalf("headers: %v", m.Headers)
 		}
-		switch {
-		case seen[seq]:
-			v.twice++
-		case seq < before && ordered:
-			v.disorder++
-		}
-		seen[seq], before = true, max(before, seq)
 		var l struct {
 			Round string
 			N     int
@@ -229,7 +236,14 @@ func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v v
 		if there[l.Round] == nil {
 			there[l.Round] = map[int]bool{}
 		}
-		there[l.Round][l.N] = true
+		spool := m.Headers["spool"]
+		switch {
+		case there[l.Round][l.N]:
+			v.twice++
+		case seq < before[spool] && ordered:
+			v.disorder++
+		}
+		there[l.Round][l.N], before[spool] = true, max(before[spool], seq)
 		return true
 	})
 	if err != nil {

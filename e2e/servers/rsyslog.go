@@ -197,19 +197,25 @@ func (r *Rsyslog) listens() bool {
 func (r *Rsyslog) Signal(s os.Signal) error { return r.cmd.Process.Signal(s) }
 
 // Kill ends it by SIGKILL: what it has in memory is gone.
-func (r *Rsyslog) Kill() error { return r.end(syscall.SIGKILL) }
+func (r *Rsyslog) Kill() error { return r.end(syscall.SIGKILL, stopTimeout) }
+
+// stopTimeout is long enough for an rsyslog whose destinations are up.
+const stopTimeout = 20 * time.Second
 
 // Stop ends it by SIGTERM and waits; by SIGKILL if that takes too long.
-func (r *Rsyslog) Stop() error { return r.end(syscall.SIGTERM) }
+func (r *Rsyslog) Stop() error { return r.end(syscall.SIGTERM, stopTimeout) }
 
-func (r *Rsyslog) end(s os.Signal) error {
+// StopWithin is Stop with another timeout.
+func (r *Rsyslog) StopWithin(timeout time.Duration) error { return r.end(syscall.SIGTERM, timeout) }
+
+func (r *Rsyslog) end(s os.Signal, timeout time.Duration) error {
 	if r.cmd == nil {
 		return nil
 	}
 	if err := r.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	late := time.AfterFunc(20*time.Second, func() { _ = r.cmd.Process.Kill() })
+	late := time.AfterFunc(timeout, func() { _ = r.cmd.Process.Kill() })
 	defer late.Stop()
 	err := r.cmd.Wait()
 	r.cmd = nil

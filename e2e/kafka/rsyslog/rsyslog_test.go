@@ -193,6 +193,48 @@ func TestRsyslogKilled(t *testing.T) {
 	}
 }
 
+// rsyslog is asked to end, by SIGTERM, while Kafka is down. It does not do so before the stop
+// timeout, and is killed then, as systemd does. What arrived before the outage is there.
+func TestStopWhileKafkaIsDown(t *testing.T) {
+	brokers := cluster.Start(t, 1)
+	brokers.Create("logs", 1)
+	timeout := time.Duration(scale(10, 100)) * time.Second
+	before := 0
+	for range scale(1, 3) {
+		r := Start(t, brokers.Addrs())
+		s := newSender(t, r, "relp", r.RELP)
+		s.log(1000, 0)
+		s.flush()
+		if v := s.settle(brokers.Addrs(), before, len(s.lines)); v.missing() > 0 {
+			t.Fatalf("before the outage: %s", v)
+		}
+		brokers.Kill(0)
+		s.log(scale(10, 30)*6000, 6000) // until messages have timed out, and lie in memory and in files
+		s.flush()
+		began := time.Now()
+		if err := r.StopWithin(timeout); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began).Round(time.Second)
+		brokers.Run(0)
+		brokers.AwaitReady()
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		v := s.await(brokers.Addrs(), before, len(s.lines))
+		t.Logf("stopped while Kafka is down: took %v of %v, %d lines: %s", took, timeout, len(s.lines), v)
+		before = v.end
+		if v.changed > 0 || v.invalid > 0 {
+			t.Error("lines are changed")
+		}
+		for n := range 1000 {
+			if !v.there[n] {
+				t.Fatalf("line %d is missing, which was delivered before the outage", n)
+			}
+		}
+	}
+}
+
 // scale chooses between the short and the full size of a test.
 func scale(short, full int) int {
 	if os.Getenv("NIB_E2E") == "full" {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A broker refuses everything for a reason that can be mended: nothing is rejected, and after that all of it
+// arrives, or at once in the dead letter topic.
+func TestEverythingRefused(t *testing.T) {
+	brokers := cluster.Start(t, 1)
+	for _, c := range []struct {
+		name             string
+		key, wrong, mend string
+		ahead            time.Duration // of the records' clock
+	}{
+		{"clock ahead", "message.timestamp.after.max.ms", "3600000", "9223372036854775807", 2 * time.Hour},
+		{"clock behind", "message.timestamp.before.max.ms", "3600000", "9223372036854775807", -2 * time.Hour},
+		{"compacted", "cleanup.policy", "compact", "delete", 0},
+		{"size limit", "max.message.bytes", "100", "1048588", 0},
+	} {
+		for _, dead := range []string{"", "dead"} {
+			t.Run(c.name+dead, func(t *testing.T) {
+				name := fmt.Sprintf("%s%s%s", c.key, dead, c.wrong)
+				brokers.Create(name, 1)
+				alter(t, brokers.Addrs(), name, c.key, c.wrong)
+				conf := kafka.Config{Patience: 2 * time.Second}
+				want := name
+				if dead != "" {
+					conf.DeadLetter = name + "-dead"
+					brokers.Create(conf.DeadLetter, 1)
+					want = conf.DeadLetter
+				}
+				d, err := kafka.Dial(brokers.Addrs(), name, conf)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				var batch []nib.Record
+				for n := range uint64(500) {
+					batch = append(batch, nib.Record{
+						Time: time.Now().Add(c.ahead).UnixNano(), Level: nib.LevelInfo, Spool: 7, Seq: n + 1,
+						Line: fmt.Appendf(nil, `{"level":"info","n":%d,"message":"a line that is longer than the limit of the topic, uncompressed and compressed"}`+"\n", n),
+					})
+				}
+				res, err := d.Deliver(t.Context(), batch)
+				if dead == "" && (res.Accepted != 0 || err == nil) || len(res.Rejected) > 0 {
+					t.Errorf("got %d accepted, %d rejected, %v; want that all wait", res.Accepted, len(res.Rejected), err)
+				}
+				if dead == "" {
+					alter(t, brokers.Addrs(), name, c.key, c.mend)
+				}
+				late := time.Now().Add(time.Minute)
+				for batch = batch[res.Accepted:]; len(batch) > 0; batch = batch[res.Accepted:] {
+					if res, err = d.Deliver(t.Context(), batch); len(res.Rejected) > 0 || err != nil && time.Now().After(late) {
+						t.Fatalf("got %+v, %v", res, err)
+					}
+				}
+				n := 0
+				if err := topic.Read(t.Context(), brokers.Addrs(), want, func(topic.Message) bool { n++; return true }); err != nil {
+					t.Fatal(err)
+				}
+				if n != 500 {
+					t.Errorf("%s has %d of 500 records", want, n)
+				}
+			})
+		}
+	}
+}
+
+// alter sets a configuration of a topic.
+func alter(t *testing.T, addrs []string, name, key, value string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addrs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r, conf := kmsg.NewIncrementalAlterConfigsRequestResource(), kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeTopic, name
+	conf.Name, conf.Value = key, &value
+	r.Configs = append(r.Configs, conf)
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(t.Context(), cl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := resp.Resources[0].ErrorCode; code != 0 {
+		t.Fatalf("alter %s of %s: code %d", key, name, code)
+	}
+}
