@@ -5,16 +5,12 @@
 package loadlocation
 
 import (
-	"fmt"
 	"go/ast"
 	"go/constant"
 	"strings"
-	"unicode"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
 
-	"github.com/nib-log/nib/allocs/analysis/internal/edit"
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 	"github.com/nib-log/nib/allocs/analysis/internal/typename"
 )
@@ -23,11 +19,13 @@ import (
 // same, in a loop, or in a function that must not allocate; but not in init,
 // main, package variables and below sync.Once. A name that comes from outside
 // is mostly read once, with the configuration.
+//
+// It suggests no edit: a location that is loaded once is not loaded again after
+// an error, nor when the files change.
 var Analyzer = rule.Steady("loadlocation",
-	"report time.LoadLocation per call\n\nLoad the location once, into a package variable or with sync.OnceValues.", run)
+	"report time.LoadLocation per call\n\nLoad the location once: into a package variable, or when it is needed for the first time. sync.OnceValues would keep an error too.", run)
 
 func run(pass *rule.Pass) {
-	named := map[string]int{}
 	for cur, call := range rule.Nodes[*ast.CallExpr](pass) {
 		if !typename.Calls(pass.TypesInfo, call, "time", "LoadLocation") || len(call.Args) != 1 {
 			continue
@@ -44,11 +42,7 @@ func run(pass *rule.Pass) {
 		if around.once || zone == "" && !around.loop && !rule.Hot(around.decl) {
 			continue
 		}
-		d := analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Message: "time.LoadLocation reads the time zone file each time; load it once"}
-		if zone != "" && around.decl != nil {
-			d.SuggestedFixes = fix(pass, cur, call, around.decl, zone, named)
-		}
-		pass.Report(d)
+		pass.ReportRangef(call, "time.LoadLocation reads the time zone file each time; load it once")
 	}
 }
 
@@ -79,40 +73,4 @@ func place(pass *rule.Pass, c inspector.Cursor) (s surroundings) {
 	}
 	s.once = s.once || !lit && !s.loop // a variable of the package
 	return s
-}
-
-// fix moves the call into a variable of the package that loads the location
-// when it is asked for the first time.
-func fix(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, decl *ast.FuncDecl, zone string, named map[string]int) []analysis.SuggestedFix {
-	file := rule.Around[*ast.File](c)
-	sync, edits, ok := edit.Import(pass.Pass, file, decl.Pos(), "sync")
-	if !ok {
-		return nil
-	}
-	timePkg, _, ok := edit.Import(pass.Pass, file, decl.Pos(), "time")
-	if !ok {
-		return nil
-	}
-	name := edit.Package(pass.Pass, file, call.Pos(), variable(zone))
-	// Each fix stands alone, so two of them cannot share a variable.
-	if named[name]++; named[name] > 1 {
-		name = edit.Package(pass.Pass, file, call.Pos(), fmt.Sprintf("%s%d", name, named[name]))
-	}
-	at := decl.Pos()
-	if decl.Doc != nil {
-		at = decl.Doc.Pos()
-	}
-	text := fmt.Sprintf("var %s = %s.OnceValues(func() (*%s.Location, error) { return %s })\n\n", name, sync, timePkg, edit.Text(pass.Fset, call))
-	return edit.Replace("load it once", call, name+"()", append(edits, edit.Insert(at, text))...)
-}
-
-// variable makes a name of that of a time zone.
-func variable(zone string) string {
-	city := zone[strings.LastIndexByte(zone, '/')+1:]
-	return "load" + strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, city)
 }

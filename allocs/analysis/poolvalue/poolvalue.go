@@ -148,11 +148,21 @@ func keepPointer(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, v *typ
 			return nil
 		}
 	}
+	above, okAbove := edit.Indent(pass.Pass, define)
+	indent, okPut := edit.Indent(pass.Pass, put)
+	if !okAbove || !okPut {
+		return nil
+	}
 	file := rule.Around[*ast.File](c)
 	name := edit.Package(pass.Pass, file, call.Pos(), "kept")
-	text := func(n ast.Node) string { return edit.Text(pass.Fset, n) }
-	return edit.Fix("keep the pointer that Get returned",
-		edit.Insert(define.Pos(), name+" := "+text(get)+"\n"),
-		analysis.TextEdit{Pos: get.Pos(), End: get.End(), NewText: []byte(name)},
-		analysis.TextEdit{Pos: put.Pos(), End: put.End(), NewText: []byte("*" + name + " = " + v.Name() + "\n" + text(call.Fun) + "(" + name + ")")})
+	text := func(n ast.Node) string { return edit.Text(pass.Pass, n) }
+	edits := []analysis.TextEdit{
+		edit.Insert(define.Pos(), name+" := "+text(get)+"\n"+above),
+		{Pos: get.Pos(), End: get.End(), NewText: []byte(name)},
+		{Pos: put.Pos(), End: put.End(), NewText: []byte("*" + name + " = " + v.Name() + "\n" + indent + text(call.Fun) + "(" + name + ")")},
+	}
+	if edit.LosesComment(file, edits) {
+		return nil
+	}
+	return edit.Fix("keep the pointer that Get returned", edits...)
 }

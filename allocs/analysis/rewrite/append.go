@@ -4,6 +4,9 @@ package rewrite
 
 import (
 	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -61,6 +64,74 @@ func appendInto(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr) []analy
 	return nil
 }
 
+// appendPieces appends the pieces one after the other: in statements of their
+// own, or within each other where there are no more than two.
+func appendPieces(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, pieces []piece) []analysis.SuggestedFix {
+	var edits []analysis.TextEdit
+	pkg := ""
+	if needStrconv(pieces) {
+		var ok bool
+		if pkg, edits, ok = use(pass, c, "strconv"); !ok {
+			return nil
+		}
+	}
+	const message = "append the parts"
+	dst := text(pass, call.Args[0])
+	if len(pieces) <= 2 {
+		for i := range pieces {
+			dst = pieces[i].appended(pkg, dst)
+		}
+		return edit.Replace(message, call, dst, edits...)
+	}
+	stmt := c.Parent()
+	indent, alone := edit.Indent(pass.Pass, stmt.Node())
+	if !alone || !inList(stmt) {
+		return nil
+	}
+	var b strings.Builder
+	to := text(pass, target(call.Args[0]))
+	last := len(pieces) - 1
+	switch s := stmt.Node().(type) {
+	case *ast.AssignStmt:
+		if len(s.Lhs) != 1 || s.Tok != token.ASSIGN || !edit.Same(pass.TypesInfo, s.Lhs[0], target(call.Args[0])) {
+			return nil
+		}
+	case *ast.ReturnStmt:
+		if len(s.Results) != 1 || local(pass, c, target(call.Args[0])) == nil {
+			return nil
+		}
+	default:
+		return nil
+	}
+	for i := range pieces {
+		assign := to + " = "
+		if _, ok := stmt.Node().(*ast.ReturnStmt); ok && i == last {
+			assign = "return "
+		}
+		b.WriteString(assign + pieces[i].appended(pkg, dst))
+		if i < last {
+			b.WriteString("\n" + indent)
+		}
+		dst = to
+	}
+	return edit.Replace(message, stmt.Node(), b.String(), edits...)
+}
+
+// steadyArgs tells whether the arguments have the same values when a part has
+// been appended: nothing in them looks at bytes or at a length.
+func steadyArgs(info *types.Info, args []ast.Expr) bool {
+	steady := true
+	for _, a := range args {
+		ast.Inspect(a, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && (!info.Types[call.Fun].IsType() || basic(info.TypeOf(call.Args[0])) == nil) {
+				steady = false
+			}
+			return steady
+		})
+	}
+	return steady
+}
+
 // target is the variable that is appended to: b in b, b[:0] and append(b, …).
 func target(e ast.Expr) ast.Expr {
 	switch x := ast.Unparen(e).(type) {
@@ -96,23 +167,14 @@ func appendStrconv(pass *rule.Pass, call, from *ast.CallExpr, name string) []ana
 
 // appendFmt writes out what is simple, and uses fmt.Append for the rest.
 func appendFmt(pass *rule.Pass, c inspector.Cursor, call, from *ast.CallExpr, name string, pure bool) []analysis.SuggestedFix {
-	if pieces := formatted(pass, from, from.Args, "print"+name); pieces != nil && pure {
-		var edits []analysis.TextEdit
-		pkg := ""
-		if needStrconv(pieces) {
-			var ok bool
-			if pkg, edits, ok = use(pass, c, "strconv"); !ok {
-				return nil
-			}
+	if pieces := formatted(pass, from, from.Args, "print"+name); pieces != nil && pure && steadyArgs(pass.TypesInfo, from.Args) {
+		if fix := appendPieces(pass, c, call, pieces); fix != nil {
+			return fix
 		}
-		dst := text(pass, call.Args[0])
-		for i := range pieces {
-			dst = pieces[i].appended(pkg, dst)
-		}
-		return edit.Replace("append the parts", call, dst, edits...)
 	}
+	// What else fmt looks into could be the bytes that are written over.
 	sel, ok := from.Fun.(*ast.SelectorExpr)
-	if !ok {
+	if !ok || slices.ContainsFunc(from.Args, func(e ast.Expr) bool { return basic(pass.TypesInfo.TypeOf(e)) == nil }) {
 		return nil
 	}
 	list := []string{text(pass, call.Args[0])}

@@ -24,7 +24,7 @@ var BufferPrint = rule.Steady("bufferprint", "write into the buffer without fmt"
 			continue
 		}
 		name := fmtName(pass.TypesInfo, call, "F")
-		if name != "printf" && name != "print" || !plain(pass.TypesInfo, call.Args[1:]) || !inList(cur) {
+		if name != "printf" && name != "print" || !plain(pass.TypesInfo, call.Args[1:]) || !steadyArgs(pass.TypesInfo, call.Args[1:]) || !inList(cur) {
 			continue
 		}
 		if pieces := formatted(pass, call, call.Args[1:], name); pieces != nil {
@@ -54,6 +54,10 @@ func bufferPrint(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, pieces
 			return nil
 		}
 	}
+	indent, alone := edit.Indent(pass.Pass, c.Node())
+	if !alone {
+		return nil
+	}
 	to := text(pass, w)
 	var lines []string
 	for i := range pieces {
@@ -67,5 +71,5 @@ func bufferPrint(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, pieces
 			lines = append(lines, to+".Write("+p.appended(pkg, to+".AvailableBuffer()")+")")
 		}
 	}
-	return edit.Replace("write the parts", call, strings.Join(lines, "\n"), edits...)
+	return edit.Replace("write the parts", call, strings.Join(lines, "\n"+indent), edits...)
 }

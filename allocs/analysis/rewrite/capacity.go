@@ -32,7 +32,9 @@ var Capacity = rule.Steady("capacity", "make room once", func(pass *rule.Pass) {
 		}
 		if fill := fills(pass, loop, a.Lhs[0]); fill != nil {
 			fix := edit.Replace("make room once", a.Rhs[0], made+", len("+text(pass, loop.X)+"))")
-			pass.Report(analysis.Diagnostic{Pos: a.Pos(), End: fill.End(), Message: fix[0].Message, SuggestedFixes: fix})
+			if !edit.LosesComment(fileOf(pass, a), fix[0].TextEdits) {
+				pass.Report(analysis.Diagnostic{Pos: a.Pos(), End: fill.End(), Message: fix[0].Message, SuggestedFixes: fix})
+			}
 		}
 	}
 })
@@ -77,9 +79,13 @@ func counted(info *types.Info, x ast.Expr) bool {
 	return false
 }
 
-// fills returns the statement that adds one element in every round.
+// fills returns the statement that adds one element in every round. Where a round
+// can end before it, most of the room might never be used.
 func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 	for _, s := range loop.Body.List {
+		if leaves(s) {
+			return nil
+		}
 		a, ok := s.(*ast.AssignStmt)
 		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.ASSIGN {
 			continue
@@ -98,4 +104,18 @@ func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 		}
 	}
 	return nil
+}
+
+// leaves tells whether a statement can end a round or the loop.
+func leaves(s ast.Stmt) (found bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.BranchStmt, *ast.ReturnStmt:
+			found = true
+		case *ast.FuncLit:
+			return false
+		}
+		return !found
+	})
+	return found
 }

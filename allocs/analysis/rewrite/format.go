@@ -4,7 +4,6 @@ package rewrite
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strconv"
@@ -55,17 +54,28 @@ func formatted(pass *rule.Pass, call *ast.CallExpr, args []ast.Expr, name string
 	if name != "printf" || !ok || lit.Kind != token.STRING || len(args) == 1 {
 		return nil
 	}
-	return split(pass, constant.StringVal(pass.TypesInfo.Types[lit].Value), args[1:])
+	return split(pass, lit.Value, args[1:])
 }
 
+// split takes a format apart as it is written, so that each literal keeps its
+// quotes and its escapes.
 func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
+	quote, format := format[:1], format[1:len(format)-1]
 	flush := func(s string) {
 		if s != "" {
-			out = append(out, piece{kind: literal, text: strconv.Quote(s)})
+			out = append(out, piece{kind: literal, text: quote + s + quote})
 		}
 	}
 	var lit strings.Builder
 	for i := 0; i < len(format); i++ {
+		if format[i] == '\\' && quote == `"` {
+			if hidesVerb(format[i:]) {
+				return nil
+			}
+			lit.WriteString(format[i : i+2])
+			i++
+			continue
+		}
 		if format[i] != '%' {
 			lit.WriteByte(format[i])
 			continue
@@ -93,6 +103,16 @@ func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
 		return nil
 	}
 	return out
+}
+
+// hidesVerb tells whether an escape sequence is a percent sign.
+func hidesVerb(text string) bool {
+	for _, s := range []string{`\x25`, `\u0025`, `\U00000025`, `\045`} {
+		if strings.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // argument is the piece for an argument and its verb, or nil.

@@ -8,8 +8,10 @@
 // An edit is offered only when it keeps the behaviour for sure. What is close
 // to it is left out on purpose: strings.EqualFold for two ToLower (they differ
 // on İ and ſ), an error that is made once for errors.New (two errors become
-// equal), io.WriteString for an interface (its WriteString can be another
-// method than its Write), a capacity for a slice that is nil when it stays empty.
+// equal), io.WriteString for an interface and WriteString of a bufio.Writer
+// (the WriteString of what is behind it can be another method than its Write), a
+// capacity for a slice that is nil when it stays empty, a time zone that is
+// loaded once (an error would stay).
 package rewrite
 
 import (
@@ -29,14 +31,25 @@ var Analyzers = []*analysis.Analyzer{
 	AppendInto, BufferPrint, BytesFunc, Capacity, FormatConcat, KeyBytes, RegexpOnce, SortSlice, WriteString,
 }
 
-// propose reports a fix at the node that allocates.
+// propose reports a fix at the node that allocates, unless a comment would go
+// with what it replaces.
 func propose(pass *rule.Pass, at ast.Node, fix []analysis.SuggestedFix) {
-	if len(fix) > 0 {
+	if len(fix) > 0 && !edit.LosesComment(fileOf(pass, at), fix[0].TextEdits) {
 		pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Message: fix[0].Message, SuggestedFixes: fix})
 	}
 }
 
-func text(pass *rule.Pass, n ast.Node) string { return edit.Text(pass.Fset, n) }
+func text(pass *rule.Pass, n ast.Node) string { return edit.Text(pass.Pass, n) }
+
+// fileOf is the file that a node is in.
+func fileOf(pass *rule.Pass, n ast.Node) *ast.File {
+	for _, f := range pass.Files {
+		if f.FileStart <= n.Pos() && n.Pos() < f.FileEnd {
+			return f
+		}
+	}
+	return nil
+}
 
 // use returns the name of a package at a place, and the edits that import it.
 func use(pass *rule.Pass, c inspector.Cursor, pkg string) (string, []analysis.TextEdit, bool) {

@@ -87,7 +87,7 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 	var attrs []string
 	for i := 0; i < len(args); i++ {
 		if value(pass.TypesInfo.TypeOf(args[i]), "log/slog", "Attr") {
-			attrs = append(attrs, edit.Text(pass.Fset, args[i]))
+			attrs = append(attrs, edit.Text(pass.Pass, args[i]))
 			continue
 		}
 		key := pass.TypesInfo.Types[args[i]]
@@ -98,12 +98,12 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 		if attr == "" {
 			return nil
 		}
-		attrs = append(attrs, fmt.Sprintf("%s.%s(%s, %s)", slogName, attr, edit.Text(pass.Fset, args[i]), edit.Text(pass.Fset, args[i+1])))
+		attrs = append(attrs, fmt.Sprintf("%s.%s(%s, %s)", slogName, attr, edit.Text(pass.Pass, args[i]), edit.Text(pass.Pass, args[i+1])))
 		i++
 	}
 	ctx, message := "", call.Args[0]
 	if withContext {
-		ctx, message = edit.Text(pass.Fset, call.Args[0]), call.Args[1]
+		ctx, message = edit.Text(pass.Pass, call.Args[0]), call.Args[1]
 	} else {
 		name, imports, ok := edit.Import(pass.Pass, file, call.Pos(), "context")
 		if !ok {
@@ -111,8 +111,11 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 		}
 		edits, ctx = imports, name+".Background()"
 	}
-	parts := append([]string{ctx, slogName + "." + level, edit.Text(pass.Fset, message)}, attrs...)
+	parts := append([]string{ctx, slogName + "." + level, edit.Text(pass.Pass, message)}, attrs...)
 	edits = append(edits, analysis.TextEdit{Pos: sel.Sel.Pos(), End: call.End(), NewText: []byte("LogAttrs(" + strings.Join(parts, ", ") + ")")})
+	if edit.LosesComment(file, edits) {
+		return nil
+	}
 	return edit.Fix("use LogAttrs", edits...)
 }
 

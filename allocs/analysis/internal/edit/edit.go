@@ -6,7 +6,6 @@ package edit
 import (
 	"bytes"
 	"go/ast"
-	"go/printer"
 	"go/token"
 	"go/types"
 	"path"
@@ -15,13 +14,44 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// Text is the source of a node.
-func Text(fset *token.FileSet, n ast.Node) string {
-	var b bytes.Buffer
-	if err := printer.Fprint(&b, fset, n); err != nil {
+// Text is the source of a node as it is written, with its comments and the
+// spelling of its literals; "" if the file cannot be read.
+func Text(pass *analysis.Pass, n ast.Node) string {
+	from, to := pass.Fset.Position(n.Pos()), pass.Fset.Position(n.End())
+	text, err := pass.ReadFile(from.Filename)
+	if err != nil || to.Offset > len(text) {
 		return ""
 	}
-	return b.String()
+	return string(text[from.Offset:to.Offset])
+}
+
+// Indent is the white space that the line of a node begins with. ok is false
+// when something else is before the node on its line, or behind it on the
+// line where it ends; a comment may be behind it.
+func Indent(pass *analysis.Pass, n ast.Node) (indent string, ok bool) {
+	from, to := pass.Fset.Position(n.Pos()), pass.Fset.Position(n.End())
+	text, err := pass.ReadFile(from.Filename)
+	if err != nil || to.Offset > len(text) {
+		return "", false
+	}
+	before := text[bytes.LastIndexByte(text[:from.Offset], '\n')+1 : from.Offset]
+	behind, _, _ := bytes.Cut(text[to.Offset:], []byte("\n"))
+	behind = bytes.TrimSpace(behind)
+	return string(before), len(bytes.TrimSpace(before)) == 0 && (len(behind) == 0 || bytes.HasPrefix(behind, []byte("//")))
+}
+
+// LosesComment tells whether the edits take away a comment of the file.
+func LosesComment(file *ast.File, edits []analysis.TextEdit) bool {
+	for _, e := range edits {
+		for _, g := range file.Comments {
+			for _, c := range g.List {
+				if c.Pos() >= e.Pos && c.End() <= e.End && !bytes.Contains(e.NewText, []byte(c.Text)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // Replace is a fix of one node.
@@ -70,17 +100,7 @@ func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name
 	if o != nil {
 		return "", nil, false
 	}
-	return name, []analysis.TextEdit{addImport(file, pkg)}, true
-}
-
-// addImport adds the import to the first group, or makes one.
-func addImport(file *ast.File, pkg string) analysis.TextEdit {
-	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
-			return Insert(g.Lparen+1, "\n\t\""+pkg+"\"")
-		}
-	}
-	return Insert(file.Name.End(), "\n\nimport \""+pkg+"\"")
+	return name, addImport(pass.Fset, file, pkg), true
 }
 
 // Package returns a name for a new variable of the package that nothing in it

@@ -36,6 +36,18 @@ func Some(in []int) []int {
 	return out
 }
 
+// A round can end early.
+func Few(in []int) []int {
+	out := []int{}
+	for _, v := range in {
+		if v < 100 {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
 func Try() string {
 	a, b, c, d := Double([]int{1, 2}, map[string]int{"x": 1})
 	e, f, g, h := Double(nil, nil)

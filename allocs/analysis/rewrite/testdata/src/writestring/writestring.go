@@ -24,7 +24,7 @@ func Copy(s string, b []byte) string {
 	buf.Write([]byte(s))       // want "use WriteString"
 	buf.WriteString(string(b)) // want "use Write"
 	w := bufio.NewWriter(&buf)
-	if _, err := w.Write([]byte(s)); err != nil { // want "use WriteString"
+	if _, err := w.Write([]byte(s)); err != nil { // what is behind w could have a WriteString of its own
 		return ""
 	}
 	w.Flush()
