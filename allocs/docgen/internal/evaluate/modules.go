@@ -60,6 +60,34 @@ var Modules = []Module{
 			"github.com/prometheus/client_golang/prometheus.(*histogram).*", "github.com/prometheus/client_golang/prometheus.(*MetricVec).*",
 			"github.com/prometheus/client_golang/prometheus.(*CounterVec).*", "github.com/prometheus/client_golang/prometheus.(*GaugeVec).*",
 			"github.com/prometheus/client_golang/prometheus.(*HistogramVec).*"}},
+	{Name: "httprouter", Path: "github.com/julienschmidt/httprouter", Version: "v1.3.0", Package: ".", Bench: ".", Roots: []string{
+		"github.com/julienschmidt/httprouter.(*Router).*", "github.com/julienschmidt/httprouter.(*node).*", "github.com/julienschmidt/httprouter.CleanPath"}},
+	{Name: "chi", Path: "github.com/go-chi/chi/v5", Version: "v5.5.0", Package: ".", Bench: ".", Roots: []string{
+		"github.com/go-chi/chi/v5.(*Mux).*", "github.com/go-chi/chi/v5.(*node).*", "github.com/go-chi/chi/v5.(*Context).*"}},
+	{Name: "hclog", Path: "github.com/hashicorp/go-hclog", Version: "v1.6.3", Package: ".", Bench: ".", Roots: []string{
+		"github.com/hashicorp/go-hclog.(*intLogger).*", "github.com/hashicorp/go-hclog.(*interceptLogger).*", "github.com/hashicorp/go-hclog.(*writer).*"}},
+	{Name: "x/text/unicode/norm", Path: "golang.org/x/text", Version: "v0.43.0", Package: "./unicode/norm", Bench: ".", Roots: []string{
+		"golang.org/x/text/unicode/norm.Form.*", "golang.org/x/text/unicode/norm.(*Iter).*", "golang.org/x/text/unicode/norm.(*reorderBuffer).*"}},
+	// Its benchmarks of regular expressions have hundreds of cases, in which they
+	// are compiled.
+	{Name: "prometheus/model/labels", Path: "github.com/prometheus/prometheus", Version: "v0.316.0", Package: "./model/labels",
+		Bench: "^Benchmark(Labels_.*|Builder|ScratchBuilderUnsafeAdd|Size|String|MatchType_String|Matcher_String)$", Roots: []string{
+			"github.com/prometheus/prometheus/model/labels.Labels.*", "github.com/prometheus/prometheus/model/labels.(*Builder).*",
+			"github.com/prometheus/prometheus/model/labels.(*ScratchBuilder).*", "github.com/prometheus/prometheus/model/labels.(*Matcher).*",
+			"github.com/prometheus/prometheus/model/labels.MatchType.*"}},
+	{Name: "ristretto", Path: "github.com/dgraph-io/ristretto/v2", Version: "v2.4.2", Package: ".", Bench: ".", Roots: []string{
+		"github.com/dgraph-io/ristretto/v2.(*shardedMap[...]).*", "github.com/dgraph-io/ristretto/v2.(*lockedMap[...]).*",
+		"github.com/dgraph-io/ristretto/v2.(*cmSketch).*"}},
+	// Those of a file of 2 MB take a minute for each count.
+	{Name: "segmentio/encoding/json", Path: "github.com/segmentio/encoding", Version: "v0.5.4", Package: "./json",
+		Bench: "^Benchmark(Append.*|Escape.*|Marshal.*|Unmarshal.*|DecoderStream|UnicodeDecoder|Tokenizer|Unescape|ParseString.*)$", Roots: []string{
+			"github.com/segmentio/encoding/json.Append", "github.com/segmentio/encoding/json.AppendEscape", "github.com/segmentio/encoding/json.Marshal",
+			"github.com/segmentio/encoding/json.Parse", "github.com/segmentio/encoding/json.Unmarshal", "github.com/segmentio/encoding/json.(*Decoder).*",
+			"github.com/segmentio/encoding/json.(*Encoder).*", "github.com/segmentio/encoding/json.(*Tokenizer).*", "github.com/segmentio/encoding/json.encoder.*",
+			"github.com/segmentio/encoding/json.decoder.*"}},
+	// Encode and Decode have a case for each message of the test suite.
+	{Name: "protobuf", Path: "google.golang.org/protobuf", Version: "v1.36.12", Package: "./proto", Bench: "^Benchmark(Equal.*|Unmarshal)$", Roots: []string{
+		"google.golang.org/protobuf/proto.Equal", "google.golang.org/protobuf/proto.Unmarshal", "google.golang.org/protobuf/proto.UnmarshalOptions.*"}},
 }
 
 // fetch copies the module below dir, where it may be written to, and returns

@@ -5,10 +5,12 @@ package evaluate
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +29,7 @@ func TestE2EOtherProjects(t *testing.T) {
 	}
 	for _, m := range modules {
 		t.Run(m.Name, func(t *testing.T) {
-			r, err := Evaluate(context.Background(), m, "../..", t.TempDir(), func(string) {})
+			r, err := Evaluate(context.Background(), m, "../../..", t.TempDir(), func(string) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +38,7 @@ func TestE2EOtherProjects(t *testing.T) {
 			for _, trouble := range r.Trouble {
 				t.Errorf("evidence that could not be had: %s", trouble)
 			}
-			if s := r.With; s.Lines == 0 || s.Reported != s.Lines || s.Always != s.Lines || s.Right != s.Claimed {
+			if s := r.With; s.Lines == 0 || s.Equal != s.Pairs || s.Reported != s.Lines || s.Always != s.Lines || s.Right != s.Claimed {
 				t.Errorf("with runs: got %+v, want all lines of the profile at always, and no other that is come by", s)
 			}
 			for _, d := range append(r.With.Deviations, r.Without.Deviations...) {
@@ -118,11 +120,12 @@ func TestJudge(t *testing.T) {
 		Sites: map[line][]site{at(1): is(verdict.Always), at(2): is(verdict.Grows), at(3): is(verdict.Always), at(4): is(verdict.Always)},
 		PerOp: map[string]map[line]float64{"B": {at(1): 1, at(4): 1}},
 	}, true)
-	want := Score{Lines: 3, Reported: 2, Always: 1, Claimed: 2, Right: 1, NotSeen: 1, Pairs: 3, Agreed: 1, Extra: 1}
+	want := Score{Lines: 3, Reported: 2, Always: 1, Claimed: 2, Right: 1, NotSeen: 1, Pairs: 3, Agreed: 1, Equal: 1, Often: 3, Missed: 1, Extra: 1}
 	deviations := len(got.Deviations)
 	got.Deviations = nil
 	if got.Lines != want.Lines || got.Reported != want.Reported || got.Always != want.Always || got.Claimed != want.Claimed ||
-		got.Right != want.Right || got.NotSeen != want.NotSeen || got.Pairs != want.Pairs || got.Agreed != want.Agreed || got.Extra != want.Extra {
+		got.Right != want.Right || got.NotSeen != want.NotSeen || got.Pairs != want.Pairs || got.Agreed != want.Agreed || got.Extra != want.Extra ||
+		got.Equal != want.Equal || got.Often != want.Often || got.Missed != want.Missed {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	// Line 5 is missed, 2 is at grows, 3 is a false always; lines 2 and 5 were
@@ -157,5 +160,50 @@ func TestWriteBetweenTheMarks(t *testing.T) {
 	}
 	if err := Write(name, "new\n"); err == nil {
 		t.Error("a document without marks: got no error")
+	}
+}
+
+func TestKept(t *testing.T) {
+	dir := t.TempDir()
+	m := Module{Name: "a/b, c", Version: "v1.0.0", Roots: []string{"a.*"}, Causes: map[string]string{"f.go:1": "because"}}
+	r := &Result{Module: m, Truth: &Truth{Benchmarks: []string{"B"}, PerOp: map[string]map[line]float64{"B": {line{"f.go", 1}: 1}}}, Go: "go1.26.8", Roots: 3,
+		With: Score{Lines: 1, Deviations: []Deviation{{"f.go:1", "missed", ""}}}}
+	if got, err := Kept(dir, m); got != nil || err != nil {
+		t.Errorf("nothing is kept: got %v, %v", got, err)
+	}
+	if err := Keep(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Kept(dir, m)
+	if err != nil || got == nil || Table([]*Result{got}) != Table([]*Result{r}) {
+		t.Errorf("got %+v, %v, want the same table", got, err)
+	}
+	m.Version = "v1.0.1"
+	if got, err := Kept(dir, m); got != nil || err != nil {
+		t.Errorf("another version: got %v, %v", got, err)
+	}
+}
+
+func TestLeavesWhoseNamesHaveSlashesAreMeasuredApart(t *testing.T) {
+	leaves := []leaf{{name: "BenchmarkX/a/b"}, {name: "BenchmarkX/a/b/c"}, {name: "BenchmarkX/a/b/d.e"}, {name: "BenchmarkX/a/bc"}}
+	var got [][2]string
+	for i := range leaves {
+		leaves[i].among(leaves)
+		got = append(got, [2]string{leaves[i].skip, leaves[i].without})
+	}
+	around := `^BenchmarkX$/^a$/^b$/` + nothing
+	want := [][2]string{{`^BenchmarkX$/^a$/^b$/^c$|^BenchmarkX$/^a$/^b$/^d\.e$`, ""}, {"", around}, {"", around}, {}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLinesThatOnlyTheSetUpExecutesAreNotComeBy(t *testing.T) {
+	const first = "mode: count\nexample.com/m/a.go:3.1,4.2 1 5\nexample.com/m/a.go:6.1,6.9 1 3\nexample.com/m/a.go:8.1,8.9 1 0\nexample.com/m/a.go:9.1,9.5 1 1\nexample.com/m/a.go:9.5,10.2 1 1\nexample.com/other/a.go:1.1,1.9 1 1\n"
+	const second = "mode: count\nexample.com/m/a.go:3.1,4.2 1 5\nexample.com/m/a.go:6.1,6.9 1 5\nexample.com/m/a.go:8.1,8.9 1 2\nexample.com/m/a.go:9.5,10.2 1 3\nexample.com/m/a.go:9.1,9.5 1 1\nexample.com/other/a.go:1.1,1.9 1 9\n"
+	got := steady([2]string{first, second}, "example.com/m")
+	want := map[line]bool{{"a.go", 6}: true, {"a.go", 8}: true, {"a.go", 10}: true}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

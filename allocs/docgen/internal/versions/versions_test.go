@@ -108,7 +108,7 @@ func TestExperiment(t *testing.T) {
 	case "full":
 		releases = Releases
 	}
-	dir, err := filepath.Abs("../../testdata/versions")
+	dir, err := filepath.Abs("../../../testdata/versions")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestExperiment(t *testing.T) {
 // releases to the last number.
 func published(t *testing.T, m *Matrix) {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/zero-alloc.md")
+	page, err := os.ReadFile("../../../../docs/zero-alloc.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,12 @@ func Table(results []*Result) string {
 		release = r.Go
 	}
 	fmt.Fprintf(&b, "%s, linux/amd64.\n\n", release)
-	b.WriteString("| module | benchmarks | roots | lines in the profile | reported | of them `always` | `always` and come by | of them in the profile | `always`, no benchmark comes by | benchmark × line pairs, agreed |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| module | benchmarks | roots | lines in the profile | reported | of them `always` | `always` and come by | of them in the profile | `always`, no benchmark comes by | benchmark × line pairs, agreed | with the same count |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range results {
 		s := r.With
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s | %d | %s | %d | %s |\n", title(r.Module), len(r.Truth.Benchmarks), r.Roots,
-			s.Lines, of(s.Reported, s.Lines), of(s.Always, s.Lines), s.Claimed, of(s.Right, s.Claimed), s.NotSeen, of(s.Agreed, s.Pairs))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s | %d | %s | %d | %s | %s |\n", title(r.Module), len(r.Truth.Benchmarks), r.Roots,
+			s.Lines, of(s.Reported, s.Lines), of(s.Always, s.Lines), s.Claimed, of(s.Right, s.Claimed), s.NotSeen, of(s.Agreed, s.Pairs), of(s.Equal, s.Pairs))
 	}
 	b.WriteString("\nThe same with code and compiler alone (`--bench \"\"`):\n\n")
 	b.WriteString("| module | lines in the profile | reported | of them `always` | `always` and come by | of them in the profile | `always`, no benchmark comes by |\n")

@@ -36,7 +36,7 @@ type sampleAnswer struct {
 // secondSample is the directory of the cases.
 func secondSample(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../../testdata/sample2")
+	dir, err := filepath.Abs("../../../testdata/sample2")
 	if err != nil {
 		t.Fatal(err)
 	}

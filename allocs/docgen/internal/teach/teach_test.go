@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/allocs/docgen/internal/teach"
 	"github.com/nib-log/nib/allocs/internal/findings"
-	"github.com/nib-log/nib/allocs/internal/teach"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-var root = filepath.Join("..", "..")
+var root = filepath.Join("..", "..", "..")
 
 // What the document shows is what the tests of the checks hold.
 func TestDocumentIsUpToDate(t *testing.T) {
@@ -28,7 +28,7 @@ func TestDocumentIsUpToDate(t *testing.T) {
 	for _, s := range sections {
 		got, err := teach.Replace(string(text), s)
 		if err != nil || got != string(text) {
-			t.Errorf("%s: %v; run go run ./cmd/zeroalloc in allocs", s.Name, err)
+			t.Errorf("%s: %v; run go run ./cmd/teach in allocs/docgen", s.Name, err)
 		}
 		if !strings.Contains(s.Text, "```") && !strings.Contains(s.Text, "|") {
 			t.Errorf("%s: got no example\n%s", s.Name, s.Text)

@@ -3,7 +3,7 @@
 // Command versions runs the version experiment and writes its table into
 // docs/zero-alloc.md and its picture into docs/zero-alloc-versions.svg:
 //
-//	cd allocs && go run ./cmd/versions
+//	cd allocs/docgen && go run ./cmd/versions
 package main
 
 import (
@@ -14,13 +14,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/docgen/internal/versions"
 	"github.com/nib-log/nib/allocs/internal/progress"
-	"github.com/nib-log/nib/allocs/internal/versions"
 )
 
 func main() {
-	dir := flag.String("module", "testdata/versions", "the module with the hot paths")
-	docs := flag.String("docs", "../docs", "where zero-alloc.md is")
+	dir := flag.String("module", "../testdata/versions", "the module with the hot paths")
+	docs := flag.String("docs", "../../docs", "where zero-alloc.md is")
 	releases := flag.String("go", strings.Join(versions.Releases, ","), "Go releases")
 	flag.Parse()
 	if err := write(*dir, *docs, strings.Split(*releases, ",")); err != nil {

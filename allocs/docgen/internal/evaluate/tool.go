@@ -34,6 +34,7 @@ type site struct {
 	Verdict  verdict.Verdict `json:"verdict"`
 	Kind     string          `json:"kind"`
 	Callee   string          `json:"callee"`
+	Value    string          `json:"value"`
 	Pattern  string          `json:"pattern"`
 	Reason   string          `json:"reason"`
 	Evidence *struct {
@@ -96,8 +97,8 @@ func (a *answer) report() *Report {
 		r.Go, r.Trouble = t.Name, append(r.Trouble, t.Trouble...)
 	}
 	type counted struct {
-		of, kind, callee string
-		at               line
+		of, kind, callee, value string
+		at                      line
 	}
 	most := map[counted]float64{} // a site can be below several roots
 	for _, root := range a.Roots {
@@ -112,7 +113,7 @@ func (a *answer) report() *Report {
 				continue
 			}
 			for _, run := range s.Evidence.Runs {
-				k := counted{run.Name, s.Kind, s.Callee, at}
+				k := counted{run.Name, s.Kind, s.Callee, s.Value, at}
 				most[k] = max(most[k], run.PerOp)
 			}
 		}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command zeroalloc writes the parts of docs/zero-alloc.md that come from the
+// Command teach writes the parts of docs/zero-alloc.md that come from the
 // test data of the checks, from the catalogue, and from a result of the gate.
-// Run it in allocs/:
+// Run it in allocs/docgen:
 //
-//	go run ./cmd/zeroalloc                    # examples and catalogue
-//	go run ./cmd/zeroalloc -check             # only tell whether they are up to date
-//	go run ./cmd/zeroalloc -gate gate.json    # the matrix too, of what allocs --json wrote
+//	go run ./cmd/teach                    # examples and catalogue
+//	go run ./cmd/teach -check             # only tell whether they are up to date
+//	go run ./cmd/teach -gate gate.json    # the matrix too, of what allocs --json wrote
 package main
 
 import (
@@ -15,17 +15,17 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nib-log/nib/allocs/docgen/internal/teach"
 	"github.com/nib-log/nib/allocs/internal/findings"
-	"github.com/nib-log/nib/allocs/internal/teach"
 )
 
 func main() {
 	check := flag.Bool("check", false, "write nothing, fail if the document is out of date")
 	gate := flag.String("gate", "", "`file` with the JSON of the gate, for the matrix")
-	document := flag.String("document", "../docs/zero-alloc.md", "`file` to write")
+	document := flag.String("document", "../../docs/zero-alloc.md", "`file` to write")
 	flag.Parse()
 	if err := update(*document, *gate, *check); err != nil {
-		fmt.Fprintln(os.Stderr, "zeroalloc:", err)
+		fmt.Fprintln(os.Stderr, "teach:", err)
 		os.Exit(1)
 	}
 }
@@ -35,7 +35,7 @@ func update(document, gate string, check bool) error {
 	if err != nil {
 		return err
 	}
-	sections, err := teach.Sections(".")
+	sections, err := teach.Sections("..")
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func update(document, gate string, check bool) error {
 		return nil
 	}
 	if check {
-		return fmt.Errorf("%s is out of date; run go run ./cmd/zeroalloc in allocs", document)
+		return fmt.Errorf("%s is out of date; run go run ./cmd/teach in allocs/docgen", document)
 	}
 	return os.WriteFile(document, []byte(text), 0o644)
 }

@@ -5,6 +5,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"sort"
 
@@ -21,6 +22,9 @@ type Score struct {
 	NotSeen  int // lines at always that no benchmark comes by: nothing is known of them
 	Pairs    int // benchmark and line, in the profile
 	Agreed   int // of them, those that the tool's own runs saw too
+	Equal    int // of the pairs, those with the same count
+	Often    int // lines that the profile shows at 0.5 or more per operation
+	Missed   int // of them, those that are not reported
 	Extra    int // pairs that only the tool's own runs saw
 	// Deviations say of each line that is not as it should be what was seen.
 	Deviations []Deviation
@@ -86,6 +90,13 @@ func Evaluate(ctx context.Context, m Module, allocsDir, dir string, say func(str
 	return r, nil
 }
 
+// often is a count of what allocates in every second operation or more.
+const often = 0.5
+
+// equal reports whether two counts are the same. A fraction
+// differs a little with the number of iterations.
+func equal(a, b float64) bool { return math.Abs(a-b) <= 0.02+0.01*max(a, b) }
+
 // judge compares a report with the truth.
 func judge(t *Truth, r *Report, runs bool) Score {
 	var s Score
@@ -93,6 +104,12 @@ func judge(t *Truth, r *Report, runs bool) Score {
 	for l, n := range lines {
 		s.Lines++
 		v := r.verdict(l)
+		if n >= often {
+			s.Often++
+			if v == verdict.None {
+				s.Missed++
+			}
+		}
 		if v != verdict.None {
 			s.Reported++
 		} else {
@@ -137,8 +154,15 @@ func (s *Score) pairs(t *Truth, r *Report) {
 				continue
 			}
 			s.Pairs++
-			if got := r.PerOp[b][l]; got >= threshold {
+			got := r.PerOp[b][l]
+			if equal(got, n) {
+				s.Equal++
+			}
+			if got >= threshold {
 				s.Agreed++
+				if !equal(got, n) {
+					s.deviate("counted otherwise in "+b, l, fmt.Sprintf("%.2f per operation, the tool %.2f", n, got))
+				}
 			} else {
 				s.deviate("not in the tool's run of "+b, l, fmt.Sprintf("%.2f per operation", n))
 			}
