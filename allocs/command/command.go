@@ -96,23 +96,23 @@ file, than the comments allow; 1 when something is; 2 when there is no verdict.`
 		RunE:          func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	s := cmd.Flags()
-	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module")
+	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module, or of a workspace")
 	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")
 	s.StringSliceVar(&f.Arch, "goarch", nil, "targets, such as amd64,arm64 or darwin/arm64,windows/amd64 (only those of this machine are run)")
 	s.StringVar(&f.PGO, "pgo", "", "profile to guide all builds by, or off (default: default.pgo of main packages, as the go command does)")
-	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as example.com/m.(*T).Method")
+	s.StringArrayVar(&f.Roots, "root", nil, "function to look at, such as cache.Store.Get, (*Store[K, V]).Get, Get or example.com/m/cache.New*")
 	s.BoolVar(&f.LogCalls, "log-calls", true, "look at the log calls")
 	s.StringVar(&f.bench, "bench", ".", "benchmarks to measure; \"\" for none")
 	s.StringVar(&f.tests, "tests", "", "tests to measure")
-	s.DurationVar(&f.Timeout, "timeout", 10*time.Minute, "for the runs of one package")
+	s.DurationVar(&f.Timeout, "timeout", 10*time.Minute, "processor time for the runs of one package")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "also show what grows, is cold or is not known")
 	s.BoolVar(&f.json, "json", false, "write JSON")
 	s.BoolVar(&f.plain, "plain", false, "no colours, no progress")
-	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod)")
+	s.StringVar(&f.baseline, "baseline", "", "file of what is accepted (default: "+baseline.Name+" beside go.mod or go.work)")
 	s.BoolVar(&f.accept, "accept", false, "write the baseline: accept everything as it is")
 	s.BoolVar(&f.ratchet, "ratchet", false, "take into the baseline what got better, and only that")
 	s.BoolVar(&f.strict, "strict", false, "what is not known counts as an allocation")
-	s.BoolVar(&f.fixes, "fix", false, "rewrite what is known to have a better form, look again, and keep what helped")
+	s.BoolVar(&f.fixes, "fix", false, "rewrite what has a better form, and keep that with which a benchmark counts less")
 	s.StringVar(&f.sarif, "sarif", "", "also write a SARIF file")
 	s.StringVar(&f.html, "html", "", "also write a page to look at")
 	s.StringVar(&f.pprof, "pprof", "", "also write a profile for go tool pprof, in allocations and bytes for 1,000 operations")
@@ -191,6 +191,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if err := f.files(d, outcome); err != nil {
 		return err
 	}
+	if err := outcome.Err(); err != nil {
+		return err
+	}
 	if len(outcome.Worse) > 0 {
 		return fmt.Errorf("%w: %d", ErrWorse, len(outcome.Worse))
 	}
@@ -242,12 +245,15 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 		path = filepath.Join(d.Dir, baseline.Name)
 	}
 	old, err := baseline.Load(path)
+	if errors.Is(err, baseline.ErrDamaged) && f.accept {
+		old, err = nil, nil // it is written anew
+	}
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case f.accept:
-		old = old.With(baseline.Of(d, f.strict))
+		old = old.With(baseline.Of(d, f.strict), d)
 		if err := old.Write(path); err != nil {
 			return nil, err
 		}
@@ -258,7 +264,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.ratchet {
+	if f.ratchet && len(outcome.Missing) == 0 {
 		if err := old.Ratchet(d, f.strict).Write(path); err != nil {
 			return nil, err
 		}

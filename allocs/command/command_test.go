@@ -159,32 +159,3 @@ func TestJSON(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
-
-func TestFixIsProvedAndReported(t *testing.T) {
-	dir := newModule(t)
-	// Nothing shows that room for all of them helps in Copy: it is one line
-	// that always allocates before and after.
-	rest := "\n//alloc:max=9\nfunc Copy(in []int) []int {\n\tout := []int{}\n\tfor _, v := range in {\n\t\tout = append(out, v)\n\t}\n\treturn out\n}\n"
-	source := "package m\n\nimport (\n\t\"log/slog\"\n)\n\nfunc F(l *slog.Logger, n int, s string) {\n\tl.Debug(\"m\", \"n\", n, \"s\", s)\n}\n" + rest
-	out := filepath.Join(t.TempDir(), "out")
-	code, text, errs := run(t, dir, source, "--fix", "--sarif", out+".sarif", "--html", out+".html", "--svg", out+".svg")
-	if code != command.Clean {
-		t.Fatalf("got exit code %d\n%s%s", code, text, errs)
-	}
-	got, err := os.ReadFile(filepath.Join(dir, "m.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "package m\n\nimport (\n\t\"context\"\n\t\"log/slog\"\n)\n\nfunc F(l *slog.Logger, n int, s string) {\n\tl.LogAttrs(context.Background(), slog.LevelDebug, \"m\", slog.Int(\"n\", n), slog.String(\"s\", s))\n}\n" + rest
-	if string(got) != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if want := "rewritten:  m.go:8: use LogAttrs; example.com/m.F allocates 0 times, "; !strings.Contains(errs, want) {
-		t.Errorf("got %q, want %q in it", errs, want)
-	}
-	for _, end := range []string{".sarif", ".html", ".svg"} {
-		if info, err := os.Stat(out + end); err != nil || info.Size() == 0 {
-			t.Errorf("%s: got %v, %v", end, info, err)
-		}
-	}
-}

@@ -7,116 +7,305 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/fixes"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/source"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// fix rewrites what is known to have a better form, looks again, and keeps a
-// function's new form only if it then allocates less. It returns the report of
-// what is in place at the end.
+// fixing is one use of --fix.
+type fixing struct {
+	*flags
+	w      io.Writer
+	before *check.Report
+	counts []fixes.Counts // of before, for each toolchain
+	// suspect tells that the fixes save less together than at their lines; they
+	// are measured one by one then, once.
+	suspect bool
+}
+
+// fix rewrites what is known to have a better form, measures again, and keeps an
+// edit only if the benchmark that allocates most there then allocates less. It
+// returns the report of what is in place at the end.
 func (f *flags) fix(ctx context.Context, w io.Writer, before *check.Report, d *findings.Document) (*check.Report, error) {
-	found := map[fixes.Place]place{}
-	for _, r := range d.Roots {
-		for _, s := range r.Sites {
-			if s.Worst() == verdict.Always {
-				found[fixes.Place{File: filepath.Join(d.Dir, filepath.FromSlash(s.File)), Line: s.Line}] = place{s.File, s.Func}
-			}
-		}
-	}
-	all, err := fixes.Find(ctx, f.Dir, f.Patterns, func(p fixes.Place) bool { _, ok := found[p]; return ok })
-	if err != nil || len(all) == 0 {
-		if err == nil {
-			fmt.Fprintln(w, "nothing that can be rewritten safely")
-		}
-		return before, err
-	}
-	edits, after, err := f.apply(ctx, all)
+	x := &fixing{flags: f, w: w, before: before, counts: counts(before)}
+	places := x.places(d)
+	all, err := fixes.Find(ctx, f.Dir, before.Patterns, func(p fixes.Place) bool { return places[p] })
 	if err != nil {
 		return nil, err
 	}
-	was, is := always(d), always(findings.New(after))
-	var helped []fixes.Fix
-	for _, x := range all {
-		at := where(x, found)
-		better := is[at] < was[at]-0.5
-		if better {
-			helped = append(helped, x)
-		}
-		fmt.Fprintf(w, "%s %s:%d: %s; %s allocates %s times, %s before\n", map[bool]string{true: "rewritten: ", false: "taken back:"}[better],
-			at.file, x.Line, x.Message, at.function, number(is[at]), number(was[at]))
-	}
-	if len(helped) == len(all) {
-		return after, nil
-	}
-	if err := fixes.Undo(edits); err != nil {
+	if all, err = x.tested(ctx, all); err != nil {
 		return nil, err
 	}
-	if len(helped) == 0 {
-		return before, nil
-	}
-	_, after, err = f.apply(ctx, helped)
-	return after, err
-}
-
-// apply writes the fixes and looks again. What does not compile or cannot be
-// judged is not left behind.
-func (f *flags) apply(ctx context.Context, list []fixes.Fix) ([]fixes.Edit, *check.Report, error) {
-	edits, err := fixes.Apply(list)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := fixes.Write(edits); err != nil {
-		return nil, nil, errors.Join(err, fixes.Undo(edits))
-	}
-	after, err := check.Run(ctx, f.Options)
-	if err != nil {
-		if undo := fixes.Undo(edits); undo != nil {
-			return nil, nil, undo
-		}
-		return nil, nil, fmt.Errorf("the fixes were taken back: %w", err)
-	}
-	return edits, after, nil
-}
-
-// place is a function in a file of the module.
-type place struct{ file, function string }
-
-// where is the function that a fix is for: that of the first line of it that
-// allocates.
-func where(x fixes.Fix, found map[fixes.Place]place) place {
-	for _, line := range x.Lines {
-		if at, ok := found[fixes.Place{File: x.File, Line: line}]; ok {
-			return at
-		}
-	}
-	return place{}
-}
-
-// number is a count without digits that say nothing.
-func number(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }
-
-// always counts what the sites that always allocate allocate, by function: as
-// measured, and one where nothing was. A site below several roots counts once.
-func always(d *findings.Document) map[place]float64 {
-	seen := map[place]map[string]bool{}
-	out := map[place]float64{}
-	for _, r := range d.Roots {
-		for _, s := range r.Sites {
-			at := place{s.File, s.Func}
-			if s.Worst() != verdict.Always || seen[at][s.Key] {
+	for len(all) > 0 {
+		applied, after, err := x.apply(ctx, all)
+		if errors.Is(err, load.ErrBroken) {
+			if all, err = x.compiling(ctx, all, err); err == nil {
 				continue
 			}
-			if seen[at] == nil {
-				seen[at] = map[string]bool{}
+		}
+		if err != nil {
+			return nil, err
+		}
+		helped, claims := x.judge(all, applied, counts(after))
+		if len(helped) == len(all) && !x.suspect {
+			if helped, err = x.passing(ctx, all); err == nil && len(helped) == len(all) {
+				for i, f := range all {
+					x.say(true, f, claims[i])
+				}
+				return after, nil
 			}
-			seen[at][s.Key] = true
-			out[at] += max(1, s.PerOp())
+		}
+		if err := errors.Join(err, fixes.Undo(applied.Edits)); err != nil {
+			return nil, err
+		}
+		if all = helped; x.suspect {
+			if all, err = x.alone(ctx, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	fmt.Fprintln(w, "nothing was rewritten: no line that a benchmark counts at has a form that is known to be better")
+	return before, nil
+}
+
+func counts(r *check.Report) (out []fixes.Counts) {
+	for _, t := range r.Toolchains {
+		out = append(out, fixes.Count(t.Runs, r.Holds))
+	}
+	return out
+}
+
+// places are the lines that a run counts at in steady state.
+func (x *fixing) places(d *findings.Document) map[fixes.Place]bool {
+	out, files := map[fixes.Place]bool{}, source.New()
+	for _, r := range d.Roots {
+		for _, s := range r.Sites {
+			file := s.File
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(d.Dir, filepath.FromSlash(file))
+			}
+			if s.Worst() == verdict.Always && s.PerOp() >= enough && files.Cold(file, s.Line) == "" {
+				out[fixes.Place{File: file, Line: s.Line}] = true
+			}
 		}
 	}
 	return out
 }
+
+// enough is how much less an edit must allocate for one operation.
+const enough = 0.5
+
+// tested leaves out the fixes in packages whose tests do not pass as it is: it
+// could not be seen whether they pass with them.
+func (x *fixing) tested(ctx context.Context, all []fixes.Fix) (out []fixes.Fix, err error) {
+	failed := map[string]error{}
+	for _, f := range all {
+		if _, ok := failed[f.Package]; !ok {
+			if failed[f.Package] = x.test(ctx, f.Package); ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		if failed[f.Package] != nil {
+			x.say(false, f, "the tests of "+f.Package+" fail without it")
+			continue
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// test runs the tests of a package.
+func (x *fixing) test(ctx context.Context, pkg string) error {
+	_, err := x.before.Toolchains[0].Toolchain.Go(ctx, x.Dir, "test", "-timeout", x.Timeout.String(), "--", pkg)
+	return err
+}
+
+// apply writes the fixes and looks again. What does not compile or cannot be
+// judged is not left behind.
+func (x *fixing) apply(ctx context.Context, list []fixes.Fix) (*fixes.Applied, *check.Report, error) {
+	applied, err := fixes.Apply(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := fixes.Write(applied.Edits); err != nil {
+		return nil, nil, errors.Join(err, fixes.Undo(applied.Edits))
+	}
+	after, err := check.Run(ctx, x.Options)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("the fixes were taken back: %w", err), fixes.Undo(applied.Edits))
+	}
+	return applied, after, nil
+}
+
+// compiling returns the fixes with which their packages compile, and why not all
+// of them did when that cannot be told.
+func (x *fixing) compiling(ctx context.Context, list []fixes.Fix, why error) (out []fixes.Fix, err error) {
+	for _, f := range list {
+		applied, err := fixes.Apply([]fixes.Fix{f})
+		if err != nil {
+			return nil, err
+		}
+		err = fixes.Write(applied.Edits)
+		if err == nil {
+			_, err = x.before.Toolchains[0].Toolchain.Go(ctx, x.Dir, "build", "-o", os.DevNull, "--", f.Package)
+		}
+		if undo := errors.Join(ctx.Err(), fixes.Undo(applied.Edits)); undo != nil {
+			return nil, undo
+		}
+		if err != nil {
+			x.say(false, f, f.Package+" does not compile with it")
+			continue
+		}
+		out = append(out, f)
+	}
+	if len(out) == len(list) {
+		return nil, why
+	}
+	return out, nil
+}
+
+// judge returns the fixes that helped, and by how much.
+func (x *fixing) judge(list []fixes.Fix, applied *fixes.Applied, after []fixes.Counts) (helped []fixes.Fix, claims []string) {
+	saved := map[string]float64{} // by leaf
+	for i, f := range list {
+		if applied.Lines[i] == nil {
+			x.say(false, f, "another edit changes the same lines")
+			continue
+		}
+		n, claim, ok := x.compare(f, applied.Lines[i], after)
+		if !ok {
+			x.say(false, f, claim)
+			continue
+		}
+		for leaf, less := range n {
+			saved[leaf] += less
+		}
+		helped, claims = append(helped, f), append(claims, claim)
+	}
+	x.suspect = !x.suspect && len(helped) == len(list) && x.moved(saved, after)
+	if x.suspect {
+		claims = nil
+	}
+	return helped, claims
+}
+
+// compare returns what each leaf allocates less at the lines of a fix, and the
+// worst of them in words. All toolchains must agree that nothing gets worse.
+func (x *fixing) compare(f fixes.Fix, lines []int, after []fixes.Counts) (less map[string]float64, claim string, ok bool) {
+	less = map[string]float64{}
+	most := 0.0
+	for t, before := range x.counts {
+		leaf, was := before.Worst(f.File, f.Lines)
+		if was == 0 {
+			continue
+		}
+		now := after[t][leaf]
+		if now == nil {
+			return nil, leaf + " cannot be measured with it", false
+		}
+		is := now.At(f.File, lines)
+		if was-is > most {
+			most = was - is
+		}
+		if text := fmt.Sprintf("%s → %s allocations per operation of %s", number(was), number(is), leaf); claim == "" || was-is >= most {
+			claim = text
+		}
+		if is > was+stray {
+			return nil, claim, false
+		}
+		for name, l := range before {
+			if now := after[t][name]; now != nil {
+				less[strconv.Itoa(t)+" "+name] += l.At(f.File, f.Lines) - now.At(f.File, lines)
+			}
+		}
+	}
+	if claim == "" {
+		claim = "no benchmark counts at its lines"
+	}
+	return less, claim, most >= enough
+}
+
+// stray is what other goroutines can add to a count.
+const stray = 0.05
+
+// moved tells whether a leaf as a whole saves less than its lines do: then an
+// edit makes something else allocate.
+func (x *fixing) moved(saved map[string]float64, after []fixes.Counts) bool {
+	for t, before := range x.counts {
+		for name, l := range before {
+			now := after[t][name]
+			if less := saved[strconv.Itoa(t)+" "+name]; now != nil && less >= enough && l.Total-now.Total < less-enough {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alone measures each fix by itself, and keeps those that make every benchmark
+// at their lines allocate less as a whole.
+func (x *fixing) alone(ctx context.Context, list []fixes.Fix) (helped []fixes.Fix, err error) {
+	for _, f := range list {
+		applied, after, err := x.apply(ctx, []fixes.Fix{f})
+		if err != nil {
+			return nil, err
+		}
+		less, claim, ok := x.compare(f, applied.Lines[0], counts(after))
+		if ok && x.moved(less, counts(after)) {
+			ok, claim = false, "what it saves is allocated elsewhere"
+		}
+		if err := fixes.Undo(applied.Edits); err != nil {
+			return nil, err
+		}
+		if !ok {
+			x.say(false, f, claim)
+			continue
+		}
+		helped = append(helped, f)
+	}
+	return helped, nil
+}
+
+// passing returns the fixes with which the tests of their packages pass. They
+// are in place.
+func (x *fixing) passing(ctx context.Context, list []fixes.Fix) (out []fixes.Fix, err error) {
+	failed := map[string]error{}
+	for _, f := range list {
+		if _, done := failed[f.Package]; !done {
+			failed[f.Package] = x.test(ctx, f.Package)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if failed[f.Package] != nil {
+			x.say(false, f, "the tests of "+f.Package+" fail with the edits of that package")
+			continue
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// say reports what became of a fix.
+func (x *fixing) say(done bool, f fixes.Fix, why string) {
+	verb := "left alone: "
+	if done {
+		verb = "rewritten:  "
+	}
+	name, err := filepath.Rel(x.before.ModuleDir, f.File)
+	if err != nil {
+		name = f.File
+	}
+	fmt.Fprintf(x.w, "%s%s:%d: %s: %s\n", verb, filepath.ToSlash(name), f.Line, f.Message, why)
+}
+
+// number is a count without digits that say nothing.
+func number(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'g', 4, 64) }

@@ -45,6 +45,7 @@ func service(t *testing.T, n int) (*findings.Document, *baseline.Outcome) {
 			o.Better = append(o.Better, c)
 		}
 	}
+	d.Sum()
 	return d, o
 }
 

@@ -158,7 +158,7 @@ func needBrowser(t *testing.T) {
 func TestE2EFindTheLineThatAllocates(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
-	x := open(t, file, 1600, 1000, false)
+	x := open(t, file, 1400, 1000, false)
 	x.picture("wide-light")
 	x.fits()
 	equal(x, "document.querySelectorAll('.group').length", 3)
@@ -193,7 +193,7 @@ func TestE2EFindTheLineThatAllocates(t *testing.T) {
 func TestE2EKeysAlone(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
-	x := open(t, file, 1600, 1000, true)
+	x := open(t, file, 1400, 1000, true)
 	equal(x, "getComputedStyle(document.body).backgroundColor", "rgb(15, 19, 24)")
 	x.run(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
 	equal(x, "document.activeElement.className", "name")
@@ -218,7 +218,7 @@ func TestE2EKeysAlone(t *testing.T) {
 func TestE2EFiltersAndChanges(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
-	x := open(t, file, 1600, 1000, false)
+	x := open(t, file, 1400, 1000, false)
 	x.run(chromedp.Click("[data-pattern='strconv-string']"))
 	equal(x, "document.querySelector('.count').textContent", "40 of 200 roots")
 	x.run(chromedp.Click(".chip.changed"), chromedp.Click(".chip.grows"))
@@ -236,14 +236,61 @@ func TestE2ESmallScreen(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
 	for _, dark := range []bool{false, true} {
-		x := open(t, file, 400, 850, dark)
+		x := open(t, file, 420, 850, dark)
 		x.fits()
+		equal(x, cutOff, "")
 		x.picture(fmt.Sprintf("small-dark-%v", dark))
 		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.cell.always').click()"))
 		x.fits()
+		equal(x, cutOff, "")
 		x.picture(fmt.Sprintf("small-site-dark-%v", dark))
 		x.clean()
 	}
+}
+
+// cutOff is a script that returns the elements that are cut off: an element
+// that is wider than its place and cannot be scrolled, or that is outside of
+// the window.
+const cutOff = `(() => {
+  const bad = new Set();
+  for (const e of document.querySelectorAll('header *, main *')) {
+    if (!e.checkVisibility() || e.closest('svg')) continue;
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    const hidden = style.overflowX === 'hidden' && e.scrollWidth > e.clientWidth + 1;
+    if (hidden || box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)) bad.add(e.tagName + '.' + e.className);
+  }
+  return [...bad].join('; ');
+})()`
+
+// Whatever opens a root, its head is then in sight.
+func TestE2EAnOpenedRootScrollsIntoView(t *testing.T) {
+	needBrowser(t)
+	file, _ := pageFile(t, 200)
+	for _, width := range []int64{1400, 420} {
+		x := open(t, file, int(width), 900, false)
+		for _, i := range []int{100, 25, 1, 150} {
+			inSight := fmt.Sprintf("(e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2 && e.contains(document.elementFromPoint(r.left + 30, r.top + 12)) })(document.querySelector('#root-%d'))", i)
+			x.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("openGroup(groupOf(roots[%d])); scrollTo(0, 0); document.querySelector('#root-%d .name').click()", i, i)))
+			equal(x, inSight, true)
+			equal(x, fmt.Sprintf("document.querySelector('#root-%d .detail') !== null", i), true)
+		}
+		// The address of a root leads to it, too.
+		x.run(chromedp.Evaluate[chromedp.Void]("location.hash = encodeURIComponent(roots[199].id); dispatchEvent(new HashChangeEvent('hashchange'))"))
+		equal(x, "(e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2 })(document.querySelector('#root-199'))", true)
+		x.clean()
+	}
+}
+
+// The page starts with the numbers that the other reports have.
+func TestE2EResultsComeFirst(t *testing.T) {
+	needBrowser(t)
+	file, _ := pageFile(t, 200)
+	x := open(t, file, 1400, 1000, false)
+	x.picture("results")
+	equal(x, "[...document.querySelectorAll('.states .result')].map(e => e.innerText.replace(/\\s+/g, ' ')).join(', ')", "200 roots, 2 above what is allowed, 38 allocating, 160 clean")
+	equal(x, "document.querySelector('.sites').textContent", "sites: 21 always, 0 unknown, 219 grow, 0 cold")
+	equal(x, "[...document.querySelectorAll('.group .title .soft')].map(e => +e.textContent).reduce((a, b) => a + b)", 200)
+	x.clean()
 }
 
 // contrasts is a script that returns the texts of the page whose colour has less
@@ -268,10 +315,10 @@ func TestE2EContrast(t *testing.T) {
 	needBrowser(t)
 	file, _ := pageFile(t, 200)
 	for _, dark := range []bool{false, true} {
-		x := open(t, file, 1600, 1000, dark)
+		x := open(t, file, 1400, 1000, dark)
 		x.run(chromedp.Evaluate[chromedp.Void]("[100, 1, 155, 120].forEach(i => go(i, {})); document.querySelectorAll('details').forEach(d => d.open = true); document.getElementById('help').show()"))
 		equal(x, contrasts, "")
-		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.sum').style.color = 'var(--line)'"))
+		x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.sites').style.color = 'var(--line)'"))
 		if eval[string](x, contrasts) == "" {
 			t.Error("grey text is not noticed")
 		}
@@ -284,7 +331,7 @@ func TestE2EContrast(t *testing.T) {
 func TestE2EManyRoots(t *testing.T) {
 	needBrowser(t)
 	file, size := pageFile(t, 1000)
-	x := open(t, file, 1600, 1000, false)
+	x := open(t, file, 1400, 1000, false)
 	ready := eval[float64](x, "performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
 	search := eval[float64](x, "(() => { const t = performance.now(); state.text = 'handle'; draw(); document.body.offsetHeight; return performance.now() - t })()")
 	unfold := eval[float64](x, "(() => { const t = performance.now(); go(990, {toolchain: 2}); document.body.offsetHeight; return performance.now() - t })()")

@@ -5,15 +5,14 @@
 //
 // An entry is a root and a site, by function and source text and not by line,
 // so that code can move. It is kept for each line of Go releases, because the
-// answers differ between them.
+// answers differ between them. The baseline also keeps the evidence that there
+// was: when some of it is missing, a clean result means nothing.
 package baseline
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"sort"
 	"strings"
 
@@ -21,18 +20,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Name is the file in the directory of the module.
-const Name = "allocs.baseline.json"
-
-// File is what is committed.
-type File struct {
-	Format  int                                              `json:"format"`
-	Accepts map[string]map[string]map[string]verdict.Verdict `json:"accepts"` // toolchain line → root → site
-}
-
 // Change is one difference.
 type Change struct {
-	Kind      string `json:"kind"` // worse, new, better or gone
+	Kind      string `json:"kind"` // worse, new, better, gone, missing or note
 	Toolchain string `json:"toolchain"`
 	Root      string `json:"root"`
 	Site      string `json:"site"`
@@ -45,129 +35,175 @@ type Outcome struct {
 	Baseline bool     `json:"baseline"` // whether there is one
 	Worse    []Change `json:"worse"`
 	Better   []Change `json:"better"`
+	Missing  []Change `json:"missing"` // evidence that there was when the baseline was accepted
 	Notes    []Change `json:"notes"`
 }
 
 // ErrMissing says that the baseline has nothing about a toolchain.
 var ErrMissing = errors.New("the baseline has nothing about this toolchain")
 
-// Load reads a baseline; nil without an error means that there is none.
-func Load(path string) (*File, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := new(File)
-	if err := json.Unmarshal(text, f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if f.Format != 1 {
-		return nil, fmt.Errorf("%s: format %d is not known", path, f.Format)
-	}
-	return f, nil
-}
-
-// counted tells whether a gate can fail on a verdict: on what always allocates,
-// and when it is strict on what is not known. A baseline keeps only that. A new
-// place that grows, is cold or is free is no change for the worse.
-func counted(v verdict.Verdict, strict bool) bool {
-	return v == verdict.Always || strict && v == verdict.Unknown
-}
-
-// Of makes the baseline that accepts all of a document, as far as a strict or
-// an ordinary gate can fail on it.
-func Of(d *findings.Document, strict bool) *File {
-	f := &File{Format: 1, Accepts: map[string]map[string]map[string]verdict.Verdict{}}
-	for t, tc := range d.Toolchains {
-		all := map[string]map[string]verdict.Verdict{}
-		for _, r := range d.Roots {
-			for _, s := range r.Sites {
-				v := s.Answers[t].Verdict
-				if !counted(v, strict) {
-					continue
-				}
-				if all[r.ID] == nil {
-					all[r.ID] = map[string]verdict.Verdict{}
-				}
-				all[r.ID][s.Key] = v
-			}
-		}
-		f.Accepts[tc.Line] = all
-	}
-	return f
-}
-
-// Write stores the baseline, sorted, so that its own changes are readable.
-func (f *File) Write(path string) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(f); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
-}
-
-// Compare tells what changed. Without a baseline only the annotated roots
+// Compare reports what changed. Without a baseline only the annotated roots
 // count: they must keep to what they allow. strict also counts what is unknown.
 func Compare(f *File, d *findings.Document, strict bool) (*Outcome, error) {
 	o := &Outcome{Baseline: f != nil}
 	for t, tc := range d.Toolchains {
-		var accepts map[string]map[string]verdict.Verdict
+		c := &comparison{Outcome: o, d: d, t: t, line: tc.Line, strict: strict, accepted: &Accepted{}}
 		if f != nil {
 			var ok bool
-			if accepts, ok = f.Accepts[tc.Line]; !ok {
+			if c.accepted, ok = f.Accepts[tc.Line]; !ok || c.accepted == nil {
 				return nil, fmt.Errorf("%w: %s (--accept adds it)", ErrMissing, tc.Line)
 			}
 		}
-		seen := map[string]map[string]bool{}
-		for _, r := range d.Roots {
-			seen[r.ID] = map[string]bool{}
-			o.root(f != nil, accepts[r.ID], r, t, tc.Line, strict, seen[r.ID])
+		c.have, c.evidence = f != nil, f != nil && !f.old
+		c.within = c.accepted.within(d)
+		if f != nil && f.old {
+			c.within = looked(d)
+			o.Notes = append(o.Notes, Change{Kind: "note", Toolchain: tc.Line, Text: "the baseline is of an older version, without counts and without the runs that were measured: --accept renews it"})
 		}
-		o.gone(accepts, seen, looked(d), tc.Line)
+		c.all()
 	}
+	sort.SliceStable(o.Better, func(i, j int) bool { return o.Better[i].Text < o.Better[j].Text })
 	return o, nil
 }
 
-// root compares the sites of one root on one toolchain.
-func (o *Outcome) root(have bool, accepts map[string]verdict.Verdict, r *findings.Root, t int, line string, strict bool, seen map[string]bool) {
-	over := r.Allowed != nil && r.Allocs[t] > *r.Allowed
+// comparison is the work on one toolchain.
+type comparison struct {
+	*Outcome
+	d        *findings.Document
+	t        int
+	line     string
+	strict   bool
+	have     bool // a baseline
+	evidence bool // a baseline that has the evidence
+	accepted *Accepted
+	within   func(pkg string) bool
+}
+
+func (c *comparison) all() {
+	seen := map[string]bool{}
+	for _, r := range c.d.Roots {
+		seen[r.ID] = true
+		c.root(r, c.accepted.Roots[r.ID])
+	}
+	for id, before := range c.accepted.Roots {
+		if !seen[id] {
+			c.gone(id, before)
+		}
+	}
+	if c.evidence {
+		c.runs()
+		c.waivers()
+	}
+	c.inexact()
+}
+
+func (c *comparison) change(kind, root, text string) Change {
+	return Change{Kind: kind, Toolchain: c.line, Root: root, Text: text}
+}
+
+// root compares the sites of one root.
+func (c *comparison) root(r *findings.Root, before *Root) {
+	if before == nil {
+		before = &Root{}
+	}
+	now := accepted(r, c.t, c.strict)
+	over := r.Allowed != nil && r.Allocs[c.t] > *r.Allowed
+	lost := false // something that allocated is not there any more
+	present := map[string]bool{}
 	for _, s := range r.Sites {
-		now, before := s.Answers[t].Verdict, verdict.None
-		if v, ok := accepts[s.Key]; ok {
-			before = v
-			seen[s.Key] = true
+		present[s.Key] = true
+		lost = c.site(r, s, before.Sites[s.Key], over) || lost
+	}
+	for key, was := range before.Sites {
+		if !present[key] {
+			lost = true
+			x := c.change("gone", r.ID, fmt.Sprintf("%s no longer has: %s (%s)", r.ID, key, was.Verdict))
+			x.Site = key
+			c.Better = append(c.Better, x)
 		}
-		c := Change{Toolchain: line, Root: r.ID, Site: s.Key, Where: fmt.Sprintf("%s:%d  %s", s.File, s.Line, s.Source)}
-		c.Text = fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason)
-		switch {
-		case now.Rank() < before.Rank():
-			c.Kind = "better"
-			o.Better = append(o.Better, c)
-		case now == before || !counted(now, strict):
-		case have:
-			// A log call that is new is no regression of one that was there,
-			// but it is one more that allocates.
-			c.Kind = "worse"
-			if before == verdict.None {
-				c.Kind = "new"
-			}
-			o.Worse = append(o.Worse, c)
-		case over, strict && r.Allowed != nil:
-			c.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[t], s.Reason)
-			c.Kind = "worse"
-			o.Worse = append(o.Worse, c)
-		}
+	}
+	if !c.evidence {
+		return
+	}
+	switch {
+	case before.Reached && !now.Reached:
+		c.missing(r.ID, r.ID+" was executed by the runs, and no run executes it in each operation any more")
+	case before.Allowed != nil && r.Verdicts[c.t] == string(verdict.Absent):
+		c.missing(r.ID, "there is no code for "+r.ID+" any more")
+	case lost && now.Unknown > before.Unknown:
+		c.missing(r.ID, fmt.Sprintf("%s has places that no run decides: %d more than before, in place of what allocated", r.ID, now.Unknown-before.Unknown))
+	}
+	if before.Allowed != nil && r.Allowed != nil && *r.Allowed > *before.Allowed {
+		c.Worse = append(c.Worse, c.change("worse", r.ID, fmt.Sprintf("%s was allowed %d, and is allowed %d", r.ID, *before.Allowed, *r.Allowed)))
+	}
+	if before.Allowed != nil && r.Allowed == nil {
+		c.missing(r.ID, r.ID+" had a comment that says what it may allocate, and has none any more")
 	}
 }
 
-// looked returns whether a root is of a package that the run was about: the
-// rest of the baseline is neither better nor worse.
+// site compares a place. It returns whether it allocated, and does not any more.
+func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bool) bool {
+	now, before := s.Answers[c.t].Verdict, verdict.None
+	if was != nil {
+		before = was.Verdict
+	}
+	x := c.change("worse", r.ID, fmt.Sprintf("%s was %s, is %s: %s", r.ID, before, now, s.Reason))
+	x.Site, x.Where = s.Key, fmt.Sprintf("%s:%d  %s", s.File, s.Line, s.Source)
+	switch {
+	case c.evidence && before == verdict.Always && now == verdict.Unknown:
+		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), s.Answers[c.t].Because)
+		c.Missing = append(c.Missing, x)
+	case now.Rank() < before.Rank():
+		x.Kind = "better"
+		c.Better = append(c.Better, x)
+		return before == verdict.Always
+	case now == before && now == verdict.Always && was.Count > 0:
+		c.count(x, &s.Answers[c.t], was, r.ID)
+	case now == before || !counted(now, c.strict):
+	case c.have:
+		// A log call that is new is no regression of one that was there,
+		// but it is one more that allocates.
+		if before == verdict.None {
+			x.Kind = "new"
+		}
+		c.Worse = append(c.Worse, x)
+	case over, c.strict && r.Allowed != nil:
+		x.Text = fmt.Sprintf("%s allows %d and has %d: %s", r.ID, *r.Allowed, r.Allocs[c.t], s.Reason)
+		c.Worse = append(c.Worse, x)
+	}
+	return false
+}
+
+// noise is what counts differ by that are not whole numbers.
+const noise = 0.05
+
+// count compares how often a place allocates.
+func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string) {
+	n, leaf := a.Count()
+	by := ""
+	if leaf != "" {
+		by = " in " + leaf
+	}
+	switch {
+	case n > was.Count+noise:
+		x.Text = fmt.Sprintf("%s was ×%s, is ×%s%s", root, number(was.Count), number(n), by)
+		c.Worse = append(c.Worse, x)
+	case n < was.Count-noise:
+		x.Kind, x.Text = "better", fmt.Sprintf("%s was ×%s, is ×%s%s", root, number(was.Count), number(n), by)
+		c.Better = append(c.Better, x)
+	}
+}
+
+// number is a count with as many decimals as it needs.
+func number(n float64) string {
+	if n == math.Trunc(n) {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return strings.TrimRight(fmt.Sprintf("%.2f", n), "0")
+}
+
+// looked returns whether a root is of a package that the run was about, for a
+// baseline that does not say so itself.
 func looked(d *findings.Document) func(root string) bool {
 	packages := map[string]bool{}
 	for _, r := range d.Roots {
@@ -183,55 +219,22 @@ func looked(d *findings.Document) func(root string) bool {
 	}
 }
 
-// gone reports what the baseline accepts and nobody needs any more.
-func (o *Outcome) gone(accepts map[string]map[string]verdict.Verdict, seen map[string]map[string]bool, looked func(root string) bool, line string) {
-	for root, sites := range accepts {
-		if !looked(root) {
-			continue
-		}
-		for site, v := range sites {
-			if !seen[root][site] {
-				o.Better = append(o.Better, Change{Kind: "gone", Toolchain: line, Root: root, Site: site, Text: fmt.Sprintf("%s no longer has: %s (%s)", root, site, v)})
-			}
-		}
+// gone reports a root that the baseline has and the run did not look at.
+func (c *comparison) gone(id string, before *Root) {
+	pkg := before.Package
+	if !c.evidence {
+		pkg = id
 	}
-	sort.SliceStable(o.Better, func(i, j int) bool { return o.Better[i].Text < o.Better[j].Text })
-}
-
-// Ratchet returns the baseline with what got better taken over, and nothing
-// that got worse.
-func (f *File) Ratchet(d *findings.Document, strict bool) *File {
-	out := Of(d, strict)
-	for line, roots := range out.Accepts {
-		for root, sites := range roots {
-			for site, now := range sites {
-				before, ok := f.Accepts[line][root][site]
-				if !ok {
-					delete(sites, site)
-				} else if before.Rank() < now.Rank() {
-					sites[site] = before
-				}
-			}
-			if len(sites) == 0 {
-				delete(roots, root)
-			}
-		}
+	if !c.within(pkg) {
+		return
 	}
-	for line, roots := range f.Accepts {
-		if _, ok := out.Accepts[line]; !ok {
-			out.Accepts[line] = roots // this run was not about it
-		}
+	if c.evidence && before.Allowed != nil {
+		c.missing(id, id+" is not there any more, or has no comment that says what it may allocate")
+		return
 	}
-	return out
-}
-
-// With returns the baseline with the toolchains of another put into it.
-func (f *File) With(other *File) *File {
-	if f == nil {
-		return other
+	for key, was := range before.Sites {
+		x := c.change("gone", id, fmt.Sprintf("%s no longer has: %s (%s)", id, key, was.Verdict))
+		x.Site = key
+		c.Better = append(c.Better, x)
 	}
-	for line, roots := range other.Accepts {
-		f.Accepts[line] = roots
-	}
-	return f
 }

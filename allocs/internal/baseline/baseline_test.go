@@ -14,14 +14,15 @@ import (
 
 // document has one root with sites of the given verdicts, by key.
 func document(allowed *int, sites map[string]verdict.Verdict) *findings.Document {
-	r := &findings.Root{ID: "m.F", Package: "m", Allowed: allowed, Allocs: []int{0}}
+	r := &findings.Root{ID: "m.F", Package: "m", Allowed: allowed, Allocs: []int{0}, Verdicts: []string{"none"}}
 	for key, v := range sites {
 		r.Sites = append(r.Sites, &findings.Site{Key: key, Line: 7, Answers: []findings.Answer{{Verdict: v}}})
 		if v == verdict.Always {
 			r.Allocs[0]++
 		}
 	}
-	return &findings.Document{Toolchains: []findings.Toolchain{{Line: "go1.26"}}, Roots: []*findings.Root{r}}
+	return &findings.Document{Toolchains: []findings.Toolchain{{Line: "go1.26"}}, Roots: []*findings.Root{r},
+		Scope: findings.Scope{Patterns: []string{"./..."}, Packages: []string{"m"}}}
 }
 
 type sites = map[string]verdict.Verdict
@@ -88,8 +89,8 @@ func TestCompareWantsTheToolchain(t *testing.T) {
 
 func TestRatchetTakesOnlyWhatIsBetter(t *testing.T) {
 	f := baseline.Of(document(nil, sites{"gone": verdict.Always, "better": verdict.Always, "worse": verdict.Unknown, "same": verdict.Always}), true)
-	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always}), true).Accepts["go1.26"]["m.F"]
-	if len(got) != 3 || got["better"] != verdict.Unknown || got["worse"] != verdict.Unknown || got["same"] != verdict.Always {
+	got := f.Ratchet(document(nil, sites{"better": verdict.Unknown, "worse": verdict.Always, "same": verdict.Always, "new": verdict.Always}), true).Accepts["go1.26"].Roots["m.F"].Sites
+	if len(got) != 3 || got["better"].Verdict != verdict.Unknown || got["worse"].Verdict != verdict.Unknown || got["same"].Verdict != verdict.Always {
 		t.Errorf("got %v, want better and worse as unknown, same as always", got)
 	}
 }
@@ -103,7 +104,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := baseline.Load(path)
-	if err != nil || f.Accepts["go1.26"]["m.F"]["a"] != verdict.Always {
+	if err != nil || f.Accepts["go1.26"].Roots["m.F"].Sites["a"].Verdict != verdict.Always {
 		t.Errorf("got %v, %v", f, err)
 	}
 }

@@ -66,7 +66,7 @@ func sight(ctx context.Context, tc *toolchain.Toolchain, work string) (text bool
 
 // canary runs all static stages on a module with known answers.
 func canary(ctx context.Context, tc *toolchain.Toolchain, work string, text bool) error {
-	dir := filepath.Join(work, "canary")
+	tc, dir := tc.Alone(), filepath.Join(work, "canary")
 	if err := writeCanary(dir, "1.20"); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, err
 	}
-	b, err := program.Prepare(pkgs, dir, "canary.invalid/canary", out)
+	b, err := program.Prepare(pkgs, out)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func canaryEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work stri
 		Programs: []*binary.Program{p},
 		Escapes:  compiler.NewIndex(escapes),
 		InModule: func(file string) bool { return strings.HasPrefix(file, dir) },
-		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, bool) { return nil, true },
+		Resolve:  func(*binary.Program, binary.Frame) ([]*binary.Func, int, bool) { return nil, 0, true },
 		Cold:     coldness(source.New()),
 		Waived:   func(binary.Frame) bool { return false },
 	}, nil

@@ -46,9 +46,14 @@ type Options struct {
 
 // Report is the outcome for all toolchains.
 type Report struct {
-	ModuleDir  string
-	ModulePath string
+	ModuleDir  string   // of go.mod, or of go.work
+	ModulePath string   // of a workspace: what the paths of its modules begin with
+	Modules    []string // of a workspace
+	Patterns   []string // of the packages; in a workspace not as they were given
+	Holds      func(file string) bool
+	Scope      Scope
 	Roots      *roots.Set
+	Boxes      load.Boxes
 	Toolchains []*Toolchain
 }
 
@@ -56,9 +61,9 @@ type Report struct {
 type Toolchain struct {
 	Toolchain *toolchain.Toolchain
 	Results   []verdict.Result
-	Runs      []runs.Result
-	Trouble   []string // evidence that could not be had, in words
-	Profiles  []string // that the builds were guided by, relative to the module
+	Runs      []runs.Result // also those that failed
+	Trouble   []string      // evidence that could not be had, in words
+	Profiles  []string      // that the builds were guided by, relative to the module
 	Took      time.Duration
 }
 
@@ -75,16 +80,23 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	plan.Once(progress.Source, "")
-	moduleDir, err := load.ModuleDir(ctx, tcs[0], o.Dir)
+	home, err := load.Find(ctx, tcs[0], o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	set, err := findAll(ctx, o, tcs)
+	o.Patterns = home.Patterns(o.Patterns)
+	set, boxes, err := findAll(ctx, o, tcs)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{ModuleDir: moduleDir, Roots: set}
-	s := &session{Options: o, work: work, report: r, inTests: inTests(set), files: source.New()}
+	r := &Report{ModuleDir: home.Dir, ModulePath: home.Name(), Patterns: o.Patterns, Holds: home.Holds, Roots: set, Boxes: boxes}
+	if len(home.Modules) > 1 {
+		for _, m := range home.Modules {
+			r.Modules = append(r.Modules, m.Path)
+		}
+	}
+	s := &session{Options: o, work: work, report: r, home: home, inTests: inTests(set), files: source.New()}
+	s.scope()
 	var names []string
 	for _, tc := range tcs {
 		names = append(names, tc.String())
@@ -133,6 +145,7 @@ type session struct {
 	Options
 	work    string
 	report  *Report
+	home    *load.Home
 	inTests map[string]bool // directories of packages whose test files hold roots
 	files   *source.Files
 	edges   *edges.Table
@@ -153,7 +166,8 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	if err != nil {
 		return nil, err
 	}
-	s.report.ModulePath = own[0].Module.Path
+	s.named(own)
+	s.matched(own)
 	part.Start(progress.Canary, "")
 	text, err := sight(ctx, tc, work)
 	if err != nil {
@@ -164,7 +178,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 		out.Trouble = append(out.Trouble, "the compiler's answers in JSON show nothing; -m=2 was read instead")
 	}
 	part.Start(progress.Compiler, "")
-	b, err := program.Prepare(own, s.report.ModuleDir, s.report.ModulePath, work)
+	b, err := program.Prepare(own, work)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +188,7 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	}
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
-		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
+		InModule: s.home.Holds,
 		Cold:     coldness(s.files),
 		PoolNew:  func(f binary.Frame) (string, int, bool) { return s.files.PoolNew(f.File, f.Line) },
 		Waived:   s.waived,
@@ -191,6 +205,13 @@ func (s *session) toolchain(ctx context.Context, tc *toolchain.Toolchain, part *
 	}
 	part.Start(progress.Decide, "")
 	return out, s.decide(in, out)
+}
+
+// named keeps the path of the module.
+func (s *session) named(own []*load.Package) {
+	if len(s.home.Modules) == 0 {
+		s.report.ModulePath = own[0].Module.Path
+	}
 }
 
 // decide gives every root its result. What a damaged executable says is no

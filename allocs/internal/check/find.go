@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -20,8 +21,9 @@ var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --
 
 // findAll looks for roots in the source of every target, as some files are of one
 // only.
-func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, error) {
+func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, load.Boxes, error) {
 	var sets []*roots.Set
+	boxes := load.Boxes{}
 	var nothing error
 	seen := map[string]bool{}
 	for _, tc := range tcs {
@@ -31,51 +33,52 @@ func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots
 		}
 		if key := strings.Join(env, " "); !seen[key] {
 			seen[key] = true
-			set, err := find(ctx, o, env)
+			set, more, err := find(ctx, o, env)
+			maps.Copy(boxes, more)
 			switch {
 			case errors.Is(err, ErrNoRoots):
 				nothing = err
 			case err != nil:
-				return nil, err
+				return nil, nil, err
 			default:
 				sets = append(sets, set)
 			}
 		}
 	}
 	if len(sets) == 0 {
-		return nil, nothing
+		return nil, nil, nothing
 	}
-	return roots.Union(sets), nil
+	return roots.Union(sets), boxes, nil
 }
 
 // find looks for roots. Test files are loaded only when they hold one: by a comment,
 // by a name that is nowhere else, or because there are only benchmarks.
-func find(ctx context.Context, o Options, env []string) (*roots.Set, error) {
+func find(ctx context.Context, o Options, env []string) (*roots.Set, load.Boxes, error) {
 	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	set, err := roots.Find(src, o.Roots, o.LogCalls)
 	inTests := src.TestsHold("//alloc:") || errors.Is(err, roots.ErrNoFunction)
 	if err != nil && !inTests {
-		return nil, err
+		return nil, nil, err
 	}
 	if !inTests && len(set.Roots) > 0 {
-		return set, nil
+		return set, src.Boxes(), nil
 	}
 	if src, err = load.Typed(ctx, o.Dir, o.Patterns, true, env...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if set, err = roots.Find(src, o.Roots, o.LogCalls); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(set.Roots) == 0 && o.Bench != nil {
 		set = roots.Benchmarks(src, o.Bench)
 	}
 	if len(set.Roots) == 0 {
-		return nil, ErrNoRoots
+		return nil, nil, ErrNoRoots
 	}
-	return set, nil
+	return set, src.Boxes(), nil
 }
 
 // inTests are the directories of the packages whose test files hold roots.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -40,8 +41,8 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 			return err
 		}
 	}
-	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
-	out.Runs = in.Runs
+	ordered(in.Runs, s.report.ModulePath)
+	ordered(out.Runs, s.report.ModulePath)
 	return nil
 }
 
@@ -62,7 +63,7 @@ type measuring struct {
 	part        *progress.Part
 }
 
-// pkg measures one package. That its runs fail is told and is no error: there is
+// pkg measures one package. A run that fails is reported and is no error: there is
 // other evidence.
 func (m *measuring) pkg(ctx context.Context, p *load.Package) error {
 	m.part.Start(progress.Measure, p.ImportPath)
@@ -82,29 +83,79 @@ func (m *measuring) pkg(ctx context.Context, p *load.Package) error {
 	if len(b.Names) == 0 || !m.tc.Native() {
 		return nil
 	}
-	results, err := b.Run(ctx, m.tc, m.o, m.s.Cache)
+	results, err := b.Run(ctx, m.o, m.s.Cache)
 	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
+		return err
+	}
+	m.in.Runs = append(m.in.Runs, m.out.took(results)...)
+	m.part.Start(progress.Visit, p.ImportPath)
+	visited, err := b.Visit(ctx, m.o, results, m.paths, m.dirs, m.s.Cache)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
 		m.out.Trouble = append(m.out.Trouble, err.Error())
 		return nil
 	}
+	m.in.Visited = append(m.in.Visited, visited.Lines)
+	m.out.compare(p, visited)
+	return nil
+}
+
+// took notes all results, and returns those that were measured.
+func (t *Toolchain) took(results []runs.Result) []runs.Result {
+	var measured []runs.Result
+	inexact := false
 	for _, r := range results {
 		if r.Failed != "" {
-			m.out.Trouble = append(m.out.Trouble, p.ImportPath+"."+r.Name+": "+r.Failed)
+			first, _, _ := strings.Cut(r.Failed, "\n")
+			t.Trouble = append(t.Trouble, "not measured: "+r.Package+"."+r.Name+": "+first)
 			continue
 		}
-		m.in.Runs = append(m.in.Runs, r)
+		inexact = inexact || r.Inexact
+		measured = append(measured, r)
 	}
-	m.part.Start(progress.Visit, p.ImportPath)
-	visited, err := b.Visit(ctx, m.tc, m.o, results, m.paths, m.dirs, m.s.Cache)
-	if err != nil {
-		m.out.Trouble = append(m.out.Trouble, err.Error())
-		return nil
+	if inexact && !slices.Contains(t.Trouble, Inexact) {
+		t.Trouble = append(t.Trouble, Inexact)
 	}
-	m.in.Visited = append(m.in.Visited, visited)
-	return nil
+	t.Runs = append(t.Runs, results...)
+	return measured
+}
+
+// compare notes the leaves of a package that had other names when they ran again.
+func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
+	for i := range t.Runs {
+		if r := &t.Runs[i]; r.Package == p.ImportPath && r.Failed == "" {
+			r.Unstable = !slices.Contains(again.Names, r.Name)
+		}
+	}
+}
+
+// Inexact is what the report says where the runtime of a release packs small
+// objects into blocks and cannot be kept from it.
+const Inexact = "objects below 16 bytes are not counted one by one on this release: counts of them are too low"
+
+// ordered sorts the results, and gives leaves of different packages different
+// names.
+func ordered(all []runs.Result, modulePath string) {
+	sort.Slice(all, func(i, j int) bool {
+		if a, b := all[i], all[j]; a.Name != b.Name {
+			return a.Name < b.Name
+		}
+		return all[i].Package < all[j].Package
+	})
+	packages := map[string]map[string]bool{}
+	for _, r := range all {
+		if packages[r.Name] == nil {
+			packages[r.Name] = map[string]bool{}
+		}
+		packages[r.Name][r.Package] = true
+	}
+	for i := range all {
+		if r := &all[i]; len(packages[r.Name]) > 1 {
+			r.Title = strings.TrimPrefix(strings.TrimPrefix(r.Package, modulePath), "/") + "." + r.Name
+		}
+	}
 }
 
 // withTests counts the packages that have test files.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/compiler"
@@ -34,7 +33,8 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 	if err != nil {
 		return nil, err
 	}
-	s.report.ModulePath = own[0].Module.Path
+	s.named(own)
+	s.matched(own)
 	runs := s.Bench != nil || s.Tests != nil
 	part.Start(progress.Canary, "")
 	if err := oldCanary(ctx, tc, work, runs && tc.Native()); err != nil {
@@ -60,7 +60,7 @@ func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string,
 	}
 	in := &verdict.Input{
 		Escapes:  compiler.NewIndex(escapes),
-		InModule: func(file string) bool { return strings.HasPrefix(file, s.report.ModuleDir+string(filepath.Separator)) },
+		InModule: s.home.Holds,
 		Cold:     coldness(s.files),
 		Waived:   s.waived,
 	}
@@ -190,26 +190,21 @@ func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own [
 		if b == nil {
 			continue
 		}
-		results, err := b.Run(ctx, tc, o, s.Cache)
+		results, err := b.Run(ctx, o, s.Cache)
 		if err != nil {
 			trouble(err)
 			continue
 		}
-		for _, r := range results {
-			if r.Failed != "" {
-				trouble(fmt.Errorf("%s.%s: %s", p.ImportPath, r.Name, r.Failed))
-				continue
-			}
-			in.Runs = append(in.Runs, r)
-		}
+		in.Runs = append(in.Runs, out.took(results)...)
 		part.Start(progress.Visit, p.ImportPath)
-		visited, err := b.Visit(ctx, tc, o, results, paths, dirs, s.Cache)
+		visited, err := b.Visit(ctx, o, results, paths, dirs, s.Cache)
 		if err != nil {
 			trouble(err)
 			continue
 		}
-		in.Visited = append(in.Visited, visited)
+		in.Visited = append(in.Visited, visited.Lines)
+		out.compare(p, visited)
 	}
-	sort.Slice(in.Runs, func(i, j int) bool { return in.Runs[i].Name < in.Runs[j].Name })
-	out.Runs = in.Runs
+	ordered(in.Runs, s.report.ModulePath)
+	ordered(out.Runs, s.report.ModulePath)
 }

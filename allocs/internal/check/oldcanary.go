@@ -57,7 +57,7 @@ var oldWants = map[string]verdict.Verdict{
 // oldCanary tries the stages that a release without readable executables goes
 // through on the module with known answers.
 func oldCanary(ctx context.Context, tc *toolchain.Toolchain, work string, measure bool) error {
-	dir := filepath.Join(work, "canary")
+	tc, dir := tc.Alone(), filepath.Join(work, "canary")
 	if err := writeCanary(dir, "1.13"); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func oldEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string,
 	if err != nil {
 		return nil, err
 	}
-	src, err := load.Typed(ctx, dir, []string{"."}, false)
+	src, err := load.Typed(ctx, dir, []string{"."}, false, "GOWORK=off", "GOFLAGS=")
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func oldEvidence(ctx context.Context, tc *toolchain.Toolchain, dir, work string,
 	if b == nil {
 		return nil, errors.New("its benchmarks were not found")
 	}
-	in.Runs, err = b.Run(ctx, tc, o, "")
+	in.Runs, err = b.Run(ctx, o, "")
 	return in, err
 }
 

@@ -37,10 +37,10 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 			return nil, err
 		}
 	}
-	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, bool) {
-		callees, ok := s.edges.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
+	return func(p *binary.Program, at binary.Frame) ([]*binary.Func, int, bool) {
+		callees, many, ok := s.edges.At(at.Func, at.File, at.Line, tc.GOROOT, tc.Version)
 		if !ok || len(callees) >= edges.Most {
-			return nil, false
+			return nil, many, false
 		}
 		var out []*binary.Func
 		for _, c := range callees {
@@ -50,7 +50,7 @@ func (s *session) resolver(ctx context.Context, tc *toolchain.Toolchain, part *p
 				out = append(out, p.Literals(strings.Replace(c.File, "$GOROOT", tc.GOROOT, 1), c.Line)...)
 			}
 		}
-		return out, true
+		return out, len(out), true
 	}, nil
 }
 

@@ -124,13 +124,9 @@ func apart(pkgs []*load.Package) [][]*load.Package {
 
 // compile builds the packages, each with its diagnostics going to output.
 func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir string) error {
-	args := []string{"build"}
-	for _, p := range pkgs {
-		if p.Name == "main" { // only programs are written; go refuses -o without one
-			args = append(args, "-o", dir+string(filepath.Separator))
-			break
-		}
-	}
+	// No program is written. With a directory for -o, go compiles only what the
+	// programs among the packages import.
+	args := []string{"build", "-o", os.DevNull}
 	if c.Overlay != "" {
 		args = append(args, "-overlay", c.Overlay)
 	}

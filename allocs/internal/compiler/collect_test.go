@@ -15,6 +15,11 @@ import (
 
 func module(t *testing.T, text string) (*toolchain.Toolchain, string, []*load.Package) {
 	t.Helper()
+	return moduleOf(t, map[string]string{"m.go": text})
+}
+
+func moduleOf(t *testing.T, files map[string]string) (*toolchain.Toolchain, string, []*load.Package) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
@@ -22,8 +27,10 @@ func module(t *testing.T, text string) (*toolchain.Toolchain, string, []*load.Pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+	files["go.mod"] = "module example.com/m\n\ngo 1.24\n"
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +39,7 @@ func module(t *testing.T, text string) (*toolchain.Toolchain, string, []*load.Pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := load.List(ctx, tc, dir, []string{"-export"}, []string{"."})
+	pkgs, err := load.List(ctx, tc, dir, []string{"-export"}, []string{"./..."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +67,31 @@ func TestCollect(t *testing.T) {
 		check(t, c, dir, pkgs)
 	}
 	check(t, c, dir, pkgs)
+}
+
+// Beside a program, go build -o DIR compiles nothing that no program imports.
+func TestCollectAsksAboutLibrariesBesidePrograms(t *testing.T) {
+	tc, dir, pkgs := moduleOf(t, map[string]string{
+		"m.go":              inlined,
+		"cmd/tool/main.go":  "package main\n\nfunc main() { println() }\n",
+		"cmd/other/main.go": "package main\n\nfunc main() { println() }\n",
+		"unused/unused.go":  "package unused\n\nfunc F(n int) *int { return &n }\n",
+	})
+	for _, text := range []bool{false, true} {
+		c := &Collector{Toolchain: tc, Work: t.TempDir(), Dir: dir, Text: text}
+		all, err := c.Collect(context.Background(), pkgs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"example.com/m", "example.com/m/unused"} {
+			if len(all[path]) == 0 {
+				t.Errorf("%s, -m=2 %v: got no escapes", path, text)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tool")); err == nil {
+		t.Error("a program was written into the module")
+	}
 }
 
 func check(t *testing.T, c *Collector, dir string, pkgs []*load.Package) {

@@ -187,19 +187,12 @@ func (t *Text) settle() {
 // CollectText asks the compiler of the packages with -m=2. No answer on a
 // package with functions is an error, as it is with Collect.
 func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[string]*Text, error) {
-	dir, err := os.MkdirTemp(c.Work, "text-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	args := []string{"build", "-gcflags=-m=2"} // of the packages that are named, not of all
+	// Of the packages that are named, not of all; no program is written.
+	args := []string{"build", "-gcflags=-m=2", "-o", os.DevNull}
 	var paths []string
 	for _, p := range pkgs {
 		if len(p.GoFiles)+len(p.CgoFiles) == 0 {
 			continue
-		}
-		if p.Name == "main" && len(args) == 2 {
-			args = append(args, "-o", dir+string(filepath.Separator))
 		}
 		paths = append(paths, p.ImportPath)
 	}
@@ -209,7 +202,7 @@ func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[
 	if c.Overlay != "" {
 		args = append(args, "-overlay", c.Overlay)
 	}
-	said, err := c.Toolchain.Said(ctx, c.Dir, append(append(args, "--"), paths...)...)
+	said, err := c.Toolchain.GoSaid(ctx, c.Dir, append(append(args, "--"), paths...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ type Table struct {
 	Funcs map[string][]Callee `json:"funcs"`
 	// Version is the release whose standard library Lines is about.
 	Version string `json:"version"`
+	// Many has the number of callees for the keys of Lines and Funcs where these
+	// do not have all of them.
+	Many map[string]int `json:"many"`
 }
 
 // goroot stands for the directory of the standard library.
@@ -67,14 +70,17 @@ func inRoot(file, root string) string {
 
 // At returns what a call at the place can reach; ok is false when the call is
 // not known.
-func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, ok bool) {
+//
+// many is their number, also where there are too many to be kept.
+func (t *Table) At(caller, file string, line int, root, version string) (callees []Callee, many int, ok bool) {
 	key := Key(file, line, root)
 	if !strings.HasPrefix(key, goroot) || version == t.Version {
 		callees, ok = t.Lines[key]
-		return callees, ok
+	} else {
+		key = caller
+		callees, ok = t.Funcs[key]
 	}
-	callees, ok = t.Funcs[caller]
-	return callees, ok
+	return callees, max(len(callees), t.Many[key]), ok
 }
 
 // Config says which module is looked at.
@@ -91,7 +97,7 @@ type Config struct {
 func Build(ctx context.Context, c Config) (*Table, error) {
 	name := ""
 	if c.Cache != "" && c.Key != "" {
-		sum := sha256.Sum256([]byte("edges-4\x00" + c.Dir + "\x00" + c.Key))
+		sum := sha256.Sum256([]byte("edges-5\x00" + c.Dir + "\x00" + c.Key))
 		name = filepath.Join(c.Cache, "edges", hex.EncodeToString(sum[:])+".json")
 		if text, err := os.ReadFile(name); err == nil {
 			t := new(Table)
@@ -130,7 +136,7 @@ func analyse(ctx context.Context, c Config) (*Table, error) {
 		return nil, err
 	}
 	graph := vta.CallGraph(ssautil.AllFunctions(prog), cha.CallGraph(prog))
-	t := &Table{Lines: map[string][]Callee{}, Funcs: map[string][]Callee{}, Version: c.Version}
+	t := &Table{Lines: map[string][]Callee{}, Funcs: map[string][]Callee{}, Many: map[string]int{}, Version: c.Version}
 	for fn, node := range graph.Nodes {
 		if fn != nil && fn.Synthetic == "" || fn != nil && fn.Origin() != nil {
 			t.calls(c, prog.Fset, fn, node)
@@ -179,6 +185,9 @@ func (t *Table) calls(c Config, fset *token.FileSet, fn *ssa.Function, node *cal
 				}
 			}
 			t.Lines[key] = callees
+			if n := len(bySite[site]); n >= Most {
+				t.Many[key] = max(t.Many[key], n)
+			}
 			if strings.HasPrefix(key, goroot) {
 				if caller == "" {
 					caller = Name(fn)

@@ -27,10 +27,13 @@ const Format = 1
 // Document is everything that one run found.
 type Document struct {
 	Format     int         `json:"format"`
-	Module     string      `json:"module"`
+	Module     string      `json:"module"`            // of a workspace: what the paths of its modules begin with
+	Modules    []string    `json:"modules,omitempty"` // of a workspace
 	Dir        string      `json:"dir"`
 	Toolchains []Toolchain `json:"toolchains"`
+	Summary    Summary     `json:"summary"`
 	Roots      []*Root     `json:"roots"`
+	Scope      Scope       `json:"scope"`
 }
 
 // Toolchain is a Go release for a target.
@@ -43,6 +46,9 @@ type Toolchain struct {
 	Seconds  float64  `json:"seconds"`
 	Runs     int      `json:"runs"`              // benchmarks and tests that were measured
 	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be had
+	// Leaves are all benchmarks without sub-benchmarks, and all tests, that were
+	// asked for: those that were measured and those that failed.
+	Leaves []Leaf `json:"leaves,omitempty"`
 }
 
 // Root is a place that was looked at.
@@ -59,11 +65,22 @@ type Root struct {
 	Verdict  verdict.Verdict `json:"verdict"`           // the worst of all toolchains
 	Verdicts []string        `json:"verdicts"`          // the worst of each toolchain
 	Allocs   []int           `json:"allocs"`            // sites that always allocate, or the measured count
+	// Reached reports for each toolchain whether runs execute the root in each
+	// operation.
+	Reached []bool `json:"reached"`
 	// Unfollowed are the calls through interfaces and function values whose
 	// callee is not known, on each toolchain.
 	Unfollowed []int    `json:"unfollowed"`
-	Runs       []string `json:"runs,omitempty"` // benchmarks and tests that allocated below it
-	Sites      []*Site  `json:"sites"`
+	Calls      []Call   `json:"unfollowed_calls,omitempty"` // what these calls are, on any toolchain
+	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
+	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs is made of, or "".
+	WorstLeaf []string `json:"worst_leaf"`
+	// Counts are what each leaf counted at the lines that always allocate.
+	Counts []Count `json:"counts,omitempty"`
+	Sites  []*Site `json:"sites"`
+	// Status is what the root is counted under: above, always, unknown, clean or
+	// absent.
+	Status Status `json:"status"`
 }
 
 // Site is a line of the module that memory is taken below.
@@ -74,12 +91,15 @@ type Site struct {
 	Line    int             `json:"line"`
 	Source  string          `json:"source"`
 	Verdict verdict.Verdict `json:"verdict"` // the worst of all toolchains
-	Kind    string          `json:"kind"`
-	Callee  string          `json:"callee,omitempty"`
-	Pattern string          `json:"pattern,omitempty"`
-	Reason  string          `json:"reason"`
-	Flow    []string        `json:"flow,omitempty"`
-	Fix     string          `json:"fix,omitempty"`
+	// Missing is what would resolve it if it is unknown.
+	Missing Missing  `json:"missing,omitempty"`
+	Kind    string   `json:"kind"`
+	Callee  string   `json:"callee,omitempty"`
+	Value   string   `json:"value,omitempty"` // what is boxed, where a line boxes several
+	Pattern string   `json:"pattern,omitempty"`
+	Reason  string   `json:"reason"`
+	Flow    []string `json:"flow,omitempty"`
+	Fix     string   `json:"fix,omitempty"`
 	// Evidence and Chain are those of the first toolchain with the worst verdict.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Chain    []Frame   `json:"chain,omitempty"`
@@ -134,8 +154,9 @@ type Frame struct {
 
 // New makes the document of a report.
 func New(r *check.Report) *Document {
-	d := &Document{Format: Format, Module: r.ModulePath, Dir: r.ModuleDir}
+	d := &Document{Format: Format, Module: r.ModulePath, Modules: r.Modules, Dir: r.ModuleDir}
 	files := source.New()
+	d.Scope = scope(r, files)
 	for i, root := range r.Roots.Roots {
 		x := &Root{ID: root.ID, Kind: string(root.Kind), Func: root.Func, Package: root.Pkg, File: d.relative(root.File), Line: root.Line, End: root.End, Text: root.Text, Sites: []*Site{}}
 		if root.Max != roots.Unlimited {
@@ -149,11 +170,13 @@ func New(r *check.Report) *Document {
 			line = f[0] + "." + f[1]
 		}
 		line = strings.TrimSpace(line + " " + rest)
-		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Profiles, t.Took.Seconds(), len(t.Runs), t.Trouble})
+		all, measured := leaves(t)
+		d.Toolchains = append(d.Toolchains, Toolchain{t.Toolchain.String(), line, t.Profiles, t.Took.Seconds(), measured, t.Trouble, all})
 	}
 	for i, root := range d.Roots {
 		d.merge(root, r, i, files)
 	}
+	d.Sum()
 	return d
 }
 
@@ -176,8 +199,8 @@ func (d *Document) relative(file string) string {
 
 // siteKey is what makes sites of different toolchains the same.
 type siteKey struct {
-	file, kind, callee string
-	line               int
+	file, kind, callee, value string
+	line                      int
 }
 
 // merge puts what the toolchains found below a root side by side.
@@ -194,11 +217,13 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	for ti, t := range r.Toolchains {
 		res := t.Results[n]
 		root.Unfollowed = append(root.Unfollowed, len(res.Dynamic))
+		root.Reached = append(root.Reached, res.Reached)
+		root.addCalls(d, res.Dynamic, r.Holds)
 		for _, name := range res.Runs {
 			runs[name] = true
 		}
-		for _, s := range res.Sites {
-			key := siteKey{s.File, string(s.Kind), s.Callee, s.Line}
+		for _, s := range each(res.Sites, r.Boxes) {
+			key := siteKey{s.File, string(s.Kind), s.Callee, s.value, s.Line}
 			x := sites[key]
 			if x == nil {
 				x = &Site{Func: s.Func, File: d.relative(s.File), Line: s.Line, Kind: string(s.Kind), Callee: s.Callee,
@@ -206,15 +231,16 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 				for i := range x.Answers {
 					x.Answers[i].Verdict = nothing[i]
 				}
+				x.Value = s.value
 				x.Key = fmt.Sprintf("%s › %s › %s", x.Func, kindAndCallee(s), files.Statement(s.File, s.Line))
 				sites[key] = x
 				root.Sites = append(root.Sites, x)
 			}
 			if s.Verdict.Rank() >= x.Worst().Rank() || x.Reason == "" {
-				a := why.Explain(s, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
+				a := why.Explain(s.Site, x.Source, files.Statement(s.File, s.Line), res.Root.Kind == roots.LogCall)
 				x.Pattern, x.Reason, x.Flow, x.Fix = a.Pattern, a.Reason, a.Flow, a.Fix
 			}
-			x.Answers[ti] = d.answer(s)
+			x.Answers[ti] = d.answer(s.Site)
 		}
 	}
 	for name := range runs {
@@ -222,15 +248,18 @@ func (d *Document) merge(root *Root, r *check.Report, n int, files *source.Files
 	}
 	sort.Strings(root.Runs)
 	root.order()
-	root.sum(nothing)
+	root.sum(d.Toolchains, nothing)
 	for _, s := range root.Sites {
 		s.sum(d.Toolchains)
 	}
 }
 
-func kindAndCallee(s *verdict.Site) string {
-	if s.Kind == heapcalls.Inside {
+func kindAndCallee(s argument) string {
+	switch {
+	case s.Kind == heapcalls.Inside:
 		return "call " + s.Callee
+	case s.value != "":
+		return string(s.Kind) + " " + s.value
 	}
 	return string(s.Kind)
 }
@@ -285,25 +314,6 @@ func (r *Root) order() {
 	}
 }
 
-// sum fills in what is counted over the sites. nothing is the verdict of each toolchain without any.
-func (r *Root) sum(nothing []verdict.Verdict) {
-	for t, worst := range nothing {
-		count := 0.0
-		for _, s := range r.Sites {
-			a := s.Answers[t]
-			if a.Verdict.Rank() > worst.Rank() {
-				worst = a.Verdict
-			}
-			if a.Verdict == verdict.Always {
-				count += max(1, a.count())
-			}
-		}
-		r.Verdicts = append(r.Verdicts, string(worst))
-		r.Allocs = append(r.Allocs, int(count+0.5))
-	}
-	r.Verdict = r.Worst()
-}
-
 // sum fills in what is told of all toolchains.
 func (s *Site) sum(toolchains []Toolchain) {
 	s.Verdict = s.Worst()
@@ -314,24 +324,6 @@ func (s *Site) sum(toolchains []Toolchain) {
 			s.Evidence, s.Chain = a.Evidence, a.Chain
 		}
 	}
-}
-
-// count is what was measured, or the calls in the code when nothing was.
-func (a *Answer) count() float64 {
-	if n := a.perOp(); n > 0 || a.Evidence == nil {
-		return n
-	}
-	return float64(a.Evidence.Calls)
-}
-
-func (a *Answer) perOp() float64 {
-	most := 0.0
-	if a.Evidence != nil {
-		for _, r := range a.Evidence.Runs {
-			most = max(most, r.PerOp)
-		}
-	}
-	return most
 }
 
 // Worst is the worst verdict of any toolchain.

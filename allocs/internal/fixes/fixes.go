@@ -2,24 +2,25 @@
 
 // Package fixes rewrites the source where package analysis knows a better
 // form, at lines that were found to allocate. It is the caller's part to
-// look again and to put back what did not help.
+// measure again and to put back what did not help. Only what a fix replaces,
+// and the imports that it needs, are changed.
 package fixes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"go/ast"
 	"go/token"
 	"os"
 	"slices"
 	"sort"
-	"strings"
 
 	goanalysis "golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nib-log/nib/allocs/analysis/boxedlevel"
-	"github.com/nib-log/nib/allocs/analysis/loadlocation"
 	"github.com/nib-log/nib/allocs/analysis/poolvalue"
 	"github.com/nib-log/nib/allocs/analysis/rewrite"
 	"github.com/nib-log/nib/allocs/analysis/slogboxed"
@@ -33,9 +34,11 @@ type Place struct {
 
 // Fix is one place with a better form.
 type Fix struct {
-	Place          // that it is reported at
-	Lines   []int  // that it is about: those of the report, and those that change
-	Message string // what is done
+	Place            // that it is reported at
+	Package string   // import path
+	Lines   []int    // that it is about: those of the report, and those that change
+	Message string   // what is done
+	spans   [][2]int // of Lines, by offset
 	changes []change
 }
 
@@ -43,6 +46,14 @@ type Fix struct {
 type Edit struct {
 	File     string
 	Old, New []byte
+}
+
+// Applied is what fixes make of the files.
+type Applied struct {
+	Edits []Edit
+	// Lines are where each fix is afterwards; nil for one that is left out, as
+	// another one has changed the same piece of source.
+	Lines [][]int
 }
 
 // change is one replacement in a file, by offset.
@@ -53,7 +64,7 @@ type change struct {
 
 // analyzers are those that suggest edits.
 func analyzers() []*goanalysis.Analyzer {
-	return append([]*goanalysis.Analyzer{boxedlevel.Analyzer, loadlocation.Analyzer, poolvalue.Analyzer, slogboxed.Every}, rewrite.Analyzers...)
+	return append([]*goanalysis.Analyzer{boxedlevel.Analyzer, poolvalue.Analyzer, slogboxed.Every}, rewrite.Analyzers...)
 }
 
 // Find returns the fixes that touch a line which wanted tells. Nothing is
@@ -98,93 +109,150 @@ func Find(ctx context.Context, dir string, patterns []string, wanted func(Place)
 func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
 	fset := act.Package.Fset
 	at := fset.Position(d.Pos)
-	f := Fix{Place: Place{at.Filename, at.Line}}
-	about := func(from, to token.Pos) {
-		for line := fset.Position(from).Line; line <= fset.Position(max(from, to)).Line; line++ {
-			f.Lines = append(f.Lines, line)
-		}
-	}
-	about(d.Pos, d.End)
+	f := Fix{Place: Place{at.Filename, at.Line}, Package: act.Package.PkgPath}
 	if len(d.SuggestedFixes) == 0 {
 		return f, false
 	}
 	f.Message = d.SuggestedFixes[0].Message
+	about := func(from, to token.Pos) {
+		to = max(from, to)
+		f.spans = append(f.spans, [2]int{fset.Position(from).Offset, fset.Position(to).Offset})
+		for line := fset.Position(from).Line; line <= fset.Position(to).Line; line++ {
+			f.Lines = append(f.Lines, line)
+		}
+	}
+	about(d.Pos, d.End)
+	imports := endOfImports(act.Package, d.Pos)
 	for _, e := range d.SuggestedFixes[0].TextEdits {
 		from, to := fset.Position(e.Pos), fset.Position(e.End)
 		if from.Filename != f.File {
 			return f, false
 		}
-		about(e.Pos, e.End)
+		if e.Pos > imports {
+			about(e.Pos, e.End)
+		}
 		f.changes = append(f.changes, change{from.Offset, to.Offset, string(e.NewText)})
 	}
 	return f, true
 }
 
-// Apply returns the new contents of the files. Where two fixes want the same
-// piece of source the first one gets it, and the other is left out.
-func Apply(fixes []Fix) ([]Edit, error) {
-	var out []Edit
+// endOfImports is the end of the imports of the file that holds a position.
+func endOfImports(p *packages.Package, at token.Pos) token.Pos {
+	for _, file := range p.Syntax {
+		if at < file.FileStart || at >= file.FileEnd {
+			continue
+		}
+		end := file.Name.End()
+		for _, d := range file.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+				end = max(end, g.End())
+			}
+		}
+		return end
+	}
+	return token.NoPos
+}
+
+// Apply returns what the fixes make of the files. Where two of them want the
+// same piece of source the first one gets it.
+func Apply(list []Fix) (*Applied, error) {
+	out := &Applied{Lines: make([][]int, len(list))}
 	byFile := map[string][]change{}
+	done := map[string][]int{}
 	var files []string
-	for _, f := range fixes {
-		if len(byFile[f.File]) == 0 {
+	for i, f := range list {
+		if len(done[f.File]) == 0 {
 			files = append(files, f.File)
 		}
-		byFile[f.File] = merge(byFile[f.File], f.changes)
+		if changes, ok := merge(byFile[f.File], f.changes); ok {
+			byFile[f.File], done[f.File] = changes, append(done[f.File], i)
+		}
 	}
 	for _, file := range files {
 		old, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		text, err := rewritten(file, old, byFile[file])
+		text, line, err := rewritten(file, old, byFile[file])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Edit{File: file, Old: old, New: text})
+		out.Edits = append(out.Edits, Edit{File: file, Old: old, New: text})
+		for _, i := range done[file] {
+			for _, span := range list[i].spans {
+				for n := line(span[0], false); n <= line(span[1], true); n++ {
+					out.Lines[i] = append(out.Lines[i], n)
+				}
+			}
+		}
 	}
 	return out, nil
 }
 
-// merge adds the changes of a fix, all or none of them. An insertion that is
-// there already, as of an import, is not made twice.
-func merge(have, more []change) []change {
-	out := have
+// merge adds the changes of a fix, all or none of them. What another one does
+// already, as an import, is not done twice.
+func merge(have, more []change) (all []change, ok bool) {
+	all = have
 	for _, m := range more {
 		double := false
 		for _, h := range have {
-			if m == h && m.from == m.to {
+			if m == h {
 				double = true
 			} else if m.from < h.to && h.from < m.to || m.from == h.from && m.to > m.from && h.to > h.from {
-				return have
+				return have, false
 			}
 		}
 		if !double {
-			out = append(out[:len(out):len(out)], m)
+			all = append(all[:len(all):len(all)], m)
 		}
 	}
-	return out
+	return all, true
 }
 
-func rewritten(file string, old []byte, list []change) ([]byte, error) {
+// rewritten returns the text with the changes, and where an offset of the old
+// text is in it: its line, before or behind what is inserted there.
+func rewritten(file string, old []byte, list []change) (text []byte, line func(offset int, behind bool) int, err error) {
 	sort.SliceStable(list, func(i, j int) bool {
-		if list[i].from != list[j].from {
-			return list[i].from < list[j].from
+		a, b := list[i], list[j]
+		if a.from != b.from {
+			return a.from < b.from
 		}
-		return list[i].to < list[j].to // what is inserted comes first
+		if a.to != b.to {
+			return a.to < b.to // what is inserted comes first
+		}
+		return a.text < b.text
 	})
-	var b strings.Builder
+	var b bytes.Buffer
 	at := 0
 	for _, c := range list {
 		if c.from < at || c.to > len(old) {
-			return nil, fmt.Errorf("%s: fixes overlap", file)
+			return nil, nil, fmt.Errorf("%s: fixes overlap", file)
 		}
 		b.Write(old[at:c.from])
 		b.WriteString(c.text)
 		at = c.to
 	}
 	b.Write(old[at:])
-	return tidy(file, old, []byte(b.String()))
+	spliced := b.Bytes()
+	text, gone, err := tidy(file, old, spliced)
+	return text, func(offset int, behind bool) int {
+		moved := offset
+		for _, c := range list {
+			if c.to < offset || c.to == offset && (behind || c.from < c.to) {
+				moved += len(c.text) - (c.to - c.from)
+			} else if c.from < offset {
+				moved += max(0, len(c.text)-(offset-c.from)) // within what is replaced: its end
+			}
+		}
+		moved = min(moved, len(spliced))
+		n := 1 + bytes.Count(spliced[:moved], []byte("\n"))
+		for _, g := range gone {
+			if g < n {
+				n--
+			}
+		}
+		return n
+	}, err
 }
 
 // Write puts the new contents in place.

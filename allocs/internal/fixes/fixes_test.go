@@ -51,7 +51,12 @@ func TestApply(t *testing.T) {
 			"package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nvar a = fmt.Sprint(1)\n\n// b is first.\nvar c = os.Args\n"},
 		{"an import that was taken from no fix stays", []Fix{fix(replace("1", "2"))}, "package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nvar a = fmt.Sprint(2)\n\nvar b = os.Args\n"},
 	} {
-		edits, err := Apply(c.fixes)
+		applied, err := Apply(c.fixes)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		edits := applied.Edits
 		if err != nil || len(edits) != 1 || string(edits[0].New) != c.want || string(edits[0].Old) != source {
 			t.Errorf("%s: got %v, %v\nwant %s", c.name, edits, err, c.want)
 			if len(edits) == 1 {

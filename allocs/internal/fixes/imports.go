@@ -10,40 +10,80 @@ import (
 	"go/parser"
 	"go/token"
 	"strconv"
-
-	"golang.org/x/tools/go/ast/astutil"
 )
 
-// tidy formats a rewritten file, without the imports that it needed before and
-// needs no more.
-func tidy(name string, old, text []byte) ([]byte, error) {
+// tidy takes out the imports that a file needed before and needs no more, and
+// returns their lines. It formats the file only if it was formatted before: then
+// nothing but what was rewritten can change.
+func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 	before, err := parser.ParseFile(token.NewFileSet(), name, old, parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	removed := false
+	lines := bytes.SplitAfter(text, []byte("\n"))
 	for _, s := range before.Imports {
 		path, err := strconv.Unquote(s.Path.Value)
 		// Only those of the standard library have the name that their path ends
 		// in for sure, and no fix takes away others.
-		if err != nil || !taken[path] || s.Name != nil || used(file, path) {
+		if err == nil && taken[path] && s.Name == nil && !used(file, path) {
+			gone = append(gone, importLines(fset, file, path, lines)...)
+		}
+	}
+	for _, n := range gone {
+		lines[n-1] = nil
+	}
+	out = bytes.Join(lines, nil)
+	if formatted, err := format.Source(old); err != nil || !bytes.Equal(formatted, old) {
+		return out, gone, nil
+	}
+	formatted, err := format.Source(out)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if bytes.Count(formatted, []byte("\n")) == bytes.Count(out, []byte("\n")) {
+		out = formatted // else it would not be known where the fixes are
+	}
+	return out, gone, nil
+}
+
+// importLines are the lines to take out for an import: its own, that of its
+// declaration, and one of two blank lines around it. There are none if something
+// else is written there.
+func importLines(fset *token.FileSet, file *ast.File, path string, lines [][]byte) []int {
+	blank := func(n int) bool { return n > 0 && n <= len(lines) && len(bytes.TrimSpace(lines[n-1])) == 0 }
+	for _, d := range file.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.IMPORT {
 			continue
 		}
-		removed = astutil.DeleteImport(fset, file, path) || removed
+		for _, s := range g.Specs {
+			s := s.(*ast.ImportSpec)
+			if p, err := strconv.Unquote(s.Path.Value); err != nil || p != path || s.Doc != nil || g.Doc != nil && len(g.Specs) == 1 {
+				continue
+			}
+			var node ast.Node = s
+			if len(g.Specs) == 1 {
+				node = g
+			}
+			from, to := fset.Position(node.Pos()).Line, fset.Position(node.End()).Line
+			if blank(from-1) && (blank(to+1) || len(g.Specs) > 1 && bytes.HasPrefix(lines[to], []byte(")"))) {
+				from--
+			} else if bytes.HasSuffix(bytes.TrimSpace(lines[max(from-2, 0)]), []byte("(")) && blank(to+1) {
+				to++
+			}
+			var out []int
+			for n := from; n <= to; n++ {
+				out = append(out, n)
+			}
+			return out
+		}
 	}
-	if !removed {
-		return format.Source(text)
-	}
-	var b bytes.Buffer
-	if err := format.Node(&b, fset, file); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return b.Bytes(), nil
+	return nil
 }
 
 // taken are the packages whose calls fixes take away.

@@ -38,9 +38,8 @@ type Package struct {
 	Export       string
 	Standard     bool
 	Module       *struct {
-		Path string
-		Dir  string
-		Main bool
+		Path, Dir string
+		Main      bool
 	}
 	Error *struct{ Err string }
 }
@@ -65,22 +64,6 @@ func (p *Package) paths(names []string) []string {
 	return out
 }
 
-// ErrNoModule says that there is no go.mod in the directory or above it.
-var ErrNoModule = errors.New("not inside a Go module")
-
-// ModuleDir returns the directory of the go.mod that dir belongs to.
-func ModuleDir(ctx context.Context, tc *toolchain.Toolchain, dir string) (string, error) {
-	out, err := tc.Go(ctx, dir, "env", "GOMOD")
-	if err != nil {
-		return "", err
-	}
-	mod := strings.TrimSpace(string(out))
-	if mod == "" || filepath.Base(mod) != "go.mod" {
-		return "", fmt.Errorf("%s: %w", dir, ErrNoModule)
-	}
-	return filepath.Dir(mod), nil
-}
-
 // List asks the go command for the packages that match the patterns; with
 // extra flags such as -deps, -export or -overlay.
 func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patterns []string) ([]*Package, error) {
@@ -91,7 +74,7 @@ func List(ctx context.Context, tc *toolchain.Toolchain, dir string, flags, patte
 	args := append([]string{"list", form}, flags...)
 	out, err := tc.Go(ctx, dir, append(append(args, "--"), patterns...)...)
 	if err != nil {
-		return nil, err
+		return nil, broken(err)
 	}
 	var pkgs []*Package
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -139,8 +122,8 @@ func Typed(ctx context.Context, dir string, patterns []string, tests bool, env .
 		if strings.HasSuffix(p.ID, ".test") {
 			continue // the main package that go test makes
 		}
-		for _, e := range p.Errors {
-			return nil, fmt.Errorf("%s: %w", p.PkgPath, e)
+		if len(p.Errors) > 0 {
+			return nil, cause(ctx, dir, patterns, tests, env, p)
 		}
 		if strings.Contains(p.ID, " [") {
 			p.Syntax = slices.DeleteFunc(p.Syntax, func(f *ast.File) bool { return !IsTest(fset.Position(f.FileStart).Filename) })
@@ -148,6 +131,25 @@ func Typed(ctx context.Context, dir string, patterns []string, tests bool, env .
 		s.Packages = append(s.Packages, p)
 	}
 	return s, nil
+}
+
+// ErrBroken is matched when the packages cannot be found or built.
+var ErrBroken = errors.New("the go command reports")
+
+// broken passes on what the go command says: it also says what to do.
+func broken(err error) error { return fmt.Errorf("%w\n%s", ErrBroken, toolchain.Said(err)) }
+
+// cause is the error for a package with errors.
+func cause(ctx context.Context, dir string, patterns []string, tests bool, env []string, p *packages.Package) error {
+	args := []string{"list", "-export", "-deps", fmt.Sprintf("-test=%v", tests), "--"}
+	if err := toolchain.Default(ctx, dir, env, append(args, patterns...)...); err != nil {
+		return broken(err)
+	}
+	var all []string
+	for _, e := range p.Errors {
+		all = append(all, e.Error())
+	}
+	return fmt.Errorf("%s: %s", p.PkgPath, strings.Join(all, "\n"))
 }
 
 // IsTest tells whether a file is a test file, by its name.

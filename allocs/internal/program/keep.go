@@ -14,6 +14,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"hash/crc32"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,13 +22,16 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// keepName is the variable that keeps a package's functions.
-const keepName = "AllocsKeepsThese"
+// keepName is the variable that keeps a package's functions. Each package has
+// another: the names of one can be imported into another with a dot.
+func keepName(importPath string) string {
+	return fmt.Sprintf("AllocsKeepsThese%08x", crc32.ChecksumIEEE([]byte(importPath)))
+}
 
 // keepFile returns the source of the file that is added to the package.
 func keepFile(p *load.Package) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName)
+	fmt.Fprintf(&b, "package %s\n\nvar %s = []interface{}{\n", p.Name, keepName(p.ImportPath))
 	for _, ref := range References(p.Dir, slices.Concat(p.GoFiles, p.CgoFiles)) {
 		fmt.Fprintf(&b, "\t%s,\n", ref)
 	}

@@ -24,7 +24,7 @@ func TestKeepFile(t *testing.T) {
 		}
 	}
 	got := keepFile(&load.Package{Name: "p", Dir: dir, GoFiles: []string{"a.go", "b.go"}})
-	want := "package p\n\nvar AllocsKeepsThese = []interface{}{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n\t(*G[int]).M,\n\tH[int],\n}\n"
+	want := "package p\n\nvar AllocsKeepsThese00000000 = []interface{}{\n\tF,\n\tT.Value,\n\t(*T).Pointer,\n\t(*G[int]).M,\n\tH[int],\n}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -77,8 +77,13 @@ func TestImporter(t *testing.T) {
 		"m.org/m/a/internal":            "m.org/m/a",
 		"m.org/m/internals/a":           "m.org/m",
 	} {
-		if got := importer(path, "m.org/m"); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
+		p := &load.Package{ImportPath: path, Module: &struct {
+			Path, Dir string
+			Main      bool
+		}{"m.org/m", "/m", true}}
+		dir := filepath.FromSlash("/m" + strings.TrimPrefix(want, "m.org/m"))
+		if got := importer(p); got != (relay{want, dir}) {
+			t.Errorf("%s: got %s, want %s in %s", path, got, want, dir)
 		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/load"
@@ -21,13 +22,12 @@ import (
 // packages.
 type Build struct {
 	Overlay     string   // file for go build -overlay
-	Targets     []string // what to build: the main package of the overlay, and the module's own
+	Targets     []string // what to build: the main package of each module in the overlay, and the module's own
 	Executables []string
 }
 
-// Prepare writes the overlay for the packages below work. moduleDir is the
-// directory of their go.mod, modulePath its path.
-func Prepare(pkgs []*load.Package, moduleDir, modulePath, work string) (*Build, error) {
+// Prepare writes the overlay for the packages below work.
+func Prepare(pkgs []*load.Package, work string) (*Build, error) {
 	replace := map[string]string{}
 	add := func(path, text string) error {
 		sum := sha256.Sum256([]byte(path + "\x00" + text))
@@ -36,7 +36,7 @@ func Prepare(pkgs []*load.Package, moduleDir, modulePath, work string) (*Build, 
 		return os.WriteFile(to, []byte(text), 0o644)
 	}
 	b := &Build{}
-	relays := map[string][]string{} // import path of the one that may import → what it imports
+	relays := map[load.Module]map[relay][]string{} // what each imports
 	for _, p := range pkgs {
 		if !p.Main() {
 			continue
@@ -49,20 +49,23 @@ func Prepare(pkgs []*load.Package, moduleDir, modulePath, work string) (*Build, 
 		}
 		text := keepFile(p)
 		if p.Name == "main" {
-			text += "\nfunc init() {\n\tfor _, f := range " + keepName + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n}\n"
+			text += "\nfunc init() {\n\tfor _, f := range " + keepName(p.ImportPath) + " {\n\t\tif f == nil {\n\t\t\tpanic(f)\n\t\t}\n\t}\n}\n"
 		} else {
-			at := importer(p.ImportPath, modulePath)
-			relays[at] = append(relays[at], p.ImportPath)
+			m, at := load.Module{Path: p.Module.Path, Dir: p.Module.Dir}, importer(p)
+			if relays[m] == nil {
+				relays[m] = map[relay][]string{}
+			}
+			relays[m][at] = append(relays[m][at], p.ImportPath)
 		}
 		if err := add(filepath.Join(p.Dir, "allocs_keeps_these.go"), text); err != nil {
 			return nil, err
 		}
 	}
-	if len(relays) > 0 {
-		if err := addMain(relays, moduleDir, modulePath, add); err != nil {
+	for _, m := range slices.SortedFunc(maps.Keys(relays), func(a, b load.Module) int { return strings.Compare(a.Path, b.Path) }) {
+		if err := addMain(m, relays[m], add); err != nil {
 			return nil, err
 		}
-		b.Targets = append(b.Targets, modulePath+"/"+mainDir)
+		b.Targets = append(b.Targets, m.Path+"/"+mainDir)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -78,41 +81,40 @@ const (
 	relayDir = "allocs_relays"
 )
 
-// importer is the path that a package must be imported from: a package below
-// a directory "internal" may only be imported from the tree that holds it.
-func importer(path, module string) string {
-	rest := strings.TrimPrefix(path, module)
-	if i := strings.LastIndex(rest+"/", "/internal/"); i >= 0 {
-		return module + rest[:i]
+// relay is a package that imports others, as only it may.
+type relay struct{ path, dir string }
+
+// importer is the place that a package must be imported from: a package below a
+// directory "internal" may only be imported from the tree that holds it.
+func importer(p *load.Package) relay {
+	rest := strings.TrimPrefix(p.ImportPath, p.Module.Path)
+	i := strings.LastIndex(rest+"/", "/internal/")
+	if i < 0 {
+		return relay{p.Module.Path, p.Module.Dir}
 	}
-	return module
+	return relay{p.Module.Path + rest[:i], filepath.Join(p.Module.Dir, filepath.FromSlash(rest[:i]))}
 }
 
-// addMain writes the main package and a relay for each tree with an internal
-// directory of its own.
-func addMain(relays map[string][]string, moduleDir, modulePath string, add func(path, text string) error) error {
-	at := make([]string, 0, len(relays))
-	for path := range relays {
-		at = append(at, path)
-	}
-	sort.Strings(at)
+// addMain writes the main package of a module, a relay that it imports, and one
+// for each tree with an internal directory of its own.
+func addMain(m load.Module, relays map[relay][]string, add func(path, text string) error) error {
+	at := slices.SortedFunc(maps.Keys(relays), func(a, b relay) int { return strings.Compare(a.path, b.path) })
 	var imports []string
-	for _, path := range at {
+	for _, r := range at {
 		var b strings.Builder
 		b.WriteString("package allocs_relays\n\nimport (\n")
-		for i, p := range relays[path] {
+		for i, p := range relays[r] {
 			fmt.Fprintf(&b, "\tp%d %q\n", i, p)
 		}
 		b.WriteString(")\n\nvar All = [][]interface{}{\n")
-		for i := range relays[path] {
-			fmt.Fprintf(&b, "\tp%d.%s,\n", i, keepName)
+		for i, p := range relays[r] {
+			fmt.Fprintf(&b, "\tp%d.%s,\n", i, keepName(p))
 		}
 		b.WriteString("}\n")
-		dir := filepath.Join(moduleDir, filepath.FromSlash(strings.TrimPrefix(path, modulePath)), relayDir)
-		if err := add(filepath.Join(dir, "relay.go"), b.String()); err != nil {
+		if err := add(filepath.Join(r.dir, relayDir, "relay.go"), b.String()); err != nil {
 			return err
 		}
-		imports = append(imports, path+"/"+relayDir)
+		imports = append(imports, r.path+"/"+relayDir)
 	}
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
@@ -124,7 +126,7 @@ func addMain(relays map[string][]string, moduleDir, modulePath string, add func(
 		fmt.Fprintf(&b, "r%d.All, ", i)
 	}
 	b.WriteString("} {\n\t\tfor _, fs := range all {\n\t\t\tfor _, f := range fs {\n\t\t\t\tprintln(f)\n\t\t\t}\n\t\t}\n\t}\n}\n")
-	return add(filepath.Join(moduleDir, mainDir, "main.go"), b.String())
+	return add(filepath.Join(m.Dir, mainDir, "main.go"), b.String())
 }
 
 // Link builds the executables, below work.

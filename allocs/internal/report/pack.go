@@ -20,6 +20,8 @@ import (
 type (
 	packed struct {
 		Module     string           `json:"module"`
+		Summary    findings.Summary `json:"summary"`
+		Unknowns   []string         `json:"unknowns,omitempty"` // what would resolve what is unknown
 		Toolchains []packedTool     `json:"toolchains"`
 		Baseline   bool             `json:"baseline"`
 		Changes    []packedChange   `json:"changes"`
@@ -37,7 +39,7 @@ type (
 		Trouble []string `json:"trouble,omitempty"`
 	}
 	packedChange struct {
-		Kind      string `json:"kind"` // worse, new, better, gone
+		Kind      string `json:"kind"` // missing, worse, new, better, gone
 		Toolchain string `json:"toolchain"`
 		Root      int    `json:"root"` // -1 when there is none any more
 		Place     int    `json:"place"`
@@ -65,6 +67,7 @@ type (
 		Line    int      `json:"line"`
 		Kind    string   `json:"kind"`
 		Callee  string   `json:"callee,omitempty"`
+		Value   string   `json:"value,omitempty"`
 		Pattern string   `json:"pattern,omitempty"`
 		Reason  string   `json:"reason"`
 		Fix     string   `json:"fix,omitempty"`
@@ -85,12 +88,14 @@ type (
 		Line       int      `json:"line"`
 		End        int      `json:"end"`
 		Allowed    *int     `json:"allowed,omitempty"`
-		Over       bool     `json:"over,omitempty"`
+		Status     string   `json:"status"`
+		Missing    []string `json:"missing,omitempty"` // of each site, if any is unknown
 		Verdicts   []string `json:"verdicts"`
 		Allocs     []int    `json:"allocs"`
 		Unfollowed int      `json:"unfollowed,omitempty"`
 		Runs       []string `json:"runs,omitempty"`
-		Sites      [][3]int `json:"sites"` // place, answers, chain (-1 for none)
+		Leaf       string   `json:"leaf,omitempty"` // that counted most
+		Sites      [][3]int `json:"sites"`          // place, answers, chain (-1 for none)
 	}
 )
 
@@ -115,7 +120,7 @@ const (
 func pack(d *findings.Document, o *baseline.Outcome) *packed {
 	p := &packer{d: d, files: map[string]int{}, frames: map[packedFrame]int{}, places: map[string]int{}, answers: map[string]int{},
 		chains: map[string]int{}, roots: map[string]int{}, sites: map[string]int{}}
-	p.out = &packed{Module: d.Module, Baseline: o != nil && o.Baseline, Changes: []packedChange{}, Roots: []packedRoot{}}
+	p.out = &packed{Module: d.Module, Summary: d.Summary, Unknowns: unknowns(d), Baseline: o != nil && o.Baseline, Changes: []packedChange{}, Roots: []packedRoot{}}
 	for _, tc := range d.Toolchains {
 		p.out.Toolchains = append(p.out.Toolchains, packedTool{tc.Name, tc.Line, tc.Runs, tc.Trouble})
 	}
@@ -132,7 +137,7 @@ func pack(d *findings.Document, o *baseline.Outcome) *packed {
 
 func (p *packer) root(r *findings.Root) packedRoot {
 	x := packedRoot{ID: r.ID, Title: title(p.d, r), Kind: r.Kind, Func: short(r.Func), File: p.file(r.File), Line: r.Line, End: r.End,
-		Allowed: r.Allowed, Over: r.Over(), Verdicts: r.Verdicts, Allocs: r.Allocs, Runs: r.Runs, Sites: [][3]int{}}
+		Allowed: r.Allowed, Status: string(r.Status), Leaf: worstLeaf(r), Verdicts: r.Verdicts, Allocs: r.Allocs, Runs: r.Runs, Sites: [][3]int{}}
 	for _, n := range r.Unfollowed {
 		x.Unfollowed = max(x.Unfollowed, n)
 	}
@@ -145,6 +150,10 @@ func (p *packer) root(r *findings.Root) packedRoot {
 		site := [3]int{p.place(s), p.answer(s), p.chain(s)}
 		p.sites[r.ID+"\x00"+s.Key] = site[0]
 		x.Sites = append(x.Sites, site)
+		x.Missing = append(x.Missing, string(s.Missing))
+	}
+	if !slices.ContainsFunc(x.Missing, func(m string) bool { return m != "" }) {
+		x.Missing = nil
 	}
 	return x
 }
@@ -181,7 +190,7 @@ func (p *packer) want(file, first, last int) {
 }
 
 func (p *packer) place(s *findings.Site) int {
-	x := packedPlace{s.Func, p.file(s.File), s.Line, s.Kind, s.Callee, s.Pattern, s.Reason, s.Fix, s.Flow}
+	x := packedPlace{s.Func, p.file(s.File), s.Line, s.Kind, s.Callee, s.Value, s.Pattern, s.Reason, s.Fix, s.Flow}
 	n, isNew := number(p.places, x)
 	if isNew {
 		p.out.Places = append(p.out.Places, x)
@@ -239,7 +248,7 @@ func (p *packer) changes(o *baseline.Outcome) {
 	for _, list := range []struct {
 		fallback string
 		changes  []baseline.Change
-	}{{"worse", o.Worse}, {"better", o.Better}} {
+	}{{"missing", o.Missing}, {"worse", o.Worse}, {"better", o.Better}} {
 		for _, c := range list.changes {
 			x := packedChange{Kind: c.Kind, Toolchain: c.Toolchain, Root: -1, Place: -1, Name: shorten(p.d, c.Root), Text: c.Text, Where: c.Where}
 			if x.Kind == "" {

@@ -26,7 +26,7 @@ func document() *findings.Document {
 		}
 		return s
 	}
-	return &findings.Document{
+	d := &findings.Document{
 		Format: 1, Module: "example.com/m", Dir: "/nowhere",
 		Toolchains: []findings.Toolchain{{Name: "go1.24.13", Line: "go1.24"}, {Name: "go1.27.4", Line: "go1.27", Trouble: []string{"no run"}}},
 		Roots: []*findings.Root{
@@ -36,6 +36,8 @@ func document() *findings.Document {
 			{ID: "example.com/m.G", Kind: "annotated", File: "f.go", Line: 9, Allowed: &none, Verdicts: []string{"none", "none"}, Allocs: []int{0, 0}, Sites: []*findings.Site{}},
 		},
 	}
+	d.Sum()
+	return d
 }
 
 func TestFormats(t *testing.T) {

@@ -23,8 +23,9 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
+		Tool       sarifTool        `json:"tool"`
+		Results    []sarifResult    `json:"results"`
+		Properties findings.Summary `json:"properties"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -65,37 +66,63 @@ type (
 	}
 )
 
-// SARIF writes what always allocates as SARIF 2.1.0: as an error where the
-// gate fails, as a note elsewhere.
+// allocating is the first of the sites that always allocates, or nil.
+func allocating(same []*findings.Site) *findings.Site {
+	for _, s := range same {
+		if s.Worst() == verdict.Always {
+			return s
+		}
+	}
+	return nil
+}
+
+// SARIF writes what always allocates as SARIF 2.1.0, each site once: as an
+// error where the gate fails, as a note elsewhere. The numbers of the other
+// reports are properties of the run.
 func SARIF(w io.Writer, d *findings.Document, o *baseline.Outcome) error {
 	bad := map[string]bool{}
 	for _, c := range o.Worse {
 		bad[c.Root+"\x00"+c.Site] = true
 	}
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "allocs", URI: "https://github.com/nib-log/nib", Rules: []sarifRule{}}}, Results: []sarifResult{}}
-	rules := map[string]sarifRule{}
+	above := map[*findings.Site]*findings.Root{}
 	for _, r := range d.Roots {
 		for _, s := range r.Sites {
-			if s.Worst() != verdict.Always {
-				continue
+			above[s] = r
+		}
+	}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "allocs", URI: "https://github.com/nib-log/nib", Rules: []sarifRule{}}},
+		Results: []sarifResult{}, Properties: d.Summary}
+	rules := map[string]sarifRule{}
+	for _, same := range d.Same() {
+		s, from, level := allocating(same), 0, "note"
+		for _, x := range same {
+			if x.Worst() == verdict.Always {
+				from++
 			}
-			level := "note"
-			if bad[r.ID+"\x00"+s.Key] {
+			if bad[above[x].ID+"\x00"+x.Key] {
 				level = "error"
 			}
-			id := s.Pattern
-			if id == "" {
-				id = s.Kind
-			}
-			if rules[id].Help.Text == "" {
-				rules[id] = sarifRule{id, sarifText{strings.ReplaceAll(id, "-", " ")}, sarifText{s.Fix}}
-			}
-			run.Results = append(run.Results, sarifResult{
-				RuleID: id, Level: level, Message: sarifText{strings.TrimSpace(fmt.Sprintf("%s (from %s). %s", s.Reason, r.ID, s.Fix))},
-				Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: s.File}).EscapedPath(), "%SRCROOT%"}, sarifRegion{s.Line}}}},
-				Fingerprints: map[string]string{"allocs/v1": r.ID + " " + s.Key},
-			})
 		}
+		if s == nil {
+			continue
+		}
+		id := s.Pattern
+		if id == "" {
+			id = s.Kind
+		}
+		if rules[id].Help.Text == "" {
+			rules[id] = sarifRule{id, sarifText{strings.ReplaceAll(id, "-", " ")}, sarifText{s.Fix}}
+		}
+		what := strings.TrimPrefix(values(group{s})+": "+s.Reason, ": ")
+		roots := above[s].ID
+		if from > 1 {
+			roots += " and " + count(from-1, "more root")
+		}
+		run.Results = append(run.Results, sarifResult{
+			RuleID: id, Level: level, Message: sarifText{strings.TrimSpace(fmt.Sprintf("%s (below %s). %s", what, roots, s.Fix))},
+			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: s.File}).EscapedPath(), "%SRCROOT%"}, sarifRegion{s.Line}}}},
+			Fingerprints: map[string]string{"allocs/v2": s.Key},
+		})
 	}
 	for _, rule := range rules {
 		if rule.Help.Text == "" {

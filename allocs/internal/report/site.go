@@ -4,7 +4,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,13 +18,14 @@ import (
 // one line, or the lines of one log call.
 type group []*findings.Site
 
-// groups returns the sites of a root that are shown, and counts the others by
-// verdict: unless all are wanted, those that allocate are shown.
-func (t *tree) groups(r *findings.Root) (shown []group, hidden map[verdict.Verdict]int) {
-	hidden = map[verdict.Verdict]int{}
+// groups returns the sites of a root that are shown one by one, and counts the
+// others: unless all are wanted, only those that allocate are shown. What is
+// unknown is never shown one by one.
+func (t *tree) groups(r *findings.Root) (shown []group, rest *hidden) {
+	rest = &hidden{map[verdict.Verdict]int{}, map[findings.Missing]int{}}
 	for _, s := range r.Sites {
-		if s.Worst() != verdict.Always && !t.All {
-			hidden[s.Worst()]++
+		if w := s.Worst(); w == verdict.Unknown || w != verdict.Always && !t.All {
+			rest.add(s)
 			continue
 		}
 		if n := len(shown); n > 0 && alike(r, shown[n-1][0], s) {
@@ -31,7 +34,7 @@ func (t *tree) groups(r *findings.Root) (shown []group, hidden map[verdict.Verdi
 			shown = append(shown, group{s})
 		}
 	}
-	return shown, hidden
+	return shown, rest
 }
 
 func alike(r *findings.Root, a, b *findings.Site) bool {
@@ -80,7 +83,47 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 		line += "  " + cut(source, room)
 	}
 	t.printf("%s\n", line)
-	t.facts(s, "  "+stem+"   ")
+	lead := "  " + stem + "   "
+	if values := values(g); values != "" {
+		t.text(lead+t.paint(faint, "what")+" ", "", values)
+	}
+	t.facts(s, lead)
+	if leaf := leaf(g); leaf != "" && leaf != worstLeaf(r) {
+		t.text(lead+t.paint(faint, "in  ")+" ", "", leaf)
+	}
+}
+
+// values are what the sites of a group box, where the reason does not say it.
+func values(g group) string {
+	var out []string
+	for _, s := range g {
+		if s.Value != "" && !strings.Contains(s.Reason, "`"+s.Value+"`") {
+			out = append(out, "`"+s.Value+"`")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// leaf is the benchmark or test that counted most at the sites of a group.
+func leaf(g group) string {
+	counts := map[string]float64{}
+	for _, s := range g {
+		for _, a := range s.Answers {
+			if a.Evidence == nil || a.Verdict != verdict.Always {
+				continue
+			}
+			for _, r := range a.Evidence.Runs {
+				counts[r.Name] += r.PerOp
+			}
+		}
+	}
+	name, most := "", 0.0
+	for _, n := range slices.Sorted(maps.Keys(counts)) {
+		if counts[n] > most {
+			name, most = n, counts[n]
+		}
+	}
+	return name
 }
 
 // place says where a group is, as far as the line of the root does not, and
@@ -111,8 +154,10 @@ func (t *tree) facts(s *findings.Site, lead string) {
 		}
 	}
 	known := s.Pattern != "" && t.told[s.Pattern+s.Reason+s.Fix] && !t.All
+	fixed := s.Pattern != "" && t.told[s.Pattern+s.Fix] && !t.All
 	if s.Pattern != "" {
 		t.told[s.Pattern+s.Reason+s.Fix] = true
+		t.told[s.Pattern+s.Fix] = true
 	}
 	if known {
 		line("why ", faint, s.Pattern+", as above")
@@ -121,7 +166,7 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	} else {
 		line("why ", "", s.Reason)
 	}
-	if s.Worst() != verdict.Always || t.All {
+	if s.Worst() != verdict.Always || s.PerOp() == 0 && t.All {
 		line("when", "", because(s))
 	}
 	if len(s.Answers) > 1 && s.Differs() {
@@ -134,7 +179,7 @@ func (t *tree) facts(s *findings.Site, lead string) {
 	}
 	line("path", "", t.path(s))
 	line("but ", yellow, conflict(s))
-	if !known && (s.Worst() == verdict.Always || t.All) {
+	if !known && !fixed && (s.Worst() == verdict.Always || t.All) {
 		line("fix ", green, s.Fix)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
@@ -63,11 +64,14 @@ func (t *tree) paint(code, text string) string {
 
 var shades = map[verdict.Verdict]string{verdict.Always: red, verdict.Unknown: yellow, verdict.Grows: cyan, verdict.Cold: faint, verdict.None: green, verdict.Absent: faint}
 
-// Text writes the tree: what fails the gate, then what else allocates, then a
-// summary. What is clean is only counted.
+// Text writes the numbers and what fails the gate, then a tree: what is above
+// what it allows, and what else allocates. What is clean is only counted.
 func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style) error {
 	t := &tree{w: w, Style: style, d: d, told: map[string]bool{}}
 	t.header()
+	t.summary()
+	t.gate(gate)
+	t.printf("\n")
 	over, rest, disagree := t.sorted()
 	for _, r := range over {
 		t.root(r)
@@ -86,8 +90,7 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 		t.printf("%s %s where the sources disagree on a line (-v shows them)\n\n", t.paint(green, "○"), count(disagree, "root"))
 	}
 	t.trouble()
-	t.gate(gate)
-	t.summary()
+	t.end()
 	return t.err
 }
 
@@ -138,7 +141,10 @@ func (t *tree) header() {
 	if p := t.d.Profiles(); len(p) > 0 {
 		on += ", guided by " + strings.Join(p, ", ")
 	}
-	t.printf("%s %s\n\n", t.paint(bold, t.d.Module), t.paint(faint, on))
+	if n := len(t.d.Modules); n > 0 {
+		on = fmt.Sprintf("(%s) ", count(n, "module")) + on
+	}
+	t.printf("%s %s\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
 // mark is the sign of a root: above what is allowed, not there, within what is allowed, allocating
@@ -158,14 +164,31 @@ func (t *tree) mark(r *findings.Root) string {
 	return t.paint(green, "○")
 }
 
+// worstLeaf is the benchmark or test that counted most below a root.
+func worstLeaf(r *findings.Root) string {
+	most, leaf := 0, ""
+	for t, n := range r.Allocs {
+		if n > most && t < len(r.WorstLeaf) {
+			most, leaf = n, r.WorstLeaf[t]
+		}
+	}
+	return leaf
+}
+
 func (t *tree) root(r *findings.Root) {
 	where := fmt.Sprintf("%s:%d", r.File, r.Line)
 	if r.Allowed != nil {
 		where += fmt.Sprintf("  allowed %d", *r.Allowed)
 	}
+	if n := slices.Max(append(r.Allocs, 0)); n > 0 {
+		where += fmt.Sprintf("  ×%d", n)
+		if leaf := worstLeaf(r); leaf != "" {
+			where += " in " + leaf
+		}
+	}
 	name := title(t.d, r)
 	room := t.Width - 4 - width(where)
-	if t.Width > 0 && room < width(name) && room < 30 {
+	if t.Width > 0 && room < width(name) && room < 45 {
 		// Not both on one line.
 		t.printf("%s %s\n  %s\n", t.mark(r), t.paint(bold, cut(name, t.Width-2)), t.paint(faint, where))
 	} else {
@@ -175,27 +198,18 @@ func (t *tree) root(r *findings.Root) {
 		t.printf("%s %s  %s\n", t.mark(r), t.paint(bold, cut(name, room)), t.paint(faint, where))
 	}
 	groups, hidden := t.groups(r)
-	rest := hiddenText(hidden)
+	rest := hidden.text()
+	waiting := t.All && hidden.n[verdict.Unknown] > 0
 	for i, g := range groups {
-		t.group(r, g, i == len(groups)-1 && rest == "")
+		t.group(r, g, i == len(groups)-1 && rest == "" && !waiting)
 	}
-	if rest != "" {
+	switch {
+	case waiting:
+		t.waiting(r, true)
+	case rest != "":
 		t.printf("  └ %s\n", t.paint(faint, rest+" (-v shows them)"))
 	}
 	t.printf("\n")
-}
-
-func hiddenText(hidden map[verdict.Verdict]int) string {
-	var parts []string
-	for _, v := range []verdict.Verdict{verdict.Unknown, verdict.Grows, verdict.Cold} {
-		if n := hidden[v]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "besides: " + strings.Join(parts, ", ")
 }
 
 func (t *tree) trouble() {
@@ -213,6 +227,9 @@ func (t *tree) gate(g *baseline.Outcome) {
 	for _, c := range g.Worse {
 		t.printf("%s %s: %s\n    %s\n", t.paint(red, "worse"), c.Toolchain, c.Text, t.paint(faint, c.Where))
 	}
+	for _, c := range g.Notes {
+		t.printf("%s %s: %s\n", t.paint(yellow, "note"), c.Toolchain, c.Text)
+	}
 	for _, c := range g.Better {
 		t.printf("%s %s: %s\n", t.paint(green, "better"), c.Toolchain, c.Text)
 	}
@@ -221,42 +238,36 @@ func (t *tree) gate(g *baseline.Outcome) {
 	}
 }
 
+// summary shows the numbers of the document.
 func (t *tree) summary() {
-	counts := map[verdict.Verdict]int{}
-	over, always, absent, runs, seconds := 0, 0, 0, 0, 0.0
-	for _, r := range t.d.Roots {
-		for _, s := range r.Sites {
-			counts[s.Worst()]++
-		}
-		switch {
-		case r.Over():
-			over++
-		case r.Worst() == verdict.Always:
-			always++
-		case r.Worst() == verdict.Absent:
-			absent++
+	s := t.d.Summary
+	var parts []string
+	for _, x := range []struct {
+		n           int
+		color, text string
+	}{
+		{s.Roots.Above, red, "above what is allowed"}, {s.Roots.Always, yellow, "allocating"}, {s.Roots.Unknown, yellow, "unknown"},
+		{s.Roots.Clean, green, "clean"}, {s.Roots.Absent, faint, "without code"},
+	} {
+		if x.n > 0 {
+			parts = append(parts, t.paint(x.color, fmt.Sprintf("%d %s", x.n, x.text)))
 		}
 	}
+	t.printf("%s: %s\n", count(s.Roots.Total, "root"), strings.Join(parts, ", "))
+	t.printf("sites: %d always, %d unknown, %d grow, %d cold\n", s.Sites.Always, s.Sites.Unknown, s.Sites.Grows, s.Sites.Cold)
+	for _, line := range unknowns(t.d) {
+		t.text("  ", faint, line)
+	}
+}
+
+func (t *tree) end() {
+	runs, seconds := 0, 0.0
 	for _, tc := range t.d.Toolchains {
 		runs += tc.Runs
 		seconds += tc.Seconds
 	}
-	n := len(t.d.Roots)
-	parts := []string{}
-	if over > 0 {
-		parts = append(parts, t.paint(red, fmt.Sprintf("%d above what is allowed", over)))
-	}
-	if always > 0 {
-		parts = append(parts, t.paint(yellow, fmt.Sprintf("%d with a line that always allocates", always)))
-	}
-	parts = append(parts, t.paint(green, fmt.Sprintf("%d without", n-over-always-absent)))
-	if absent > 0 {
-		parts = append(parts, t.paint(faint, fmt.Sprintf("%d not there", absent)))
-	}
-	t.printf("%s: %s\n", count(n, "root"), strings.Join(parts, ", "))
-	t.printf("sites: %d always, %d unknown, %d grow, %d cold; %s measured, %.1f s\n",
-		counts[verdict.Always], counts[verdict.Unknown], counts[verdict.Grows], counts[verdict.Cold], count(runs, "run"), seconds)
-	if over+always > 0 && !t.All {
+	t.printf("%s measured, %.1f s\n", count(runs, "run"), seconds)
+	if s := t.d.Summary.Roots; s.Above+s.Always > 0 && !t.All {
 		t.text("next: ", faint, "--fix rewrites what has a known better form, --html FILE makes a page to look around in, -v shows the rest")
 	}
 }

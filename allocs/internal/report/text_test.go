@@ -71,9 +71,15 @@ func shop() *findings.Document {
 					n++
 				}
 			}
-			r.Verdicts, r.Allocs = append(r.Verdicts, string(worst)), append(r.Allocs, n)
+			leaf := ""
+			if n > 0 {
+				leaf = "BenchmarkGet"
+			}
+			r.Verdicts, r.Allocs, r.WorstLeaf = append(r.Verdicts, string(worst)), append(r.Allocs, n), append(r.WorstLeaf, leaf)
 		}
 	}
+	d.Roots[2].Calls = []findings.Call{{Func: "shop.example/orders/internal/price.Line", File: "internal/price/price.go", Line: 36, Callees: 12}}
+	d.Sum()
 	return d
 }
 
@@ -96,8 +102,9 @@ func TestAbsentIsNotClean(t *testing.T) {
 	}
 	d := &findings.Document{Module: "example.com/m", Toolchains: []findings.Toolchain{{Name: "go1.26", Line: "go1.26"}},
 		Roots: []*findings.Root{root("m.There", verdict.None), root("m.Generic", verdict.Absent)}}
+	d.Sum()
 	got := text(t, d, &baseline.Outcome{}, report.Style{All: true})
-	for _, want := range []string{"✓ m.There", "– m.Generic", "2 roots: 1 without, 1 not there"} {
+	for _, want := range []string{"✓ m.There", "– m.Generic", "2 roots: 1 clean, 1 without code"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q in it", got, want)
 		}

@@ -6,7 +6,6 @@
 package roots
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -60,13 +59,14 @@ type Set struct {
 	Cold    map[string]bool  // functions with //alloc:cold
 }
 
-// Find looks for roots in the packages. names are functions that were asked
-// for by name, or by its start and an asterisk; logCalls includes log calls without a comment.
+// Find looks for roots in the packages. names are functions in any of the
+// spellings that people use, or the beginning of one and an asterisk; logCalls
+// includes log calls without a comment.
 func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 	s := &Set{Waivers: map[Place]string{}, Cold: map[string]bool{}}
-	wanted := map[string]bool{}
-	for _, n := range names {
-		wanted[n] = false
+	wanted, err := named(src, names)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range src.Packages {
 		for _, file := range p.Syntax {
@@ -75,17 +75,9 @@ func Find(src *load.Source, names []string, logCalls bool) (*Set, error) {
 			}
 		}
 	}
-	for _, n := range names {
-		if !wanted[n] {
-			return nil, fmt.Errorf("--root %s: %w", n, ErrNoFunction)
-		}
-	}
 	s.order()
 	return s, nil
 }
-
-// ErrNoFunction is matched when a function that was named is not there.
-var ErrNoFunction = errors.New("no such function in the packages")
 
 // Benchmarks makes a root of each benchmark whose name matches.
 func Benchmarks(src *load.Source, match *regexp.Regexp) *Set {
@@ -176,11 +168,8 @@ func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
 
 // function adds the declaration when a comment or a flag makes it a root.
 func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted map[string]bool) error {
-	for name := range wanted {
-		prefix, all := strings.CutSuffix(name, "*")
-		if name == r.Func || all && !strings.HasSuffix(prefix, "(") && strings.HasPrefix(r.Func, prefix) {
-			wanted[name], r.Kind = true, Named
-		}
+	if wanted[r.Func] {
+		r.Kind = Named
 	}
 	if fn.Doc != nil {
 		for _, c := range fn.Doc.List {

@@ -9,22 +9,32 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
 // compile makes a test binary that holds the files that measure: through an
 // overlay or, on releases that do not have them, in a mirror of the module.
-func (b *Binary) compile(ctx context.Context, tc *toolchain.Toolchain, flags ...string) error {
-	dir := b.dir
+func (b *Binary) compile(ctx context.Context, flags ...string) error {
+	dir, tc := b.dir, b.tc
 	if tc.Overlay() {
 		flags = append(flags, "-overlay", b.overlay)
 	} else {
 		b.mirrored = b.Path + ".mirror"
-		if err := Mirror(b.dir, b.mirrored, b.added); err != nil {
+		root := b.Path + ".root"
+		own, std := map[string]string{}, map[string]string{}
+		for path, from := range b.added {
+			if strings.HasPrefix(path, tc.GOROOT+string(filepath.Separator)) {
+				std[path] = from
+			} else {
+				own[path] = from
+			}
+		}
+		if err := Mirror(b.dir, b.mirrored, own); err != nil {
 			return err
 		}
-		dir, tc = b.mirrored, tc.Writing()
+		if err := mirrorRoot(tc.GOROOT, root, std); err != nil {
+			return err
+		}
+		dir, tc = b.mirrored, tc.Writing().Rooted(root)
 	}
 	_, err := tc.Go(ctx, dir, append(append([]string{"test", "-c", "-vet=off"}, flags...), b.Package.ImportPath)...)
 	return err
@@ -97,6 +107,41 @@ func Mirror(module, to string, added map[string]string) error {
 		}
 		if err := link(from, filepath.Join(to, rel)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mirrorRoot makes a directory that looks like a root of Go with other files:
+// links to what the root has, except in the directories of these files.
+func mirrorRoot(root, to string, files map[string]string) error {
+	changed := map[string]bool{root: true}
+	for path := range files {
+		for dir := filepath.Dir(path); dir != root; dir = filepath.Dir(dir) {
+			changed[dir] = true
+		}
+	}
+	at := func(path string) string { return to + strings.TrimPrefix(path, root) }
+	for dir := range changed {
+		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			return err
+		}
+	}
+	for path, from := range files {
+		if err := link(from, at(path)); err != nil {
+			return err
+		}
+	}
+	for dir := range changed {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries { // what is there already stays
+			path := filepath.Join(dir, e.Name())
+			if err := link(path, at(path)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

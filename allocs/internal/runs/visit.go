@@ -6,93 +6,156 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Visited are the lines that were executed: file → line.
+// Visited are the lines that are executed in each operation: file → line. A line
+// that only the set-up of a benchmark executes is not among them.
 type Visited map[string]map[int]bool
 
-// Visit runs what was measured once more, with coverage, to learn which lines are
-// come by. Without it, a line that no run shows to allocate could be one that
+// iterations of the two runs whose counts are compared.
+var iterations = [2]int{2, 4}
+
+// Visits are what the runs with coverage show.
+type Visits struct {
+	Lines Visited
+	Names []string // of the leaves and the benchmarks around them
+}
+
+// Visit runs what was measured once more, with coverage, to learn which lines
+// are executed. Without it, a line that no run shows to allocate could be one that
 // no run reaches. Coverage changes the code, so nothing is counted here.
-func (b *Binary) Visit(ctx context.Context, tc *toolchain.Toolchain, o Options, measured []Result, packages, dirs []string, cache string) (Visited, error) {
-	var names []string
+func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string, cache string) (*Visits, error) {
+	var leftOut []string
 	for _, r := range measured {
-		if r.Failed == "" {
-			names = append(names, r.Name)
+		if r.Failed != "" {
+			leftOut = append(leftOut, r.Name)
 		}
 	}
-	only := "^(" + strings.Join(names, "|") + ")$"
-	kept := b.keptName(cache, o)
-	if kept != "" {
-		kept += fmt.Sprintf(".%08x.visited", crc32.ChecksumIEEE([]byte(only)))
-		var v Visited
-		if text, err := os.ReadFile(kept); err == nil && json.Unmarshal(text, &v) == nil {
-			return v, nil
-		}
-	}
-	exe := b.Path + ".cover"
-	if err := b.compile(ctx, tc, "-cover", "-covermode=set", "-coverpkg="+strings.Join(packages, ","), "-o", exe); err != nil {
+	skipped, err := json.Marshal(leftOut)
+	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	v := Visited{}
-	for _, entry := range b.entries {
-		profile := exe + "." + entry
-		env := append(tc.Env(), outEnv+"="+os.DevNull, onlyEnv+"="+only, visitEnv+"=1")
-		if err := b.execute(ctx, exe, env, "-test.run=^"+entry+"$", "-test.timeout=0", "-test.coverprofile="+profile); err != nil {
+	kept := b.keptName(cache, "visited", o.Bench, o.Tests, o.Timeout, string(skipped), packages)
+	v := &Visits{Lines: Visited{}}
+	if keptIn(kept, v) {
+		return v, nil
+	}
+	exe := b.Path + ".cover"
+	if err := b.compile(ctx, "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o", exe); err != nil {
+		return nil, err
+	}
+	left := o.allowance()
+	for _, arguments := range b.visits(leftOut) {
+		var counts [2]map[block]int
+		for i, n := range iterations {
+			profile := fmt.Sprintf("%s.%d", exe, n)
+			os.Remove(profile)
+			os.Remove(exe + ".out")
+			env := append(b.tc.Env(), environment.Out+"="+exe+".out", environment.LeftOut+"="+string(skipped),
+				environment.Test+"="+arguments.test, fmt.Sprintf("%s=%d", environment.Visit, n))
+			err := b.execute(ctx, exe, env, exe+".out", o.give(), left, append(arguments.flags, "-test.coverprofile="+profile)...)
+			if counts[i], err = readProfile(profile, err); err != nil {
+				return nil, fmt.Errorf("%s: the run that notes which lines are executed: %w", b.Package.ImportPath, err)
+			}
+		}
+		v.Lines.compare(counts, packages, dirs)
+		records, err := decode(exe + ".out")
+		if err != nil {
 			return nil, err
 		}
-		if err := v.read(profile, packages, dirs); err != nil {
-			return nil, err
+		for _, r := range records {
+			if r.Start != "" {
+				v.Names = append(v.Names, r.Start)
+			}
 		}
 	}
-	if text, err := json.Marshal(v); kept != "" && err == nil && os.WriteFile(kept+".new", text, 0o644) == nil {
-		os.Rename(kept+".new", kept)
-	}
+	keep(kept, v)
 	return v, nil
 }
 
-// read adds a coverage profile. A line counts only if every block on it was
-// executed, because its allocation can be in any of them.
-func (v Visited) read(profile string, packages, dirs []string) error {
+// visit is one process that visits lines.
+type visit struct {
+	test  string
+	flags []string
+}
+
+// visits are all benchmarks together, and each test.
+func (b *Binary) visits(leftOut []string) []visit {
+	var out []visit
+	var benchmarks []string
+	for _, name := range b.Names {
+		switch {
+		case slices.Contains(leftOut, name):
+		case b.tests[name]:
+			out = append(out, visit{name, b.arguments(name)})
+		default:
+			benchmarks = append(benchmarks, name)
+		}
+	}
+	if len(benchmarks) > 0 {
+		out = append(out, visit{"", b.arguments("(" + strings.Join(benchmarks, "|") + ")")})
+	}
+	return out
+}
+
+// block is a piece of code without a branch.
+type block struct {
+	file     string // import path and name
+	from, to int    // lines
+	columns  [2]int
+}
+
+// readProfile reads how often each block was executed. A process that failed
+// after it has written its profile has visited what it says.
+func readProfile(profile string, failed error) (map[block]int, error) {
 	f, err := os.Open(profile)
 	if err != nil {
-		return err
+		return nil, errors.Join(failed, err)
 	}
 	defer f.Close()
-	where := map[string]string{}
-	for i, p := range packages {
-		where[p] = dirs[i]
-	}
-	missed, hit := Visited{}, Visited{}
+	out := map[block]int{}
 	sc := bufio.NewScanner(f)
 	for sc.Scan() {
 		name, rest, ok := strings.Cut(sc.Text(), ".go:")
 		if !ok {
 			continue // the line that names the mode
 		}
-		var from, to, col, statements, count int
-		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &from, &col, &to, &col, &statements, &count); err != nil {
-			return fmt.Errorf("coverage profile: %q: %w", sc.Text(), err)
+		b := block{file: name + ".go"}
+		var statements, count int
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.from, &b.columns[0], &b.to, &b.columns[1], &statements, &count); err != nil {
+			return nil, fmt.Errorf("coverage profile: %q: %w", sc.Text(), err)
 		}
-		dir, ok := where[path.Dir(name)]
+		out[b] += count
+	}
+	return out, sc.Err()
+}
+
+// compare adds the lines that the longer run executed more often. A line counts
+// only if that is so for every block on it, because its allocation can be in any
+// of them.
+func (v Visited) compare(counts [2]map[block]int, packages, dirs []string) {
+	where := map[string]string{}
+	for i, p := range packages {
+		where[p] = dirs[i]
+	}
+	missed, hit := Visited{}, Visited{}
+	for b, n := range counts[1] {
+		dir, ok := where[path.Dir(b.file)]
 		if !ok {
 			continue
 		}
 		into := missed
-		if count > 0 {
+		if n > counts[0][b] {
 			into = hit
 		}
-		into.add(filepath.Join(dir, path.Base(name)+".go"), from, to)
+		into.add(filepath.Join(dir, path.Base(b.file)), b.from, b.to)
 	}
 	for file, lines := range hit {
 		for line := range lines {
@@ -101,7 +164,6 @@ func (v Visited) read(profile string, packages, dirs []string) error {
 			}
 		}
 	}
-	return sc.Err()
 }
 
 func (v Visited) add(file string, from, to int) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -102,6 +103,33 @@ func (t *Toolchain) Writing() *Toolchain {
 	free := *t
 	free.mod = ""
 	return &free
+}
+
+// Measuring returns the toolchain for builds with a changed standard library, in
+// which mallocgc allocates all objects. Since Go 1.26 there are functions for
+// single sizes beside it. Since Go 1.25 no file of the module cache can be
+// replaced, and most releases are there.
+func (t *Toolchain) Measuring() (*Toolchain, error) {
+	m := *t
+	m.extra = slices.Clip(m.extra)
+	if strings.Contains(filepath.ToSlash(t.GOROOT), "/golang.org/toolchain@") {
+		if err := m.moveRoot(); err != nil {
+			return nil, err
+		}
+	}
+	const off = "nosizespecializedmalloc"
+	if _, err := os.Stat(filepath.Join(t.GOROOT, "src", "internal", "goexperiment", "exp_sizespecializedmalloc_off.go")); err == nil {
+		m.extra = append(m.extra, "GOEXPERIMENT="+strings.TrimPrefix(os.Getenv("GOEXPERIMENT")+","+off, ","))
+	}
+	return &m, nil
+}
+
+// Rooted returns the toolchain with another directory as its root.
+func (t *Toolchain) Rooted(root string) *Toolchain {
+	m := *t
+	m.GOROOT, m.command = root, filepath.Join(root, "bin", "go")
+	m.extra = append(slices.Clip(m.extra), "GOROOT="+root)
+	return &m
 }
 
 // moveRoot gives the release a root outside of the module cache, through a

@@ -24,6 +24,7 @@ type Toolchain struct {
 	native  bool   // programs for the target run here
 	command string
 	extra   []string // environment of old releases
+	alone   bool     // the user's flags and workspace are not for its commands
 	mod     string   // -mod of old releases
 }
 
@@ -136,16 +137,31 @@ func (t *Toolchain) Native() bool { return t.native }
 // For another target than this machine's there is no C compiler to count on,
 // so cgo is off.
 func (t *Toolchain) Env() []string {
-	flags := t.keptFlags(os.Getenv("GOFLAGS"))
+	flags := ""
+	if !t.alone {
+		flags = os.Getenv("GOFLAGS")
+	}
+	flags = t.keptFlags(flags)
 	if t.PGO != "" {
 		flags += " '-pgo=" + t.PGO + "'"
 	}
 	env := append(os.Environ(), "GOTOOLCHAIN="+t.Version, "GOARCH="+t.GOARCH, "GOOS="+t.GOOS, "GOFLAGS="+flags)
 	env = append(env, t.extra...)
+	if t.alone {
+		env = append(env, "GOWORK=off")
+	}
 	if !t.native {
 		env = append(env, "CGO_ENABLED=0")
 	}
 	return env
+}
+
+// Alone returns a toolchain for a module that has nothing to do with the
+// user's: not the workspace, nor the flags about modules and tags.
+func (t *Toolchain) Alone() *Toolchain {
+	free := *t
+	free.alone = true
+	return &free
 }
 
 func (t *Toolchain) keptFlags(flags string) string {
@@ -169,11 +185,35 @@ func (t *Toolchain) Go(ctx context.Context, dir string, args ...string) ([]byte,
 	return run(ctx, dir, t.Env(), t.command, args...)
 }
 
-// Said runs the go command in dir and returns what it wrote to its standard
+// GoSaid runs the go command in dir and returns what it wrote to its standard
 // error: what the compiler prints comes there.
-func (t *Toolchain) Said(ctx context.Context, dir string, args ...string) ([]byte, error) {
+func (t *Toolchain) GoSaid(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	_, said, err := runBoth(ctx, dir, t.Env(), t.command, args...)
 	return said, err
+}
+
+// Default runs the go command that is in use in dir, with env after the
+// environment.
+func Default(ctx context.Context, dir string, env []string, args ...string) error {
+	_, err := run(ctx, dir, append(os.Environ(), env...), "go", args...)
+	return err
+}
+
+// commandError is a command that failed.
+type commandError struct {
+	line, text string // what was run, and what it printed
+	err        error
+}
+
+func (e *commandError) Error() string { return e.line + ": " + e.err.Error() + "\n" + e.text }
+func (e *commandError) Unwrap() error { return e.err }
+
+// Said is what a command printed before it failed, without the command.
+func Said(err error) string {
+	if e := new(commandError); errors.As(err, &e) && e.text != "" {
+		return e.text
+	}
+	return fmt.Sprint(err)
 }
 
 // run runs a command and returns its standard output.
@@ -197,7 +237,7 @@ func runBoth(ctx context.Context, dir string, env []string, name string, args ..
 		if len(line) > 300 {
 			line = line[:300] + " …"
 		}
-		return nil, nil, fmt.Errorf("%s: %w\n%s", line, err, text)
+		return nil, nil, &commandError{line, text, err}
 	}
 	return out.Bytes(), errs.Bytes(), nil
 }

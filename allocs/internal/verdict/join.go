@@ -43,6 +43,7 @@ type Result struct {
 	Dynamic []Dynamic // calls that could not be followed
 	Absent  bool      // no executable has code for the root
 	Runs    []string  // benchmarks and tests that came by the root and allocated
+	Reached bool      // runs execute lines of the root in each operation
 }
 
 // Root walks from one root and decides on every site below it.
@@ -70,7 +71,7 @@ func (in *Input) Root(r roots.Root) Result {
 	for i := range in.Runs {
 		for j := range in.Runs[i].Sites {
 			if in.addMeasured(sites, &in.Runs[i], &in.Runs[i].Sites[j], r) {
-				seen[in.Runs[i].Name] = true
+				seen[in.Runs[i].Shown()] = true
 			}
 		}
 	}
@@ -78,10 +79,12 @@ func (in *Input) Root(r roots.Root) Result {
 		res.Runs = append(res.Runs, name)
 	}
 	sort.Strings(res.Runs)
+	res.Reached = in.reached(r)
 	for _, s := range sites {
 		s.tellPlaces()
 		in.explainEscape(s)
 		s.Evidence.Visited = in.visited(s, r)
+		s.Evidence.SetUp = in.setUp(s)
 		s.decide()
 		if r.Kind == roots.Benchmark && in.ran(r) {
 			s.around()
@@ -117,7 +120,8 @@ func order(sites []*Site) {
 // ran tells whether the benchmark that is a root was measured.
 func (in *Input) ran(r roots.Root) bool {
 	for _, run := range in.Runs {
-		if run.Package+"."+run.Name == strings.Replace(r.Func, "_test.", ".", 1) {
+		top, _, _ := strings.Cut(run.Name, "/")
+		if run.Package+"."+top == strings.Replace(r.Func, "_test.", ".", 1) {
 			return true
 		}
 	}
@@ -250,12 +254,13 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 			return false
 		}
 	}
-	seen := Seen{run.Name, m.PerOp, m.Total, m.Bytes}
+	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
 	if kind == "" {
 		if same := sameLine(sites, st, in.InModule); len(same) > 0 && !internal {
 			// The line has these calls; the stack does not tell which it was.
 			n := float64(len(same))
 			for _, s := range same {
+				s.Evidence.Shared = len(same) > 1
 				s.Evidence.add(st, Seen{seen.Name, seen.PerOp / n, seen.Total / n, seen.Bytes / n})
 			}
 			return true
@@ -354,6 +359,22 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 	}
 	for _, v := range in.Visited {
 		if v[s.File][s.Line] {
+			return true
+		}
+	}
+	return false
+}
+
+// setUp reports whether it is known that no run executes the line of the site in
+// each operation. Of test files it is not.
+func (in *Input) setUp(s *Site) bool {
+	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !in.came(roots.Place{File: s.File, Line: s.Line})
+}
+
+// reached reports whether runs execute a line of the root in each operation.
+func (in *Input) reached(r roots.Root) bool {
+	for line := r.Line; line <= r.End; line++ {
+		if in.came(roots.Place{File: r.File, Line: line}) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
@@ -69,7 +70,9 @@ type Evidence struct {
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
 	Stacks  []Measured // what Runs are made of, as far as it lasts
-	Visited bool       // a run came by the line
+	Visited bool       // runs execute the line in each operation, and did not see it allocate
+	SetUp   bool       // no run executes it in each operation, and that is known
+	Shared  bool       // the line has several such calls, and a run does not show which allocated
 }
 
 // Seen is what one benchmark or test showed.
@@ -147,10 +150,13 @@ func (s *Site) decide() {
 		grows = true // the branch is the compiler's own: small ones stay on the stack
 	}
 	if worst, total := e.most(); total > 0 {
-		s.measured(kind, worst, total)
+		s.measured(kind, worst)
 		return
 	}
+	outlives := e.Escape != nil && s.Kind == kind && (kind == heapcalls.Concat || kind == heapcalls.ToString || kind == heapcalls.ToBytes)
 	switch {
+	case outlives && e.Reach == Surely && !e.Visited:
+		s.Verdict, s.Reason = Always, "on every way through the function, and the result outlives it"
 	case e.Reach == Rarely:
 		s.Verdict, s.Reason = Cold, e.Why
 	case grows && e.Visited && e.Reach == Surely:
@@ -193,21 +199,19 @@ func (e *Evidence) most() (perOp, total float64) {
 	return perOp, total
 }
 
-// The profile counts every second of the smallest objects only, so half an
-// allocation for each operation can be a whole one.
 const (
-	wholeOne  = 0.45
+	wholeOne  = 0.45 // on every second operation, or more often
 	noneAtAll = 0.01
 )
 
 // measured decides on a site that was seen in a run.
-func (s *Site) measured(kind heapcalls.Kind, perOp, total float64) {
+func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	amortised := s.Evidence.Rule == heapcalls.Growth || kind == heapcalls.Grow || kind == heapcalls.MapGrow
 	switch {
 	case perOp >= noneAtAll && perOp < wholeOne && s.Evidence.Reach == Rarely:
 		s.Verdict, s.Reason = Cold, fmt.Sprintf("%s; in %s %s per operation", s.Evidence.Why, s.where(), number(perOp))
 	case perOp >= wholeOne || perOp >= noneAtAll && !amortised:
-		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation", s.where(), number(perOp))
+		s.Verdict, s.Reason = Always, fmt.Sprintf("seen in %s: %s per operation%s", s.where(), number(perOp), s.fraction(perOp, amortised))
 		if s.Evidence.Reach == Rarely {
 			s.Conflict = s.source() + ": " + s.Evidence.Why + "; runs: on every operation"
 		}
@@ -215,12 +219,27 @@ func (s *Site) measured(kind heapcalls.Kind, perOp, total float64) {
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("seen in %s: %s per operation, while it grows", s.where(), number(perOp))
 	case amortised || s.Evidence.Rule == heapcalls.Sized:
 		s.Verdict, s.Reason = Grows, fmt.Sprintf("%s; in %s only while warming up", sizeRule(kind), s.where())
+	case s.Evidence.SetUp && s.Evidence.Code && s.Evidence.Reach == Surely && s.Evidence.Rule == heapcalls.Each:
+		s.Verdict, s.Reason = Always, fmt.Sprintf("on every way through the function, which %s calls in its set-up only", s.where())
 	default:
 		s.Verdict, s.Reason = Cold, fmt.Sprintf("in %s only while warming up", s.where())
 		if s.Evidence.Code && s.Evidence.Reach == Surely {
 			s.Conflict = "code: always; runs: only while warming up"
 		}
 	}
+}
+
+// fraction is why a count is not a whole number, or "".
+func (s *Site) fraction(perOp float64, amortised bool) string {
+	switch {
+	case math.Abs(perOp-math.Round(perOp)) < noneAtAll:
+		return ""
+	case amortised:
+		return ", as it grows now and then"
+	case s.Evidence.Shared:
+		return ", shared out among the calls of the line"
+	}
+	return ", as not all operations allocate the same"
 }
 
 // where names the run with the highest count.

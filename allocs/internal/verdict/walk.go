@@ -30,13 +30,14 @@ type Found struct {
 
 // Dynamic is a call whose callee the code does not tell.
 type Dynamic struct {
-	Stack []binary.Frame
-	Reach Reach
+	Stack   []binary.Frame
+	Reach   Reach
+	Callees int // that the source has for it; 0 if that is not known
 }
 
 // Resolve returns the functions of a program that a dynamic call may reach; ok
-// is false when that is not known.
-type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, ok bool)
+// is false when that is not known, or when there are too many of them.
+type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, many int, ok bool)
 
 // Coldness tells why a source line is not part of steady work, or "".
 type Coldness func(f binary.Frame) string
@@ -224,9 +225,9 @@ func (w *walker) indirect(s step, c *binary.Call, reach Reach, why string) {
 	if c.Stack[0].Func == poolGet {
 		return // its New: the analysis would name those of all pools
 	}
-	fs, ok := w.resolve(s.program, c.Stack[0])
+	fs, many, ok := w.resolve(s.program, c.Stack[0])
 	if !ok || len(fs) > tooMany {
-		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach})
+		w.dynamic = append(w.dynamic, Dynamic{stack(c.Stack, s.above), reach, many})
 		return
 	}
 	if len(fs) > 1 && reach < Maybe {

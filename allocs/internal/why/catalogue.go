@@ -160,7 +160,7 @@ var patterns = []Pattern{
 		"make it once, or pass what it needs as arguments and keep it on the stack",
 		func(q query) bool { return q.Kind == heapcalls.Object && strings.HasPrefix(q.what, "func literal") }},
 	{"load-location", "time.LoadLocation reads and parses the time zone file each time",
-		"load it once into a package variable, with sync.OnceValues if it may fail",
+		"load it once, into a package variable; sync.OnceValues would keep a first error for good",
 		func(q query) bool { return q.calls("time.LoadLocation") }},
 	{"time-format", "Time.Format makes a string",
 		"use AppendFormat with a buffer that is kept",

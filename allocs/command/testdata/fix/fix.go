@@ -69,15 +69,6 @@ func Copy(buf *bytes.Buffer, b []byte) {
 	buf.WriteString(string(b))
 }
 
-//alloc:max=99
-func Rome(t time.Time) time.Time {
-	l, err := time.LoadLocation("Europe/Rome")
-	if err != nil {
-		return t
-	}
-	return t.In(l)
-}
-
 var lines = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
 //alloc:max=99

@@ -41,6 +41,5 @@ func BenchmarkSame(b *testing.B)   { each(b, func() { yes = Same(long, name) }) 
 func BenchmarkMatch(b *testing.B)  { each(b, func() { Match("aaa") }) }
 func BenchmarkSort(b *testing.B)   { each(b, func() { Sort(list) }) }
 func BenchmarkCopy(b *testing.B)   { each(b, func() { buf.Reset(); Copy(&buf, long) }) }
-func BenchmarkRome(b *testing.B)   { each(b, func() { Rome(at) }) }
 func BenchmarkPooled(b *testing.B) { each(b, func() { Pooled("text") }) }
 func BenchmarkLog(b *testing.B)    { each(b, func() { Log(log, id, name) }) }

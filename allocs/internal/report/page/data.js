@@ -54,7 +54,9 @@ const roots = D.roots.map((r, i) => {
   const conflict = r.sites.some(s => D.answers[s[1]].some(a => a.conflict));
   return { ...r, i, worst: w, changes, patterns, conflict, text: [...new Set(text)].join('\n').toLowerCase() };
 });
-const groupOf = r => r.over || r.changes.some(c => c.kind === 'worse' || c.kind === 'new') ? 0 : r.worst === 'always' ? 1 : ['unknown', 'absent'].includes(r.worst) ? 2 : 3;
-const GROUPS = ['Above what is allowed, or worse than before', 'Allocates', 'Can allocate: nothing shows that it does or does not', 'Clean: nothing, or only what grows and what is cold'];
+const STATES = ['above', 'always', 'unknown', 'clean', 'absent'];
+const groupOf = r => STATES.indexOf(r.status);
+const GROUPS = ['Above what is allowed', 'Allocating', 'Unknown: it can allocate, and nothing shows whether it does', 'Clean: nothing, or only what grows and what is cold', 'Without code'];
+const MISSING = { benchmark: 'no benchmark reaches', branch: 'in a branch that no benchmark takes:', agreement: 'always in the code and never in the runs:' };
 
 const state = { text: '', verdicts: new Set(), pattern: '', changed: false };

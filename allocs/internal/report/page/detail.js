@@ -3,7 +3,7 @@
 function detail(r) {
   const facts = [`${r.func}, lines ${r.line} to ${r.end}`];
   if (r.runs) facts.push('allocates in ' + r.runs.join(', '));
-  if (r.unfollowed) facts.push(plural(r.unfollowed, 'dynamic call') + ' not followed');
+  if (r.unfollowed) facts.push(plural(r.unfollowed, 'call') + ' through interfaces and function values not followed');
   if (r.kind !== 'log call') facts.push(r.kind === 'named' ? 'named by --root' : 'carries an //alloc: comment');
   const d = el('.detail', {}, el('p.facts', {}, facts.join(' · ')),
     el('.main', {}, el('h2', {}, r.sites.length ? 'Source' : 'Nothing is allocated below it'), ...blocks(r)));
@@ -28,13 +28,30 @@ function blocks(r) {
   });
   const sorted = [...parts.values()].sort((a, b) => b.rank - a.rank);
   const loud = sorted.filter(b => b.rank > RANK.grows), quiet = sorted.filter(b => b.rank <= RANK.grows);
-  const out = loud.map(b => block(r, b));
+  const out = loud.filter(b => b.rank > RANK.unknown).map(b => block(r, b));
+  const waiting = loud.filter(b => b.rank === RANK.unknown);
+  if (waiting.length) out.push(...unknowns(r, waiting));
   if (quiet.length) {
     const d = el('details', { class: 'quiet' }, el('summary', { class: 'more' }, 'what only grows or is cold, in ' + plural(quiet.length, 'function') + ' below'));
     d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...quiet.map(b => block(r, b))); });
     out.push(d);
   }
   return out;
+}
+
+// unknowns shows what is unknown in functions below a root: an entry for what
+// would resolve it, with the places, whose source is shown when asked for.
+function unknowns(r, blocks) {
+  const groups = new Map();
+  for (const b of blocks) for (const s of b.sites) if (s.verdict === 'unknown') {
+    const m = r.missing?.[s.k] || 'benchmark';
+    if (!groups.has(m)) groups.set(m, []);
+    groups.get(m).push(s);
+  }
+  const summary = [...groups].map(([m, list]) => `${MISSING[m]} ${plural(list.length, 'site')}`).join(', ');
+  const d = el('details', { class: 'quiet waiting' }, el('summary', { class: 'more' }, `unknown, in ${plural(blocks.length, 'function')} below: ${summary}`));
+  d.addEventListener('toggle', () => { if (d.open && d.children.length === 1) d.append(...blocks.map(b => block(r, b))); });
+  return [d];
 }
 
 const near = 4;
@@ -87,8 +104,12 @@ function showSite(i, n) {
   const find = () => [...e.querySelectorAll('button.ln')].find(b => b.dataset.lines.split(' ').includes(`${i}-${n}`));
   let b = find();
   if (!b) {
-    const d = e.querySelector('details.quiet');
-    if (d) { d.open = true; d.dispatchEvent(new Event('toggle')); b = find(); }
+    for (const d of e.querySelectorAll('details.quiet')) {
+      if (b) break;
+      const was = d.open;
+      d.open = true; d.dispatchEvent(new Event('toggle')); b = find();
+      if (!b) d.open = was;
+    }
   }
   if (!b) return e;
   const quiet = b.closest('details.quiet');
@@ -110,6 +131,7 @@ function site(r, s) {
   if (answers.length > 1 && same) by.append(el('span.soft', {}, `on all ${answers.length} releases`));
   if (!same) by.append(...answers.map((a, t) => el('span.badge.' + a.verdict, { title: a.because || WORDS[a.verdict] }, D.toolchains[t].line.replace(/^go/, '') + ' ' + a.verdict)));
   const facts = el('dl', {}), fact = (name, text, cls) => text && facts.append(el('dt', {}, name), el('dd' + (cls || ''), {}, ...[text].flat()));
+  if (p.value && !p.reason.includes('`' + p.value + '`')) fact('what', el('code', {}, p.value));
   fact('why', prose(p.reason));
   fact('fix', prose(p.fix), '.fix');
   const becauses = [...new Set(answers.filter(a => a.verdict === s.verdict && a.because).map(a => a.because))];

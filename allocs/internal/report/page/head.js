@@ -1,27 +1,35 @@
 // The head: the sum of it, what changed, charts.
 
 function head() {
-  const over = roots.filter(r => r.over).length, clean = roots.filter(r => groupOf(r) === 3).length;
-  const allocating = roots.filter(r => r.worst === 'always').length;
   const theme = el('button.tool', { title: 'light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, 'Theme');
   const names = D.toolchains.map(t => t.name).join(', ');
   document.getElementById('top').append(
     el('.head', {}, el('', {}, el('h1', {}, ...D.module.split('/').flatMap((x, i) => i ? ['/', el('wbr'), x] : [x])), el('p.soft', {}, names)),
       el('.tools', {}, theme, el('button.tool', { title: 'keys and words', onclick: () => document.getElementById('help').showModal() }, 'Help'))),
-    el('p.sum', {}, plural(roots.length, 'root'), ': ',
-      over ? el('b.always', {}, plural(over, 'is', 'are').replace(/^(\d+) (is|are)/, '$1 above what is allowed')) : el('b.none', {}, 'none above what is allowed'),
-      ', ', el('b' + (allocating ? '.always' : '.none'), {}, `${allocating} with a line that always allocates`), `, ${clean} clean.`),
+    results(),
     ...D.toolchains.filter(t => t.trouble).map(t => el('p.trouble', {}, el('b', {}, t.name + ' '), 'evidence that could not be had: ' + t.trouble.join('\n'))),
     el('.panels', {}, ...[changesPanel(), releasesPanel(), patternsPanel()].filter(Boolean)));
 }
 
+// results are the numbers of the findings, as every report has them.
+function results() {
+  const n = D.summary.roots, s = D.summary.sites;
+  const parts = [['above', 'always', 'above what is allowed'], ['always', 'always', 'allocating'], ['unknown', 'unknown', 'unknown'], ['clean', 'none', 'clean'], ['absent', 'absent', 'without code']]
+    .filter(([key]) => n[key]).map(([key, shade, words]) => el('button.result.' + shade, { 'data-state': key, onclick: () => openGroup(STATES.indexOf(key)) }, el('b', {}, String(n[key])), el('span', {}, words)));
+  return el('section.results', { 'aria-label': 'results' },
+    el('.states', {}, el('p.result.total', {}, el('b', {}, String(n.total)), el('span', {}, n.total === 1 ? 'root' : 'roots')), ...parts),
+    el('p.sites', {}, `sites: ${s.always} always, ${s.unknown} unknown, ${s.grows} grow, ${s.cold} cold`),
+    D.unknowns ? el('ul.unknowns.soft', {}, ...D.unknowns.map(text => el('li', {}, text))) : null);
+}
+
 function changesPanel() {
   if (!D.baseline) return null;
-  const kinds = ['worse', 'new', 'better', 'gone'];
+  const kinds = ['missing', 'worse', 'new', 'better', 'gone'];
   const same = new Map(); // what is the same on several releases is one line
   for (const c of kinds.flatMap(k => D.changes.filter(c => c.kind === k))) {
     const key = [c.kind, c.name, c.place, c.place < 0 ? c.text : ''].join('\n');
-    if (same.has(key)) same.get(key).toolchain += ', ' + c.toolchain; else same.set(key, { ...c });
+    const have = same.get(key);
+    if (!have) same.set(key, { ...c }); else if (!have.toolchain.split(', ').includes(c.toolchain)) have.toolchain += ', ' + c.toolchain;
   }
   const list = [...same.values()];
   const line = c => el('button.change', { onclick: () => c.root >= 0 && go(c.root, { place: c.place }), disabled: c.root < 0 },
@@ -37,20 +45,8 @@ function changesPanel() {
   return panel;
 }
 
-// sitesBy counts places, each once however many roots come by it.
-function sitesOn(t) {
-  const seen = new Map();
-  for (const r of roots) for (const [p, a] of r.sites) {
-    const v = D.answers[a][t].verdict;
-    if (!seen.has(p) || RANK[v] > RANK[seen.get(p)]) seen.set(p, v);
-  }
-  const n = { always: 0, unknown: 0, grows: 0, cold: 0 };
-  for (const v of seen.values()) if (v in n) n[v]++;
-  return n;
-}
-
 function releasesPanel() {
-  const counts = D.toolchains.map((_, t) => sitesOn(t));
+  const counts = D.summary.toolchains;
   const most = Math.max(1, ...counts.map(c => c.always + c.unknown + c.grows + c.cold));
   const rows = counts.flatMap((c, t) => {
     let x = 0;
@@ -68,7 +64,8 @@ function patternsPanel() {
     if (verdictOf[a] !== 'always') continue;
     const name = D.places[p].pattern || 'other';
     if (!seen.has(name)) seen.set(name, new Set());
-    seen.get(name).add(p);
+    const { file, line, kind, callee, value } = D.places[p];
+    seen.get(name).add([file, line, kind, callee, value].join('|'));
   }
   if (!seen.size) return null;
   const list = [...seen].map(([name, s]) => [name, s.size]).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 12);

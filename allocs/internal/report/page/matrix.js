@@ -21,10 +21,9 @@ function shown(r) {
 const filtering = () => state.text || state.verdicts.size || state.pattern || state.changed;
 
 function draw() {
-  const groups = [[], [], [], []];
+  const groups = STATES.map(() => []);
   let n = 0;
   for (const r of roots) if (shown(r)) { groups[groupOf(r)].push(r); n++; }
-  groups[0].sort((a, b) => b.over - a.over);
   count.textContent = filtering() ? `${n} of ${plural(roots.length, 'root')}` : plural(roots.length, 'root');
   const open = g => openGroups.has(g) || Boolean(filtering());
   list.replaceChildren(...groups.flatMap((rs, g) => {
@@ -37,6 +36,13 @@ function draw() {
   if (!n) list.append(el('p.notice.soft', {}, 'No root has that. Esc clears the search.'));
 }
 
+// openGroup opens the roots of a state and scrolls to them.
+function openGroup(g) {
+  if (!openGroups.has(g)) openGroups.add(g);
+  if (filtering()) clear(); else draw();
+  document.querySelector(`[data-group="${g}"]`)?.scrollIntoView({ block: 'start' });
+}
+
 function releases() {
   const e = el('.releases', {}, el('span', {}), ...D.toolchains.map(t => el('span.mono', {}, t.line.replace(/^go/, ''))));
   e.style.setProperty('--releases', D.toolchains.length);
@@ -46,9 +52,9 @@ function releases() {
 function row(r) {
   if (rows.has(r.i)) return rows.get(r.i);
   const kinds = [...new Set(r.changes.map(c => c.kind))];
-  const name = el('button.name', { 'aria-expanded': 'false', 'data-root': r.i, onclick: () => toggle(r.i) },
-    el('span.mono', {}, r.title), el('span.soft', {}, `${fileName(r.file)}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '',
-      ...(r.over ? [el('span.badge.always', {}, 'above')] : []), ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.unknown', {}, 'sources disagree')] : [])));
+  const name = el('button.name', { 'aria-expanded': 'false', 'data-root': r.i, onclick: () => toggle(r.i, undefined, true) },
+    el('span.mono', {}, r.title), el('span.soft', {}, `${fileName(r.file)}:${r.line}`, r.allowed !== undefined ? ` · allowed ${r.allowed}` : '', r.leaf ? ` · most in ${r.leaf}` : '',
+      ...kinds.map(k => el('span.badge.' + k, {}, k)), ...(r.conflict ? [el('span.badge.unknown', {}, 'sources disagree')] : [])));
   const cells = r.verdicts.map((v, t) => {
     const text = v === 'always' ? '×' + r.allocs[t] : v === 'none' ? '0' : v === 'absent' ? '–' : v;
     const title = `${D.toolchains[t].name}: ${WORDS[v]}${v === 'always' ? ' (' + r.allocs[t] + ')' : ''}`;
@@ -61,13 +67,14 @@ function row(r) {
   return e;
 }
 
-function toggle(i, want) {
+function toggle(i, want, show) {
   const e = row(roots[i]), name = e.querySelector('.name');
   const open = want === undefined ? !e.classList.contains('open') : want;
   if (open === e.classList.contains('open')) return e;
   e.classList.toggle('open', open);
   name.setAttribute('aria-expanded', String(open));
   if (open) e.append(detail(roots[i])); else e.querySelector('.detail').remove();
+  if (open && show) e.scrollIntoView({ block: 'start' });
   history.replaceState(null, '', open ? '#' + encodeURIComponent(roots[i].id) : location.pathname + location.search);
   return e;
 }

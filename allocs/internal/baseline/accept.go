@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baseline
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// counted reports whether a gate can fail on a verdict: on what always
+// allocates, and when it is strict on unknown lines. A baseline keeps only
+// that. A new place that grows, is cold or is free is no change for the worse.
+func counted(v verdict.Verdict, strict bool) bool {
+	return v == verdict.Always || strict && v == verdict.Unknown
+}
+
+// Of makes the baseline that accepts all of a document, as far as a strict or
+// an ordinary gate can fail on it.
+func Of(d *findings.Document, strict bool) *File {
+	f := &File{Format: format, Accepts: map[string]*Accepted{}}
+	for t, tc := range d.Toolchains {
+		a := &Accepted{Patterns: d.Scope.Patterns, Packages: d.Scope.Packages, Runs: map[string][]string{}, Roots: map[string]*Root{}, Waivers: d.Scope.Waivers}
+		for _, l := range tc.Leaves {
+			if l.Failed == "" {
+				a.Runs[l.Package] = append(a.Runs[l.Package], l.Stable())
+			}
+		}
+		for p, names := range a.Runs {
+			slices.Sort(names)
+			a.Runs[p] = slices.Compact(names)
+		}
+		for _, r := range d.Roots {
+			if x := accepted(r, t, strict); x.Allowed != nil || len(x.Sites) > 0 {
+				a.Roots[r.ID] = x
+			}
+		}
+		f.Accepts[tc.Line] = a
+	}
+	return f
+}
+
+// accepted is what a baseline keeps of a root.
+func accepted(r *findings.Root, t int, strict bool) *Root {
+	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Sites: map[string]*Site{}}
+	for _, s := range r.Sites {
+		a := &s.Answers[t]
+		if a.Verdict == verdict.Unknown {
+			x.Unknown++
+		}
+		if counted(a.Verdict, strict) {
+			n, leaf := a.Count()
+			x.Sites[s.Key] = &Site{Verdict: a.Verdict, Count: n, Leaf: leaf}
+		}
+	}
+	return x
+}
+
+func at(list []bool, i int) bool { return i < len(list) && list[i] }
+
+// within reports whether a package is part of what a run was about: it matches,
+// or it would when it were there.
+func (a *Accepted) within(d *findings.Document) func(pkg string) bool {
+	same := len(a.Patterns) > 0 && slices.Equal(a.Patterns, d.Scope.Patterns)
+	return func(pkg string) bool { return same || slices.Contains(d.Scope.Packages, pkg) }
+}
+
+// With returns the baseline with another put into it: what the other run was not
+// about stays.
+func (f *File) With(other *File, d *findings.Document) *File {
+	if f == nil || f.old {
+		return other
+	}
+	for line, now := range other.Accepts {
+		if before := f.Accepts[line]; before != nil {
+			now.keep(before, before.within(d))
+		}
+		f.Accepts[line] = now
+	}
+	return f
+}
+
+// keep takes over what is of packages outside of a run.
+func (a *Accepted) keep(before *Accepted, within func(pkg string) bool) {
+	outside := false
+	for _, p := range before.Packages {
+		if within(p) {
+			continue
+		}
+		outside = true
+		a.Packages = append(slices.Clip(a.Packages), p)
+		if w := before.Waivers[p]; len(w) > 0 {
+			waivers := map[string][]string{p: w}
+			maps.Copy(waivers, a.Waivers)
+			a.Waivers = waivers
+		}
+		if names := before.Runs[p]; len(names) > 0 {
+			a.Runs[p] = names
+		}
+	}
+	if !outside {
+		return
+	}
+	a.Patterns = before.Patterns
+	slices.Sort(a.Packages)
+	for id, r := range before.Roots {
+		if !within(r.Package) {
+			a.Roots[id] = r
+		}
+	}
+}
+
+// Ratchet returns the baseline with what got better taken over, and nothing
+// that got worse.
+func (f *File) Ratchet(d *findings.Document, strict bool) *File {
+	out := Of(d, strict)
+	for line, now := range out.Accepts {
+		before := f.Accepts[line]
+		if before == nil {
+			continue
+		}
+		for id, r := range now.Roots {
+			r.ratchet(before.Roots[id])
+			if r.Allowed == nil && len(r.Sites) == 0 {
+				delete(now.Roots, id)
+			}
+		}
+		now.keep(before, before.within(d))
+		now.Waivers = both(before.Waivers, now.Waivers)
+	}
+	for line, a := range f.Accepts {
+		if _, ok := out.Accepts[line]; !ok {
+			out.Accepts[line] = a // this run was not about it
+		}
+	}
+	return out
+}
+
+// ratchet keeps what is no worse than before.
+func (r *Root) ratchet(before *Root) {
+	if before == nil {
+		before = &Root{}
+	}
+	r.Reached = r.Reached || before.Reached
+	for key, now := range r.Sites {
+		was, ok := before.Sites[key]
+		switch {
+		case !ok:
+			delete(r.Sites, key)
+		case was.Verdict.Rank() < now.Verdict.Rank():
+			r.Sites[key] = was
+		case was.Verdict == now.Verdict && was.Count > 0 && was.Count < now.Count:
+			now.Count, now.Leaf = was.Count, was.Leaf
+		}
+	}
+}
+
+// both are the waivers that are in both.
+func both(before, now map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for p, all := range now {
+		for _, w := range all {
+			if slices.Contains(before[p], w) {
+				out[p] = append(out[p], w)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baseline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// ErrEvidence is matched when evidence is missing that there was when the
+// baseline was accepted: then there is no verdict.
+var ErrEvidence = errors.New("evidence is missing")
+
+// Err is the error of an outcome with missing evidence, or nil.
+func (o *Outcome) Err() error {
+	if len(o.Missing) == 0 {
+		return nil
+	}
+	const most = 20
+	var b strings.Builder
+	for i, c := range o.Missing {
+		if i == most {
+			fmt.Fprintf(&b, "\n  and %d more", len(o.Missing)-most)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s: %s", c.Toolchain, strings.ReplaceAll(c.Text, "\n", "\n    "))
+		if c.Where != "" {
+			fmt.Fprintf(&b, "\n    %s", c.Where)
+		}
+	}
+	return fmt.Errorf("%w that there was when the baseline was accepted (--accept accepts that):%s", ErrEvidence, b.String())
+}
+
+func (c *comparison) missing(root, text string) {
+	c.Missing = append(c.Missing, c.change("missing", root, text))
+}
+
+// runs reports the benchmarks and tests that were measured and now are not.
+func (c *comparison) runs() {
+	measured, failed := map[string]bool{}, map[string]string{}
+	for _, l := range c.d.Toolchains[c.t].Leaves {
+		if l.Failed == "" {
+			measured[l.Package+" "+l.Stable()] = true
+		} else {
+			failed[l.Package+" "+l.Name] = l.Failed
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.accepted.Runs)) {
+		if !c.within(p) {
+			continue
+		}
+		for _, run := range c.accepted.Runs[p] {
+			if !measured[p+" "+run] {
+				c.missing("", p+"."+run+" was measured, and is not any more: "+failure(p, run, failed))
+			}
+		}
+	}
+}
+
+// failure is why a run was not measured: its own failure, or that of the
+// benchmark around it.
+func failure(pkg, run string, failed map[string]string) string {
+	for name := run; ; {
+		if why, ok := failed[pkg+" "+name]; ok {
+			if name != run {
+				why = name + ": " + why
+			}
+			return why
+		}
+		i := strings.LastIndex(name, "/")
+		if i < 0 {
+			return "it is gone, or was not asked for"
+		}
+		name = name[:i]
+	}
+}
+
+// waivers reports those that are new: they hide what is below them.
+func (c *comparison) waivers() {
+	for _, p := range slices.Sorted(maps.Keys(c.d.Scope.Waivers)) {
+		for _, w := range c.d.Scope.Waivers[p] {
+			if !slices.Contains(c.accepted.Waivers[p], w) {
+				x := c.change("new", "", "a waiver that the baseline does not have: "+p)
+				x.Where = w
+				c.Worse = append(c.Worse, x)
+			}
+		}
+	}
+}
+
+// tinyBlock is the size of the blocks that small objects are packed into.
+const tinyBlock = 16
+
+// inexact refuses to judge by counts of objects that are packed into blocks, on
+// a release on which they are.
+func (c *comparison) inexact() {
+	packed := false
+	for _, l := range c.d.Toolchains[c.t].Leaves {
+		packed = packed || l.Inexact
+	}
+	if !packed {
+		return
+	}
+	for _, r := range c.d.Roots {
+		if r.Allowed == nil && (c.accepted.Roots[r.ID] == nil) {
+			continue
+		}
+		for _, s := range r.Sites {
+			a := &s.Answers[c.t]
+			if a.Verdict != verdict.Always || a.Evidence == nil {
+				continue
+			}
+			for _, run := range a.Evidence.Runs {
+				if run.PerOp > 0 && run.Bytes <= tinyBlock*run.PerOp {
+					c.missing(r.ID, fmt.Sprintf("%s: %s counts objects below 16 bytes at %s:%d, and this release does not count them one by one", r.ID, run.Name, s.File, s.Line))
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package baseline
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Name is the file in the directory of the module.
+const Name = "allocs.baseline.json"
+
+// format is the version of the file. The first had verdicts only.
+const format = 2
+
+// File is what is committed.
+type File struct {
+	Format  int                  `json:"format"`
+	Accepts map[string]*Accepted `json:"accepts"` // by line of Go releases
+	// Sum is a checksum of the rest: a file that is cut off, or was edited, is
+	// not a baseline.
+	Sum string `json:"sum"`
+	old bool   // read from the first format
+}
+
+// Accepted is what is accepted on one line of Go releases, and the evidence
+// that there was for it.
+type Accepted struct {
+	Patterns []string            `json:"patterns"`
+	Packages []string            `json:"packages"`
+	Runs     map[string][]string `json:"runs"` // that were measured, by package
+	Roots    map[string]*Root    `json:"roots"`
+	Waivers  map[string][]string `json:"waivers,omitempty"` // by package
+}
+
+// Root is an annotated root, or one with sites.
+type Root struct {
+	Package string           `json:"package"`
+	Allowed *int             `json:"allowed,omitempty"`
+	Reached bool             `json:"reached,omitempty"` // runs executed it in each operation
+	Unknown int              `json:"unknown,omitempty"` // sites of which nothing is known
+	Sites   map[string]*Site `json:"sites,omitempty"`
+}
+
+// Site is a place that allocates.
+type Site struct {
+	Verdict verdict.Verdict `json:"verdict"`
+	// Count is the highest count of a leaf for one operation, or that of the calls
+	// in the code where no leaf was measured.
+	Count float64 `json:"count,omitempty"`
+	Leaf  string  `json:"leaf,omitempty"` // that showed it
+}
+
+// ErrDamaged is matched when a file is not as it was written.
+var ErrDamaged = errors.New("the baseline is cut off, or was edited")
+
+// Load reads a baseline; nil without an error means that there is none.
+func Load(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+func parse(text []byte) (*File, error) {
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
+		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+	}
+	switch version.Format {
+	case 1:
+		return parseFirst(text)
+	case format:
+	default:
+		return nil, fmt.Errorf("%w: format %d is not known: --accept writes it anew", ErrDamaged, version.Format)
+	}
+	f := new(File)
+	if err := json.Unmarshal(text, f); err != nil {
+		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+	}
+	sum, err := f.sum()
+	if err != nil {
+		return nil, err
+	}
+	if sum != f.Sum || len(f.Accepts) == 0 {
+		return nil, fmt.Errorf("%w: its checksum is not that of its content: --accept writes it anew", ErrDamaged)
+	}
+	return f, nil
+}
+
+// parseFirst reads a file of the first format: it has neither counts nor the
+// evidence.
+func parseFirst(text []byte) (*File, error) {
+	var first struct {
+		Accepts map[string]map[string]map[string]verdict.Verdict `json:"accepts"`
+	}
+	if err := json.Unmarshal(text, &first); err != nil {
+		return nil, fmt.Errorf("%w: %w: --accept writes it anew", ErrDamaged, err)
+	}
+	f := &File{Format: 1, Accepts: map[string]*Accepted{}, old: true}
+	for line, all := range first.Accepts {
+		a := &Accepted{Roots: map[string]*Root{}}
+		for id, sites := range all {
+			r := &Root{Sites: map[string]*Site{}}
+			for key, v := range sites {
+				r.Sites[key] = &Site{Verdict: v}
+			}
+			a.Roots[id] = r
+		}
+		f.Accepts[line] = a
+	}
+	return f, nil
+}
+
+// sum is the checksum of what is accepted.
+func (f *File) sum() (string, error) {
+	text, err := json.Marshal(f.Accepts)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Write stores the baseline, sorted, so that its own changes are readable.
+func (f *File) Write(path string) error {
+	sum, err := f.sum()
+	if err != nil {
+		return err
+	}
+	f.Format, f.Sum, f.old = format, sum, false
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(f); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package findings
+
+import (
+	"maps"
+	"math"
+	"path"
+	"slices"
+
+	"github.com/nib-log/nib/allocs/internal/check"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Leaf is a benchmark without sub-benchmarks, or a test.
+type Leaf struct {
+	Package string  `json:"package"`
+	Name    string  `json:"name"`             // "BenchmarkX/sub"
+	N       int     `json:"n,omitempty"`      // operations that were counted
+	PerOp   float64 `json:"per_op"`           // allocations of the whole process for one operation
+	Failed  string  `json:"failed,omitempty"` // why there is no count
+	// Unstable says that the name changes from run to run, as one with a time in
+	// it does.
+	Unstable bool `json:"unstable,omitempty"`
+	// Inexact says that objects below 16 bytes were not counted one by one.
+	Inexact bool `json:"inexact,omitempty"`
+}
+
+// Stable is the name without what changes from run to run.
+func (l *Leaf) Stable() string {
+	name := l.Name
+	if l.Unstable {
+		name = path.Dir(name) + "/*"
+	}
+	return name
+}
+
+// Count is what one leaf allocated below a root, for one operation, on one
+// toolchain.
+type Count struct {
+	Toolchain string  `json:"toolchain"`
+	Leaf      string  `json:"leaf"`
+	PerOp     float64 `json:"per_op"`
+}
+
+// leaves are the runs of a toolchain, and how many of them were measured.
+func leaves(t *check.Toolchain) (out []Leaf, measured int) {
+	for _, r := range t.Runs {
+		if r.Failed == "" {
+			measured++
+		}
+		out = append(out, Leaf{r.Package, r.Name, r.N, r.PerOp, r.Failed, r.Unstable, r.Inexact})
+	}
+	return out, measured
+}
+
+// sum fills in what is counted over the sites. nothing is the verdict of each
+// toolchain without any.
+func (r *Root) sum(toolchains []Toolchain, nothing []verdict.Verdict) {
+	for t, worst := range nothing {
+		for _, s := range r.Sites {
+			if v := s.Answers[t].Verdict; v.Rank() > worst.Rank() {
+				worst = v
+			}
+		}
+		r.Verdicts = append(r.Verdicts, string(worst))
+		count, leaf := r.count(t, toolchains[t].Name)
+		r.Allocs = append(r.Allocs, int(math.Ceil(count-stray)))
+		r.WorstLeaf = append(r.WorstLeaf, leaf)
+	}
+	r.Verdict = r.Worst()
+}
+
+// stray is what a count may be above a whole number and still be that number.
+const stray = 0.05
+
+// count returns what the root allocates on a toolchain, and the leaf that
+// showed it. Each leaf is added up by itself, as no operation runs two of them.
+// What no leaf executed is added as it is in the code.
+func (r *Root) count(t int, toolchain string) (most float64, worst string) {
+	perOp, unseen := map[string]float64{}, 0.0
+	for _, s := range r.Sites {
+		a := s.Answers[t]
+		if a.Verdict != verdict.Always {
+			continue
+		}
+		if a.perOp() == 0 {
+			calls, _ := a.Count()
+			unseen += max(1, calls)
+			continue
+		}
+		for _, run := range a.Evidence.Runs {
+			perOp[run.Name] += run.PerOp
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(perOp)) {
+		n := perOp[name]
+		r.Counts = append(r.Counts, Count{toolchain, name, n})
+		if n > most {
+			most, worst = n, name
+		}
+	}
+	return most + unseen, worst
+}
+
+// Count is what was measured and the leaf that showed it, or the calls in the
+// code when nothing was.
+func (a *Answer) Count() (n float64, leaf string) {
+	if a.Evidence == nil {
+		return 0, ""
+	}
+	for _, r := range a.Evidence.Runs {
+		if r.PerOp > n {
+			n, leaf = r.PerOp, r.Name
+		}
+	}
+	if n == 0 {
+		return float64(a.Evidence.Calls), ""
+	}
+	return n, leaf
+}
+
+func (a *Answer) perOp() float64 {
+	if n, leaf := a.Count(); leaf != "" {
+		return n
+	}
+	return 0
+}

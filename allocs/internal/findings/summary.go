@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// Status is what a root is counted under. Each root has one.
+type Status string
+
+// The states of a root, the worst first.
+const (
+	Above   Status = "above"   // more is allocated than its comment allows
+	Always  Status = "always"  // a line below it always allocates
+	Unknown Status = "unknown" // a line below it can
+	Clean   Status = "clean"   // nothing, or what only grows or is cold
+	Absent  Status = "absent"  // it has no code
+)
+
+// Missing is what would resolve a site whose verdict is unknown.
+type Missing string
+
+// What is missing.
+const (
+	Benchmark Missing = "benchmark" // no benchmark or test executes the line
+	Branch    Missing = "branch"    // those that do take another branch
+	Agreement Missing = "agreement" // the code always allocates there, and runs say never
+)
+
+// Summary has the numbers that every report shows.
+type Summary struct {
+	Roots RootCounts `json:"roots"`
+	// Sites counts each line and kind once, however many roots are above it, with
+	// the worst verdict of any of them and of any toolchain.
+	Sites      SiteCounts   `json:"sites"`
+	Toolchains []SiteCounts `json:"toolchains"` // the same on each
+	// Missing counts the unknown ones of Sites by what would resolve them.
+	Missing map[Missing]int `json:"missing,omitempty"`
+	// Calls are the lines with calls that are not followed, each once.
+	Calls []Call `json:"unfollowed_calls,omitempty"`
+}
+
+// RootCounts are numbers of roots. The last five add up to the first.
+type RootCounts struct {
+	Total   int `json:"total"`
+	Above   int `json:"above"`
+	Always  int `json:"always"`
+	Unknown int `json:"unknown"`
+	Clean   int `json:"clean"`
+	Absent  int `json:"absent"`
+}
+
+// SiteCounts are numbers of sites by their verdict.
+type SiteCounts struct {
+	Always  int `json:"always"`
+	Unknown int `json:"unknown"`
+	Grows   int `json:"grows"`
+	Cold    int `json:"cold"`
+}
+
+// Call is a line of the module that calls something through an interface or a
+// function value, itself or further below, that is not followed.
+type Call struct {
+	Func    string `json:"function"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Callees int    `json:"callees,omitempty"` // that one of these calls may have at most; 0 if that is not known
+}
+
+// place is what makes sites of several roots the same.
+type place struct {
+	file, kind, callee, value string
+	line                      int
+}
+
+// Same are the sites of all roots, those of one place together, in the order of
+// their files and lines.
+func (d *Document) Same() [][]*Site {
+	at := map[place]int{}
+	var out [][]*Site
+	for _, r := range d.Roots {
+		for _, s := range r.Sites {
+			p := place{s.File, s.Kind, s.Callee, s.Value, s.Line}
+			i, ok := at[p]
+			if !ok {
+				i = len(out)
+				at[p] = i
+				out = append(out, nil)
+			}
+			out[i] = append(out[i], s)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i][0], out[j][0]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		return a.Line < b.Line
+	})
+	return out
+}
+
+// Sum fills in what is counted over all roots.
+func (d *Document) Sum() {
+	s := &d.Summary
+	*s = Summary{Toolchains: make([]SiteCounts, len(d.Toolchains)), Missing: map[Missing]int{}}
+	s.Roots.Total = len(d.Roots)
+	for _, r := range d.Roots {
+		r.Status = r.status()
+		switch r.Status {
+		case Above:
+			s.Roots.Above++
+		case Always:
+			s.Roots.Always++
+		case Unknown:
+			s.Roots.Unknown++
+		case Clean:
+			s.Roots.Clean++
+		case Absent:
+			s.Roots.Absent++
+		}
+		s.Calls = append(s.Calls, r.Calls...)
+	}
+	s.Calls = once(s.Calls)
+	reached := d.reached()
+	for _, same := range d.Same() {
+		worst := verdict.Absent
+		for t := range d.Toolchains {
+			v := verdict.Absent
+			for _, x := range same {
+				if have := x.Answers[t].Verdict; have.Rank() > v.Rank() {
+					v = have
+				}
+			}
+			s.Toolchains[t].add(v)
+			if v.Rank() > worst.Rank() {
+				worst = v
+			}
+		}
+		s.Sites.add(worst)
+		if m := missing(same, reached); worst == verdict.Unknown {
+			s.Missing[m]++
+		}
+	}
+}
+
+func (c *SiteCounts) add(v verdict.Verdict) {
+	switch v {
+	case verdict.Always:
+		c.Always++
+	case verdict.Unknown:
+		c.Unknown++
+	case verdict.Grows:
+		c.Grows++
+	case verdict.Cold:
+		c.Cold++
+	}
+}
+
+func (r *Root) status() Status {
+	switch w := r.Worst(); {
+	case r.Over():
+		return Above
+	case w == verdict.Always:
+		return Always
+	case w == verdict.Unknown:
+		return Unknown
+	case w == verdict.Absent:
+		return Absent
+	}
+	return Clean
+}
+
+// missing fills in what would resolve the unknown sites of one place, and
+// returns it: what one of them is resolved by resolves all.
+func missing(same []*Site, reached map[line]bool) Missing {
+	m := Benchmark
+	if reached[line{same[0].File, same[0].Line}] {
+		m = Branch
+	}
+	for _, s := range same {
+		for _, a := range s.Answers {
+			if a.Verdict != verdict.Unknown {
+				continue
+			}
+			if a.Conflict != "" {
+				m = Agreement
+			} else if m == Benchmark && a.Evidence != nil && a.Evidence.Visited {
+				m = Branch
+			}
+		}
+	}
+	for _, s := range same {
+		if s.Worst() == verdict.Unknown {
+			s.Missing = m
+		}
+	}
+	return m
+}
+
+// line is a source line.
+type line struct {
+	file string
+	n    int
+}
+
+// reached are the lines that runs execute.
+func (d *Document) reached() map[line]bool {
+	out := map[line]bool{}
+	for _, r := range d.Roots {
+		for _, s := range r.Sites {
+			for _, a := range s.Answers {
+				if e := a.Evidence; e != nil && (e.Visited || len(e.Runs) > 0) {
+					out[line{s.File, s.Line}] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// addCalls adds the calls that are not followed on a toolchain, but for those
+// that are cold.
+func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file string) bool) {
+	for _, x := range dynamic {
+		for _, f := range x.Stack {
+			if holds(f.File) && x.Reach < verdict.Rarely {
+				r.Calls = append(r.Calls, Call{binary.Normalise(f.Func), d.relative(f.File), f.Line, x.Callees})
+				break
+			}
+		}
+	}
+	r.Calls = once(r.Calls)
+}
+
+// once keeps one call for each line, that with most callees, and sorts them by
+// these.
+func once(calls []Call) []Call {
+	slices.SortFunc(calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(b.Callees, a.Callees))
+	})
+	calls = slices.CompactFunc(calls, func(a, b Call) bool { return a.File == b.File && a.Line == b.Line })
+	slices.SortStableFunc(calls, func(a, b Call) int { return cmp.Compare(b.Callees, a.Callees) })
+	return calls
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/report"
+	"github.com/nib-log/nib/allocs/internal/verdict"
+)
+
+// pageData is what a page holds of roots and sites.
+type pageData struct {
+	Summary  findings.Summary
+	Unknowns []string
+	Places   []struct {
+		File, Line          int
+		Kind, Callee, Value string
+	}
+	Answers [][]struct{ Verdict verdict.Verdict }
+	Roots   []struct {
+		Status findings.Status
+		Sites  [][3]int
+	}
+}
+
+// counted counts the roots and the sites of a page's data, not its summary.
+func (p *pageData) counted() (states map[findings.Status]int, sites map[verdict.Verdict]int) {
+	states, sites = map[findings.Status]int{}, map[verdict.Verdict]int{}
+	worst := map[string]verdict.Verdict{}
+	for _, r := range p.Roots {
+		states[r.Status]++
+		for _, s := range r.Sites {
+			place := fmt.Sprint(p.Places[s[0]])
+			for _, a := range p.Answers[s[1]] {
+				if have, ok := worst[place]; !ok || a.Verdict.Rank() > have.Rank() {
+					worst[place] = a.Verdict
+				}
+			}
+		}
+	}
+	for _, v := range worst {
+		sites[v]++
+	}
+	return states, sites
+}
+
+// TestReportsAgree reads the numbers back out of the text, the page, the JSON and
+// the SARIF of one document, and adds them up.
+func TestReportsAgree(t *testing.T) {
+	for name, d := range map[string]*findings.Document{"shop": shop(), "shared sites": shared(), "nothing": {Module: "m"}} {
+		t.Run(name, func(t *testing.T) {
+			d.Sum()
+			var j, s, h bytes.Buffer
+			for format, err := range map[string]error{"JSON": report.JSON(&j, d), "SARIF": report.SARIF(&s, d, &baseline.Outcome{}), "HTML": report.HTML(&h, d, &baseline.Outcome{})} {
+				if err != nil {
+					t.Fatalf("%s: %v", format, err)
+				}
+			}
+			var page pageData
+			data := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(h.Bytes())
+			decode(t, data[1], &page)
+			var document findings.Document
+			decode(t, j.Bytes(), &document)
+			var log struct {
+				Runs []struct {
+					Results    []struct{ Message struct{ Text string } }
+					Properties findings.Summary
+				}
+			}
+			decode(t, s.Bytes(), &log)
+
+			states, sites := page.counted()
+			n := d.Summary.Roots
+			if sum := n.Above + n.Always + n.Unknown + n.Clean + n.Absent; sum != n.Total || n.Total != len(d.Roots) {
+				t.Errorf("the states of %d roots add up to %d: %+v", len(d.Roots), sum, n)
+			}
+			want := findings.RootCounts{Total: len(page.Roots), Above: states[findings.Above], Always: states[findings.Always], Unknown: states[findings.Unknown], Clean: states[findings.Clean], Absent: states[findings.Absent]}
+			counts := findings.SiteCounts{Always: sites[verdict.Always], Unknown: sites[verdict.Unknown], Grows: sites[verdict.Grows], Cold: sites[verdict.Cold]}
+			for format, got := range map[string]findings.Summary{"JSON": document.Summary, "page": page.Summary, "SARIF": log.Runs[0].Properties} {
+				if got.Roots != want || got.Sites != counts || !maps.Equal(got.Missing, d.Summary.Missing) {
+					t.Errorf("%s: got %+v, want roots %+v and sites %+v", format, got, want, counts)
+				}
+			}
+			waiting := 0
+			for _, n := range d.Summary.Missing {
+				waiting += n
+			}
+			if waiting != counts.Unknown {
+				t.Errorf("got %d unknown sites by what they wait for, want %d", waiting, counts.Unknown)
+			}
+			if len(log.Runs[0].Results) != counts.Always {
+				t.Errorf("SARIF: got %d results, want %d", len(log.Runs[0].Results), counts.Always)
+			}
+			inText(t, text(t, d, &baseline.Outcome{}, report.Style{}), want, counts, page.Unknowns)
+		})
+	}
+}
+
+// inText wants the numbers in the text, before the first root.
+func inText(t *testing.T, text string, n findings.RootCounts, s findings.SiteCounts, unknowns []string) {
+	t.Helper()
+	head, _, _ := strings.Cut(text, "\n\n")
+	lines := strings.Split(head, "\n")
+	sum := 0
+	for _, x := range []struct {
+		n    int
+		text string
+	}{{n.Above, "above what is allowed"}, {n.Always, "allocating"}, {n.Unknown, "unknown"}, {n.Clean, "clean"}, {n.Absent, "without code"}} {
+		if has := regexp.MustCompile(fmt.Sprintf(`\b%d %s\b`, x.n, x.text)).MatchString(lines[1]); has != (x.n > 0) {
+			t.Errorf("got %q, want %d %s in it", lines[1], x.n, x.text)
+		}
+		sum += x.n
+	}
+	if !strings.HasPrefix(lines[1], fmt.Sprintf("%d root", sum)) {
+		t.Errorf("got %q, want %d roots", lines[1], sum)
+	}
+	if want := fmt.Sprintf("sites: %d always, %d unknown, %d grow, %d cold", s.Always, s.Unknown, s.Grows, s.Cold); lines[2] != want {
+		t.Errorf("got %q, want %q", lines[2], want)
+	}
+	for _, u := range unknowns {
+		if !slices.Contains(lines, "  "+u) {
+			t.Errorf("got %q, want %q in it", lines, u)
+		}
+	}
+}
+
+func decode(t *testing.T, text []byte, to any) {
+	t.Helper()
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shared has two roots above the same line, which one of them surely executes,
+// and two arguments that are boxed at one line.
+func shared() *findings.Document {
+	site := func(line int, value string, v verdict.Verdict, visited bool) *findings.Site {
+		return &findings.Site{Key: fmt.Sprint(line, value), Func: "m.F", File: "f.go", Line: line, Kind: "box", Value: value, Reason: "it is copied",
+			Answers: []findings.Answer{{Verdict: v, Evidence: &findings.Evidence{Visited: visited}}}}
+	}
+	root := func(name string, sites ...*findings.Site) *findings.Root {
+		r := &findings.Root{ID: name, Kind: "named", Func: name, File: "f.go", Line: 1, End: 9, Sites: sites, Allocs: []int{0}, WorstLeaf: []string{""}, Verdicts: []string{"none"}}
+		for _, s := range sites {
+			if v := s.Answers[0].Verdict; v.Rank() > verdict.Verdict(r.Verdicts[0]).Rank() {
+				r.Verdicts[0] = string(v)
+			}
+		}
+		return r
+	}
+	return &findings.Document{Module: "m", Dir: "/nowhere", Toolchains: []findings.Toolchain{{Name: "go1.26.8", Line: "go1.26", Runs: 1}}, Roots: []*findings.Root{
+		root("m.A", site(2, "", verdict.Always, false), site(3, "a", verdict.Always, false), site(3, "b", verdict.Always, false)),
+		root("m.B", site(2, "", verdict.Unknown, false), site(5, "", verdict.Unknown, false), site(6, "", verdict.Unknown, true)),
+		root("m.C", site(7, "", verdict.Grows, false)), root("m.D", site(8, "", verdict.Absent, false)), root("m.E"),
+	}}
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package roots
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/load"
+)
+
+// ErrNoFunction is matched when a function that was named is not there.
+var ErrNoFunction = errors.New("no such function in the packages")
+
+// ErrAmbiguous is matched when a name fits several functions equally well.
+var ErrAmbiguous = errors.New("the name fits several functions")
+
+// declaration is a function with the parts that a user can name it by.
+type declaration struct {
+	full  string // Root.Func
+	path  string // import path of the package
+	pkg   string // name of the package
+	local string // F or T.Method, without star, parentheses and type parameters
+}
+
+// declarations are all functions of the packages that have a body.
+func declarations(src *load.Source) []declaration {
+	var out []declaration
+	for _, p := range src.Packages {
+		for _, file := range p.Syntax {
+			for _, d := range file.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+					full := FuncName(p.PkgPath, fn)
+					out = append(out, declaration{full, p.PkgPath, p.Name, plain(strings.TrimPrefix(full, p.PkgPath+"."))})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// plain removes what the spellings of a function differ in: the parentheses and
+// the star of a receiver, type parameters, and spaces.
+func plain(name string) string {
+	var b strings.Builder
+	depth := 0
+	for _, r := range name {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '(', ')', '*', '&', ' ':
+		default:
+			if depth == 0 {
+				b.WriteRune(r)
+			}
+		}
+	}
+	return b.String()
+}
+
+// spellings are the names of a function, those that say most first: with the
+// import path; with the end of it or the name of the package; without
+// a package; a method without its type.
+func (d declaration) spellings() [4][]string {
+	out := [4][]string{{d.path + "." + d.local}, {d.pkg + "." + d.local}, {d.local}, nil}
+	for rest := d.path; ; {
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			break
+		}
+		rest = after
+		out[1] = append(out[1], rest+"."+d.local)
+	}
+	if _, method, ok := strings.Cut(d.local, "."); ok {
+		out[3] = []string{method}
+	}
+	return out
+}
+
+// named returns the functions that the names are about, by Root.Func. A name
+// that ends in an asterisk is about all functions that begin with it. Of several
+// functions that a name fits, those count that it says most about.
+func named(src *load.Source, names []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(names) == 0 {
+		return out, nil
+	}
+	all := declarations(src)
+	for _, name := range names {
+		found, err := lookUp(all, name)
+		if err != nil {
+			return nil, fmt.Errorf("--root %s: %w", name, err)
+		}
+		for _, f := range found {
+			out[f] = true
+		}
+	}
+	return out, nil
+}
+
+func lookUp(all []declaration, name string) ([]string, error) {
+	begin, several := strings.CutSuffix(name, "*")
+	begin = plain(begin)
+	var found [4][]string
+	for _, d := range all {
+		for tier, forms := range d.spellings() {
+			if slices.ContainsFunc(forms, func(s string) bool { return s == begin || several && strings.HasPrefix(s, begin) }) {
+				found[tier] = append(found[tier], d.full)
+				break
+			}
+		}
+	}
+	for _, fs := range found {
+		slices.Sort(fs)
+		fs = slices.Compact(fs) // a package has several functions init
+		switch {
+		case len(fs) == 1 || several && len(fs) > 0:
+			return fs, nil
+		case len(fs) > 0:
+			return nil, fmt.Errorf("%w; write one of %s", ErrAmbiguous, list(fs))
+		}
+	}
+	if near := near(all, begin); len(near) > 0 {
+		return nil, fmt.Errorf("%w; did you mean %s?", ErrNoFunction, list(near))
+	}
+	return nil, fmt.Errorf("%w, which are %s", ErrNoFunction, list(paths(all)))
+}
+
+// most bounds the names in a message.
+const most = 6
+
+func list(names []string) string {
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+func paths(all []declaration) []string {
+	var out []string
+	for _, d := range all {
+		out = append(out, d.path)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// near returns the functions whose names look like the one that was written,
+// the nearest first.
+func near(all []declaration, name string) []string {
+	_, name = cutLast(name, "/")
+	rest, fn := cutLast(name, ".")
+	_, typ := cutLast(rest, ".")
+	type candidate struct {
+		full     string
+		distance int
+	}
+	var out []candidate
+	for _, d := range all {
+		t, f := cutLast(d.local, ".")
+		far := distance(fn, f)
+		if far > len(fn)/3 {
+			continue
+		}
+		if t == "" {
+			t = d.pkg
+		}
+		out = append(out, candidate{d.full, 4*far + min(distance(typ, t), 3)})
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].distance < out[j].distance })
+	var names []string
+	for _, c := range out {
+		if !slices.Contains(names, c.full) {
+			names = append(names, c.full)
+		}
+	}
+	return names
+}
+
+// cutLast cuts around the last separator; before is empty without one.
+func cutLast(s, sep string) (before, after string) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return "", s
+	}
+	return s[:i], s[i+len(sep):]
+}
+
+// distance is the number of characters to insert, delete, replace or swap with
+// their neighbour; the case does not count.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	var older []int
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		next := make([]int, len(y)+1)
+		next[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				next[j] = min(next[j], older[j-2]+1)
+			}
+		}
+		older, row = row, next
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Run measures what the binary can run, and returns a result for each leaf:
+// those that failed say why. Results are kept in cache, a directory, by the
+// content of the binary: the same program on the same inputs allocates the same.
+// A leaf that failed is measured again, unless it failed by the processor time
+// that it uses: that does not depend on files, servers, or what else runs.
+func (b *Binary) Run(ctx context.Context, o Options, cache string) ([]Result, error) {
+	var all []Result
+	left := o.allowance()
+	for _, name := range b.Names {
+		all = append(all, b.through(ctx, o, name, cache, left)...)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return b.named(all), nil
+}
+
+// kept is what is kept of a benchmark function with all its leaves, or of a
+// test.
+type kept struct {
+	Results []Result
+	Used    time.Duration // processor time; what is kept costs as much of --timeout
+}
+
+// through measures the missing results of a benchmark function or a test.
+func (b *Binary) through(ctx context.Context, o Options, name, cache string, left *allowance) []Result {
+	file := b.keptName(cache, "result", name, o.Budget, o.give())
+	var k kept
+	known := keptIn(file, &k)
+	have := slices.DeleteFunc(slices.Clone(k.Results), func(r Result) bool { return !r.lasts(left.cpu) })
+	if known && len(have) == len(k.Results) {
+		left.cpu -= k.Used
+		return have
+	}
+	of := *left
+	results := b.unit(ctx, o, name, have, left)
+	used := max(of.cpu-left.cpu, k.Used)
+	left.cpu = of.cpu - used
+	for _, r := range results {
+		for _, s := range r.Sites {
+			for i := range s.Stack {
+				s.Stack[i].File = b.original(s.Stack[i].File)
+			}
+		}
+	}
+	if ctx.Err() == nil && of.err() == nil {
+		keep(file, kept{results, used})
+	}
+	return results
+}
+
+// lasts reports whether another run would have this result too, with so much
+// processor time left.
+func (r *Result) lasts(left time.Duration) bool {
+	return r.Failed == "" || r.Slow || r.Within > 0 && left <= r.Within
+}
+
+func (b *Binary) named(all []Result) []Result {
+	for i := range all {
+		all[i].Package = b.Package.ImportPath
+	}
+	return all
+}
+
+// keptIn reads what was kept in a file; "" keeps nothing.
+func keptIn(name string, into any) bool {
+	text, err := os.ReadFile(name)
+	return name != "" && err == nil && json.Unmarshal(text, into) == nil
+}
+
+// keep stores what can be had again: that it cannot be written costs time only.
+func keep(name string, what any) {
+	text, err := json.Marshal(what)
+	if name == "" || err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
+		return
+	}
+	if os.WriteFile(name+".new", text, 0o644) == nil {
+		os.Rename(name+".new", name)
+	}
+}
+
+// keptName is the file for what is kept of this binary under a key, or "".
+func (b *Binary) keptName(cache string, key ...any) string {
+	if cache == "" {
+		return ""
+	}
+	if b.sum == "" {
+		f, err := os.Open(b.Path)
+		if err != nil {
+			return ""
+		}
+		defer f.Close()
+		h := sha256.New()
+		if _, err := io.Copy(h, f); err != nil {
+			return ""
+		}
+		b.sum = string(h.Sum(nil))
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "runs-14\x00%s\x00%s", b.sum, b.Package.Dir)
+	for _, k := range key {
+		fmt.Fprintf(h, "\x00%v", k)
+	}
+	return filepath.Join(cache, "runs", hex.EncodeToString(h.Sum(nil))+".json")
+}

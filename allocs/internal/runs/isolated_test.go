@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const failingBenchmarks = `package m
+
+import (
+	"os"
+	"runtime"
+	"testing"
+)
+
+var counted *[3]int
+
+func once(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+
+func BenchmarkA(b *testing.B) { once(b) }
+
+func BenchmarkPanics(b *testing.B) { panic("out of cheese") }
+
+func BenchmarkPanicsLater(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		if i > 2 {
+			panic("later")
+		}
+	}
+}
+
+func BenchmarkFatal(b *testing.B) { b.Fatal("no server") }
+
+func BenchmarkError(b *testing.B) {
+	if b.N > 1 {
+		b.Error("wrong answer")
+	}
+}
+
+func BenchmarkSkips(b *testing.B) { b.Skip("not on Sundays") }
+
+func BenchmarkGoexit(b *testing.B) { runtime.Goexit() }
+
+func BenchmarkExits(b *testing.B) { os.Exit(0) }
+
+func BenchmarkExitsWithCode(b *testing.B) { os.Exit(3) }
+
+func BenchmarkElsewhere(b *testing.B) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		panic("in a goroutine")
+	}()
+	<-done
+	select {}
+}
+
+func BenchmarkSpins(b *testing.B) {
+	for {
+		counted = nil
+	}
+}
+
+func BenchmarkBlocks(b *testing.B) { select {} }
+
+func BenchmarkTable(b *testing.B) {
+	b.Run("first", once)
+	b.Run("panics", func(b *testing.B) { panic("sub") })
+	b.Run("exits", func(b *testing.B) { os.Exit(0) })
+	b.Run("skips", func(b *testing.B) { b.Skip("sub") })
+	b.Run("spins", func(b *testing.B) {
+		for {
+			counted = nil
+		}
+	})
+	b.Run("last", once)
+}
+
+func BenchmarkLastExits(b *testing.B) {
+	b.Run("first", once)
+	b.Run("exits", func(b *testing.B) { os.Exit(0) })
+}
+
+func BenchmarkZ(b *testing.B) { once(b) }
+`
+
+func TestOneFailureLosesOneLeaf(t *testing.T) {
+	results, _, _, err := measure(t, quick, failingBenchmarks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leafCounts(t, results)
+	for name, want := range map[string]string{
+		"BenchmarkA": "1", "BenchmarkZ": "1", "BenchmarkTable/first": "1", "BenchmarkTable/last": "1",
+		"BenchmarkPanics": "panic: out of cheese", "BenchmarkPanicsLater": "panic: later", "BenchmarkFatal": "no server",
+		"BenchmarkError": "wrong answer", "BenchmarkSkips": "skipped: m_test.go:37: not on Sundays", "BenchmarkGoexit": "the process ended",
+		"BenchmarkExits": "os.Exit", "BenchmarkExitsWithCode": "exit", "BenchmarkElsewhere": "in a goroutine",
+		"BenchmarkSpins": "processor time", "BenchmarkBlocks": "deadlock", "BenchmarkTable/panics": "panic: sub",
+		"BenchmarkTable/exits": "os.Exit", "BenchmarkTable/skips": "skipped", "BenchmarkTable/spins": "processor time",
+		"BenchmarkLastExits/first": "1", "BenchmarkLastExits/exits": "os.Exit",
+	} {
+		if !strings.Contains(got[name], want) {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("besides: %v", got)
+	}
+}
+
+func TestAMainThatRunsNothing(t *testing.T) {
+	for _, main := range []string{"", "os.Exit(0)", "os.Exit(1)", "panic(\"no database\")"} {
+		results, _, _, err := measure(t, quick, "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Exit\n\nfunc TestMain(m *testing.M) { "+main+" }\n\nfunc BenchmarkX(b *testing.B) {}\n")
+		if err != nil || len(results) != 1 || results[0].Name != "BenchmarkX" || !strings.Contains(results[0].Failed, "it was not run") {
+			t.Errorf("%q: got %+v, %v, want one that was not run", main, results, err)
+		}
+	}
+}
+
+const slowBenchmarks = `package m
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+var some *[4]int
+var pool = sync.Pool{New: func() any { return new([9]int) }}
+var used uint64
+
+func work(d time.Duration) {
+	for n := uint64(0); n < uint64(d); n++ {
+		used += n * used
+	}
+}
+
+func slow(b *testing.B, d time.Duration, n int) {
+	for i := 0; i < b.N; i++ {
+		p := pool.Get()
+		work(d)
+		for j := 0; j < n; j++ {
+			some = &[4]int{j}
+		}
+		pool.Put(p)
+	}
+}
+
+func Benchmark50(b *testing.B)   { slow(b, 50*time.Millisecond, 3) }
+func Benchmark300(b *testing.B)  { slow(b, 300*time.Millisecond, 0) }
+func BenchmarkMany(b *testing.B) { slow(b, 0, 200_000) }
+func BenchmarkSetUp(b *testing.B) {
+	work(100*time.Millisecond)
+	grown := []int{}
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		if len(grown) < 40 {
+			grown = append(grown, i)
+		}
+		some = &[4]int{i}
+	}
+}
+func BenchmarkSleeps(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		time.Sleep(time.Millisecond)
+		some = &[4]int{i}
+	}
+}
+func BenchmarkTooSlow(b *testing.B) { slow(b, 3*time.Second, 1) }
+`
+
+// A benchmark without iterations has no count, whatever it allocates once.
+func TestSlowIterations(t *testing.T) {
+	o := quick
+	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
+	results, _, _, err := measure(t, o, slowBenchmarks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leafCounts(t, results)
+	for name, want := range map[string]string{"Benchmark50": "3", "Benchmark300": "0", "BenchmarkMany": "200000", "BenchmarkSetUp": "1", "BenchmarkSleeps": "1"} {
+		if got[name] != want {
+			t.Errorf("%s: got %s, want %s", name, got[name], want)
+		}
+	}
+	if !strings.Contains(got["BenchmarkTooSlow"], "too slow to measure: one iteration takes") {
+		t.Errorf("got %s, want one that was not measured", got["BenchmarkTooSlow"])
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const keptBenchmarks = `package m
+
+import (
+	"os"
+	"testing"
+)
+
+var counted *[3]int
+
+// begins notes that a benchmark has begun.
+func begins(b *testing.B) {
+	f, err := os.OpenFile("began", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f.WriteString(b.Name() + "\n")
+	f.Close()
+}
+
+func once(b *testing.B) {
+	begins(b)
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+
+func server(b *testing.B) {
+	begins(b)
+	if _, err := os.Stat("server"); err != nil {
+		b.Fatal("no server")
+	}
+	once(b)
+}
+
+func spin(b *testing.B, n int) {
+	begins(b)
+	for ; n != 0; n-- {
+		counted = nil
+	}
+}
+
+func BenchmarkA(b *testing.B) { once(b) }
+
+func BenchmarkTable(b *testing.B) {
+	b.Run("good", once)
+	b.Run("server", server)
+	if _, err := os.Stat("server"); err != nil {
+		b.Run("instead", once)
+	}
+	b.Run("slow", func(b *testing.B) { spin(b, 3_000_000_000) })
+	b.Run("last", once)
+}
+
+func BenchmarkServer(b *testing.B) { server(b) }
+
+func BenchmarkSpins(b *testing.B) { spin(b, -1) }
+`
+
+// began returns the benchmarks that have begun since it was last called.
+func began(t *testing.T, dir string) []string {
+	t.Helper()
+	name := filepath.Join(dir, "began")
+	text, err := os.ReadFile(name)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	os.Remove(name)
+	names := strings.Fields(string(text))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func TestKeptResultsAreNotMeasuredAgain(t *testing.T) {
+	o := quick
+	o.Budget = 20 * time.Millisecond
+	b, dir := build(t, "", o, keptBenchmarks)
+	cache := t.TempDir()
+	run := func() map[string]string {
+		t.Helper()
+		results, err := b.Run(t.Context(), o, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leafCounts(t, results)
+	}
+	want := map[string]string{
+		"BenchmarkA": "1", "BenchmarkTable/good": "1", "BenchmarkTable/instead": "1", "BenchmarkTable/last": "1",
+		"BenchmarkTable/server": "no server", "BenchmarkServer": "no server",
+		"BenchmarkTable/slow": "too slow to measure", "BenchmarkSpins": "processor time",
+	}
+	compare := func(got map[string]string) {
+		t.Helper()
+		for name, w := range want {
+			if !strings.Contains(got[name], w) {
+				t.Errorf("%s: got %q, want %q", name, got[name], w)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("got %v, want these only: %v", got, slices.Sorted(maps.Keys(want)))
+		}
+	}
+	first := run()
+	compare(first)
+	began(t, dir)
+
+	// What failed for a reason that may be gone is tried again, and only that.
+	compare(run())
+	again := []string{"BenchmarkServer", "BenchmarkTable/server"}
+	if got := began(t, dir); !slices.Equal(got, again) {
+		t.Errorf("with what was kept: %v began, want %v", got, again)
+	}
+
+	// The reason is gone, and with it a leaf of which a result is kept.
+	if err := os.WriteFile(filepath.Join(dir, "server"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want["BenchmarkServer"], want["BenchmarkTable/server"] = "1", "1"
+	delete(want, "BenchmarkTable/instead")
+	compare(run())
+	began(t, dir)
+	compare(run())
+	if got := began(t, dir); len(got) > 0 {
+		t.Errorf("with everything kept: %v began", got)
+	}
+}
+
+const timeoutBenchmarks = `package m
+
+import (
+	"testing"
+	"time"
+)
+
+var counted *[3]int
+var used int
+
+func BenchmarkWaits(b *testing.B) {
+	if b.N < 3 {
+		time.Sleep(1200 * time.Millisecond)
+	}
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+
+func BenchmarkWorks(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		for n := 0; n < 500_000_000; n++ {
+			used += n * used
+		}
+		counted = &[3]int{i}
+	}
+}
+
+func BenchmarkZ(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		counted = &[3]int{i}
+	}
+}
+`
+
+// The waiting takes longer than the timeout, and uses less of the processor.
+func TestTheTimeoutIsProcessorTime(t *testing.T) {
+	o := quick
+	o.Timeout, o.Hang = 2*time.Second, time.Minute
+	b, _ := build(t, "", o, timeoutBenchmarks)
+	cache := t.TempDir()
+	for _, kept := range []bool{false, true} {
+		began := time.Now()
+		results, err := b.Run(t.Context(), o, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		if !kept && took < o.Timeout || kept && took > o.Timeout/2 {
+			t.Errorf("kept %v: it took %s", kept, took)
+		}
+		got := leafCounts(t, results)
+		for name, want := range map[string]string{"BenchmarkWaits": "1", "BenchmarkWorks": "processor time than --timeout allows", "BenchmarkZ": "processor time than --timeout allows"} {
+			if !strings.Contains(got[name], want) {
+				t.Errorf("kept %v: %s: got %q, want %q", kept, name, got[name], want)
+			}
+		}
+	}
+	o.Timeout = time.Minute
+	results, err := b.Run(t.Context(), o, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leafCounts(t, results)
+	for _, name := range []string{"BenchmarkWaits", "BenchmarkWorks", "BenchmarkZ"} {
+		if got[name] != "1" {
+			t.Errorf("with more time: %s: got %q, want 1", name, got[name])
+		}
+	}
+}
+
+// Which packages the lines are of depends on the patterns on the command line.
+func TestKeptVisitsAreOfTheSamePackages(t *testing.T) {
+	b, dir := build(t, "", quick, "package m\n\nimport (\n\t\"errors\"\n\t\"testing\"\n)\n\nfunc BenchmarkX(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tNone(i)\n\t\terrors.Is(nil, nil)\n\t}\n}\n")
+	cache := t.TempDir()
+	for _, p := range []string{"errors", "example.com/m"} {
+		v, err := b.Visit(t.Context(), quick, nil, []string{p}, []string{dir}, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(v.Lines[filepath.Join(dir, "m.go")]) > 0; got != (p == "example.com/m") {
+			t.Errorf("%s: lines of m.go: %v", p, got)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// restarts is how often a benchmark is run again without those of its
+// sub-benchmarks that ended the process.
+const restarts = 50
+
+// record is a line of what a process writes.
+type record struct {
+	Start  string
+	End    string
+	Left   string // out
+	Result *Result
+}
+
+// unit measures one benchmark with all its sub-benchmarks, or one test, but not
+// the leaves that have a result already. It always returns at least one result.
+// A leaf that has a result and does not come up any more is not among them.
+func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result, left *allowance) []Result {
+	var out []Result
+	var leftOut []string
+	for _, r := range have {
+		leftOut = append(leftOut, r.Name)
+	}
+	within, met := left.cpu, map[string]bool{}
+	for range restarts {
+		records, ended := b.process(ctx, o, name, leftOut, left)
+		open, complete := "", false
+		for _, r := range records {
+			switch {
+			case r.Left != "":
+				met[r.Left] = true
+			case r.Result != nil:
+				r.Result.settle()
+				out = append(out, *r.Result)
+				leftOut = append(leftOut, r.Result.Name)
+				complete = complete || r.Result.Name == name
+				if open == r.Result.Name {
+					open = ""
+				}
+			case r.End != "":
+				complete = complete || r.End == name
+				if open == r.End {
+					open = ""
+				}
+			default:
+				open = r.Start
+			}
+		}
+		if complete && open == "" {
+			break
+		}
+		if open == "" {
+			open = name // between two of its sub-benchmarks, or before it began
+		}
+		why := ended.Error()
+		if len(records) == 0 {
+			why = "it was not run: " + why
+		}
+		failed := Result{Name: open, Failed: why, Slow: errors.Is(ended, errProcessorTime)}
+		if errors.Is(ended, errTimeout) {
+			failed.Slow, failed.Within = false, within
+		}
+		out = append(out, failed)
+		leftOut = append(leftOut, open)
+		if open == name || ctx.Err() != nil || left.err() != nil {
+			break
+		}
+	}
+	return append(out, slices.DeleteFunc(have, func(r Result) bool { return !met[r.Name] })...)
+}
+
+// errEnded says that a process has ended before its work was done, and no error
+// was seen.
+var errEnded = errors.New("the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
+
+// process runs a benchmark or test in a process of its own. The error is how
+// the process ended.
+func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string, left *allowance) ([]record, error) {
+	out := b.Path + ".out"
+	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	skipped, err := json.Marshal(leftOut)
+	if err != nil {
+		return nil, err
+	}
+	env := append(b.tc.Env(),
+		environment.Out+"="+out, environment.LeftOut+"="+string(skipped), environment.Test+"="+name,
+		fmt.Sprintf("%s=%d", environment.Budget, o.Budget.Nanoseconds()),
+		// The collector stays off in between, because it empties pools; the
+		// limit keeps a benchmark that allocates much from taking the machine.
+		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
+	err = b.execute(ctx, b.Path, env, out, o.give(), left, b.arguments(name)...)
+	records, broken := decode(out)
+	if err == nil {
+		err = broken
+	}
+	if err == nil {
+		err = errEnded
+	}
+	return records, err
+}
+
+// arguments make the test binary run one benchmark or test.
+func (b *Binary) arguments(name string) []string {
+	run, bench := "^$", "^"+name+"$"
+	if b.tests[name] {
+		run, bench = "^"+entryName+"$", "^$"
+	}
+	return []string{"-test.run=" + run, "-test.bench=" + bench, "-test.benchtime=1x", "-test.cpu=1", "-test.count=1", "-test.timeout=0"}
+}
+
+// execute runs a test binary, and takes the processor time that it uses from
+// left. It ends it when that is used up, or when nothing is written to the file
+// for as long as give.
+func (b *Binary) execute(ctx context.Context, path string, env []string, out string, give time.Duration, left *allowance, args ...string) error {
+	if err := left.err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = b.Package.Dir
+	cmd.WaitDelay = time.Second
+	cmd.Env = env
+	text := &last{limit: 1 << 18}
+	cmd.Stdout, cmd.Stderr = text, text
+	err := cmd.Start()
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { watch(cmd.Process.Pid, out, give, *left, ended, cancel) })
+	err = cmd.Wait()
+	close(ended)
+	watching.Wait()
+	left.cpu -= cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if err == nil {
+		return nil
+	}
+	if why := context.Cause(ctx); why != nil {
+		return why
+	}
+	return fmt.Errorf("%w\n%s", err, essence(text.String()))
+}
+
+func decode(name string) ([]record, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []record
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return out, nil // a line that is cut off was not finished
+		}
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return out, err
+		}
+		out = append(out, r)
+	}
+}
+
+// settle makes whole numbers of counts that are a single object away from one:
+// that object was allocated by something else.
+func (r *Result) settle() {
+	if r.N < 16 {
+		return
+	}
+	near := min(1.5/float64(r.N), 0.1)
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		if whole := math.Round(s.PerOp); whole >= 1 && math.Abs(s.PerOp-whole) <= near {
+			s.PerOp, s.Bytes = whole, math.Round(s.Bytes)
+		}
+	}
+}
+
+// essence is what a program printed of its end: the panic or the fatal error,
+// or the last lines.
+func essence(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return strings.Join(lines[i:min(len(lines), i+12)], "\n")
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+}
+
+// last keeps the last bytes that are written to it.
+type last struct {
+	b     bytes.Buffer
+	limit int
+}
+
+func (l *last) Write(p []byte) (int, error) {
+	l.b.Write(p)
+	if extra := l.b.Len() - l.limit; extra > l.limit {
+		l.b.Next(extra)
+	}
+	return len(p), nil
+}
+
+func (l *last) String() string { return l.b.String() }
