@@ -35,11 +35,11 @@ var arrows = []struct {
 	{"schema", []string{"internal/*", "pool"}},
 	{"layout", []string{"."}},
 	{"nibslog", []string{".", "layout", "schema", "internal/*"}},
-	{"nibhttp", []string{"."}},
+	{"nibhttp", []string{".", "internal/panictext"}},
 
 	{"sink", []string{".", "pool", "internal/level"}},
-	{"sink/stdout", []string{".", "internal/level", "internal/loss"}},
-	{"sink/file", []string{".", "internal/vfs", "internal/level", "internal/loss"}},
+	{"sink/stdout", []string{".", "internal/level", "internal/loss", "internal/stdio"}},
+	{"sink/file", []string{".", "internal/vfs", "internal/level", "internal/loss", "internal/lastresort"}},
 	{"sink/console", []string{".", "internal/jsonenc", "internal/jsonscan"}},
 	{"sink/logfmt", []string{".", "internal/jsonenc", "internal/jsonscan"}},
 	{"sink/journald", []string{".", "internal/level"}},
@@ -73,10 +73,10 @@ const (
 )
 
 // forTests is what any test may import besides.
-var forTests = []string{".", "alloctest", "nibtest", "internal/*"}
+var forTests = []string{".", "alloctest", "nibtest", "layout", "internal/*"}
 
 // ends are the folders that nothing imports from outside of them.
-var ends = []string{"cmd", "bench", "examples", "e2e", "allocs/cmd"}
+var ends = []string{"cmd", "bench", "examples", "e2e", "allocs/cmd", "allocs/docgen"}
 
 // allows tells whether a list of the table holds a folder.
 func allows(list []string, folder string) bool {
@@ -165,6 +165,18 @@ func checkNames(t *tree) (violations []string) {
 	return violations
 }
 
+// checkInstalled finds commands of the module allocs that are not for its
+// users: what generates documents is a module of its own, allocs/docgen.
+func checkInstalled(t *tree) (violations []string) {
+	for _, s := range t.files {
+		command := path.Base(s.folder)
+		if s.module == "allocs" && path.Dir(s.folder) == "allocs/cmd" && command != "allocs" && command != "allocsvet" {
+			violations = append(violations, s.path+": commands of the module allocs are installed by users; generators of documents go into allocs/docgen")
+		}
+	}
+	return violations
+}
+
 // importing is a file of package p that imports one path.
 func importing(p string) string { return "package p\n\nimport _ \"" + p + "\"\n" }
 
@@ -224,6 +236,24 @@ func TestRootModuleUsesTheStandardLibraryOnly(t *testing.T) {
 	})
 	loaded, _ := repository(t)
 	report(t, checkForeign(loaded))
+}
+
+func TestUsersOfAllocsInstallNoGenerators(t *testing.T) {
+	tryOn(t, checkInstalled, []fixture{
+		{"good", map[string]string{
+			"allocs/go.mod":            "module " + root + "/allocs\n",
+			"allocs/cmd/allocs/a.go":   "package main\n",
+			"allocs/docgen/go.mod":     "module " + root + "/allocs/docgen\n",
+			"allocs/docgen/cmd/x.go":   "package main\n",
+			"allocs/docgen/cmd/x/a.go": "package main\n",
+		}, nil},
+		{"generator", map[string]string{
+			"allocs/go.mod":       "module " + root + "/allocs\n",
+			"allocs/cmd/tab/a.go": "package main\n",
+		}, []string{"allocs/cmd/tab/a.go: commands of the module allocs"}},
+	})
+	loaded, _ := repository(t)
+	report(t, checkInstalled(loaded))
 }
 
 func TestFolderNames(t *testing.T) {
