@@ -17,7 +17,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
-.PHONY: help demo test race alloc gate fuzz lint vuln bench e2e table cross arch
+.PHONY: help demo test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch
 help: ## list the verbs
 	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 10
 
@@ -55,6 +55,9 @@ lint: ## formatting, vet and staticcheck, with the newest release
 	$(NEWEST) $(GO) vet -tags nibfast ./... && $(NEWEST) $(GO) vet -tags invariants ./...
 	$(call each,$(MODULES),$(NEWEST) $(GO) run $(STATICCHECK) ./...)
 
+mutate: ## what the tests of a package miss: make mutate PKG=./sink/file ONLY=write.go PART=1/4
+	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(CURDIR)/$(PKG)
+
 vuln: ## known vulnerabilities; says "skipped" where their database cannot be reached
 	@for m in $(MODULES); do out=$$(cd $$m && $(GO) run $(GOVULNCHECK) ./... 2>&1); rc=$$?; case "$$rc $$out" in \
 		0*) echo "== $$m: no known vulnerabilities";; \
@@ -63,11 +66,14 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 
 cross: ## build and vet for the other systems
 	@set -e; for t in $(TARGETS); do echo "== $$t"; export GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0; \
-		$(GO) build ./... && $(GO) vet ./... && $(GO) build -tags nibfast ./... && $(GO) vet -tags nibfast $(FAST); done
+		$(GO) build ./...; $(GO) vet ./...; $(GO) build -tags nibfast ./...; $(GO) vet -tags nibfast $(FAST); done
 
 bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
 	$(MAKE) table
+
+compare: ## is any row of nib's slower than at BASE (COMPARE="-set pools -turns 8")
+	cd bench && $(GO) run ./cmd/compare -base $(BASE) $(COMPARE)
 
 table: ## tables and picture in README and docs from the stored results
 	cd bench && $(GO) run ./cmd/table
@@ -76,5 +82,6 @@ e2e: export NIB_E2E := $(or $(NIB_E2E),short)
 e2e: ## real servers, disks and browsers, other projects: killed, cut off, full (NIB_E2E=full for the long counts, NIB_SEED to repeat a run)
 	$(GO) test -count=1 -run 'E2E' ./sink/stdout/ ./sink/file/ ./sink/spool/
 	cd bench && $(GO) test -count=1 -v -run 'Rotat' ./files/
-	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check ./internal/evaluate ./internal/versions
+	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check
+	cd allocs/docgen && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment' ./...
 	$(call each,$(E2E),NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
