@@ -129,6 +129,7 @@ const slowBenchmarks = `package m
 
 import (
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -137,9 +138,17 @@ var some *[4]int
 var pool = sync.Pool{New: func() any { return new([9]int) }}
 var used uint64
 
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func work(d time.Duration) {
-	for n := uint64(0); n < uint64(d); n++ {
-		used += n * used
+	for until := processorTime() + d; d > 0 && processorTime() < until; {
+		for n := uint64(0); n < 10_000; n++ {
+			used += n * used
+		}
 	}
 }
 
