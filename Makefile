@@ -55,8 +55,8 @@ lint: ## formatting, vet and staticcheck, with the newest release
 	$(NEWEST) $(GO) vet -tags nibfast ./... && $(NEWEST) $(GO) vet -tags invariants ./...
 	$(call each,$(MODULES),$(NEWEST) $(GO) run $(STATICCHECK) ./...)
 
-mutate: ## what the tests of a package miss: make mutate PKG=./sink/file ONLY=write.go PART=1/4
-	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(CURDIR)/$(PKG)
+mutate: ## what the tests of a package miss: make mutate PKG=./sink/file ONLY=write.go PART=1/4 FLAGS=-short=false
+	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(FLAGS) $(CURDIR)/$(PKG)
 
 vuln: ## known vulnerabilities; says "skipped" where their database cannot be reached
 	@for m in $(MODULES); do out=$$(cd $$m && $(GO) run $(GOVULNCHECK) ./... 2>&1); rc=$$?; case "$$rc $$out" in \

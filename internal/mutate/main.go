@@ -6,10 +6,16 @@
 //
 //	go run . [-only write.go,put] [-part 1/4] [-short=false] ../../sink/file
 //
+// It changes conditions and operators, leaves out calls, assignments and
+// operands, and forgets errors that are returned. Changes of numbers, and of <
+// to <= beside a constant that is a duration or a size, are left out without
+// -numbers: most of them survive, and say little.
+//
 // Survivors that change nothing that a test could see are explained in the file
 // testdata/mutants.txt of the package: a line for each as it is printed, without
 // the position, and below it, indented, why. Mutate fails if one is left that is
-// not explained, or if an explanation is of no use.
+// not explained, or if an explanation is of no use: because there is no such
+// mutant any more, or because a test kills it.
 package main
 
 import (
@@ -24,7 +30,11 @@ import (
 func main() {
 	only := flag.String("only", "", "comma-separated parts of file or function names: only mutants there")
 	part := flag.String("part", "1/1", "run the mutants of one part, as 2/4")
-	short := flag.Bool("short", true, "run the tests with -short")
+	numbers := flag.Bool("numbers", false, "change numbers and the bounds of durations and sizes, too")
+	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
+	var opt options
+	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
+	flag.StringVar(&opt.run, "run", "", "run the tests that match only")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: mutate [flags] directory")
@@ -35,49 +45,62 @@ func main() {
 	if _, err := fmt.Sscanf(*part, "%d/%d", &index, &parts); err != nil || index < 1 || index > parts {
 		fatal(fmt.Errorf("-part: %q is not like 2/4", *part))
 	}
-	p, err := load(flag.Arg(0), *short)
+	p, err := load(flag.Arg(0), opt)
 	fatal(err)
-	defer os.RemoveAll(p.temp)
 	explained, err := readExplained(filepath.Join(p.dir, "testdata", "mutants.txt"))
 	fatal(err)
 
 	var chosen []mutant
 	for _, m := range p.mutants {
-		if !matches(m, *only) {
-			continue
+		if matches(m, *only) && (*numbers || !m.tuning) {
+			chosen = append(chosen, m)
 		}
-		chosen = append(chosen, m)
 	}
-	count := map[result]int{}
-	open := 0
 	start := time.Now()
+	r := report{name: flag.Arg(0), explained: explained, listUncovered: *list}
 	for i, m := range chosen {
-		if i%parts != index-1 {
-			continue
+		if i%parts == index-1 {
+			r.add(m, p.run(m))
 		}
-		r := p.run(m)
-		count[r]++
-		if r != survived {
-			continue
-		}
-		if _, ok := explained[m.key()]; ok {
-			count[r]--
-			count[equivalent]++
-			continue
-		}
-		open++
-		fmt.Println(m)
 	}
-	stale := 0
-	if *only == "" {
-		stale = printStale(explained, p.mutants)
-	}
-	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d explained, %d do not compile, %d not covered, in %v\n", flag.Arg(0),
-		len(chosen), count[killed], count[survived], count[equivalent], count[invalid], count[uncovered], time.Since(start).Round(time.Second))
-	if open+stale > 0 {
-		os.RemoveAll(p.temp)
+	r.bad += printStale(explained, p.mutants)
+	r.print(time.Since(start))
+	os.RemoveAll(p.temp)
+	if r.bad > 0 {
 		os.Exit(1)
 	}
+}
+
+// A report counts results, and prints the mutants that need attention.
+type report struct {
+	name          string
+	explained     map[string]string
+	listUncovered bool
+	count         [uncovered + 1]int
+	total, bad    int
+}
+
+func (r *report) add(m mutant, got result) {
+	_, ok := r.explained[m.key()]
+	switch {
+	case got == survived && ok:
+		got = equivalent
+	case got == survived:
+		fmt.Println(m)
+		r.bad++
+	case got == killed && ok:
+		fmt.Println("explained, but killed:", m)
+		r.bad++
+	case got == uncovered && r.listUncovered:
+		fmt.Println("not covered:", m)
+	}
+	r.count[got]++
+	r.total++
+}
+
+func (r *report) print(took time.Duration) {
+	fmt.Printf("%s: %d mutants, %d killed, %d timed out, %d survived, %d explained, %d do not compile, %d not covered, in %v\n", r.name, r.total,
+		r.count[killed], r.count[timedOut], r.count[survived], r.count[equivalent], r.count[invalid], r.count[uncovered], took.Round(time.Second))
 }
 
 func fatal(err error) {

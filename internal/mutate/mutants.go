@@ -20,6 +20,7 @@ type mutant struct {
 	from, to int // bytes of the file that are replaced
 	text     string
 	what     string // "function: before => after", equal on every machine and line
+	tuning   bool   // it changes a number, or whether a tuning constant is included
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.col, m.what) }
@@ -28,9 +29,9 @@ func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.l
 // lines are added above it.
 func (m mutant) key() string { return m.file + " " + m.what }
 
-// swaps are the operators that stand in for each other.
+// swaps are the operators that stand in for each other. Of && and ||, mutants
+// drop one operand instead, which fewer tests notice.
 var swaps = map[token.Token]token.Token{
-	token.LAND: token.LOR, token.LOR: token.LAND,
 	token.LSS: token.LEQ, token.LEQ: token.LSS,
 	token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.EQL: token.NEQ, token.NEQ: token.EQL,
@@ -45,22 +46,63 @@ var names = map[string]string{"min": "max", "max": "min", "true": "false", "fals
 
 // A maker collects the mutants of a file.
 type maker struct {
-	fset *token.FileSet
-	name string
-	src  []byte
-	fn   string
-	seen map[string]int
-	list []mutant
+	fset   *token.FileSet
+	name   string
+	src    []byte
+	consts map[string]bool // tuning constants of the package
+	fn     string
+	seen   map[string]int
+	list   []mutant
+}
+
+// tuningConstants adds the constants of a source file that are durations or
+// sizes: their value has a unit of package time, or a shift by 10 or more.
+func tuningConstants(name string, src []byte, consts map[string]bool) error {
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		decl, ok := n.(*ast.GenDecl)
+		if !ok || decl.Tok != token.CONST {
+			return true
+		}
+		for _, spec := range decl.Specs {
+			spec := spec.(*ast.ValueSpec)
+			for i, value := range spec.Values {
+				if isTuning(value) {
+					consts[spec.Names[i].Name] = true
+				}
+			}
+		}
+		return false
+	})
+	return nil
+}
+
+func isTuning(value ast.Expr) (tuning bool) {
+	ast.Inspect(value, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			id, ok := n.X.(*ast.Ident)
+			tuning = tuning || ok && id.Name == "time"
+		case *ast.BinaryExpr:
+			lit, ok := n.Y.(*ast.BasicLit)
+			tuning = tuning || n.Op == token.SHL && ok && len(lit.Value) > 1
+		}
+		return true
+	})
+	return tuning
 }
 
 // mutantsOf returns all mutants of a source file.
-func mutantsOf(name string, src []byte) ([]mutant, error) {
+func mutantsOf(name string, src []byte, consts map[string]bool) ([]mutant, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
-	k := &maker{fset: fset, name: name, src: src, seen: map[string]int{}}
+	k := &maker{fset: fset, name: name, src: src, consts: consts, seen: map[string]int{}}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 			k.fn = functionName(fn)
@@ -96,7 +138,7 @@ func (k *maker) add(from, to token.Pos, text string, shown ast.Node) {
 	first, last := k.fset.Position(shown.Pos()).Offset, k.fset.Position(shown.End()).Offset
 	before := string(k.src[first:last])
 	after := string(k.src[first:m.from]) + text + string(k.src[m.to:last])
-	if text == "" {
+	if after == "" {
 		after = "(dropped)"
 	}
 	m.what = k.fn + ": " + short(before) + " => " + short(after)
@@ -127,10 +169,16 @@ func (k *maker) visit(n ast.Node) bool {
 	case *ast.BinaryExpr:
 		if op, ok := swaps[n.Op]; ok {
 			k.add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), op.String(), n)
+			k.list[len(k.list)-1].tuning = k.boundary(n)
+		}
+		if n.Op == token.LAND || n.Op == token.LOR {
+			k.add(n.Pos(), n.Y.Pos(), "", n)
+			k.add(n.X.End(), n.End(), "", n)
 		}
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
 			k.add(n.Pos(), n.End(), "("+n.Value+"+1)", n)
+			k.list[len(k.list)-1].tuning = true
 		}
 	case *ast.Ident:
 		if other, ok := names[n.Name]; ok {
@@ -161,6 +209,22 @@ func (k *maker) negate(cond ast.Expr) {
 		return
 	}
 	k.add(cond.Pos(), cond.End(), "!("+string(k.src[k.fset.Position(cond.Pos()).Offset:k.fset.Position(cond.End()).Offset])+")", cond)
+}
+
+// boundary reports whether n compares with a tuning constant, so that its mutant
+// only changes whether that very value is included.
+func (k *maker) boundary(n *ast.BinaryExpr) bool {
+	switch n.Op {
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+	default:
+		return false
+	}
+	for _, side := range []ast.Expr{n.X, n.Y} {
+		if id, ok := side.(*ast.Ident); ok && k.consts[id.Name] {
+			return true
+		}
+	}
+	return false
 }
 
 // results adds returns that forget an error.

@@ -13,7 +13,7 @@ import (
 // TestSurvivorsOfASample: only what is equivalent survives, and what no test
 // executes does not count.
 func TestSurvivorsOfASample(t *testing.T) {
-	p, err := load(filepath.Join("testdata", "sample"), true)
+	p, err := load(filepath.Join("testdata", "sample"), options{short: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func f(a, b int, ok bool) (int, error) {
 
 func (x *t[T]) m() { defer x.n() }
 `
-	list, err := mutantsOf("p.go", []byte(src))
+	list, err := mutantsOf("p.go", []byte(src), map[string]bool{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func (x *t[T]) m() { defer x.n() }
 		got = append(got, m.what)
 	}
 	want := []string{
-		"f: a < b && !ok => !(a < b && !ok)", "f: a < b => a <= b", "f: a < b && !ok => a < b || !ok",
+		"f: a < b && !ok => !(a < b && !ok)", "f: a < b => a <= b", "f: a < b && !ok => a < b", "f: a < b && !ok => !ok",
 		"f: g(min(a, 2)) => (dropped)", "f: min => max", "f: 2 => (2+1)",
 		"f: a == b => a != b", "f: a += b => (dropped)", "f: break => continue",
 		"f: a - b => a + b", "f: return a - b, err => return a - b, nil",
@@ -71,6 +71,56 @@ func (x *t[T]) m() { defer x.n() }
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestNumbersAreLeftOut: numbers, and bounds that are durations or sizes.
+func TestNumbersAreLeftOut(t *testing.T) {
+	const src = `package p
+
+const (
+	wait   = 5 * time.Second
+	size   = 64 << 10
+	header = 16
+)
+
+func f(d time.Duration, n int) bool { return d < wait || n >= size || n < header || d == wait || n > 7 }
+`
+	consts := map[string]bool{}
+	if err := tuningConstants("p.go", []byte(src), consts); err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutantsOf("p.go", []byte(src), consts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		if m.tuning {
+			got = append(got, m.what)
+		}
+	}
+	want := []string{"f: d < wait => d <= wait", "f: n >= size => n > size", "f: 7 => (7+1)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestReportFailsForUselessExplanations: a mutant that is explained, but killed,
+// counts like one that has survived.
+func TestReportFailsForUselessExplanations(t *testing.T) {
+	r := report{explained: map[string]string{"a.go f": "why", "a.go g": "why"}}
+	r.add(mutant{file: "a.go", what: "f"}, survived)
+	if r.bad != 0 || r.count[equivalent] != 1 {
+		t.Errorf("explained: got %+v", r)
+	}
+	r.add(mutant{file: "a.go", what: "g"}, killed)
+	if r.bad != 1 {
+		t.Errorf("explained, but killed: got %+v", r)
+	}
+	r.add(mutant{file: "a.go", what: "h"}, survived)
+	if r.bad != 2 || r.count[survived] != 1 || r.total != 3 {
+		t.Errorf("survived: got %+v", r)
 	}
 }
 

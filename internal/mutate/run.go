@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,10 +22,17 @@ import (
 // A pkg is the package whose tests are tested.
 type pkg struct {
 	dir, temp string
-	short     bool
+	opt       options
+	recent    []string // tests that failed last, the last one at the end
 	sources   map[string][]byte
 	mutants   []mutant
 	tests     []test
+}
+
+// options select the tests that run.
+type options struct {
+	short bool
+	run   string // -test.run of the tests
 }
 
 // A test is a top-level test, and what it covers.
@@ -52,13 +61,14 @@ const (
 	killed result = iota
 	survived
 	equivalent // survived, and explained
+	timedOut   // a test did not end, which is as good as killed
 	invalid    // it does not compile
 	uncovered  // no test executes it
 )
 
 // load reads the package, and runs each test once to see what it covers.
-func load(dir string, short bool) (*pkg, error) {
-	p := &pkg{dir: dir, short: short, sources: map[string][]byte{}}
+func load(dir string, opt options) (*pkg, error) {
+	p := &pkg{dir: dir, opt: opt, sources: map[string][]byte{}}
 	var err error
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -70,13 +80,19 @@ func load(dir string, short bool) (*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range strings.Fields(out) {
+	names, consts := strings.Fields(out), map[string]bool{}
+	for _, name := range names {
 		src, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
 		p.sources[name] = src
-		list, err := mutantsOf(name, src)
+		if err := tuningConstants(name, src, consts); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		list, err := mutantsOf(name, p.sources[name], consts)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +118,11 @@ func (p *pkg) cover() error {
 	if _, err := p.goTool("test", "-c", "-vet=off", "-cover", "-o", bin, "."); err != nil {
 		return err
 	}
-	list := exec.Command(bin, "-test.list", "^(Test|Example|Fuzz)")
+	pattern := "^(Test|Example|Fuzz)"
+	if p.opt.run != "" {
+		pattern = p.opt.run
+	}
+	list := exec.Command(bin, "-test.list", pattern)
 	list.Dir = p.dir
 	out, err := list.Output()
 	if err != nil {
@@ -110,6 +130,9 @@ func (p *pkg) cover() error {
 	}
 	profile := filepath.Join(p.temp, "profile")
 	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Benchmark") {
+			continue
+		}
 		start := time.Now()
 		out, err := p.execute(bin, 5*time.Minute, "^"+name+"$", "-test.coverprofile", profile)
 		if err != nil {
@@ -150,9 +173,10 @@ func readProfile(name string) (blocks []block, err error) {
 func (p *pkg) execute(bin string, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.short), "-test.count=1")
+	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.opt.short), "-test.count=1")
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "NIB_SEED=1") // the same random cases for each mutant
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -162,46 +186,78 @@ func (p *pkg) execute(bin string, timeout time.Duration, pattern string, args ..
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that tests have started
 	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
 	return out.Bytes(), err
 }
 
-// run runs the tests that cover m with it: the quickest ones first, and then the
-// others, since a test that fails ends the matter.
+// run runs the tests that cover m with it, the quickest ones first, until one
+// fails.
 func (p *pkg) run(m mutant) result {
-	var quick, slow []string
-	took := [2]time.Duration{}
-	for _, t := range p.tests {
-		for _, b := range t.blocks {
-			if !b.has(m) {
-				continue
-			}
-			if t.took < quickTest {
-				quick, took[0] = append(quick, t.name), took[0]+t.took
-			} else {
-				slow, took[1] = append(slow, t.name), took[1]+t.took
-			}
-			break
-		}
-	}
-	if len(quick)+len(slow) == 0 {
+	groups := p.groups(m)
+	if len(groups) == 0 {
 		return uncovered
 	}
 	bin, err := p.build(m)
 	if err != nil {
 		return invalid
 	}
-	for i, tests := range [][]string{quick, slow} {
-		if len(tests) == 0 {
-			continue
+	for _, tests := range groups {
+		var names []string
+		var took time.Duration
+		for _, t := range tests {
+			names, took = append(names, t.name), took+t.took
 		}
-		if _, err := p.execute(bin, 10*time.Second+5*took[i], "^("+strings.Join(tests, "|")+")$"); err != nil {
+		out, err := p.execute(bin, 5*time.Second+5*took, "^("+strings.Join(names, "|")+")$")
+		if errors.Is(err, context.DeadlineExceeded) {
+			return timedOut
+		}
+		if err != nil {
+			p.remember(out)
 			return killed
 		}
 	}
 	return survived
 }
 
-const quickTest = 300 * time.Millisecond
+// groups returns the tests that cover m: first those that failed last, and then
+// the others by their duration.
+func (p *pkg) groups(m mutant) [][]test {
+	const recent = 3 // groups of tests that take longer follow
+	groups := make([][]test, 1+len(slowerThan))
+	for _, t := range p.tests {
+		if !slices.ContainsFunc(t.blocks, func(b block) bool { return b.has(m) }) {
+			continue
+		}
+		if i := slices.Index(p.recent, t.name); i >= 0 && i >= len(p.recent)-recent {
+			groups[0] = append(groups[0], t)
+			continue
+		}
+		for i := len(slowerThan) - 1; i >= 0; i-- {
+			if t.took >= slowerThan[i] {
+				groups[1+i] = append(groups[1+i], t)
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(groups, func(g []test) bool { return len(g) == 0 })
+}
+
+var slowerThan = []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond}
+
+var failure = regexp.MustCompile(`(?m)^--- FAIL: ([^ /]+) `)
+
+// remember keeps the name of the test that failed: the next mutant is often in
+// the same function.
+func (p *pkg) remember(out []byte) {
+	m := failure.FindSubmatch(out)
+	if m == nil {
+		return
+	}
+	name := string(m[1])
+	p.recent = append(slices.DeleteFunc(p.recent, func(n string) bool { return n == name }), name)
+}
 
 // build compiles the tests with m in the place of what stands in the file.
 func (p *pkg) build(m mutant) (bin string, err error) {
