@@ -62,29 +62,6 @@ type Sink interface {
 	WriteRecord(r *Record) error
 }
 
-// A Destination is the far end of a spool: something slow or remote that
-// acknowledges what it has taken. Calls do not overlap. The records belong to
-// the destination for the duration of the call; it does not change their bytes.
-// Flush and Close are optional, as on a Sink.
-type Destination interface {
-	// Deliver hands on batch in order. Result says how many leading records are
-	// settled: durably accepted, or refused for ever (Rejected). The rest is
-	// delivered again later when err is not permanent.
-	Deliver(ctx context.Context, batch []Record) (Result, error)
-}
-
-// Result tells which records of a batch need not be sent again.
-type Result struct {
-	Accepted int         // number of leading records that are settled
-	Rejected []Rejection // those of them that were refused for ever
-}
-
-// Rejection names a record that a destination will never accept.
-type Rejection struct {
-	Index  int // within the batch
-	Reason error
-}
-
 // flusher is the optional ability of a Sink or an io.Writer to bring what it
 // holds back to its promise.
 type flusher interface {

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // maxAttempts is how often the suite delivers again before it gives up on a
 // destination that takes nothing.
 const maxAttempts = 100
 
-// TestDestination checks that a destination keeps what [nib.Destination]
+// TestDestination checks that a destination keeps what [delivery.Destination]
 // promises, with one that has nothing to complain of (no network is cut here):
 //
 //   - each record arrives once, unchanged and in order, whatever the size of
@@ -33,7 +34,7 @@ const maxAttempts = 100
 // newDestination makes a fresh destination for each of these. read returns the
 // lines that have arrived since, each with its newline; it is called after
 // Flush (if there is one) or Close.
-func TestDestination(t testing.TB, newDestination func(t testing.TB) (d nib.Destination, read func() [][]byte)) {
+func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery.Destination, read func() [][]byte)) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
@@ -61,7 +62,7 @@ func TestDestination(t testing.TB, newDestination func(t testing.TB) (d nib.Dest
 type destinationSuite struct {
 	t     testing.TB
 	check string
-	dest  nib.Destination
+	dest  delivery.Destination
 	read  func() [][]byte
 	seq   uint64
 }
@@ -162,7 +163,7 @@ func (s *destinationSuite) deliverAll(lines [][]byte) {
 
 // deliver hands over copies, checks the Result for sense, and overwrites the
 // copies.
-func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res nib.Result, err error) {
+func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res delivery.Result, err error) {
 	batch := make([]nib.Record, len(lines))
 	for i, l := range lines {
 		batch[i] = *record(bytes.Clone(l))
@@ -191,7 +192,7 @@ func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res nib
 
 // compare settles, and compares what has arrived.
 func (s *destinationSuite) compare(want [][]byte) {
-	if f, ok := s.dest.(flusher); ok {
+	if f, ok := s.dest.(delivery.Flusher); ok {
 		var err error
 		if !within(func() { err = f.Flush(context.Background()) }) {
 			s.t.Fatalf("%s: Flush hangs", s.check)

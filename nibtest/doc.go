@@ -7,5 +7,5 @@
 //     test short.
 //   - [Clock] is a clock that moves only when it is told to.
 //   - [TestSink] and [TestDestination] check an implementation of nib.Sink or
-//     nib.Destination against what nib relies on.
+//     delivery.Destination against what nib relies on.
 package nibtest

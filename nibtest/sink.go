@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // patience is how long a call may take before the suites say that it hangs. It
@@ -26,10 +27,6 @@ const (
 	linesPerWriter = 200
 	bigLine        = 4 << 20
 )
-
-type flusher interface {
-	Flush(ctx context.Context) error
-}
 
 // TestSink checks that a sink keeps what [nib.Sink] promises:
 //
@@ -125,7 +122,7 @@ func (s *sinkSuite) concurrent() {
 }
 
 func (s *sinkSuite) flush() {
-	f, ok := s.sink.(flusher)
+	f, ok := s.sink.(delivery.Flusher)
 	if !ok {
 		return
 	}
@@ -183,7 +180,7 @@ func (s *sinkSuite) write(line []byte) {
 
 // settle brings everything to where read finds it.
 func (s *sinkSuite) settle() {
-	f, ok := s.sink.(flusher)
+	f, ok := s.sink.(delivery.Flusher)
 	if !ok {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
@@ -103,7 +104,7 @@ func openOutputs(c *Config) (list []*output, err error) {
 	}
 	for i, s := range c.Sinks {
 		o := &output{name: place("Config.Sinks", i), sink: s}
-		if f, ok := s.(flusher); ok {
+		if f, ok := s.(delivery.Flusher); ok {
 			o.flush, o.holdsBack = f.Flush, true
 		}
 		list = append(list, o)
@@ -118,10 +119,6 @@ func closeUnused(outputs []*output) {
 			_ = o.close()
 		}
 	}
-}
-
-type flusher interface {
-	Flush(context.Context) error
 }
 
 // openOutput opens o, which has no faults.
@@ -188,7 +185,7 @@ func (o *output) useFile(want *Output) error {
 // use finds out what s can do.
 func (o *output) use(s nib.Sink) {
 	o.sink = s
-	if f, ok := s.(flusher); ok {
+	if f, ok := s.(delivery.Flusher); ok {
 		o.flush = f.Flush
 	}
 	if c, ok := s.(io.Closer); ok {

@@ -10,20 +10,15 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
-
-// flusher is the optional ability of a sink to bring what it holds back to its
-// promise.
-type flusher interface {
-	Flush(ctx context.Context) error
-}
 
 // branches are the sinks behind a combinator and what was found out about them
 // when it was made.
 type branches struct {
 	names      []string // of all, "" for the only one of a combinator that has but one
 	counters   []Counter
-	flushers   []flusher // of those that have one
+	flushers   []delivery.Flusher // of those that have one
 	flushNames []string
 	neverLogs  bool
 	combinator string // for error texts
@@ -44,7 +39,7 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 		}
 		b.names = append(b.names, name)
 		b.counters = append(b.counters, counterOf(s))
-		if f, ok := s.(flusher); ok {
+		if f, ok := s.(delivery.Flusher); ok {
 			b.flushers = append(b.flushers, f)
 			b.flushNames = append(b.flushNames, name)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -151,7 +152,7 @@ func TestVarsAreJSON(t *testing.T) {
 func TestFlushErrorsAreNamedByBranch(t *testing.T) {
 	bad := &probe{flush: func(context.Context) error { return errOne }}
 	s := sink.Tee(quiet{}, sink.Named("file", bad), bad)
-	err := s.(flusher).Flush(t.Context())
+	err := s.(delivery.Flusher).Flush(t.Context())
 	for _, want := range []string{"branch file: one", "branch 2: one"} {
 		if !strings.Contains(text(err), want) {
 			t.Errorf("got %q, want %q in it", text(err), want)

@@ -11,12 +11,9 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink"
 )
-
-type flusher interface {
-	Flush(context.Context) error
-}
 
 // combinations puts two branches behind each combinator that can hold them.
 func combinations(a, b nib.Sink) map[string]nib.Sink {
@@ -35,7 +32,7 @@ func TestFlushReachesAllBranches(t *testing.T) {
 	flush := func(context.Context) error { flushed.Add(1); return nil }
 	for name, s := range combinations(&probe{flush: flush}, &probe{flush: flush}) {
 		flushed.Store(0)
-		if err := s.(flusher).Flush(t.Context()); err != nil || flushed.Load() != 2 {
+		if err := s.(delivery.Flusher).Flush(t.Context()); err != nil || flushed.Load() != 2 {
 			t.Errorf("%s: %d branches flushed, error %v, want 2, nil", name, flushed.Load(), err)
 		}
 	}
@@ -56,7 +53,7 @@ func TestFlushReachesAllBranchesWhenOne(t *testing.T) {
 		for name, s := range combinations(&probe{flush: tt.flush}, &probe{flush: other}) {
 			t.Run(tt.name+"/"+name, func(t *testing.T) {
 				flushed.Store(0)
-				err := s.(flusher).Flush(t.Context())
+				err := s.(delivery.Flusher).Flush(t.Context())
 				if flushed.Load() != 1 {
 					t.Errorf("the other branch was flushed %d times, want once", flushed.Load())
 				}
@@ -83,7 +80,7 @@ func TestFlushDoesNotWaitForABranchThatHangs(t *testing.T) {
 				cancel(cause) // time is over once the other branch has been flushed
 				return nil
 			}
-			err := s.(flusher).Flush(ctx)
+			err := s.(delivery.Flusher).Flush(ctx)
 			if !errors.Is(err, cause) || !strings.Contains(text(err), "branches are not flushed") {
 				t.Errorf("error %q, want one that says what is missing, and %q", text(err), cause)
 			}

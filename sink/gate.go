@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // ErrClosed is the error of a line for a [Limiter] or [Sampler] that was closed.
@@ -75,8 +76,8 @@ func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, lay
 	g.sites = newTable[account](sites)
 	g.notices.start(s, layout)
 	g.nextSweep.Store(math.MinInt64)
-	inner, _ := s.(flusher)
-	g.flushers, g.flushNames = []flusher{announcer{g, inner}}, []string{g.names[0]}
+	inner, _ := s.(delivery.Flusher)
+	g.flushers, g.flushNames = []delivery.Flusher{announcer{g, inner}}, []string{g.names[0]}
 }
 
 // now is the time for rules: by a clock that nobody sets, unless there is one of
@@ -252,7 +253,7 @@ func debtIn(s *set[account], slot int) (d debt) {
 // An announcer is the gate as something to flush.
 type announcer struct {
 	gate *gate
-	sink flusher // nil if the sink holds nothing back
+	sink delivery.Flusher // nil if the sink holds nothing back
 }
 
 // Flush announces all debts and flushes the sink.

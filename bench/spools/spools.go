@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bench"
 	"github.com/nib-log/nib/bench/measure"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -126,8 +127,8 @@ func (nothing) Write(p []byte) (int, error) { return len(p), nil }
 // taken is a destination that takes everything at once.
 type taken struct{}
 
-func (taken) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
-	return nib.Result{Accepted: len(batch)}, nil
+func (taken) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 // open opens a spool that is emptied all the time. Its callers wait for room, so

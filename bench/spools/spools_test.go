@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -38,8 +39,8 @@ func TestLineHas200Bytes(t *testing.T) {
 // none is a destination that takes nothing for ever.
 type none struct{}
 
-func (none) Deliver(context.Context, []nib.Record) (nib.Result, error) {
-	return nib.Result{}, errors.New("down")
+func (none) Deliver(context.Context, []nib.Record) (delivery.Result, error) {
+	return delivery.Result{}, errors.New("down")
 }
 
 // The check must be able to fail.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -61,7 +62,7 @@ func records(spool, first, last uint64) []nib.Record {
 }
 
 // deliver delivers all of batch, and fails if that is not possible.
-func deliver(t testing.TB, d nib.Destination, batch []nib.Record) (rejected []nib.Rejection) {
+func deliver(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []delivery.Rejection) {
 	t.Helper()
 	done := 0
 	for done < len(batch) {
@@ -70,7 +71,7 @@ func deliver(t testing.TB, d nib.Destination, batch []nib.Record) (rejected []ni
 			t.Fatalf("Deliver: %v", err)
 		}
 		for _, r := range res.Rejected {
-			rejected = append(rejected, nib.Rejection{Index: r.Index + done, Reason: r.Reason})
+			rejected = append(rejected, delivery.Rejection{Index: r.Index + done, Reason: r.Reason})
 		}
 		done += res.Accepted
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -73,7 +74,14 @@ type Destination struct {
 // An identity is the number of a record, in its spool.
 type identity struct{ spool, seq uint64 }
 
-var _ nib.Destination = (*Destination)(nil)
+var (
+	_ delivery.Destination = (*Destination)(nil)
+	_ delivery.Resumer     = (*Destination)(nil)
+	_ delivery.MarkSyncer  = (*Destination)(nil)
+	_ delivery.Batcher     = (*Destination)(nil)
+	_ delivery.Overlapper  = (*Destination)(nil)
+	_ delivery.Forker      = (*Destination)(nil)
+)
 
 // A state is what has become of a record of the batch.
 type state struct {
@@ -158,16 +166,16 @@ func (d *Destination) Close() error {
 // without a Seq cannot be recognised.
 //
 // The batch is not kept. Allocations are per request, not per record.
-func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
 	ctx, end := d.within(ctx, d.c.Patience)
 	defer end()
 	if d.ctx.Err() != nil {
-		return nib.Result{}, ErrClosed
+		return delivery.Result{}, ErrClosed
 	}
 	if len(batch) == 0 {
-		return nib.Result{}, nil
+		return delivery.Result{}, nil
 	}
 	d.begin(batch)
 	res, err := d.repeat(ctx, batch)
@@ -205,7 +213,7 @@ func (d *Destination) within(ctx context.Context, patience time.Duration) (conte
 }
 
 // repeat tries until there is something to return.
-func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	pause := d.c.tick
 	var last error
 	for {
@@ -271,14 +279,14 @@ func (d *Destination) begin(batch []nib.Record) {
 }
 
 // result says what is settled of the batch, in order.
-func (d *Destination) result() (res nib.Result) {
+func (d *Destination) result() (res delivery.Result) {
 	for i := range d.states {
 		if !d.states[i].settled {
 			break
 		}
 		res.Accepted++
 		if why := d.states[i].reason; why != nil {
-			res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: why})
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: why})
 		}
 	}
 	return res

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
 func TestConformance(t *testing.T) {
-	nibtest.TestDestination(t, func(t testing.TB) (nib.Destination, func() [][]byte) {
+	nibtest.TestDestination(t, func(t testing.TB) (delivery.Destination, func() [][]byte) {
 		c := start(t, 1)
 		return dial(t, c, Config{}), func() (lines [][]byte) {
 			for _, m := range read(t, c, logs) {

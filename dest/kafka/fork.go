@@ -5,7 +5,7 @@ package kafka
 import (
 	"errors"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 var errTransactionalFork = errors.New("nib/kafka: processes that share a spool cannot have one TransactionalID: leave it out, or give each process a spool and a TransactionalID of its own")
@@ -13,7 +13,7 @@ var errTransactionalFork = errors.New("nib/kafka: processes that share a spool c
 // Fork makes a destination of the same topic with the same configuration for another
 // spool: the producer that Mark remembers belongs to one. A spool that several processes
 // share (spool.Config.Shared) calls it, and closes the result. It does not connect.
-func (d *Destination) Fork() (nib.Destination, error) {
+func (d *Destination) Fork() (delivery.Destination, error) {
 	if d.c.TransactionalID != "" {
 		return nil, errTransactionalFork
 	}

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
 func TestDestination(t *testing.T) {
 	for _, network := range []string{"unix", "tcp", "relp"} {
 		t.Run(network, func(t *testing.T) {
-			nibtest.TestDestination(t, func(t testing.TB) (nib.Destination, func() [][]byte) {
+			nibtest.TestDestination(t, func(t testing.TB) (delivery.Destination, func() [][]byte) {
 				r := newReceiver(t, map[string]string{"unix": "unix", "tcp": "tcp", "relp": "tcp"}[network], readCounted)
 				if network == "relp" {
 					r.handle = (&relpServer{}).handle

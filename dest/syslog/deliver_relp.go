@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // attempts is how often a record is sent that the receiver refuses.
@@ -19,7 +20,7 @@ var ErrRefused = errors.New("the receiver has refused the record")
 
 // deliverRELP sends the batch and waits for all responses. Refused records are sent
 // again, by themselves: what came behind them has been accepted and must not come twice.
-func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res nib.Result, err error) {
+func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	d.order = d.order[:0]
 	for i := range batch {
 		d.order = append(d.order, i)
@@ -39,7 +40,7 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	}
 	if len(refused) > 0 {
 		res.Rejected = append(res.Rejected, refused...)
-		slices.SortFunc(res.Rejected, func(a, b nib.Rejection) int { return a.Index - b.Index })
+		slices.SortFunc(res.Rejected, func(a, b delivery.Rejection) int { return a.Index - b.Index })
 	}
 	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
 	return res, err
@@ -49,7 +50,7 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 // responses. open is the first record in it that has none, the length of the batch if
 // all have one; refused are those that were, in order. The window is filled again when half of it is
 // free: waking up for each response would make each frame a write of its own.
-func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *nib.Result) (refused []nib.Rejection, open int, err error) {
+func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *delivery.Result) (refused []delivery.Rejection, open int, err error) {
 	s := d.session
 	first := s.next
 	d.ends = d.ends[:0]
@@ -82,16 +83,16 @@ func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Rec
 		open = d.order[k]
 	}
 	for _, r := range s.refused {
-		refused = append(refused, nib.Rejection{Index: d.ends[r.command-first].record,
+		refused = append(refused, delivery.Rejection{Index: d.ends[r.command-first].record,
 			Reason: d.wrap(fmt.Errorf("%w: %s", ErrRefused, r.why))})
 	}
 	s.refused = s.refused[:0]
-	slices.SortFunc(refused, func(a, b nib.Rejection) int { return a.Index - b.Index })
+	slices.SortFunc(refused, func(a, b delivery.Rejection) int { return a.Index - b.Index })
 	return refused, open, err
 }
 
 // addCommand appends the frame of record i to the buffer, unless it is rejected.
-func (d *Destination) addCommand(r *nib.Record, i int, res *nib.Result) bool {
+func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) bool {
 	head, line, ok := d.prepare(r, i, res)
 	if !ok {
 		return false

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A Destination sends records to a syslog receiver. It is made by [Dial]. Calls of
@@ -39,7 +40,7 @@ type Destination struct {
 	timer   *time.Timer
 }
 
-var _ nib.Destination = (*Destination)(nil)
+var _ delivery.Destination = (*Destination)(nil)
 
 // A way is how messages are put on the wire.
 type way int
@@ -127,18 +128,18 @@ const maxSocketPath = 107
 // Deliver ends with an error when ctx does, or Close is called, within a twelfth of
 // Config.Timeout. It does not keep batch. 0 allocs per record, once the buffers
 // have grown.
-func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if len(batch) == 0 {
-		return nib.Result{}, nil
+		return delivery.Result{}, nil
 	}
 	d.turn.Lock()
 	defer d.turn.Unlock()
 	l, err := d.connected(ctx)
 	if err != nil {
-		return nib.Result{}, d.wrap(err)
+		return delivery.Result{}, d.wrap(err)
 	}
 	l.ctx.Store(&ctx)
-	var res nib.Result
+	var res delivery.Result
 	switch d.way {
 	case datagrams:
 		res, err = d.deliverDatagrams(l, batch)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // chunk is how many bytes of frames are written at once, unless one is longer.
@@ -26,7 +27,7 @@ type end struct {
 //
 // If it does so again and again, because of one of the records maybe, each call takes fewer of
 // them, so that those in front of it are not sent for ever.
-func (d *Destination) deliverStream(l *link, batch []nib.Record) (res nib.Result, err error) {
+func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if d.most > 0 && d.most < len(batch) {
 		batch = batch[:d.most]
 	}
@@ -64,7 +65,7 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res nib.Result
 // If it was us who gave up, the system goes on to send what it has taken. If it was
 // the receiver, the system has thrown that away, and how much of the batch is concerned cannot be
 // known: none of it is settled.
-func (d *Destination) broken(l *link, err error, res nib.Result, first, n int) (nib.Result, error) {
+func (d *Destination) broken(l *link, err error, res delivery.Result, first, n int) (delivery.Result, error) {
 	l.fail(err)
 	err = l.err()
 	sent := first
@@ -86,7 +87,7 @@ func (d *Destination) broken(l *link, err error, res nib.Result, first, n int) (
 }
 
 // refusedBelow is how many of the records in front of index are refused.
-func refusedBelow(refused []nib.Rejection, index int) (n int) {
+func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 	for n < len(refused) && refused[n].Index < index {
 		n++
 	}
@@ -94,10 +95,10 @@ func refusedBelow(refused []nib.Rejection, index int) (n int) {
 }
 
 // prepare makes the message of record i of the batch, or rejects it.
-func (d *Destination) prepare(r *nib.Record, i int, res *nib.Result) (head, line []byte, ok bool) {
+func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head, line []byte, ok bool) {
 	head, line, cut, ok := d.message(r)
 	if !ok {
-		res.Rejected = append(res.Rejected, nib.Rejection{Index: i,
+		res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
 			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", ErrTooLarge, len(r.Line), d.config.MaxSize))})
 		return nil, nil, false
 	}
@@ -110,7 +111,7 @@ func (d *Destination) prepare(r *nib.Record, i int, res *nib.Result) (head, line
 
 // deliverDatagrams sends each message as a datagram. A datagram is in the receiver's queue or
 // not sent at all.
-func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res nib.Result, err error) {
+func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 		return res, err
 	}
@@ -121,7 +122,7 @@ func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res nib.Res
 			_, err = l.Write(d.buf)
 		}
 		if errors.Is(err, syscall.EMSGSIZE) {
-			res.Rejected = append(res.Rejected, nib.Rejection{Index: i,
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
 				Reason: d.wrap(fmt.Errorf("%w for a datagram: %d bytes", ErrTooLarge, len(d.buf)))})
 			err = nil
 		}

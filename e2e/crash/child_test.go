@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -125,15 +126,15 @@ type gate struct {
 
 var errDown = errors.New("the destination is down")
 
-func (g *gate) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (g *gate) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if g.board.words[atDown].Load() != 0 {
-		return nib.Result{}, errDown
+		return delivery.Result{}, errDown
 	}
 	return g.Sink.Deliver(ctx, batch)
 }
 
 // Fork makes a gate of another destination of the file.
-func (g *gate) Fork() (nib.Destination, error) {
+func (g *gate) Fork() (delivery.Destination, error) {
 	f, err := g.Sink.Fork()
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func open(j *job) (*service, error) {
 		defer v.mu.Unlock()
 		v.told = append(v.told, err.Error())
 	}
-	var dest nib.Destination
+	var dest delivery.Destination
 	if j.Log != "" {
 		if v.file, err = file.Open(j.Log, file.Config{MaxSize: j.MaxFile, OnError: onError}); err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -30,7 +31,7 @@ type moody struct {
 	odd      int    // records whose number was not above that
 }
 
-func (m *moody) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (m *moody) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	m.mu.Lock()
 	mood := m.mood
 	m.attempts++
@@ -40,7 +41,7 @@ func (m *moody) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, er
 		use, err = mood(ctx, batch)
 	}
 	if use == 0 {
-		return nib.Result{}, err
+		return delivery.Result{}, err
 	}
 	res, e := m.Sink.Deliver(ctx, batch[:use])
 	for _, r := range batch[:res.Accepted] {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -64,12 +65,12 @@ type arrival struct {
 	sample string
 }
 
-func (a *arrival) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+func (a *arrival) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, r := range batch {
 		if len(a.taken) >= a.most {
-			return nib.Result{Accepted: i}, errDown
+			return delivery.Result{Accepted: i}, errDown
 		}
 		id, ok := parse(r.Line[:max(len(r.Line)-1, 0)])
 		if !ok {
@@ -78,7 +79,7 @@ func (a *arrival) Deliver(_ context.Context, batch []nib.Record) (nib.Result, er
 		}
 		a.taken = append(a.taken, id)
 	}
-	return nib.Result{Accepted: len(batch)}, nil
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 const (

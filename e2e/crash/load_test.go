@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -231,7 +232,7 @@ type sized struct {
 	sum  uint32
 }
 
-func (c *collector) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+func (c *collector) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range batch {
@@ -239,7 +240,7 @@ func (c *collector) Deliver(_ context.Context, batch []nib.Record) (nib.Result, 
 			c.lines = append(c.lines, sized{len(r.Line), crc32.ChecksumIEEE(r.Line)})
 		}
 	}
-	return nib.Result{Accepted: len(batch)}, nil
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 // TestSizes is row 23.

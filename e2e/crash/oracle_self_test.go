@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -35,14 +36,14 @@ type spoiltFile struct {
 	spoil func(n int, batch []nib.Record) []nib.Record
 }
 
-func (d *spoiltFile) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (d *spoiltFile) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.n++
 	n := len(batch)
 	if d.n == 1 {
 		batch = d.spoil(n, batch)
 	}
 	_, err := d.Sink.Deliver(ctx, batch)
-	return nib.Result{Accepted: n}, err
+	return delivery.Result{Accepted: n}, err
 }
 
 // spoilt are faults that the oracle must see, and where it must count them.
@@ -115,13 +116,13 @@ func spoiltRun(t *testing.T, spoil func(int, []nib.Record) []nib.Record) verdict
 
 // A closedUntil refuses until the board says otherwise.
 type closedUntil struct {
-	nib.Destination
+	delivery.Destination
 	board *board
 }
 
-func (g *closedUntil) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (g *closedUntil) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if g.board.words[atDown].Load() != 0 {
-		return nib.Result{}, errDown
+		return delivery.Result{}, errDown
 	}
 	return g.Destination.Deliver(ctx, batch)
 }

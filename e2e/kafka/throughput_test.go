@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/kafka/embedded"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
@@ -25,12 +26,12 @@ type gated struct {
 	gate <-chan struct{}
 }
 
-func (g gated) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (g gated) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	select {
 	case <-g.gate:
 		return g.Destination.Deliver(ctx, batch)
 	case <-ctx.Done():
-		return nib.Result{}, ctx.Err()
+		return delivery.Result{}, ctx.Err()
 	}
 }
 

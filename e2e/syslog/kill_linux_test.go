@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/sink/spool"
@@ -32,7 +33,7 @@ const (
 // blocks has calls wait until a segment has been made, however slow the machine is.
 var blocks = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: patience}}
 
-func newService(t *testing.T, d nib.Destination) *service {
+func newService(t *testing.T, d delivery.Destination) *service {
 	t.Helper()
 	var ended atomic.Bool
 	s, err := spool.Open("", d, spool.Config{Drain: time.Second, OnFull: blocks, OnError: func(err error) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A Sink shows each line it is given on a writer. It is a [nib.Sink]: any number
@@ -51,7 +52,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 
 // Flush flushes the writer if it can be.
 func (s *Sink) Flush(ctx context.Context) error {
-	if f, ok := s.out.(interface{ Flush(context.Context) error }); ok {
+	if f, ok := s.out.(delivery.Flusher); ok {
 		return f.Flush(ctx)
 	}
 	return nil
@@ -92,7 +93,7 @@ func plainWriter(w io.Writer) io.Writer {
 	if _, ok := w.(nib.Sink); !ok {
 		return w
 	}
-	if f, ok := w.(interface{ Flush(context.Context) error }); ok {
+	if f, ok := w.(delivery.Flusher); ok {
 		return flushWriter{w, f.Flush}
 	}
 	return struct{ io.Writer }{w}

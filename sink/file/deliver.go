@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // deliverySize is how many bytes of a batch are written at once, and how often
@@ -22,32 +23,32 @@ const deliverySize = 64 << 10
 //
 // If a spool remembers where the file stands (Mark), a batch goes to one file only, and a
 // Deliver may settle nothing, without an error, before it ends one.
-func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if len(batch) == 0 {
-		return nib.Result{}, nil
+		return delivery.Result{}, nil
 	}
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return nib.Result{}, ErrClosed
+		return delivery.Result{}, ErrClosed
 	}
 	s.failing.retry = 0 // what is asked for is tried
 	s.flushBuffer(nil)
 	if err := s.syncName(); err != nil { // before lines are written that would be written again
-		return nib.Result{}, err
+		return delivery.Result{}, err
 	}
 	s.durable, s.undurable = true, nil
 	defer func() { s.durable, s.delivering.held = false, false }()
 
 	n, err := s.take(ctx, batch)
 	if n == 0 {
-		return nib.Result{}, err
+		return delivery.Result{}, err
 	}
 	if syncErr := s.sync(); syncErr != nil {
-		return nib.Result{}, syncErr
+		return delivery.Result{}, syncErr
 	}
 	if s.undurable != nil { // of a file that was ended meanwhile
-		return nib.Result{}, s.undurable
+		return delivery.Result{}, s.undurable
 	}
 	for _, r := range batch[:n] {
 		s.stats.Bytes += uint64(len(r.Line))
@@ -56,7 +57,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, err
 	if s.delivering.marking && !s.torn && s.delivering.place.id == s.id {
 		s.moveToEnd()
 	}
-	return nib.Result{Accepted: n}, err
+	return delivery.Result{Accepted: n}, err
 }
 
 // take writes the lines of batch, and returns how many are in a file. With a spool that

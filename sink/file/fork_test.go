@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -98,7 +99,7 @@ func TestTornLineIsCompletedByOneProcessOnly(t *testing.T) {
 	f.(*Sink).Mark()
 	line := string(deskRecord(0).Line)
 	appendTo(t, m, line[:9])
-	for n, d := range []nib.Destination{s, f} {
+	for n, d := range []delivery.Destination{s, f} {
 		res, err := d.Deliver(context.Background(), []nib.Record{*deskRecord(n)})
 		if must(t, err); res.Accepted != 1 {
 			t.Errorf("got %+v, want 1 accepted", res)

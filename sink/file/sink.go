@@ -10,11 +10,21 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
+var (
+	_ nib.Sink             = (*Sink)(nil)
+	_ delivery.Destination = (*Sink)(nil)
+	_ delivery.Flusher     = (*Sink)(nil)
+	_ delivery.Resumer     = (*Sink)(nil)
+	_ delivery.MarkSyncer  = (*Sink)(nil)
+	_ delivery.Forker      = (*Sink)(nil)
+)
+
 // A Sink appends lines to a file. It is made by [Open] and safe for concurrent
-// use. It is a nib.Destination as well.
+// use. It is a delivery.Destination as well.
 //
 // mu protects the file and everything about writing it, and is held while one
 // writes. A sink with a buffer collects lines under a lock of its own meanwhile.
@@ -69,8 +79,8 @@ type Sink struct {
 }
 
 var (
-	_ nib.Sink        = (*Sink)(nil)
-	_ nib.Destination = (*Sink)(nil)
+	_ nib.Sink             = (*Sink)(nil)
+	_ delivery.Destination = (*Sink)(nil)
 )
 
 // checkEvery is how often the name is compared with the file, and the clock with

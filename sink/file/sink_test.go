@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -50,7 +51,7 @@ func TestConformanceOfTheSink(t *testing.T) {
 func TestConformanceOfTheDestination(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
-			nibtest.TestDestination(t, func(t testing.TB) (nib.Destination, func() [][]byte) {
+			nibtest.TestDestination(t, func(t testing.TB) (delivery.Destination, func() [][]byte) {
 				dir := t.TempDir()
 				return open(t, filepath.Join(dir, "app.log"), v.c), func() [][]byte { return lines(all(t, dir)) }
 			})

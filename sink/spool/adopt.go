@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 const (
@@ -21,24 +21,14 @@ const (
 	mostSlots  = 4           // of the dead that a process delivers at the same time
 )
 
-// A Forker is a destination that makes another one of its kind, with its configuration:
-// what a destination knows of its progress belongs to one spool. With [Config.Shared] a
-// spool delivers what dead processes have left by destinations that Fork returns, and
-// closes them if they have a Close; Fork may be called while Deliver is under way. A destination without Fork is called for one
-// of them at a time; it must have neither Mark nor Resume.
-type Forker interface {
-	Fork() (nib.Destination, error)
-}
-
 // checkForks reports an error if a destination knows what belongs to one spool, and is not a
-// Forker, or cannot fork.
+// delivery.Forker, or cannot fork.
 func (s *Sink) checkForks() error {
 	for _, d := range s.deliveries {
-		_, forks := d.dest.(Forker)
-		_, marks := d.dest.(Marker)
-		_, resumes := d.dest.(Resumer)
-		if !forks && (marks || resumes || d.overlaps) {
-			return fmt.Errorf("Config.Shared: the destination %s (%T) has Mark, Resume or Overlap, and needs Fork (spool.Forker) as well", d.name, d.dest)
+		_, forks := d.dest.(delivery.Forker)
+		_, resumes := d.dest.(delivery.Resumer)
+		if !forks && (resumes || d.overlaps) {
+			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.name, d.dest)
 		}
 		if !forks {
 			continue
@@ -54,10 +44,10 @@ func (s *Sink) checkForks() error {
 	return nil
 }
 
-// fork makes a destination for another spool, and what closes it. A destination that is no Forker
+// fork makes a destination for another spool, and what closes it. A destination that is no delivery.Forker
 // serves several.
-func fork(dest nib.Destination) (_ nib.Destination, c io.Closer, err error) {
-	f, ok := dest.(Forker)
+func fork(dest delivery.Destination) (_ delivery.Destination, c io.Closer, err error) {
+	f, ok := dest.(delivery.Forker)
 	if !ok {
 		return dest, nil, nil
 	}
@@ -103,7 +93,7 @@ func newAdopter(s *Sink, h *home) *adopter {
 	a := &adopter{home: h, s: s, done: make(chan struct{})}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, d := range s.deliveries {
-		if _, ok := d.dest.(Forker); !ok {
+		if _, ok := d.dest.(delivery.Forker); !ok {
 			d.turn = make(chan struct{}, 1)
 		}
 	}

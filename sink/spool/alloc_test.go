@@ -12,13 +12,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A sinkhole accepts everything and allocates nothing.
 type sinkhole struct{}
 
-func (sinkhole) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
-	return nib.Result{Accepted: len(batch)}, nil
+func (sinkhole) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 func TestAllocWriteRecord(t *testing.T) {

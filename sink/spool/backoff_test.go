@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -60,10 +61,10 @@ func TestPausesGrow(t *testing.T) {
 func TestBusyTellsOfAHang(t *testing.T) {
 	f := &far{}
 	reached := make(chan struct{})
-	f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+	f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 		close(reached)
 		<-ctx.Done()
-		return nib.Result{}, ctx.Err(), true
+		return delivery.Result{}, ctx.Err(), true
 	})
 	s := open(t, "", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond})
 	if d := s.Stats().Destinations[0]; d.Busy != 0 {
@@ -82,11 +83,11 @@ func TestBusyTellsOfAHang(t *testing.T) {
 
 // TestFakesConform checks the destinations that these tests use.
 func TestFakesConform(t *testing.T) {
-	nibtest.TestDestination(t, func(testing.TB) (nib.Destination, func() [][]byte) {
+	nibtest.TestDestination(t, func(testing.TB) (delivery.Destination, func() [][]byte) {
 		f := &far{}
 		return f, f.take
 	})
-	nibtest.TestDestination(t, func(testing.TB) (nib.Destination, func() [][]byte) {
+	nibtest.TestDestination(t, func(testing.TB) (delivery.Destination, func() [][]byte) {
 		c := &clerk{}
 		return c, c.take
 	})

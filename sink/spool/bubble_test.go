@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -43,10 +44,10 @@ func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 				}
 				c := Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever}
 				if opened {
-					f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+					f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 						exhaust()
 						f.set(nil)
-						return nib.Result{Accepted: 1}, nil, false
+						return delivery.Result{Accepted: 1}, nil, false
 					})
 				}
 				s, err := Open(memDir, f, c)
@@ -137,11 +138,11 @@ func TestWholeFileIsNeverGivenUp(t *testing.T) {
 	for _, errno := range passing {
 		synctest.Test(t, func(t *testing.T) {
 			m, f := memBacklog(t, lines, 200, SyncNever), &far{}
-			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 				heal := m.Fail(vfs.Fault{Op: vfs.OpRead, Path: segmentName(2), Err: errno})
 				time.AfterFunc(time.Hour, heal)
 				f.set(nil)
-				return nib.Result{Accepted: len(batch)}, nil, false
+				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
 			s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
 			must(t, err)
@@ -161,12 +162,12 @@ func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time
 		f := &far{}
-		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			at = append(at, time.Now())
 			if n := len(at); n < 10 || n == 11 {
-				return nib.Result{}, errDown, true
+				return delivery.Result{}, errDown, true
 			}
-			return nib.Result{Accepted: len(batch)}, nil, false
+			return delivery.Result{Accepted: len(batch)}, nil, false
 		})
 		s, err := Open("", f, Config{SegmentSize: minSegment})
 		must(t, err, s.WriteRecord(record(nib.LevelInfo, 0, 100)))

@@ -33,7 +33,7 @@ func (s *Sink) link(g *segment) {
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.live
-		if g == nil || g.twin == nil || l.none || slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
+		if g == nil || g.twin == nil || l.none || slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
 			continue
 		}
 		if next, whole := g.twin.whole(g); whole {
@@ -53,7 +53,7 @@ const near = 1
 func (s *Sink) layDown() {
 	soon := 0 // the next segments are read or near
 	for i, l := range s.chain {
-		if slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) }) {
+		if slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
 			soon = near + 1
 		}
 		soon--
@@ -80,13 +80,13 @@ func (l *link) rouse() (pages []byte) {
 }
 
 // isAt says whether the delivery reads l, or has read from it what is not settled. mu is held.
-func (d *delivery) isAt(l *link) bool {
+func (d *deliverer) isAt(l *link) bool {
 	return l.number >= d.cur.number && l.number <= d.reading.number
 }
 
 // leave goes on to the next link when all that was read is settled, and reports false if there
 // is none.
-func (d *delivery) leave() bool {
+func (d *deliverer) leave() bool {
 	s := d.s
 	s.mu.Lock()
 	next := s.behind(d.reading)
@@ -111,7 +111,7 @@ func (s *Sink) behind(l *link) *link {
 }
 
 // leaveSettled leaves the links of which all is settled.
-func (d *delivery) leaveSettled() {
+func (d *deliverer) leaveSettled() {
 	s := d.s
 	for {
 		s.mu.Lock()
@@ -130,7 +130,7 @@ func (d *delivery) leaveSettled() {
 
 // quit leaves cur for the link behind it. A cursor is synced first: else a start
 // would take the records of a segment that was deleted for lost ones.
-func (d *delivery) quit(next *link) {
+func (d *deliverer) quit(next *link) {
 	s := d.s
 	var err error
 	if d.cursor != nil {
@@ -205,7 +205,7 @@ func (s *Sink) delete(l *link) error {
 // or somebody is still writing to it, or some of it is damaged. mu is held.
 func (s *Sink) dropOldest() bool {
 	i := slices.IndexFunc(s.chain, func(l *link) bool {
-		return !l.none && !slices.ContainsFunc(s.deliveries, func(d *delivery) bool { return d.isAt(l) })
+		return !l.none && !slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) })
 	})
 	if i < 0 || i == len(s.chain)-1 {
 		return false

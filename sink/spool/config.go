@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -91,7 +92,7 @@ type Config struct {
 	// Shared makes the directory the home of several processes, as those of a rolling
 	// restart. Each takes a free slot, a subdirectory, goes on with what a dead process
 	// has left there, and delivers what dead processes have left in other slots. Size
-	// is for all together. A destination with Mark, Resume or Overlap must be a [Forker].
+	// is for all together. A destination with Mark, Resume or Overlap must be a [delivery.Forker].
 	// Flush, Sync and Close are about the slot of this process; [Stats] has all that it
 	// delivers. A directory that was used without Shared is taken over.
 	Shared bool
@@ -149,7 +150,7 @@ const (
 // A Destination is one of several.
 type Destination struct {
 	Name string // as Config.Name; each has another one
-	To   nib.Destination
+	To   delivery.Destination
 }
 
 // A Rule says what to do with lines of a level and above when the spool is full.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -60,11 +61,11 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 	logged, owed := 0, []int(nil) // owed are the lines that must arrive
 	for boot := range uint64(2 + rng.IntN(2)) {
 		f, mood := &far{}, rand.New(rand.NewPCG(seed, 5+boot))
-		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			if mood.IntN(3) == 0 {
-				return nib.Result{}, errDown, true
+				return delivery.Result{}, errDown, true
 			}
-			return nib.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
+			return delivery.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
 		})
 		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: minSegment, fs: m, boot: boot + 1, tick: time.Microsecond, slow: patience,
 			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})

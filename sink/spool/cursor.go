@@ -29,7 +29,7 @@ type position struct {
 }
 
 // putSlot makes a slot of a cursor. Of two valid slots the one with the higher
-// count is the younger. mark is the destination's own, see [Marker].
+// count is the younger. mark is the destination's own, see [delivery.Resumer].
 func putSlot(b []byte, count uint64, p position, mark []byte) {
 	clear(b[:slotSize])
 	copy(b, magic)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -96,9 +97,9 @@ func TestCursorOfVersion1(t *testing.T) {
 func TestSleeperIsWoken(t *testing.T) {
 	got := make(chan uint64, 1)
 	f := &far{}
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		got <- batch[0].Seq
-		return nib.Result{Accepted: 1}, nil, false
+		return delivery.Result{Accepted: 1}, nil, false
 	})
 	s := open(t, "", f, Config{SegmentSize: minSegment})
 	for n := uint64(1); n <= 5; n++ {

@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // TestFaultyDestinations has destinations that do what they should not, or what
 // they may: in the end each line arrives once and in order.
 func TestFaultyDestinations(t *testing.T) {
-	type answer = func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool)
+	type answer = func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool)
 	calls := 0
 	everyOther := func(do answer) answer {
-		return func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		return func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			if calls++; calls%2 == 1 {
 				return do(ctx, batch)
 			}
-			return nib.Result{Accepted: len(batch)}, nil, false
+			return delivery.Result{Accepted: len(batch)}, nil, false
 		}
 	}
 	for _, c := range []struct {
@@ -29,22 +30,22 @@ func TestFaultyDestinations(t *testing.T) {
 		do   answer
 	}{
 		{"flapping", everyOther(down)},
-		{"panicking", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) { panic("no") })},
-		{"nothing and no error", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) {
-			return nib.Result{}, nil, true
+		{"panicking", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) { panic("no") })},
+		{"nothing and no error", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{}, nil, true
 		})},
-		{"less than nothing", everyOther(func(context.Context, []nib.Record) (nib.Result, error, bool) {
-			return nib.Result{Accepted: -5}, nil, true
+		{"less than nothing", everyOther(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{Accepted: -5}, nil, true
 		})},
-		{"a third at a time", func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-			return nib.Result{Accepted: (len(batch) + 2) / 3}, nil, false
+		{"a third at a time", func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{Accepted: (len(batch) + 2) / 3}, nil, false
 		}},
-		{"part and error", func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-			return nib.Result{Accepted: (len(batch) + 1) / 2}, errDown, false
+		{"part and error", func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{Accepted: (len(batch) + 1) / 2}, errDown, false
 		}},
-		{"overwriting", everyOther(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		{"overwriting", everyOther(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			clear(batch)
-			return nib.Result{}, errDown, true
+			return delivery.Result{}, errDown, true
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,11 +69,11 @@ func TestFaultyDestinations(t *testing.T) {
 func TestRejected(t *testing.T) {
 	reason := errors.New("too odd")
 	f := &far{}
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-		res := nib.Result{Accepted: len(batch)}
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		res := delivery.Result{Accepted: len(batch)}
 		for i, r := range batch {
 			if r.Level == nib.LevelWarn {
-				res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: reason})
+				res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: reason})
 			}
 		}
 		return res, nil, false
@@ -95,9 +96,9 @@ func TestRejected(t *testing.T) {
 		t.Errorf("OnError was told %v, want the reason", told)
 	}
 
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-		wrong := []nib.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 5000}}
-		return nib.Result{Accepted: len(batch) + 7, Rejected: wrong}, nil, true
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		wrong := []delivery.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 5000}}
+		return delivery.Result{Accepted: len(batch) + 7, Rejected: wrong}, nil, true
 	})
 	s = open(t, "", f, Config{SegmentSize: minSegment})
 	must(t, s.WriteRecord(record(0, 0, 100)), s.Flush(context.Background()))
@@ -111,9 +112,9 @@ func TestRejected(t *testing.T) {
 func TestHangingDestination(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
-		f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+		f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			<-ctx.Done()
-			return nib.Result{}, ctx.Err(), true
+			return delivery.Result{}, ctx.Err(), true
 		})
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
@@ -133,10 +134,10 @@ func TestHangingDestination(t *testing.T) {
 		dir := spoolDir(t)
 		reached, release := make(chan struct{}, 1), make(chan struct{})
 		f := &far{}
-		f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			reached <- struct{}{}
 			<-release
-			return nib.Result{}, nil, true
+			return delivery.Result{}, nil, true
 		})
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
@@ -180,9 +181,9 @@ func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
 		must(t, before.Close())
 		most := 0
 		l := &large{records: c.records, bytes: c.bytes}
-		l.do = func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		l.do = func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			most = max(most, len(batch))
-			return nib.Result{Accepted: len(batch)}, nil, false
+			return delivery.Result{Accepted: len(batch)}, nil, false
 		}
 		s := open(t, dir, l, Config{})
 		must(t, s.Flush(context.Background()), s.Close())

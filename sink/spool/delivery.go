@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A batch has at most so many records, and bytes unless it is one record.
@@ -21,22 +22,22 @@ const (
 // second at most.
 const linger = time.Millisecond
 
-// A delivery is a destination and the goroutine that reads the segments in order
+// A deliverer is a destination and the goroutine that reads the segments in order
 // and hands copies to it. The goroutines share nothing but what s.mu protects, and the segments,
 // which they only read.
 //
 // It reads one segment at a time: an old one, which it reads into memory, or one of
-// this process. What is in a batch stays there until it is settled. An [Overlapper] gets more
+// this process. What is in a batch stays there until it is settled. A [delivery.Overlapper] gets more
 // behind the rest of a batch: what is read may be some segments ahead of what is settled then.
-type delivery struct {
+type deliverer struct {
 	s      *Sink
 	name   string
-	dest   nib.Destination // nil: segments are unmapped, and kept
-	cursor *cursor         // nil in memory
-	turn   chan struct{}   // for one of several spools that dest serves; nil: it serves one
-	stale  bool            // the last position is not in it, since that could not be written
-	marker Marker          // what dest can do, if there is a cursor
-	syncer MarkSyncer
+	dest   delivery.Destination // nil: segments are unmapped, and kept
+	cursor *cursor              // nil in memory
+	turn   chan struct{}        // for one of several spools that dest serves; nil: it serves one
+	stale  bool                 // the last position is not in it, since that could not be written
+	marker delivery.Resumer     // what dest can do, if there is a cursor
+	syncer delivery.MarkSyncer
 
 	// s.mu protects these.
 	cur        *link  // what is before it is settled
@@ -66,33 +67,33 @@ type delivery struct {
 	buf   []byte       // what the batch refers to
 	names map[string]string
 
-	overlaps bool   // the destination is an Overlapper
+	overlaps bool   // the destination is a delivery.Overlapper
 	other    []byte // for it: what the first records of the batch refer to
 	early    int    // how many these are
 
-	bufSize int     // of buf, unless there is one long record in it
-	resumer Resumer // nil: there is nothing to ask it for any more
-	begun   bool    // Deliver was called, or is going to be
+	bufSize int              // of buf, unless there is one long record in it
+	resumer delivery.Resumer // nil: there is nothing to ask it for any more
+	begun   bool             // Deliver was called, or is going to be
 
 	wakeup chan struct{} // there may be something to do
 	urged  chan struct{} // somebody waits for it
 	pause  time.Duration
 }
 
-func newDelivery(s *Sink, name string, dest nib.Destination) *delivery {
+func newDelivery(s *Sink, name string, dest delivery.Destination) *deliverer {
 	records, bytes := batchRecords, batchBytes
-	if b, ok := dest.(Batcher); ok {
+	if b, ok := dest.(delivery.Batcher); ok {
 		records, bytes = b.BatchSize()
 	}
 	bytes = max(bytes, minSegment)
-	o, overlaps := dest.(Overlapper)
+	o, overlaps := dest.(delivery.Overlapper)
 	var other []byte
 	if overlaps {
 		o.Overlap()
 		bytes /= 2
 		other = make([]byte, 0, bytes)
 	}
-	return &delivery{
+	return &deliverer{
 		s: s, name: name, dest: dest, settled: 1, names: map[string]string{},
 		batch:   make([]nib.Record, 0, max(records, 1)),
 		buf:     make([]byte, 0, bytes),
@@ -104,7 +105,7 @@ func newDelivery(s *Sink, name string, dest nib.Destination) *delivery {
 
 // run is the goroutine. It ends when the sink is closed and everything is settled, or
 // its context has ended.
-func (d *delivery) run() {
+func (d *deliverer) run() {
 	defer d.finish()
 	for d.s.ctx.Err() == nil {
 		ended, busy := d.fill()
@@ -132,9 +133,9 @@ func (d *delivery) run() {
 }
 
 // deliver hands the batch to the destination until all of it is settled, or the
-// sink stops. To an [Overlapper] more may be given behind what is not settled. Records whose frame was
+// sink stops. To a [delivery.Overlapper] more may be given behind what is not settled. Records whose frame was
 // whole and whose content makes no sense are damaged.
-func (d *delivery) deliver() {
+func (d *deliverer) deliver() {
 	rest, more := d.batch, false
 	for len(rest) > 0 && !more && d.s.ctx.Err() == nil {
 		if rest[0].Line == nil {
@@ -168,7 +169,7 @@ func (d *delivery) deliver() {
 
 // hand makes one attempt, and settles n records. again says that the next one
 // follows whatever n is.
-func (d *delivery) hand(batch []nib.Record) (n int, again bool, err error) {
+func (d *deliverer) hand(batch []nib.Record) (n int, again bool, err error) {
 	if d.resumer != nil && batch[0].Seq < d.s.opened {
 		n, err = d.resume(batch)
 		return n, true, err
@@ -176,7 +177,7 @@ func (d *delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 	if !d.begun {
 		d.begin()
 	}
-	var res nib.Result
+	var res delivery.Result
 	err = d.try(batch, func(ctx context.Context) (err error) {
 		res, err = d.dest.Deliver(ctx, d.out)
 		return err
@@ -193,7 +194,7 @@ func (d *delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 
 // failed counts an attempt that has not settled everything, and waits, unless the
 // destination just takes part of a batch at a time.
-func (d *delivery) failed(settled int, err error) {
+func (d *deliverer) failed(settled int, err error) {
 	s := d.s
 	s.mu.Lock()
 	d.failures++
@@ -217,7 +218,7 @@ func (d *delivery) failed(settled int, err error) {
 // wait waits before another attempt: twice as long as the last time, and by chance up to half
 // less, so that many processes do not come back at once. Flush and Close cut it
 // short, but for the first pause.
-func (d *delivery) wait() {
+func (d *deliverer) wait() {
 	d.pause = min(max(2*d.pause, d.s.c.tick), longerPause)
 	least := d.s.c.tick / 2
 	timer := time.NewTimer(least)
@@ -236,7 +237,7 @@ func (d *delivery) wait() {
 }
 
 // sleep waits for records, or for Close.
-func (d *delivery) sleep() {
+func (d *deliverer) sleep() {
 	s := d.s
 	timer := time.NewTimer(linger)
 	select {
@@ -260,7 +261,7 @@ func (d *delivery) sleep() {
 }
 
 // finish counts what is left in memory. The last goroutine to end gives everything back.
-func (d *delivery) finish() {
+func (d *deliverer) finish() {
 	s := d.s
 	d.endOutage()
 	if s.dir == nil {
@@ -287,7 +288,7 @@ func (d *delivery) finish() {
 }
 
 // abandon counts what is left in memory when it ends.
-func (d *delivery) abandon() {
+func (d *deliverer) abandon() {
 	for {
 		for _, r := range d.batch {
 			d.s.mu.Lock()

@@ -149,5 +149,5 @@
 //
 // A process that dies after its destination has accepted a batch, and before
 // the cursor was written, delivers that batch again, at most one, unless the destination is
-// a [Resumer], as that of sink/file.
+// a [delivery.Resumer], as that of sink/file.
 package spool

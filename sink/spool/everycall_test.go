@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 )
@@ -87,13 +88,13 @@ func memSpool(t testing.TB) *vfs.Mem {
 	m := memBacklog(t, lifeBacklog, lifeSize, SyncSoon)
 	left, enough := lifeSettled, make(chan struct{})
 	f := &far{}
-	f.set(func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) {
+	f.set(func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		n := min(left, len(batch))
 		if left -= n; n == 0 {
 			close(enough)
 			<-ctx.Done()
 		}
-		return nib.Result{Accepted: n}, ctx.Err(), false
+		return delivery.Result{Accepted: n}, ctx.Err(), false
 	})
 	s, err := Open(memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, tick: time.Microsecond, Drain: time.Nanosecond})
 	must(t, err)

@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
 // A printer is a destination; sink/file has one that is of use.
 type printer struct{}
 
-func (printer) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+func (printer) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	for _, r := range batch {
 		if _, err := os.Stdout.Write(r.Line); err != nil {
-			return nib.Result{}, err // all of it again, later
+			return delivery.Result{}, err // all of it again, later
 		}
 	}
-	return nib.Result{Accepted: len(batch)}, nil
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 func Example() {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -129,10 +130,10 @@ func TestDamageInLiveSegment(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := &far{}
 			reached, hold := make(chan struct{}), make(chan struct{})
-			f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+			f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 				reached <- struct{}{}
 				<-hold
-				return nib.Result{Accepted: 1}, nil, false
+				return delivery.Result{Accepted: 1}, nil, false
 			})
 			s := open(t, "", f, Config{SegmentSize: minSegment})
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))

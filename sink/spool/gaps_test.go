@@ -126,7 +126,7 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	d.at, d.want, d.settled = at, 1, 1
 	s.mu.Lock()
 	all := s.deliveries
-	s.deliveries = []*delivery{d}
+	s.deliveries = []*deliverer{d}
 	s.mu.Unlock()
 	d.abandonRest(g)
 	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 1 {

@@ -111,12 +111,12 @@ func (s *Sink) voided(g *segment, at int) (size int, ok bool) {
 
 // fillGuarded is fillLive for a mapping that may be gone. What was read before
 // a fault is delivered first.
-func (d *delivery) fillGuarded(g *segment) (ended, busy bool) {
+func (d *deliverer) fillGuarded(g *segment) (ended, busy bool) {
 	defer d.endGuard(g, debug.SetPanicOnFault(true))
 	return d.fillLive(g)
 }
 
-func (d *delivery) endGuard(g *segment, before bool) {
+func (d *deliverer) endGuard(g *segment, before bool) {
 	debug.SetPanicOnFault(before)
 	p := recover()
 	switch {
@@ -131,13 +131,13 @@ func (d *delivery) endGuard(g *segment, before bool) {
 
 // abandonRest settles what is left of a segment of which nothing more is known. Writers may
 // still be at work there, so it is never unmapped.
-func (d *delivery) abandonRest(g *segment) {
+func (d *deliverer) abandonRest(g *segment) {
 	g.seal()
 	s := d.s
 	s.mu.Lock()
 	g.drop = nil
 	if g.givenUp == nil {
-		g.givenUp = map[*delivery]int{}
+		g.givenUp = map[*deliverer]int{}
 	}
 	g.givenUp[d] = d.at
 	void := uint64(0)
@@ -161,14 +161,14 @@ func (d *delivery) abandonRest(g *segment) {
 }
 
 // stepOver steps over a void claim of so many bytes.
-func (d *delivery) stepOver(size int) {
+func (d *deliverer) stepOver(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
 	d.pass(1)
 }
 
 // pass moves the position over numbers that have no record, as those whose lines went
 // elsewhere: they are among d.skips.
-func (d *delivery) pass(n uint64) {
+func (d *deliverer) pass(n uint64) {
 	s := d.s
 	if n == 0 || d.dest == nil {
 		return

@@ -74,7 +74,7 @@ type DestinationInfo struct {
 	Known   bool   // its cursor is sound, and of this spool; else it begins with the oldest record
 	Settled uint64 // number of the first record that it has not settled
 	Pending uint64 // records that it has not settled; numbers without a record are counted, too
-	Mark    string // the bytes that it has stored as a [Marker]
+	Mark    string // the bytes that it has stored as a [delivery.Resumer]
 }
 
 // Inspect looks at the spool in dir. It owns nothing, writes nothing and may be

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -71,11 +72,11 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	dir := spoolDir(t)
 	begin := time.Now()
 	f := &far{}
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		if batch[0].Seq > 3 {
-			return nib.Result{}, errDown, true
+			return delivery.Result{}, errDown, true
 		}
-		return nib.Result{Accepted: min(len(batch), int(4-batch[0].Seq))}, nil, false // numbers 1 to 3
+		return delivery.Result{Accepted: min(len(batch), int(4-batch[0].Seq))}, nil, false // numbers 1 to 3
 	})
 	s := open(t, dir, f, Config{Name: "far", SegmentSize: minSegment, Drain: time.Millisecond})
 	for n := range 10 {

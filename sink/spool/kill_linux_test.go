@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // The test binary starts itself again as a service that is killed. The environment
@@ -54,22 +55,22 @@ type appender struct {
 	buf []byte
 }
 
-func (a *appender) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+func (a *appender) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	a.buf = a.buf[:0]
 	for _, r := range batch {
 		a.buf = append(a.buf, r.Line...)
 	}
 	if _, err := a.f.Write(a.buf); err != nil {
-		return nib.Result{}, err
+		return delivery.Result{}, err
 	}
-	return nib.Result{Accepted: len(batch)}, nil
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 // lineID is in each line, and is told on standard output when its call has returned.
 func lineID(round, writer, n int) uint64 { return uint64(round)<<48 | uint64(writer)<<32 | uint64(n) }
 
 func logUntilKilled() error {
-	var dest nib.Destination
+	var dest delivery.Destination
 	if name := os.Getenv(childFile); name != "" {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -69,13 +70,13 @@ func TestTruncatedUnderLoad(t *testing.T) {
 		truncatedUnderLoad(t, f, f, sync)
 	}
 	f, mood := &far{}, rand.New(rand.NewPCG(1, 1))
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-		return nib.Result{Accepted: 1 + mood.IntN(len(batch))}, nil, false
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		return delivery.Result{Accepted: 1 + mood.IntN(len(batch))}, nil, false
 	})
 	truncatedUnderLoad(t, f, eager{f}, SyncSoon)
 }
 
-func truncatedUnderLoad(t *testing.T, f *far, dest nib.Destination, policy SyncPolicy) {
+func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
 	s := open(t, dir, dest, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: Mapped, Sync: policy,
 		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})

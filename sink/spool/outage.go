@@ -30,7 +30,7 @@ var errNoAnswer = errors.New("no answer")
 
 // beginAttempt takes note of an attempt to deliver a record of some time and those behind it.
 // mu is held.
-func (d *delivery) beginAttempt(oldest int64) {
+func (d *deliverer) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
 	if !o.since.IsZero() {
@@ -47,7 +47,7 @@ func (d *delivery) beginAttempt(oldest int64) {
 
 // endOutage takes note that the destination has accepted something, or that there will be no
 // attempt any more.
-func (d *delivery) endOutage() {
+func (d *deliverer) endOutage() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	d.outage.since, d.outage.err = time.Time{}, nil
@@ -57,14 +57,14 @@ func (d *delivery) endOutage() {
 }
 
 // attemptFailed reports err, unless there was a report within the last minute.
-func (d *delivery) attemptFailed(err error) {
+func (d *deliverer) attemptFailed(err error) {
 	d.s.mu.Lock()
 	d.outage.err = err
 	d.reportOutage()
 }
 
 // watch reports an outage that has lasted for outageDelay, and then once a minute.
-func (d *delivery) watch() {
+func (d *deliverer) watch() {
 	d.s.mu.Lock()
 	if d.outage.since.IsZero() || d.s.ctx.Err() != nil {
 		d.s.mu.Unlock()
@@ -75,7 +75,7 @@ func (d *delivery) watch() {
 }
 
 // reportOutage reports an outage with how much waits, and unlocks mu.
-func (d *delivery) reportOutage() {
+func (d *deliverer) reportOutage() {
 	o, now := &d.outage, time.Now()
 	if now.Sub(o.reported) < outagePause {
 		d.s.mu.Unlock()
@@ -92,7 +92,7 @@ func (d *delivery) reportOutage() {
 
 // backlog says how much waits for the destination; of the bytes an upper bound, for which
 // nothing has to be read. mu is held.
-func (d *delivery) backlog(now time.Time) string {
+func (d *deliverer) backlog(now time.Time) string {
 	_, next, _ := d.s.active.Load().claimed()
 	bytes, waits := int64(0), false
 	for _, l := range d.s.chain {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A reported keeps what OnError is called with, and when.
@@ -46,28 +47,30 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 	attempt := 0
 	for _, c := range []struct {
 		name string
-		do   func(context.Context, []nib.Record) (nib.Result, error, bool)
+		do   func(context.Context, []nib.Record) (delivery.Result, error, bool)
 		want string
 		is   error
 	}{
 		{"same reason", down, "down; ", errDown},
-		{"another reason each time", func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		{"another reason each time", func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			attempt++
-			return nib.Result{}, fmt.Errorf("attempt %d: %w", attempt, errDown), true
+			return delivery.Result{}, fmt.Errorf("attempt %d: %w", attempt, errDown), true
 		}, ": down; ", errDown},
-		{"no reason", func(context.Context, []nib.Record) (nib.Result, error, bool) { return nib.Result{}, nil, true }, errNothing.Error(), errNothing},
-		{"no answer", func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+		{"no reason", func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+			return delivery.Result{}, nil, true
+		}, errNothing.Error(), errNothing},
+		{"no answer", func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			<-ctx.Done()
-			return nib.Result{}, ctx.Err(), true
+			return delivery.Result{}, ctx.Err(), true
 		}, "no answer for ", errNoAnswer},
-		{"late refusal", func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+		{"late refusal", func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			select {
 			case <-time.After(45 * time.Second):
 			case <-ctx.Done():
 			}
-			return nib.Result{}, errDown, true
+			return delivery.Result{}, errDown, true
 		}, "; ", nil},
-		{"panic", func(context.Context, []nib.Record) (nib.Result, error, bool) { panic("boom") }, "panic: boom", nil},
+		{"panic", func(context.Context, []nib.Record) (delivery.Result, error, bool) { panic("boom") }, "panic: boom", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -137,9 +140,9 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 		if n := r.count(); n != 1 {
 			t.Errorf("got %d reports of 50 outages within a minute, want 1", n)
 		}
-		f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+		f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			<-ctx.Done()
-			return nib.Result{}, ctx.Err(), true
+			return delivery.Result{}, ctx.Err(), true
 		})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 50, 200)))
 		time.Sleep(time.Minute)
@@ -155,9 +158,9 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 func TestReachableDestinationIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reported{}
-		f := &far{do: func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f := &far{do: func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			time.Sleep(outageDelay - time.Millisecond)
-			return nib.Result{Accepted: len(batch)}, nil, false
+			return delivery.Result{Accepted: len(batch)}, nil, false
 		}}
 		s, err := Open("", f, Config{SegmentSize: minSegment, OnError: r.add})
 		must(t, err)

@@ -13,15 +13,16 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
-// An eager is a far that is an Overlapper.
+// An eager is a far that is a delivery.Overlapper.
 type eager struct{ *far }
 
 func (eager) Overlap() {}
 
-// maybeEager makes every other one of f an Overlapper.
-func maybeEager(f *far, rng *rand.Rand) nib.Destination {
+// maybeEager makes every other one of f a delivery.Overlapper.
+func maybeEager(f *far, rng *rand.Rand) delivery.Destination {
 	if rng.IntN(2) == 0 {
 		return f
 	}
@@ -87,8 +88,8 @@ func seqsOf(batch []nib.Record) (seqs []uint64) {
 }
 
 // moody makes a destination that takes some of each batch, fails or panics, from start on.
-func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Context, []nib.Record) (nib.Result, error, bool) {
-	return func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+	return func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		<-start
 		f.look(batch)
 		seqs, n := seqsOf(batch), mood.IntN(len(batch)+1)
@@ -96,16 +97,16 @@ func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Cont
 		case 0:
 			f.settled(seqs, 0, false)
 			clear(batch)
-			return nib.Result{}, errDown, true
+			return delivery.Result{}, errDown, true
 		case 1:
 			f.settled(seqs, 0, false)
 			panic("no")
 		case 2:
 			f.settled(seqs, n, false)
-			return nib.Result{Accepted: n}, errDown, false
+			return delivery.Result{Accepted: n}, errDown, false
 		}
 		f.settled(seqs, n, n == len(batch))
-		return nib.Result{Accepted: n}, nil, false
+		return delivery.Result{Accepted: n}, nil, false
 	}
 }
 
@@ -166,15 +167,15 @@ func TestOverlapEndsInBetween(t *testing.T) {
 		const lines = 2000
 		f, full := &far{}, make(chan struct{})
 		taken := 0
-		f.set(func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f.set(func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			<-full
 			if taken < lines/2 {
 				n := min(200, len(batch))
 				taken += n
-				return nib.Result{Accepted: n}, nil, false
+				return delivery.Result{Accepted: n}, nil, false
 			}
 			<-ctx.Done()
-			return nib.Result{}, ctx.Err(), true
+			return delivery.Result{}, ctx.Err(), true
 		})
 		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, Size: 64 * minSegment, Drain: time.Millisecond})
 		for n := range lines {
@@ -205,12 +206,12 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f, full, moved := &far{}, make(chan struct{}), make(chan struct{}, 10)
 		calls := 0
-		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			if calls++; calls == 2 {
 				moved <- struct{}{}
 				<-full
 			}
-			return nib.Result{Accepted: (len(batch) + 1) / 2}, nil, false
+			return delivery.Result{Accepted: (len(batch) + 1) / 2}, nil, false
 		})
 		s := open(t, dir, sized{eager{f}, 10_000, 4 * minSegment}, Config{SegmentSize: minSegment, Size: 16 * minSegment,
 			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})
@@ -242,15 +243,15 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 func TestOverlapFailedIsGivenMore(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f, failed := &far{}, make(chan struct{}, 1)
-		f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			if len(batch) == 1 && batch[0].Seq == 1 {
 				select {
 				case failed <- struct{}{}:
 				default:
 				}
-				return nib.Result{}, errDown, true
+				return delivery.Result{}, errDown, true
 			}
-			return nib.Result{Accepted: len(batch)}, nil, false
+			return delivery.Result{Accepted: len(batch)}, nil, false
 		})
 		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, tick: time.Microsecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
@@ -267,12 +268,12 @@ func TestOverlapFailedIsGivenMore(t *testing.T) {
 func TestOverlapFillsBothHalves(t *testing.T) {
 	f, full := &far{}, make(chan struct{})
 	large := 0
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		<-full
 		if len(batch) > minSegment/(recordHead+100) {
 			large++
 		}
-		return nib.Result{Accepted: (len(batch) + 1) / 2}, nil, false
+		return delivery.Result{Accepted: (len(batch) + 1) / 2}, nil, false
 	})
 	s := open(t, "", sized{eager{f}, 10_000, 2 * minSegment}, Config{SegmentSize: minSegment, Size: 64 * minSegment})
 	for n := range 10_000 {

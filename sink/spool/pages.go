@@ -167,7 +167,7 @@ type rereading struct {
 
 // readOld reads an old segment. If that fails, ok is false, and the delivery has waited
 // before it reads again. given says that pages have failed for so long that they count as damaged.
-func (d *delivery) readOld(g *oldSegment) (b []byte, given, ok bool) {
+func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.s.dir.held(); e != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -71,11 +72,11 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 				m := memBacklog(t, lines, 200, SyncNever)
 				f, failed := &far{}, atomic.Int32{}
 				var once sync.Once
-				f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+				f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 					once.Do(func() { // the first segment has been read
 						m.Fail(vfs.Fault{Op: op, Path: "*.seg", Times: 12, Err: errno, Reached: func() { failed.Add(1) }})
 					})
-					return nib.Result{Accepted: len(batch)}, nil, false
+					return delivery.Result{Accepted: len(batch)}, nil, false
 				})
 				told := make(chan error, 1)
 				s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever, tick: time.Microsecond,

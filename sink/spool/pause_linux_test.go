@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // childPause makes the child one that measures pauses.
@@ -38,7 +39,7 @@ const stopping = "/sched/pauses/stopping/gc:seconds"
 // collector runs, and prints what that did to both.
 func logUnderGC() error {
 	access, _ := strconv.Atoi(os.Getenv(childPause))
-	dir, dest := os.Getenv(childDir), nib.Destination(nil)
+	dir, dest := os.Getenv(childDir), delivery.Destination(nil)
 	if Access(access) == Auto {
 		dir, dest = "", sinkhole{} // what all this costs without files
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -18,16 +19,16 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: vfs.NewMem(nil), tick: time.Microsecond})
 	var pause time.Duration
 	calls := 0
-	c.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 		pause = max(pause, s.deliveries[0].pause)
 		switch calls++; {
 		case calls > 12:
-			return nib.Result{Accepted: 1}, nil, false
+			return delivery.Result{Accepted: 1}, nil, false
 		case calls%2 == 1:
 			c.syncs = 1
-			return nib.Result{}, nil, true
+			return delivery.Result{}, nil, true
 		}
-		return nib.Result{}, errDown, true
+		return delivery.Result{}, errDown, true
 	})
 	must(t, s.WriteRecord(record(0, 0, 60)), s.Flush(context.Background()))
 	if want := 32 * time.Microsecond; pause != want {

@@ -10,7 +10,7 @@ import (
 
 // fill reads records into the batch. ended says that the segment has no more of them,
 // and busy that the next one is not committed yet.
-func (d *delivery) fill() (ended, busy bool) {
+func (d *deliverer) fill() (ended, busy bool) {
 	ended, busy = d.fillOne()
 	for ended && d.ahead() {
 		ended, busy = d.fillOne()
@@ -19,7 +19,7 @@ func (d *delivery) fill() (ended, busy bool) {
 }
 
 // fillOne reads from one segment.
-func (d *delivery) fillOne() (ended, busy bool) {
+func (d *deliverer) fillOne() (ended, busy bool) {
 	l := d.reading
 	if l.live == nil {
 		return d.fillOld(&l.oldSegment)
@@ -35,7 +35,7 @@ func (d *delivery) fillOne() (ended, busy bool) {
 
 // passSettled steps over the records at the beginning of a segment that the process before
 // has settled.
-func (d *delivery) passSettled(g *segment) {
+func (d *deliverer) passSettled(g *segment) {
 	settled := d.position()
 	defer g.endGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
 	for end, _, _ := g.claimed(); d.want < settled && d.at < end && g.committed(d.at); d.want++ {
@@ -46,7 +46,7 @@ func (d *delivery) passSettled(g *segment) {
 // ahead goes on to the next segment while the batch has records of this one. Both are of this
 // process, and no numbers are missing between them: else what is in the batch has to be
 // settled first. At most half of the spool is kept in this way, for DropOld takes none of it.
-func (d *delivery) ahead() bool {
+func (d *deliverer) ahead() bool {
 	s := d.s
 	if !d.overlaps || len(d.batch) == 0 {
 		return false
@@ -66,7 +66,7 @@ func (d *delivery) ahead() bool {
 }
 
 // fillLive reads from a segment of this process.
-func (d *delivery) fillLive(g *segment) (ended, busy bool) {
+func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 	for {
 		end, _, final := g.claimed()
 		if d.at == end {
@@ -106,7 +106,7 @@ func (d *delivery) fillLive(g *segment) (ended, busy bool) {
 // looks as if its writer had not begun. Such a claim would be waited for without an end. The proof is
 // the end of the record before, in the same page, which was there when that was read. Without it, as
 // at the beginning of a page, nobody can know, and a writer may be suspended for as long as it likes.
-func (d *delivery) wiped(g *segment) bool {
+func (d *deliverer) wiped(g *segment) bool {
 	return d.witness && d.at%pageSize != 0 && word(g.b, d.at).Load() == 0 && word(g.b, d.at-8).Load() == 0
 }
 
@@ -117,7 +117,7 @@ const pageSize = 4096
 // process has the file. If its length leads to the next record it is the only one;
 // else nothing is known of the rest of the segment, which is sealed and never
 // unmapped: there may be writers in it.
-func (d *delivery) lost(g *segment, end int) {
+func (d *deliverer) lost(g *segment, end int) {
 	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
 	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
@@ -128,7 +128,7 @@ func (d *delivery) lost(g *segment, end int) {
 }
 
 // leads says whether the record behind a damaged one is at offset at.
-func (d *delivery) leads(g *segment, at, end int) bool {
+func (d *deliverer) leads(g *segment, at, end int) bool {
 	if at == end {
 		return true
 	}
@@ -138,7 +138,7 @@ func (d *delivery) leads(g *segment, at, end int) bool {
 
 // fillOld reads from a segment that another process has left. busy says that it cannot be read
 // now.
-func (d *delivery) fillOld(g *oldSegment) (ended, busy bool) {
+func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
 	if d.dest == nil || !d.entered && d.position() >= g.end {
 		return true, false
 	}
@@ -200,7 +200,7 @@ func (g *oldSegment) neverGiven(seq, missing uint64) uint64 {
 }
 
 // neverGiven takes n numbers back that were counted as recovered, and were never given.
-func (d *delivery) neverGiven(n uint64) {
+func (d *deliverer) neverGiven(n uint64) {
 	if n == 0 {
 		return
 	}
@@ -214,7 +214,7 @@ func (d *delivery) neverGiven(n uint64) {
 }
 
 // gap settles numbers without records.
-func (d *delivery) gap(n uint64, isDamaged bool) {
+func (d *deliverer) gap(n uint64, isDamaged bool) {
 	if isDamaged {
 		d.settle(n, n)
 	} else {
@@ -223,7 +223,7 @@ func (d *delivery) gap(n uint64, isDamaged bool) {
 }
 
 // add puts a copy of rec into the batch, if there is room.
-func (d *delivery) add(rec []byte, own bool) bool {
+func (d *deliverer) add(rec []byte, own bool) bool {
 	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
 		return false
 	}
@@ -239,7 +239,7 @@ func (d *delivery) add(rec []byte, own bool) bool {
 }
 
 // swap goes on in the other buffer, if nothing in it is needed any more, for size bytes. A long record stays alone.
-func (d *delivery) swap(size int) bool {
+func (d *deliverer) swap(size int) bool {
 	if !d.overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
 		return false
 	}
@@ -248,7 +248,7 @@ func (d *delivery) swap(size int) bool {
 }
 
 // retain makes rest, the last records of the batch, all of it.
-func (d *delivery) retain(rest []nib.Record) {
+func (d *deliverer) retain(rest []nib.Record) {
 	d.early -= min(d.early, len(d.batch)-len(rest))
 	d.batch = d.batch[:copy(d.batch, rest)]
 	if len(rest) == 0 {
@@ -257,7 +257,7 @@ func (d *delivery) retain(rest []nib.Record) {
 }
 
 // emptied returns a buffer to use again: that of a long record is not kept.
-func (d *delivery) emptied(b []byte) []byte {
+func (d *deliverer) emptied(b []byte) []byte {
 	if cap(b) > d.bufSize {
 		return make([]byte, 0, d.bufSize)
 	}

@@ -2,7 +2,11 @@
 
 package spool
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/nib-log/nib/delivery"
+)
 
 func newSpoolID() uint64 { return rand.Uint64() | 1 }
 
@@ -35,9 +39,9 @@ func (s *Sink) recover(path string) (first start, err error) {
 			s.release()
 			return start{}, err
 		}
-		d.marker, _ = d.dest.(Marker)
-		d.resumer, _ = d.dest.(Resumer)
-		d.syncer, _ = d.dest.(MarkSyncer)
+		d.marker, _ = d.dest.(delivery.Resumer)
+		d.resumer, _ = d.dest.(delivery.Resumer)
+		d.syncer, _ = d.dest.(delivery.MarkSyncer)
 		switch {
 		case len(old) > 0 && (!ok || d.settled < old[0].first):
 			d.settled = old[0].first // what was before is gone with its segment
@@ -118,7 +122,7 @@ func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
 
 // expect counts what is to be delivered of the old segments. All other numbers
 // before first have no record.
-func (d *delivery) expect(old []oldSegment, first uint64) {
+func (d *deliverer) expect(old []oldSegment, first uint64) {
 	if len(old) == 0 {
 		d.settled = first
 	}

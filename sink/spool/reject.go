@@ -26,7 +26,7 @@ type refusal struct {
 // number, reason and line, for somebody to look at. It is opened for each batch, so that whoever
 // wants to can take it away. What does not fit any more, or cannot be written, is counted:
 // delivery goes on in any case. After a crash in the meantime records may be there twice.
-func (d *delivery) putRejected(list []refusal) {
+func (d *deliverer) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
 	if d.s.dir != nil {
 		if kept, err = d.appendRejected(list); err != nil {
@@ -38,7 +38,7 @@ func (d *delivery) putRejected(list []refusal) {
 	d.s.mu.Unlock()
 }
 
-func (d *delivery) appendRejected(list []refusal) (kept int, err error) {
+func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	if d.s.c.RejectedSize < 0 {
 		return 0, nil
 	}

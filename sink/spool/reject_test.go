@@ -14,17 +14,18 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
 // picky is a destination that refuses every third record.
 func picky(reason error) *far {
 	f := &far{}
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
-		res := nib.Result{Accepted: len(batch)}
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		res := delivery.Result{Accepted: len(batch)}
 		for i, r := range batch {
 			if r.Seq%3 == 0 {
-				res.Rejected = append(res.Rejected, nib.Rejection{Index: i, Reason: reason})
+				res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: reason})
 			}
 		}
 		return res, nil, false

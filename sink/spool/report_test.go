@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -65,16 +66,16 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 			ready = make(chan struct{})
 			var calls, attempts atomic.Int32
 			f := &far{}
-			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 				switch attempts.Add(1) {
 				case 1:
-					return nib.Result{}, badError{}, true
+					return delivery.Result{}, badError{}, true
 				case 2:
-					return nib.Result{}, errDown, true
+					return delivery.Result{}, errDown, true
 				case 3:
-					return nib.Result{Accepted: 1, Rejected: []nib.Rejection{{Index: 0, Reason: badError{}}}}, nil, true
+					return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Index: 0, Reason: badError{}}}}, nil, true
 				}
-				return nib.Result{Accepted: len(batch)}, nil, false
+				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
 			s = open(t, "", f, Config{SegmentSize: minSegment, tick: time.Microsecond, OnError: func(err error) {
 				calls.Add(1)

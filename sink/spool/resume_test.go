@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -133,11 +134,11 @@ func TestMarkIsStored(t *testing.T) {
 		return markIn(b)
 	}
 	var first []byte
-	c.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 		if first == nil {
 			first = stored()
 		}
-		return nib.Result{Accepted: 1}, nil, false
+		return delivery.Result{Accepted: 1}, nil, false
 	})
 	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m})
 	must(t, s.WriteRecord(record(0, 0, 60)), s.WriteRecord(record(0, 1, 60)), s.Flush(context.Background()), s.Close())
@@ -163,11 +164,11 @@ func TestSyncMark(t *testing.T) {
 	m.Fail(vfs.Fault{Op: vfs.OpSync, Path: "*.cursor", Reached: func() { synced++ }})
 	heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.cursor", Skip: 1, Times: 2, Err: syscall.EIO})
 	defer heal()
-	c.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 		if calls++; calls <= 3 {
-			return nib.Result{}, nil, true
+			return delivery.Result{}, nil, true
 		}
-		return nib.Result{Accepted: 1}, nil, false
+		return delivery.Result{Accepted: 1}, nil, false
 	})
 	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
 	must(t, s.WriteRecord(record(0, 0, 60)), s.Flush(context.Background()))

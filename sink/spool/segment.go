@@ -37,7 +37,7 @@ type segment struct {
 	broken atomic.Bool // b or its file failed: see Sink.retire
 	voids  map[int]int // by offset, the sizes of claims whose lines went elsewhere; Sink.mu protects it
 
-	givenUp map[*delivery]int // by reader that has given up, from which offset on; Sink.mu protects it
+	givenUp map[*deliverer]int // by reader that has given up, from which offset on; Sink.mu protects it
 
 	_    [64]byte // tail changes with each record, and the fields above never
 	tail atomic.Uint64

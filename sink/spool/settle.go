@@ -6,12 +6,13 @@ import (
 	"errors"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 var errNothing = errors.New("the destination settled nothing and gave no reason")
 
 // position returns the number of the first record that is not settled.
-func (d *delivery) position() uint64 {
+func (d *deliverer) position() uint64 {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.settled
@@ -51,7 +52,7 @@ func (s *Sink) isClosed() bool {
 
 // skip moves the position over the numbers before a segment that were never given, or
 // went with segments that DropOld has taken away, unless it is behind them already.
-func (d *delivery) skip(first uint64) {
+func (d *deliverer) skip(first uint64) {
 	s := d.s
 	if d.dest == nil {
 		return
@@ -71,7 +72,7 @@ func (d *delivery) skip(first uint64) {
 
 // settle moves the position over numbers that have no record, of which some are
 // damaged.
-func (d *delivery) settle(missing, damagedOnes uint64) {
+func (d *deliverer) settle(missing, damagedOnes uint64) {
 	if missing == 0 || d.dest == nil {
 		return
 	}
@@ -91,7 +92,7 @@ func (d *delivery) settle(missing, damagedOnes uint64) {
 // settleBatch counts records as delivered or rejected, and moves the position
 // behind them. A record that is rejected twice, or was not settled, is not believed. What is
 // rejected is kept before the cursor says that it is settled.
-func (d *delivery) settleBatch(batch []nib.Record, rejections []nib.Rejection) {
+func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Rejection) {
 	var refused []refusal
 	last := -1
 	for _, r := range rejections {
@@ -124,7 +125,7 @@ func (d *delivery) settleBatch(batch []nib.Record, rejections []nib.Rejection) {
 }
 
 // note writes the position into the cursor.
-func (d *delivery) note() {
+func (d *deliverer) note() {
 	if d.cursor == nil {
 		return
 	}
@@ -134,14 +135,14 @@ func (d *delivery) note() {
 }
 
 // put writes the position into the cursor. If that fails, the position there is an older one.
-func (d *delivery) put() error {
+func (d *deliverer) put() error {
 	err := d.cursor.put(position{d.s.dir.spool, d.position()})
 	d.stale = err != nil
 	return err
 }
 
 // sync brings the position to the disk.
-func (d *delivery) sync() (err error) {
+func (d *deliverer) sync() (err error) {
 	if d.stale {
 		err = d.put()
 	}

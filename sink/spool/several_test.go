@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // both is a configuration with a second destination called "other".
-func both(other nib.Destination, c Config) Config {
+func both(other delivery.Destination, c Config) Config {
 	c.Also = append(c.Also, Destination{Name: "other", To: other})
 	if c.SegmentSize == 0 {
 		c.SegmentSize = minSegment
@@ -128,9 +129,9 @@ func TestBothSleepersAreWoken(t *testing.T) {
 	got := [2]chan uint64{make(chan uint64, 1), make(chan uint64, 1)}
 	var f [2]far
 	for i := range f {
-		f[i].set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+		f[i].set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 			got[i] <- batch[0].Seq
-			return nib.Result{Accepted: 1}, nil, false
+			return delivery.Result{Accepted: 1}, nil, false
 		})
 	}
 	s := open(t, "", &f[0], both(&f[1], Config{}))
@@ -150,10 +151,10 @@ func TestDropOldWithTwo(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		alive, behind := &far{}, &far{}
 		reached, hold := make(chan struct{}, 1), make(chan struct{})
-		behind.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		behind.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			reached <- struct{}{}
 			<-hold
-			return nib.Result{Accepted: 1}, nil, false
+			return delivery.Result{Accepted: 1}, nil, false
 		})
 		s := open(t, dir, alive, both(behind, Config{Size: 4 * minSegment, OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}))
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))

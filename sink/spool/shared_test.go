@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A forked is a destination with a mark, of which each spool needs one of its own.
@@ -33,7 +34,9 @@ func newForked(t testing.TB, f *far) *forked {
 
 func (f *forked) Mark() []byte { return []byte("mark") }
 
-func (f *forked) Fork() (nib.Destination, error) {
+func (f *forked) Resume(context.Context, []byte, []nib.Record) (int, error) { return 0, nil }
+
+func (f *forked) Fork() (delivery.Destination, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*f.forks++
@@ -47,7 +50,7 @@ func (f *forked) Close() error {
 	return nil
 }
 
-func (f *forked) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (f *forked) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	for _, r := range batch {
 		if f.spool == 0 {
 			f.spool = r.Spool
@@ -91,15 +94,15 @@ func slotsIn(t testing.TB, dir string) (names []string) {
 }
 
 // destinations are both kinds that a shared spool may have.
-func destinations(t *testing.T, f func(t *testing.T, far *far, dest func() nib.Destination)) {
+func destinations(t *testing.T, f func(t *testing.T, far *far, dest func() delivery.Destination)) {
 	t.Run("in turns", func(t *testing.T) {
 		d := &far{}
-		f(t, d, func() nib.Destination { return d })
+		f(t, d, func() delivery.Destination { return d })
 	})
 	t.Run("forked", func(t *testing.T) {
 		d := &far{}
 		own := newForked(t, d)
-		f(t, d, func() nib.Destination {
+		f(t, d, func() delivery.Destination {
 			own, _ := own.Fork()
 			return own
 		})
@@ -112,7 +115,7 @@ func destinations(t *testing.T, f func(t *testing.T, far *far, dest func() nib.D
 // TestSharedRollingRestart starts each process while the one before drains, or has been
 // closed before its destination has taken everything (reliability row 44).
 func TestSharedRollingRestart(t *testing.T) {
-	destinations(t, func(t *testing.T, f *far, dest func() nib.Destination) {
+	destinations(t, func(t *testing.T, f *far, dest func() delivery.Destination) {
 		dir := spoolDir(t)
 		const each = 100
 		f.set(down)
@@ -167,7 +170,7 @@ func checkOnce(t testing.TB, f *far, n int) {
 
 // TestSharedProcessesRaceForSlots has many processes deliver the slots of as many dead ones.
 func TestSharedProcessesRaceForSlots(t *testing.T) {
-	destinations(t, func(t *testing.T, f *far, dest func() nib.Destination) {
+	destinations(t, func(t *testing.T, f *far, dest func() delivery.Destination) {
 		dir := spoolDir(t)
 		const processes, each = 8, 100
 		f.set(down)
@@ -353,7 +356,7 @@ type badFork struct {
 	panics bool
 }
 
-func (f *badFork) Fork() (nib.Destination, error) {
+func (f *badFork) Fork() (delivery.Destination, error) {
 	if f.panics {
 		panic("no")
 	}
@@ -363,16 +366,16 @@ func (f *badFork) Fork() (nib.Destination, error) {
 // TestSharedFaults has what a spool cannot share.
 func TestSharedFaults(t *testing.T) {
 	type marked struct {
-		nib.Destination
-		Marker
+		delivery.Destination
+		delivery.Resumer
 	}
 	for _, c := range []struct {
 		name string
-		dest nib.Destination
+		dest delivery.Destination
 		c    Config
 		want string
 	}{
-		{"a mark without Fork", marked{&far{}, newForked(t, &far{})}, Config{Shared: true}, "spool.Forker"},
+		{"a mark without Fork", marked{&far{}, newForked(t, &far{})}, Config{Shared: true}, "delivery.Forker"},
 		{"a Fork that fails", &badFork{err: errDown}, Config{Shared: true}, "down"},
 		{"a Fork that panics", &badFork{panics: true}, Config{Shared: true}, "Fork panicked"},
 		{"a Fork that returns nothing", &badFork{}, Config{Shared: true}, "neither a destination nor an error"},
@@ -403,10 +406,10 @@ func TestSharedDestinationThatHangs(t *testing.T) {
 	must(t, old.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	closeDown(t, old)
 	hangs := make(chan struct{}, 1)
-	f.set(func(ctx context.Context, _ []nib.Record) (nib.Result, error, bool) {
+	f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 		poke(hangs)
 		<-ctx.Done()
-		return nib.Result{}, ctx.Err(), true
+		return delivery.Result{}, ctx.Err(), true
 	})
 	<-hangs
 	closeDown(t, alive)

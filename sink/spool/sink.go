@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // What Open and the methods of a Sink return, beside the system's errors.
@@ -79,7 +80,7 @@ type Sink struct {
 	finish   func() error  // what is left to do for the first segment; nil if nothing is
 	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
-	deliveries []*delivery // does not change; one without a destination if there is none
+	deliveries []*deliverer // does not change; one without a destination if there is none
 
 	more  chan struct{} // to the one that makes segments
 	spare chan []byte   // in memory: that of a segment that was delivered
@@ -102,7 +103,7 @@ var _ nib.Sink = (*Sink)(nil)
 // (no room, no rights, no locks, no descriptors). Then it has changed no segment, copy or
 // cursor, and a later attempt may succeed. It starts one goroutine, and one for each destination, which
 // Close ends.
-func Open(dir string, dest nib.Destination, c Config) (*Sink, error) {
+func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

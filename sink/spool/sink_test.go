@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -26,16 +27,16 @@ type far struct {
 	mu    sync.Mutex
 	lines [][]byte
 	seqs  []uint64
-	ids   []uint64                                                                // of the spools that they came from
-	told  [][]byte                                                                // of the lines, those of the spool's own
-	do    func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool) // nil, or whether that is all
+	ids   []uint64                                                                     // of the spools that they came from
+	told  [][]byte                                                                     // of the lines, those of the spool's own
+	do    func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) // nil, or whether that is all
 }
 
-func (f *far) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (f *far) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	f.mu.Lock()
 	do := f.do
 	f.mu.Unlock()
-	res, err := nib.Result{Accepted: len(batch)}, error(nil)
+	res, err := delivery.Result{Accepted: len(batch)}, error(nil)
 	if do != nil {
 		var all bool
 		if res, err, all = do(ctx, batch); all {
@@ -59,7 +60,7 @@ func (f *far) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, erro
 	return res, err
 }
 
-func (f *far) set(do func(ctx context.Context, batch []nib.Record) (nib.Result, error, bool)) {
+func (f *far) set(do func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.do = do
@@ -75,8 +76,8 @@ func (f *far) take() [][]byte {
 
 var errDown = errors.New("down")
 
-func down(context.Context, []nib.Record) (nib.Result, error, bool) {
-	return nib.Result{}, errDown, true
+func down(context.Context, []nib.Record) (delivery.Result, error, bool) {
+	return delivery.Result{}, errDown, true
 }
 
 func must(t testing.TB, errs ...error) {
@@ -117,7 +118,7 @@ const patience = 2 * time.Minute
 
 // open opens a spool, and checks the identity when the test ends. It does not wait for
 // the disk unless c has a file system: the tests are not about slow ones.
-func open(t testing.TB, dir string, dest nib.Destination, c Config) *Sink {
+func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	t.Helper()
 	if c.fs == nil {
 		c.fs = unsynced{vfs.OS()}
@@ -400,10 +401,10 @@ func TestDropOld(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
 		reached, hold := make(chan struct{}, 1), make(chan struct{})
-		f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+		f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			reached <- struct{}{}
 			<-hold
-			return nib.Result{Accepted: 1}, nil, false
+			return delivery.Result{Accepted: 1}, nil, false
 		})
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 * minSegment,
 			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // leaveSlots lets so many processes end that have each left a line in a slot.
@@ -46,10 +47,10 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	leaveSlots(t, dir, 1+mostSlots)
 	end, hanging := make(chan struct{}), atomic.Int32{}
-	f.set(func(context.Context, []nib.Record) (nib.Result, error, bool) {
+	f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 		hanging.Add(1)
 		<-end
-		return nib.Result{}, errors.New("text"), true
+		return delivery.Result{}, errors.New("text"), true
 	})
 	s := open(t, dir, newForked(t, f), shared(Config{Drain: time.Nanosecond}))
 	await(t, "calls for all slots", func() bool { return hanging.Load() == 1+mostSlots })

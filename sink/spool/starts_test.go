@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // used returns how many bytes the files of a spool have, without the cursor and
@@ -242,13 +243,13 @@ func TestNextProcessContinuesTheLastSegment(t *testing.T) {
 				total++
 			}
 			closeDown(t, s)
-			f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 				for _, r := range batch {
 					if r.PC != 0 {
 						t.Errorf("record %d has the program counter of another process", r.Seq)
 					}
 				}
-				return nib.Result{Accepted: len(batch)}, nil, false
+				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
 			if names := segmentFiles(t, dir); len(names) != 1 {
 				t.Fatalf("got the segments %q after %d starts, want one", names, round+1)

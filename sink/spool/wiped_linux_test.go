@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // wipe writes zeros over a part of the active segment's file, as a hole in it would read.
@@ -28,10 +29,10 @@ func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 func TestWipedPage(t *testing.T) {
 	dir := spoolDir(t)
 	f, reached, release := &far{}, make(chan struct{}, 10), make(chan struct{})
-	f.set(func(_ context.Context, batch []nib.Record) (nib.Result, error, bool) {
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		reached <- struct{}{}
 		<-release
-		return nib.Result{Accepted: len(batch)}, nil, false
+		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
 	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))

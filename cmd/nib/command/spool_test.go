@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -28,7 +29,7 @@ func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 }
 
 // keepFor is keep with a destination.
-func keepFor(t testing.TB, dir string, lines int, to nib.Destination, c spool.Config) *spool.Sink {
+func keepFor(t testing.TB, dir string, lines int, to delivery.Destination, c spool.Config) *spool.Sink {
 	t.Helper()
 	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
 	c.OnFull = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
@@ -236,13 +237,13 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 // one takes the first record and nothing else.
 type one struct{ taken bool }
 
-func (o *one) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+func (o *one) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
 	if !o.taken {
 		o.taken = true
-		return nib.Result{Accepted: 1}, nil
+		return delivery.Result{Accepted: 1}, nil
 	}
 	<-ctx.Done()
-	return nib.Result{}, ctx.Err()
+	return delivery.Result{}, ctx.Err()
 }
 
 // TestSpoolVerifyOfAnAbsentBeginning takes the first segment away, of which one record is settled.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -43,9 +44,9 @@ const (
 // away is a destination that takes nothing, so that only calls are measured.
 type away struct{}
 
-func (away) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+func (away) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
 	<-ctx.Done()
-	return nib.Result{}, context.Cause(ctx)
+	return delivery.Result{}, context.Cause(ctx)
 }
 
 // measure needs a folder for a while. A round has calls calls.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -55,7 +55,7 @@ type Target struct {
 
 // A Destination is one that can be closed.
 type Destination interface {
-	nib.Destination
+	delivery.Destination
 	Close() error
 }
 

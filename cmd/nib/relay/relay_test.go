@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -21,10 +22,10 @@ type place struct {
 	mu     sync.Mutex
 	lines  []string
 	open   int
-	refuse func(batch []nib.Record) (nib.Result, error) // nil: all is accepted
+	refuse func(batch []nib.Record) (delivery.Result, error) // nil: all is accepted
 }
 
-func (p *place) Deliver(_ context.Context, batch []nib.Record) (nib.Result, error) {
+func (p *place) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse != nil {
@@ -35,7 +36,7 @@ func (p *place) Deliver(_ context.Context, batch []nib.Record) (nib.Result, erro
 	for _, r := range batch {
 		p.lines = append(p.lines, string(r.Line))
 	}
-	return nib.Result{Accepted: len(batch)}, nil
+	return delivery.Result{Accepted: len(batch)}, nil
 }
 
 func (p *place) Close() error {
@@ -188,7 +189,7 @@ func TestPatienceEnds(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a")
 	closed(t, dir, 7)
-	p := &place{refuse: func([]nib.Record) (nib.Result, error) { return nib.Result{}, errAway }}
+	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway }}
 	told := newTeller("")
 	c := config(dir, p, told)
 	c.Patience = time.Second // a destination is asked more often than that
@@ -212,8 +213,8 @@ func TestPatienceEnds(t *testing.T) {
 func TestRejectedRecordsAreCounted(t *testing.T) {
 	root := t.TempDir()
 	closed(t, filepath.Join(root, "a"), 7)
-	p := &place{refuse: func(batch []nib.Record) (nib.Result, error) {
-		return nib.Result{Accepted: len(batch), Rejected: []nib.Rejection{{Index: 2, Reason: errAway}}}, nil
+	p := &place{refuse: func(batch []nib.Record) (delivery.Result, error) {
+		return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 2, Reason: errAway}}}, nil
 	}}
 	if got, want := mustRun(t, config(root, p, newTeller(""))), (Counts{Spools: 1, Delivered: 6, Rejected: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -225,7 +226,7 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	closed(t, dir, 7)
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &place{refuse: func([]nib.Record) (nib.Result, error) { cancel(); return nib.Result{}, errAway }}
+	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { cancel(); return delivery.Result{}, errAway }}
 	told := newTeller("")
 	n, err := Run(ctx, config(dir, p, told))
 	if want := (Counts{Spools: 1, Pending: 7}); err != nil || n != want {
@@ -301,7 +302,7 @@ func TestRunNeedsItsRoot(t *testing.T) {
 func TestRelayMakesNoSegment(t *testing.T) {
 	root := t.TempDir()
 	closed(t, filepath.Join(root, "a"), 3)
-	p := &place{refuse: func([]nib.Record) (nib.Result, error) { return nib.Result{}, errors.New("down") }}
+	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errors.New("down") }}
 	for range 5 {
 		told := newTeller("")
 		c := config(root, p, told)

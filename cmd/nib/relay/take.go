@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -30,9 +31,9 @@ var (
 // not settled stay in the spool.
 type holder struct{}
 
-func (holder) Deliver(ctx context.Context, _ []nib.Record) (nib.Result, error) {
+func (holder) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
 	<-ctx.Done()
-	return nib.Result{}, context.Cause(ctx)
+	return delivery.Result{}, context.Cause(ctx)
 }
 
 // take opens a spool, delivers what is in it, and closes it.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // Help describes the targets, for commands that take one.
@@ -38,7 +38,7 @@ type Target struct {
 
 // A Destination is one that can be closed.
 type Destination interface {
-	nib.Destination
+	delivery.Destination
 	Close() error
 }
 

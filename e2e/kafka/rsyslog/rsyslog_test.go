@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
 	"github.com/nib-log/nib/e2e/servers"
@@ -41,7 +42,7 @@ type noting struct {
 	in   []int    // by record
 }
 
-func (d *noting) Deliver(ctx context.Context, batch []nib.Record) (nib.Result, error) {
+func (d *noting) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	life := <-d.life
 	d.life <- life
 	res, err := d.Destination.Deliver(ctx, batch)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package delivery
+
+import (
+	"context"
+
+	"github.com/nib-log/nib"
+)
+
+// A Flusher holds lines back. Flush returns when everything accepted before
+// the call has reached what the sink or destination promises, or when ctx is
+// done.
+type Flusher interface {
+	Flush(ctx context.Context) error
+}
+
+// A Pinger checks that its destination can be reached. Ping connects if
+// necessary, delivers nothing, and returns nil if the next Deliver is expected
+// to succeed. It may be called at any time, also during Deliver.
+type Pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// A Resumer can find out which records it has accepted. A process may die
+// after a destination has accepted a batch and before the spool has stored
+// that; a Resumer is not given such records a second time. A spool in memory
+// does not use it.
+//
+// Mark is called before the first Deliver and after each Deliver that has
+// settled records. The spool stores the result, at most 40 bytes, together
+// with the number of settled records. If Mark returns nil before the first
+// Deliver, the stored mark is kept.
+//
+// Resume is called before anything else if another process has left records.
+// Its arguments are the mark that was stored last, nil if there is none, and
+// the first records that are not settled. It returns how many of them, from
+// the first on, the destination has accepted nevertheless. If it has accepted
+// them all, Resume is called again with the next records; after an error it is
+// called again later.
+type Resumer interface {
+	Mark() []byte
+	Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error)
+}
+
+// A MarkSyncer is a [Resumer] that sometimes needs its mark on disk before it
+// continues. SyncMark is called after each Deliver; if it returns true, the
+// spool stores and syncs the mark before the next Deliver. A Deliver that is
+// followed by such a SyncMark may settle nothing and return no error.
+type MarkSyncer interface {
+	SyncMark() bool
+}
+
+// A Batcher chooses the size of its batches: at most so many records and about
+// so many bytes of them. Other destinations get up to 1,024 records and 1 MiB.
+// The spool keeps a buffer of that size for each destination.
+type Batcher interface {
+	BatchSize() (records, bytes int)
+}
+
+// An Overlapper works on several requests at a time. Overlap is called once,
+// before anything else. From then on Deliver may return without an error when
+// a part of the batch is settled and the rest is in flight. The next batch
+// begins with that rest and has more records behind it, also after a failure.
+// The buffer of a [Batcher] is divided into two halves for it.
+type Overlapper interface {
+	Overlap()
+}
+
+// A Forker makes another destination of its kind with the same configuration.
+// What a destination stores about its progress belongs to one spool, so a
+// spool that several processes share delivers the records of dead processes by
+// destinations that Fork returns. It closes those that have a Close method.
+// Fork may be called during Deliver. A destination without Fork is called for
+// one spool at a time; it must be neither a [Resumer] nor an [Overlapper].
+type Forker interface {
+	Fork() (Destination, error)
+}
