@@ -69,7 +69,8 @@ type Layout struct {
 	// KeepZone shows every time in the zone it carries (the line's own in
 	// time.Local) instead of TimeZone.
 	KeepZone bool
-	// Duration is the format of time.Duration fields. Default DurationMillis.
+	// Duration is the format of time.Duration fields. Default DurationMillis; a
+	// console, whose lines are for people, gets DurationString instead.
 	Duration DurationFormat
 	// LevelName names a level. Default Level.String.
 	LevelName func(Level) string

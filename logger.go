@@ -91,7 +91,7 @@ func NewSink(s Sink, opts ...Option) *Logger {
 }
 
 func newLogger(out output, opts []Option) *Logger {
-	c := &core{format: defaultFormat, out: out, stackFrom: math.MaxInt, state: new(state)}
+	c := &core{format: out.format(), out: out, stackFrom: math.MaxInt, state: new(state)}
 	return (&Logger{core: c}).apply(opts)
 }
 

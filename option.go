@@ -48,6 +48,9 @@ func WithRules(r *Rules) Option {
 // they were given, except that the keys which the layout reserves are renamed.
 func WithLayout(layout Layout) Option {
 	return func(l *Logger) {
+		if l.core.out.textDurations {
+			layout.Duration = DurationString
+		}
 		f := newFormat(layout)
 		l.core.format = f
 		l.nameField = f.encodeName(l.name)

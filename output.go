@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/panictext"
@@ -22,6 +23,8 @@ type output struct {
 
 	flusher   flusher // nil when nothing is held back
 	neverLogs bool    // sink cannot call back into a logger
+
+	textDurations bool // sink is for people, who want units
 }
 
 // maxInside is the number of calls of a sink at once from which on nib looks
@@ -44,7 +47,21 @@ func sinkOutput(s Sink) output {
 	if q, ok := s.(interface{ NeverLogs() bool }); ok {
 		o.neverLogs = q.NeverLogs()
 	}
+	if q, ok := s.(interface{ TextDurations() bool }); ok {
+		o.textDurations = q.TextDurations()
+	}
 	return o
+}
+
+// textDurationsFormat is defaultFormat with units on durations.
+var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}) })
+
+// format is that of a logger without a layout.
+func (o *output) format() *format {
+	if o.textDurations {
+		return textDurationsFormat()
+	}
+	return defaultFormat
 }
 
 // write hands over the finished line of e.

@@ -58,6 +58,7 @@ func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 //	Flush(context.Context) error // bring everything accepted so far to the sink's promise
 //	Close() error                // called by whoever opened the sink, never by a Logger
 //	NeverLogs() bool             // true: WriteRecord cannot call back into a Logger, so nib need not watch for it
+//	TextDurations() bool         // true: lines are for people; durations are written as DurationString, whatever the Layout says
 type Sink interface {
 	WriteRecord(r *Record) error
 }

@@ -148,7 +148,7 @@ func openOutput(c *Config, o *Output) (*output, error) {
 		out.use(sink.Discard())
 	}
 	if c.apart && sharesStandardError(o) {
-		out.sink = &view{out.sink, func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
+		out.sink = &view{next: out.sink, render: func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
 	}
 	if o.To != toJournald {
 		out.sink = newView(c.viewOf(o), out.sink, terminal, c.layout())

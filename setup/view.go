@@ -61,6 +61,8 @@ func (c *Config) viewOf(o *Output) string {
 type view struct {
 	next   nib.Sink
 	render func(dst, line []byte) []byte
+
+	textDurations bool
 }
 
 var _ nib.Sink = (*view)(nil)
@@ -73,9 +75,9 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 		if f == nil { // not a terminal
 			f, c.Color = os.Stdout, console.Never
 		}
-		return &view{next, console.New(f, c).Render}
+		return &view{next: next, render: console.New(f, c).Render, textDurations: true}
 	case viewLogfmt:
-		return &view{next, logfmt.New(os.Stdout, logfmt.Config{}).Render}
+		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render}
 	}
 	return next
 }
@@ -106,3 +108,6 @@ func (v *view) WriteRecord(r *nib.Record) error {
 
 // NeverLogs is true: the sinks behind a view never do.
 func (v *view) NeverLogs() bool { return true }
+
+// TextDurations is true for a console.
+func (v *view) TextDurations() bool { return v.textDurations }

@@ -22,11 +22,13 @@ type branches struct {
 	flushNames []string
 	neverLogs  bool
 	combinator string // for error texts
+
+	textDurations bool
 }
 
 // newBranches panics on a nil sink: a line would be lost there every time.
 func newBranches(combinator string, sinks ...nib.Sink) branches {
-	b := branches{neverLogs: true, combinator: combinator}
+	b := branches{neverLogs: true, textDurations: len(sinks) > 0, combinator: combinator}
 	for i, s := range sinks {
 		if s == nil {
 			panic("nib/sink: " + combinator + " with a nil Sink")
@@ -45,12 +47,18 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 		}
 		quiet, ok := s.(interface{ NeverLogs() bool })
 		b.neverLogs = b.neverLogs && ok && quiet.NeverLogs()
+		people, ok := s.(interface{ TextDurations() bool })
+		b.textDurations = b.textDurations && ok && people.TextDurations()
 	}
 	return b
 }
 
 // NeverLogs reports whether no branch can call back into a logger.
 func (b *branches) NeverLogs() bool { return b.neverLogs }
+
+// TextDurations reports whether all branches are for people. A line is encoded
+// once: beside a branch for machines durations stay numbers.
+func (b *branches) TextDurations() bool { return b.textDurations }
 
 // visit shows the counters of the branches, with the names of these.
 func (b *branches) visit(visit Visit) {

@@ -118,3 +118,6 @@ func (s *Scope) Flush(ctx context.Context) error { return s.of.Flush(ctx) }
 
 // NeverLogs tells whether the sink never logs.
 func (s *Scope) NeverLogs() bool { return s.of.NeverLogs() }
+
+// TextDurations reports whether the sink is for people.
+func (s *Scope) TextDurations() bool { return s.of.TextDurations() }

@@ -50,6 +50,9 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
+// TextDurations is true: durations are shown with their unit.
+func (s *Sink) TextDurations() bool { return true }
+
 // Flush flushes the writer if it can be.
 func (s *Sink) Flush(ctx context.Context) error {
 	if f, ok := s.out.(delivery.Flusher); ok {
