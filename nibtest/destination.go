@@ -5,6 +5,7 @@ package nibtest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -28,8 +29,8 @@ const maxAttempts = 100
 //   - an empty batch is no error;
 //   - Deliver ends when its context does, and then settles no more than what
 //     has arrived;
-//   - Close, if there is one, may be called twice, and Deliver after it is an
-//     error that settles nothing.
+//   - Close, if there is one, may be called twice; Deliver after it settles
+//     nothing and returns an error that wraps delivery.ErrClosed.
 //
 // newDestination makes a fresh destination for each of these. read returns the
 // lines that have arrived since, each with its newline; it is called after
@@ -133,8 +134,8 @@ func (s *destinationSuite) close() {
 		s.t.Fatalf("%s: Close hangs", s.check)
 	}
 	res, err := s.deliver(context.Background(), [][]byte{line(0, 1, 10)})
-	if err == nil || res.Accepted != 0 {
-		s.fault("Deliver after Close: got %+v and error %v, want an error and nothing settled", res, err)
+	if !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
+		s.fault("Deliver after Close: got %+v and error %v, want one that wraps delivery.ErrClosed and nothing settled", res, err)
 	}
 	if msg := difference(s.read(), want); msg != "" {
 		s.fault("%s", msg)

@@ -36,8 +36,8 @@ const (
 //     after WriteRecord has returned;
 //   - Flush, if there is one, brings the lines to where read finds them, and
 //     ends when its context does;
-//   - Close, if there is one, may be called twice, loses nothing, and
-//     WriteRecord after it is an error.
+//   - Close, if there is one, may be called twice and loses nothing;
+//     WriteRecord after it returns an error that wraps delivery.ErrClosed.
 //
 // newSink makes a fresh sink for each of these. read returns the lines that
 // have arrived since, each with its newline, from wherever the sink puts them;
@@ -157,8 +157,8 @@ func (s *sinkSuite) close() {
 		s.t.Fatalf("%s: Close hangs", s.check)
 	}
 	late := line(0, 1, 10)
-	if err := s.sink.WriteRecord(record(late)); err == nil {
-		s.fault("WriteRecord after Close: got no error")
+	if err := s.sink.WriteRecord(record(late)); !errors.Is(err, delivery.ErrClosed) {
+		s.fault("WriteRecord after Close: got error %v, want one that wraps delivery.ErrClosed", err)
 	}
 	s.compare(s.read(), [][]byte{want})
 }

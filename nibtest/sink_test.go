@@ -5,12 +5,13 @@ package nibtest_test
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -24,7 +25,7 @@ type goodSink struct {
 	keep   func(s *goodSink, r *nib.Record) // how a line is kept
 }
 
-var errClosed = errors.New("the sink is closed")
+var errClosed = fmt.Errorf("the sink: %w", delivery.ErrClosed)
 
 func (s *goodSink) WriteRecord(r *nib.Record) error {
 	s.mu.Lock()

@@ -4,7 +4,7 @@ package sink
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -13,8 +13,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// ErrClosed is the error of a line for a [Limiter] or [Sampler] that was closed.
-var ErrClosed = errors.New("nib/sink: written after Close")
+var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
 
 // sweepEvery is how often, at most, lines of any call site make a gate announce
 // the debts of all others.
@@ -101,7 +100,7 @@ func (g *gate) time() time.Time {
 // it. Both are success.
 func (g *gate) WriteRecord(r *nib.Record) error {
 	if g.closed.Load() {
-		return ErrClosed
+		return errClosed
 	}
 	now, level := g.now(), levelIndex(r.Level)
 	v, d := g.judge(r, level, now)
@@ -265,7 +264,7 @@ func (a announcer) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close announces all debts. Lines that come later are refused with [ErrClosed].
+// Close announces all debts. Lines that come later are refused with [delivery.ErrClosed].
 // It does not close the sink, which belongs to who opened it, and must come
 // before that. It may be called several times.
 func (g *gate) Close() error {

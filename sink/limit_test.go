@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -131,8 +132,8 @@ func TestLimitRefusesLinesAfterClose(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.WriteRecord(record(nib.LevelInfo, "{}")); !errors.Is(err, sink.ErrClosed) {
-		t.Errorf("got error %v, want %v", err, sink.ErrClosed)
+	if err := l.WriteRecord(record(nib.LevelInfo, "{}")); !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("got error %v, want %v", err, delivery.ErrClosed)
 	}
 	b.want(t)
 	wantStats(t, l.Stats(), sink.SuppressionStats{})

@@ -9,11 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
-
-// ErrStalled is the error of a branch that was passed over because a call of it
-// has not returned for a second or more.
-var ErrStalled = errors.New("the branch has stopped taking lines")
 
 // Tee makes a sink that hands every record to each of sinks in turn, on the
 // goroutine that logs. None of them can keep the others from it:
@@ -24,7 +21,7 @@ var ErrStalled = errors.New("the branch has stopped taking lines")
 //   - A branch that does not return holds up its caller, since the record is only
 //     borrowed. After 0.2 seconds at most, the branches behind it get the line from
 //     another goroutine. After about a second more the branch is passed over, with
-//     [ErrStalled], until the call returns; so it holds up no more goroutines than
+//     [delivery.ErrStalled], until the call returns; so it holds up no more goroutines than
 //     were caught in it.
 //
 // It counts lines, failures, panics and lines passed over, per branch; [Named]
@@ -41,7 +38,7 @@ func Tee(sinks ...nib.Sink) nib.Sink {
 		if b.name == "" {
 			b.name = "0"
 		}
-		b.stalled = &BranchError{Branch: b.name, Err: ErrStalled}
+		b.stalled = &BranchError{Branch: b.name, Err: delivery.ErrStalled}
 	}
 	t.watch.start(t)
 	return t

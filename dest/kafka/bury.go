@@ -43,7 +43,7 @@ func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refus
 	if len(l.queue) == 0 {
 		l.enc.reset()
 		if len(r.Line)+recordOverhead > maxFrame {
-			return ErrTooLarge, nil
+			return errTooLarge, nil
 		}
 		l.enc.add(r, d.key(r), why.Error())
 		l.take([]nib.Record{*r}, []int{0})

@@ -172,7 +172,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	ctx, end := d.within(ctx, d.c.Patience)
 	defer end()
 	if d.ctx.Err() != nil {
-		return delivery.Result{}, ErrClosed
+		return delivery.Result{}, errClosed
 	}
 	if len(batch) == 0 {
 		return delivery.Result{}, nil
@@ -198,7 +198,7 @@ func (d *Destination) tell(settled []nib.Record) {
 // within makes a context that ends with ctx, with Close and, if it is positive, after patience.
 func (d *Destination) within(ctx context.Context, patience time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	release := context.AfterFunc(d.ctx, func() { cancel(ErrClosed) })
+	release := context.AfterFunc(d.ctx, func() { cancel(errClosed) })
 	var timer *time.Timer
 	if patience > 0 {
 		timer = time.AfterFunc(patience, func() { cancel(errPatience) })

@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nib-log/nib/delivery"
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// What Deliver and Resume return, and what the reasons of rejections are, beside the errors of
-// brokers (package kerr of franz-go) and of the network.
+// ErrFenced means that a later process has the transactional id. Deliver, Resume
+// and the reasons of rejections wrap it, [delivery.ErrClosed],
+// [delivery.ErrStalled], [delivery.ErrTooLarge], and the errors of brokers
+// (package kerr of franz-go) and of the network.
+var ErrFenced = errors.New("nib/kafka: a later process has the transactional id")
+
 var (
-	ErrClosed   = errors.New("nib/kafka: used after Close")
-	ErrFenced   = errors.New("nib/kafka: a later process has the transactional id")
-	ErrTooLarge = errors.New("nib/kafka: the record is longer than a request may be")
+	errClosed   = fmt.Errorf("nib/kafka: %w", delivery.ErrClosed)
+	errTooLarge = fmt.Errorf("nib/kafka: %w for a request", delivery.ErrTooLarge)
 )
 
 // errUnsure means that the producer's sequence is not what the broker expects: what it
@@ -22,7 +26,7 @@ var (
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
 // errPatience means that Deliver has tried for as long as it may.
-var errPatience = errors.New("no answer within Config.Patience")
+var errPatience = fmt.Errorf("no answer within Config.Patience: %w", delivery.ErrStalled)
 
 // errUnstored means that the mark has to be stored before anything is sent.
 var errUnstored = errors.New("nib/kafka: the mark is not stored")

@@ -279,7 +279,7 @@ func TestCloseEndsDeliver(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("Deliver: got no error")
 	}
-	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, ErrClosed) || res.Accepted != 0 {
+	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, errClosed) || res.Accepted != 0 {
 		t.Errorf("after Close: got %+v, %v", res, err)
 	}
 }

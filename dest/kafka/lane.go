@@ -245,7 +245,7 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 		if n == 0 && size > maxFrame {
 			i := l.todo[0]
 			l.todo = l.todo[1:]
-			why, err := l.d.deadLetter(ctx, &batch[i], ErrTooLarge)
+			why, err := l.d.deadLetter(ctx, &batch[i], errTooLarge)
 			if err == nil {
 				l.d.states[i] = state{settled: true}
 			}

@@ -178,7 +178,7 @@ func TestOverlapClose(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := d.Deliver(t.Context(), records(7, 3, 8)); !errors.Is(err, ErrClosed) {
+	if _, err := d.Deliver(t.Context(), records(7, 3, 8)); !errors.Is(err, errClosed) {
 		t.Errorf("after Close: got %v", err)
 	}
 }

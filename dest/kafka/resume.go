@@ -34,7 +34,7 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 	d.work.Lock()
 	defer d.work.Unlock()
 	if d.ctx.Err() != nil {
-		return 0, ErrClosed
+		return 0, errClosed
 	}
 	ctx, end := d.within(ctx, 0)
 	defer end()

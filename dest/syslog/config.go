@@ -63,7 +63,7 @@ type Config struct {
 	// limit of rsyslog unless its maxMessageSize says otherwise.
 	MaxSize int
 
-	// RejectLong has lines that are too long settled as rejected with ErrTooLarge. Otherwise
+	// RejectLong has lines that are too long settled as rejected with delivery.ErrTooLarge. Otherwise
 	// long strings in them are cut, and a field "truncated" tells how many bytes
 	// are missing; the line stays valid JSON.
 	RejectLong bool

@@ -104,8 +104,8 @@ func TestCloseOfAFrozenReceiver(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-done; err == nil || !strings.Contains(err.Error(), ErrClosed.Error()) {
-		t.Errorf("got error %v, want ErrClosed", err)
+	if err := <-done; err == nil || !strings.Contains(err.Error(), delivery.ErrClosed.Error()) {
+		t.Errorf("got error %v, want delivery.ErrClosed", err)
 	}
 }
 

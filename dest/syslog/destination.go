@@ -168,7 +168,7 @@ const keepSize = 1 << 20
 // connected returns the link, a new one if there is none or it has failed.
 func (d *Destination) connected(ctx context.Context) (*link, error) {
 	if d.base.Err() != nil {
-		return nil, ErrClosed
+		return nil, delivery.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -183,14 +183,14 @@ func (d *Destination) connected(ctx context.Context) (*link, error) {
 	if err != nil {
 		d.counters.refused.Add(1)
 		if d.base.Err() != nil {
-			err = ErrClosed
+			err = delivery.ErrClosed
 		}
 		return nil, err
 	}
 	d.counters.connects.Add(1)
 	if d.base.Err() != nil { // Close may not have seen this link
-		l.fail(ErrClosed)
-		return nil, ErrClosed
+		l.fail(delivery.ErrClosed)
+		return nil, delivery.ErrClosed
 	}
 	return l, nil
 }
@@ -202,7 +202,7 @@ func (d *Destination) Close() error {
 	d.end()
 	if !d.turn.TryLock() {
 		if l := d.link.Load(); l != nil {
-			l.fail(ErrClosed)
+			l.fail(delivery.ErrClosed)
 		}
 		d.turn.Lock()
 	}
@@ -214,7 +214,7 @@ func (d *Destination) Close() error {
 	if l.err() == nil {
 		d.goodbye(l)
 	}
-	l.fail(ErrClosed)
+	l.fail(delivery.ErrClosed)
 	<-l.done
 	return nil
 }
@@ -232,5 +232,5 @@ func (d *Destination) goodbye(l *link) {
 
 // isOurs tells whether it was us who gave up, and not the receiver or the network.
 func (l *link) isOurs(err error) bool {
-	return errors.Is(err, ErrStalled) || errors.Is(err, ErrClosed) || l.cancelled() != nil
+	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) || l.cancelled() != nil
 }

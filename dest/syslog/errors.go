@@ -10,19 +10,15 @@ import (
 	"os"
 )
 
-// What Deliver returns, with the network and the address around it. Others are errors
-// of packages net, syscall and tls.
+// Deliver and Ping wrap these, [delivery.ErrClosed], [delivery.ErrStalled] and the
+// errors of packages net, syscall and tls, with the network and the address in
+// front. [delivery.ErrTooLarge] is the Reason of a rejected record whose line is
+// above Config.MaxSize and was not or could not be shortened, or above what the
+// system accepts as a datagram.
 var (
-	ErrClosed  = errors.New("delivered after Close")
-	ErrEnded   = errors.New("the receiver has closed the connection")
-	ErrStalled = errors.New("the receiver has stopped reading")
-	ErrSilent  = errors.New("no answer from the receiver")
+	ErrEnded  = errors.New("the receiver has closed the connection")
+	ErrSilent = errors.New("no answer from the receiver")
 )
-
-// ErrTooLarge is in the Reason of a record that is rejected: its line is above
-// Config.MaxSize and was not or could not be shortened, or the system does not take a
-// datagram of its size.
-var ErrTooLarge = errors.New("the line is too long")
 
 // wrap says which destination an error is about.
 func (d *Destination) wrap(err error) error {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/nib-log/nib/delivery"
 )
 
 // ticks is how often per Config.Timeout a link looks whether the receiver is alive.
@@ -83,7 +85,7 @@ func (l *link) fail(err error) {
 	if !l.failure.CompareAndSwap(nil, &err) {
 		return
 	}
-	if err != ErrClosed && !l.ending.Load() {
+	if err != delivery.ErrClosed && !l.ending.Load() {
 		l.lost.Add(1)
 	}
 	if t, ok := l.Conn.(*net.TCPConn); ok && l.discard {
@@ -127,7 +129,7 @@ func (l *link) Write(b []byte) (n int, err error) {
 		case m > 0 || since.IsZero():
 			since = now
 		case l.ending.Load() || now.Sub(since) >= l.patience:
-			return n, ErrStalled
+			return n, delivery.ErrStalled
 		}
 		if full {
 			time.Sleep(fullPause)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // A script is a connection whose writes end as it says.
@@ -73,8 +74,8 @@ func TestWriteEnds(t *testing.T) {
 		n     int
 		want  error
 	}{
-		"without room":      {[]step{{4, full}, {0, full}}, 4, ErrStalled},
-		"without memory":    {[]step{{0, syscall.ENOBUFS}, {0, syscall.ENOBUFS}}, 0, ErrStalled},
+		"without room":      {[]step{{4, full}, {0, full}}, 4, delivery.ErrStalled},
+		"without memory":    {[]step{{0, syscall.ENOBUFS}, {0, syscall.ENOBUFS}}, 0, delivery.ErrStalled},
 		"by the other side": {[]step{{4, syscall.EPIPE}}, 4, syscall.EPIPE},
 		"by TCP":            {[]step{{4, syscall.ETIMEDOUT}}, 4, syscall.ETIMEDOUT},
 	} {
@@ -95,7 +96,7 @@ func TestPartialWriteEndsTheConnection(t *testing.T) {
 		d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
 		d.link.Store(l)
 		res, err := d.Deliver(t.Context(), batchOf(0, 3))
-		if !errors.Is(err, ErrStalled) || res.Accepted != 0 || !s.closed || len(s.written) != 20 {
+		if !errors.Is(err, delivery.ErrStalled) || res.Accepted != 0 || !s.closed || len(s.written) != 20 {
 			t.Errorf("%s: got %+v, error %v, closed %v, %d bytes written", network, res, err, s.closed, len(s.written))
 		}
 		if _, err := d.Deliver(t.Context(), batchOf(0, 3)); err == nil || len(s.written) != 20 {
@@ -199,8 +200,8 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 		batch, want := tooMuch()
 		n := len(batch)
 		res, err := d.Deliver(t.Context(), batch)
-		if !errors.Is(err, ErrStalled) || res.Accepted == 0 || res.Accepted == n {
-			t.Fatalf("%s: got %d accepted and error %v, want some and ErrStalled", network, res.Accepted, err)
+		if !errors.Is(err, delivery.ErrStalled) || res.Accepted == 0 || res.Accepted == n {
+			t.Fatalf("%s: got %d accepted and error %v, want some and delivery.ErrStalled", network, res.Accepted, err)
 		}
 		goOn()
 		if got := r.lines(res.Accepted); !slices.Equal(got, want[:res.Accepted]) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // encode makes the message of a record.
@@ -219,8 +220,8 @@ func TestRejectionsNameTheirRecords(t *testing.T) {
 		res, err := d.Deliver(t.Context(), batch)
 		var got []int
 		for _, r := range res.Rejected {
-			if got = append(got, r.Index); !errors.Is(r.Reason, ErrTooLarge) {
-				t.Errorf("%s: got reason %v, want ErrTooLarge", network, r.Reason)
+			if got = append(got, r.Index); !errors.Is(r.Reason, delivery.ErrTooLarge) {
+				t.Errorf("%s: got reason %v, want delivery.ErrTooLarge", network, r.Reason)
 			}
 		}
 		if err != nil || res.Accepted != 6 || !reflect.DeepEqual(got, []int{0, 3, 5}) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 func TestRELPArrivesInOrder(t *testing.T) {
@@ -37,8 +38,8 @@ func TestRELPSaysGoodbye(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wait("close", func() bool { return r.goodbyes == 1 })
-	if _, err := d.Deliver(context.Background(), batchOf(1, 2)); !errors.Is(err, ErrClosed) {
-		t.Errorf("got error %v, want ErrClosed", err)
+	if _, err := d.Deliver(context.Background(), batchOf(1, 2)); !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("got error %v, want delivery.ErrClosed", err)
 	}
 	if st := d.Stats(); st.Failures != 0 || st.Connected {
 		t.Errorf("got %+v, want no failure and no connection", st)
@@ -306,7 +307,7 @@ func TestCloseInterruptsDeliver(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-done; !errors.Is(err, ErrClosed) {
-		t.Errorf("got error %v, want ErrClosed", err)
+	if err := <-done; !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("got error %v, want delivery.ErrClosed", err)
 	}
 }

@@ -99,7 +99,7 @@ func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head,
 	head, line, cut, ok := d.message(r)
 	if !ok {
 		res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
-			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", ErrTooLarge, len(r.Line), d.config.MaxSize))})
+			Reason: d.wrap(fmt.Errorf("%w: %d bytes, MaxSize is %d", delivery.ErrTooLarge, len(r.Line), d.config.MaxSize))})
 		return nil, nil, false
 	}
 	if cut {
@@ -123,7 +123,7 @@ func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res deliver
 		}
 		if errors.Is(err, syscall.EMSGSIZE) {
 			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i,
-				Reason: d.wrap(fmt.Errorf("%w for a datagram: %d bytes", ErrTooLarge, len(d.buf)))})
+				Reason: d.wrap(fmt.Errorf("%w for a datagram: %d bytes", delivery.ErrTooLarge, len(d.buf)))})
 			err = nil
 		}
 		if err != nil {

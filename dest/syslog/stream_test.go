@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // deliver delivers a batch that must be settled as a whole.
@@ -132,8 +133,8 @@ func TestDatagramReaderIsFrozen(t *testing.T) {
 	d := dial(t, "unixgram", q.addr, Config{Timeout: 1200 * time.Millisecond})
 	batch := batchOf(0, 5000)
 	res, err := d.Deliver(context.Background(), batch)
-	if !errors.Is(err, ErrStalled) || res.Accepted == 0 {
-		t.Fatalf("got %d accepted and error %v, want some and ErrStalled", res.Accepted, err)
+	if !errors.Is(err, delivery.ErrStalled) || res.Accepted == 0 {
+		t.Fatalf("got %d accepted and error %v, want some and delivery.ErrStalled", res.Accepted, err)
 	}
 	for i := range res.Accepted {
 		if got, want := q.line(), lineOf(i); got != want {

@@ -269,7 +269,7 @@ func TestSizes(t *testing.T) {
 			switch {
 			case err == nil:
 				want = append(want, sized{n, crc32.ChecksumIEEE(line)})
-			case errors.Is(err, spool.ErrTooLarge) && n > size-head-record:
+			case errors.Is(err, delivery.ErrTooLarge) && n > size-head-record:
 				lost++
 			default:
 				t.Errorf("%d bytes into segments of %d: %v", n, size, err)

@@ -20,9 +20,12 @@ package stdio
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/nib-log/nib/internal/sentinel"
 )
 
 // Stall is how long a write waits by default for a reader that does not read.
@@ -33,7 +36,7 @@ var (
 	ErrFull = errors.New("nib/stdio: no room")
 
 	// ErrStalled is returned when there was no room in time.
-	ErrStalled = errors.New("nib/stdio: the reader of standard output or standard error has stopped")
+	ErrStalled = fmt.Errorf("nib/stdio: standard output or standard error: %w", sentinel.ErrStalled)
 
 	// ErrGone is returned when there is no reader.
 	ErrGone = errors.New("nib/stdio: the reader of standard output or standard error went away")

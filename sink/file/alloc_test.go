@@ -69,14 +69,14 @@ func TestAllocWriteRecord(t *testing.T) {
 		{"synced", Config{Sync: SyncAlways, fs: unsyncedFS{vfs.OS()}}, 300, nil},
 		{"full", Config{fs: full}, 300, syscall.ENOSPC},
 		{"full, tried each time", Config{fs: full, clock: looking()}, 300, syscall.ENOSPC},
-		{"closed", Config{}, 300, ErrClosed},
-		{"closed buffer", Config{Buffer: 4096}, 300, ErrClosed},
+		{"closed", Config{}, 300, errClosed},
+		{"closed buffer", Config{Buffer: 4096}, 300, errClosed},
 	} {
 		c.c = unwatched(c.c)
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "app.log"), c.c)
 			tidied(s)
-			if c.want == ErrClosed {
+			if c.want == errClosed {
 				must(t, s.Close())
 			}
 			r := record(nib.LevelInfo, 1, c.size)

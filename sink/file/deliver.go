@@ -30,7 +30,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return delivery.Result{}, ErrClosed
+		return delivery.Result{}, errClosed
 	}
 	s.failing.retry = 0 // what is asked for is tried
 	s.flushBuffer(nil)

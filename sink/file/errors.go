@@ -9,18 +9,23 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// What Open and the methods of a Sink return, beside the system's errors.
+// Open and the methods of a Sink wrap these, [delivery.ErrClosed],
+// [delivery.ErrFull] for a full disk, and the errors of the system.
 var (
-	ErrClosed     = errors.New("nib/file: used after Close")
-	ErrNotRegular = errors.New("not a regular file")         // a link, FIFO, device, socket or directory is in the place of the file
-	ErrLinked     = errors.New("the file has another name")  // a hard link: someone may have put it there to have another file written to
-	ErrOwner      = errors.New("owned by another user")      // the file or its directory belongs neither to the user of this process nor to root
-	ErrInUse      = errors.New("locked by someone else")     // another program holds an exclusive lock on the file or its directory
-	ErrLow        = errors.New("too little space left free") // less than Config.MinFree
+	ErrNotRegular = errors.New("not a regular file")        // a link, FIFO, device, socket or directory is in the place of the file
+	ErrLinked     = errors.New("the file has another name") // a hard link: someone may have put it there to have another file written to
+	ErrOwner      = errors.New("owned by another user")     // the file or its directory belongs neither to the user of this process nor to root
+	ErrInUse      = errors.New("locked by someone else")    // another program holds an exclusive lock on the file or its directory
+)
+
+var (
+	errClosed = fmt.Errorf("nib/file: %w", delivery.ErrClosed)
+	errLow    = fmt.Errorf("%w above Config.MinFree", delivery.ErrFull)
 )
 
 // Writing that fails is tried again at once, then after a pause that doubles
@@ -52,7 +57,7 @@ func (s *Sink) fail(op string, err error) error {
 	if f.err == nil || f.raw != err {
 		f.raw, f.err = err, s.wrap(op, err)
 		f.cause = failed
-		if vfs.IsFull(err) || errors.Is(err, ErrLow) {
+		if vfs.IsFull(err) || errors.Is(err, errLow) {
 			f.cause = full
 		}
 	}
@@ -66,8 +71,17 @@ func (s *Sink) wrap(op string, err error) error {
 	if p, ok := err.(*fs.PathError); ok && p.Path == s.path {
 		err = p.Err
 	}
+	if vfs.IsFull(err) {
+		err = fullError{err}
+	}
 	return fmt.Errorf("nib/file: %s %s: %w", op, s.path, err)
 }
+
+// A fullError is an error of the system that means that there is no room.
+type fullError struct{ error }
+
+func (e fullError) Unwrap() error      { return e.error }
+func (fullError) Is(target error) bool { return target == delivery.ErrFull }
 
 // returned counts an error and wraps it for a call that returns it. The lock is
 // held.
@@ -100,7 +114,7 @@ func (s *Sink) drop(r *nib.Record, err error) error {
 
 // causeOf tells what the loss of a line is to be counted as.
 func (s *Sink) causeOf(err error) cause {
-	if err == ErrClosed {
+	if err == errClosed {
 		return closed
 	}
 	return s.failing.cause

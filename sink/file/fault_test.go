@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -50,8 +51,8 @@ func TestDiskFull(t *testing.T) {
 				err := s.WriteRecord(record(l, logged, 0))
 				if logged++; err == nil {
 					accepted++
-				} else if !errors.Is(err, syscall.ENOSPC) {
-					t.Errorf("got %v, want ENOSPC", err)
+				} else if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, delivery.ErrFull) {
+					t.Errorf("got %v, want ENOSPC and delivery.ErrFull", err)
 				}
 			}
 			log(nib.LevelInfo)
@@ -258,8 +259,8 @@ func TestMinFreeIsLeftToOthers(t *testing.T) {
 	for range 100 {
 		clock.advance(200 * time.Millisecond)
 		err := s.WriteRecord(record(nib.LevelInfo, logged, 50))
-		if logged++; err != nil && !errors.Is(err, ErrLow) {
-			t.Fatalf("got %v, want ErrLow", err)
+		if logged++; err != nil && !errors.Is(err, delivery.ErrFull) {
+			t.Fatalf("got %v, want delivery.ErrFull", err)
 		}
 	}
 	st := s.Stats()

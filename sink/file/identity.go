@@ -207,7 +207,7 @@ func (s *Sink) look(now int64) error {
 	}
 	if s.c.MinFree > 0 && s.file != nil {
 		if free, err := s.file.Free(); err == nil && free < s.c.MinFree {
-			return s.fail("write", ErrLow)
+			return s.fail("write", errLow)
 		}
 	}
 	s.lookAtClock(now)

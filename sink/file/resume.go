@@ -28,7 +28,7 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return 0, ErrClosed
+		return 0, errClosed
 	}
 	s.flushBuffer(nil)
 	d := &s.delivering

@@ -50,7 +50,7 @@ func (s *Sink) rotateNow() error {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return ErrClosed
+		return errClosed
 	}
 	s.flushBuffer(nil)
 	if s.file != nil {
@@ -78,7 +78,7 @@ func (s *Sink) Reopen() error {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
-		return ErrClosed
+		return errClosed
 	}
 	s.flushBuffer(nil)
 	if err := s.reopen(); err != nil {

@@ -134,7 +134,7 @@ func Open(path string, c Config) (*Sink, error) {
 func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord appends the line of r, or drops and counts it and returns why:
-// [ErrClosed] or what the system says. Without a buffer the line is in the file
+// [delivery.ErrClosed] or what the system says. Without a buffer the line is in the file
 // when it returns nil, written by one write(2); with one it is at least in the
 // buffer. r is not kept. 0 allocs, but for a line that begins a new file, which
 // pays for the names of files, about 25, and on other systems than linux/amd64 and

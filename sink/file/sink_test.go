@@ -76,15 +76,15 @@ func TestCloseTwiceAndWriteAfterClose(t *testing.T) {
 		writeNumbers(t, s, 0, 2)
 		must(t, s.Close(), s.Close())
 		for _, l := range []nib.Level{nib.LevelInfo, nib.LevelInfo, nib.LevelError} {
-			if err := s.WriteRecord(record(l, 9, 0)); err != ErrClosed {
-				t.Errorf("%s: got %v, want ErrClosed", v.name, err)
+			if err := s.WriteRecord(record(l, 9, 0)); err != errClosed {
+				t.Errorf("%s: got %v, want errClosed", v.name, err)
 			}
 		}
 		if err := errors.Join(s.Flush(context.Background())); err != nil {
 			t.Errorf("%s: Flush: %v", v.name, err)
 		}
-		if s.Rotate() != ErrClosed || s.Reopen() != ErrClosed {
-			t.Errorf("%s: Rotate or Reopen after Close: got another error than ErrClosed", v.name)
+		if s.Rotate() != errClosed || s.Reopen() != errClosed {
+			t.Errorf("%s: Rotate or Reopen after Close: got another error than errClosed", v.name)
 		}
 		checkNumbers(t, text(t, path), 2)
 		checkIdentity(t, s, 5)

@@ -12,9 +12,9 @@ type Reason string
 
 // The reasons, and the errors that come with them.
 const (
-	Full   Reason = "full"   // no room on the file system or in the quota, or less than Config.MinFree: ErrLow or the system's
+	Full   Reason = "full"   // no room on the file system or in the quota, or less than Config.MinFree: delivery.ErrFull
 	Failed Reason = "failed" // the system refused to write or open: its error
-	Closed Reason = "closed" // the sink was closed before: ErrClosed
+	Closed Reason = "closed" // the sink was closed before: delivery.ErrClosed
 )
 
 // A Drop counts lines that were dropped.

@@ -130,7 +130,7 @@ func (s *Sink) wrote(p []byte) {
 // were lost before. The error says why that cannot be had now.
 func (s *Sink) ready(n int64) error {
 	if s.closed {
-		return ErrClosed
+		return errClosed
 	}
 	now := s.clock.mono()
 	if s.failing.err != nil {

@@ -64,7 +64,7 @@ func passes(err error) bool { return err == errFull || err == ErrGone }
 // reported is what callers are told of an error.
 func reported(err error) error {
 	if err == errFull {
-		return ErrStalled
+		return errStalled
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func (s *Sink) send(entry []byte) (era uint64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
-		return s.era, ErrClosed
+		return s.era, errClosed
 	}
 	if err = s.port.send(entry); err == errLarge {
 		if err = s.port.sendFile(entry); err == nil {
@@ -105,7 +105,7 @@ func (s *Sink) reconnect(era uint64) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return ErrClosed
+		return errClosed
 	case s.era != era:
 		return nil
 	}

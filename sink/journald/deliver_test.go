@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/delivery"
 )
 
 var errOther = errors.New("permission denied")
@@ -37,7 +38,7 @@ func TestDelivery(t *testing.T) {
 	}{
 		{"at once", fakePort{}, nil, 1, 0, 0, ""},
 		{"after waiting for room", fakePort{errs: []error{errFull, errFull, nil}}, nil, 1, 0, 0, ""},
-		{"never any room", fakePort{errs: []error{errFull}}, ErrStalled, 0, 0, 0, Stalled},
+		{"never any room", fakePort{errs: []error{errFull}}, errStalled, 0, 0, 0, Stalled},
 		{"connected again", fakePort{errs: []error{ErrGone, nil}}, nil, 1, 0, 1, ""},
 		{"connected again after a while", fakePort{errs: []error{ErrGone, ErrGone, ErrGone, nil}, connectErrs: []error{ErrGone, ErrGone, nil}}, nil, 1, 0, 3, ""},
 		{"refused by the system", fakePort{errs: []error{errOther}}, errOther, 0, 0, 0, Failed},
@@ -95,7 +96,7 @@ func TestOnlyTheFirstCallWaits(t *testing.T) {
 	_ = s.WriteRecord(record(nib.LevelInfo))
 	for i := range 3 {
 		before := p.sends
-		if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrStalled || p.sends != before+1 {
+		if err := s.WriteRecord(record(nib.LevelInfo)); !errors.Is(err, delivery.ErrStalled) || p.sends != before+1 {
 			t.Errorf("call %d: error %v after %d attempts, want one", i, err, p.sends-before)
 		}
 	}
@@ -131,8 +132,8 @@ func TestNothingIsWrittenAfterClose(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.WriteRecord(record(nib.LevelWarn)); err != ErrClosed || p.closes != 1 || p.sends != 0 {
-		t.Errorf("got %v, %d closes, %d sends, want %v, 1, 0", err, p.closes, p.sends, ErrClosed)
+	if err := s.WriteRecord(record(nib.LevelWarn)); err != errClosed || p.closes != 1 || p.sends != 0 {
+		t.Errorf("got %v, %d closes, %d sends, want %v, 1, 0", err, p.closes, p.sends, errClosed)
 	}
 	if got, want := s.Stats().Dropped, []Drop{{Closed, nib.LevelWarn, 1}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

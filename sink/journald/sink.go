@@ -60,7 +60,7 @@ func newSink(c Config, p port) *Sink {
 func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord hands r to journald, or drops and counts it and returns why:
-// [ErrStalled], [ErrGone], [ErrClosed] or what the system says. When it returns
+// [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. When it returns
 // nil, the entry is in journald's queue. It waits for journald no longer than
 // Config.Stall. r is not kept. 0 allocs, but for entries too large for a
 // datagram.

@@ -124,8 +124,8 @@ func TestAFullQueueLosesAndRecovers(t *testing.T) {
 	srv := listen(t)
 	s := srv.sink(Config{Stall: time.Millisecond})
 	l := nib.NewSink(s, nib.WithErrorHandler(func(err error) {
-		if !errors.Is(err, ErrStalled) {
-			t.Errorf("got %v, want ErrStalled", err)
+		if !errors.Is(err, errStalled) {
+			t.Errorf("got %v, want errStalled", err)
 		}
 	}))
 	sent := 0
@@ -206,7 +206,7 @@ func TestCloseDuringWrites(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for s.WriteRecord(record(nib.LevelInfo)) != ErrClosed {
+			for s.WriteRecord(record(nib.LevelInfo)) != errClosed {
 			}
 		}()
 	}

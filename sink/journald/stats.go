@@ -4,9 +4,11 @@ package journald
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 )
 
@@ -15,17 +17,19 @@ type Reason string
 
 // The reasons, and the errors that come with them.
 const (
-	Stalled Reason = "stalled" // journald did not read in time: ErrStalled
+	Stalled Reason = "stalled" // journald did not read in time: delivery.ErrStalled
 	Gone    Reason = "gone"    // there was no journald: ErrGone
-	Closed  Reason = "closed"  // the sink was closed before: ErrClosed
+	Closed  Reason = "closed"  // the sink was closed before: delivery.ErrClosed
 	Failed  Reason = "failed"  // the system refused the entry: its error, a syscall.Errno inside
 )
 
-// What WriteRecord returns.
+// ErrGone means that no journald listens at the socket. WriteRecord returns it,
+// [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
+var ErrGone = errors.New("nib/journald: there is no journald at the socket")
+
 var (
-	ErrStalled = errors.New("nib/journald: journald has stopped reading")
-	ErrGone    = errors.New("nib/journald: there is no journald at the socket")
-	ErrClosed  = errors.New("nib/journald: written after Close")
+	errStalled = fmt.Errorf("nib/journald: %w", delivery.ErrStalled)
+	errClosed  = fmt.Errorf("nib/journald: %w", delivery.ErrClosed)
 )
 
 // A Drop counts lines that were dropped.
@@ -76,11 +80,11 @@ var reasons = [causes]Reason{Stalled, Gone, Closed, Failed}
 // causeOf finds the reason for an error.
 func causeOf(err error) cause {
 	switch err {
-	case ErrStalled:
+	case errStalled:
 		return stalled
 	case ErrGone:
 		return gone
-	case ErrClosed:
+	case errClosed:
 		return closed
 	}
 	return failed

@@ -45,13 +45,13 @@ func TestAllocDropped(t *testing.T) {
 	for s.WriteRecord(r) == nil {
 	}
 	alloctest.Zero(t, func() {
-		if err := s.WriteRecord(r); err != ErrFull {
+		if err := s.WriteRecord(r); err != errFull {
 			t.Fatal(err)
 		}
 	})
 	_ = s.Close() // lines are left
 	alloctest.Zero(t, func() {
-		if err := s.WriteRecord(r); err != ErrClosed {
+		if err := s.WriteRecord(r); err != errClosed {
 			t.Fatal(err)
 		}
 	})

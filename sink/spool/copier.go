@@ -294,7 +294,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 			if c.synced.Load() > seq {
 				return nil
 			}
-			return ErrClosed
+			return errClosed
 		}
 	}
 }

@@ -126,8 +126,8 @@ func TestHangingDestination(t *testing.T) {
 		if err := s.Close(); err != ErrPending {
 			t.Errorf("Close: got %v, want ErrPending", err)
 		}
-		if err := s.Flush(context.Background()); dir != "" && err != ErrClosed {
-			t.Errorf("Flush after Close: got %v, want ErrClosed", err)
+		if err := s.Flush(context.Background()); dir != "" && err != errClosed {
+			t.Errorf("Flush after Close: got %v, want errClosed", err)
 		}
 	})
 	t.Run("for ever", func(t *testing.T) {

@@ -60,8 +60,8 @@ func TestDropsSurviveDeath(t *testing.T) {
 		for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
 		}
 		for range 4 {
-			if err := s.WriteRecord(record(nib.LevelError, n, 1000)); err != ErrFull {
-				t.Fatalf("got %v, want ErrFull", err)
+			if err := s.WriteRecord(record(nib.LevelError, n, 1000)); err != errFull {
+				t.Fatalf("got %v, want errFull", err)
 			}
 		}
 		want := []Drop{{Full, nib.LevelInfo, 1}, {Full, nib.LevelError, 4}}

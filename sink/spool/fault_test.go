@@ -60,7 +60,7 @@ func TestDiskFullAndFaults(t *testing.T) {
 		reason Reason
 		want   error
 	}{
-		{syscall.ENOSPC, Full, ErrFull},
+		{syscall.ENOSPC, Full, errFull},
 		{syscall.EIO, Failed, syscall.EIO},
 	} {
 		t.Run(string(c.reason), func(t *testing.T) {

@@ -30,9 +30,9 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 		making := s.makeErr == nil && (s.making || s.hasRoom())
 		switch {
 		case s.closed:
-			return s.drop(r, closed, ErrClosed)
+			return s.drop(r, closed, errClosed)
 		case !fits(size, s.c.SegmentSize):
-			return s.drop(r, tooLarge, ErrTooLarge)
+			return s.drop(r, tooLarge, errTooLarge)
 		case s.active.Load() != g:
 			return nil
 		case s.next != nil:
@@ -148,5 +148,5 @@ func (s *Sink) dropFull(r *nib.Record) error {
 	if s.makeErr != nil && !vfs.IsFull(s.makeErr) {
 		return s.drop(r, failed, s.makeErr)
 	}
-	return s.drop(r, full, ErrFull)
+	return s.drop(r, full, errFull)
 }

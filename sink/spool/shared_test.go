@@ -246,7 +246,7 @@ func TestSharedSizeIsForAll(t *testing.T) {
 			s := open(t, dir, f, c)
 			all = append(all, s)
 			for range 500 {
-				if err := s.WriteRecord(record(nib.LevelInfo, n, 1000)); err != nil && !errors.Is(err, ErrFull) && !errors.Is(err, errSlow) {
+				if err := s.WriteRecord(record(nib.LevelInfo, n, 1000)); err != nil && !errors.Is(err, errFull) && !errors.Is(err, errSlow) {
 					t.Fatal(err)
 				}
 				n++
@@ -300,7 +300,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	alive := open(t, dir, f, shared(Config{}))
 	must(t, old.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	for range 3 {
-		if err := old.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, ErrTooLarge) {
+		if err := old.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
 			t.Fatal(err)
 		}
 	}

@@ -14,11 +14,15 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// What Open and the methods of a Sink return, beside the system's errors.
 var (
-	ErrClosed   = errors.New("nib/spool: used after Close")
-	ErrFull     = errors.New("nib/spool: full")
-	ErrTooLarge = errors.New("nib/spool: the line is longer than a segment")
+	errClosed   = fmt.Errorf("nib/spool: %w", delivery.ErrClosed)
+	errFull     = fmt.Errorf("nib/spool: %w", delivery.ErrFull)
+	errTooLarge = fmt.Errorf("nib/spool: %w for a segment", delivery.ErrTooLarge)
+)
+
+// Open and the methods of a Sink wrap these, [delivery.ErrClosed],
+// [delivery.ErrFull], [delivery.ErrTooLarge] and the errors of the system.
+var (
 	ErrInUse    = errors.New("another process has the spool open")
 	ErrUnsafe   = errors.New("others may write to the directory or its files")
 	ErrAdopt    = errors.New("locks do not hold on this file system, and another process was here: it must be known to have ended (Config.Adopt)")
@@ -213,7 +217,7 @@ func (s *Sink) NeverLogs() bool { return true }
 // WriteRecord copies r into the spool. When it returns nil, the line is in a
 // mapped page if the spool has a directory: the death of the process does not take
 // it away. It waits only when segments fill up faster than they are made, or when
-// a [Rule] says so. The errors are [ErrFull], [ErrTooLarge], [ErrClosed], or why no
+// a [Rule] says so. The errors are [delivery.ErrFull], [delivery.ErrTooLarge], [delivery.ErrClosed], or why no
 // segment could be made; then the line is dropped and counted. r is not kept. 0
 // allocs, but for a line that begins a segment.
 func (s *Sink) WriteRecord(r *nib.Record) error {
@@ -289,7 +293,7 @@ func (s *Sink) broadcast() {
 
 // Flush waits until everything logged before is settled with all destinations. Without one
 // there is nothing to wait for. An attempt is made at once if one has failed. The
-// error is that of ctx, and ErrClosed after Close if not all was delivered.
+// error is that of ctx, and delivery.ErrClosed after Close if not all was delivered.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,7 +311,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 		case <-ctx.Done():
 			err = fmt.Errorf("nib/spool: flush: %w", context.Cause(ctx))
 		case <-s.done:
-			err = ErrClosed
+			err = errClosed
 		}
 		s.mu.Lock()
 		if s.settledAll(target) {

@@ -298,14 +298,14 @@ func TestFull(t *testing.T) {
 		taken := 0
 		for n := 0; ; n++ {
 			err := s.WriteRecord(record(nib.LevelInfo, taken, 1000))
-			if err == ErrFull {
+			if err == errFull {
 				break
 			}
 			must(t, err)
 			taken++
 		}
-		if err := s.WriteRecord(record(nib.LevelError, taken, 1000)); err != ErrFull {
-			t.Errorf("blocking: got %v, want ErrFull after the wait", err)
+		if err := s.WriteRecord(record(nib.LevelError, taken, 1000)); !errors.Is(err, delivery.ErrFull) {
+			t.Errorf("blocking: got %v, want delivery.ErrFull after the wait", err)
 		}
 		st := checkIdentity(t, s)
 		if st.Lost() != 2 || len(st.Dropped) != 2 || st.Dropped[0] != (Drop{Full, nib.LevelInfo, 1}) || st.Dropped[1] != (Drop{Full, nib.LevelError, 1}) {
@@ -342,12 +342,12 @@ func TestTooLargeAndClosed(t *testing.T) {
 	s := open(t, "", f, Config{SegmentSize: minSegment})
 	largest := minSegment - headerSize - recordHead
 	must(t, s.WriteRecord(record(0, 0, largest)))
-	if err := s.WriteRecord(record(0, 1, largest+1)); err != ErrTooLarge {
-		t.Errorf("got %v, want ErrTooLarge", err)
+	if err := s.WriteRecord(record(0, 1, largest+1)); !errors.Is(err, delivery.ErrTooLarge) {
+		t.Errorf("got %v, want delivery.ErrTooLarge", err)
 	}
 	must(t, s.WriteRecord(record(0, 1, largest)), s.Close(), s.Close())
-	if err := s.WriteRecord(record(0, 2, 10)); err != ErrClosed {
-		t.Errorf("got %v, want ErrClosed", err)
+	if err := s.WriteRecord(record(0, 2, 10)); !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("got %v, want delivery.ErrClosed", err)
 	}
 	checkLines(t, f.take(), 0, 2, largest)
 	if st := checkIdentity(t, s); st.Lost() != 2 || st.Logged != 4+st.Notices {

@@ -94,7 +94,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 			switch err := s.WriteRecord(r); {
 			case err == nil:
 				accepted[string(r.Line)] = true
-			case !errors.Is(err, ErrFull):
+			case !errors.Is(err, errFull):
 				t.Fatal(err)
 			}
 		}
@@ -152,8 +152,8 @@ func TestOpenWhenFull(t *testing.T) {
 		conf.Drain = time.Nanosecond
 		for range 3 { // of which each dies before it can announce anything
 			s := open(t, dir, f, conf)
-			if err := s.WriteRecord(record(nib.LevelWarn, 0, 2000)); !errors.Is(err, ErrFull) {
-				t.Fatalf("DropNew: got %v, want ErrFull", err)
+			if err := s.WriteRecord(record(nib.LevelWarn, 0, 2000)); !errors.Is(err, errFull) {
+				t.Fatalf("DropNew: got %v, want errFull", err)
 			}
 			closeDown(t, s)
 		}
@@ -285,8 +285,8 @@ func TestDeliverOnly(t *testing.T) {
 		must(t, s.Close())
 		f := &far{}
 		s = open(t, dir, f, Config{SegmentSize: minSegment, DeliverOnly: true})
-		if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, ErrFull) {
-			t.Errorf("got %v, want ErrFull", err)
+		if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, errFull) {
+			t.Errorf("got %v, want errFull", err)
 		}
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, 1000, 200)

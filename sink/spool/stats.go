@@ -13,10 +13,10 @@ type Reason string
 
 // The reasons.
 const (
-	Full     Reason = "full"     // no room: ErrFull
+	Full     Reason = "full"     // no room: delivery.ErrFull
 	Failed   Reason = "failed"   // no segment could be made: the system's error
 	Oldest   Reason = "oldest"   // it made room for another one: DropOld
-	TooLarge Reason = "large"    // longer than a segment: ErrTooLarge
+	TooLarge Reason = "large"    // longer than a segment: delivery.ErrTooLarge
 	Closed   Reason = "closed"   // the spool was closed before, or a spool in memory with the line in it
 	Rejected Reason = "rejected" // the destination will never accept it
 	Damaged  Reason = "damaged"  // the file does not say any more what was written; counted as LevelInfo

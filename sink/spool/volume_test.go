@@ -76,8 +76,8 @@ func TestFreeSpaceIsLeft(t *testing.T) {
 	for n := 0; err == nil; n++ {
 		err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
 	}
-	if st := s.Stats(); err != ErrFull || st.Segments != 1 {
-		t.Errorf("got %v with %d segments, want ErrFull with one", err, st.Segments)
+	if st := s.Stats(); err != errFull || st.Segments != 1 {
+		t.Errorf("got %v with %d segments, want errFull with one", err, st.Segments)
 	}
 	m.SetFree(10 * minSegment)
 	awaitNext(s)

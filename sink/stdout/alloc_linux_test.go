@@ -45,11 +45,11 @@ func TestAllocWriteRecord(t *testing.T) {
 		{"stalled", func(t *testing.T) *Sink {
 			_, w := pipe(t)
 			return New(Config{File: w, Stall: time.Microsecond})
-		}, 300, ErrStalled},
+		}, 300, errStalled},
 		{"stalled buffer", func(t *testing.T) *Sink {
 			_, w := pipe(t)
 			return New(Config{File: w, Stall: time.Microsecond, Buffer: 4096})
-		}, 300, ErrStalled},
+		}, 300, errStalled},
 		{"gone", func(t *testing.T) *Sink {
 			r, w := pipe(t)
 			r.Close()
@@ -60,7 +60,7 @@ func TestAllocWriteRecord(t *testing.T) {
 			s := New(Config{File: tempFile(t)})
 			s.Close()
 			return s
-		}, 300, ErrClosed},
+		}, 300, errClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.open(t)
@@ -74,7 +74,7 @@ func TestAllocWriteRecord(t *testing.T) {
 // want: of a sink that has stalled, a microsecond may pass while there is room yet.
 func writeWithoutAllocs(t *testing.T, s *Sink, r *nib.Record, want error) {
 	t.Helper()
-	if want == ErrStalled {
+	if want == errStalled {
 		full(t, s, nib.LevelInfo)
 	}
 	calls, wanted := 0, 0
@@ -83,7 +83,7 @@ func writeWithoutAllocs(t *testing.T, s *Sink, r *nib.Record, want error) {
 		switch err := s.WriteRecord(r); {
 		case err == want:
 			wanted++
-		case err != nil || want != ErrStalled:
+		case err != nil || want != errStalled:
 			t.Fatalf("got %v, want %v", err, want)
 		}
 	})

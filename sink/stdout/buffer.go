@@ -21,7 +21,7 @@ func (s *Sink) collect(r *nib.Record) error {
 	switch {
 	case s.closed:
 		defer s.mu.Unlock()
-		return s.drop(r, closed, ErrClosed)
+		return s.drop(r, closed, errClosed)
 	case s.fits(r):
 		s.add(r)
 		flush := r.Level >= nib.LevelError && !s.stalled
@@ -72,15 +72,15 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	l := limit{until: from.Add(s.stall)}
 	switch {
 	case s.closed:
-		return s.drop(r, closed, ErrClosed)
+		return s.drop(r, closed, errClosed)
 	case s.fits(r): // somebody else has made room meanwhile
 		s.add(r)
 	default:
 		added, err := s.flush(l, r)
 		switch {
 		case added:
-		case err == ErrStalled:
-			return s.drop(r, stalled, ErrStalled)
+		case err == errStalled:
+			return s.drop(r, stalled, errStalled)
 		default:
 			return s.await(r, from)
 		}
@@ -94,7 +94,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 // flushFor takes the turn and flushes. What cannot be written stays.
 func (s *Sink) flushFor(l limit) error {
 	if !s.acquire(l) {
-		return ErrStalled
+		return errStalled
 	}
 	defer s.release()
 	s.mu.Lock()
@@ -104,7 +104,7 @@ func (s *Sink) flushFor(l limit) error {
 }
 
 // flush writes what was in the buffer when it began. When the reader has
-// stopped it returns ErrStalled, and the rest stays. Any other error has cost
+// stopped it returns delivery.ErrStalled, and the rest stays. Any other error has cost
 // the lines of a batch. It adds r, if there is one, to the buffer as soon as it
 // fits, before anybody else can. The turn and mu are held; mu is not while it
 // writes or waits.
@@ -145,7 +145,7 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 			if s.moved == before && !time.Now().Before(l.until) {
 				s.setStalled()
 			}
-			return added, ErrStalled
+			return added, errStalled
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (s *Sink) dropOut(err error) error {
 // the sink closes. It returns the first error that cost lines. mu is held.
 func (s *Sink) dropHeld() error {
 	if s.late == nil && s.out.lines()+s.fill.lines() > 0 {
-		s.late = ErrStalled
+		s.late = errStalled
 	}
 	s.out.drop(&s.dropped[stalled])
 	s.fill.drop(&s.dropped[stalled])

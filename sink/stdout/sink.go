@@ -93,7 +93,7 @@ func New(c Config) *Sink {
 func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord writes the line of r, or drops and counts it and returns why:
-// [ErrStalled], [ErrGone], [ErrClosed] or what the system says. Without a
+// [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. Without a
 // buffer the line is in the pipe or file when it returns nil; with one it is at
 // least in the buffer. It waits for the reader no longer than Config.Stall. r
 // is not kept. 0 allocs.
@@ -145,7 +145,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 		l.until = time.Now().Add(s.stall)
 	}
 	if !s.acquire(l) {
-		return flushError(ctx, ErrStalled)
+		return flushError(ctx, errStalled)
 	}
 	defer s.release()
 	s.mu.Lock()
@@ -160,7 +160,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 
 // flushError prefers the reason of ctx to "stalled".
 func flushError(ctx context.Context, err error) error {
-	if err == ErrStalled && ctx.Err() != nil {
+	if err == errStalled && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err

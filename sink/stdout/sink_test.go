@@ -62,8 +62,8 @@ func TestWriteAfterCloseIsCounted(t *testing.T) {
 			t.Fatalf("buffer %d: Close: %v", buffer, err)
 		}
 		for _, l := range []nib.Level{nib.LevelDebug, nib.LevelError} {
-			if err := s.WriteRecord(record(l, 2, 0)); err != ErrClosed {
-				t.Errorf("buffer %d: got %v, want ErrClosed", buffer, err)
+			if err := s.WriteRecord(record(l, 2, 0)); err != errClosed {
+				t.Errorf("buffer %d: got %v, want errClosed", buffer, err)
 			}
 		}
 		if err := s.Flush(context.Background()); err != nil {

@@ -44,7 +44,7 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	s.mu.Lock()
 	if s.closed {
 		defer s.mu.Unlock()
-		return s.drop(r, closed, ErrClosed)
+		return s.drop(r, closed, errClosed)
 	}
 	l := limit{until: from.Add(s.stall)}
 	if s.stalled {
@@ -83,7 +83,7 @@ func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
 	if s.moved == before {
 		s.setStalled()
 	}
-	err := s.drop(r, stalled, ErrStalled)
+	err := s.drop(r, stalled, errStalled)
 	s.mu.Unlock()
 	s.callOnStall()
 	return err
@@ -138,7 +138,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 // are held.
 func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	if s.closed && !begun {
-		return 0, ErrClosed
+		return 0, errClosed
 	}
 	if s.stalled || s.broken {
 		// Asking costs less than making a notice in vain, and it raises no
@@ -197,8 +197,8 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 			s.trouble = true
 			return nil
 		}
-		return s.drop(r, stalled, ErrStalled)
-	case ErrClosed:
+		return s.drop(r, stalled, errStalled)
+	case errClosed:
 		return s.drop(r, closed, err)
 	}
 	s.broken = true

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // full logs lines of level l until one is dropped, since nobody reads. It
@@ -25,7 +26,7 @@ func full(t *testing.T, s *Sink, l nib.Level) (logged int) {
 		logged++
 		switch err := s.WriteRecord(record(l, logged, 0)); err {
 		case nil:
-		case ErrStalled:
+		case errStalled:
 			return logged
 		default:
 			t.Fatal(err)
@@ -38,8 +39,8 @@ func TestAStoppedReaderCostsLinesByLevelAndIsToldFirst(t *testing.T) {
 	s := New(Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
 	for range 3 {
-		if err := s.WriteRecord(record(nib.LevelError, 0, 0)); err != ErrStalled {
-			t.Fatalf("got %v, want ErrStalled", err)
+		if err := s.WriteRecord(record(nib.LevelError, 0, 0)); !errors.Is(err, delivery.ErrStalled) {
+			t.Fatalf("got %v, want errStalled", err)
 		}
 		logged++
 	}
@@ -79,8 +80,8 @@ func TestWhileStalledCallsDoNotWait(t *testing.T) {
 		s.stall = never
 		s.mu.Unlock()
 		for range 10 {
-			if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != ErrStalled {
-				t.Fatalf("buffer %d: got %v, want ErrStalled", buffer, err)
+			if err := s.WriteRecord(record(nib.LevelInfo, 0, 0)); err != errStalled {
+				t.Fatalf("buffer %d: got %v, want errStalled", buffer, err)
 			}
 		}
 		s.stall = time.Millisecond
@@ -108,8 +109,8 @@ func TestNobodyOvertakesACallThatHasWaitedLong(t *testing.T) {
 	s.mu.Lock()
 	s.setHungry(true) // he has waited long
 	s.mu.Unlock()
-	if err := write(); err != ErrStalled {
-		t.Errorf("others may not overtake: got %v, want ErrStalled", err)
+	if err := write(); err != errStalled {
+		t.Errorf("others may not overtake: got %v, want errStalled", err)
 	}
 	s.release()
 	if err := write(); err != nil || s.hungry || s.trouble {
@@ -148,8 +149,8 @@ func TestALineCutOffIsEndedBeforeTheNextOne(t *testing.T) {
 	r, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	room := capacity(t, w)
-	if err := s.WriteRecord(record(nib.LevelWarn, 1, 16*room)); err != ErrStalled {
-		t.Fatalf("got %v, want ErrStalled", err)
+	if err := s.WriteRecord(record(nib.LevelWarn, 1, 16*room)); err != errStalled {
+		t.Fatalf("got %v, want errStalled", err)
 	}
 	held := make([]byte, 16*room)
 	n, err := io.ReadAtLeast(r, held, room)

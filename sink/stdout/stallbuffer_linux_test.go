@@ -23,7 +23,7 @@ func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
 	for _, c := range []struct {
 		level nib.Level
 		want  error
-	}{{nib.LevelWarn, ErrStalled}, {nib.LevelError, nil}, {nib.LevelFatal, nil}, {nib.LevelWarn, ErrStalled}} {
+	}{{nib.LevelWarn, errStalled}, {nib.LevelError, nil}, {nib.LevelFatal, nil}, {nib.LevelWarn, errStalled}} {
 		logged++
 		if got := s.WriteRecord(record(c.level, 0, 40)); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.level, got, c.want)
@@ -37,8 +37,8 @@ func TestStalledBufferKeepsWhatItHas(t *testing.T) {
 	r, w := pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
-	if err := s.Flush(context.Background()); err != ErrStalled {
-		t.Errorf("Flush: got %v, want ErrStalled", err)
+	if err := s.Flush(context.Background()); err != errStalled {
+		t.Errorf("Flush: got %v, want errStalled", err)
 	}
 	text := make([]byte, 1<<20)
 	n, err := r.Read(text)
@@ -61,8 +61,8 @@ func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
 	_, w := pipe(t)
 	s := buffered(t, Config{File: w, Stall: time.Millisecond})
 	logged := full(t, s, nib.LevelInfo)
-	if err := s.Close(); err != ErrStalled {
-		t.Errorf("got %v, want ErrStalled", err)
+	if err := s.Close(); err != errStalled {
+		t.Errorf("got %v, want errStalled", err)
 	}
 	if st := s.Stats(); st.Pending != 0 || count(st, Stalled, nib.LevelInfo) < 2 {
 		t.Errorf("got %+v", st)

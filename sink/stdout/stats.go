@@ -3,9 +3,10 @@
 package stdout
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/stdio"
 )
@@ -15,17 +16,20 @@ type Reason string
 
 // The reasons, and the errors that come with them.
 const (
-	Stalled Reason = "stalled" // the reader did not read in time: ErrStalled
+	Stalled Reason = "stalled" // the reader did not read in time: delivery.ErrStalled
 	Gone    Reason = "gone"    // the reader went away: ErrGone
-	Closed  Reason = "closed"  // the sink was closed before: ErrClosed
+	Closed  Reason = "closed"  // the sink was closed before: delivery.ErrClosed
 	Failed  Reason = "failed"  // the system refused the write: its error, a syscall.Errno inside
 )
 
-// What WriteRecord, Flush and Close return.
+// ErrGone means that the reader went away. WriteRecord, Flush and Close return
+// it, [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
+// nib.New(os.Stdout) reports the same errors.
+var ErrGone = stdio.ErrGone
+
 var (
-	ErrStalled = stdio.ErrStalled // nib.New(os.Stdout) reports the same two
-	ErrGone    = stdio.ErrGone
-	ErrClosed  = errors.New("nib/stdout: written after Close")
+	errStalled = stdio.ErrStalled
+	errClosed  = fmt.Errorf("nib/stdout: %w", delivery.ErrClosed)
 )
 
 // A Drop counts lines that were dropped.
