@@ -1,5 +1,5 @@
 # Every verb works over every module of the repository.
-MODULES  := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
+MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
 # Those with servers and disks of their own, and those whose tests need nothing but Go.
 E2E      := $(filter e2e e2e/% %/e2e,$(MODULES))
 TESTED   := $(filter-out $(E2E),$(MODULES))

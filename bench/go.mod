@@ -8,7 +8,7 @@ require (
 	github.com/colega/zeropool v0.0.0-20230505084239-6fb4a4f75381
 	github.com/goccy/go-json v0.12.0
 	github.com/json-iterator/go v1.1.12
-	github.com/nib-log/nib v0.0.0
+	github.com/nib-log/nib v0.1.0
 	github.com/phuslu/log v1.0.121
 	github.com/rs/zerolog v1.35.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
@@ -36,7 +36,7 @@ require (
 require (
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
-	github.com/nib-log/nib/niblogrus v0.0.0
+	github.com/nib-log/nib/niblogrus v0.1.0
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sys v0.30.0 // indirect
 )

@@ -3,7 +3,7 @@ module github.com/nib-log/nib/examples
 go 1.24.0
 
 require (
-	github.com/nib-log/nib v0.0.0
+	github.com/nib-log/nib v0.1.0
 	golang.org/x/term v0.37.0
 )
 

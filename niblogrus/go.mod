@@ -3,7 +3,7 @@ module github.com/nib-log/nib/niblogrus
 go 1.24
 
 require (
-	github.com/nib-log/nib v0.0.0
+	github.com/nib-log/nib v0.1.0
 	github.com/sirupsen/logrus v1.10.2
 )
 

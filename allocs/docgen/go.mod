@@ -2,7 +2,7 @@ module github.com/nib-log/nib/allocs/docgen
 
 go 1.26.0
 
-require github.com/nib-log/nib/allocs v0.0.0
+require github.com/nib-log/nib/allocs v0.1.0
 
 require (
 	golang.org/x/arch v0.32.0 // indirect

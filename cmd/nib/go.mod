@@ -3,8 +3,9 @@ module github.com/nib-log/nib/cmd/nib
 go 1.26.0
 
 require (
-	github.com/nib-log/nib v0.0.0
-	github.com/nib-log/nib/dest/kafka v0.0.0
+	github.com/nib-log/nib v0.1.0
+	github.com/nib-log/nib/dest/kafka v0.1.0
+	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
 	github.com/spf13/cobra v1.10.2
 	golang.org/x/term v0.47.0
 )
@@ -20,7 +21,7 @@ require (
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/nib-log/nib/allocs v0.0.0
+	github.com/nib-log/nib/allocs v0.1.0
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twmb/franz-go v1.22.2 // indirect
@@ -29,9 +30,4 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 )
 
-replace (
-	github.com/nib-log/nib => ../..
-	github.com/nib-log/nib/dest/kafka => ../../dest/kafka
-)
 
-replace github.com/nib-log/nib/allocs => ../../allocs

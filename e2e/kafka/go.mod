@@ -3,10 +3,11 @@ module github.com/nib-log/nib/e2e/kafka
 go 1.26.0
 
 require (
-	github.com/nib-log/nib v0.0.0
-	github.com/nib-log/nib/dest/kafka v0.0.0
+	github.com/nib-log/nib v0.1.0
+	github.com/nib-log/nib/dest/kafka v0.1.0
+	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
 	github.com/nib-log/nib/e2e v0.0.0
-	github.com/nib-log/nib/niblogrus v0.0.0
+	github.com/nib-log/nib/niblogrus v0.1.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/sirupsen/logrus v1.10.2
 	github.com/twmb/franz-go v1.22.2
@@ -24,6 +25,7 @@ require (
 replace (
 	github.com/nib-log/nib => ../..
 	github.com/nib-log/nib/dest/kafka => ../../dest/kafka
+	github.com/nib-log/nib/dest/kafka/embedded => ../../dest/kafka/embedded
 	github.com/nib-log/nib/e2e => ..
 	github.com/nib-log/nib/niblogrus => ../../niblogrus
 )
