@@ -91,10 +91,12 @@ comments, and tells what is allocated below it, why, and what helps:
 It runs the benchmarks of the packages to count exactly. The exit code is 0
 when nothing is worse than in ` + baseline.Name + `, or, without that
 file, than the comments allow; 1 when something is; 2 when there is no verdict.`,
+		Version:       Version(module),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
+	cmd.SetVersionTemplate("allocs {{.Version}}\n")
 	s := cmd.Flags()
 	s.StringVarP(&f.dir, "dir", "C", ".", "directory of the module, or of a workspace")
 	s.StringSliceVar(&f.Releases, "go", nil, "Go releases, such as 1.24,1.27 (default: the one in use)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nib is the tool that comes with the logger; see nib help.
+// Command nib inspects and delivers spools and runs a demonstration; see nib help.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command allocs tells which lines of a Go module allocate; see allocs --help.
+// Command allocs reports which lines of a Go module allocate; see allocs --help.
 package main
 
 import (

@@ -52,10 +52,12 @@ func (e exit) Unwrap() error { return e.err }
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nib",
-		Short:         "The tool that comes with the nib logger",
+		Short:         "Inspect and deliver spools, find allocations, and see nib at work",
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newAllocs(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
 	return root

@@ -17,6 +17,8 @@ func TestRun(t *testing.T) {
 		stdout, stderr string
 	}{
 		{[]string{"version"}, 0, "nib ", ""},
+		{[]string{"--version"}, 0, "nib ", ""},
+		{[]string{"allocs", "--version"}, 0, "allocs ", ""},
 		{[]string{"help"}, 0, "demo ", ""},
 		{[]string{"demo", "--help"}, 0, "--connections", ""},
 		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "Every line whose call returned is there once", ""},

@@ -4,11 +4,13 @@ package command
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	allocs "github.com/nib-log/nib/allocs/command"
 )
+
+func version() string { return allocs.Version("github.com/nib-log/nib/cmd/nib") }
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -16,11 +18,7 @@ func newVersion() *cobra.Command {
 		Short: "Show the version of nib and of Go",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version := "(devel)"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-				version = info.Main.Version
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "nib %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "nib %s\n", version())
 			return err
 		},
 	}
