@@ -95,6 +95,7 @@ func (c *comparison) all() {
 		c.waivers()
 	}
 	c.inexact()
+	c.cutOff()
 }
 
 func (c *comparison) change(kind, root, text string) Change {

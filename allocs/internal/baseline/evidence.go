@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nib-log/nib/allocs/internal/findings"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -89,6 +90,16 @@ func (c *comparison) waivers() {
 				x.Where = w
 				c.Worse = append(c.Worse, x)
 			}
+		}
+	}
+}
+
+// cutOff refuses to judge by counts that may lack what is far below the root.
+func (c *comparison) cutOff() {
+	judged := slices.ContainsFunc(c.d.Roots, func(r *findings.Root) bool { return r.Allowed != nil || c.accepted.Roots[r.ID] != nil })
+	for _, l := range c.d.Toolchains[c.t].Leaves {
+		if judged && l.Cut > 0 {
+			c.missing("", fmt.Sprintf("%s.%s cannot be counted exactly: %.4g allocations per operation have a deeper stack than this release notes", l.Package, l.Name, l.Cut))
 		}
 	}
 }

@@ -74,6 +74,7 @@ var losses = []struct {
 	{"a count rises", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 50 }, "", "was ×1, is ×50 in BenchmarkF/a"},
 	{"a count rises by one half", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 1.5 }, "", "was ×1, is ×1.5"},
 	{"a count falls", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 0.5 }, "", ""},
+	{"a stack is cut off", func(d *findings.Document) { d.Toolchains[0].Leaves[0].Cut = 2 }, "BenchmarkF/a cannot be counted exactly: 2 allocations", ""},
 	{"small objects are not counted", func(d *findings.Document) {
 		d.Toolchains[0].Leaves[0].Inexact = true
 		d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].Bytes = 8

@@ -4,6 +4,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -113,6 +114,9 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 			continue
 		}
 		inexact = inexact || r.Inexact
+		if n := r.Cut(); n > 0 {
+			t.Trouble = append(t.Trouble, fmt.Sprintf("not exact: %s.%s: %.4g allocations per operation have a deeper stack than this release notes, and count for no function that is further up", r.Package, r.Name, n))
+		}
 		measured = append(measured, r)
 	}
 	if inexact && !slices.Contains(t.Trouble, Inexact) {

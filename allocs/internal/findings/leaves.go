@@ -24,6 +24,8 @@ type Leaf struct {
 	Unstable bool `json:"unstable,omitempty"`
 	// Inexact says that objects below 16 bytes were not counted one by one.
 	Inexact bool `json:"inexact,omitempty"`
+	// Cut is how much of PerOp has stacks that are cut off.
+	Cut float64 `json:"cut,omitempty"`
 }
 
 // Stable is the name without what changes from run to run.
@@ -49,7 +51,7 @@ func leaves(t *check.Toolchain) (out []Leaf, measured int) {
 		if r.Failed == "" {
 			measured++
 		}
-		out = append(out, Leaf{r.Package, r.Name, r.N, r.PerOp, r.Failed, r.Unstable, r.Inexact})
+		out = append(out, Leaf{r.Package, r.Name, r.N, r.PerOp, r.Failed, r.Unstable, r.Inexact, r.Cut()})
 	}
 	return out, measured
 }

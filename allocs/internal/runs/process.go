@@ -107,7 +107,8 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 		fmt.Sprintf("%s=%d", environment.Budget, o.Budget.Nanoseconds()),
 		// The collector stays off in between, because it empties pools; the
 		// limit keeps a benchmark that allocates much from taking the machine.
-		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
+		// Go 1.26 ends the process at a stack of 1024 frames, the most there can be.
+		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
 	err = b.execute(ctx, b.Path, env, out, o.give(), left, b.arguments(name)...)
 	records, broken := decode(out)
 	if err == nil {

@@ -46,7 +46,19 @@ func (r *Result) Shown() string {
 // Site is one stack that allocated.
 type Site struct {
 	Stack               []binary.Frame // allocation first
+	Cut                 bool           // the stack is deeper than the release notes
 	PerOp, Total, Bytes float64
+}
+
+// Cut is how much of PerOp has stacks that are cut off: below which function that
+// is allocated is not known.
+func (r *Result) Cut() (perOp float64) {
+	for _, s := range r.Sites {
+		if s.Cut {
+			perOp += s.PerOp
+		}
+	}
+	return perOp
 }
 
 // Options say what to run.

@@ -30,20 +30,24 @@ func standard(tc *toolchain.Toolchain, work string) (map[string]string, error) {
 		replace[filepath.Join(src, filepath.FromSlash(path))] = to
 		return os.WriteFile(to, text, 0o644)
 	}
-	hooks, err := harness.ReadFile("harness/testing.go.txt")
-	if err != nil {
-		return nil, err
+	for _, pkg := range []string{"testing", "runtime"} {
+		text, err := harness.ReadFile("harness/" + pkg + ".go.txt")
+		if err != nil {
+			return nil, err
+		}
+		if err := add(pkg+"/allocs_measures_this.go", text); err != nil {
+			return nil, err
+		}
 	}
-	if err := add("testing/allocs_measures_this.go", hooks); err != nil {
-		return nil, err
-	}
-	for path, change := range map[string]func(*ast.File) []edit{"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne} {
+	for path, change := range map[string]func(*ast.File) []edit{
+		"testing/benchmark.go": hooked, "runtime/malloc.go": oneByOne, "runtime/mprof.go": deeper,
+	} {
 		text, err := os.ReadFile(filepath.Join(src, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, err
 		}
 		changed, err := rewrite(text, change)
-		if errors.Is(err, errUnchanged) && path == "runtime/malloc.go" {
+		if errors.Is(err, errUnchanged) && strings.HasPrefix(path, "runtime/") {
 			continue // the runs report by themselves whether they count exactly
 		}
 		if err != nil {
@@ -129,5 +133,21 @@ func oneByOne(f *ast.File) []edit {
 			return true
 		})
 	}
+	return out
+}
+
+// deeper makes releases before Go 1.23 note 256 frames of a stack instead of
+// 32. They are on the stack of what allocates, which may be that of a thread.
+// Newer releases have a setting.
+func deeper(f *ast.File) []edit {
+	var out []edit
+	ast.Inspect(f, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Names) != 1 || v.Names[0].Name != "maxStack" || len(v.Values) != 1 {
+			return true
+		}
+		out = append(out, edit{v.Values[0].Pos(), v.Values[0].End(), "256"})
+		return false
+	})
 	return out
 }
