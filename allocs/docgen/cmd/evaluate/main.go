@@ -5,8 +5,10 @@
 //
 //	go run ./cmd/evaluate -write ../../docs/zero-alloc-evidence.md
 //
-// With -keep DIR, results are kept, so that -only can evaluate some modules at a
-// time; the last run, without -only, writes the table of all.
+// With -keep DIR, what was measured and what the tool reported is kept, so that
+// -only can evaluate some modules at a time; the last run, without -only, writes
+// the table of all. The tool is asked again when it is another build, unless
+// -stale is set.
 package main
 
 import (
@@ -24,42 +26,34 @@ func main() {
 	only := flag.String("only", ".", "expression for the names of the modules")
 	write := flag.String("write", "", "document to write the table to")
 	keep := flag.String("keep", "", "directory to keep results in, and to take them from")
+	stale := flag.Bool("stale", false, "take what another build of the tool has reported too")
 	reasons := flag.Bool("reasons", false, "also print what is said of each line")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, regexp.MustCompile(*only), *write, *keep, *reasons); err != nil {
+	e := &evaluate.Evaluator{Dir: "..", Store: evaluate.Store(*keep), Stale: *stale, Say: func(what string) { fmt.Fprintln(os.Stderr, what) }}
+	if err := run(ctx, e, regexp.MustCompile(*only), *write, *reasons); err != nil {
 		fmt.Fprintln(os.Stderr, "evaluate:", err)
 		os.Exit(1)
 	}
 }
 
-// result evaluates a module, unless its result is kept.
-func result(ctx context.Context, m evaluate.Module, keep string) (*evaluate.Result, error) {
-	if keep != "" {
-		if r, err := evaluate.Kept(keep, m); r != nil || err != nil {
-			return r, err
-		}
-	}
+func result(ctx context.Context, e *evaluate.Evaluator, m evaluate.Module) (*evaluate.Result, error) {
 	dir, err := os.MkdirTemp("", "allocs-evaluate-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r, err := evaluate.Evaluate(ctx, m, "..", dir, func(what string) { fmt.Fprintln(os.Stderr, what) })
-	if err == nil && keep != "" {
-		err = evaluate.Keep(keep, r)
-	}
-	return r, err
+	return e.Evaluate(ctx, m, dir)
 }
 
-func run(ctx context.Context, only *regexp.Regexp, write, keep string, reasons bool) error {
+func run(ctx context.Context, e *evaluate.Evaluator, only *regexp.Regexp, write string, reasons bool) error {
 	var results []*evaluate.Result
 	for _, m := range evaluate.Modules {
 		if !only.MatchString(m.Name) {
 			continue
 		}
-		r, err := result(ctx, m, keep)
+		r, err := result(ctx, e, m)
 		if err != nil {
 			return err
 		}

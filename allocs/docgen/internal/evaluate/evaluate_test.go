@@ -5,9 +5,11 @@ package evaluate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -29,7 +31,8 @@ func TestE2EOtherProjects(t *testing.T) {
 	}
 	for _, m := range modules {
 		t.Run(m.Name, func(t *testing.T) {
-			r, err := Evaluate(context.Background(), m, "../../..", t.TempDir(), func(string) {})
+			e := &Evaluator{Dir: "../../..", Say: func(string) {}}
+			r, err := e.Evaluate(context.Background(), m, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,24 +166,42 @@ func TestWriteBetweenTheMarks(t *testing.T) {
 	}
 }
 
-func TestKept(t *testing.T) {
-	dir := t.TempDir()
-	m := Module{Name: "a/b, c", Version: "v1.0.0", Roots: []string{"a.*"}, Causes: map[string]string{"f.go:1": "because"}}
-	r := &Result{Module: m, Truth: &Truth{Benchmarks: []string{"B"}, PerOp: map[string]map[line]float64{"B": {line{"f.go", 1}: 1}}}, Go: "go1.26.8", Roots: 3,
-		With: Score{Lines: 1, Deviations: []Deviation{{"f.go:1", "missed", ""}}}}
-	if got, err := Kept(dir, m); got != nil || err != nil {
-		t.Errorf("nothing is kept: got %v, %v", got, err)
+func TestStoreKeepsTruthAndReportsOfTheSameModule(t *testing.T) {
+	s := Store(t.TempDir())
+	m := &Module{Name: "a/b, c", Version: "v1.0.0", Roots: []string{"a.*"}}
+	truth := &Truth{Benchmarks: []string{"B"}, PerOp: map[string]map[line]float64{"B": {line{"f.go", 1}: 1}}, Visited: map[line]bool{{"f.go", 1}: true}}
+	of := &reports{Tool: "1", With: &Report{Roots: 3, Sites: map[line][]site{{"f.go", 1}: {{Line: 1, Verdict: verdict.Always}}}}, Without: &Report{}}
+	got := func(tool string) (*Truth, *reports) {
+		t.Helper()
+		truth, err := s.truth(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := s.reports(m, tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return truth, of
 	}
-	if err := Keep(dir, r); err != nil {
+	if a, b := got("1"); a != nil || b != nil {
+		t.Errorf("nothing is kept: got %v, %v", a, b)
+	}
+	if err := errors.Join(s.keepTruth(m, truth), s.keepReports(m, of)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Kept(dir, m)
-	if err != nil || got == nil || Table([]*Result{got}) != Table([]*Result{r}) {
-		t.Errorf("got %+v, %v, want the same table", got, err)
+	m.Causes = map[string]string{"f.go:1": "because"}
+	if a, b := got("1"); !reflect.DeepEqual(a, truth) || !reflect.DeepEqual(b, of) {
+		t.Errorf("got %+v and %+v, want %+v and %+v", a, b, truth, of)
+	}
+	if a, b := got("2"); a == nil || b != nil {
+		t.Errorf("another build of the tool: got %v, %v, want what was measured and no report", a, b)
+	}
+	if _, b := got(""); b == nil {
+		t.Error("any build of the tool: got no report")
 	}
 	m.Version = "v1.0.1"
-	if got, err := Kept(dir, m); got != nil || err != nil {
-		t.Errorf("another version: got %v, %v", got, err)
+	if a, b := got("1"); a != nil || b != nil {
+		t.Errorf("another version: got %v, %v", a, b)
 	}
 }
 

@@ -8,44 +8,104 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 )
 
-// Kept returns the result of a module that Keep has stored in dir, or nil. One
-// of another version, or of other benchmarks or roots, is none.
-func Kept(dir string, m Module) (*Result, error) {
-	text, err := os.ReadFile(keptName(dir, m))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	r := new(Result)
-	if err := json.Unmarshal(text, r); err != nil || !reflect.DeepEqual(r.Module, m) {
-		return nil, err
-	}
-	return r, nil
+// Store is a directory that keeps what was measured of each module and what the
+// tool reported, so that a later run repeats only what has changed. "" keeps
+// nothing.
+type Store string
+
+// subject is what a kept file is about. One about anything else is not used.
+type subject struct {
+	Path, Version, Dir, Package, Bench string
+	Roots                              []string
 }
 
-// Keep stores what the table shows of a result in dir, so that many modules can
-// be evaluated one after the other.
-func Keep(dir string, r *Result) error {
-	text, err := json.MarshalIndent(r, "", " ")
+func (m *Module) subject() subject {
+	return subject{m.Path, m.Version, m.Dir, m.Package, m.Bench, m.Roots}
+}
+
+func (s subject) equal(other subject) bool {
+	roots, others := s.Roots, other.Roots
+	s.Roots, other.Roots = nil, nil
+	return slices.Equal(roots, others) && s.Path == other.Path && s.Version == other.Version && s.Dir == other.Dir &&
+		s.Package == other.Package && s.Bench == other.Bench
+}
+
+// keptTruth is a file with what was measured.
+type keptTruth struct {
+	Of    subject
+	Truth *Truth
+}
+
+// reports are what the tool reports of a module, with its benchmarks and
+// without. Tool is the checksum of its executable.
+type reports struct {
+	Of            subject
+	Tool          string
+	With, Without *Report
+}
+
+func (s Store) truth(m *Module) (*Truth, error) {
+	var k keptTruth
+	if err := s.read(m, "truth", &k); err != nil || !k.Of.equal(m.subject()) {
+		return nil, err
+	}
+	return k.Truth, nil
+}
+
+func (s Store) keepTruth(m *Module, t *Truth) error {
+	return s.write(m, "truth", keptTruth{m.subject(), t})
+}
+
+// reports returns what a tool reported; the tool "" is any.
+func (s Store) reports(m *Module, tool string) (*reports, error) {
+	var k reports
+	if err := s.read(m, "reports", &k); err != nil || !k.Of.equal(m.subject()) || tool != "" && tool != k.Tool {
+		return nil, err
+	}
+	return &k, nil
+}
+
+func (s Store) keepReports(m *Module, r *reports) error {
+	r.Of = m.subject()
+	return s.write(m, "reports", r)
+}
+
+func (s Store) read(m *Module, what string, into any) error {
+	if s == "" {
+		return nil
+	}
+	text, err := os.ReadFile(s.name(m, what))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+func (s Store) write(m *Module, what string, v any) error {
+	if s == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(string(s), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(keptName(dir, r.Module), text, 0o644)
+	return os.WriteFile(s.name(m, what), text, 0o644)
 }
 
-func keptName(dir string, m Module) string {
-	return filepath.Join(dir, strings.Map(func(r rune) rune {
+func (s Store) name(m *Module, what string) string {
+	return filepath.Join(string(s), strings.Map(func(r rune) rune {
 		if strings.ContainsRune("/ ,", r) {
 			return '-'
 		}
 		return r
-	}, m.Name)+".json")
+	}, m.Name)+"."+what+".json")
 }

@@ -24,14 +24,28 @@ type line struct {
 
 func (l line) String() string { return l.file + ":" + strconv.Itoa(l.n) }
 
+// MarshalText makes a line the key of a JSON object.
+func (l line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (l *line) UnmarshalText(text []byte) error {
+	at := strings.LastIndexByte(string(text), ':')
+	n, err := strconv.Atoi(string(text[at+1:]))
+	if at < 0 || err != nil {
+		return fmt.Errorf("%q is not a line of a file", text)
+	}
+	*l = line{string(text[:at]), n}
+	return nil
+}
+
 // Truth is what the profiles show of a module.
 type Truth struct {
 	Benchmarks []string // those without sub-benchmarks
 	// PerOp is by benchmark and line: allocations for one operation below a
 	// root. A line is the innermost of the module on the stack.
-	PerOp map[string]map[line]float64 `json:"-"`
+	PerOp map[string]map[line]float64
 	// Visited are the lines that the benchmarks execute in each operation.
-	Visited map[line]bool `json:"-"`
+	Visited map[line]bool
 }
 
 // threshold is how often a line must allocate to count: what is less happens

@@ -53,41 +53,78 @@ type Reason struct {
 	Pattern, Reason string
 }
 
-// Evaluate measures one module and asks the tool. dir is where copies go.
-func Evaluate(ctx context.Context, m Module, allocsDir, dir string, say func(string)) (*Result, error) {
+// Evaluator evaluates modules.
+type Evaluator struct {
+	Dir   string // of the module allocs
+	Store Store
+	Stale bool // kept reports of another build of the tool will do
+	Say   func(string)
+}
+
+// Evaluate measures a module and asks the tool, unless the store has both. Copies
+// go to dir.
+func (e *Evaluator) Evaluate(ctx context.Context, m Module, dir string) (*Result, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	t, err := build(ctx, allocsDir, dir)
+	t, err := build(ctx, e.Dir, dir)
 	if err != nil {
 		return nil, err
 	}
-	say(m.Name + ": fetching")
-	at, err := m.fetch(ctx, allocsDir, dir)
+	sum := t.sum
+	if e.Stale {
+		sum = ""
+	}
+	of, err := e.Store.reports(&m, sum)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Module: m}
+	truth, err := e.Store.truth(&m)
+	if err != nil {
+		return nil, err
+	}
+	at := ""
+	if of == nil || truth == nil {
+		e.Say(m.Name + ": fetching")
+		if at, err = m.fetch(ctx, e.Dir, dir); err != nil {
+			return nil, err
+		}
+	}
 	// The tool first: what the measuring leaves in the directory is not part of
 	// the module.
-	say(m.Name + ": allocs with runs")
-	with, err := t.ask(ctx, &m, at, true)
-	if err != nil {
+	if of == nil {
+		if of, err = e.ask(ctx, &m, t, at); err != nil {
+			return nil, err
+		}
+	}
+	if truth == nil {
+		if truth, err = m.measure(ctx, at, e.Say); err != nil {
+			return nil, err
+		}
+		if err := e.Store.keepTruth(&m, truth); err != nil {
+			return nil, err
+		}
+	}
+	return &Result{
+		Module: m, Truth: truth, Go: of.With.Go, Roots: of.With.Roots, Trouble: of.With.Trouble,
+		With: judge(truth, of.With, true), Without: judge(truth, of.Without, false), Reasons: reasons(truth, of.With),
+	}, nil
+}
+
+// ask asks the tool about the copy of a module, and keeps what it reports.
+func (e *Evaluator) ask(ctx context.Context, m *Module, t *tool, at string) (*reports, error) {
+	r := &reports{Tool: t.sum}
+	var err error
+	e.Say(m.Name + ": allocs with runs")
+	if r.With, err = t.ask(ctx, m, at, true); err != nil {
 		return nil, err
 	}
-	say(m.Name + ": allocs with code and compiler alone")
-	without, err := t.ask(ctx, &m, at, false)
-	if err != nil {
+	e.Say(m.Name + ": allocs with code and compiler alone")
+	if r.Without, err = t.ask(ctx, m, at, false); err != nil {
 		return nil, err
 	}
-	if r.Truth, err = m.measure(ctx, at, say); err != nil {
-		return nil, err
-	}
-	r.Go, r.Roots, r.Trouble = with.Go, with.Roots, with.Trouble
-	r.With, r.Without = judge(r.Truth, with, true), judge(r.Truth, without, false)
-	r.Reasons = reasons(r.Truth, with)
-	return r, nil
+	return r, e.Store.keepReports(m, r)
 }
 
 // often is a count of what allocates in every second operation or more.

@@ -4,6 +4,7 @@ package evaluate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,13 +57,19 @@ type Report struct {
 }
 
 // tool is the command as it is built.
-type tool struct{ path string }
+type tool struct{ path, sum string }
 
 // build builds allocs below dir.
 func build(ctx context.Context, allocsDir, dir string) (*tool, error) {
-	t := &tool{filepath.Join(dir, "allocs")}
-	_, err := run(ctx, allocsDir, []string{"GOFLAGS=-buildvcs=false"}, "go", "build", "-o", t.path, "./cmd/allocs")
-	return t, err
+	path := filepath.Join(dir, "allocs")
+	if _, err := run(ctx, allocsDir, []string{"GOFLAGS=-buildvcs=false"}, "go", "build", "-trimpath", "-o", path, "./cmd/allocs"); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &tool{path, fmt.Sprintf("%x", sha256.Sum256(text))}, nil
 }
 
 // ask runs the tool on the module in dir: with its benchmarks, or with the code
