@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,8 @@ type Truth struct {
 	// PerOp is by benchmark and line: allocations for one operation below a
 	// root. A line is the innermost of the module on the stack.
 	PerOp map[string]map[line]float64
+	// Roots are those that a line was seen below, the innermost of each stack.
+	Roots map[line][]string
 	// Visited are the lines that the benchmarks execute in each operation.
 	Visited map[line]bool
 }
@@ -84,7 +87,7 @@ func (t *Truth) lines() map[line]float64 {
 
 // measure runs the benchmarks of the module in dir.
 func (m *Module) measure(ctx context.Context, dir string, say func(string)) (*Truth, error) {
-	t := &Truth{PerOp: map[string]map[line]float64{}}
+	t := &Truth{PerOp: map[string]map[line]float64{}, Roots: map[line][]string{}}
 	test := filepath.Join(dir, "evaluate.test")
 	overlay, env, err := exact(ctx, dir)
 	if err != nil {
@@ -101,7 +104,7 @@ func (m *Module) measure(ctx context.Context, dir string, say func(string)) (*Tr
 	}
 	for _, l := range leaves {
 		say(fmt.Sprintf("%s: profile of %s, %d times", m.Name, l.name, l.n))
-		if t.PerOp[l.name], err = m.perOp(ctx, dir, pkg, test, l); err != nil {
+		if t.PerOp[l.name], err = m.perOp(ctx, t, dir, pkg, test, l); err != nil {
 			return nil, err
 		}
 		t.Benchmarks = append(t.Benchmarks, l.name)
@@ -200,16 +203,16 @@ func expression(name string) string {
 // perOp runs one benchmark for n and for 2n iterations, each twice: what
 // happens once cancels out, and of what comes on top the smaller count is the
 // truer.
-func (m *Module) perOp(ctx context.Context, dir, pkg, test string, b leaf) (map[line]float64, error) {
+func (m *Module) perOp(ctx context.Context, t *Truth, dir, pkg, test string, b leaf) (map[line]float64, error) {
 	var least [2]map[line]int64
 	for round := range 2 {
 		for i, n := range []int{b.n, 2 * b.n} {
-			counts, err := m.count(ctx, dir, pkg, test, expression(b.name), b.skip, n)
+			counts, err := m.count(ctx, t, dir, pkg, test, expression(b.name), b.skip, n)
 			if err != nil {
 				return nil, err
 			}
 			if b.without != "" {
-				others, err := m.count(ctx, dir, pkg, test, b.without, "", n)
+				others, err := m.count(ctx, t, dir, pkg, test, b.without, "", n)
 				if err != nil {
 					return nil, err
 				}
@@ -234,7 +237,7 @@ func (m *Module) perOp(ctx context.Context, dir, pkg, test string, b leaf) (map[
 }
 
 // count returns the objects that one process makes below the roots, by line.
-func (m *Module) count(ctx context.Context, dir, pkg, test, only, skip string, n int) (map[line]int64, error) {
+func (m *Module) count(ctx context.Context, t *Truth, dir, pkg, test, only, skip string, n int) (map[line]int64, error) {
 	out := test + ".profile"
 	if _, err := run(ctx, pkg, []string{"GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1"}, test, "-test.run=^$", "-test.bench="+only, "-test.skip="+skip, "-test.cpu=1",
 		fmt.Sprintf("-test.benchtime=%dx", n), "-test.memprofile="+out, "-test.memprofilerate=1"); err != nil {
@@ -246,15 +249,19 @@ func (m *Module) count(ctx context.Context, dir, pkg, test, only, skip string, n
 	}
 	counts := map[line]int64{}
 	for _, s := range samples {
-		if l, ok := m.home(dir, s.stack); ok {
+		if l, root := m.home(dir, s.stack); root != "" {
 			counts[l] += s.objects
+			if !slices.Contains(t.Roots[l], root) {
+				t.Roots[l] = append(t.Roots[l], root)
+			}
 		}
 	}
 	return counts, nil
 }
 
-// home is the innermost line of the module, when a root is on the stack.
-func (m *Module) home(dir string, stack []frame) (line, bool) {
+// home is the innermost line of the module, and the innermost root; "" when none
+// is on the stack.
+func (m *Module) home(dir string, stack []frame) (line, string) {
 	var at line
 	found := false
 	for _, f := range stack {
@@ -266,10 +273,10 @@ func (m *Module) home(dir string, stack []frame) (line, bool) {
 			at, found = line{filepath.ToSlash(rel), f.line}, true
 		}
 		if m.isRoot(f.fn) {
-			return at, true
+			return at, f.fn
 		}
 	}
-	return line{}, false
+	return line{}, ""
 }
 
 func (m *Module) isRoot(fn string) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -150,7 +151,11 @@ func judge(t *Truth, r *Report, runs bool) Score {
 		if v != verdict.None {
 			s.Reported++
 		} else {
-			s.deviate("missed", l, fmt.Sprintf("%.2f per operation", n))
+			what := "missed"
+			if r.leavesOpen(t.Roots[l]) {
+				what = notFollowed
+			}
+			s.deviate(what, l, fmt.Sprintf("%.2f per operation", n))
 		}
 		if v == verdict.Always {
 			s.Always++
@@ -212,6 +217,16 @@ func (s *Score) pairs(t *Truth, r *Report) {
 			}
 		}
 	}
+}
+
+// notFollowed is a line that is missed, but below roots of which the report says
+// that not all calls are followed.
+const notFollowed = "not followed"
+
+// leavesOpen reports whether the report says of each root that it has calls that
+// are not followed.
+func (r *Report) leavesOpen(roots []string) bool {
+	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !r.Unfollowed[root] })
 }
 
 func (s *Score) deviate(what string, l line, detail string) {

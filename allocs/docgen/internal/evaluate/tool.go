@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nib-log/nib/allocs/internal/verdict"
@@ -23,8 +24,9 @@ type answer struct {
 		Trouble []string `json:"trouble"`
 	} `json:"toolchains"`
 	Roots []struct {
-		Func  string `json:"function"`
-		Sites []site `json:"sites"`
+		Func       string `json:"function"`
+		Unfollowed []int  `json:"unfollowed"` // calls, by toolchain
+		Sites      []site `json:"sites"`
 	} `json:"roots"`
 }
 
@@ -51,6 +53,9 @@ type Report struct {
 	Go    string
 	Roots int
 	Sites map[line][]site // the worst verdict of a line first
+	// Unfollowed are the roots below which there are calls that it says it does not
+	// follow.
+	Unfollowed map[string]bool
 	// PerOp is what its own runs counted, by benchmark and line.
 	PerOp   map[string]map[line]float64
 	Trouble []string
@@ -99,7 +104,7 @@ func (t *tool) ask(ctx context.Context, m *Module, dir string, runs bool) (*Repo
 }
 
 func (a *answer) report() *Report {
-	r := &Report{Roots: len(a.Roots), Sites: map[line][]site{}, PerOp: map[string]map[line]float64{}}
+	r := &Report{Roots: len(a.Roots), Sites: map[line][]site{}, Unfollowed: map[string]bool{}, PerOp: map[string]map[line]float64{}}
 	for _, t := range a.Toolchains {
 		r.Go, r.Trouble = t.Name, append(r.Trouble, t.Trouble...)
 	}
@@ -109,6 +114,9 @@ func (a *answer) report() *Report {
 	}
 	most := map[counted]float64{} // a site can be below several roots
 	for _, root := range a.Roots {
+		if slices.Max(append(root.Unfollowed, 0)) > 0 {
+			r.Unfollowed[root.Func] = true
+		}
 		for _, s := range root.Sites {
 			at := line{s.File, s.Line}
 			if have := r.Sites[at]; len(have) > 0 && s.Verdict.Rank() > have[0].Verdict.Rank() {
