@@ -163,6 +163,23 @@ func TestInline(t *testing.T) {
 	}
 }
 
+// A method that gives the value of a field cannot add fields beside it: they
+// would end up inside of the value.
+func TestInlineAddsNothingToTheValueOfAnotherField(t *testing.T) {
+	var e *nib.Event
+	for name, add := range map[string]func(){
+		"plain":  func() { nib.Inline(e, plainBuyer{"Ada"}) },
+		"method": func() { nib.Inline(e, struct{ J jsonValue }{jsonValue{1}}) },
+	} {
+		var buf bytes.Buffer
+		e = timeless(&buf).Info()
+		e.Any("k", []any{1, &trapJSON{add}}).Stringer("s", &trap{add}).Msg("m")
+		if got, want := strings.TrimSpace(buf.String()), `{"level":"info","k":[1,1],"s":"s","message":"m"}`; got != want {
+			t.Errorf("%s\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
 // timeless makes a logger whose lines always look the same.
 func timeless(w io.Writer) *nib.Logger {
 	return nib.New(w, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))

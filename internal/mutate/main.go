@@ -50,17 +50,17 @@ func main() {
 	explained, err := readExplained(filepath.Join(p.dir, "testdata", "mutants.txt"))
 	fatal(err)
 
-	var chosen []mutant
-	for _, m := range p.mutants {
+	var chosen []int // numbers of mutants, from 1 on
+	for i, m := range p.mutants {
 		if matches(m, *only) && (*numbers || !m.tuning) {
-			chosen = append(chosen, m)
+			chosen = append(chosen, i+1)
 		}
 	}
 	start := time.Now()
 	r := report{name: flag.Arg(0), explained: explained, listUncovered: *list}
-	for i, m := range chosen {
+	for i, number := range chosen {
 		if i%parts == index-1 {
-			r.add(m, p.run(m))
+			r.add(p.mutants[number-1], p.run(number))
 		}
 	}
 	r.bad += printStale(explained, p.mutants)

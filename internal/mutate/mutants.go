@@ -21,6 +21,7 @@ type mutant struct {
 	text     string
 	what     string // "function: before => after", equal on every machine and line
 	tuning   bool   // it changes a number, or whether a tuning constant is included
+	switched *insertion
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.col, m.what) }
@@ -52,6 +53,7 @@ type maker struct {
 	consts map[string]bool // tuning constants of the package
 	fn     string
 	seen   map[string]int
+	plain  map[ast.Stmt]bool // statements of blocks, which an if statement can be around
 	list   []mutant
 }
 
@@ -102,7 +104,7 @@ func mutantsOf(name string, src []byte, consts map[string]bool) ([]mutant, error
 	if err != nil {
 		return nil, err
 	}
-	k := &maker{fset: fset, name: name, src: src, consts: consts, seen: map[string]int{}}
+	k := &maker{fset: fset, name: name, src: src, consts: consts, seen: map[string]int{}, plain: map[ast.Stmt]bool{}}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 			k.fn = functionName(fn)
@@ -160,6 +162,14 @@ func short(text string) string {
 
 func (k *maker) visit(n ast.Node) bool {
 	switch n := n.(type) {
+	case *ast.GenDecl:
+		return n.Tok != token.CONST
+	case *ast.BlockStmt:
+		k.block(n.List)
+	case *ast.CaseClause:
+		k.block(n.Body)
+	case *ast.CommClause:
+		k.block(n.Body)
 	case *ast.IfStmt:
 		k.negate(n.Cond)
 	case *ast.ForStmt:
@@ -167,14 +177,7 @@ func (k *maker) visit(n ast.Node) bool {
 			k.negate(n.Cond)
 		}
 	case *ast.BinaryExpr:
-		if op, ok := swaps[n.Op]; ok {
-			k.add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), op.String(), n)
-			k.list[len(k.list)-1].tuning = k.boundary(n)
-		}
-		if n.Op == token.LAND || n.Op == token.LOR {
-			k.add(n.Pos(), n.Y.Pos(), "", n)
-			k.add(n.X.End(), n.End(), "", n)
-		}
+		k.binary(n)
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
 			k.add(n.Pos(), n.End(), "("+n.Value+"+1)", n)
@@ -183,12 +186,15 @@ func (k *maker) visit(n ast.Node) bool {
 	case *ast.Ident:
 		if other, ok := names[n.Name]; ok {
 			k.add(n.Pos(), n.End(), other, n)
+			if n.Name == "true" || n.Name == "false" {
+				k.around(n, "("+onlyIn+" != ", ")")
+			}
 		}
 	case *ast.ExprStmt, *ast.DeferStmt, *ast.IncDecStmt, *ast.SendStmt, *ast.GoStmt:
-		k.add(n.Pos(), n.End(), "", n)
+		k.drop(n.(ast.Stmt))
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE {
-			k.add(n.Pos(), n.End(), "", n)
+			k.drop(n)
 		}
 	case *ast.BranchStmt:
 		if other := map[token.Token]string{token.BREAK: "continue", token.CONTINUE: "break"}[n.Tok]; other != "" && n.Label == nil {
@@ -203,12 +209,68 @@ func (k *maker) visit(n ast.Node) bool {
 	return true
 }
 
+func (k *maker) block(list []ast.Stmt) {
+	for _, s := range list {
+		k.plain[s] = true
+	}
+}
+
+// drop leaves out a statement.
+func (k *maker) drop(s ast.Stmt) {
+	k.add(s.Pos(), s.End(), "", s)
+	if k.plain[s] && !isPanic(s) { // a function may have to end with panic
+		k.around(s, "if !"+onlyIn+" { ", " }")
+	}
+}
+
+func isPanic(s ast.Stmt) bool {
+	x, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := x.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	return ok && id.Name == "panic"
+}
+
+// binary swaps operators, and drops operands of && and ||.
+func (k *maker) binary(n *ast.BinaryExpr) {
+	if op, ok := swaps[n.Op]; ok {
+		k.add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), op.String(), n)
+		k.list[len(k.list)-1].tuning = k.boundary(n)
+		switch n.Op {
+		case token.EQL, token.NEQ:
+			k.around(n, "("+onlyIn+" != (", "))")
+		case token.LSS, token.LEQ, token.GTR, token.GEQ:
+			k.around(n, "(!"+onlyIn+" && ", " || "+onlyIn+" && "+k.source(n.X)+" "+op.String()+" "+k.source(n.Y)+")")
+		}
+	}
+	if n.Op == token.LAND || n.Op == token.LOR {
+		without := "(" + onlyIn + " || ("
+		if n.Op == token.LOR {
+			without = "(!" + onlyIn + " && ("
+		}
+		k.add(n.Pos(), n.Y.Pos(), "", n)
+		k.around(n.X, without, "))")
+		k.add(n.X.End(), n.End(), "", n)
+		k.around(n.Y, without, "))")
+	}
+}
+
+func (k *maker) source(n ast.Node) string {
+	return string(k.src[k.fset.Position(n.Pos()).Offset:k.fset.Position(n.End()).Offset])
+}
+
 // negate adds the opposite of a condition, unless another mutant is that.
 func (k *maker) negate(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 		return
 	}
-	k.add(cond.Pos(), cond.End(), "!("+string(k.src[k.fset.Position(cond.Pos()).Offset:k.fset.Position(cond.End()).Offset])+")", cond)
+	k.add(cond.Pos(), cond.End(), "!("+k.source(cond)+")", cond)
+	k.around(cond, onlyIn+" != (", ")")
 }
 
 // boundary reports whether n compares with a tuning constant, so that its mutant
@@ -235,5 +297,6 @@ func (k *maker) results(r *ast.ReturnStmt) {
 	last := r.Results[len(r.Results)-1]
 	if id, ok := last.(*ast.Ident); ok && (id.Name == "err" || strings.HasPrefix(id.Name, "Err") || strings.HasPrefix(id.Name, "err")) {
 		k.add(last.Pos(), last.End(), "nil", r)
+		k.around(last, "mutantZero("+onlyIn+", ", ")")
 	}
 }

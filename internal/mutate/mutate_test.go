@@ -20,8 +20,8 @@ func TestSurvivorsOfASample(t *testing.T) {
 	defer os.RemoveAll(p.temp)
 	var left []string
 	count := map[result]int{}
-	for _, m := range p.mutants {
-		r := p.run(m)
+	for i, m := range p.mutants {
+		r := p.run(i + 1)
 		if count[r]++; r == survived {
 			left = append(left, m.key())
 		}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +21,8 @@ import (
 // A pkg is the package whose tests are tested.
 type pkg struct {
 	dir, temp string
+	name      string
+	switched  string // the tests with all mutants that can be switched on
 	opt       options
 	recent    []string // tests that failed last, the last one at the end
 	sources   map[string][]byte
@@ -40,6 +41,7 @@ type test struct {
 	name   string
 	took   time.Duration
 	blocks []block
+	alone  bool // it fails with the code that can be switched: exact allocations, say
 }
 
 // A block is a covered part of a file.
@@ -76,11 +78,12 @@ func load(dir string, opt options) (*pkg, error) {
 	if p.temp, err = os.MkdirTemp("", "mutate"); err != nil {
 		return nil, err
 	}
-	out, err := p.goTool("list", "-f", "{{join .GoFiles \"\\n\"}}", ".")
+	out, err := p.goTool("list", "-f", "{{.Name}}{{range .GoFiles}} {{.}}{{end}}", ".")
 	if err != nil {
 		return nil, err
 	}
 	names, consts := strings.Fields(out), map[string]bool{}
+	p.name, names = names[0], names[1:]
 	for _, name := range names {
 		src, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -98,7 +101,13 @@ func load(dir string, opt options) (*pkg, error) {
 		}
 		p.mutants = append(p.mutants, list...)
 	}
-	return p, p.cover()
+	if err := p.cover(); err != nil {
+		return nil, err
+	}
+	if err := p.buildSwitched(); err != nil {
+		return nil, err
+	}
+	return p, p.tryUnchanged()
 }
 
 // goTool runs the go command in the directory of the package.
@@ -134,7 +143,7 @@ func (p *pkg) cover() error {
 			continue
 		}
 		start := time.Now()
-		out, err := p.execute(bin, 5*time.Minute, "^"+name+"$", "-test.coverprofile", profile)
+		out, err := p.execute(bin, 0, 5*time.Minute, "^"+name+"$", "-test.coverprofile", profile)
 		if err != nil {
 			return fmt.Errorf("%s fails without a change: %w\n%s", name, err, out)
 		}
@@ -169,14 +178,44 @@ func readProfile(name string) (blocks []block, err error) {
 	return blocks, nil
 }
 
+// tryUnchanged runs the tests with the code that can be switched, and no mutant.
+func (p *pkg) tryUnchanged() error {
+	for {
+		var names []string
+		for _, t := range p.tests {
+			if !t.alone {
+				names = append(names, t.name)
+			}
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		out, err := p.execute(p.switched, 0, 10*time.Minute, "^("+strings.Join(names, "|")+")$")
+		if err == nil {
+			return nil
+		}
+		m := failure.FindSubmatch(out)
+		if m == nil {
+			return fmt.Errorf("tests fail without a change: %w\n%s", err, out)
+		}
+		i := slices.IndexFunc(p.tests, func(t test) bool { return t.name == string(m[1]) })
+		if i < 0 || p.tests[i].alone {
+			return fmt.Errorf("tests fail without a change: %w\n%s", err, out)
+		}
+		p.tests[i].alone = true
+		fmt.Printf("%s runs only with mutants that are built alone: it fails with the others\n", m[1])
+	}
+}
+
 // execute runs tests in a process group of their own, which ends with them.
-func (p *pkg) execute(bin string, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
+func (p *pkg) execute(bin string, number int, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	args = append(args, "-test.run", pattern, "-test.failfast", "-test.short="+strconv.FormatBool(p.opt.short), "-test.count=1")
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "NIB_SEED=1") // the same random cases for each mutant
+	cmd.Env = append(os.Environ(), "NIB_SEED=1", // the same random cases for each mutant
+		mutantVariable+"="+strconv.Itoa(number))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -194,22 +233,36 @@ func (p *pkg) execute(bin string, timeout time.Duration, pattern string, args ..
 
 // run runs the tests that cover m with it, the quickest ones first, until one
 // fails.
-func (p *pkg) run(m mutant) result {
-	groups := p.groups(m)
-	if len(groups) == 0 {
+func (p *pkg) run(number int) result {
+	m := p.mutants[number-1]
+	groups := p.groups(m, func(t test) bool { return m.switched != nil && !t.alone })
+	rest := p.groups(m, func(t test) bool { return m.switched == nil || t.alone })
+	if len(groups)+len(rest) == 0 {
 		return uncovered
 	}
-	bin, err := p.build(m)
-	if err != nil {
+	if r := p.runGroups(p.switched, number, groups); r != survived || len(rest) == 0 {
+		return r
+	}
+	src := p.sources[m.file]
+	text := append(append(append([]byte{}, src[:m.from]...), m.text...), src[m.to:]...)
+	bin := filepath.Join(p.temp, "mutant.test")
+	if err := p.buildWith(map[string][]byte{m.file: text}, bin); err != nil {
+		if len(groups) > 0 {
+			return survived
+		}
 		return invalid
 	}
+	return p.runGroups(bin, 0, rest)
+}
+
+func (p *pkg) runGroups(bin string, number int, groups [][]test) result {
 	for _, tests := range groups {
 		var names []string
 		var took time.Duration
 		for _, t := range tests {
 			names, took = append(names, t.name), took+t.took
 		}
-		out, err := p.execute(bin, 5*time.Second+5*took, "^("+strings.Join(names, "|")+")$")
+		out, err := p.execute(bin, number, 5*time.Second+5*took, "^("+strings.Join(names, "|")+")$")
 		if errors.Is(err, context.DeadlineExceeded) {
 			return timedOut
 		}
@@ -221,13 +274,13 @@ func (p *pkg) run(m mutant) result {
 	return survived
 }
 
-// groups returns the tests that cover m: first those that failed last, and then
+// groups returns the chosen tests that cover m: first those that failed last, and then
 // the others by their duration.
-func (p *pkg) groups(m mutant) [][]test {
+func (p *pkg) groups(m mutant, chosen func(test) bool) [][]test {
 	const recent = 3 // groups of tests that take longer follow
 	groups := make([][]test, 1+len(slowerThan))
 	for _, t := range p.tests {
-		if !slices.ContainsFunc(t.blocks, func(b block) bool { return b.has(m) }) {
+		if !chosen(t) || !slices.ContainsFunc(t.blocks, func(b block) bool { return b.has(m) }) {
 			continue
 		}
 		if i := slices.Index(p.recent, t.name); i >= 0 && i >= len(p.recent)-recent {
@@ -257,25 +310,4 @@ func (p *pkg) remember(out []byte) {
 	}
 	name := string(m[1])
 	p.recent = append(slices.DeleteFunc(p.recent, func(n string) bool { return n == name }), name)
-}
-
-// build compiles the tests with m in the place of what stands in the file.
-func (p *pkg) build(m mutant) (bin string, err error) {
-	src := p.sources[m.file]
-	changed := filepath.Join(p.temp, m.file)
-	text := append(append(append([]byte{}, src[:m.from]...), m.text...), src[m.to:]...)
-	if err := os.WriteFile(changed, text, 0o600); err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(p.temp, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(p.dir, m.file): changed}})
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
-		return "", err
-	}
-	bin = filepath.Join(p.temp, "mutant.test")
-	_, err = p.goTool("test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, ".")
-	return bin, err
 }
