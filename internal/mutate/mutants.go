@@ -22,7 +22,12 @@ type mutant struct {
 	what     string // "function: before => after", equal on every machine and line
 	tuning   bool   // it changes a number, or whether a tuning constant is included
 	switched *insertion
+	covered  token.Position // the place that a coverage profile has for it
 }
+
+// A span is the condition of a case. Coverage profiles have none of these: the
+// switch statement stands for them.
+type span struct{ from, to, covered token.Pos }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.col, m.what) }
 
@@ -54,6 +59,7 @@ type maker struct {
 	fn     string
 	seen   map[string]int
 	plain  map[ast.Stmt]bool // statements of blocks, which an if statement can be around
+	cases  []span
 	list   []mutant
 }
 
@@ -137,6 +143,12 @@ func functionName(fn *ast.FuncDecl) string {
 func (k *maker) add(from, to token.Pos, text string, shown ast.Node) {
 	at := k.fset.Position(from)
 	m := mutant{file: k.name, line: at.Line, col: at.Column, from: at.Offset, to: k.fset.Position(to).Offset, text: text}
+	m.covered = at
+	for _, c := range k.cases { // the innermost one is the last one
+		if from >= c.from && from < c.to {
+			m.covered = k.fset.Position(c.covered)
+		}
+	}
 	first, last := k.fset.Position(shown.Pos()).Offset, k.fset.Position(shown.End()).Offset
 	before := string(k.src[first:last])
 	after := string(k.src[first:m.from]) + text + string(k.src[m.to:last])
@@ -166,6 +178,18 @@ func (k *maker) visit(n ast.Node) bool {
 		return n.Tok != token.CONST
 	case *ast.BlockStmt:
 		k.block(n.List)
+	case *ast.SwitchStmt:
+		for _, c := range n.Body.List {
+			for _, x := range c.(*ast.CaseClause).List {
+				k.cases = append(k.cases, span{x.Pos(), x.End(), n.Pos()})
+			}
+		}
+	case *ast.SelectStmt:
+		for _, c := range n.Body.List {
+			if x := c.(*ast.CommClause).Comm; x != nil {
+				k.cases = append(k.cases, span{x.Pos(), x.End(), n.Pos()})
+			}
+		}
 	case *ast.CaseClause:
 		k.block(n.Body)
 	case *ast.CommClause:

@@ -31,7 +31,7 @@ func TestSurvivorsOfASample(t *testing.T) {
 	if !slices.Equal(left, want) {
 		t.Errorf("got survivors\n%s\nwant\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
 	}
-	if count[killed] < 5 || count[uncovered] < 2 {
+	if count[killed] < 9 || count[uncovered] < 2 {
 		t.Errorf("got %v, want some killed and some not covered", count)
 	}
 }

@@ -51,8 +51,9 @@ type block struct {
 }
 
 func (b block) has(m mutant) bool {
-	after := m.line > b.fromLine || m.line == b.fromLine && m.col >= b.fromCol
-	before := m.line < b.toLine || m.line == b.toLine && m.col < b.toColumn
+	at := m.covered
+	after := at.Line > b.fromLine || at.Line == b.fromLine && at.Column >= b.fromCol
+	before := at.Line < b.toLine || at.Line == b.toLine && at.Column < b.toColumn
 	return b.file == m.file && after && before
 }
 

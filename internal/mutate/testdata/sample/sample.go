@@ -20,5 +20,16 @@ func Sum(list []int) (sum int) {
 	return sum
 }
 
+// Sign has conditions of cases, which coverage profiles do not have.
+func Sign(n int) string {
+	switch {
+	case n == 0:
+		return "none"
+	case n != -1 && n != 1:
+		return "large"
+	}
+	return "small"
+}
+
 // Never is not called.
 func Never() bool { return true }

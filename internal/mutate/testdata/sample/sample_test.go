@@ -15,3 +15,11 @@ func TestSum(t *testing.T) {
 		t.Errorf("got %d, want 3", got)
 	}
 }
+
+func TestSign(t *testing.T) {
+	for n, want := range map[int]string{-1: "small", 0: "none", 1: "small", 2: "large"} {
+		if got := Sign(n); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
