@@ -28,6 +28,9 @@ func TestFramesCountsItsOwnStack(t *testing.T) {
 			if got := reentry.FramesNamed("github.com/nib-log/nib/internal/reentry_test.", "other", "chain"); got != depth {
 				t.Errorf("FramesNamed at depth %d = %d", depth, got)
 			}
+			if got := reentry.FramesNamed("elsewhere.", "github.com/nib-log/nib/internal/reentry_test.chain"); got != 0 {
+				t.Errorf("FramesNamed of another package at depth %d = %d, want 0", depth, got)
+			}
 		})
 	}
 	if got := reentry.Frames(chain); got != 0 {
@@ -53,6 +56,19 @@ func grow() byte {
 	return room[len(os.Args)]
 }
 
+// onLargeStack runs f on a stack that no other goroutine has a part of the same
+// 256 KiB of.
+//
+//go:noinline
+func onLargeStack(frames int, f func()) byte {
+	var room [64 << 10]byte // a larger one would not be on the stack
+	if frames > 1 {
+		return onLargeStack(frames-1, f)
+	}
+	f()
+	return room[len(os.Args)]
+}
+
 func TestEnterCountsUpAlongAChain(t *testing.T) {
 	grow()
 	var enter func(depth int)
@@ -67,6 +83,32 @@ func TestEnterCountsUpAlongAChain(t *testing.T) {
 		}
 	}
 	enter(1)
+}
+
+// Goroutines whose stacks are apart do not count in one Slot, or every line
+// would have to look at its stack while others are being made.
+func TestStacksApartHaveSlotsOfTheirOwn(t *testing.T) {
+	const goroutines = 64
+	slots, release := make(chan *reentry.Slot), make(chan bool)
+	for range goroutines {
+		go onLargeStack(5, func() {
+			s, _ := reentry.Enter()
+			slots <- s
+			<-release
+			s.Leave()
+		})
+	}
+	different := map[*reentry.Slot]bool{}
+	for range goroutines {
+		different[<-slots] = true
+	}
+	if got := reentry.Open(); got != goroutines {
+		t.Errorf("Open returns %d, want %d", got, goroutines)
+	}
+	close(release)
+	if len(different) < goroutines/4 {
+		t.Errorf("%d goroutines have %d slots", goroutines, len(different))
+	}
 }
 
 func TestLeaveTakesAllBack(t *testing.T) {

@@ -40,8 +40,7 @@ func New[T any]() *List[T] { return new(List[T]).Init() }
 // each of them becomes stale and its value is cleared.
 func (l *List[T]) Init() *List[T] {
 	if l.root.list != l {
-		*l = List[T]{}
-		l.reset()
+		*l = List[T]{} // a copy has nodes of another list
 		return l
 	}
 	var zero T
@@ -49,10 +48,8 @@ func (l *List[T]) Init() *List[T] {
 		n.use++
 		n.value = zero
 	}
-	if l.len > 0 {
-		l.root.prev.next = l.free
-		l.free = l.root.next
-	}
+	l.root.prev.next = l.free // of an empty list, this changes nothing
+	l.free = l.root.next
 	l.root.use++
 	l.reset()
 	return l

@@ -345,6 +345,27 @@ func TestSteadyLoadDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestInitMakesACopyAListOfItsOwn: a copy has the nodes of the list that it was
+// made of, which both would fill.
+func TestInitMakesACopyAListOfItsOwn(t *testing.T) {
+	a, b := list.New[int](), new(list.List[int])
+	for i := range 5 {
+		a.PushBack(i)
+	}
+	a.Remove(a.Front())
+	reflect.ValueOf(b).Elem().Set(reflect.ValueOf(a).Elem()) // go vet refuses *b = *a
+	b.Init()
+	for i := range 5 {
+		b.PushBack(10 + i)
+	}
+	if got, want := slices.Collect(a.Values()), []int{1, 2, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("the list has %d, want %d", got, want)
+	}
+	if got, want := slices.Collect(b.Values()), []int{10, 11, 12, 13, 14}; !slices.Equal(got, want) {
+		t.Errorf("the copy has %d, want %d", got, want)
+	}
+}
+
 func TestCopyIsFoundInBuildsThatCheck(t *testing.T) {
 	if !invariants.Enabled {
 		t.Skip("this build does not check for misuse")
