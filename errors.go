@@ -3,11 +3,13 @@
 package nib
 
 import (
+	"iter"
 	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/metrics"
 )
 
 // ErrReentrant is reported for a line that was logged by its own sink while
@@ -34,6 +36,25 @@ type Stats struct {
 	Reentrant uint64 // lines dropped because their own sink logged them without end
 	Aborted   uint64 // lines lost because user code ended the goroutine (runtime.Goexit) half-way
 	Misused   uint64 // calls on finished events: those of this logger that were recognised while the event was its own, and all that hit an idle one
+}
+
+// Metrics implements [metrics.Source] for l and all loggers that share its sink. It
+// includes the metrics of the sink, if that is a Source. The names of its own begin
+// with nib_logger_ and, without a Sink, nib_writer_.
+func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
+	var m metrics.List
+	s := l.Stats()
+	m.Counter("nib_logger_failed_lines_total", "Lines that the sink or writer returned an error for.", float64(s.Failed))
+	m.Counter("nib_logger_reentrant_lines_total", "Lines dropped because their own sink logged them without end.", float64(s.Reentrant))
+	m.Counter("nib_logger_aborted_lines_total", "Lines dropped because user code ended the goroutine.", float64(s.Aborted))
+	m.Counter("nib_logger_misused_events_total", "Calls on finished events.", float64(s.Misused))
+	if l == nil || l.core == nil {
+		return m.Metrics()
+	}
+	if out := &l.core.out; out.lines != nil {
+		return metrics.Join(m, out.lines).Metrics()
+	}
+	return metrics.Join(m, metrics.Of(l.core.out.sink)).Metrics()
 }
 
 // state is what Stats reads and report keeps.

@@ -70,7 +70,7 @@ func (c *core) write(e *Event) {
 	var err error
 	switch o := &c.out; {
 	case o.lines != nil:
-		lost, err = o.lines.Write(e.buf)
+		lost, err = o.lines.Write(e.buf, int(e.level))
 	case o.sink != nil && o.neverLogs:
 		err = c.callSink(e.fill())
 	case o.sink != nil:

@@ -83,7 +83,7 @@ func WriterSink(w io.Writer) Sink {
 type lineSink struct{ *linewriter.Writer }
 
 func (s lineSink) WriteRecord(r *Record) error {
-	_, err := s.Write(r.Line)
+	_, err := s.Write(r.Line, int(r.Level))
 	return err
 }
 

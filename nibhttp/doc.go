@@ -4,7 +4,7 @@
 // request and gives handlers a logger that knows the request, and with
 // [WithBacktrace] writes the debug lines of those requests that have failed;
 // [LevelHandler] and [RulesHandler] change levels while the server runs,
-// [MetricsHandler] shows counters to Prometheus, [SitesHandler] shows which lines
+// [MetricsHandler] serves metrics to Prometheus, [SitesHandler] shows which lines
 // of the program fill the log.
 //
 // The sinks that some of these work with are those of package sink, or any others

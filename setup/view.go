@@ -3,11 +3,13 @@
 package setup
 
 import (
+	"iter"
 	"os"
 	"sync"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/layout"
+	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/console"
 	"github.com/nib-log/nib/sink/logfmt"
 )
@@ -105,6 +107,9 @@ func (v *view) WriteRecord(r *nib.Record) error {
 	}
 	return err
 }
+
+// Metrics implements [metrics.Source] for the sink behind v.
+func (v *view) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(v.next).Metrics() }
 
 // NeverLogs is true: the sinks behind a view never do.
 func (v *view) NeverLogs() bool { return true }

@@ -5,10 +5,12 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -86,8 +88,8 @@ type Backtracer struct {
 }
 
 var (
-	_ nib.Sink = (*Backtracer)(nil)
-	_ Counter  = (*Backtracer)(nil)
+	_ nib.Sink       = (*Backtracer)(nil)
+	_ metrics.Source = (*Backtracer)(nil)
 )
 
 // Backtrace makes a sink that holds back the lines below a level, the last of
@@ -210,20 +212,22 @@ func (b *Backtracer) forget(g *ring) {
 	b.rings.Put(g)
 }
 
-// Counters implements Counter.
-func (b *Backtracer) Counters(visit Visit) {
+// Metrics implements [metrics.Source].
+func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
 	s := b.Stats()
-	visit("nib_backtrace_passed_total", "Lines that were handed on at once.", s.Passed)
-	visit("nib_backtrace_held_total", "Lines that were held back.", s.Held)
-	visit("nib_backtrace_dumped_total", "Lines held back that were written later.", s.Dumped)
+	l.Counter("nib_backtrace_passed_lines_total", "Lines written at once.", float64(s.Passed))
+	l.Counter("nib_backtrace_held_lines_total", "Lines held back.", float64(s.Held))
+	l.Counter("nib_backtrace_dumped_lines_total", "Lines held back and written later.", float64(s.Dumped))
 	for _, d := range []struct {
 		reason string
 		lines  uint64
-	}{{"discarded", s.Discarded}, {"overwritten", s.Overwritten}, {"too large", s.TooLarge}, {"failed", s.Failed}} {
-		visit("nib_backtrace_dropped_total", "Lines held back that were never written.", d.lines, "reason", d.reason)
+	}{{"discarded", s.Discarded}, {"overwritten", s.Overwritten}, {"too_large", s.TooLarge}, {"failed", s.Failed}} {
+		l.Counter("nib_backtrace_dropped_lines_total", "Lines held back and never written, by reason.", float64(d.lines), metrics.Label{Name: "reason", Value: d.reason})
 	}
-	visit("nib_backtrace_pending", "Lines that are held back now.", s.Pending)
-	b.visit(visit)
+	l.Gauge("nib_backtrace_pending_lines", "Lines held back now.", float64(s.Pending))
+	b.behind(&l)
+	return l.Metrics()
 }
 
 // BacktraceStats tells what became of the lines of a [Backtracer] and its scopes.

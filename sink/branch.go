@@ -11,13 +11,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/metrics"
 )
 
 // branches are the sinks behind a combinator and what was found out about them
 // when it was made.
 type branches struct {
 	names      []string // of all, "" for the only one of a combinator that has but one
-	counters   []Counter
+	sources    []metrics.Source
 	flushers   []delivery.Flusher // of those that have one
 	flushNames []string
 	neverLogs  bool
@@ -40,7 +41,7 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 			name = strconv.Itoa(i)
 		}
 		b.names = append(b.names, name)
-		b.counters = append(b.counters, counterOf(s))
+		b.sources = append(b.sources, metrics.Of(s))
 		if f, ok := s.(delivery.Flusher); ok {
 			b.flushers = append(b.flushers, f)
 			b.flushNames = append(b.flushNames, name)
@@ -60,32 +61,29 @@ func (b *branches) NeverLogs() bool { return b.neverLogs }
 // once: beside a branch for machines durations stay numbers.
 func (b *branches) TextDurations() bool { return b.textDurations }
 
-// visit shows the counters of the branches, with the names of these.
-func (b *branches) visit(visit Visit) {
-	for i, c := range b.counters {
-		if c != nil {
-			c.Counters(within(b.names[i], visit))
+// behind adds the metrics of the branches, with the names of these.
+func (b *branches) behind(l *metrics.List) {
+	for i, source := range b.sources {
+		for m := range source.Metrics() {
+			if b.names[i] != "" {
+				m.Labels = within(b.names[i], m.Labels)
+			}
+			*l = append(*l, m)
 		}
 	}
 }
 
-// within adds the name of a branch to the labels of what is visited: as the
-// label branch, or as the beginning of a path that is there already.
-func within(name string, visit Visit) Visit {
-	if name == "" {
-		return visit
-	}
-	return func(metric, help string, value uint64, labels ...string) {
-		labels = append([]string(nil), labels...)
-		for i := 0; i+1 < len(labels); i += 2 {
-			if labels[i] == branchLabel {
-				labels[i+1] = name + "/" + labels[i+1]
-				visit(metric, help, value, labels...)
-				return
-			}
+// within adds the name of a branch to labels: as the label branch, or as the
+// beginning of a path that is there already.
+func within(name string, labels []metrics.Label) []metrics.Label {
+	labels = append(make([]metrics.Label, 0, len(labels)+1), labels...)
+	for i := range labels {
+		if labels[i].Name == branchLabel {
+			labels[i].Value = name + "/" + labels[i].Value
+			return labels
 		}
-		visit(metric, help, value, append(labels, branchLabel, name)...)
 	}
+	return append(labels, metrics.Label{Name: branchLabel, Value: name})
 }
 
 const branchLabel = "branch"

@@ -33,10 +33,10 @@
 // NeverLogs of a combinator is true if it is for all its branches, and no function
 // of the user's has a say.
 //
-// All of them count, and show their counts and those of the sinks behind them: as
-// a [Counter] for Prometheus (package nibhttp), by [Vars] for expvar, by
-// [Snapshot] for everything else. A line is in one of the counts when its call
-// has returned, so they add up.
+// All of them are a [metrics.Source] of what they count and of the metrics of the
+// sinks behind them. The label branch is the path of names or indices from a [Tee]
+// or [Route] to the sink. A line is in one of the counts when its call has returned,
+// so they add up.
 //
 // What stands where decides what they mean. In
 //

@@ -132,12 +132,16 @@ func ExampleSites() {
 	//            368 100.0%            4  (all)
 }
 
-func ExampleVars() {
+func Example_metrics() {
 	s := sink.Tee(sink.Named("audit", sink.Discard()), sink.Discard())
 	log := nib.NewSink(s)
 	log.Info().Msg("started")
-	counts := sink.Vars(s.(sink.Counter))().(map[string]uint64)
-	fmt.Println(counts[`nib_tee_lines_total{branch="audit"}`])
+	for m := range log.Metrics() {
+		if m.Name == "nib_tee_lines_total" {
+			fmt.Println(m.Name, m.Labels, m.Value)
+		}
+	}
 	// Output:
-	// 1
+	// nib_tee_lines_total [{branch audit}] 1
+	// nib_tee_lines_total [{branch 1}] 1
 }

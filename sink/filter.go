@@ -3,9 +3,11 @@
 package sink
 
 import (
+	"iter"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // Filter makes a sink that hands on the records that keep says true for. keep
@@ -33,8 +35,8 @@ type filter struct {
 }
 
 var (
-	_ nib.Sink = (*filter)(nil)
-	_ Counter  = (*filter)(nil)
+	_ nib.Sink       = (*filter)(nil)
+	_ metrics.Source = (*filter)(nil)
 )
 
 // WriteRecord hands r on if it is to be kept.
@@ -58,10 +60,12 @@ func (f *filter) WriteRecord(r *nib.Record) (err error) {
 	return f.sink.WriteRecord(r)
 }
 
-// Counters implements Counter.
-func (f *filter) Counters(visit Visit) {
-	visit("nib_filter_passed_total", "Lines that a Filter has handed on.", f.passed.Load())
-	visit("nib_filter_dropped_total", "Lines that a Filter has dropped.", f.dropped.Load())
-	visit("nib_filter_faults_total", "Lines that passed because the function of a Filter panicked.", f.faults.Load())
-	f.visit(visit)
+// Metrics implements [metrics.Source].
+func (f *filter) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
+	l.Counter("nib_filter_passed_lines_total", "Lines that a Filter passed.", float64(f.passed.Load()))
+	l.Counter("nib_filter_dropped_lines_total", "Lines that a Filter dropped.", float64(f.dropped.Load()))
+	l.Counter("nib_filter_faults_total", "Lines passed because the function of a Filter panicked.", float64(f.faults.Load()))
+	f.behind(&l)
+	return l.Metrics()
 }

@@ -5,12 +5,14 @@ package sink
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/metrics"
 )
 
 var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
@@ -272,14 +274,16 @@ func (g *gate) Close() error {
 	return g.announceAll()
 }
 
-// Counters implements Counter.
-func (g *gate) Counters(visit Visit) {
+// Metrics implements [metrics.Source].
+func (g *gate) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
 	name := "nib_" + g.name
-	g.passed.visit(visit, name+"_passed_total", "Lines that were handed on.")
-	g.suppressed.visit(visit, name+"_suppressed_total", "Lines that were suppressed.")
-	visit(name+"_announced_total", "Suppressed lines that a count line has told of.", g.announced.Load())
-	visit(name+"_forgotten_total", "Call sites or messages that gave way to others.", g.forgotten.Load())
-	g.visit(visit)
+	g.passed.metrics(&l, name+"_passed_lines_total", "Lines passed, by level.")
+	g.suppressed.metrics(&l, name+"_suppressed_lines_total", "Lines suppressed, by level.")
+	l.Counter(name+"_announced_lines_total", "Suppressed lines that a summary line has reported.", float64(g.announced.Load()))
+	l.Counter(name+"_forgotten_total", "Call sites or messages evicted to make room for others.", float64(g.forgotten.Load()))
+	g.behind(&l)
+	return l.Metrics()
 }
 
 // SuppressionStats tells what became of the lines of a [Limiter] or [Sampler].

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/metrics"
 )
 
 const levels = level.Count
@@ -27,8 +28,8 @@ func (b *byLevel) total() (n uint64) {
 	return n
 }
 
-func (b *byLevel) visit(visit Visit, name, help string) {
+func (b *byLevel) metrics(l *metrics.List, name, help string) {
 	for i := range b {
-		visit(name, help, b[i].Load(), "level", levelAt(i).String())
+		l.Counter(name, help, float64(b[i].Load()), level.Label(i, nil)...)
 	}
 }

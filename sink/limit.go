@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // A Rate is how many lines may pass: Burst at once and PerSecond in the long run.
@@ -80,8 +81,8 @@ func validSize(of string, n int) error {
 type Limiter struct{ gate }
 
 var (
-	_ nib.Sink = (*Limiter)(nil)
-	_ Counter  = (*Limiter)(nil)
+	_ nib.Sink       = (*Limiter)(nil)
+	_ metrics.Source = (*Limiter)(nil)
 )
 
 // Limit makes a sink that hands on to s no more lines than c allows, and counts

@@ -3,9 +3,11 @@
 package sink
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // Named gives a sink a name, by which the errors and counters of a [Tee] or a
@@ -25,12 +27,16 @@ type named struct {
 }
 
 var (
-	_ nib.Sink = (*named)(nil)
-	_ Counter  = (*named)(nil)
+	_ nib.Sink       = (*named)(nil)
+	_ metrics.Source = (*named)(nil)
 )
 
 // WriteRecord hands r on.
 func (n *named) WriteRecord(r *nib.Record) error { return n.sink.WriteRecord(r) }
 
-// Counters shows those of the sink; the combinator around n adds the name.
-func (n *named) Counters(visit Visit) { n.visit(visit) }
+// Metrics are those of the sink; the combinator around n adds the name.
+func (n *named) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
+	n.behind(&l)
+	return l.Metrics()
+}

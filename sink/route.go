@@ -4,10 +4,12 @@ package sink
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // A Rule sends the levels From to To, both included, to Sink. [AtLeast],
@@ -68,8 +70,8 @@ type route struct {
 }
 
 var (
-	_ nib.Sink = (*route)(nil)
-	_ Counter  = (*route)(nil)
+	_ nib.Sink       = (*route)(nil)
+	_ metrics.Source = (*route)(nil)
 )
 
 // WriteRecord hands r to the sink of its level.
@@ -84,13 +86,15 @@ func (t *route) WriteRecord(r *nib.Record) error {
 	return t.otherwise.WriteRecord(r)
 }
 
-// Counters implements Counter.
-func (t *route) Counters(visit Visit) {
+// Metrics implements [metrics.Source].
+func (t *route) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
 	for i, name := range t.names {
 		if name == "" {
 			name = "0"
 		}
-		visit("nib_route_lines_total", "Lines that a Route has handed to a branch.", t.lines[i].Load(), branchLabel, name)
+		l.Counter("nib_route_lines_total", "Lines that a Route wrote to a branch.", float64(t.lines[i].Load()), metrics.Label{Name: branchLabel, Value: name})
 	}
-	t.visit(visit)
+	t.behind(&l)
+	return l.Metrics()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // A Share is which lines are kept of those with one message and level in one
@@ -55,8 +56,8 @@ func (s Share) validate(of string) error {
 type Sampler struct{ gate }
 
 var (
-	_ nib.Sink = (*Sampler)(nil)
-	_ Counter  = (*Sampler)(nil)
+	_ nib.Sink       = (*Sampler)(nil)
+	_ metrics.Source = (*Sampler)(nil)
 )
 
 // Sample makes a sink that hands on to s a share of the lines that say the same.

@@ -5,11 +5,13 @@ package sink
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 )
 
 // SitesConfig sets up [Sites].
@@ -38,8 +40,8 @@ type usage struct {
 }
 
 var (
-	_ nib.Sink = (*SiteCounter)(nil)
-	_ Counter  = (*SiteCounter)(nil)
+	_ nib.Sink       = (*SiteCounter)(nil)
+	_ metrics.Source = (*SiteCounter)(nil)
 )
 
 // Sites makes a sink that hands every record on to s, and counts lines and bytes
@@ -173,11 +175,13 @@ func share(part, all uint64) float64 {
 	return float64(part) / float64(all)
 }
 
-// Counters implements Counter. Counts per call site are left out, since there may
-// be too many for a monitoring system.
-func (c *SiteCounter) Counters(visit Visit) {
+// Metrics implements [metrics.Source]. Counts per call site are left out: they are
+// too many series for a monitoring system.
+func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
 	r := c.Report(0)
-	visit("nib_sites_lines_total", "Lines that were counted by call site.", r.Lines)
-	visit("nib_sites_bytes_total", "Bytes of the lines that were counted by call site.", r.Bytes)
-	c.visit(visit)
+	l.Counter("nib_sites_lines_total", "Lines counted by call site.", float64(r.Lines))
+	l.Counter("nib_sites_bytes_total", "Bytes of lines counted by call site.", float64(r.Bytes))
+	c.behind(&l)
+	return l.Metrics()
 }

@@ -168,7 +168,7 @@ func TestSitesCountsExactlyWithManyGoroutines(t *testing.T) {
 	if len(r.Sites) != 10 || r.Lines != goroutines*lines || r.Bytes != goroutines*lines*45/10 {
 		t.Errorf("got %d sites, %d lines, %d bytes", len(r.Sites), r.Lines, r.Bytes)
 	}
-	wantShown(t, s, "nib_sites_bytes_total 72000", "nib_sites_lines_total 16000")
+	wantShown(t, s, "nib_sites", "nib_sites_bytes_total 72000", "nib_sites_lines_total 16000")
 }
 
 func TestSitesConfigIsValidated(t *testing.T) {

@@ -5,11 +5,13 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/metrics"
 )
 
 // Tee makes a sink that hands every record to each of sinks in turn, on the
@@ -51,8 +53,8 @@ type tee struct {
 }
 
 var (
-	_ nib.Sink = (*tee)(nil)
-	_ Counter  = (*tee)(nil)
+	_ nib.Sink       = (*tee)(nil)
+	_ metrics.Source = (*tee)(nil)
 )
 
 // A teeBranch is one of the sinks, with what has become of the lines for it.
@@ -137,19 +139,22 @@ func (t *tee) deliver(n *turn, state turnState) (err error) {
 	return err
 }
 
-// Counters implements Counter.
-func (t *tee) Counters(visit Visit) {
+// Metrics implements [metrics.Source].
+func (t *tee) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
 	for i := range t.to {
 		b := &t.to[i]
-		visit("nib_tee_lines_total", "Lines that a branch of a Tee has taken.", b.lines.Load(), branchLabel, b.name)
+		branch := metrics.Label{Name: branchLabel, Value: b.name}
+		l.Counter("nib_tee_lines_total", "Lines that a branch of a Tee accepted.", float64(b.lines.Load()), branch)
 		for _, c := range []struct {
 			reason string
 			lines  uint64
 		}{{"error", b.failed.Load()}, {"panic", b.panicked.Load()}, {"stalled", b.skipped.Load()}} {
-			visit("nib_tee_lost_total", "Lines that a branch of a Tee has not taken.", c.lines, branchLabel, b.name, "reason", c.reason)
+			l.Counter("nib_tee_dropped_lines_total", "Lines that a branch of a Tee did not accept, by reason.", float64(c.lines), branch, metrics.Label{Name: "reason", Value: c.reason})
 		}
 	}
-	t.visit(visit)
+	t.behind(&l)
+	return l.Metrics()
 }
 
 // join is errors.Join that does not wrap a single error.

@@ -37,7 +37,7 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 		if err := s.WriteRecord(record(nib.LevelInfo, `{"n":2}`)); !errors.Is(err, delivery.ErrStalled) || time.Since(start) > 0 {
 			t.Errorf("after 1.35 s: got error %v in %v, want %v at once", err, time.Since(start), delivery.ErrStalled)
 		}
-		wantCounts(t, s, "nib_tee_lost_total", map[string]uint64{
+		wantCounts(t, s, "nib_tee_dropped_lines_total", map[string]uint64{
 			"0 error": 0, "0 panic": 0, "0 stalled": 1, "1 error": 0, "1 panic": 0, "1 stalled": 0,
 		})
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -150,7 +151,7 @@ func TestTeeCountsPerBranch(t *testing.T) {
 		_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
 	}
 	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": 9, "bad": 3})
-	wantCounts(t, s, "nib_tee_lost_total", map[string]uint64{
+	wantCounts(t, s, "nib_tee_dropped_lines_total", map[string]uint64{
 		"0 error": 0, "0 panic": 0, "0 stalled": 0, "bad error": 3, "bad panic": 3, "bad stalled": 0,
 	})
 }
@@ -181,15 +182,15 @@ func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 func wantCounts(t *testing.T, s nib.Sink, name string, want map[string]uint64) {
 	t.Helper()
 	got := map[string]uint64{}
-	for _, c := range sink.Snapshot(s.(sink.Counter)) {
-		if c.Name != name {
+	for m := range s.(metrics.Source).Metrics() {
+		if m.Name != name {
 			continue
 		}
 		var values []string
-		for i := 1; i < len(c.Labels); i += 2 {
-			values = append(values, c.Labels[i])
+		for _, l := range m.Labels {
+			values = append(values, l.Value)
 		}
-		got[strings.Join(values, " ")] = c.Value
+		got[strings.Join(values, " ")] = uint64(m.Value)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s: got %v, want %v", name, got, want)

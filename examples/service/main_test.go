@@ -48,7 +48,7 @@ func TestOutput(t *testing.T) {
 	send(t, "PUT", private, "/level", "", "debug", "debug\n")
 	send(t, "GET", public, "/hello/bob", "r2", "", "hello, bob\n")
 	send(t, "GET", public, "/nowhere", "r3", "", "404 page not found\n")
-	send(t, "GET", private, "/metrics", "", "", "nib_lines_failed_total 0")
+	send(t, "GET", private, "/metrics", "", "", "nib_logger_failed_lines_total 0")
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("run: %v", err)

@@ -19,7 +19,7 @@ var arrows = []struct {
 	folder string
 	may    []string
 }{
-	{".", []string{"schema", "pool", "internal/*"}},
+	{".", []string{"schema", "pool", "metrics", "internal/*"}},
 
 	{"internal/jsonenc", nil},
 	{"internal/jsonscan", []string{"internal/jsonenc"}},
@@ -29,26 +29,28 @@ var arrows = []struct {
 	{"internal/invariants", nil},
 	{"internal/arch", nil},
 	{"internal/plan", []string{"internal/jsonenc", "internal/jsonscan", "internal/secret"}},
-	{"internal/*", []string{"internal/*"}},
+	{"internal/*", []string{"metrics", "internal/*"}},
 
-	{"pool", []string{"internal/invariants"}},
+	{"metrics", nil},
+
+	{"pool", []string{"metrics", "internal/invariants"}},
 	{"pool/list", []string{"internal/invariants"}},
 	{"schema", []string{"internal/*", "pool"}},
 	{"delivery", []string{".", "internal/sentinel"}},
 	{"layout", []string{"."}},
-	{"nibslog", []string{".", "layout", "schema", "internal/*"}},
-	{"nibhttp", []string{".", "internal/panictext"}},
+	{"nibslog", []string{".", "layout", "metrics", "schema", "internal/*"}},
+	{"nibhttp", []string{".", "metrics", "internal/panictext"}},
 
-	{"sink", []string{".", "delivery", "pool", "internal/level"}},
-	{"sink/stdout", []string{".", "delivery", "internal/level", "internal/loss", "internal/stdio"}},
-	{"sink/file", []string{".", "delivery", "internal/vfs", "internal/level", "internal/loss", "internal/lastresort"}},
-	{"sink/console", []string{".", "delivery", "internal/jsonenc", "internal/jsonscan"}},
-	{"sink/logfmt", []string{".", "delivery", "internal/jsonenc", "internal/jsonscan"}},
-	{"sink/journald", []string{".", "delivery", "internal/level"}},
-	{"sink/spool", []string{".", "delivery", "internal/*"}},
-	{"dest/syslog", []string{".", "delivery", "internal/lineedit", "internal/level"}},
-	{"dest/*", []string{".", "delivery"}},
-	{"setup", []string{".", "delivery", "sink", "sink/*", "layout", "nibslog", "internal/*"}},
+	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level"}},
+	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/stdio"}},
+	{"sink/file", []string{".", "delivery", "metrics", "internal/vfs", "internal/level", "internal/loss", "internal/lastresort"}},
+	{"sink/console", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonscan"}},
+	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonscan"}},
+	{"sink/journald", []string{".", "delivery", "metrics", "internal/level", "internal/loss"}},
+	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
+	{"dest/syslog", []string{".", "delivery", "metrics", "internal/lineedit", "internal/level"}},
+	{"dest/*", []string{".", "delivery", "metrics"}},
+	{"setup", []string{".", "delivery", "metrics", "sink", "sink/*", "layout", "nibslog", "internal/*"}},
 
 	{"nibtest", []string{".", "delivery"}},
 	{"alloctest", nil},

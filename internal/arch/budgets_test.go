@@ -13,7 +13,7 @@ import (
 // The budgets, in lines with comments.
 const (
 	maxRootFiles = 22
-	maxRootLines = 4600
+	maxRootLines = 4700
 	maxFile      = 400
 	maxTestFile  = 700
 	maxFunction  = 60
@@ -170,7 +170,7 @@ func TestRootPackageSize(t *testing.T) {
 	tryOn(t, checkRootSize, []fixture{
 		{"good", files(22, 190), nil},
 		{"files", files(23, 100), []string{"23 files, want at most 22"}},
-		{"lines", files(12, 384), []string{"4608 lines, want at most 4600"}},
+		{"lines", files(12, 392), []string{"4704 lines, want at most 4700"}},
 	})
 	loaded, _ := repository(t)
 	report(t, checkRootSize(loaded))

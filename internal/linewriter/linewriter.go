@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 	"github.com/nib-log/nib/internal/stdio"
@@ -39,9 +40,13 @@ type Writer struct {
 	stream *stdio.Stream // w, if it is standard output or standard error
 	flush  func(context.Context) error
 
-	mu    sync.Mutex // held while a line is written; protects torn and timed
-	torn  bool       // the last line written has no end
-	timed bool       // a timer will call release
+	mu      sync.Mutex // held while a line is written; protects written, torn and timed
+	written level.Traffic
+	torn    bool // the last line written has no end
+	timed   bool // a timer will call release
+
+	lastMu sync.Mutex // protects last
+	last   level.Traffic
 
 	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
 	queue   []queued
@@ -53,6 +58,7 @@ type Writer struct {
 // A queued line was logged while another one was being written.
 type queued struct {
 	line  []byte
+	level int
 	depth int32
 }
 
@@ -132,14 +138,14 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
-// Write writes line, and whatever the writer itself logs meanwhile. It returns
+// Write writes line, and whatever the writer itself logs while it does. It returns
 // how many lines were lost, and the first error. line is not kept.
-func (w *Writer) Write(line []byte) (lost int, err error) {
+func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 	if w.file {
 		if !w.mu.TryLock() {
 			w.queueUp()
 		}
-		lost, err = w.put(line)
+		lost, err = w.put(line, level)
 		if w.stream != nil && !w.timed {
 			w.timed = true
 			time.AfterFunc(keepOpen, w.release)
@@ -150,13 +156,13 @@ func (w *Writer) Write(line []byte) (lost int, err error) {
 	if !w.mu.TryLock() {
 		if !Writing() {
 			w.mu.Lock()
-		} else if taken, err := w.enqueue(line); err != nil {
+		} else if taken, err := w.enqueue(line, level); err != nil {
 			return 1, err
 		} else if taken {
 			return 0, nil
 		}
 	}
-	return w.writeAll(line)
+	return w.writeAll(line, level)
 }
 
 // keepOpen is how long a stream that is not written to stays open, at least; and
@@ -188,7 +194,7 @@ func (w *Writer) queueUp() {
 
 // enqueue leaves line to whoever holds the lock. When nobody does any more, it
 // takes the lock instead and says false.
-func (w *Writer) enqueue(line []byte) (taken bool, err error) {
+func (w *Writer) enqueue(line []byte, level int) (taken bool, err error) {
 	w.queueMu.Lock()
 	defer w.queueMu.Unlock()
 	if w.mu.TryLock() {
@@ -198,13 +204,13 @@ func (w *Writer) enqueue(line []byte) (taken bool, err error) {
 	if depth > maxLineDepth || len(w.queue) >= maxQueue {
 		return false, ErrReentrant
 	}
-	w.queue = append(w.queue, queued{bytes.Clone(line), depth})
+	w.queue = append(w.queue, queued{bytes.Clone(line), level, depth})
 	return true, nil
 }
 
 // writeAll writes line and the queue, and releases the lock, also when the
 // writer ends the goroutine.
-func (w *Writer) writeAll(line []byte) (lost int, err error) {
+func (w *Writer) writeAll(line []byte, level int) (lost int, err error) {
 	released := false
 	defer func() {
 		if !released {
@@ -212,7 +218,7 @@ func (w *Writer) writeAll(line []byte) (lost int, err error) {
 			w.mu.Unlock()
 		}
 	}()
-	lost, err = w.put(line)
+	lost, err = w.put(line, level)
 	for {
 		w.queueMu.Lock()
 		if len(w.queue) == 0 {
@@ -228,7 +234,7 @@ func (w *Writer) writeAll(line []byte) (lost int, err error) {
 		w.queueMu.Unlock()
 
 		w.depth.Store(next.depth)
-		n, putErr := w.put(next.line)
+		n, putErr := w.put(next.line, next.level)
 		lost += n
 		if err == nil {
 			err = putErr
@@ -239,7 +245,7 @@ func (w *Writer) writeAll(line []byte) (lost int, err error) {
 // put writes one line. The lock is held.
 //
 //go:noinline
-func (w *Writer) put(line []byte) (lost int, err error) {
+func (w *Writer) put(line []byte, level int) (lost int, err error) {
 	done := false
 	defer func() {
 		if !done {
@@ -264,6 +270,8 @@ func (w *Writer) put(line []byte) (lost int, err error) {
 	done = true
 	if rest > 0 {
 		lost = 1
+	} else {
+		w.written.Add(level, len(line))
 	}
 	return lost, err
 }

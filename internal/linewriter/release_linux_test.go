@@ -41,7 +41,7 @@ func TestReaderSeesTheEndOfARedirectedStream(t *testing.T) {
 			defer r.Close()
 			defer f.Close()
 			w := ofStream(f)
-			if _, err := w.Write([]byte(line)); err != nil {
+			if _, err := w.Write([]byte(line), 0); err != nil {
 				t.Fatal(err)
 			}
 			end(t, f)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/metrics"
 )
 
 // Levels counts lines by level; level.Row is the index.
@@ -76,4 +77,15 @@ func appendCount(dst []byte, key string, n uint64) []byte {
 	}
 	dst = append(append(append(dst, '"'), key...), `":`...)
 	return strconv.AppendUint(dst, n, 10)
+}
+
+// Metrics adds PREFIX_dropped_lines_total for each reason and level, those that are 0
+// as well: an alert on an increase does not see a series that begins with 1.
+func Metrics[R ~string](l *metrics.List, prefix string, reasons []R, lost []Levels, labels ...metrics.Label) {
+	for c := range lost {
+		with := append(labels[:len(labels):len(labels)], metrics.Label{Name: "reason", Value: string(reasons[c])})
+		for row, n := range lost[c] {
+			l.Counter(prefix+"_dropped_lines_total", "Lines dropped, by reason and level.", float64(n), level.Label(row, with)...)
+		}
+	}
 }

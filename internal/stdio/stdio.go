@@ -119,6 +119,9 @@ func NewStream(f *os.File) *Stream {
 	return s
 }
 
+// Name returns the name of the file.
+func (s *Stream) Name() string { return s.file.Name() }
+
 // Write writes b, or as much of it as the reader takes in time. 0 allocs.
 func (s *Stream) Write(b []byte) (n int, err error) {
 	s.used = true

@@ -5,11 +5,13 @@ package console
 import (
 	"context"
 	"io"
+	"iter"
 	"os"
 	"sync"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/metrics"
 )
 
 // A Sink shows each line it is given on a writer. It is a [nib.Sink]: any number
@@ -60,6 +62,9 @@ func (s *Sink) Flush(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Metrics implements [metrics.Source]: those of the writer.
+func (s *Sink) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(s.out).Metrics() }
 
 // Render appends line to dst as the Sink would show it: for lines read back from
 // a file. line is one line with or without its end, of any content, and is not

@@ -53,18 +53,20 @@ func (b *batch) upTo(room int64) []byte {
 	return b.data[b.sent:b.ends[last].at]
 }
 
-// advance notes that n more bytes are out, and returns the lines and bytes that
+// advance notes that n more bytes are out, and counts in written the lines that
 // are complete with them, but for a newline of the last one.
-func (b *batch) advance(n int) (lines, bytes uint64) {
-	from, first := b.sent, b.done
+func (b *batch) advance(n int, written *level.Traffic) {
+	from := 0
+	if b.done > 0 {
+		from = b.ends[b.done-1].at
+	}
 	b.sent += n
 	for b.done < len(b.ends) && isWhole(b.sent, b.ends[b.done].at) {
+		e := b.ends[b.done]
+		written.AddRow(e.level, e.at-from)
+		from = e.at
 		b.done++
 	}
-	if b.done == first {
-		return 0, 0
-	}
-	return uint64(b.done - first), uint64(b.ends[b.done-1].at - from)
 }
 
 // back makes the line that is half out the next one, as a whole. If that is its

@@ -22,6 +22,7 @@ func FuzzBatch(f *testing.F) {
 		for _, n := range sizes {
 			b.add(&nib.Record{Line: append(bytes.Repeat([]byte{'x'}, int(n)+1), '\n')})
 		}
+		var written level.Traffic
 		lines, complete := uint64(0), uint64(0)
 		for _, room := range rooms {
 			if b.lines() == 0 {
@@ -38,8 +39,8 @@ func FuzzBatch(f *testing.F) {
 			case n <= int(room) && len(b.data) > b.sent+n && b.ends[b.done+bytes.Count(chunk, []byte{'\n'})].at-b.sent <= int(room):
 				t.Fatalf("room for %d: got %d bytes, one more line would fit", room, n)
 			}
-			l, size := b.advance(n)
-			lines, complete = lines+l, complete+size
+			b.advance(n, &written)
+			lines, complete = written.Total()
 		}
 		out := b.data[:b.sent]
 		if lines != uint64(bytes.Count(out, []byte{'\n'})) || complete != uint64(len(out)) {

@@ -116,9 +116,7 @@ func (s *Sink) writeBatch(b *batch) error {
 		if err == nil {
 			var n int
 			n, err = s.put(b.upTo(s.limit - s.size))
-			lines, bytes := b.advance(n)
-			s.stats.Lines += lines
-			s.stats.Bytes += bytes
+			b.advance(n, &s.written)
 		}
 		if err == nil {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // deliverySize is how many bytes of a batch are written at once, and how often
@@ -50,10 +51,9 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	if s.undurable != nil { // of a file that was ended meanwhile
 		return delivery.Result{}, s.undurable
 	}
-	for _, r := range batch[:n] {
-		s.stats.Bytes += uint64(len(r.Line))
+	for i := range batch[:n] {
+		s.written.Add(int(batch[i].Level), len(batch[i].Line))
 	}
-	s.stats.Lines += uint64(n)
 	if s.delivering.marking && !s.torn && s.delivering.place.id == s.id {
 		s.moveToEnd()
 	}
@@ -134,6 +134,7 @@ func (s *Sink) seeOthers() {
 
 // append writes the lines of batch, and returns how many are in a file.
 func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error) {
+	var delivered level.Traffic // counted by Deliver, once they are settled
 	for n < len(batch) && err == nil {
 		if ctx.Err() != nil {
 			return n, context.Cause(ctx)
@@ -157,7 +158,7 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 			if err = s.ready(int64(s.out.next())); err == nil && !s.delivering.ask {
 				var m int
 				m, err = s.put(s.out.upTo(s.limit - s.size))
-				s.out.advance(m)
+				s.out.advance(m, &delivered)
 			}
 		}
 		n += s.out.done

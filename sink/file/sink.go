@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -59,7 +60,8 @@ type Sink struct {
 	lastSeq     int
 
 	failing failure
-	stats   Stats // without Pending and Dropped
+	stats   Stats // without Lines, Bytes, Pending and Dropped
+	written level.Traffic
 	dropped tally
 	told    tally  // those of dropped that a notice has told of
 	head    []byte // for notices
@@ -156,8 +158,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	s.size += size
 	s.unsynced = true
-	s.stats.Lines++
-	s.stats.Bytes += uint64(size)
+	s.written.Add(int(r.Level), int(size))
 	s.mu.Unlock()
 	return nil
 }

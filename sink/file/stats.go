@@ -54,6 +54,7 @@ func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.stats
+	st.Lines, st.Bytes = s.written.Total()
 	st.Pending = s.pending()
 	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
 		st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})

@@ -82,8 +82,7 @@ func (s *Sink) account(r *nib.Record, err error) error {
 	if err != nil {
 		return s.drop(r, err)
 	}
-	s.stats.Lines++
-	s.stats.Bytes += uint64(len(r.Line))
+	s.written.Add(int(r.Level), len(r.Line))
 	return nil
 }
 

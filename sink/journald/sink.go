@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A Sink hands lines to journald. It is made by [Open] and safe for concurrent
@@ -69,8 +70,9 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	entry := e.entry(r, s.sites.fields(r.PC))
 	err := s.deliver(entry)
 	if err == nil {
-		s.counters.lines.Add(1)
-		s.counters.bytes.Add(uint64(len(entry)))
+		c := &s.counters.written[level.Row(int(r.Level))]
+		c.lines.Add(1)
+		c.bytes.Add(uint64(len(entry)))
 	} else {
 		s.counters.drop(r.Level, err)
 	}

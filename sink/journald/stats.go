@@ -59,8 +59,9 @@ func (s Stats) Lost() (n uint64) {
 
 // counters is what Stats reads.
 type counters struct {
-	lines, bytes, large, reconnects atomic.Uint64
+	large, reconnects atomic.Uint64
 
+	written [level.Count]struct{ lines, bytes atomic.Uint64 }
 	dropped [causes][level.Count]atomic.Uint64
 }
 
@@ -95,11 +96,21 @@ func (c *counters) drop(l nib.Level, err error) {
 	c.dropped[causeOf(err)][level.Row(int(l))].Add(1)
 }
 
+// traffic returns what was written by level.
+func (c *counters) traffic() (t level.Traffic) {
+	for row := range c.written {
+		t[row].Lines, t[row].Bytes = c.written[row].lines.Load(), c.written[row].bytes.Load()
+	}
+	return t
+}
+
 // Stats returns the counts so far. It may be called at any time. It allocates if
 // lines were dropped.
 func (s *Sink) Stats() Stats {
 	c := &s.counters
-	st := Stats{Lines: c.lines.Load(), Bytes: c.bytes.Load(), Large: c.large.Load(), Reconnects: c.reconnects.Load()}
+	st := Stats{Large: c.large.Load(), Reconnects: c.reconnects.Load()}
+	written := c.traffic()
+	st.Lines, st.Bytes = written.Total()
 	for cause := range c.dropped {
 		for row := range c.dropped[cause] {
 			if n := c.dropped[cause][row].Load(); n > 0 {

@@ -5,10 +5,12 @@ package logfmt
 import (
 	"context"
 	"io"
+	"iter"
 	"sync"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/metrics"
 )
 
 // A Sink writes each line it is given as logfmt. It is a [nib.Sink]: any number
@@ -59,6 +61,9 @@ func (s *Sink) NeverLogs() bool {
 	q, ok := s.out.(interface{ NeverLogs() bool })
 	return ok && q.NeverLogs()
 }
+
+// Metrics implements [metrics.Source]: those of the writer.
+func (s *Sink) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(s.out).Metrics() }
 
 // Render appends line to dst as the Sink would write it: for lines read back
 // from a file. line is one line with or without its end, of any content, and is

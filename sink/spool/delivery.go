@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
 )
 
 // A batch has at most so many records, and bytes unless it is one record.
@@ -47,6 +48,7 @@ type deliverer struct {
 	dropped    tally  // on the way to this destination
 	recovered  uint64
 	delivered  uint64
+	traffic    level.Traffic // that was delivered
 	unfinished uint64
 	attempts   uint64
 	failures   uint64

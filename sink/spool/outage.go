@@ -90,11 +90,29 @@ func (d *deliverer) reportOutage() {
 	d.s.report("deliver to "+d.name, fmt.Errorf("%w; %s", err, text))
 }
 
-// backlog says how much waits for the destination; of the bytes an upper bound, for which
-// nothing has to be read. mu is held.
+// backlog says how much waits for the destination. mu is held.
 func (d *deliverer) backlog(now time.Time) string {
 	_, next, _ := d.s.active.Load().claimed()
-	bytes, waits := int64(0), false
+	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.settled-d.skips, d.pendingBytes())
+	if d.outage.oldest != 0 {
+		text += fmt.Sprintf(", the oldest for %v", d.age(now).Round(time.Second))
+	}
+	return text
+}
+
+// age returns how long the first record that the last attempt had has been waiting; 0 if its
+// time is not known. mu is held.
+func (d *deliverer) age(now time.Time) time.Duration {
+	if d.outage.oldest == 0 {
+		return 0
+	}
+	return max(now.Sub(time.Unix(0, d.outage.oldest)), 0)
+}
+
+// pendingBytes returns an upper bound of the bytes that wait, for which nothing has to be
+// read. mu is held.
+func (d *deliverer) pendingBytes() (bytes int64) {
+	waits := false
 	for _, l := range d.s.chain {
 		if waits = waits || l == d.cur; !waits {
 			continue
@@ -106,9 +124,5 @@ func (d *deliverer) backlog(now time.Time) string {
 		}
 		bytes += size - headerSize
 	}
-	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.settled-d.skips, bytes)
-	if d.outage.oldest != 0 {
-		text += fmt.Sprintf(", the oldest for %v", max(now.Sub(time.Unix(0, d.outage.oldest)), 0).Round(time.Second))
-	}
-	return text
+	return bytes
 }

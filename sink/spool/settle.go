@@ -118,10 +118,22 @@ func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Reject
 		s.publish()
 	}
 	d.delivered += uint64(len(batch) - len(refused))
+	d.count(batch, refused)
 	d.settled += uint64(len(batch))
 	s.broadcast()
 	s.mu.Unlock()
 	d.note()
+}
+
+// count counts what was delivered by level. refused is in the order of batch. mu is held.
+func (d *deliverer) count(batch []nib.Record, refused []refusal) {
+	for i := range batch {
+		if len(refused) > 0 && refused[0].r == &batch[i] {
+			refused = refused[1:]
+			continue
+		}
+		d.traffic.Add(int(batch[i].Level), len(batch[i].Line))
+	}
 }
 
 // note writes the position into the cursor.

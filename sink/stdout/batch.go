@@ -45,22 +45,20 @@ func (b *batch) begun() bool {
 	return b.sent > 0 && (b.done == 0 || b.sent > b.ends[b.done-1].at)
 }
 
-// advance notes that n more bytes are out, and returns the lines and bytes that
+// advance notes that n more bytes are out, and counts in written the lines that
 // are complete with them.
-func (b *batch) advance(n int) (lines, bytes uint64) {
-	b.sent += n
+func (b *batch) advance(n int, written *level.Traffic) {
 	from := 0
 	if b.done > 0 {
 		from = b.ends[b.done-1].at
 	}
-	first := b.done
+	b.sent += n
 	for b.done < len(b.ends) && b.ends[b.done].at <= b.sent {
+		e := b.ends[b.done]
+		written.AddRow(e.level, e.at-from)
+		from = e.at
 		b.done++
 	}
-	if b.done == first {
-		return 0, 0
-	}
-	return uint64(b.done - first), uint64(b.ends[b.done-1].at - from)
 }
 
 // drop counts the lines that are not out and empties the batch.

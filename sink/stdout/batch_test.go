@@ -21,10 +21,11 @@ func FuzzBatch(f *testing.F) {
 		for _, n := range sizes {
 			b.add(&nib.Record{Line: append(bytes.Repeat([]byte{'x'}, int(n)), '\n')})
 		}
+		var written level.Traffic
 		all, lines, complete := len(sizes), uint64(0), uint64(0)
 		for _, n := range pieces {
-			l, bytesDone := b.advance(min(int(n), len(b.rest())))
-			lines, complete = lines+l, complete+bytesDone
+			b.advance(min(int(n), len(b.rest())), &written)
+			lines, complete = written.Total()
 			out := b.data[:b.sent]
 			wantLines, wantBytes := bytes.Count(out, []byte{'\n'}), bytes.LastIndexByte(out, '\n')+1
 			if lines != uint64(wantLines) || complete != uint64(wantBytes) {

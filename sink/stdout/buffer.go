@@ -165,9 +165,7 @@ func (s *Sink) writeOut() (n int, err error) {
 	s.mu.Lock()
 	s.confirm()
 	s.moved += uint64(n)
-	lines, bytes := s.out.advance(n)
-	s.lines += lines
-	s.bytes += bytes
+	s.out.advance(n, &s.written)
 	return n, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -23,6 +24,7 @@ import (
 // turn, and mu is free meanwhile.
 type Sink struct {
 	port    stdio.Port
+	name    string // of Config.File, for metrics
 	stall   time.Duration
 	delay   time.Duration
 	onStall func(Stats)
@@ -41,12 +43,13 @@ type Sink struct {
 	stalls  bool // OnStall is to be called
 	telling bool // it is running
 
-	waiting               int // calls in the queue for the turn
-	lines, bytes, notices uint64
-	moved                 uint64 // bytes that went out, of whole lines or not
-	dropped               tally
-	told                  tally // those of dropped that a notice has told of
-	head                  head  // of the holder of the stream, see send
+	waiting int // calls in the queue for the turn
+	written level.Traffic
+	notices uint64
+	moved   uint64 // bytes that went out, of whole lines or not
+	dropped tally
+	told    tally // those of dropped that a notice has told of
+	head    head  // of the holder of the stream, see send
 
 	// The rest is for a sink with a buffer.
 	size  int   // 0: no buffer
@@ -72,6 +75,7 @@ func New(c Config) *Sink {
 	c = c.withDefaults()
 	s := &Sink{
 		port:    stdio.Open(c.File),
+		name:    c.File.Name(),
 		stall:   c.Stall,
 		delay:   c.Delay,
 		onStall: c.OnStall,
@@ -111,8 +115,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 	n, err := s.port.Write(r.Line)
 	if err == nil {
-		s.lines++
-		s.bytes += uint64(n)
+		s.written.Add(int(r.Level), n)
 		s.moved += uint64(n)
 		s.mu.Unlock()
 		return nil

@@ -101,8 +101,7 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 		out := len(r.Line) - len(rest)
 		switch {
 		case err == nil:
-			s.lines++
-			s.bytes += uint64(len(r.Line))
+			s.written.Add(int(r.Level), len(r.Line))
 			s.busy = false
 			s.hungry = s.hungry && s.waiting > 0
 			s.settle()
@@ -192,8 +191,7 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 		if out > 0 && out == len(r.Line)-1 {
 			// All but its newline, which ends it before the next line: the
 			// reader gets it whole, so it is not lost.
-			s.lines++
-			s.bytes += uint64(len(r.Line))
+			s.written.Add(int(r.Level), len(r.Line))
 			s.trouble = true
 			return nil
 		}

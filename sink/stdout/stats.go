@@ -67,7 +67,8 @@ func (s *Sink) Stats() Stats {
 
 // stats is Stats under mu.
 func (s *Sink) stats() Stats {
-	st := Stats{Lines: s.lines, Bytes: s.bytes, Notices: s.notices, Pending: uint64(s.fill.lines() + s.out.lines())}
+	st := Stats{Notices: s.notices, Pending: uint64(s.fill.lines() + s.out.lines())}
+	st.Lines, st.Bytes = s.written.Total()
 	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
 		st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
 	})

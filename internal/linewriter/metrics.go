@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package linewriter
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/metrics"
+)
+
+// Metrics implements [metrics.Source]: the lines written, by level. The label writer is the
+// name of a file, and otherwise the type of the io.Writer.
+func (w *Writer) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.List
+	written := w.traffic()
+	written.Metrics(&l, "nib_writer", "written", metrics.Label{Name: "writer", Value: w.name()})
+	return l.Metrics()
+}
+
+func (w *Writer) name() string {
+	if w.stream != nil {
+		return w.stream.Name()
+	}
+	if f, ok := w.w.(*os.File); ok && f != nil {
+		return f.Name()
+	}
+	return fmt.Sprintf("%T", w.w)
+}
+
+// traffic returns what was written. While a write does not return, whether its reader has
+// stopped or its io.Writer is the caller, that is what was written before.
+func (w *Writer) traffic() level.Traffic {
+	w.lastMu.Lock()
+	defer w.lastMu.Unlock()
+	for pause := time.Microsecond; pause < 50*time.Millisecond; pause *= 2 {
+		if w.mu.TryLock() {
+			w.last = w.written
+			w.mu.Unlock()
+			break
+		}
+		time.Sleep(pause)
+	}
+	return w.last
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metrics reports what loggers, sinks, spools, destinations and pools
+// have counted, in a form that any monitoring system can take.
+//
+// Everything in this repository that counts is a [Source]. A source yields its
+// metrics when it is asked; nothing is registered, and no goroutine runs:
+//
+//	s, err := spool.Open("/var/spool/app", dest, spool.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	log := nib.NewSink(s)
+//	http.HandleFunc("/metrics", func(w http.ResponseWriter, r *http.Request) {
+//		_ = metrics.WritePrometheus(w, log) // and what is behind log
+//	})
+//
+// Names and units follow the conventions of Prometheus and OpenTelemetry: base
+// units, the unit at the end of the name, and _total behind what only grows.
+// Labels have few values, which are fixed by the configuration: names, paths,
+// levels and reasons, never texts, numbers or times. So the set of series does
+// not change while a program runs, but for reasons and levels that occur for the
+// first time.
+package metrics
+
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
+// A Kind says how the value of a Metric changes.
+type Kind int
+
+// The kinds.
+const (
+	KindCounter Kind = iota // only grows while the process runs
+	KindGauge               // may fall
+)
+
+// String returns "counter" or "gauge".
+func (k Kind) String() string {
+	if k == KindGauge {
+		return "gauge"
+	}
+	return "counter"
+}
+
+// A Label is one dimension of a Metric.
+type Label struct{ Name, Value string }
+
+// A Metric is one value at one moment. Metrics with the same name and labels are
+// one series; a writer adds them up.
+type Metric struct {
+	Name   string  // "nib_file_bytes_total": with the unit and, for a counter, _total
+	Help   string  // one sentence
+	Unit   string  // "bytes", "seconds"; "" for a plain count
+	Kind   Kind    // KindCounter or KindGauge
+	Labels []Label // in any order; must not be changed
+	Value  float64
+}
+
+// A Source yields the metrics of one component, and those of what is behind it.
+// Metrics may be called at any time by any goroutine; it allocates. The values are
+// read one after the other, not all at one instant.
+type Source interface {
+	Metrics() iter.Seq[Metric]
+}
+
+// SourceFunc makes a Source of a function.
+type SourceFunc func() iter.Seq[Metric]
+
+// Metrics calls f.
+func (f SourceFunc) Metrics() iter.Seq[Metric] { return f() }
+
+// Of returns v if it is a Source, and otherwise a Source without metrics: for wrappers,
+// which find out what is behind them.
+func Of(v any) Source {
+	if s, ok := v.(Source); ok {
+		return s
+	}
+	return List(nil)
+}
+
+// WithLabels returns a Source that yields the metrics of s with labels added: the
+// name of a pool, say. A label that a metric has already stays.
+func WithLabels(s Source, labels ...Label) Source {
+	return SourceFunc(func() iter.Seq[Metric] {
+		return func(yield func(Metric) bool) {
+			for m := range s.Metrics() {
+				m.Labels = withLabels(m.Labels, labels)
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	})
+}
+
+func withLabels(labels, more []Label) []Label {
+	all := append(make([]Label, 0, len(labels)+len(more)), labels...)
+	for _, l := range more {
+		if !hasLabel(all, l.Name) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func hasLabel(labels []Label, name string) bool {
+	for _, l := range labels {
+		if l.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Join returns a Source of the metrics of all sources, one after the other. Nil
+// sources are left out.
+func Join(sources ...Source) Source {
+	sources = slices.Clone(sources)
+	return SourceFunc(func() iter.Seq[Metric] {
+		return func(yield func(Metric) bool) {
+			for _, s := range sources {
+				if s == nil {
+					continue
+				}
+				for m := range s.Metrics() {
+					if !yield(m) {
+						return
+					}
+				}
+			}
+		}
+	})
+}
+
+// Vars returns a function for package expvar, which this package does not import
+// because that would add a handler to http.DefaultServeMux:
+//
+//	expvar.Publish("log", expvar.Func(metrics.Vars(log)))
+//
+// Its result is a map from `name{label="value"}` to the value: a number, and a
+// string for those that JSON has no number for. A source that panics is left out.
+func Vars(sources ...Source) func() any {
+	sources = slices.Clone(sources)
+	return func() any {
+		vars := map[string]any{}
+		families, _ := collect(sources)
+		for _, f := range families {
+			for labels, v := range f.series {
+				name := f.Name
+				if labels != "" {
+					name += "{" + labels + "}"
+				}
+				vars[name] = v
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					vars[name] = number(v)
+				}
+			}
+		}
+		return vars
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/metrics"
+)
+
+func label(name, value string) metrics.Label { return metrics.Label{Name: name, Value: value} }
+
+func text(t *testing.T, write func(sources ...metrics.Source) (string, error), sources ...metrics.Source) string {
+	t.Helper()
+	got, err := write(sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func prometheus(sources ...metrics.Source) (string, error) {
+	var b strings.Builder
+	err := metrics.WritePrometheus(&b, sources...)
+	return b.String(), err
+}
+
+func openMetrics(sources ...metrics.Source) (string, error) {
+	var b strings.Builder
+	err := metrics.WriteOpenMetrics(&b, sources...)
+	return b.String(), err
+}
+
+// samples are metrics with everything that has to be escaped, in two sources.
+func samples() []metrics.Source {
+	var first, second metrics.List
+	first.Counter("x_lines_total", "Lines.\nA \\ and a \"quote\".", 1, label("level", "info"), label("branch", "0"))
+	first.Gauge("x_age_seconds", "Age.", 1.5)
+	first.Counter("x_lines_total", "not shown", 2, label("level", "warn"), label("branch", "0"))
+	second.Counter("x_lines_total", "", 3, label("branch", "0"), label("level", "info")) // the series of the first
+	second.Counter("x_lines_total", "", 4, label("level", "a\\b\"c\nd\xff"))
+	second.Counter("x_bytes", "A counter without its suffix.", 1<<52)
+	second.Gauge("9 lives_total", "Odd.", math.Inf(1), label("0-k:", "v"))
+	return []metrics.Source{first, nil, second}
+}
+
+func TestPrometheusText(t *testing.T) {
+	want := `# HELP _9_lives Odd.
+# TYPE _9_lives gauge
+_9_lives{_0_k_="v"} +Inf
+# HELP x_age_seconds Age.
+# TYPE x_age_seconds gauge
+x_age_seconds 1.5
+# HELP x_bytes_total A counter without its suffix.
+# TYPE x_bytes_total counter
+x_bytes_total 4503599627370496
+# HELP x_lines_total Lines.\nA \\ and a "quote".
+# TYPE x_lines_total counter
+x_lines_total{branch="0",level="info"} 4
+x_lines_total{branch="0",level="warn"} 2
+x_lines_total{level="a\\b\"c\nd` + "\uFFFD" + `"} 4
+`
+	if got := text(t, prometheus, samples()...); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestOpenMetricsText(t *testing.T) {
+	want := `# HELP x_age_seconds Age.
+# TYPE x_age_seconds gauge
+# UNIT x_age_seconds seconds
+x_age_seconds 1.5
+# HELP x_lines A \"quote\".
+# TYPE x_lines counter
+x_lines_total 1
+# EOF
+`
+	var l metrics.List
+	l.Counter("x_lines_total", `A "quote".`, 1)
+	l.Gauge("x_age_seconds", "Age.", 1.5)
+	if got := text(t, openMetrics, l); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestNumbersAreExact(t *testing.T) {
+	for value, want := range map[float64]string{
+		0: "0", -3: "-3", 1<<53 - 1: "9007199254740991", 1e300: "1e+300", 0.1: "0.1",
+		math.Inf(-1): "-Inf", math.MaxUint64: "1.8446744073709552e+19",
+	} {
+		var l metrics.List
+		l.Gauge("x", "X.", value)
+		if got := text(t, prometheus, l); !strings.HasSuffix(got, "\nx "+want+"\n") {
+			t.Errorf("%v: got %s, want %s", value, got, want)
+		}
+	}
+	var l metrics.List
+	l.Gauge("x", "X.", math.NaN())
+	if got := text(t, prometheus, l); !strings.HasSuffix(got, "\nx NaN\n") {
+		t.Errorf("got %s, want NaN", got)
+	}
+}
+
+func TestPanicOfASourceLeavesTheOthers(t *testing.T) {
+	var l metrics.List
+	l.Gauge("x", "X.", 1)
+	for name, faulty := range map[string]metrics.Source{
+		"Metrics":  metrics.SourceFunc(func() iter.Seq[metrics.Metric] { panic("faulty") }),
+		"nil func": metrics.SourceFunc(nil),
+		"yield": metrics.SourceFunc(func() iter.Seq[metrics.Metric] {
+			return func(yield func(metrics.Metric) bool) { yield(metrics.Metric{Name: "y"}); panic(errors.New("faulty")) }
+		}),
+	} {
+		got, err := prometheus(faulty, l)
+		if err == nil || !strings.Contains(err.Error(), "panicked") || !strings.Contains(got, "\nx 1\n") {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestErrorOfTheWriter(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	var l metrics.List
+	l.Gauge("x", "X.", 1)
+	if err := metrics.WritePrometheus(f, l); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v, want that the file is closed", err)
+	}
+}
+
+func TestWithLabelsKeepsLabels(t *testing.T) {
+	var l metrics.List
+	l.Gauge("x", "X.", 1, label("a", "own"))
+	l.Gauge("x", "X.", 2)
+	named := metrics.WithLabels(l, label("a", "added"), label("b", "added"))
+	got := text(t, prometheus, named)
+	if !strings.Contains(got, `x{a="added",b="added"} 2`) || !strings.Contains(got, `x{a="own",b="added"} 1`) {
+		t.Errorf("got %s", got)
+	}
+	for m := range metrics.Join(named, nil, metrics.Of(3)).Metrics() { // which may be left at any time
+		if m.Value != 1 || len(l[0].Labels) != 1 {
+			t.Errorf("got %+v first, and %+v in the list", m, l[0])
+		}
+		break
+	}
+}
+
+func TestVarsAreJSON(t *testing.T) {
+	var odd metrics.List
+	odd.Gauge("x_inf", "No number of JSON.", math.Inf(1))
+	faulty := metrics.SourceFunc(nil)
+	got, err := json.Marshal(metrics.Vars(samples()[0], odd, nil, faulty)())
+	want := `{"x_age_seconds":1.5,"x_inf":"+Inf","x_lines_total{branch=\"0\",level=\"info\"}":1,"x_lines_total{branch=\"0\",level=\"warn\"}":2}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// FuzzText checks that the text has the form that the formats ask for, whatever a
+// source yields.
+func FuzzText(f *testing.F) {
+	f.Add("x_total", "help", "k", "v", 1.0)
+	f.Add("", "\n", "", "\"\\\n\r\x00", math.NaN())
+	f.Add("é", "\\", "1", "\xff", -0.0)
+	f.Fuzz(func(t *testing.T, name, help, key, value string, v float64) {
+		var l metrics.List
+		l.Counter(name, help, v, label(key, value), label(key+"x", value))
+		l.Counter(name, help, v, label(key+"x", value), label(key, value))
+		l.Gauge(name+"x", help, v, label(key, value), label(key, value))
+		wantExposition(t, text(t, prometheus, l))
+		open := text(t, openMetrics, l)
+		if !strings.HasSuffix(open, "\n# EOF\n") || strings.Count(open, "\n") < 4 {
+			t.Errorf("got %q", open)
+		}
+	})
+}
+
+var expositionLine = regexp.MustCompile(`^(# HELP [a-zA-Z_:][a-zA-Z0-9_:]* ([^\\]|\\\\|\\n)*|# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge)|` +
+	`([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-zA-Z_][a-zA-Z0-9_]*="([^\\"]|\\\\|\\"|\\n)*",?)*\})? (NaN|[+-]Inf|[0-9.e+-]+))$`)
+
+// wantExposition checks text against the grammar of the text format 0.0.4: each
+// family has one TYPE, its samples stand together behind it, and no two of them
+// have the same labels.
+func wantExposition(t *testing.T, text string) {
+	t.Helper()
+	seen := map[string]bool{}
+	family := ""
+	for in := bufio.NewScanner(strings.NewReader(text)); in.Scan(); {
+		line := in.Text()
+		m := expositionLine.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+			t.Errorf("not a line of the format: %q", line)
+		case m[3] != "":
+			if family = m[3]; seen[family] {
+				t.Errorf("two families %s", family)
+			}
+			seen[family] = true
+		case m[5] != "":
+			sample := line[:strings.LastIndexByte(line, ' ')]
+			if m[5] != family || seen["sample "+sample] {
+				t.Errorf("the sample %s is in the family %s, or there twice", sample, family)
+			}
+			seen["sample "+sample] = true
+		}
+	}
+	if !strings.HasSuffix(text, "\n") || len(seen) == 0 {
+		t.Errorf("the text does not end in a newline: %q", text)
+	}
+}
+
+func ExampleWritePrometheus() {
+	var app metrics.List
+	app.Counter("app_lines_total", "Lines of the application.", 3, metrics.Label{Name: "level", Value: "info"})
+	if err := metrics.WritePrometheus(os.Stdout, app); err != nil {
+		panic(err)
+	}
+	// Output:
+	// # HELP app_lines_total Lines of the application.
+	// # TYPE app_lines_total counter
+	// app_lines_total{level="info"} 3
+}
+
+func ExampleList() {
+	queue := metrics.SourceFunc(func() iter.Seq[metrics.Metric] {
+		var l metrics.List
+		l.Gauge("app_queue_bytes", "Memory of the queue.", 4096)
+		return l.Metrics()
+	})
+	for m := range queue.Metrics() {
+		fmt.Println(m.Name, m.Kind, m.Unit, m.Value)
+	}
+	// Output: app_queue_bytes gauge bytes 4096
+}
+
+func ExampleWithLabels() {
+	var pool metrics.List
+	pool.Gauge("nib_pool_idle_values", "Idle values.", 2)
+	all := slices.Collect(metrics.WithLabels(pool, metrics.Label{Name: "pool", Value: "buffers"}).Metrics())
+	fmt.Println(all[0].Name, all[0].Labels)
+	// Output: nib_pool_idle_values [{pool buffers}]
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/setup"
+)
+
+// TestMetricsOfAllOutputs opens outputs of each kind and looks for what they wrote.
+func TestMetricsOfAllOutputs(t *testing.T) {
+	dir := t.TempDir()
+	path, behind, home := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log"), filepath.Join(dir, "spool")
+	log, err := setup.Open(setup.Config{
+		Output: []setup.Output{
+			{To: "file", Path: path, Format: "console"},
+			{To: "file", Path: behind, Spool: home, Level: "warn"},
+		},
+		Signals: setup.Off, Default: setup.Off,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	log.Info().Msg("one")
+	log.Warn().Msg("two")
+	if err := log.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := metrics.WritePrometheus(&text, log); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`nib_file_lines_total{branch="0",level="info",path="` + path + `"} 1`,
+		`nib_file_lines_total{branch="0",level="warn",path="` + path + `"} 1`,
+		`nib_route_lines_total{branch="1/1"} 1`,
+		`nib_spool_lines_total{branch="1/1",spool="` + home + `"} 1`,
+		`nib_spool_pending_lines{branch="1/1",destination="destination",spool="` + home + `"} 0`,
+		`nib_file_lines_total{branch="1/1",level="warn",path="` + behind + `"} 1`,
+	} {
+		if !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(text.String())
+	}
+}
