@@ -42,10 +42,10 @@ func TestE2EOtherProjects(t *testing.T) {
 				t.Errorf("evidence that could not be had: %s", trouble)
 			}
 			if s := r.With; s.Lines == 0 || s.Equal != s.Pairs || s.Reported != s.Lines || s.Always != s.Lines || s.Right != s.Claimed {
-				t.Errorf("with runs: got %+v, want all lines of the profile at always, and no other that is come by", s)
+				t.Errorf("with runs: got %+v, want all lines of the profile at always, and no other that is executed", s)
 			}
 			for _, d := range append(r.With.Deviations, r.Without.Deviations...) {
-				if m.Causes[d.Line] == "" {
+				if m.cause(d) == unknownCause {
 					t.Errorf("deviation without a cause: %+v", d)
 				}
 			}
@@ -138,6 +138,31 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestLinesBehindCallsNotFollowedAreToldFromThoseMissed(t *testing.T) {
+	at := func(n int) line { return line{"f.go", n} }
+	truth := &Truth{
+		Benchmarks: []string{"B"},
+		PerOp:      map[string]map[line]float64{"B": {at(1): 1, at(2): 1, at(3): 1, at(4): 1}},
+		Roots:      map[line][]string{at(1): {"m.Open"}, at(2): {"m.Open", "m.Closed"}, at(4): {"m.Open"}},
+	}
+	s := judge(truth, &Report{Unfollowed: map[string]bool{"m.Open": true}, Sites: map[line][]site{at(4): {{Verdict: verdict.Unknown}}}}, false)
+	if s.Reported != 1 || s.Behind != 1 || len(s.Deviations) != 3 {
+		t.Fatalf("got %+v, want one line reported, one behind a call, and three deviations", s)
+	}
+	for i, want := range []string{notFollowed, "missed", "missed"} {
+		if s.Deviations[i].What != want {
+			t.Errorf("line %d: got %q, want %q", i+1, s.Deviations[i].What, want)
+		}
+	}
+	m := Module{Name: "m", Causes: map[string]string{"f.go:2": "because"}}
+	text := Table([]*Result{{Module: m, Truth: truth, Without: s}, {Module: Module{Name: "n"}, Truth: &Truth{}, Without: s}})
+	for _, want := range []string{"| m | 4 | 1 (25 %) | 1 | 2 |", "| together | 8 | 2 (25 %) | 2 | 4 |", "`f.go:2`: missed (1.00 per operation). Cause: because.", "Cause: " + manyCallees, "Cause: " + unknownCause} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got\n%s\nwant %q in it", text, want)
+		}
+	}
+}
+
 func TestIsRoot(t *testing.T) {
 	m := Module{Roots: []string{"m.(*T).*", "m.F"}}
 	for fn, want := range map[string]bool{"m.(*T).Do": true, "m.(*T).Do.func1": false, "m.F": true, "m.F2": false, "m.(*TT).Do": false} {
@@ -219,7 +244,7 @@ func TestLeavesWhoseNamesHaveSlashesAreMeasuredApart(t *testing.T) {
 	}
 }
 
-func TestLinesThatOnlyTheSetUpExecutesAreNotComeBy(t *testing.T) {
+func TestLinesThatOnlyTheSetUpExecutesDoNotCount(t *testing.T) {
 	const first = "mode: count\nexample.com/m/a.go:3.1,4.2 1 5\nexample.com/m/a.go:6.1,6.9 1 3\nexample.com/m/a.go:8.1,8.9 1 0\nexample.com/m/a.go:9.1,9.5 1 1\nexample.com/m/a.go:9.5,10.2 1 1\nexample.com/other/a.go:1.1,1.9 1 1\n"
 	const second = "mode: count\nexample.com/m/a.go:3.1,4.2 1 5\nexample.com/m/a.go:6.1,6.9 1 5\nexample.com/m/a.go:8.1,8.9 1 2\nexample.com/m/a.go:9.5,10.2 1 3\nexample.com/m/a.go:9.1,9.5 1 1\nexample.com/other/a.go:1.1,1.9 1 9\n"
 	got := steady([2]string{first, second}, "example.com/m")

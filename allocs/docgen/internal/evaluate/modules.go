@@ -26,11 +26,13 @@ type Module struct {
 	Causes map[string]string
 }
 
-// Causes that come up more than once.
+// Causes of several deviations.
 const (
-	inlinedAway = "the function allocates on its own; the benchmark has it inlined, and the object stays on the stack there"
-	poolNew     = "the New function of a pool without a name of its own, which is not followed without runs; the benchmark does not give back what it takes"
-	testFile    = "the line is in a test file, whose functions are in no program; runs see it"
+	unknownCause = "not known"
+	manyCallees  = "behind calls of interface methods or function values with nine or more candidates; the report names these calls for each root above the line"
+	inlinedAway  = "the function allocates on its own; the benchmark has it inlined, and the object stays on the stack there"
+	poolNew      = "the New function of a pool without a name of its own, which is not followed without runs; the benchmark does not give back what it takes"
+	testFile     = "the line is in a test file, whose functions are in no program; runs see it"
 )
 
 // Modules are all that the tool is judged by, the fastest first.

@@ -18,9 +18,10 @@ type Score struct {
 	Lines    int // that the profile shows
 	Reported int // of them, with a verdict other than none
 	Always   int // of them, at always
-	Claimed  int // lines at always that the benchmarks come by
+	Behind   int // of those that are not reported, below roots that have calls which are not followed
+	Claimed  int // lines at always that the benchmarks execute
 	Right    int // of them, shown by the profile
-	NotSeen  int // lines at always that no benchmark comes by: nothing is known of them
+	NotSeen  int // lines at always that no benchmark executes: nothing is known of them
 	Pairs    int // benchmark and line, in the profile
 	Agreed   int // of them, those that the tool's own runs saw too
 	Equal    int // of the pairs, those with the same count
@@ -29,6 +30,16 @@ type Score struct {
 	Extra    int // pairs that only the tool's own runs saw
 	// Deviations say of each line that is not as it should be what was seen.
 	Deviations []Deviation
+}
+
+func (s *Score) add(other *Score) {
+	for _, n := range []struct{ to, from *int }{
+		{&s.Lines, &other.Lines}, {&s.Reported, &other.Reported}, {&s.Always, &other.Always}, {&s.Behind, &other.Behind},
+		{&s.Claimed, &other.Claimed}, {&s.Right, &other.Right}, {&s.NotSeen, &other.NotSeen}, {&s.Pairs, &other.Pairs},
+		{&s.Equal, &other.Equal}, {&s.Often, &other.Often}, {&s.Missed, &other.Missed},
+	} {
+		*n.to += *n.from
+	}
 }
 
 // Deviation is a line on which the tool and the profile do not agree.
@@ -154,6 +165,7 @@ func judge(t *Truth, r *Report, runs bool) Score {
 			what := "missed"
 			if r.leavesOpen(t.Roots[l]) {
 				what = notFollowed
+				s.Behind++
 			}
 			s.deviate(what, l, fmt.Sprintf("%.2f per operation", n))
 		}

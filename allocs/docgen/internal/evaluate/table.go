@@ -17,26 +17,35 @@ const (
 // Table is the results in Markdown, with every deviation below.
 func Table(results []*Result) string {
 	var b strings.Builder
-	release := ""
+	release, leaves, roots := "", 0, 0
+	var with, without Score
 	for _, r := range results {
-		release = r.Go
+		release, leaves, roots = r.Go, leaves+len(r.Truth.Benchmarks), roots+r.Roots
+		with.add(&r.With)
+		without.add(&r.Without)
 	}
-	fmt.Fprintf(&b, "%s, linux/amd64.\n\n", release)
-	b.WriteString("| module | benchmarks | roots | lines in the profile | reported | of them `always` | `always` and come by | of them in the profile | `always`, no benchmark comes by | benchmark × line pairs, agreed | with the same count |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "%s, linux/amd64. With runs:\n\n", release)
+	b.WriteString("| module | leaves | roots | lines that allocate | reported | at 0.5 per operation or more | of them reported | at `always` | false `always` | counts | equal | `always`, not executed |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	row := func(name string, leaves, roots int, s *Score) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %d | %s | %s | %d | %d | %s | %d |\n", name, leaves, roots,
+			s.Lines, of(s.Reported, s.Lines), s.Often, of(s.Often-s.Missed, s.Often), of(s.Always, s.Lines), s.Claimed-s.Right, s.Pairs, of(s.Equal, s.Pairs), s.NotSeen)
+	}
 	for _, r := range results {
-		s := r.With
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s | %d | %s | %d | %s | %s |\n", title(r.Module), len(r.Truth.Benchmarks), r.Roots,
-			s.Lines, of(s.Reported, s.Lines), of(s.Always, s.Lines), s.Claimed, of(s.Right, s.Claimed), s.NotSeen, of(s.Agreed, s.Pairs), of(s.Equal, s.Pairs))
+		row(title(r.Module), len(r.Truth.Benchmarks), r.Roots, &r.With)
 	}
-	b.WriteString("\nThe same with code and compiler alone (`--bench \"\"`):\n\n")
-	b.WriteString("| module | lines in the profile | reported | of them `always` | `always` and come by | of them in the profile | `always`, no benchmark comes by |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
+	row("together", leaves, roots, &with)
+	b.WriteString("\nCode and compiler alone (`--bench \"\"`):\n\n")
+	b.WriteString("| module | lines that allocate | reported | behind calls not followed | missed | at `always` | false `always` | `always`, not executed |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	row = func(name string, _, _ int, s *Score) {
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d | %s | %d | %d |\n", name,
+			s.Lines, of(s.Reported, s.Lines), s.Behind, s.Lines-s.Reported-s.Behind, of(s.Always, s.Lines), s.Claimed-s.Right, s.NotSeen)
+	}
 	for _, r := range results {
-		s := r.Without
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %d | %s | %d |\n", title(r.Module),
-			s.Lines, of(s.Reported, s.Lines), of(s.Always, s.Lines), s.Claimed, of(s.Right, s.Claimed), s.NotSeen)
+		row(title(r.Module), 0, 0, &r.Without)
 	}
+	row("together", 0, 0, &without)
 	b.WriteString("\nEvery deviation:\n\n")
 	any := false
 	for _, r := range results {
@@ -45,11 +54,7 @@ func Table(results []*Result) string {
 			s    Score
 		}{{"with runs", r.With}, {"code and compiler alone", r.Without}} {
 			for _, d := range set.s.Deviations {
-				cause := r.Module.Causes[d.Line]
-				if cause == "" {
-					cause = "not known"
-				}
-				fmt.Fprintf(&b, "- %s, %s: `%s`: %s (%s). Cause: %s.\n", r.Module.Name, set.name, d.Line, d.What, cell(d.Detail), cause)
+				fmt.Fprintf(&b, "- %s, %s: `%s`: %s (%s). Cause: %s.\n", r.Module.Name, set.name, d.Line, d.What, cell(d.Detail), r.Module.cause(d))
 				any = true
 			}
 		}
@@ -58,6 +63,17 @@ func Table(results []*Result) string {
 		b.WriteString("- none\n")
 	}
 	return b.String()
+}
+
+// cause is that of a deviation, as far as it is known.
+func (m *Module) cause(d Deviation) string {
+	if c := m.Causes[d.Line]; c != "" {
+		return c
+	}
+	if d.What == notFollowed {
+		return manyCallees
+	}
+	return unknownCause
 }
 
 // Reasons is what the tool says of each line, in Markdown.
