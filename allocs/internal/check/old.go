@@ -18,7 +18,7 @@ import (
 )
 
 // OldSight is what the report says of releases whose executables are not read.
-const OldSight = "seen by -m=2 and benchmarks alone: executables of releases before Go 1.20 are not read, and what no run comes by is unknown"
+const OldSight = "seen by -m=2 and benchmarks alone: executables of releases before Go 1.20 are not read, and what no run executes is unknown"
 
 // old gathers the evidence of a release whose executables are not read.
 func (s *session) old(ctx context.Context, tc *toolchain.Toolchain, work string, part *progress.Part) (*Toolchain, error) {
