@@ -79,7 +79,7 @@ var allocLayouts = map[string][]nib.Option{
 	"RFC1123": {nib.WithLayout(nib.Layout{TimeFormat: time.RFC1123Z})}, "local": {nib.WithLayout(nib.Layout{KeepZone: true})},
 	"clock": {nib.WithClock(time.Now)}, "first": {nib.WithLayout(nib.Layout{MessageFirst: true, Duration: nib.DurationString})},
 	"caller":  {nib.WithCaller()},
-	"hook":    {nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Str("h", "v") }))},
+	"hook":    {nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Str("h", "v") }))},
 	"sampler": {nib.WithSampler(sampleFunc(func(nib.Level) bool { return true })), nib.WithLevel(&nib.LevelVar{})},
 	"context": {nib.WithContextFields(func(ctx context.Context, e *nib.Event) { e.Str("id", ctx.Value(ctxID{}).(string)) })},
 }

@@ -72,11 +72,11 @@ var places = []place{
 		return l
 	}},
 	{"hook", func(l *nib.Logger, do func(*nib.Event)) *nib.Logger {
-		return l.WithOptions(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { do(e) })))
+		return l.WithOptions(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { do(e) })))
 	}},
 	{"hook and message first", func(l *nib.Logger, do func(*nib.Event)) *nib.Logger {
 		return l.WithOptions(nib.WithLayout(nib.Layout{MessageFirst: true}), nib.WithCaller(),
-			nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { do(e) })))
+			nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { do(e) })))
 	}},
 	{"context fields", func(l *nib.Logger, do func(*nib.Event)) *nib.Logger {
 		return l.WithOptions(nib.WithContextFields(func(_ context.Context, e *nib.Event) { do(e) }))

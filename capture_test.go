@@ -116,3 +116,9 @@ func watch(tb testing.TB, f func()) {
 }
 
 func stringers(vals ...fmt.Stringer) []fmt.Stringer { return vals }
+
+// logOnce writes one line by a Template of its own.
+func logOnce[T any](l *nib.Logger, level nib.Level, msg string, v *T) {
+	t := nib.NewTemplate[T](level, msg)
+	t.Log(context.Background(), l, v)
+}

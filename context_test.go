@@ -144,7 +144,7 @@ func TestGauntlet3_OptionsKeepBoundFields(t *testing.T) {
 	k := child(l.Named("n"), 3, "x").WithGroup("g").With(func(e *nib.Event) { e.Int("in", 1) }).WithGroup("h")
 	for name, opts := range map[string][]nib.Option{
 		"none": {}, "layout": {nib.WithLayout(nib.Layout{TimeKey: "ts", LevelKey: "lvl"})}, "level": {nib.WithLevel(nib.LevelWarn)},
-		"first": {nib.WithLayout(nib.Layout{MessageFirst: true})}, "hook": {nib.WithHook(hookFunc(func(*nib.Event, nib.Level, string) {}))},
+		"first": {nib.WithLayout(nib.Layout{MessageFirst: true})}, "hook": {nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) {}))},
 		"caller": {nib.WithCaller()}, "bare": {bare}, "clock": {nib.WithClock(nil)},
 	} {
 		k.WithOptions(opts...).Warn().Int("n", 2).Msg("m")

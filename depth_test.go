@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 )
 
 // Types that can be as deep as one likes, or endless.
@@ -236,7 +237,7 @@ func TestGauntlet2_ThousandDeep(t *testing.T) {
 
 func TestErrorCauses(t *testing.T) {
 	cause := errors.New("disk full")
-	layout := nib.WithLayout(nib.Layout{Error: nib.ErrorCauses})
+	layout := nib.WithLayout(nib.Layout{Error: layout.ErrorCauses})
 	for _, x := range []struct {
 		err  error
 		want string
@@ -256,7 +257,7 @@ func TestErrorCauses(t *testing.T) {
 }
 
 func TestGauntlet2_ErrorsThatContainEachOtherEnd(t *testing.T) {
-	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: nib.ErrorCauses}))
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: layout.ErrorCauses}))
 	watch(t, func() { l.Info().Err(&joinCycle{}).Send() })
 	if got := c.one().get("error.causes"); got == nil || len(got.kids) > 100 {
 		t.Errorf("got %s", got)

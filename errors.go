@@ -71,7 +71,7 @@ var idleLogger = new(Logger)
 
 // Stats returns the counts so far. It may be called at any time.
 func (l *Logger) Stats() Stats {
-	if l == nil {
+	if l.discards() {
 		return Stats{}
 	}
 	s := l.core.state

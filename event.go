@@ -149,7 +149,7 @@ func (e *Event) retire() {
 //
 //go:noinline
 func (l *Logger) event(level Level) *Event {
-	if l.gated && !l.wants(level) {
+	if !l.direct && !l.wants(level) {
 		return nil
 	}
 	var pc [1]uintptr
@@ -163,6 +163,9 @@ func (l *Logger) event(level Level) *Event {
 
 // wants is the part of the decision that a comparison with min cannot make.
 func (l *Logger) wants(level Level) bool {
+	if l.core == nil {
+		return false // the zero Logger
+	}
 	if l.leveler != nil && level < Level(l.leveler.Level()) {
 		return false
 	}
@@ -176,7 +179,7 @@ func (l *Logger) wants(level Level) bool {
 //go:noinline
 func (l *Logger) final(level Level, then flags) *Event {
 	mute := !l.Enabled(level)
-	if l == nil {
+	if l.discards() {
 		l = idleLogger
 	} else if s := l.core.sampler; !mute && s != nil {
 		mute = !l.sample(s, level)

@@ -122,6 +122,28 @@ func (e *Event) addBound() {
 	}
 }
 
+// An Entry is what another front end (slog, logrus, a bridge) knows of a line
+// before nib sees it.
+type Entry struct {
+	Time    time.Time // the zero Time leaves the time out
+	Level   Level
+	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
+	Message string
+}
+
+// Entry starts an event for a line that another front end has made. The level
+// has been decided there and is not looked at again; a sampler is. Finish it
+// with Send, which writes en.Message. It never exits or panics. 0 allocs.
+func (l *Logger) Entry(en Entry) *Event {
+	if l.discards() {
+		return nil
+	}
+	if s := l.core.sampler; s != nil && !l.sample(s, en.Level) {
+		return nil
+	}
+	return l.startEntry(&en)
+}
+
 // startEntry is start for a line made elsewhere.
 func (l *Logger) startEntry(en *Entry) *Event {
 	e, c := acquire(l), l.core

@@ -174,13 +174,6 @@ func ExampleNewContext() {
 	// {"level":"info","logger":"request","message":"found"}
 }
 
-func ExampleErrorCauses() {
-	log := nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Error: nib.ErrorCauses}))
-	log.Error().Err(fmt.Errorf("save order: %w", errors.New("disk full"))).Send()
-	// Output:
-	// {"level":"error","error":"save order: disk full","error.causes":["disk full"]}
-}
-
 func ExampleLogger_StdLog() {
 	log := nib.New(os.Stdout, noTime)
 	log.StdLog(nib.LevelWarn).Printf("from package %s", "log")

@@ -39,7 +39,7 @@ func silencers() map[string][]nib.Option {
 		"level off":    {nib.WithLevel(nib.LevelFatal + 1)},
 		"level var":    {nib.WithLevel(&off)},
 		"sampled out":  {nib.WithSampler(sampleFunc(func(nib.Level) bool { return false }))},
-		"hook discard": {nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Discard() }))},
+		"hook discard": {nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Discard() }))},
 	}
 }
 
@@ -75,10 +75,11 @@ func TestGauntlet2_PanicActsWithoutItsLine(t *testing.T) {
 			}
 		}
 	}
-	var none *nib.Logger
 	for name, end := range messages {
-		if got := panicOf(func() { end(none.Panic().Str("a", "b").Err(errAny).Stack().Caller().Timestamp()) }); got != "disk sda" {
-			t.Errorf("nil logger, %s: panics with %v", name, got)
+		for _, none := range []*nib.Logger{nil, {}} {
+			if got := panicOf(func() { end(none.Panic().Str("a", "b").Err(errAny).Stack().Caller().Timestamp()) }); got != "disk sda" {
+				t.Errorf("%v, %s: panics with %v", none, name, got)
+			}
 		}
 	}
 	l, c := newCapture(t)

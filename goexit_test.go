@@ -99,7 +99,7 @@ func TestGauntlet2_GoexitInWithAndStatic(t *testing.T) {
 	if l.Stats().Aborted != 1 {
 		t.Errorf("got %+v", l.Stats())
 	}
-	apart(t, func() { nib.WithLayout(nib.Layout{Static: func(*nib.Event) { runtime.Goexit() }})(l) })
+	apart(t, func() { l.WithOptions(nib.WithLayout(nib.Layout{Static: func(*nib.Event) { runtime.Goexit() }})) })
 }
 
 func TestGauntlet2_GoexitInSamplerAndErrorHandler(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nib-log/nib/internal/causes"
 	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
 )
@@ -300,19 +299,4 @@ func (c *core) callSink(r *Record) (err error) {
 	err = c.out.sink.WriteRecord(r)
 	done = true
 	return err
-}
-
-// ErrorCauses is a [Layout].Error that keeps what an error wraps: its text
-// under key and, when it wraps or joins others, their texts under key+".causes",
-// outermost first.
-func ErrorCauses(e *Event, key string, err error) {
-	if e == nil {
-		return
-	}
-	e.AnErr(key, err)
-	e.run(func(e *Event) {
-		if causes := causes.Of(err, maxDepth); len(causes) > 0 {
-			e.Errs(key+".causes", causes)
-		}
-	})
 }

@@ -15,7 +15,7 @@ import (
 func TestHooksRunInOrderAndAddFields(t *testing.T) {
 	var calls []string
 	hook := func(name string) nib.Option {
-		return nib.WithHook(hookFunc(func(e *nib.Event, level nib.Level, msg string) {
+		return nib.WithHook(nib.HookFunc(func(e *nib.Event, level nib.Level, msg string) {
 			calls = append(calls, name+" "+level.String()+" "+msg)
 			e.Int(name, len(calls))
 		}))
@@ -39,7 +39,7 @@ func TestHooksRunInOrderAndAddFields(t *testing.T) {
 }
 
 func TestHookDiscardsByField(t *testing.T) {
-	l, c := newCapture(t, bare, nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) {
+	l, c := newCapture(t, bare, nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) {
 		if v, ok := e.Lookup("path"); ok && string(v) == `"/healthz"` {
 			e.Discard()
 		}
@@ -54,7 +54,7 @@ func TestHookDiscardsByField(t *testing.T) {
 
 func TestHooksDoNotSeeWhatIsNotWritten(t *testing.T) {
 	calls := 0
-	l, _ := newCapture(t, nib.WithLevel(nib.LevelFatal+1), nib.WithHook(hookFunc(func(*nib.Event, nib.Level, string) { calls++ })))
+	l, _ := newCapture(t, nib.WithLevel(nib.LevelFatal+1), nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) { calls++ })))
 	l.Info().Msg("m")
 	panicOf(func() { l.Panic().Msg("m") })
 	l.WithOptions(nib.WithLevel(nib.LevelInfo)).Info().Discard().Msg("m")
@@ -163,8 +163,8 @@ func TestNamed(t *testing.T) {
 
 func TestWithOptionsLeavesTheOriginalAlone(t *testing.T) {
 	l, c := newCapture(t, bare)
-	changed := l.WithOptions(nib.WithLevel(nib.LevelError), nib.WithLayout(nib.Layout{}), nib.WithCaller(), nib.WithStack(0), nil,
-		nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Int("h", 1) })))
+	changed := l.WithOptions(nib.WithLevel(nib.LevelError), nib.WithLayout(nib.Layout{}), nib.WithCaller(), nib.WithStack(0), nib.Option{},
+		nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Int("h", 1) })))
 	l.Info().Send()
 	if got := c.one().String(); got != "{}" {
 		t.Errorf("got %s", got)

@@ -106,7 +106,7 @@ func TestGauntlet1_EmptyIsNotNull(t *testing.T) {
 }
 
 func TestGauntlet1_NilArgumentsThatAddNothing(t *testing.T) {
-	l, c := newCapture(t, nib.WithHook(hookFunc(func(*nib.Event, nib.Level, string) {})), nil)
+	l, c := newCapture(t, nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) {})), nib.Option{})
 	var noCtx context.Context
 	l.Log().EmbedObject(nil).EmbedObject((*fieldObject)(nil)).Func(nil).Fields(nil).Attrs().Ctx(noCtx).MsgFunc(nil)
 	if got, want := c.one().String(), `{"time":"2026-01-02T15:04:05.006Z","message":""}`; got != want {
@@ -121,12 +121,13 @@ func TestGauntlet1_NilArgumentsThatAddNothing(t *testing.T) {
 	}
 }
 
-type hookFunc func(e *nib.Event, level nib.Level, msg string)
+func TestNilAndZeroLoggerDiscard(t *testing.T) {
+	for _, l := range []*nib.Logger{nil, {}} {
+		discards(t, l)
+	}
+}
 
-func (f hookFunc) Run(e *nib.Event, level nib.Level, msg string) { f(e, level, msg) }
-
-func TestGauntlet1_NilLoggerDiscards(t *testing.T) {
-	var l *nib.Logger
+func discards(t *testing.T, l *nib.Logger) {
 	l.Trace().Msg("")
 	l.Debug().Msg("")
 	l.Info().Msg("")
@@ -137,10 +138,16 @@ func TestGauntlet1_NilLoggerDiscards(t *testing.T) {
 	l.Entry(nib.Entry{}).Send()
 	l.LogAttrs(context.Background(), nib.LevelError, "")
 	l.StdLog(nib.LevelError).Print("x")
-	if l.With(func(*nib.Event) {}) != nil || l.WithAttrs(slog.Int("a", 1)) != nil || l.Named("x") != nil || l.WithGroup("g") != nil || l.WithOptions() != nil {
-		t.Error("a nil logger turned into one")
+	if got := panicOf(func() { l.StdLog(nib.LevelError).Panic("x") }); got != "x" {
+		t.Errorf("StdLog: panics with %v, want x", got)
 	}
-	if l.Enabled(nib.LevelFatal) || l.Flush(context.Background()) != nil || l.Stats() != (nib.Stats{}) {
-		t.Error("a nil logger does something")
+	columns := nib.NewTemplate[struct{ A int }](nib.LevelError, "")
+	columns.Log(context.Background(), l, nil)
+	add := func(e *nib.Event) { t.Error("fields of a line that is not written are asked for") }
+	if l.With(add) != l || l.WithAttrs(slog.Int("a", 1)) != l || l.Named("x") != l || l.WithGroup("g") != l || l.WithOptions(nib.WithCaller()) != l {
+		t.Errorf("%v: became a logger that does not discard", l)
+	}
+	if l.Enabled(nib.LevelFatal) || l.Level() <= nib.LevelFatal || l.Flush(context.Background()) != nil || l.Stats() != (nib.Stats{}) {
+		t.Errorf("%v: does something", l)
 	}
 }

@@ -3,9 +3,7 @@
 package nib
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/causes"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
 	"github.com/nib-log/nib/internal/lastresort"
@@ -226,9 +225,9 @@ func (f *format) learnKeys() {
 		if !f.reserved.has(key) {
 			f.errors.add(key)
 		}
-		for i, ok := 0, f.Error != nil; ok && i < len(sampleErrors); i++ {
+		for i, ok := 0, f.Error != nil; ok && i < len(causes.Samples); i++ {
 			var fields string
-			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, sampleErrors[i]) })
+			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, causes.Samples[i]) })
 			f.errors.addFields(fields)
 		}
 	}
@@ -286,20 +285,6 @@ func (s *keySet) addFields(fields string) {
 		}
 	}
 }
-
-// A sampleError shows functions of layouts all that they may look for in an
-// error.
-type sampleError struct{}
-
-func (sampleError) Error() string              { return "sample" }
-func (sampleError) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "sample with more") }
-
-type sampleGroup struct{ sampleError }
-
-func (sampleGroup) Errors() []error { return []error{sampleError{}} }
-func (sampleGroup) Unwrap() []error { return []error{sampleError{}} }
-
-var sampleErrors = []error{errors.New("sample"), sampleError{}, sampleGroup{}, fmt.Errorf("%w", sampleError{})}
 
 // encodedKey gives `,"key":` and reserves the key, or "" when it is left out.
 func (f *format) encodedKey(key string) string {

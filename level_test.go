@@ -5,6 +5,7 @@ package nib_test
 import (
 	"encoding/json"
 	"flag"
+	"io"
 	"log/slog"
 	"math"
 	"strings"
@@ -128,4 +129,28 @@ func checkLevels(t *testing.T, name string, at nib.Level, l *nib.Logger, c *capt
 		e.Msg("m")
 	}
 	c.take()
+}
+
+func TestLoggerLevel(t *testing.T) {
+	var v nib.LevelVar
+	v.Set(nib.LevelError)
+	rules, err := nib.ParseRules("warn,db=debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		log  *nib.Logger
+		want nib.Level
+	}{
+		{"default", nib.New(io.Discard), nib.LevelInfo},
+		{"constant", nib.New(io.Discard, nib.WithLevel(nib.LevelInfo+2)), nib.LevelInfo + 2},
+		{"slog", nib.New(io.Discard, nib.WithLevel(slog.LevelDebug)), nib.LevelDebug},
+		{"variable", nib.New(io.Discard, nib.WithLevel(&v)), nib.LevelError},
+		{"rules", nib.New(io.Discard, nib.WithRules(rules)).Named("db"), nib.LevelDebug},
+	} {
+		if got := tt.log.Level(); got != tt.want || !tt.log.Enabled(tt.want) || tt.log.Enabled(tt.want-1) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
 }

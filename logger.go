@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/contextkey"
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
 // A Logger makes events and hands their lines to one sink. It is immutable and
 // safe for concurrent use; With, Named and their like return new ones that share
-// the sink. A nil *Logger discards (but Panic and Fatal still act).
+// the sink. A nil *Logger and the zero Logger discard; their Panic and Fatal
+// still act.
 type Logger struct {
 	min     Level        // the level, or minLevel when leveler decides
 	leveler slog.Leveler // nil for a constant level
@@ -25,7 +27,7 @@ type Logger struct {
 	core    *core
 	id      uint64 // no other logger's
 	watched uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
-	gated   bool   // a leveler or a sampler has a say
+	direct  bool   // min alone decides: there is neither a leveler nor a sampler
 	busyEnd bool   // something may come between the fields and the message
 
 	name      string
@@ -98,8 +100,8 @@ func newLogger(out output, opts []Option) *Logger {
 // apply changes l in place; l and its core are not yet in anyone else's hands.
 func (l *Logger) apply(opts []Option) *Logger {
 	for _, o := range opts {
-		if o != nil {
-			o(l)
+		if o.apply != nil {
+			o.apply(l)
 		}
 	}
 	c := l.core
@@ -117,7 +119,7 @@ func (l *Logger) seal() *Logger {
 	if r := l.core.rules; r != nil {
 		l.min, l.leveler = minLevel, r.table.Of(l.name)
 	}
-	l.gated = l.leveler != nil || l.core.sampler != nil
+	l.direct = l.leveler == nil && l.core.sampler == nil
 	l.busyEnd = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
 	l.watched = 0
 	if l.open+l.waiting == 0 {
@@ -129,19 +131,32 @@ func (l *Logger) seal() *Logger {
 // WithOptions returns a Logger with the same sink, name and bound fields and
 // with opts applied. The original is unchanged.
 func (l *Logger) WithOptions(opts ...Option) *Logger {
-	if l == nil {
-		return nil
+	if l.discards() {
+		return l
 	}
 	c, n := *l.core, *l
 	n.core = &c
 	return n.apply(opts)
 }
 
+// discards reports whether l is nil or the zero Logger.
+func (l *Logger) discards() bool { return l == nil || l.core == nil }
+
+// Level returns the lowest level that is written now. It is above all others
+// for a Logger that discards.
+func (l *Logger) Level() Level {
+	switch {
+	case l.discards():
+		return math.MaxInt
+	case l.leveler != nil:
+		return Level(l.leveler.Level())
+	}
+	return l.min
+}
+
 // Enabled reports whether a line of this level would be written, sampling
 // aside.
-func (l *Logger) Enabled(level Level) bool {
-	return l != nil && level >= l.min && (l.leveler == nil || level >= Level(l.leveler.Level()))
-}
+func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.Level() }
 
 // Trace starts an event at LevelTrace. It returns nil when the level is off;
 // every method of a nil Event does nothing, so the chain behind it costs a few
@@ -207,7 +222,7 @@ func (l *Logger) Fatal() *Event { return l.final(LevelFatal, thenExit) }
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
 func (l *Logger) Log() *Event {
-	if l == nil {
+	if l.discards() {
 		return nil
 	}
 	if s := l.core.sampler; s != nil && !l.sample(s, LevelInfo) {
@@ -220,34 +235,12 @@ func (l *Logger) Log() *Event {
 	return l.start(LevelInfo, noLevel, pc, nil)
 }
 
-// An Entry is what another front end (slog, logrus, a bridge) knows of a line
-// before nib sees it.
-type Entry struct {
-	Time    time.Time // the zero Time leaves the time out
-	Level   Level
-	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
-	Message string
-}
-
-// Entry starts an event for a line that another front end has made. The level
-// has been decided there and is not looked at again; a sampler is. Finish it
-// with Send, which writes en.Message. It never exits or panics. 0 allocs.
-func (l *Logger) Entry(en Entry) *Event {
-	if l == nil {
-		return nil
-	}
-	if s := l.core.sampler; s != nil && !l.sample(s, en.Level) {
-		return nil
-	}
-	return l.startEntry(&en)
-}
-
 // Flush brings every line accepted so far to the promise of the sink, if the
 // sink holds lines back, and returns its error. The sink must honour ctx; Flush
 // does not wait longer for one that hangs. Whoever opened a sink closes it; a
 // Logger closes nothing.
 func (l *Logger) Flush(ctx context.Context) error {
-	if l == nil {
+	if l.discards() {
 		return nil
 	}
 	return l.core.out.flush(ctx)
@@ -257,7 +250,7 @@ func (l *Logger) Flush(ctx context.Context) error {
 // once; it only adds fields and must not keep e. The fields are encoded once
 // and belong to the new Logger alone. 2 allocs: the Logger and its bytes.
 func (l *Logger) With(f func(e *Event)) *Logger {
-	if l == nil || f == nil {
+	if l.discards() || f == nil {
 		return l
 	}
 	return l.bind(f)
@@ -265,7 +258,7 @@ func (l *Logger) With(f func(e *Event)) *Logger {
 
 // WithAttrs is With for slog's attributes.
 func (l *Logger) WithAttrs(attrs ...slog.Attr) *Logger {
-	if l == nil || len(attrs) == 0 {
+	if l.discards() || len(attrs) == 0 {
 		return l
 	}
 	return l.bind(func(e *Event) { e.attrs(attrs) })
@@ -297,7 +290,7 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 // an object under name, inside the groups that are open already. A group
 // without fields is not written. An empty name changes nothing.
 func (l *Logger) WithGroup(name string) *Logger {
-	if l == nil || name == "" {
+	if l.discards() || name == "" {
 		return l
 	}
 	e := l.builder()
@@ -316,7 +309,7 @@ func (l *Logger) WithGroup(name string) *Logger {
 // Named returns a Logger whose name is that of l, a dot, and name. The name
 // stands in every line, and an empty one changes nothing.
 func (l *Logger) Named(name string) *Logger {
-	if l == nil || name == "" {
+	if l.discards() || name == "" {
 		return l
 	}
 	n := *l
@@ -370,14 +363,9 @@ func Panic() *Event { return Default().final(LevelPanic, thenPanic) }
 // Fatal starts an event that ends the process; see [Logger.Fatal].
 func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
 
-// ContextKey is the key under which a context carries its *Logger. NewContext
-// and FromContext are the usual way; a context of one's own type may answer to
-// the key itself, and make the logger when it is asked for.
-type ContextKey struct{}
-
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {
-	return context.WithValue(ctx, ContextKey{}, l)
+	return context.WithValue(ctx, contextkey.Logger{}, l)
 }
 
 // FromContext returns the logger that ctx carries, or Default() when it carries
@@ -393,6 +381,6 @@ func FromContext(ctx context.Context) (l *Logger) {
 			l = Default()
 		}
 	}()
-	l, found = ctx.Value(ContextKey{}).(*Logger)
+	l, found = ctx.Value(contextkey.Logger{}).(*Logger)
 	return l
 }

@@ -135,7 +135,7 @@ func TestGauntlet2_MsgInsideAFunctionThatAddsFields(t *testing.T) {
 			"Object": func(l *nib.Logger) { l.Info().Object("o", marshalFunc(end)).Msg("m") },
 			"With":   func(l *nib.Logger) { l.With(end).Info().Msg("m") },
 			"hook": func(l *nib.Logger) {
-				l.WithOptions(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { end(e) }))).Info().Msg("m")
+				l.WithOptions(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { end(e) }))).Info().Msg("m")
 			},
 			"Static": func(l *nib.Logger) { l.WithOptions(nib.WithLayout(nib.Layout{Static: end})).Info().Msg("m") },
 		} {

@@ -12,8 +12,9 @@ import (
 )
 
 // An Option changes how a Logger works. Options are applied in order, so of
-// two that set the same thing the later one holds; hooks add up.
-type Option func(*Logger)
+// two that set the same thing the later one holds; hooks add up. The zero Option
+// changes nothing.
+type Option struct{ apply func(*Logger) }
 
 // WithLevel sets the lowest level that is written, LevelInfo by default. A
 // [LevelVar] or [slog.LevelVar] can be changed while the logger is in use; a
@@ -22,7 +23,7 @@ func WithLevel(level slog.Leveler) Option {
 	if level == nil || level == slog.Leveler((*LevelVar)(nil)) || level == slog.Leveler((*slog.LevelVar)(nil)) {
 		panic("nib: WithLevel(nil)")
 	}
-	return func(l *Logger) {
+	return Option{func(l *Logger) {
 		l.core.rules = nil
 		switch v := level.(type) {
 		case Level:
@@ -32,7 +33,7 @@ func WithLevel(level slog.Leveler) Option {
 		default:
 			l.min, l.leveler = minLevel, level
 		}
-	}
+	}}
 }
 
 // WithRules takes the level of each logger from r, by its name, in place of
@@ -41,13 +42,13 @@ func WithRules(r *Rules) Option {
 	if r == nil {
 		panic("nib: WithRules(nil)")
 	}
-	return func(l *Logger) { l.core.rules = r }
+	return Option{func(l *Logger) { l.core.rules = r }}
 }
 
 // WithLayout sets the shape of the lines. Fields bound before keep the shape
 // they were given, except that the keys which the layout reserves are renamed.
 func WithLayout(layout Layout) Option {
-	return func(l *Logger) {
+	return Option{func(l *Logger) {
 		if l.core.out.textDurations {
 			layout.Duration = DurationString
 		}
@@ -62,21 +63,21 @@ func WithLayout(layout Layout) Option {
 		if f.errors.rename(l.bound, strings.Repeat("}", l.open)) == l.bound {
 			l.errors = 0
 		}
-	}
+	}}
 }
 
 // WithClock replaces the clock. now must be safe for concurrent use.
 func WithClock(now func() time.Time) Option {
-	return func(l *Logger) { l.core.now = now }
+	return Option{func(l *Logger) { l.core.now = now }}
 }
 
 // WithCaller adds the call site to every line.
-func WithCaller() Option { return func(l *Logger) { l.core.caller = true } }
+func WithCaller() Option { return Option{func(l *Logger) { l.core.caller = true }} }
 
 // WithStack adds the stack of the calling goroutine to lines of level from and
 // above.
 func WithStack(from Level) Option {
-	return func(l *Logger) { l.core.stackFrom = from }
+	return Option{func(l *Logger) { l.core.stackFrom = from }}
 }
 
 // A Hook sees every event that is about to be written, on the goroutine that
@@ -87,57 +88,64 @@ type Hook interface {
 	Run(e *Event, level Level, msg string)
 }
 
+// HookFunc makes a Hook of a function.
+type HookFunc func(e *Event, level Level, msg string)
+
+// Run calls f.
+func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
+
 // WithHook adds a hook behind those already there.
 func WithHook(h Hook) Option {
-	return func(l *Logger) {
+	return Option{func(l *Logger) {
 		l.core.hooks = append(l.core.hooks[:len(l.core.hooks):len(l.core.hooks)], h)
-	}
+	}}
 }
 
 // A Sampler decides which events are made at all, before any field is
 // encoded. It runs on the goroutine that logs and must be safe for concurrent
-// use. Panic and Fatal act even when their line is sampled out.
+// use. Panic and Fatal act even when their line is sampled out. Package sampling
+// has samplers.
 type Sampler interface {
 	Sample(level Level) bool
 }
 
 // WithSampler sets the sampler; there is none by default, and nil takes it away.
-func WithSampler(s Sampler) Option { return func(l *Logger) { l.core.sampler = s } }
+func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.sampler = s }} }
 
 // WithErrorHandler sets the handler of lines that could not be written and of
 // wrong use of events. It runs on the goroutine that logs, may be called by
 // several at once, and may log: an error that arises meanwhile is only counted.
 // The default writes to standard error and waits for it for 100 ms at most.
 func WithErrorHandler(h func(error)) Option {
-	return func(l *Logger) { l.core.onError = h }
+	return Option{func(l *Logger) { l.core.onError = h }}
 }
 
 // WithExit replaces os.Exit as the last act of Fatal.
-func WithExit(exit func(code int)) Option { return func(l *Logger) { l.core.exit = exit } }
+func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }
 
 // WithContextFields sets what Event.Ctx and LogAttrs take from a context: trace
 // ids and the like. f only adds fields.
 func WithContextFields(f func(ctx context.Context, e *Event)) Option {
-	return func(l *Logger) { l.core.contextFields = f }
+	return Option{func(l *Logger) { l.core.contextFields = f }}
 }
 
 // DuplicateKeys says what becomes of top-level fields with the same key. JSON
 // has no rule for them, and readers take the first, the last, or neither.
 type DuplicateKeys uint8
 
-// What to do with the same key at the top level. It is decided once, when the
-// line is finished; within objects all are kept. All but KeepAll read the line
-// again, at about a nanosecond a byte.
+// The policies for equal keys at the top level. They apply once, when the line
+// is finished; within objects all fields are kept. All but DuplicatesKeep read
+// the line again, at about a nanosecond a byte.
 const (
-	KeepAll   DuplicateKeys = iota // write them all, the default
-	LastWins                       // only the last, where it stands
-	FirstWins                      // only the first
-	Rename                         // "key", "key#2", "key#3"
+	DuplicatesKeep      DuplicateKeys = iota // write them all, the default
+	DuplicatesLastWins                       // only the last, where it stands
+	DuplicatesFirstWins                      // only the first
+	DuplicatesRename                         // "key", "key#2", "key#3"
 )
 
 // WithDuplicateKeys sets what becomes of top-level fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
-	return func(l *Logger) { l.core.edits.duplicates = lineedit.Policy(p) }
+	return Option{func(l *Logger) { l.core.edits.duplicates = lineedit.Policy(p) }}
 }
 
 // WithRedact writes *** in place of the value of every field with one of these
@@ -148,10 +156,10 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // before any byte leaves the event, and reads the line again. Keys add up. What
 // must never be seen is better held as a [Secret].
 func WithRedact(keys ...string) Option {
-	return func(l *Logger) {
+	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
 		l.core.edits.redact = lineedit.NewKeys(l.core.edits.keys)
-	}
+	}}
 }
 
 // WithMaxLine cuts lines longer than n bytes, newline included: the longest
@@ -160,5 +168,5 @@ func WithRedact(keys ...string) Option {
 // bytes left out. Container runtimes cut lines at 16 KiB without regard to JSON.
 // 0, the default, is no limit.
 func WithMaxLine(n int) Option {
-	return func(l *Logger) { l.core.edits.max = n }
+	return Option{func(l *Logger) { l.core.edits.max = n }}
 }

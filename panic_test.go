@@ -71,7 +71,7 @@ func trapdoors(do func()) []trapdoor {
 		{"LogValue", nil, func(e *nib.Event) { e.Attrs(slog.Any("k", p)) }, "k"},
 		{"LogValue in a group", nil, func(e *nib.Event) { e.Attrs(slog.Group("k", slog.Any("a", p), slog.Int("b", 1))) }, "k"},
 		{"Attr error", nil, func(e *nib.Event) { e.Attrs(slog.Any("k", e1)) }, "k"}, {"Attr JSON", nil, func(e *nib.Event) { e.Attrs(slog.Any("k", j)) }, "k"},
-		{"hook", []nib.Option{nib.WithHook(hookFunc(func(*nib.Event, nib.Level, string) { do() }))}, func(*nib.Event) {}, "panic"},
+		{"hook", []nib.Option{nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) { do() }))}, func(*nib.Event) {}, "panic"},
 		{"context fields", []nib.Option{nib.WithContextFields(func(_ context.Context, e *nib.Event) { field(e) })},
 			func(e *nib.Event) { e.Ctx(context.Background()) }, "panic"},
 		{"Layout.Error", []nib.Option{nib.WithLayout(nib.Layout{Error: func(*nib.Event, string, error) { do() }})},

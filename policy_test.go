@@ -90,10 +90,10 @@ func TestRulesMayChangeWhileLoggersWork(t *testing.T) {
 
 func TestDuplicateKeys(t *testing.T) {
 	for policy, want := range map[nib.DuplicateKeys]string{
-		nib.KeepAll:   `{"level":"info","a":1,"b":2,"a":3,"d":{"x":1,"x":2},"a":4,"message":"m"}`,
-		nib.LastWins:  `{"level":"info","b":2,"d":{"x":1,"x":2},"a":4,"message":"m"}`,
-		nib.FirstWins: `{"level":"info","a":1,"b":2,"d":{"x":1,"x":2},"message":"m"}`,
-		nib.Rename:    `{"level":"info","a":1,"b":2,"a#2":3,"d":{"x":1,"x":2},"a#3":4,"message":"m"}`,
+		nib.DuplicatesKeep:      `{"level":"info","a":1,"b":2,"a":3,"d":{"x":1,"x":2},"a":4,"message":"m"}`,
+		nib.DuplicatesLastWins:  `{"level":"info","b":2,"d":{"x":1,"x":2},"a":4,"message":"m"}`,
+		nib.DuplicatesFirstWins: `{"level":"info","a":1,"b":2,"d":{"x":1,"x":2},"message":"m"}`,
+		nib.DuplicatesRename:    `{"level":"info","a":1,"b":2,"a#2":3,"d":{"x":1,"x":2},"a#3":4,"message":"m"}`,
 	} {
 		var buf bytes.Buffer
 		l := timeless(&buf).WithOptions(nib.WithDuplicateKeys(policy)).With(func(e *nib.Event) { e.Int("a", 1) })
@@ -127,7 +127,7 @@ func TestRedactWhereverTheKeyStands(t *testing.T) {
 		"error":    func() { l.Error().Err(err).Msg("failed") },
 		"message":  func() { l.Info().Msg("login with password=" + hidden + " failed") },
 		"Msgf":     func() { l.Info().Msgf("%+v %+v", in, map[string]string{"token": hidden}) },
-		"line":     func() { nib.NewLine[login](nib.LevelInfo, "m").Log(t.Context(), l, &in) },
+		"line":     func() { logOnce(l, nib.LevelInfo, "m", &in) },
 		"slog":     func() { l.Info().Attrs(slog.Group("g", "password", hidden), slog.Any("v", in)).Msg("m") },
 		"LogAttrs": func() { l.LogAttrs(t.Context(), nib.LevelInfo, "m", slog.Any("v", in), slog.String("token", hidden)) },
 	} {
@@ -172,7 +172,7 @@ func TestMaxLine(t *testing.T) {
 }
 
 func TestAllocPolicies(t *testing.T) {
-	l := nib.New(io.Discard, nib.WithRedact("password"), nib.WithDuplicateKeys(nib.LastWins), nib.WithMaxLine(300))
+	l := nib.New(io.Discard, nib.WithRedact("password"), nib.WithDuplicateKeys(nib.DuplicatesLastWins), nib.WithMaxLine(300))
 	rules, _ := nib.ParseRules("info")
 	r := nib.New(io.Discard, nib.WithRules(rules))
 	long := strings.Repeat("x", 1000)

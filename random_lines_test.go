@@ -42,7 +42,7 @@ func variants(out *bytes.Buffer) (all []*variant) {
 	for name, l := range layouts {
 		for _, first := range []bool{false, true} {
 			l.MessageFirst = first
-			for _, policy := range []nib.DuplicateKeys{nib.KeepAll, nib.LastWins, nib.FirstWins, nib.Rename} {
+			for _, policy := range []nib.DuplicateKeys{nib.DuplicatesKeep, nib.DuplicatesLastWins, nib.DuplicatesFirstWins, nib.DuplicatesRename} {
 				for _, redact := range []bool{false, true} {
 					for _, limit := range []int{0, 300, 2000} {
 						opts := []nib.Option{nib.WithLayout(l), nib.WithLevel(nib.LevelTrace * 100), nib.WithClock(func() time.Time { return testTime }),

@@ -75,9 +75,9 @@ func forgeries(keys []string) []forgery {
 			end(l.With(func(e *nib.Event) { e.Func(func(e *nib.Event) { strs(e, keys) }) }).Info())
 		}},
 		{"WithAttrs", nil, func(l *nib.Logger, keys []string) { end(l.WithAttrs(attrs(keys)...).Info()) }},
-		{"hook", []nib.Option{nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
+		{"hook", []nib.Option{nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
 			func(l *nib.Logger, keys []string) { end(l.Info()) }},
-		{"hook before Msgf", []nib.Option{nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
+		{"hook before Msgf", []nib.Option{nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { strs(e, keys) }))},
 			func(l *nib.Logger, keys []string) { l.Info().Msgf("%s", "real") }},
 		{"Ctx", []nib.Option{nib.WithContextFields(func(_ context.Context, e *nib.Event) { strs(e, keys) })},
 			func(l *nib.Logger, keys []string) { end(l.Info().Ctx(context.Background())) }},

@@ -71,7 +71,7 @@ var ways = map[string]func(l *nib.Logger, v any){
 		l.Info().EmbedObject(marshalFunc(func(e *nib.Event) { e.Any("k", v) })).Msg("m")
 	},
 	"hook": func(l *nib.Logger, v any) {
-		l.WithOptions(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Any("k", v) }))).Info().Msg("m")
+		l.WithOptions(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { e.Any("k", v) }))).Info().Msg("m")
 	},
 	"context": func(l *nib.Logger, v any) {
 		l.WithOptions(nib.WithContextFields(func(_ context.Context, e *nib.Event) { e.Any("k", v) })).
@@ -84,7 +84,7 @@ var ways = map[string]func(l *nib.Logger, v any){
 
 type anyColumn struct{ V any }
 
-var anyLine = nib.NewLine[anyColumn](nib.LevelInfo, "m")
+var anyLine = nib.NewTemplate[anyColumn](nib.LevelInfo, "m")
 
 func TestErrorsThatUserCodeReturnsMayPanic(t *testing.T) {
 	for what, x := range badErrors() {
@@ -151,7 +151,7 @@ func TestFatalExitsAlthoughUserCodeEndsTheGoroutine(t *testing.T) {
 	}{
 		"Msgf":    {nil, func(e *nib.Event) { e.Msgf("%v", exit) }},
 		"MsgFunc": {nil, func(e *nib.Event) { e.MsgFunc(exit.String) }},
-		"hook":    {[]nib.Option{nib.WithHook(hookFunc(func(*nib.Event, nib.Level, string) { runtime.Goexit() }))}, func(e *nib.Event) { e.Msg("m") }},
+		"hook":    {[]nib.Option{nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) { runtime.Goexit() }))}, func(e *nib.Event) { e.Msg("m") }},
 		"sink":    {nil, func(e *nib.Event) { e.Msg("m") }},
 	} {
 		exits := 0

@@ -55,7 +55,7 @@ func TestSecretIsNotShown(t *testing.T) {
 	var buf bytes.Buffer
 	nib.Val(timeless(&buf).Info().Stringer("s", s), "k", a).Send()
 	nib.Inline(timeless(&buf).Info(), a).Send()
-	nib.NewLine[account](nib.LevelInfo, "m").Log(t.Context(), timeless(&buf), &a)
+	logOnce(timeless(&buf), nib.LevelInfo, "m", &a)
 	outputs["nib typed"] = buf.String()
 	for name, text := range outputs {
 		if strings.Contains(text, hidden) || strings.Contains(text, fmt.Sprintf("%x", hidden)) || strings.Contains(text, fmt.Sprintf("%X", hidden)) {

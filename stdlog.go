@@ -34,7 +34,7 @@ type stdWriter struct {
 
 func (w stdWriter) Write(p []byte) (int, error) {
 	l := w.l
-	if l == nil {
+	if l.discards() {
 		return len(p), nil
 	}
 	level, final := w.level, true

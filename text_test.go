@@ -96,7 +96,7 @@ var textWays = map[string]func(l *nib.Logger, d time.Duration, t time.Time){
 	"Static": func(l *nib.Logger, d time.Duration, t time.Time) { l.Log().Send() },
 }
 
-var timedLine = nib.NewLine[timed](nib.LevelInfo, "")
+var timedLine = nib.NewTemplate[timed](nib.LevelInfo, "")
 
 // texts collects what a value has of texts and numbers.
 func (v *node) texts(into map[string]bool) {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 )
 
 // A way leads user code into one line with the message "outer" of l.
@@ -41,7 +42,7 @@ var lineWays = []way{
 	{"Func", func(l *nib.Logger, use func(*nib.Event)) { l.Info().Func(use).Msg("outer") }},
 	{"EmbedObject", func(l *nib.Logger, use func(*nib.Event)) { l.Info().EmbedObject(marshalFunc(use)).Msgf("%s", "outer") }},
 	{"hook", func(l *nib.Logger, use func(*nib.Event)) {
-		l.WithOptions(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { use(e) }))).Info().Msg("outer")
+		l.WithOptions(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { use(e) }))).Info().Msg("outer")
 	}},
 	{"context", func(l *nib.Logger, use func(*nib.Event)) {
 		l.WithOptions(nib.WithContextFields(func(_ context.Context, e *nib.Event) { use(e) })).LogAttrs(context.Background(), nib.LevelInfo, "outer")
@@ -80,12 +81,12 @@ func functions(c *culprit) map[string][]func(l *nib.Logger) {
 	}
 	failing := sinkFunc(func(*nib.Record) error { c.act(); return c.err })
 	return map[string][]func(l *nib.Logger){
-		"Val":     events(func(e *nib.Event, v any) { nib.Val(nib.Val(e, "k", v), "s", anyColumn{v}) }),
-		"Inline":  events(func(e *nib.Event, v any) { nib.Inline(nib.Inline(e, anyColumn{v}), &anyColumn{v}) }),
-		"NewLine": lines,
+		"Val":         events(func(e *nib.Event, v any) { nib.Val(nib.Val(e, "k", v), "s", anyColumn{v}) }),
+		"Inline":      events(func(e *nib.Event, v any) { nib.Inline(nib.Inline(e, anyColumn{v}), &anyColumn{v}) }),
+		"NewTemplate": lines,
 		"ErrorCauses": {func(l *nib.Logger) {
-			l.WithOptions(nib.WithLayout(nib.Layout{Error: nib.ErrorCauses})).Info().Err(errors.Join(badError{c}, c.err)).Msg("outer")
-		}, func(l *nib.Logger) { e := l.Info(); nib.ErrorCauses(e, "k", badUnwrap{c}); e.Msg("outer") }},
+			l.WithOptions(nib.WithLayout(nib.Layout{Error: layout.ErrorCauses})).Info().Err(errors.Join(badError{c}, c.err)).Msg("outer")
+		}, func(l *nib.Logger) { e := l.Info(); layout.ErrorCauses(e, "k", badUnwrap{c}); e.Msg("outer") }},
 		"FromContext": {func(l *nib.Logger) {
 			nib.FromContext(badCtx{context.Background(), c})
 			l.Info().Msg("outer")
@@ -93,7 +94,7 @@ func functions(c *culprit) map[string][]func(l *nib.Logger) {
 		"WithClock":         opts(nib.WithClock(func() time.Time { c.act(); return testTime })),
 		"WithLevel":         opts(nib.WithLevel(leveler(func() slog.Level { c.act(); return slog.LevelDebug }))),
 		"WithSampler":       opts(nib.WithSampler(sampler(func() { c.act() }))),
-		"WithHook":          opts(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, _ string) { badNib{c}.MarshalNib(e) })), nib.WithHook(nil)),
+		"WithHook":          opts(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, _ string) { badNib{c}.MarshalNib(e) })), nib.WithHook(nil)),
 		"WithContextFields": opts(nib.WithContextFields(func(_ context.Context, e *nib.Event) { badNib{c}.MarshalNib(e) })),
 		"WithLayout": opts(
 			nib.WithLayout(nib.Layout{Error: func(e *nib.Event, key string, err error) { e.AnErr(key, err).Any("k", badJSON{c}); c.act() }}),
@@ -126,7 +127,7 @@ func badCaller(l *nib.Logger, c *culprit) {
 }
 
 var (
-	outerLine = nib.NewLine[anyColumn](nib.LevelInfo, "outer")
+	outerLine = nib.NewTemplate[anyColumn](nib.LevelInfo, "outer")
 	quiet     = nib.WithErrorHandler(func(error) {})
 )
 

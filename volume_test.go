@@ -52,7 +52,7 @@ func TestGauntlet2_HugeLineIsWrittenAndForgotten(t *testing.T) {
 		"Stringer": func(l *nib.Logger) { l.Info().Stringer("k", &textStringer{text}).Msg("m") },
 		"many":     func(l *nib.Logger) { l.Info().Fields(keys).Msg("m") },
 		"hook": func(l *nib.Logger) {
-			l.WithOptions(nib.WithHook(hookFunc(func(e *nib.Event, _ nib.Level, msg string) { e.Str("k", text) }))).Info().Msgf("m")
+			l.WithOptions(nib.WithHook(nib.HookFunc(func(e *nib.Event, _ nib.Level, msg string) { e.Str("k", text) }))).Info().Msgf("m")
 		},
 	} {
 		w := &countWriter{}

@@ -4,6 +4,7 @@ package layout_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -87,4 +88,10 @@ func Example() {
 	log.Info().Msg("started")
 	// Output:
 	// {"@timestamp":"2026-01-02T14:04:05.120Z","log.level":"info","message":"started","ecs.version":"9.0.0","service.name":"shop"}
+}
+func ExampleErrorCauses() {
+	log := nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, Error: layout.ErrorCauses}))
+	log.Error().Err(fmt.Errorf("save order: %w", errors.New("disk full"))).Send()
+	// Output:
+	// {"level":"error","error":"save order: disk full","error.causes":["disk full"]}
 }

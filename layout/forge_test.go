@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 )
 
 // layouts are the presets and layouts that write more than a preset does.
@@ -31,7 +32,7 @@ func layouts() map[string]nib.Layout {
 				e.Str("func", f.Function).Int("line", f.Line).Str(key, f.File)
 			},
 		},
-		"causes": {Error: nib.ErrorCauses},
+		"causes": {Error: layout.ErrorCauses},
 		"escaped": {
 			Static: func(e *nib.Event) { e.Str("st\"at\n", "x") }, ErrorKey: "err\x00", CallerKey: "c\\", MessageKey: "é ",
 			Caller: func(e *nib.Event, key string, f runtime.Frame) { e.Str("\tfunc", f.Function).Str(key, f.File) },
@@ -111,8 +112,8 @@ func TestKeysThatALayoutWritesCannotBeForged(t *testing.T) {
 						full(l.With(func(e *nib.Event) { e.Func(forged).Err(errors.New("early")).Func(forged) }), forged, nothing, nothing)
 					},
 				} {
-					for _, policy := range []nib.DuplicateKeys{nib.KeepAll, nib.LastWins, nib.FirstWins, nib.Rename} {
-						if policy != nib.KeepAll && how != "Str" {
+					for _, policy := range []nib.DuplicateKeys{nib.DuplicatesKeep, nib.DuplicatesLastWins, nib.DuplicatesFirstWins, nib.DuplicatesRename} {
+						if policy != nib.DuplicatesKeep && how != "Str" {
 							continue
 						}
 						tried++
@@ -162,7 +163,7 @@ type columns struct {
 
 func TestColumnsCannotForgeKeysOfTheLayout(t *testing.T) {
 	c := columns{"forged", "forged", "forged", "forged", "forged", "forged", "forged", "forged", "forged", "forged"}
-	forged := nib.NewLine[columns](nib.LevelError, "message")
+	forged := nib.NewTemplate[columns](nib.LevelError, "message")
 	err := errors.New("gone")
 	for name, layout := range layouts() {
 		own := map[string]bool{}

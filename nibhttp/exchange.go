@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contextkey"
 	"github.com/nib-log/nib/internal/panictext"
 )
 
@@ -65,7 +66,7 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 // made only when a handler asks for it and needs no context.WithValue to hold it.
 func (x *exchange) Value(key any) any {
 	switch key {
-	case nib.ContextKey{}:
+	case contextkey.Logger{}:
 		return x.logger()
 	case exchangeKey{}:
 		return x

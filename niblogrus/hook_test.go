@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/niblogrus"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/sirupsen/logrus"
@@ -144,7 +145,7 @@ func TestHookShowsWhatLogrusRefused(t *testing.T) {
 }
 
 func TestHookWritesErrorsInTheWayOfTheLayout(t *testing.T) {
-	l, rec := installed(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, ErrorKey: "err", Error: nib.ErrorCauses}))
+	l, rec := installed(nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, ErrorKey: "err", Error: layout.ErrorCauses}))
 	l.WithError(errors.Join(io.EOF)).WithField("other", io.EOF).Info("m")
 	checkLast(t, rec, `{"level":"info","err":"EOF","err.causes":["EOF"],"other":"EOF","message":"m"}`)
 	l.WithField("error", "text").Info("m")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/niblogrus"
 	"github.com/sirupsen/logrus"
 )
@@ -134,7 +135,7 @@ func TestOneNameForTwoTextsOfTheFormatter(t *testing.T) {
 
 func TestErrorsInTheWayOfTheLayout(t *testing.T) {
 	wrapped := fmt.Errorf("query: %w", io.EOF)
-	causes := noTime(nib.Layout{Error: nib.ErrorCauses, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})
+	causes := noTime(nib.Layout{Error: layout.ErrorCauses, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})
 	named := causes
 	named.ErrorKey = "err"
 	omit := noTime(nib.Layout{ErrorKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})

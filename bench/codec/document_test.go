@@ -92,7 +92,8 @@ func TestSchemaOfATypedLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	nib.NewLine[payment](nib.LevelInfo, "paid").Log(context.Background(), nib.New(&out), &paid)
+	paidLine := nib.NewTemplate[payment](nib.LevelInfo, "paid")
+	paidLine.Log(context.Background(), nib.New(&out), &paid)
 	if err := validate(compiled, out.Bytes()); err != nil {
 		t.Errorf("%s: %v", out.Bytes(), err)
 	}

@@ -38,7 +38,7 @@ const (
 		"started":"2026-03-14T09:26:53.589Z","message":"request served"}`
 )
 
-var requestLine = nib.NewLine[request](nib.LevelInfo, servedMessage)
+var requestLine = nib.NewTemplate[request](nib.LevelInfo, servedMessage)
 
 // lines is the contest of nib's own ways to write a whole line of ten fields.
 func lines() Scenario {

@@ -37,9 +37,10 @@ var arrows = []struct {
 	{"pool/list", []string{"internal/invariants"}},
 	{"schema", []string{"internal/*", "pool"}},
 	{"delivery", []string{".", "internal/sentinel"}},
-	{"layout", []string{"."}},
+	{"sampling", []string{"."}},
+	{"layout", []string{".", "internal/causes"}},
 	{"nibslog", []string{".", "layout", "metrics", "schema", "internal/*"}},
-	{"nibhttp", []string{".", "metrics", "internal/panictext"}},
+	{"nibhttp", []string{".", "metrics", "internal/contextkey", "internal/panictext"}},
 
 	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level"}},
 	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/stdio"}},

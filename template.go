@@ -12,12 +12,12 @@ import (
 	"github.com/nib-log/nib/internal/plan"
 )
 
-// A Line is one kind of line, written often: its level, its message, and a
-// struct whose fields are its columns. A call copies the whole struct into the
-// line by a plan that is made once, which is the fastest way to write a line.
-// The columns come in the order of the struct and are always there, unless
-// their tags say omitempty or omitzero; package schema tells which tags there
-// are, and makes a JSON Schema of the struct for those who read the lines.
+// A Template writes lines of a fixed shape: a level, a message, and a struct
+// whose fields are the columns. A call copies the whole struct into the line by
+// a plan that is made once, which is the fastest way to write a line. The
+// columns come in the order of the struct and are always there, unless their
+// tags say omitempty or omitzero; package schema describes the tags, and makes a
+// JSON Schema of the struct.
 //
 //	type access struct {
 //		Method string        `json:"method"`
@@ -25,38 +25,39 @@ import (
 //		Took   time.Duration `json:"took_ms" log:"unit=ms"`
 //	}
 //
-//	var accessLine = nib.NewLine[access](nib.LevelInfo, "request served")
+//	var served = nib.NewTemplate[access](nib.LevelInfo, "request served")
 //
-//	accessLine.Log(ctx, log, &access{r.Method, status, took})
+//	served.Log(ctx, log, &access{r.Method, status, took})
 //
-// A Line may be used by any number of goroutines.
-type Line[T any] struct {
+// A Template may be used by any number of goroutines and must not be copied. The
+// zero Template writes nothing.
+type Template[T any] struct {
 	level Level
 	msg   string
 	plan  *plan.Plan
-	form  atomic.Pointer[lineForm]
+	form  atomic.Pointer[templateForm]
 }
 
-// A lineForm is what one layout makes of a Line. A program has one layout as a
+// A templateForm is what one layout makes of a Template. A program has one layout as a
 // rule, so the last one used is kept.
-type lineForm struct {
+type templateForm struct {
 	format *format
 	plan   *plan.Plan // with its durations and times
 	clash  clash      // what the columns have of the keys that are reserved
 	tail   string     // `,"message":"…"}` and a newline; "" without a message
 }
 
-// NewLine makes a kind of line. It panics if T is not a struct, or has a field
+// NewTemplate makes a Template. It panics if T is not a struct, or has a field
 // that cannot be encoded.
-func NewLine[T any](level Level, msg string) *Line[T] {
+func NewTemplate[T any](level Level, msg string) Template[T] {
 	p := plan.For[T]()
 	if err := p.Err(); err != nil {
-		panic("nib: NewLine: " + err.Error())
+		panic("nib: NewTemplate: " + err.Error())
 	}
 	if !p.IsStruct() {
-		panic(fmt.Sprintf("nib: NewLine[%v]: not a struct", p.Type()))
+		panic(fmt.Sprintf("nib: NewTemplate[%v]: not a struct", p.Type()))
 	}
-	return &Line[T]{level: level, msg: msg, plan: p}
+	return Template[T]{level: level, msg: msg, plan: p}
 }
 
 // Log writes the line with the columns of v to l if the level is on, and what
@@ -65,8 +66,8 @@ func NewLine[T any](level Level, msg string) *Line[T] {
 // that take part in the encoding.
 //
 //go:noinline
-func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
-	if l == nil || l.min > n.level || l.gated && !l.wants(n.level) {
+func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
+	if l == nil || l.min > t.level || !l.direct && !l.wants(t.level) || t.plan == nil {
 		return
 	}
 	var pc uintptr
@@ -75,11 +76,11 @@ func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
 			pc = callsite.PC(0)[0]
 		}
 	}
-	e := l.start(n.level, n.level, pc, &n.msg)
+	e := l.start(t.level, t.level, pc, &t.msg)
 	if l.core.contextFields != nil {
 		e.Ctx(ctx)
 	}
-	from, form := len(e.buf), n.formFor(l.core.format)
+	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
 		v = new(T)
 	}
@@ -94,24 +95,24 @@ func (n *Line[T]) Log(ctx context.Context, l *Logger, v *T) {
 	if form.clash != 0 && e.watched != 0 {
 		e.settle(from, form.clash)
 	}
-	e.finishLine(n.msg, form)
+	e.finishLine(t.msg, form)
 }
 
 // formFor gives the form that the line has in a layout.
-func (n *Line[T]) formFor(f *format) *lineForm {
-	form := n.form.Load()
+func (t *Template[T]) formFor(f *format) *templateForm {
+	form := t.form.Load()
 	if form == nil || form.format != f {
-		form = &lineForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(n.plan)}
+		form = &templateForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(t.plan)}
 		if f.messageKey != "" {
-			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, n.msg)) + "}\n"
+			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)) + "}\n"
 		}
-		n.form.Store(form)
+		t.form.Store(form)
 	}
 	return form
 }
 
 // finishLine is finish with a message that has been encoded already.
-func (e *Event) finishLine(msg string, form *lineForm) {
+func (e *Event) finishLine(msg string, form *templateForm) {
 	c := e.log.core
 	if e.log.busyEnd || e.flags&muted != 0 || c.careful || form.tail == "" {
 		e.finish(msg, true)

@@ -25,14 +25,14 @@ type access struct {
 }
 
 var (
-	accessLine = nib.NewLine[access](nib.LevelInfo, "request served")
+	accessLine = nib.NewTemplate[access](nib.LevelInfo, "request served")
 	anAccess   = access{"GET", "/orders", 200, 512, true, 1500 * time.Microsecond}
 )
 
 const accessFields = `"method":"GET","path":"/orders","status":200,"size":512,"cached":true,"took_ms":1.5`
 
 func TestLineIsTheStructAsALine(t *testing.T) {
-	hook := hookFunc(func(e *nib.Event, level nib.Level, msg string) { e.Str("hook", level.String()+" "+msg) })
+	hook := nib.HookFunc(func(e *nib.Event, level nib.Level, msg string) { e.Str("hook", level.String()+" "+msg) })
 	for name, x := range map[string]struct {
 		logger func(l *nib.Logger) *nib.Logger
 		want   string
@@ -68,14 +68,14 @@ func TestLineIsTheStructAsALine(t *testing.T) {
 	}
 }
 
-func TestLineTellsSinksItsMessageAndCaller(t *testing.T) {
+func TestTemplateRecordHasMessageAndCaller(t *testing.T) {
 	calls := 0
 	l := nib.NewSink(sinkFunc(func(r *nib.Record) error {
 		calls++
 		if got := string(r.Message); got != "request served" || r.Level != nib.LevelInfo {
 			t.Errorf("got message %q, level %v", got, r.Level)
 		}
-		if caller, ok := r.Lookup("caller"); ok && !strings.Contains(string(caller), "line_test.go:") {
+		if caller, ok := r.Lookup("caller"); ok && !strings.Contains(string(caller), "template_test.go:") {
 			t.Errorf("got caller %s", caller)
 		}
 		return nil
@@ -91,7 +91,7 @@ func TestLineTellsSinksItsMessageAndCaller(t *testing.T) {
 func TestLineTakesFieldsFromTheContext(t *testing.T) {
 	var buf bytes.Buffer
 	l := timeless(&buf).WithOptions(nib.WithContextFields(func(_ context.Context, e *nib.Event) { e.Str("trace", "t1") }))
-	nib.NewLine[plainBuyer](nib.LevelWarn, "m").Log(context.Background(), l, &plainBuyer{"Ada"})
+	logOnce(l, nib.LevelWarn, "m", &plainBuyer{"Ada"})
 	if got, want := buf.String(), `{"level":"warn","trace":"t1","name":"Ada","message":"m"}`+"\n"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -103,26 +103,26 @@ func TestLineShowsWhatItsMarshalersDo(t *testing.T) {
 		P panicky
 	}
 	var buf bytes.Buffer
-	nib.NewLine[columns](nib.LevelInfo, "m").Log(context.Background(), timeless(&buf), &columns{})
+	logOnce(timeless(&buf), nib.LevelInfo, "m", &columns{})
 	if got, want := buf.String(), `{"level":"info","error":"!PANIC: no JSON today","message":"m"}`+"\n"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }
 
-func TestNewLinePanicsOnWhatIsNoLine(t *testing.T) {
+func TestNewTemplatePanicsOnWhatIsNoStruct(t *testing.T) {
 	for name, f := range map[string]func(){
-		"not a struct": func() { nib.NewLine[int](nib.LevelInfo, "m") },
-		"channel":      func() { nib.NewLine[struct{ C chan int }](nib.LevelInfo, "m") },
+		"not a struct": func() { nib.NewTemplate[int](nib.LevelInfo, "m") },
+		"channel":      func() { nib.NewTemplate[struct{ C chan int }](nib.LevelInfo, "m") },
 		"tag": func() {
-			nib.NewLine[struct {
+			nib.NewTemplate[struct {
 				D int `log:"unit=year"`
 			}](nib.LevelInfo, "m")
 		},
 	} {
 		func() {
 			defer func() {
-				if p, _ := recover().(string); !strings.HasPrefix(p, "nib: NewLine") {
-					t.Errorf("%s: got %q, want a panic that begins with nib: NewLine", name, p)
+				if p, _ := recover().(string); !strings.HasPrefix(p, "nib: NewTemplate") {
+					t.Errorf("%s: got %q, want a panic that begins with nib: NewTemplate", name, p)
 				}
 			}()
 			f()
@@ -147,7 +147,7 @@ func TestGauntlet8_AllocLine(t *testing.T) {
 
 // A fixed format that the consumers of a topic rely on: service, task_id (empty
 // when there is none), log_date in one zone, msg.
-func ExampleNewLine() {
+func ExampleNewTemplate() {
 	type job struct {
 		TaskID string        `json:"task_id"`
 		Rows   int           `json:"rows"`
@@ -158,7 +158,7 @@ func ExampleNewLine() {
 		LevelKey: nib.OmitKey, MessageKey: "msg",
 		Static: func(e *nib.Event) { e.Str("service", "billing") },
 	}
-	jobDone := nib.NewLine[job](nib.LevelInfo, "job done")
+	jobDone := nib.NewTemplate[job](nib.LevelInfo, "job done")
 
 	log := nib.New(os.Stdout, nib.WithLayout(format), at)
 	jobDone.Log(context.Background(), log, &job{TaskID: "7f31", Rows: 1200, Took: 41 * time.Millisecond})

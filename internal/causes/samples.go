@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package causes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Samples are errors with every method that functions which write errors look
+// for.
+var Samples = []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
+
+type sample struct{}
+
+func (sample) Error() string              { return "sample" }
+func (sample) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "sample with more") }
+
+type group struct{ sample }
+
+func (group) Errors() []error { return []error{sample{}} }
+func (group) Unwrap() []error { return []error{sample{}} }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sampling has samplers for [nib.WithSampler]: they decide which events
+// are made at all, before any field is encoded.
+//
+//	log := nib.New(os.Stdout, nib.WithSampler(sampling.ByLevel(map[nib.Level]nib.Sampler{
+//		nib.LevelDebug: sampling.Every(100),
+//		nib.LevelInfo:  sampling.Burst(1000, time.Second, sampling.Random(0.01)),
+//	})))
+//
+// Samplers do not allocate, take no lock, and may be shared by loggers and
+// goroutines. They count lines, whatever these contain; sink.Limit and
+// sink.Sample suppress lines by call site and by message, and log how many.
+package sampling
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// Every returns a sampler that keeps the first event and then each n-th. It
+// keeps all events if n is less than 2.
+func Every(n int) nib.Sampler { return &every{n: uint64(max(n, 1))} }
+
+type every struct {
+	n     uint64
+	count atomic.Uint64
+}
+
+func (s *every) Sample(nib.Level) bool { return (s.count.Add(1)-1)%s.n == 0 }
+
+// Random returns a sampler that keeps each event with probability p.
+func Random(p float64) nib.Sampler { return random(p) }
+
+type random float64
+
+func (p random) Sample(nib.Level) bool { return rand.Float64() < float64(p) }
+
+// Burst returns a sampler that keeps the first n events of each period. It
+// passes the other events of a period to then, and drops them if then is nil.
+// Periods follow each other from the call of Burst on. Burst panics if period is
+// not positive.
+func Burst(n int, period time.Duration, then nib.Sampler) nib.Sampler {
+	if period <= 0 {
+		panic("nib/sampling: Burst: the period must be positive, such as time.Second")
+	}
+	return &burst{n: uint64(min(max(n, 0), math.MaxUint32)), start: time.Now(), period: period, then: then}
+}
+
+type burst struct {
+	n      uint64
+	start  time.Time
+	period time.Duration
+	then   nib.Sampler
+	state  atomic.Uint64 // number of the period in the upper half, events kept in it in the lower
+}
+
+func (s *burst) Sample(level nib.Level) bool {
+	period := uint64(time.Since(s.start)/s.period+1) << 32
+	for {
+		old := s.state.Load()
+		kept := old & math.MaxUint32
+		if old&^math.MaxUint32 != period {
+			kept = 0
+		}
+		if kept >= s.n {
+			return s.then != nil && s.then.Sample(level)
+		}
+		if s.state.CompareAndSwap(old, period|(kept+1)) {
+			return true
+		}
+	}
+}
+
+// ByLevel returns a sampler that asks the sampler of the event's level. A level
+// between two named ones that is not in samplers belongs to the lower one:
+// LevelInfo+2 to LevelInfo. All events of a level without a sampler are kept.
+// ByLevel copies the map.
+func ByLevel(samplers map[nib.Level]nib.Sampler) nib.Sampler {
+	s := make(byLevel, len(samplers))
+	for level, sampler := range samplers {
+		if sampler != nil {
+			s[level] = sampler
+		}
+	}
+	return s
+}
+
+type byLevel map[nib.Level]nib.Sampler
+
+func (s byLevel) Sample(level nib.Level) bool {
+	sampler, ok := s[level]
+	if !ok {
+		sampler, ok = s[named(level)]
+	}
+	return !ok || sampler.Sample(level)
+}
+
+// named returns the named level that level belongs to.
+func named(level nib.Level) nib.Level {
+	const step = nib.LevelWarn - nib.LevelInfo
+	level = min(max(level, nib.LevelTrace), nib.LevelFatal)
+	return nib.LevelTrace + (level-nib.LevelTrace)/step*step
+}
