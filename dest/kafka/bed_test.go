@@ -41,7 +41,7 @@ func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	if conf.Quiet == 0 {
 		conf.Quiet = time.Millisecond
 	}
-	d, err := Dial(c.ListenAddrs(), logs, conf)
+	d, err := New(c.ListenAddrs(), logs, conf)
 	if err != nil {
 		t.Fatal(err)
 	}

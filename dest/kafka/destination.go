@@ -18,8 +18,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A Destination hands records to a topic. It is made by [Dial]. Deliver and Resume must
-// not be called at the same time; Stats and Close may be called at any time.
+// A Destination writes records to a topic. It is made by [New]. Deliver and Resume
+// must not be called at the same time; Ping, Stats and Close may be called at any
+// time.
 //
 // A Destination serves one spool: what it knows of a spool's progress is forgotten
 // when records of another one come.
@@ -76,6 +77,7 @@ type identity struct{ spool, seq uint64 }
 
 var (
 	_ delivery.Destination = (*Destination)(nil)
+	_ delivery.Pinger      = (*Destination)(nil)
 	_ delivery.Resumer     = (*Destination)(nil)
 	_ delivery.MarkSyncer  = (*Destination)(nil)
 	_ delivery.Batcher     = (*Destination)(nil)
@@ -102,10 +104,11 @@ type Stats struct {
 	Searches     uint64 // how often a partition was read to see what is there
 }
 
-// Dial makes a destination of a topic. brokers are the addresses, host:port, of some of
-// the cluster's brokers. Nothing is sent yet: brokers that do not answer, and a topic that
-// does not exist, are waited for by Deliver. The error is about the configuration.
-func Dial(brokers []string, topic string, c Config) (*Destination, error) {
+// New makes a Destination for a topic. brokers are the addresses, host:port, of some
+// of the cluster's brokers. New does not connect: its errors are faults of the
+// configuration. Deliver waits for brokers that do not answer and for a topic that
+// does not exist.
+func New(brokers []string, topic string, c Config) (*Destination, error) {
 	if len(brokers) == 0 || topic == "" {
 		return nil, errors.New("nib/kafka: no broker, or no topic")
 	}
@@ -127,6 +130,21 @@ func Dial(brokers []string, topic string, c Config) (*Destination, error) {
 	d.decompress, _ = d.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor) // the client's has the bound
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d, nil
+}
+
+// Ping looks up the topic, which connects to a broker if necessary, and returns nil
+// if the topic exists and has partitions. It tries once, for Config.Patience at most.
+func (d *Destination) Ping(ctx context.Context) error {
+	if d.ctx.Err() != nil {
+		return errClosed
+	}
+	ctx, end := d.within(ctx, d.c.Patience)
+	defer end()
+	_, err := d.lookup(ctx, d.topic)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("nib/kafka: ping: %w", context.Cause(ctx))
+	}
+	return err
 }
 
 // Stats returns the counts so far. It is safe for concurrent use.

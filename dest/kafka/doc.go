@@ -2,7 +2,7 @@
 
 // Package kafka delivers lines to a topic of Kafka, from a spool.
 //
-//	out, err := kafka.Dial([]string{"broker1:9092", "broker2:9092"}, "logs", kafka.Config{})
+//	out, err := kafka.New([]string{"broker1:9092", "broker2:9092"}, "logs", kafka.Config{})
 //	if err != nil {
 //		return err
 //	}

@@ -17,7 +17,7 @@ func (d *Destination) Fork() (delivery.Destination, error) {
 	if d.c.TransactionalID != "" {
 		return nil, errTransactionalFork
 	}
-	other, err := Dial(d.brokers, d.topic, d.c)
+	other, err := New(d.brokers, d.topic, d.c)
 	if err != nil {
 		return nil, err
 	}

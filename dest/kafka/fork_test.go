@@ -9,7 +9,7 @@ import (
 
 // A fork has the same topic and configuration, and a state of its own.
 func TestFork(t *testing.T) {
-	d, err := Dial([]string{"127.0.0.1:1"}, "logs", Config{ClientID: "shop", MaxBatch: 10_000})
+	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{ClientID: "shop", MaxBatch: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestFork(t *testing.T) {
 
 // Two processes with one TransactionalID would shut each other out.
 func TestForkWithATransactionalID(t *testing.T) {
-	d, err := Dial([]string{"127.0.0.1:1"}, "logs", Config{TransactionalID: "shop"})
+	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{TransactionalID: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestValidate(t *testing.T) {
 		{Config{SASL: &SASL{Mechanism: Plain, AllowClearText: true}}, ""},
 		{Config{SASL: &SASL{Mechanism: Plain}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
 	} {
-		d, err := Dial([]string{"127.0.0.1:1"}, logs, c.conf)
+		d, err := New([]string{"127.0.0.1:1"}, logs, c.conf)
 		if err == nil {
 			_ = d.Close()
 		}
@@ -111,7 +111,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: got %v, want an error about %q", c.conf, err, c.want)
 		}
 	}
-	if _, err := Dial(nil, logs, Config{}); err == nil {
+	if _, err := New(nil, logs, Config{}); err == nil {
 		t.Error("no brokers: got no error")
 	}
 }

@@ -45,7 +45,7 @@ func (r *receiver) taken(d *Destination) (lines [][]byte) {
 // Neither Close nor the end of a connection leaves a goroutine behind.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	r := newRELP(t, &relpServer{})
-	d, err := Dial("relp", r.addr, Config{})
+	d, err := New("relp", r.addr, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		t.Error(err)
 	}
 	s := newReceiver(t, "unix", readCounted).start()
-	u, err := Dial("unix", s.addr, Config{})
+	u, err := New("unix", s.addr, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

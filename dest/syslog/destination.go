@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// A Destination sends records to a syslog receiver. It is made by [Dial]. Calls of
-// Deliver do not overlap; Stats and Close may be called at any time.
+// A Destination sends records to a syslog receiver. It is made by [New]. Calls of
+// Deliver do not overlap; Ping, Stats and Close may be called at any time.
 type Destination struct {
 	config        Config
 	network, addr string
@@ -30,7 +29,7 @@ type Destination struct {
 	link     atomic.Pointer[link] // nil: none yet; what has failed is replaced
 	counters counters
 
-	turn sync.Mutex // held by Deliver, and by Close when it says goodbye; for the rest
+	turn chan struct{} // full while Deliver or Ping, or Close at the end, uses the rest
 	encoder
 	buf     []byte // frames to be written
 	ends    []end  // of the frames in buf
@@ -40,7 +39,10 @@ type Destination struct {
 	timer   *time.Timer
 }
 
-var _ delivery.Destination = (*Destination)(nil)
+var (
+	_ delivery.Destination = (*Destination)(nil)
+	_ delivery.Pinger      = (*Destination)(nil)
+)
 
 // A way is how messages are put on the wire.
 type way int
@@ -51,7 +53,7 @@ const (
 	relp
 )
 
-// networks are those that Dial knows.
+// networks are those that New knows.
 var networks = map[string]struct {
 	socket string // of package net
 	tls    bool
@@ -65,12 +67,12 @@ var networks = map[string]struct {
 	"relp+tls": {"tcp", true, relp},
 }
 
-// Dial makes a Destination for a receiver: network is unixgram, unix, tcp, tls, relp
-// or relp+tls, and addr is a path or host:port. It does not connect. That is done
-// when there is something to deliver, and again after each failure, so that a program
-// starts when its receiver is down. The error says what is wrong with the
-// arguments. It starts no goroutine; each connection of a stream has one.
-func Dial(network, addr string, c Config) (*Destination, error) {
+// New makes a Destination for a receiver: network is unixgram, unix, tcp, tls, relp
+// or relp+tls, and addr is a path or host:port. New does not connect, and starts no
+// goroutine: its errors are faults of the arguments. Deliver connects, and connects
+// again after a failure, so a program starts while its receiver is down. Each
+// connection of a stream has a goroutine.
+func New(network, addr string, c Config) (*Destination, error) {
 	n, ok := networks[network]
 	if !ok {
 		return nil, fmt.Errorf("nib/syslog: unknown network %q (unixgram, unix, tcp, tls, relp, relp+tls)", network)
@@ -78,7 +80,7 @@ func Dial(network, addr string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{config: c.withDefaults(), network: network, addr: addr, way: n.way, grace: minGrace}
+	d := &Destination{config: c.withDefaults(), network: network, addr: addr, way: n.way, grace: minGrace, turn: make(chan struct{}, 1)}
 	if err := checkAddress(n.socket, addr); err != nil {
 		return nil, err
 	}
@@ -132,8 +134,8 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	if len(batch) == 0 {
 		return delivery.Result{}, nil
 	}
-	d.turn.Lock()
-	defer d.turn.Unlock()
+	d.turn <- struct{}{}
+	defer d.release()
 	l, err := d.connected(ctx)
 	if err != nil {
 		return delivery.Result{}, d.wrap(err)
@@ -160,6 +162,26 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	return res, nil
 }
+
+// Ping connects if there is no connection, with the TLS handshake and the opening
+// of RELP, and sends no message. It returns nil if there is a connection. While
+// Deliver is under way it waits for that, as long as ctx allows.
+func (d *Destination) Ping(ctx context.Context) error {
+	select {
+	case d.turn <- struct{}{}:
+		defer d.release()
+	case <-d.base.Done():
+		return d.wrap(delivery.ErrClosed)
+	case <-ctx.Done():
+		return d.wrap(context.Cause(ctx))
+	}
+	if _, err := d.connected(ctx); err != nil {
+		return d.wrap(err)
+	}
+	return nil
+}
+
+func (d *Destination) release() { <-d.turn }
 
 // keepSize bounds the buffers that wait for the next batch. It is more than what is
 // written at once, and less than one huge line.
@@ -200,13 +222,15 @@ func (d *Destination) connected(ctx context.Context) (*link, error) {
 // nothing.
 func (d *Destination) Close() error {
 	d.end()
-	if !d.turn.TryLock() {
+	select {
+	case d.turn <- struct{}{}:
+	default:
 		if l := d.link.Load(); l != nil {
 			l.fail(delivery.ErrClosed)
 		}
-		d.turn.Lock()
+		d.turn <- struct{}{}
 	}
-	defer d.turn.Unlock()
+	defer d.release()
 	l := d.link.Load()
 	if l == nil {
 		return nil

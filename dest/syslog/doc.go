@@ -4,7 +4,7 @@
 // over unix sockets, TCP, TLS (RFC 5425) or RELP. A [Destination] stands behind a spool, which
 // keeps what is not settled and delivers it again:
 //
-//	d, err := syslog.Dial("relp", "logs.example.com:2514", syslog.Config{AppName: "shop"})
+//	d, err := syslog.New("relp", "logs.example.com:2514", syslog.Config{AppName: "shop"})
 //	…
 //	s, err := spool.Open("/var/spool/shop", d, spool.Config{})
 //	…

@@ -12,7 +12,7 @@ import (
 // A destination is made whether or not the receiver is there. It is given to spool.Open,
 // which delivers to it.
 func Example() {
-	d, err := syslog.Dial("relp+tls", "logs.example.com:2514", syslog.Config{
+	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
 		Facility:   syslog.Local0,
 		AppName:    "shop",
 		SequenceID: "nib@32473", // the number is to be your own
@@ -28,8 +28,8 @@ func Example() {
 
 // What is wrong with the arguments is an error at once, and the check of the receiver's
 // certificate cannot be turned off.
-func ExampleDial_fault() {
-	_, err := syslog.Dial("tls", "logs.example.com:6514", syslog.Config{TLS: &tls.Config{InsecureSkipVerify: true}})
+func ExampleNew_fault() {
+	_, err := syslog.New("tls", "logs.example.com:6514", syslog.Config{TLS: &tls.Config{InsecureSkipVerify: true}})
 	fmt.Println(err)
 	// Output: nib/syslog: TLS has InsecureSkipVerify; trust a certificate by RootCAs, and give the name in it as ServerName
 }

@@ -179,13 +179,13 @@ func TestConfigFaults(t *testing.T) {
 		"DialTimeout":                {DialTimeout: -1},
 		"Window":                     {Window: -1},
 	} {
-		d, err := Dial("tcp", "localhost:514", c)
+		d, err := New("tcp", "localhost:514", c)
 		if err == nil || !strings.Contains(err.Error(), want) || d != nil {
 			t.Errorf("got error %v, want %q", err, want)
 		}
 	}
 	for _, c := range [][2]string{{"udp", "localhost:514"}, {"tcp", "localhost"}, {"relp", "localhost:"}, {"unix", ""}, {"unixgram", strings.Repeat("x", 108)}} {
-		if _, err := Dial(c[0], c[1], Config{}); err == nil {
+		if _, err := New(c[0], c[1], Config{}); err == nil {
 			t.Errorf("%s %s: got no error", c[0], c[1])
 		}
 	}

@@ -267,7 +267,7 @@ func dial(t testing.TB, network, addr string, c Config) *Destination {
 	set(&c.Timeout, patience)
 	set(&c.Stall, patience)
 	set(&c.DialTimeout, patience)
-	d, err := Dial(network, addr, c)
+	d, err := New(network, addr, c)
 	if err != nil {
 		t.Fatal(err)
 	}

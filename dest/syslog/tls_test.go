@@ -203,14 +203,14 @@ func TestTLSCannotBeWeakened(t *testing.T) {
 		"MinVersion":         {MinVersion: tls.VersionTLS11},
 		"MaxVersion":         {MaxVersion: tls.VersionTLS11},
 	} {
-		if _, err := Dial("tls", "logs.test:6514", Config{TLS: c}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := New("tls", "logs.test:6514", Config{TLS: c}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got error %v, want one that names it", name, err)
 		}
 	}
-	if _, err := Dial("tls", ":6514", Config{}); err == nil || !strings.Contains(err.Error(), "ServerName") {
+	if _, err := New("tls", ":6514", Config{}); err == nil || !strings.Contains(err.Error(), "ServerName") {
 		t.Errorf("no host: got error %v, want one that names ServerName", err)
 	}
-	if _, err := Dial("tcp", "logs.test:6514", Config{TLS: &tls.Config{}}); err == nil {
+	if _, err := New("tcp", "logs.test:6514", Config{TLS: &tls.Config{}}); err == nil {
 		t.Error("TLS without TLS: got no error")
 	}
 }

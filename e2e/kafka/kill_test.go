@@ -59,7 +59,7 @@ var customers = []string{"c-1", "c-42", "c-7", "c-99", "c-365", "c-1000", "c-31"
 // serve logs until it is killed, twenty thousand lines per second, and writes to standard output how many
 // calls have returned. On SIGTERM it drains and ends.
 func serve() error {
-	d, err := kafka.Dial(strings.Split(os.Getenv(childBrokers), ","), "logs", modes[os.Getenv(childMode)])
+	d, err := kafka.New(strings.Split(os.Getenv(childBrokers), ","), "logs", modes[os.Getenv(childMode)])
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestEverythingRefused(t *testing.T) {
 					brokers.Create(conf.DeadLetter, 1)
 					want = conf.DeadLetter
 				}
-				d, err := kafka.Dial(brokers.Addrs(), name, conf)
+				d, err := kafka.New(brokers.Addrs(), name, conf)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -134,7 +134,7 @@ func (r *rolled) end(t *testing.T, killed bool) (returned int) {
 // deliverSlots delivers what all services have left.
 func deliverSlots(t *testing.T, addrs []string, dir string) {
 	t.Helper()
-	d, err := kafka.Dial(addrs, "logs", kafka.Config{})
+	d, err := kafka.New(addrs, "logs", kafka.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

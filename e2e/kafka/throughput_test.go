@@ -44,7 +44,7 @@ func line(n int) []byte {
 // fromSpool measures how long a spool that is full takes to deliver n lines.
 func fromSpool(t *testing.T, addrs []string, n int) time.Duration {
 	t.Helper()
-	d, err := kafka.Dial(addrs, "logs", kafka.Config{})
+	d, err := kafka.New(addrs, "logs", kafka.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 
 // logTo is the service.
 func logTo(t *testing.T, broker string) {
-	d, err := kafka.Dial([]string{broker}, "logs", kafka.Config{})
+	d, err := kafka.New([]string{broker}, "logs", kafka.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

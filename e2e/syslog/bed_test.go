@@ -62,7 +62,7 @@ func address(r *servers.Rsyslog, network string) string {
 
 func dial(t *testing.T, network, addr string, c syslog.Config) *syslog.Destination {
 	t.Helper()
-	d, err := syslog.Dial(network, addr, c)
+	d, err := syslog.New(network, addr, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 // logTo is the service.
 func logTo(t *testing.T, target string) {
 	network, address, _ := strings.Cut(target, " ")
-	d, err := syslog.Dial(network, address, syslog.Config{})
+	d, err := syslog.New(network, address, syslog.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,14 +121,14 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 	closers = append(closers, f)
 	var also []spool.Destination
 	if len(j.Brokers) > 0 {
-		k, err := kafka.Dial(j.Brokers, j.Topic, kafka.Config{})
+		k, err := kafka.New(j.Brokers, j.Topic, kafka.Config{})
 		if err != nil {
 			return nil, nil, err
 		}
 		closers, also = append(closers, k), append(also, spool.Destination{Name: toTopic, To: k})
 	}
 	if j.RELP != "" {
-		r, err := syslog.Dial("relp", j.RELP, syslog.Config{AppName: "nib-demo"})
+		r, err := syslog.New("relp", j.RELP, syslog.Config{AppName: "nib-demo"})
 		if err != nil {
 			return nil, nil, err
 		}

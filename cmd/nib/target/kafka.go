@@ -106,5 +106,5 @@ func (t *Target) openKafka(mark []byte) (Destination, error) {
 		}
 		c.Partitioning = service
 	}
-	return kafka.Dial(t.Brokers, t.Topic, c)
+	return kafka.New(t.Brokers, t.Topic, c)
 }

@@ -43,7 +43,7 @@ func (t *Target) openSyslog() (Destination, error) {
 	if err != nil {
 		return nil, err
 	}
-	return syslog.Dial(t.Network, t.Address, c)
+	return syslog.New(t.Network, t.Address, c)
 }
 
 // bytes reads a size with a unit or without.

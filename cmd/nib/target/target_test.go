@@ -139,7 +139,7 @@ func TestPartitioningOfTheService(t *testing.T) {
 		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?key_field=user", kafka.Keyed, ""},
 		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?partitioning=per_spool", kafka.PerSpool, ""},
 	} {
-		service, err := kafka.Dial([]string{"127.0.0.1:1"}, "logs", c.service)
+		service, err := kafka.New([]string{"127.0.0.1:1"}, "logs", c.service)
 		if err != nil {
 			t.Fatal(err)
 		}

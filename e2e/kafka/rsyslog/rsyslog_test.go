@@ -63,7 +63,7 @@ type sender struct {
 
 func newSender(t *testing.T, r *servers.Rsyslog, network, addr string) *sender {
 	t.Helper()
-	d, err := syslog.Dial(network, addr, syslog.Config{AppName: "billing", MaxSize: 60 << 10})
+	d, err := syslog.New(network, addr, syslog.Config{AppName: "billing", MaxSize: 60 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ var Zone = time.FixedZone("CST", 8*60*60)
 // Logger makes the logger of a service: lines in the agreed format go through a spool in dir to the
 // rsyslog at relp, which acknowledges them. stop delivers what is left.
 func Logger(service, dir, relp string) (log *nib.Logger, stop func() error, err error) {
-	to, err := syslog.Dial("relp", relp, syslog.Config{AppName: service})
+	to, err := syslog.New("relp", relp, syslog.Config{AppName: service})
 	if err != nil {
 		return nil, nil, err
 	}
