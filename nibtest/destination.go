@@ -3,7 +3,6 @@
 package nibtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +29,9 @@ const maxAttempts = 100
 //   - Deliver ends when its context does, and then settles no more than what
 //     has arrived;
 //   - Close, if there is one, may be called twice; Deliver after it settles
-//     nothing and returns an error that wraps delivery.ErrClosed.
+//     nothing and returns an error that wraps delivery.ErrClosed;
+//   - the abilities that it has keep what package delivery promises of them:
+//     Pinger, Batcher, Resumer, Overlapper, Forker.
 //
 // newDestination makes a fresh destination for each of these. read returns the
 // lines that have arrived since, each with its newline; it is called after
@@ -46,6 +47,11 @@ func TestDestination(t testing.TB, newDestination func(t testing.TB) (d delivery
 		{"line sizes", (*destinationSuite).sizes},
 		{"cancelled context", (*destinationSuite).cancelled},
 		{"close", (*destinationSuite).close},
+		{"ping", (*destinationSuite).ping},
+		{"batch size", (*destinationSuite).batchSize},
+		{"resume", (*destinationSuite).resume},
+		{"overlap", (*destinationSuite).overlap},
+		{"fork", (*destinationSuite).fork},
 	} {
 		s := &destinationSuite{t: t, check: c.name}
 		s.dest, s.read = newDestination(t)
@@ -150,7 +156,7 @@ func (s *destinationSuite) deliverAll(lines [][]byte) {
 			return
 		}
 		res, err := s.deliver(context.Background(), lines)
-		if err == nil && res.Accepted == 0 {
+		if err == nil && res.Accepted == 0 && !s.syncMark() {
 			s.fault("Deliver settled none of %d records and gave no error", len(lines))
 			return
 		}
@@ -165,11 +171,7 @@ func (s *destinationSuite) deliverAll(lines [][]byte) {
 // deliver hands over copies, checks the Result for sense, and overwrites the
 // copies.
 func (s *destinationSuite) deliver(ctx context.Context, lines [][]byte) (res delivery.Result, err error) {
-	batch := make([]nib.Record, len(lines))
-	for i, l := range lines {
-		batch[i] = *record(bytes.Clone(l))
-		batch[i].Spool, batch[i].Seq = 1, s.seq+uint64(i)+1
-	}
+	batch := s.records(lines)
 	if !within(func() { res, err = s.dest.Deliver(ctx, batch) }) {
 		s.t.Fatalf("%s: Deliver of %d records hangs", s.check, len(lines))
 	}

@@ -9,14 +9,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
-var _ nib.Sink = (*Recorder)(nil)
+var (
+	_ nib.Sink             = (*Recorder)(nil)
+	_ delivery.Destination = (*Recorder)(nil)
+	_ delivery.Flusher     = (*Recorder)(nil)
+	_ delivery.Pinger      = (*Recorder)(nil)
+)
 
-// A Recorder is a sink that keeps a copy of every record, for tests:
+// A Recorder is a sink, and a destination of a spool, that keeps a copy of every
+// record, for tests:
 //
 //	var rec nibtest.Recorder
 //	work(nib.NewSink(&rec))
@@ -29,6 +37,8 @@ type Recorder struct {
 	records []nib.Record
 	flushes int
 	err     error
+	closed  bool
+	answer  func(ctx context.Context, batch []nib.Record) (delivery.Result, error)
 }
 
 // WriteRecord keeps a copy of r, or returns the error of [Recorder.FailWith].
@@ -36,10 +46,69 @@ type Recorder struct {
 func (rec *Recorder) WriteRecord(r *nib.Record) error {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.err != nil {
-		return rec.err
+	if err := rec.fault(); err != nil {
+		return err
 	}
 	rec.records = append(rec.records, clone(r))
+	return nil
+}
+
+// fault returns why nothing is kept. rec.mu is held.
+func (rec *Recorder) fault() error {
+	if rec.closed {
+		return fmt.Errorf("nibtest: %w", delivery.ErrClosed)
+	}
+	return rec.err
+}
+
+// Deliver keeps a copy of each record of batch, or returns the error of
+// [Recorder.FailWith]. After [Recorder.DeliverWith] it keeps what that function
+// accepts.
+func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
+	rec.mu.Lock()
+	answer, err := rec.answer, rec.fault()
+	rec.mu.Unlock()
+	switch {
+	case err != nil:
+		return res, err
+	case answer != nil:
+		res, err = answer(ctx, batch)
+	case ctx.Err() != nil:
+		return res, context.Cause(ctx)
+	default:
+		res.Accepted = len(batch)
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	for i := range batch[:min(max(res.Accepted, 0), len(batch))] {
+		if !slices.ContainsFunc(res.Rejected, func(r delivery.Rejection) bool { return r.Index == i }) {
+			rec.records = append(rec.records, clone(&batch[i]))
+		}
+	}
+	return res, err
+}
+
+// DeliverWith makes Deliver return what answer does: a part of the batch, a
+// rejection, an error, or nothing until its context is done. nil ends that.
+func (rec *Recorder) DeliverWith(answer func(ctx context.Context, batch []nib.Record) (delivery.Result, error)) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.answer = answer
+}
+
+// Ping returns the error of FailWith.
+func (rec *Recorder) Ping(context.Context) error {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return rec.fault()
+}
+
+// Close makes WriteRecord, Deliver and Ping fail with [delivery.ErrClosed]. The
+// records stay. Reset opens the Recorder again.
+func (rec *Recorder) Close() error {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.closed = true
 	return nil
 }
 
@@ -55,19 +124,19 @@ func (rec *Recorder) Flush(context.Context) error {
 // NeverLogs tells nib that WriteRecord does not call back into a logger.
 func (rec *Recorder) NeverLogs() bool { return true }
 
-// FailWith makes each WriteRecord and Flush from now on fail with err, and
-// keep nothing; nil ends that.
+// FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
+// nothing; nil ends that.
 func (rec *Recorder) FailWith(err error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.err = err
 }
 
-// Reset forgets records, flushes and the error.
+// Reset forgets records, flushes, the error and the function of DeliverWith.
 func (rec *Recorder) Reset() {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.records, rec.flushes, rec.err = nil, 0, nil
+	rec.records, rec.flushes, rec.err, rec.closed, rec.answer = nil, 0, nil, false, nil
 }
 
 // Len returns the number of records.
