@@ -21,13 +21,15 @@ type Faulty struct {
 // NewFaulty returns fsys with a way to make its calls fail.
 func NewFaulty(fsys FS) *Faulty { return &Faulty{fs: fsys} }
 
-// do calls an operation that may fail instead, or succeed and seem to fail.
+// do calls an operation that may fail instead, or be done while its answer is
+// lost, whatever that was.
 func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) error) error {
 	h := f.enter(op, name)
-	if h.err == nil || h.done {
-		if err := call(); err != nil || h.err == nil {
-			return err
-		}
+	if h.err == nil {
+		return call()
+	}
+	if h.done {
+		_ = call() // the answer is lost
 	}
 	return wrap(h.err)
 }

@@ -83,6 +83,8 @@ type adopter struct {
 	list []*adopted
 	past Stats // of those that have ended
 
+	given map[string]bool // slots that were given back since the last look of the timer: they may still have segments
+
 	ctx  context.Context
 	stop context.CancelFunc
 	done chan struct{} // closed when all are closed
@@ -90,7 +92,7 @@ type adopter struct {
 
 // newAdopter prepares the destinations for several spools.
 func newAdopter(s *Sink, h *home) *adopter {
-	a := &adopter{home: h, s: s, done: make(chan struct{})}
+	a := &adopter{home: h, s: s, done: make(chan struct{}), given: map[string]bool{}}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, d := range s.deliveries {
 		if _, ok := d.dest.(delivery.Forker); !ok {
@@ -109,11 +111,13 @@ func (a *adopter) run() {
 	for {
 		select {
 		case <-timer.C:
+			clear(a.given)
 			a.look(ended)
 			timer.Reset(a.s.c.poll/2 + rand.N(a.s.c.poll))
 		case x := <-ended:
 			a.end(x)
-			timer.Reset(0) // another slot may wait for this one
+			a.given[x.path] = true
+			a.look(ended) // another slot may wait for this one
 		case <-a.ctx.Done():
 			a.endAll(ended)
 			return
@@ -146,13 +150,22 @@ func (a *adopter) look(ended chan<- *adopted) {
 		a.s.fault("look for slots of other processes", err)
 	}
 	for _, path := range empty {
-		a.sweep(path)
+		if err := a.sweep(path); err != nil {
+			a.s.fault("delete the empty slot "+path, err)
+		}
 	}
 	for _, path := range paths {
 		a.s.mu.Lock()
 		busy := len(a.list) >= mostSlots || slices.ContainsFunc(a.list, func(x *adopted) bool { return x.path == path })
 		a.s.mu.Unlock()
-		if busy || owner(&dir{fs: a.fs, path: path}) != NoOwner {
+		if busy || a.given[path] {
+			continue
+		}
+		o, err := owner(&dir{fs: a.fs, path: path})
+		if err != nil {
+			a.s.fault("find out whether a process has the slot "+path, err)
+		}
+		if o != NoOwner {
 			continue
 		}
 		x, err := a.adopt(path)
@@ -211,12 +224,17 @@ func (s *Sink) inheritFrom(child *Sink) {
 	s.inherited = s.inherited.plus(&child.inherited)
 	s.publish()
 	s.mu.Unlock()
-	g, from := child.active.Load(), dropAt(since, 0, 0)
-	if child.carried != (tally{}) {
-		from = dropAt(told, 0, 0)
-	}
-	for at := from; at < dropsEnd; at += 8 {
-		g.mark(at, 0)
+	child.mu.Lock()
+	defer child.mu.Unlock()
+	for c := range child.inherited {
+		for l, n := range child.inherited[c] {
+			if n > child.carried[c][l] {
+				child.mark(child.active.Load(), dropAt(since, cause(c), l), 0)
+			}
+			if child.carried[c][l] > 0 {
+				child.mark(child.active.Load(), dropAt(told, cause(c), l), 0)
+			}
+		}
 	}
 	child.inherited, child.carried, child.published = tally{}, tally{}, tally{}
 }

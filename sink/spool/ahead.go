@@ -125,10 +125,14 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 // meanwhile that all of it is within the size of the spool.
 func (s *Sink) makeNext() error {
 	others, err := s.countOthers()
+	s.mu.Lock()
 	if err != nil {
+		s.makeErr = err
+		s.stats.Errors++
+		s.broadcast()
+		s.mu.Unlock()
 		return err
 	}
-	s.mu.Lock()
 	s.others = others
 	s.making = !s.closed && s.next == nil && s.hasRoom()
 	if !s.making {
@@ -149,9 +153,12 @@ func (s *Sink) makeNext() error {
 		g, err = s.create(number) // there is more room now
 	}
 
-	if n, e := s.countOthers(); err == nil && e == nil {
-		if others = n; !s.fitsWith(others) { // another process has made one at the same time
-			_ = s.dir.remove(number, g) // the next start removes it otherwise
+	if err == nil {
+		others, err = s.countOthers()
+		if err != nil || !s.fitsWith(others) { // another process has made one at the same time
+			if e := s.dir.remove(number, g); e != nil {
+				s.fault("delete a segment", e) // the next start removes it
+			}
 			g = nil
 		}
 	}

@@ -66,6 +66,7 @@ type oldSegment struct {
 	sure    uint64 // below it all numbers were given; up to end nobody knows, since that could not be read when it was the last segment
 	copied  bool   // there is a copy
 	damaged bool   // numbers up to end are in a segment that is gone
+	hidden  error  // of the segment, for which its copy stands in; to be reported
 }
 
 // openDir takes the directory for this process, makes it if need be, and finds
@@ -243,6 +244,7 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 	if unread != nil && !ok {
 		return g, false, false, unread
 	}
+	g.hidden = unread
 	if segment && !ok {
 		d.damaged = append(d.damaged, segmentName(number))
 		d.unused += maxSegment / recordHead

@@ -101,15 +101,17 @@ func hasNotice(b []byte, g *oldSegment) bool {
 	return ok && seq == g.first
 }
 
-// mark stores a word in the header. If that fails, the segment does, and all that is
-// lost is what a start would count.
-func (g *segment) mark(at int, w uint64) {
+// mark stores a word in the header. If that fails, a start counts what was counted before. mu is
+// held.
+func (s *Sink) mark(g *segment, at int, w uint64) {
 	if g.free == nil {
 		return // in memory nobody reads it
 	}
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	word(g.b, at).Store(stored(w))
-	_ = g.header(at, at+8)
+	if err := g.header(at, at+8); err != nil {
+		s.faultLocked("count dropped lines in a segment", err)
+	}
 }
 
 // publish stores the counts that no notice has told of. It is called when any of them has
@@ -125,7 +127,7 @@ func (s *Sink) publish() {
 			if n != s.published[c][l] {
 				s.published[c][l] = n
 				at := dropAt(since, cause(c), l)
-				g.mark(at, checked(n, at, g.crc))
+				s.mark(g, at, checked(n, at, g.crc))
 			}
 		}
 	}
@@ -142,14 +144,14 @@ func (s *Sink) commission(g *segment, first start) bool {
 		for c := range t {
 			for l := range t[c] {
 				if at := dropAt(told, cause(c), l); lost[c][l] > 0 {
-					g.mark(at, checked(t[c][l], at, g.crc))
+					s.mark(g, at, checked(t[c][l], at, g.crc))
 				}
 			}
 		}
 	}
 	carry(&lost)
 	if first.unsure > 0 {
-		g.mark(unsureAt, checked(first.unsure, unsureAt, g.crc))
+		s.mark(g, unsureAt, checked(first.unsure, unsureAt, g.crc))
 	}
 	if !g.begin(first) {
 		return false
@@ -184,7 +186,7 @@ func (s *Sink) noteDropped(l *link, numbers uint64) {
 	}
 	w := dropped(numbers, l.seed())
 	if l.live != nil {
-		l.live.mark(droppedAt, w)
+		s.mark(l.live, droppedAt, w)
 		return
 	}
 	f, err := s.dir.fs.Open(s.dir.name(segmentName(l.number)), os.O_RDWR, 0)

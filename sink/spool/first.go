@@ -40,7 +40,7 @@ func (s *Sink) firstSegment(first start) error {
 		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
 	}
 	if err == nil && !s.commission(g, first) {
-		err = errGone
+		err = errors.Join(g.fault(), s.dir.remove(g.number, g)) // else a start would not know whether it was used
 	}
 	if err != nil {
 		return err

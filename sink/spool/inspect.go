@@ -95,7 +95,8 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	d := &dir{fs: fsys, path: path, boot: bootLabel()}
 	for range attempts {
 		var moved bool
-		v = &View{Dir: path, fs: fsys, Owner: owner(d)}
+		v = &View{Dir: path, fs: fsys}
+		v.Owner, _ = owner(d) // it is unknown then
 		if moved, err = v.list(d); err != nil {
 			return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
 		}
@@ -111,31 +112,36 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 
 // OwnerOf says whether a process has the spool in dir open. It is what [View.Owner]
 // would be, for those who ask often: it looks at nothing else.
-func OwnerOf(dirname string) Owner { return owner(&dir{fs: vfs.OS(), path: dirname}) }
+func OwnerOf(dirname string) Owner {
+	o, _ := owner(&dir{fs: vfs.OS(), path: dirname}) // it is unknown then
+	return o
+}
 
 // owner finds out whether the lock is free. A lock file that nobody has made was
-// never locked.
-func owner(d *dir) Owner {
+// never locked. The error says why the owner is unknown, if it is that of the system.
+func owner(d *dir) (Owner, error) {
 	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return NoOwner
+		return NoOwner, nil
 	}
 	windows := runtime.GOOS == "windows" // its owner shares the file with nobody, instead of a lock
 	if err != nil {
 		if windows && !errors.Is(err, fs.ErrPermission) {
-			return OwnerAlive
+			return OwnerAlive, nil
 		}
-		return OwnerUnknown
+		return OwnerUnknown, err
 	}
 	defer f.Close() // gives the lock back
 	err = f.Lock(vfs.Shared)
 	switch {
 	case errors.Is(err, vfs.ErrLocked):
-		return OwnerAlive
-	case err != nil && !windows, volumeOf(d.path).remote:
-		return OwnerUnknown // another machine may have it
+		return OwnerAlive, nil
+	case err != nil && !windows:
+		return OwnerUnknown, err
+	case volumeOf(d.path).remote:
+		return OwnerUnknown, nil // another machine may have it
 	}
-	return NoOwner
+	return NoOwner, nil
 }
 
 // list reads the headers. moved says that a segment has gone between the list of

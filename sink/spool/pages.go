@@ -75,7 +75,7 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 		err = e
 	}
 	if err != nil && g.end > g.first && g.end == g.sure && hasAll(b, g) {
-		err = nil // no record is where it cannot be read, or the other file has it
+		g.hidden, err = err, nil // no record is where it cannot be read, or the other file has it
 	}
 	return b, err
 }
@@ -159,6 +159,15 @@ func hasAll(b []byte, g *oldSegment) bool {
 	return true
 }
 
+// reportHidden reports that a segment cannot be read whose copy has everything: a disk that
+// begins to fail is to be replaced before the copy is needed.
+func (s *Sink) reportHidden(g *oldSegment) {
+	if g.hidden != nil {
+		s.fault("read a segment, whose copy is read instead", g.hidden)
+		g.hidden = nil
+	}
+}
+
 // A rereading is what a delivery remembers of a segment that it cannot read.
 type rereading struct {
 	since time.Time
@@ -169,6 +178,7 @@ type rereading struct {
 // before it reads again. given says that pages have failed for so long that they count as damaged.
 func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
+	d.s.reportHidden(g)
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.s.dir.held(); e != nil {
 			err = e // the directory is another one now, or nobody knows

@@ -66,6 +66,7 @@ func (s *Sink) recover(path string) (first start, err error) {
 		d.expect(old, first.first)
 	}
 	for _, g := range old {
+		s.reportHidden(&g)
 		s.segments, s.bytes = s.segments+1, s.bytes+g.size
 		s.chain = append(s.chain, &link{oldSegment: g, waiting: len(s.deliveries)})
 	}
@@ -145,7 +146,9 @@ func (s *Sink) release() {
 	}
 	if s.dir != nil {
 		if s.parent != nil && s.active.Load() != nil && s.isSettled() {
-			s.dir.retire(s.atHome)
+			if err := s.dir.retire(s.atHome); err != nil {
+				s.fault("delete the empty slot "+s.dir.path, err)
+			}
 		}
 		_ = s.dir.lock.Close() // what is in it is for people only
 	}

@@ -43,6 +43,12 @@ func (s *Sink) fault(op string, err error) {
 	s.report(op, err)
 }
 
+// faultLocked is fault for who holds mu.
+func (s *Sink) faultLocked(op string, err error) {
+	s.stats.Errors++
+	s.queueReport(opError{op, err, textOf(err)})
+}
+
 // isClosed says whether Close was called.
 func (s *Sink) isClosed() bool {
 	s.mu.Lock()

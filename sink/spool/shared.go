@@ -57,14 +57,23 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 	case s.c.volume.remote:
 		return start{}, errNoLocks
 	}
+	var left []error
+	defer func() {
+		for _, err := range left {
+			s.fault("take a slot", err)
+		}
+	}()
 	for n := 1; n <= maxSlots; n++ {
 		h.own = slotName(n)
 		path := filepath.Join(h.path, h.own)
 		_, missing := h.fs.Lstat(path)
+		if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+			return start{}, missing
+		}
 		if first, err = s.recover(path); err != nil {
 			s.forget()
 		}
-		switch {
+		switch passed := errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist); {
 		case err == nil:
 			s.others, err = h.used(h.own)
 			if err != nil {
@@ -73,8 +82,10 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 			return first, err
 		case errors.Is(err, errors.ErrUnsupported):
 			return start{}, errNoLocks
-		case missing != nil && !errors.Is(err, ErrInUse) && !errors.Is(err, errReplaced) && !errors.Is(err, fs.ErrNotExist):
+		case missing != nil && !passed:
 			return start{}, err
+		case !passed:
+			left = append(left, fmt.Errorf("%s: %w", path, err))
 		}
 	}
 	return start{}, errCrowded
@@ -120,31 +131,35 @@ func refuseHome(fsys vfs.FS, path string) error {
 }
 
 // slots returns the directories in the home that have segments, without that of this
-// process: slots, and the home itself, which was used unshared before. empty are slots
-// in which there is nothing.
+// process: slots, and the home itself, which was used unshared before. empty are those in
+// which there is nothing. An error is about some of the slots.
 func (h *home) slots() (paths, empty []string, err error) {
 	names, err := h.fs.ReadDir(h.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if hasSegments(names) {
+	switch {
+	case hasSegments(names):
 		paths = append(paths, h.path)
+	case slices.Contains(names, "lock"):
+		empty = append(empty, h.path)
 	}
 	for _, name := range names {
 		if !isSlot(name) || name == h.own {
 			continue
 		}
 		path := filepath.Join(h.path, name)
-		inside, err := h.fs.ReadDir(path)
+		inside, e := h.fs.ReadDir(path)
 		switch {
-		case err != nil: // it has been deleted, or is no directory; used reports other errors
+		case e != nil:
+			err = errors.Join(err, ignore(e, fs.ErrNotExist, syscall.ENOTDIR))
 		case hasSegments(inside):
 			paths = append(paths, path)
 		case !slices.ContainsFunc(inside, isKept):
 			empty = append(empty, path)
 		}
 	}
-	return paths, empty, nil
+	return paths, empty, err
 }
 
 // isKept reports whether a file in a slot without segments is to be kept.
@@ -153,12 +168,16 @@ func isKept(name string) bool {
 }
 
 // sweep deletes a slot in which there is nothing, unless a process has it.
-func (h *home) sweep(path string) {
+func (h *home) sweep(path string) error {
 	d := &dir{fs: h.fs, path: path}
-	if d.take(&Config{Shared: true}) == nil {
-		d.retire(false)
-		_ = d.lock.Close() // what is in it is for people only
+	switch err := d.take(&Config{Shared: true}); {
+	case errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
 	}
+	defer d.lock.Close() // what is in it is for people only
+	return d.retire(path == h.path)
 }
 
 func hasSegments(names []string) bool {
@@ -177,18 +196,23 @@ func (h *home) used(without string) (bytes int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	add := func(path string, names []string) {
+	add := func(path string, names []string) error {
 		for _, name := range names {
 			base := strings.TrimSuffix(name, madeSuffix)
 			if _, ok := segmentNumber(base); !ok || !strings.HasSuffix(base, segmentExt) {
 				continue
 			}
-			if info, err := h.fs.Lstat(filepath.Join(path, name)); err == nil {
-				bytes += info.Size
+			info, err := h.fs.Lstat(filepath.Join(path, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
+			bytes += info.Size
 		}
+		return nil
 	}
-	add(h.path, names)
+	if err := add(h.path, names); err != nil {
+		return 0, err
+	}
 	for _, name := range names {
 		if !isSlot(name) || name == without {
 			continue
@@ -198,10 +222,15 @@ func (h *home) used(without string) (bytes int64, err error) {
 		if errors.Is(err, syscall.ENOTDIR) {
 			continue // a file that only has the name of a slot
 		}
+		if err == nil {
+			err = add(path, inside)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: if the slot belongs to another user, give each user a directory of its own, and let that user, or root, deliver the slot with nib relay and then delete it", err)
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
-		add(path, inside)
 	}
 	return bytes, nil
 }
@@ -231,21 +260,32 @@ func (s *Sink) isCrowded() bool {
 
 // retire deletes the directory of a slot of which everything is delivered. It is locked:
 // a process that opens it meanwhile finds that its lock has no name. What is kept for
-// people, as rejected lines, keeps the directory.
-func (d *dir) retire(isHome bool) {
+// people, as rejected lines, keeps the directory. As long as anything else is left, so is the
+// lock: the next look removes them.
+func (d *dir) retire(isHome bool) error {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil || hasSegments(names) {
-		return // without its cursor, a segment that is left would be delivered again
+		return ignore(err, fs.ErrNotExist) // without its cursor, a segment that is left would be delivered again
 	}
 	for _, name := range names {
 		if name != "lock" && !isKept(name) {
-			_ = d.fs.Remove(d.name(name)) // what is left is removed the next time
+			err = errors.Join(err, ignore(d.fs.Remove(d.name(name)), fs.ErrNotExist))
 		}
 	}
-	if !isHome && slices.ContainsFunc(names, isKept) {
-		return
+	if err != nil || !isHome && slices.ContainsFunc(names, isKept) {
+		return err
 	}
-	if d.fs.Remove(d.name("lock")) == nil && !isHome {
-		_ = d.fs.Remove(d.path)
+	err = ignore(d.fs.Remove(d.name("lock")), fs.ErrNotExist)
+	if err == nil && !isHome {
+		err = ignore(d.fs.Remove(d.path), fs.ErrNotExist, fs.ErrExist) // with the lock of another process
 	}
+	return err
+}
+
+// ignore returns err unless it is one of the others.
+func ignore(err error, others ...error) error {
+	if slices.ContainsFunc(others, func(other error) bool { return errors.Is(err, other) }) {
+		return nil
+	}
+	return err
 }

@@ -19,8 +19,11 @@ package enumerate
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,12 +56,13 @@ type World struct {
 	class func(string) string
 	c     *Case // nil: the life is recorded
 
-	mu     sync.Mutex
-	calls  []Call
-	seen   map[Call]int // by Op and Base
-	on     bool
-	healed bool
-	struck int
+	mu      sync.Mutex
+	calls   []Call
+	seen    map[Call]int // by Op and Base
+	on      bool
+	healed  bool
+	struck  int
+	callers map[string]bool // of calls that have failed
 }
 
 // A Call is one call of a life: the nth of this operation on this name.
@@ -111,6 +115,32 @@ func (w *World) Struck() int {
 	return w.struck
 }
 
+// Callers returns the calls that have failed with the functions that made them,
+// as "open spool.(*dir).unlink": what a failure means depends on what the call
+// was for.
+func (w *World) Callers() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.callers))
+}
+
+// strike counts a call that fails. mu is held.
+func (w *World) strike(op vfs.Op) {
+	w.struck++
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		if base := path.Base(frame.Function); !strings.HasPrefix(base, "vfs.") {
+			w.callers[string(op)+" "+base] = true
+			return
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 // Case returns what goes wrong in this life; ok is false if nothing does.
 func (w *World) Case() (c Case, ok bool) {
 	if w.c == nil {
@@ -137,7 +167,7 @@ func (w *World) begins(op vfs.Op, base string) bool {
 		return false
 	}
 	w.on = true
-	w.struck++
+	w.strike(op)
 	return true
 }
 
@@ -158,13 +188,13 @@ func (w *World) goesOn(op vfs.Op, base string) bool {
 	case op != w.c.Op || w.class(base) != w.c.Base:
 		return false
 	}
-	w.struck++
+	w.strike(op)
 	return true
 }
 
 // world returns a new World in which c goes wrong, or nothing if that is nil.
 func (l Life) world(t testing.TB, c *Case) *World {
-	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{}}
+	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{}, callers: map[string]bool{}}
 	if w.class == nil {
 		w.class = func(base string) string { return base }
 	}
