@@ -24,43 +24,92 @@ func (p *painter) takeBlock(f *field) bool {
 	return true
 }
 
-// blocks writes what takeBlock has left, the stack last.
-func (p *painter) blocks() {
-	stack := p.at[asStack]
-	for i := range p.fields {
-		if f := &p.fields[i]; f.role == inBlock && i+1 != stack {
-			p.block(f, sgrError)
-		}
+// firstLine writes the message, given as a JSON string without its quotes. Of a
+// message of several lines it writes the first and leaves the others to a block.
+// Line breaks at the end are left out.
+func (p *painter) firstLine(body []byte) {
+	if bytes.IndexByte(body, '\\') < 0 {
+		p.plain(body, inMessage)
+		return
 	}
-	if stack > 0 && p.fields[stack-1].role == inBlock {
-		p.block(&p.fields[stack-1], "")
+	first, _, more := cutLine(bytes.TrimRight(p.decode(body), "\r\n"))
+	if more {
+		p.fields[p.at[asMessage]-1].role = inBlock
+	}
+	if len(first) > 0 {
+		p.plain(first, inMessage)
 	}
 }
 
-// block writes the text of f, each of its lines behind the marker. The first
-// line of an error carries its key.
-func (p *painter) block(f *field, color string) {
-	text := bytes.TrimRight(p.decode(f.value[1:len(f.value)-1]), "\r\n")
-	for first := true; first || len(text) > 0; first = false {
-		row, rest, _ := bytes.Cut(text, []byte{'\n'})
-		text = rest
-		markerColor, rowColor := sgrDim, color
+// cutLine cuts text behind its first line, which it returns without its end.
+func cutLine(text []byte) (line, rest []byte, more bool) {
+	line, rest, more = bytes.Cut(text, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest, more
+}
+
+// blocks writes what firstLine and takeBlock have left: that of the message
+// first, the stack last.
+func (p *painter) blocks() {
+	message, stack := p.at[asMessage], p.at[asStack]
+	if message > 0 && p.fields[message-1].role == inBlock {
+		_, rest, _ := cutLine(p.blockText(message - 1))
+		p.block("", rest)
+	}
+	for i := range p.fields {
+		if p.fields[i].role == inBlock && i+1 != stack && i+1 != message {
+			p.errorBlock(i)
+		}
+	}
+	if stack > 0 && p.fields[stack-1].role == inBlock {
+		p.block("", p.blockText(stack-1))
+	}
+}
+
+// blockText is the text of field i without the line breaks at its end.
+func (p *painter) blockText(i int) []byte {
+	value := p.fields[i].value
+	return bytes.TrimRight(p.decode(value[1:len(value)-1]), "\r\n")
+}
+
+// errorBlock writes field i, its key in front of the first line.
+func (p *painter) errorBlock(i int) {
+	first, rest, more := cutLine(p.blockText(i))
+	p.marker(sgrError)
+	p.begin(sgrError)
+	p.dst = appendPlain(p.dst, p.fields[i].key)
+	p.dst = append(p.dst, ": "...)
+	p.dst = appendPlain(p.dst, first)
+	p.end(sgrError)
+	p.dst = append(p.dst, '\n')
+	if more {
+		p.block(sgrError, rest)
+	}
+}
+
+// block writes text, each of its lines behind the marker. Lines that are
+// indented are dim where the others have no colour: the places in a stack.
+func (p *painter) block(color string, text []byte) {
+	for more := true; more; {
+		var row []byte
+		row, text, more = cutLine(text)
+		rowColor := color
 		if color == "" && bytes.HasPrefix(row, []byte{'\t'}) {
 			rowColor = sgrDim
 		}
-		if color != "" {
-			markerColor = color
-		}
-		p.begin(markerColor)
-		p.dst = append(p.dst, blockMarker...)
-		p.end(markerColor)
+		p.marker(color)
 		p.begin(rowColor)
-		if first && color != "" {
-			p.dst = appendPlain(p.dst, f.key)
-			p.dst = append(p.dst, ": "...)
-		}
-		p.dst = appendPlain(p.dst, bytes.TrimSuffix(row, []byte{'\r'}))
+		p.dst = appendPlain(p.dst, row)
 		p.end(rowColor)
 		p.dst = append(p.dst, '\n')
 	}
+}
+
+// marker begins a line of a block.
+func (p *painter) marker(color string) {
+	if color == "" {
+		color = sgrDim
+	}
+	p.begin(color)
+	p.dst = append(p.dst, blockMarker...)
+	p.end(color)
 }

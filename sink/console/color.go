@@ -4,7 +4,6 @@ package console
 
 import (
 	"io"
-	"os"
 
 	"github.com/nib-log/nib"
 )
@@ -55,6 +54,5 @@ func wantColor(c Color, w io.Writer, getenv func(string) string) bool {
 	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return true
 	}
-	f, ok := w.(*os.File)
-	return ok && getenv("TERM") != "dumb" && isTerminal(f)
+	return getenv("TERM") != "dumb" && terminalOf(w) != nil
 }

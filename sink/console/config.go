@@ -33,9 +33,18 @@ type Config struct {
 	TimeFormat string
 	// TimeZone is the zone that times are shown in, time.Local by default.
 	TimeZone *time.Location
+	// Width is the number of columns of the terminal. Fields that do not fit go
+	// to rows of their own, indented. 0, the default, stands for the environment
+	// variable COLUMNS, which New reads, and without it for the width of the
+	// terminal that is written to, which each line asks for, so that a resized
+	// window needs no signal. What is written elsewhere then has no width, and
+	// each line is one row, as it is with a negative number.
+	Width int
 	// MessageWidth is the number of columns that logger and message take up when
-	// fields follow, so that these stand below each other. A longer message just
-	// takes more. Default 40; a negative number aligns nothing.
+	// fields follow, so that these stand below each other. A longer message, or
+	// fields that would not fit otherwise, just take more. The default is 40, and
+	// less where the terminal has less than 120 columns; a negative number aligns
+	// nothing.
 	MessageWidth int
 	// Layout is that of the logger whose lines are shown: its keys, its format of
 	// times and its names of levels are looked for.
@@ -48,6 +57,7 @@ const (
 	defaultTimeFormat   = "15:04:05.000"
 	defaultMessageWidth = 40
 	maxMessageWidth     = 1000
+	maxWidth            = 10_000
 )
 
 // Validate reports all faults of c, joined.
@@ -69,6 +79,9 @@ func (c Config) Validate() error {
 	if c.MessageWidth > maxMessageWidth {
 		errs = append(errs, fmt.Errorf("nib/console: MessageWidth %d is above %d", c.MessageWidth, maxMessageWidth))
 	}
+	if c.Width > maxWidth {
+		errs = append(errs, fmt.Errorf("nib/console: Width %d is above %d", c.Width, maxWidth))
+	}
 	return errors.Join(errs...)
 }
 
@@ -79,9 +92,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.TimeZone == nil {
 		c.TimeZone = time.Local
-	}
-	if c.MessageWidth == 0 {
-		c.MessageWidth = defaultMessageWidth
 	}
 	for _, k := range []struct {
 		key  *string

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
@@ -21,6 +22,10 @@ import (
 type Sink struct {
 	view *view
 	out  nib.Sink
+	// The width of the terminal: fixed, if it is not 0, or else that of terminal,
+	// if there is one.
+	fixed    int
+	terminal syscall.RawConn
 }
 
 var _ nib.Sink = (*Sink)(nil)
@@ -35,16 +40,30 @@ func New(w io.Writer, c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	return &Sink{
-		view: newView(c, wantColor(c.Color, w, os.Getenv)),
-		out:  nib.WriterSink(plainWriter(w)),
+	s := &Sink{
+		view:  newView(c, wantColor(c.Color, w, os.Getenv)),
+		out:   nib.WriterSink(plainWriter(w)),
+		fixed: fixedWidth(c.Width, os.Getenv),
 	}
+	if s.fixed == 0 {
+		s.terminal = terminalOf(w)
+	}
+	return s
+}
+
+// painter gives a painter for one line.
+func (s *Sink) painter() *painter {
+	p := painters.Get().(*painter)
+	p.view, p.width = s.view, s.fixed
+	if s.terminal != nil && s.terminal.Control(p.askWidth) != nil {
+		p.width = 0
+	}
+	return p
 }
 
 // WriteRecord shows r. Its error is that of the writer.
 func (s *Sink) WriteRecord(r *nib.Record) error {
-	p := painters.Get().(*painter)
-	p.view = s.view
+	p := s.painter()
 	p.buf = p.line(p.buf[:0], r.Line, r)
 	p.record = nib.Record{Time: r.Time, Level: r.Level, PC: r.PC, Logger: r.Logger, Line: p.buf}
 	err := s.out.WriteRecord(&p.record)
@@ -70,15 +89,22 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(s.out).Met
 // a file. line is one line with or without its end, of any content, and is not
 // kept. What is appended ends with a newline. 0 allocs beyond the growth of dst.
 func (s *Sink) Render(dst, line []byte) []byte {
-	p := painters.Get().(*painter)
-	p.view = s.view
+	p := s.painter()
 	dst = p.line(dst, line, nil)
 	p.release()
 	return dst
 }
 
+// newPainter gives the painter its function for askWidth, which would otherwise
+// be made, on the heap, for each line.
+func newPainter() *painter {
+	p := new(painter)
+	p.askWidth = func(fd uintptr) { p.width = windowWidth(fd) }
+	return p
+}
+
 // painters serves all sinks.
-var painters = sync.Pool{New: func() any { return new(painter) }}
+var painters = sync.Pool{New: func() any { return newPainter() }}
 
 // Painters with more than this are left to the garbage collector, so that a
 // huge line does not hold its memory for ever.

@@ -17,7 +17,8 @@ type view struct {
 	timeZone     *time.Location
 	timeWidth    int // columns kept free in lines without a time
 	levelWidth   int
-	messageWidth int
+	headWidth    int // of both and the spaces behind them
+	messageWidth int // 0: by the width of the terminal
 
 	keys         [roles]string
 	levels       []levelName
@@ -47,8 +48,13 @@ func newView(c Config, color bool) *view {
 		longest := time.Date(2006, 12, 31, 23, 59, 59, 999_999_999, c.TimeZone)
 		v.timeWidth = width([]byte(longest.Format(c.TimeFormat)))
 	}
+	if v.timeFormat != "" {
+		v.headWidth = v.timeWidth + 1
+	}
 	if c.Layout.LevelKey == nib.OmitKey {
 		v.levelWidth = 0
+	} else {
+		v.headWidth += v.levelWidth + 1
 	}
 	return v
 }
@@ -57,13 +63,18 @@ func newView(c Config, color bool) *view {
 type painter struct {
 	*view
 	dst   []byte
+	row   int // where the line begins in dst
 	gap   int // spaces to write in front of whatever follows
 	level nib.Level
+
+	width    int // of the terminal; not above 0: there is none
+	askWidth func(fd uintptr)
 
 	fields []field    // those of the line
 	at     [roles]int // the place of a role in fields, counted from 1
 
 	decoded, tag, clock []byte // scratch space
+	tokens, breaks      []int  // likewise, of fit
 
 	buf    []byte // what the sink writes
 	record nib.Record
@@ -72,7 +83,7 @@ type painter struct {
 // line appends a line and, if it has any, its blocks. known is what the logger
 // says of it, or nil.
 func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
-	p.dst, p.gap = dst, 0
+	p.dst, p.row, p.gap = dst, len(dst), 0
 	if p.split(line) {
 		p.head(known)
 		p.body()
@@ -158,17 +169,29 @@ func (p *painter) time(raw []byte, known *nib.Record) {
 
 // body writes logger, message, fields and call site.
 func (p *painter) body() {
-	columns := p.logger() + p.message()
-	if columns > 0 {
-		p.gap = max(p.messageWidth-columns, 0) + 2
+	pad := 0
+	if columns := p.logger() + p.message(); columns > 0 {
+		p.gap = 2
+		pad = max(p.messageColumns()-columns, 0)
 	}
+	if p.width <= 0 {
+		p.gap += pad
+	}
+	p.tokens = p.tokens[:0]
 	for i := range p.fields {
+		from := len(p.dst)
 		p.field(&p.fields[i])
+		p.token(from)
 	}
 	if raw := p.valueOf(asCaller); raw != nil {
+		from := len(p.dst)
 		p.begin(sgrDim)
 		p.value(raw)
 		p.end(sgrDim)
+		p.token(from)
+	}
+	if p.width > 0 {
+		p.fit(pad)
 	}
 }
 
@@ -201,7 +224,7 @@ func (p *painter) message() int {
 	p.begin(color)
 	from := len(p.dst)
 	if raw[0] == '"' {
-		p.text(raw[1:len(raw)-1], inMessage)
+		p.firstLine(raw[1 : len(raw)-1])
 	} else {
 		p.value(raw)
 	}

@@ -64,8 +64,14 @@ func (v *view) roleOf(key []byte) role {
 			return role(i)
 		}
 	}
+	if string(key) == panicKey {
+		return asError
+	}
 	return asField
 }
+
+// panicKey is the key that nib and nibhttp write the text of a panic with.
+const panicKey = "panic"
 
 // split takes line apart into p.fields and gives each field its role. It says
 // false for anything but one JSON object with a field.

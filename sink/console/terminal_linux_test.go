@@ -4,7 +4,11 @@ package console
 
 import (
 	"os"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/alloctest"
 )
 
 func TestAPseudoTerminalIsATerminal(t *testing.T) {
@@ -19,4 +23,26 @@ func TestAPseudoTerminalIsATerminal(t *testing.T) {
 			t.Errorf("TERM=%s: got %v, want %v", term, got, want)
 		}
 	}
+}
+
+// The window is asked for its size at each line, so no signal need be caught.
+func TestAResizedWindowIsNoticed(t *testing.T) {
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	defer f.Close()
+	s := New(f, Config{Color: Never})
+	const line = `{"message":"m","a":1}`
+	for columns, want := range map[uint16]int{0: 41, 60: 17, 80: 25, 120: 41} {
+		size := struct{ rows, columns, x, y uint16 }{columns: columns}
+		if err := s.terminal.Control(func(fd uintptr) { ioctl(fd, syscall.TIOCSWINSZ, &size) }); err != nil {
+			t.Fatal(err)
+		}
+		shown := string(s.Render(nil, []byte(line)))
+		if got := strings.Index(shown, "a=") - strings.Index(shown, "m") - 1; got != want {
+			t.Errorf("%d columns: %d spaces between message and field, want %d", columns, got, want)
+		}
+	}
+	alloctest.Zero(t, func() { s.painter().release() })
 }

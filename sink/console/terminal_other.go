@@ -4,7 +4,13 @@
 
 package console
 
-import "os"
+import (
+	"io"
+	"syscall"
+)
 
-// isTerminal says no where finding out takes more than the standard library has.
-func isTerminal(*os.File) bool { return false }
+// terminalOf finds none where finding out takes more than the standard library
+// has.
+func terminalOf(io.Writer) syscall.RawConn { return nil }
+
+func windowWidth(uintptr) int { return 0 }

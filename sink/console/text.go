@@ -92,10 +92,15 @@ func (p *painter) text(body []byte, at place) {
 	if bytes.IndexByte(body, '\\') >= 0 {
 		body = p.decode(body)
 	}
-	if literal(body, at) {
-		p.dst = append(p.dst, body...)
+	p.plain(body, at)
+}
+
+// plain is text for a text that is decoded.
+func (p *painter) plain(text []byte, at place) {
+	if literal(text, at) {
+		p.dst = append(p.dst, text...)
 	} else {
-		p.dst = jsonenc.AppendBytes(p.dst, body)
+		p.dst = jsonenc.AppendBytes(p.dst, text)
 	}
 }
 

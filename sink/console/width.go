@@ -3,15 +3,21 @@
 package console
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
 
 // width is the number of columns that text takes up in a terminal, nearly:
-// joined emoji and flags count as their parts.
+// joined emoji and flags count as their parts. The package's own colours take
+// up none; no other text has an escape character.
 func width(text []byte) int {
 	n := 0
 	for i := 0; i < len(text); {
+		if text[i] == 0x1b {
+			i += bytes.IndexByte(text[i:], 'm') + 1
+			continue
+		}
 		if text[i] < utf8.RuneSelf {
 			n++
 			i++

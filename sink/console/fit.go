@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"slices"
+	"strconv"
+)
+
+// The column of messages is as wide as it can be in a terminal of wideTerminal
+// columns and more, and narrower in others down to narrowTerminal.
+const (
+	wideTerminal      = 120
+	narrowTerminal    = 60
+	widestMessages    = 40
+	narrowestMessages = 16
+	alignStep         = 8
+	rowIndent         = 2  // of further rows, from where messages begin: no line begins there
+	leastRow          = 24 // columns of further rows; a narrower terminal indents by narrowIndent
+	narrowIndent      = 4
+)
+
+// fixedWidth is the width that the configuration or the environment gives: 0 if
+// it is that of the terminal, negative if there is none.
+func fixedWidth(configured int, getenv func(string) string) int {
+	if configured != 0 {
+		return configured
+	}
+	if n, err := strconv.Atoi(getenv("COLUMNS")); err == nil && n > 0 && n <= maxWidth {
+		return n
+	}
+	return 0
+}
+
+// messageColumns is the width of the column of messages.
+func (p *painter) messageColumns() int {
+	switch {
+	case p.messageWidth != 0:
+		return max(p.messageWidth, 0)
+	case p.width <= 0 || p.width >= wideTerminal:
+		return widestMessages
+	}
+	beyond := max(p.width-narrowTerminal, 0)
+	return narrowestMessages + beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
+}
+
+// token notes that a field or the call site begins at from, with the spaces in
+// front of it, if it was written there and not left to a block.
+func (p *painter) token(from int) {
+	if p.width > 0 && len(p.dst) > from {
+		p.tokens = append(p.tokens, from)
+	}
+}
+
+// fit makes the tokens of the line, written one behind the other, fit the
+// terminal: aligned by pad spaces or, where there is less room, a few steps to
+// the left, so that lines of one kind stay aligned, and else in further rows.
+func (p *painter) fit(pad int) {
+	if len(p.tokens) == 0 {
+		return
+	}
+	first := p.tokens[0]
+	column := width(p.dst[p.row:first])
+	needed := column + width(p.dst[first:])
+	if over := needed + pad - p.width; over > 0 {
+		pad = max(pad-(over+alignStep-1)/alignStep*alignStep, 0)
+	}
+	switch {
+	case needed <= p.width:
+		end := len(p.dst)
+		p.dst = slices.Grow(p.dst, pad)[:end+pad]
+		copy(p.dst[first+pad:], p.dst[first:end])
+		fill(p.dst[first : first+pad])
+	default:
+		p.wrap(column)
+	}
+}
+
+// wrap moves tokens that do not fit a row to the next one. Those that fit none
+// stay; the terminal breaks them, as it does messages, wherever the row ends.
+// column is where the first row ends so far.
+func (p *painter) wrap(column int) {
+	indent := p.headWidth + rowIndent
+	if p.width-indent < leastRow {
+		indent = narrowIndent
+	}
+	p.breaks = p.breaks[:0]
+	grow := 0
+	for i, from := range p.tokens {
+		end := len(p.dst)
+		if i+1 < len(p.tokens) {
+			end = p.tokens[i+1]
+		}
+		column = (column-1)%p.width + 1
+		columns, gap := width(p.dst[from:end]), gapAt(p.dst[from:])
+		if column+columns > p.width && column > indent && columns-gap <= p.width-indent {
+			p.breaks = append(p.breaks, from)
+			grow += 1 + indent - gap
+			column, columns = indent, columns-gap
+		}
+		column += columns
+	}
+	p.breakRows(indent, grow)
+}
+
+// breakRows puts a line break and indent in place of the spaces at p.breaks,
+// from the last one to the first, so that each byte is moved once.
+func (p *painter) breakRows(indent, grow int) {
+	end := len(p.dst)
+	p.dst = slices.Grow(p.dst, grow)[:end+grow]
+	to := len(p.dst)
+	for _, at := range slices.Backward(p.breaks) {
+		from := at + gapAt(p.dst[at:])
+		to -= end - from
+		copy(p.dst[to:], p.dst[from:end])
+		to -= 1 + indent
+		p.dst[to] = '\n'
+		fill(p.dst[to+1 : to+1+indent])
+		end = at
+	}
+}
+
+// gapAt is the number of spaces that text begins with.
+func gapAt(text []byte) int {
+	n := 0
+	for n < len(text) && text[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+func fill(b []byte) {
+	for i := range b {
+		b[i] = ' '
+	}
+}
