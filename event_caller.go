@@ -106,7 +106,8 @@ const maxStack = 64
 
 // Stack adds the stack of the calling goroutine as one text: function, file and
 // line of each frame, the innermost first, as Go's own traces have it. At most
-// 64 frames are shown.
+// 64 frames are shown. While a panic is recovered from, the first is that of the
+// function that panicked.
 func (e *Event) Stack() *Event {
 	if !e.takes(hasStack) {
 		return e
@@ -127,7 +128,7 @@ func (e *Event) Stack() *Event {
 		if t == nil {
 			t = f.frames.Put(pc, encodeFrame(pc))
 		}
-		if outside = outside || *t != ""; outside {
+		if outside = outside || *t != "" && !strings.HasPrefix(*t, "runtime."); outside {
 			e.buf = append(e.buf, *t...)
 		}
 	}
@@ -135,11 +136,15 @@ func (e *Event) Stack() *Event {
 	return e
 }
 
+// httpPrefix begins the functions of nibhttp that run when a handler has
+// panicked.
+const httpPrefix = "github.com/nib-log/nib/nibhttp.(*exchange)."
+
 // encodeFrame gives one frame as JSON text without quotes; frames of nib's own
 // methods are empty.
 func encodeFrame(pc uintptr) string {
 	frame := callsite.Frame(pc)
-	if strings.HasPrefix(frame.Function, ownPrefix) {
+	if strings.HasPrefix(frame.Function, ownPrefix) || strings.HasPrefix(frame.Function, httpPrefix) {
 		return ""
 	}
 	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+strconv.Itoa(frame.Line)+"\n")

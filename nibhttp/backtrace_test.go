@@ -98,7 +98,7 @@ func (g *traced) messages() string {
 	var all []string
 	for _, r := range g.rec.Records() {
 		f, err := nibtest.Decode(r.Line)
-		if err != nil || f["request_id"] != "r1" && f["message"] != "handler panicked" {
+		if err != nil || f["request_id"] != "r1" {
 			all = append(all, "?")
 		}
 		all = append(all, f["message"].(string))
@@ -122,7 +122,7 @@ func TestBacktraceOfARequest(t *testing.T) {
 			log.Error().Msg("error")
 			log.Debug().Msg("after")
 		}, "info, debug, error, after, request"},
-		{"that panics", func(http.ResponseWriter, *nib.Logger) { panic("boom") }, "info, debug, handler panicked, request"},
+		{"that panics", func(http.ResponseWriter, *nib.Logger) { panic("boom") }, "info, debug, request"},
 		{"that is aborted", func(http.ResponseWriter, *nib.Logger) { panic(http.ErrAbortHandler) }, "info, debug, request"},
 		{"that ends the goroutine", func(http.ResponseWriter, *nib.Logger) { runtime.Goexit() }, "info, debug, request"},
 	} {

@@ -26,6 +26,7 @@
 //	hijacked    true when the handler took the connection over
 //	aborted     true when the handler panicked or ended its goroutine
 //	status_ignored  a second status the handler set, too late to be sent
+//	panic       text of what the handler panicked with, with the stack behind it
 //
 // A client decides no size: of method, path, remote and the text of a panic at
 // most 4 KiB are shown (see [WithMaxText]), and a cut text is followed by its

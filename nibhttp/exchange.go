@@ -33,6 +33,7 @@ type exchange struct {
 	returned    bool
 	log         atomic.Pointer[nib.Logger] // nil until the handler asks for it
 	panicked    bool
+	panicText   string
 
 	// Of WithBacktrace:
 	over  bool       // the handler has ended
@@ -123,25 +124,30 @@ func (x *exchange) end(r *http.Request) {
 	}
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
-		x.panicked = true
-		e := x.logger().Error()
-		x.m.text(e, "method", x.req.Method)
-		x.m.text(e, "path", x.path)
-		x.m.text(e, "panic", panictext.Of(p))
-		e.Stack().Msg("handler panicked")
+		x.panicked, x.panicText = true, panictext.Of(p)
 	}
-	x.finish(took)
+	if x.finish(took) && x.panicked && x.isOutermost() {
+		p = http.ErrAbortHandler
+	}
 	if p != nil {
 		panic(p)
 	}
 }
 
-// finish writes what is left to write.
-func (x *exchange) finish(took time.Duration) {
+// isOutermost reports whether nothing but net/http sees what the handler panics
+// with: it would write what the access line says already.
+func (x *exchange) isOutermost() bool {
+	s, ok := x.Context.Value(http.ServerContextKey).(*http.Server)
+	return ok && s.Handler == http.Handler(x.m)
+}
+
+// finish writes what is left to write. It reports whether there is an access
+// line.
+func (x *exchange) finish(took time.Duration) bool {
 	if b := x.m.backtrace; b != nil {
 		x.endScope(b, took)
 	}
-	x.writeLine(took)
+	return x.writeLine(took)
 }
 
 // status is what the access line shows; see the package comment.
@@ -157,15 +163,15 @@ func (x *exchange) status() int {
 	return 0
 }
 
-// writeLine writes the access line.
-func (x *exchange) writeLine(took time.Duration) {
+// writeLine writes the access line, unless it is skipped or its level is off.
+func (x *exchange) writeLine(took time.Duration) (written bool) {
 	m := x.m
 	skip, problem := false, ""
 	if m.skip != nil && !x.panicked {
 		problem = guard(func() { skip = m.skip(&x.req) })
 	}
 	if skip {
-		return
+		return false
 	}
 	status := x.status()
 	level := LevelOf(status)
@@ -179,7 +185,7 @@ func (x *exchange) writeLine(took time.Duration) {
 	}
 	e := m.log.At(level)
 	if e == nil {
-		return
+		return false
 	}
 	m.text(e, "method", x.req.Method)
 	m.text(e, "path", x.path)
@@ -201,13 +207,20 @@ func (x *exchange) writeLine(took time.Duration) {
 	if x.w.ignored != 0 {
 		e.Int("status_ignored", x.w.ignored)
 	}
+	if x.panicked {
+		problem = x.panicText
+	}
 	if problem != "" {
 		m.text(e, "panic", problem)
 	}
 	if m.fields != nil {
 		m.addFields(e, &x.req)
 	}
+	if x.panicked {
+		e.Stack()
+	}
 	e.Msg("request")
+	return true
 }
 
 // text adds a text that a client may have made as long as it likes.

@@ -91,9 +91,11 @@ func LevelOf(status int) nib.Level {
 // fields. nib.FromContext(r.Context()) gives the handler a logger with
 // request_id, trace_id and span_id bound, and [RequestID] the id.
 //
-// A panic of the handler is written with its stack, at LevelError, and goes on:
-// net/http, or a middleware further out, deals with it. [net/http.ErrAbortHandler]
-// goes on without a line of its own.
+// The line of a handler that panicked has LevelError at least, the text of the
+// panic and its stack. The panic continues, for a middleware further out to
+// recover from. Where there is none, because the result is the Handler of the
+// http.Server, it continues as [net/http.ErrAbortHandler]: net/http closes the
+// connection as ever, and does not log the panic and its stack a second time.
 //
 // The ResponseWriter given to the handler has Unwrap for
 // [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibhttp"
 )
 
@@ -28,15 +29,15 @@ func TestPanicIsWrittenAndGoesOn(t *testing.T) {
 	if got := g.recovered(request("/p")); got != boom {
 		t.Errorf("got panic %v, want %v", got, boom)
 	}
-	f := g.rec.Find("handler panicked")
-	if f["level"] != "error" || f["panic"] != "boom" || f["request_id"] != "r1" || f["path"] != "/p" {
-		t.Errorf("the line of the panic: %v", f)
+	if g.rec.Len() != 1 {
+		t.Fatalf("got lines %q, want one", g.rec.Lines())
 	}
-	if s, _ := f["stack"].(string); !strings.Contains(s, "nibhttp_test.explode\n") {
-		t.Errorf("the stack does not show who panicked:\n%s", s)
+	line, stack, ok := strings.Cut(g.rec.Last(), `"stack":`)
+	if !ok || !strings.HasPrefix(stack, `"github.com/nib-log/nib/nibhttp_test.explode\n`) {
+		t.Errorf("the stack does not begin with the function that panicked:\n%s", stack)
 	}
-	wantLine(t, g.rec.Last(), head+`"level":"error","method":"GET","path":"/p","status":500,"bytes":0,"took":0,`+
-		`"remote":"192.0.2.1:1234","request_id":"r1","aborted":true,"message":"request"}`)
+	wantLine(t, line, head+`"level":"error","method":"GET","path":"/p","status":500,"bytes":0,"took":0,`+
+		`"remote":"192.0.2.1:1234","request_id":"r1","aborted":true,"panic":"boom",`)
 }
 
 //go:noinline
@@ -57,8 +58,8 @@ func TestSkippedRequestIsWrittenWhenItPanics(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic("x") },
 		nibhttp.WithSkip(func(*http.Request) bool { return true }))
 	_ = g.recovered(request("/"))
-	if g.rec.Len() != 2 {
-		t.Errorf("got lines %q, want that of the panic and that of the request", g.rec.Lines())
+	if g.rec.Len() != 1 {
+		t.Errorf("got lines %q, want one", g.rec.Lines())
 	}
 }
 
@@ -77,7 +78,7 @@ func TestErrAbortHandlerHasNoLineOfItsOwn(t *testing.T) {
 func TestPanicWithAValueThatCannotBeCompared(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic([]int{1, 2}) })
 	_ = g.recovered(request("/"))
-	if got := g.rec.Find("handler panicked")["panic"]; got != "[]int" {
+	if got := g.rec.Find("request")["panic"]; got != "[]int" {
 		t.Errorf("panic: got %v, want []int", got)
 	}
 }
@@ -95,16 +96,16 @@ func TestGoexitWritesTheLine(t *testing.T) {
 	}
 }
 
-func TestServerOutlivesPanics(t *testing.T) {
+func TestAPanicOfAServersHandlerIsOneLine(t *testing.T) {
 	g := newRig(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
 			panic("on purpose")
 		}
 	})
-	srv := httptest.NewUnstartedServer(g)
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv := httptest.NewUnstartedServer(g.h)
+	var errors strings.Builder
+	srv.Config.ErrorLog = log.New(&errors, "", 0)
 	srv.Start()
-	defer srv.Close()
 	for _, path := range []string{"/panic", "/", "/panic", "/"} {
 		resp, err := srv.Client().Post(srv.URL+path, "", nil) // a GET would be sent again
 		if (err != nil) != (path == "/panic") {
@@ -114,7 +115,40 @@ func TestServerOutlivesPanics(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}
-	if got := len(g.rec.FindAll("handler panicked")); got != 2 {
-		t.Errorf("got %d panics, want 2", got)
+	srv.Close() // waits for the connections
+	panics := 0
+	for _, f := range g.rec.FindAll("request") {
+		if f["panic"] == "on purpose" {
+			panics++
+		}
+	}
+	if panics != 2 || g.rec.Len() != 4 || errors.Len() > 0 {
+		t.Errorf("got %d panics in lines %q, and from net/http %q; want 2 in 4 lines, and none", panics, g.rec.Lines(), errors.String())
+	}
+}
+
+// Without a line of nib's own, the one of net/http must not be missing.
+func TestNetHTTPWritesThePanicThatNibDoesNot(t *testing.T) {
+	for name, wrap := range map[string]func(http.Handler) http.Handler{
+		"level off":  nibhttp.Middleware(nib.New(io.Discard, nib.WithLevel(nib.LevelFatal))),
+		"nil Logger": nibhttp.Middleware(nil),
+		"a handler outside": func(h http.Handler) http.Handler {
+			h = nibhttp.Middleware(nib.New(io.Discard))(h)
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, r) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewUnstartedServer(wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") })))
+			var errors strings.Builder
+			srv.Config.ErrorLog = log.New(&errors, "", 0)
+			srv.Start()
+			if resp, err := srv.Client().Post(srv.URL, "", nil); err == nil {
+				_ = resp.Body.Close()
+			}
+			srv.Close()
+			if !strings.Contains(errors.String(), "boom") {
+				t.Errorf("got %q from net/http, want its text with boom", errors.String())
+			}
+		})
 	}
 }
