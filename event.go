@@ -3,7 +3,6 @@
 package nib
 
 import (
-	"context"
 	"math"
 	"runtime"
 	"slices"
@@ -51,6 +50,7 @@ type Event struct {
 
 	tooDeep int32 // how often the field has met the limit of nesting
 
+	carried    *Logger       // of the context, whose fields wait for the groups to end
 	user       *reentry.Slot // while code of the user's runs, on the goroutine that counts there
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
@@ -357,15 +357,5 @@ func (e *Event) Timestamp() *Event {
 	sec, nsec := e.time()
 	e.buf = append(e.buf, key...)
 	e.buf = f.time.AppendCached(e.buf, &e.second, sec, int(nsec), loc)
-	return e
-}
-
-// Ctx adds what [WithContextFields] takes from ctx.
-func (e *Event) Ctx(ctx context.Context) *Event {
-	if ctx != nil && e.live() {
-		if f := e.log.core.contextFields; f != nil {
-			e.addContext(ctx, f)
-		}
-	}
 	return e
 }

@@ -200,6 +200,10 @@ func (e *Event) closeGroups() {
 	for range open {
 		e.buf = append(e.buf, '}')
 	}
+	if e.carried != nil {
+		e.watched = l.core.format.watched // the fields stand at the top again
+		e.addCarried()
+	}
 }
 
 // end closes the object, hands the line over and gives the event back.

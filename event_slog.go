@@ -6,13 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 
 	"github.com/nib-log/nib/internal/callsite"
+	"github.com/nib-log/nib/internal/contextkey"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/lineedit"
 )
 
-// LogAttrs writes a whole line in one call: level, message, what
-// [WithContextFields] takes from ctx, and attrs, with slog's meaning of groups,
+// LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
+// adds for ctx, and attrs, with slog's meaning of groups,
 // empty attributes and LogValuers. It never exits or panics. 0 allocs when the
 // attributes hold plain values.
 //
@@ -31,6 +34,56 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, true)
+}
+
+// Ctx adds what belongs to ctx: the bound fields of the Logger that it carries
+// (see [NewContext]), as far as the line does not have them, and what
+// [WithContextFields] takes from it. The former stand at the top of the line,
+// also where groups of [Logger.WithGroup] are open.
+func (e *Event) Ctx(ctx context.Context) *Event {
+	if ctx == nil || !e.live() {
+		return e
+	}
+	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
+		e.run(func(e *Event) { e.carried, _ = ctx.Value(contextkey.Logger{}).(*Logger) })
+		if e.nest < 0 || e.log.open+e.log.waiting == 0 || e.flags&building != 0 {
+			e.addCarried()
+		}
+	}
+	if f := e.log.core.contextFields; f != nil {
+		e.run(func(e *Event) { f(ctx, e) })
+	}
+	return e
+}
+
+// addCarried adds the bound fields of the context's logger, but to a builder
+// with an open group.
+func (e *Event) addCarried() {
+	l := e.carried
+	e.carried = nil
+	if l == nil || l == e.log || l.bound == "" || e.nest < 0 || e.flags&building != 0 && e.log.open+e.log.waiting > 0 {
+		return
+	}
+	if own := e.log; l.core.format == own.core.format && l.open+own.open+own.waiting == 0 {
+		if extends(own.bound, l.bound) {
+			return
+		}
+		if extends(l.bound, own.bound) && (e.flags|own.errors|l.errors)&(hasError|earlyError) == 0 {
+			e.buf = append(e.buf, l.bound[len(own.bound):]...)
+			return
+		}
+	}
+	e.scratch = append(append(e.scratch[:0], l.bound...), strings.Repeat("}", l.open)...)
+	for key, value := range lineedit.Missing(e.buf, e.scratch) {
+		if e.open(string(key)) {
+			e.buf = append(e.buf, value...)
+		}
+	}
+}
+
+// extends reports whether encoded fields begin with the fields prefix.
+func extends(fields, prefix string) bool {
+	return strings.HasPrefix(fields, prefix) && (len(fields) == len(prefix) || fields[len(prefix)] == ',')
 }
 
 // Attrs adds slog's attributes with slog's meaning: a LogValuer is resolved, an

@@ -3,7 +3,6 @@
 package nib
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -170,11 +169,6 @@ func (e *Event) resume(s scope) {
 		e.watched, e.flags = s.watched, e.flags&^inValue|s.outer
 		e.up()
 	}
-}
-
-// addContext runs the function of WithContextFields.
-func (e *Event) addContext(ctx context.Context, f func(context.Context, *Event)) {
-	e.run(func(e *Event) { f(ctx, e) })
 }
 
 // runHooks runs the hooks; one that panics does not keep the others from

@@ -123,8 +123,9 @@ func WithErrorHandler(h func(error)) Option {
 // WithExit replaces os.Exit as the last act of Fatal.
 func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }
 
-// WithContextFields sets what Event.Ctx and LogAttrs take from a context: trace
-// ids and the like. f only adds fields.
+// WithContextFields sets what Event.Ctx and LogAttrs take from a context besides
+// the bound fields of the logger that it carries: trace ids and the like. f only
+// adds fields.
 func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return Option{func(l *Logger) { l.core.contextFields = f }}
 }

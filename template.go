@@ -61,7 +61,7 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 }
 
 // Log writes the line with the columns of v to l if the level is on, and what
-// [WithContextFields] takes from ctx, which may be nil. v is not kept and may lie
+// [Event.Ctx] adds for ctx, which may be nil. v is not kept and may lie
 // on the stack. It never exits or panics. 0 allocs, but one for a T with methods
 // that take part in the encoding.
 //
@@ -77,9 +77,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		}
 	}
 	e := l.start(t.level, t.level, pc, &t.msg)
-	if l.core.contextFields != nil {
-		e.Ctx(ctx)
-	}
+	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
 		v = new(T)

@@ -12,6 +12,14 @@
 // puts one behind the functions of slog and log. A call of slog's LogAttrs with
 // plain values does not allocate.
 //
+// # Requests
+//
+// A line that is logged with a context has the bound fields of the logger that
+// the context carries (see [nib.NewContext]), at its top level. Behind
+// nibhttp.Middleware that is the id of the request and those of its trace:
+//
+//	slog.InfoContext(r.Context(), "order placed") // … "request_id":"…","msg":"order placed"}
+//
 // # Differences from slog.JSONHandler
 //
 // Safety of lines:

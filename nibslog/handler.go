@@ -57,7 +57,7 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 	return h.log.Enabled(nib.Level(level))
 }
 
-// Handle writes one line. It does not look at the level again, which the caller
+// Handle writes one line, with what ctx carries: see [nib.Event.Ctx]. It does not look at the level again, which the caller
 // has done with Enabled. It returns nil: an error of the sink goes to the
 // logger's error handler. 0 allocs when the attributes hold plain values and
 // there is no ReplaceAttr.
@@ -66,7 +66,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	case fromLog(&r):
 		h.handleLog(&r)
 	case h.replace != nil:
-		h.replace.event(h.log, &r).Send()
+		h.replace.event(h.log, &r).Ctx(ctx).Send()
 	default:
 		h.handle(ctx, &r)
 	}
