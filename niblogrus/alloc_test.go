@@ -47,6 +47,8 @@ func TestFormatDoesNotAllocate(t *testing.T) {
 		{"zero", &niblogrus.Formatter{}},
 		{"fixed format", topic()},
 		{"renamed", renamed},
+		{"Only", &niblogrus.Formatter{Only: []string{"task_id", "list"}}},
+		{"Only within DataKey", &niblogrus.Formatter{Only: []string{"task_id", "size"}, DataKey: "data"}},
 		{"DataKey", &niblogrus.Formatter{DataKey: "data"}},
 		{"error in the way of the layout", &niblogrus.Formatter{Layout: nib.Layout{ErrorKey: "err"}}},
 		{"call site in one field", &niblogrus.Formatter{Layout: nib.Layout{CallerKey: "caller"}}},

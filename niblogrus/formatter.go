@@ -53,6 +53,13 @@ type Formatter struct {
 	// field out.
 	Rename map[string]string
 
+	// Only are the keys of entry.Data that are written, also within DataKey; all
+	// others are left out, errors among them. With nil all are written. Together
+	// with First and Always it makes a format in which every line has the same
+	// keys: those, what the formatter itself writes (time, level, message, Service,
+	// the call site if logrus reports it), and the text of an error of logrus.
+	Only []string
+
 	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter.
 	// Where Layout names a key as well, it has precedence. With a DataKey, First,
 	// Always and Rename are about the line, not about the fields within.

@@ -67,6 +67,26 @@ func TestFixedFormat(t *testing.T) {
 	})
 }
 
+func TestOnlyLeavesOtherFieldsOut(t *testing.T) {
+	fixed := topic()
+	fixed.Only = []string{"task_id"}
+	renamed := &niblogrus.Formatter{Layout: noTime(nib.Layout{}), Only: []string{"a"}, First: []string{"b"}, Rename: map[string]string{"a": "b"}}
+	data := &niblogrus.Formatter{Layout: noTime(nib.Layout{}), Only: []string{"a"}, DataKey: "data"}
+	const rest = `"level":"info","msg":"request handled"`
+	checkLines(t, []lineCase{
+		{"fixed format", fixed, logrus.Fields{"task_id": "7f3a", "user": 7, "error": io.EOF, "msg": 1, "service": "x"},
+			`{"service":"billing","msg":"request handled","task_id":"7f3a","log_date":"2026-01-02 12:30:05.123","level":"info"}`},
+		{"fixed format, no field", fixed, logrus.Fields{"user": 7},
+			`{"service":"billing","msg":"request handled","task_id":"","log_date":"2026-01-02 12:30:05.123","level":"info"}`},
+		{"the key is that of the entry", renamed, logrus.Fields{"a": 1, "b": 2}, `{"b":1,` + rest + `}`},
+		{"an error", &niblogrus.Formatter{Layout: noTime(nib.Layout{ErrorKey: "err"}), Only: []string{"error"}},
+			logrus.Fields{"error": io.EOF, "b": 2}, `{"err":"EOF",` + rest + `}`},
+		{"within DataKey", data, logrus.Fields{"a": 1, "b": 2}, `{"data":{"a":1},` + rest + `}`},
+		{"nothing within DataKey", data, logrus.Fields{"b": 2}, `{` + rest + `}`},
+		{"none", &niblogrus.Formatter{Layout: noTime(nib.Layout{}), Only: []string{}}, logrus.Fields{"b": 2}, `{` + rest + `}`},
+	})
+}
+
 func TestOrderOfKeys(t *testing.T) {
 	data := logrus.Fields{"c": 1, "a": 2, "b": 3, "level": 4}
 	checkLines(t, []lineCase{

@@ -22,7 +22,8 @@ type plan struct {
 
 	levels  [len(levels)]string
 	rules   map[string]rule
-	watched uint64 // bit keyBit(k) is set for every key k of rules
+	only    map[string]bool // nil: all
+	watched uint64          // bit keyBit(k) is set for every key k of rules
 
 	dataKey, faultKey string
 	callerKey         string // "": the call site is the two fields below
@@ -75,6 +76,12 @@ func newPlan(f *Formatter) *plan {
 	}
 	for _, k := range f.Always {
 		p.keep(k, item{kind: text, claim: filler})
+	}
+	if f.Only != nil {
+		p.only = make(map[string]bool, len(f.Only))
+		for _, k := range f.Only {
+			p.only[k] = true
+		}
 	}
 	p.always.sort()
 	p.always.separate(p.position)

@@ -26,6 +26,7 @@ type writer struct {
 	frame     *runtime.Frame
 	addCaller func(*nib.Event) // made once: a new closure for each line would be an allocation
 	site      []byte           // file and line of the call site
+	data      logrus.Fields    // those that wanted has found, nil without Only and DataKey
 	second    secondText
 }
 
@@ -84,6 +85,7 @@ func (w *writer) write(entry *logrus.Entry) (line []byte) {
 		w.list.items[w.messageAt].text = ""
 	}
 	w.list.reset()
+	clear(w.data)
 	return line
 }
 
@@ -96,10 +98,15 @@ func (w *writer) collect(entry *logrus.Entry) {
 	if w.messageAt >= 0 {
 		l.items[w.messageAt].text = entry.Message
 	}
-	if w.dataKey != "" && len(entry.Data) > 0 {
-		l.field(w.position(w.dataKey), w.dataKey, entry.Data)
+	if w.dataKey != "" {
+		if data := w.wanted(entry.Data); len(data) > 0 {
+			l.field(w.position(w.dataKey), w.dataKey, data)
+		}
 	} else {
 		for k, v := range entry.Data {
+			if w.only != nil && !w.only[k] {
+				continue
+			}
 			it := l.field(len(w.first), k, v)
 			if w.watched>>keyBit(k)&1 != 0 {
 				w.apply(l, it)
@@ -114,6 +121,22 @@ func (w *writer) collect(entry *logrus.Entry) {
 	}
 	l.sort()
 	l.separate(w.position)
+}
+
+// wanted gives those fields of an entry that are written.
+func (w *writer) wanted(data logrus.Fields) logrus.Fields {
+	if w.only == nil {
+		return data
+	}
+	if w.data == nil {
+		w.data = make(logrus.Fields, len(w.only))
+	}
+	for k, v := range data {
+		if w.only[k] {
+			w.data[k] = v
+		}
+	}
+	return w.data
 }
 
 func (w *writer) collectText(key, s string) {
