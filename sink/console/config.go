@@ -46,6 +46,11 @@ type Config struct {
 	// less where the terminal has less than 120 columns; a negative number aligns
 	// nothing.
 	MessageWidth int
+	// Durations are keys of top-level fields that are durations, for lines that
+	// have them as numbers: those of a file that is read back, or of a logger that
+	// also has a sink for machines. They are shown with a unit, being in that of
+	// Layout.Duration.
+	Durations []string
 	// Layout is that of the logger whose lines are shown: its keys, its format of
 	// times and its names of levels are looked for.
 	Layout nib.Layout

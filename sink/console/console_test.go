@@ -102,6 +102,36 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestDurationsOfLinesThatAreReadBack(t *testing.T) {
+	for _, tt := range []struct {
+		format nib.DurationFormat
+		value  string
+		want   string
+	}{
+		{nib.DurationMillis, `18.25`, "18.25ms"},
+		{nib.DurationMillis, `0.010094`, "10.094µs"},
+		{nib.DurationMillis, `-0.5`, "-500µs"},
+		{nib.DurationMillis, `-1500.5`, "-1.5005s"},
+		{nib.DurationMillis, `0`, "0s"},
+		{nib.DurationMillis, `3600000`, "1h0m0s"},
+		{nib.DurationMillis, `9223372036854`, "9223372036854"}, // beyond a time.Duration
+		{nib.DurationMillis, `1e3`, "1e3"},
+		{nib.DurationMillis, `"1s"`, "1s"},
+		{nib.DurationMillis, `null`, "null"},
+		{nib.DurationMillis, `[1,2]`, "[1 2]"},
+		{nib.DurationSeconds, `0.0015`, "1.5ms"},
+		{nib.DurationSeconds, `-1.000000001`, "-1.000000001s"},
+		{nib.DurationNanos, `1500000`, "1.5ms"},
+		{nib.DurationString, `5`, "5"},
+	} {
+		s := New(new(bytes.Buffer), Config{Color: Never, Durations: []string{"x", "took"}, Layout: nib.Layout{Duration: tt.format}})
+		got := strings.TrimSpace(string(s.Render(nil, []byte(`{"took":`+tt.value+`}`))))
+		if want := "took=" + tt.want; got != want {
+			t.Errorf("%s in format %d: got %s, want %s", tt.value, tt.format, got, want)
+		}
+	}
+}
+
 func TestLevels(t *testing.T) {
 	roman := func(l nib.Level) string { return map[nib.Level]string{nib.LevelInfo: "I", nib.LevelWarn: "警告"}[l] }
 	for _, tt := range []struct {

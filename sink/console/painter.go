@@ -21,6 +21,8 @@ type view struct {
 	messageWidth int // 0: by the width of the terminal
 
 	keys         [roles]string
+	durations    []string
+	unit         time.Duration // of durations that are numbers
 	levels       []levelName
 	messageFirst bool
 	lineFormat   string // of the time in a line
@@ -36,10 +38,14 @@ func newView(c Config, color bool) *view {
 		levelWidth:   tagWidth,
 		messageWidth: c.MessageWidth,
 		keys:         roleKeys(c.Layout),
+		unit:         unitOfDurations(c.Layout.Duration),
 		levels:       compileLevels(c.Layout.LevelName),
 		messageFirst: c.Layout.MessageFirst,
 		lineFormat:   c.Layout.TimeFormat,
 		lineZone:     c.Layout.TimeZone,
+	}
+	for _, key := range c.Durations {
+		v.durations = append(v.durations, escapedKey(key))
 	}
 	switch nib.OmitKey {
 	case c.TimeFormat, c.Layout.TimeKey:
@@ -237,6 +243,11 @@ func (p *painter) message() int {
 func (p *painter) field(f *field) {
 	switch f.role {
 	case asField:
+	case asDuration:
+		p.key(f.key)
+		p.duration(f.value)
+		p.gap = 1
+		return
 	case asStack:
 		if p.takeBlock(f) {
 			return

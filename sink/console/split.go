@@ -22,6 +22,7 @@ const (
 	asStack
 	asError
 	asField // any other
+	asDuration
 	inBlock // below the line
 
 	roles = int(asField) // the number of keys that give a role
@@ -50,10 +51,15 @@ func roleKeys(l nib.Layout) (keys [roles]string) {
 			keys[i] = `"`
 			continue
 		}
-		escaped := jsonenc.AppendString(nil, key)
-		keys[i] = string(escaped[1 : len(escaped)-1])
+		keys[i] = escapedKey(key)
 	}
 	return keys
+}
+
+// escapedKey is a key as nib writes it, without the quotes.
+func escapedKey(key string) string {
+	escaped := jsonenc.AppendString(nil, key)
+	return string(escaped[1 : len(escaped)-1])
 }
 
 // roleOf gives the role of a key. One that is escaped without need is not
@@ -66,6 +72,11 @@ func (v *view) roleOf(key []byte) role {
 	}
 	if string(key) == panicKey {
 		return asError
+	}
+	for _, k := range v.durations {
+		if string(key) == k {
+			return asDuration
+		}
 	}
 	return asField
 }

@@ -2,6 +2,14 @@
 
 package console
 
+import (
+	"math"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
 // value writes a JSON value that is known to be valid.
 func (p *painter) value(raw []byte) {
 	switch raw[0] {
@@ -67,4 +75,43 @@ func (p *painter) key(key []byte) {
 	p.text(key, inKey)
 	p.dst = append(p.dst, '=')
 	p.end(sgrKey)
+}
+
+// duration writes a number with the unit that makes it readable, and any other
+// value, or a number that is no duration, as it is.
+func (p *painter) duration(raw []byte) {
+	d, ok := parseDuration(raw, p.unit)
+	if !ok {
+		p.value(raw)
+		return
+	}
+	from := len(p.dst)
+	p.dst = jsonenc.AppendDurationString(p.dst, d)
+	p.dst = append(p.dst[:from], p.dst[from+1:len(p.dst)-1]...) // without the quotes
+}
+
+// parseDuration reads a decimal number of units.
+func parseDuration(raw []byte, unit time.Duration) (d time.Duration, ok bool) {
+	if unit == 0 || raw[0] != '-' && raw[0]-'0' > 9 {
+		return 0, false
+	}
+	whole, nanos, ok := parseNumber(raw)
+	if most := int64(math.MaxInt64 / unit); !ok || whole >= most || whole <= -most {
+		return 0, false
+	}
+	return time.Duration(whole)*unit + time.Duration(nanos)*unit/time.Second, true
+}
+
+// unitOfDurations is the unit that a layout writes durations in, 0 if they have
+// their own.
+func unitOfDurations(f nib.DurationFormat) time.Duration {
+	switch f {
+	case nib.DurationMillis:
+		return time.Millisecond
+	case nib.DurationSeconds:
+		return time.Second
+	case nib.DurationNanos:
+		return time.Nanosecond
+	}
+	return 0
 }
