@@ -141,7 +141,7 @@ func (c Config) run(ctx context.Context, dir string) (r result, err error) {
 	}
 	defer t.close()
 	fmt.Fprintf(c.Out, "%s\n\n", term.StyleFor(c.Out).Dim(fmt.Sprintf(
-		"HTTP service on 127.0.0.1, %d keep-alive connections; its access log goes through a spool\nto %s%s", c.Connections,
+		"HTTP service on 127.0.0.1, %d keep-alive connections. Its access log goes\nthrough a spool to %s%s.", c.Connections,
 		filepath.Join(dir, logName), t.describe(c.RELP))))
 	if err := c.load(ctx, dir, t, &r); err != nil {
 		return r, err

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // small is a demo without a kill.
@@ -69,6 +70,18 @@ func TestRunFindsEveryLine(t *testing.T) {
 	}
 	if strings.Contains(out, "\x1b") {
 		t.Error("there are colours, but no terminal")
+	}
+	_, report, ok := strings.Cut(out, "\nPASS ")
+	if !ok {
+		t.Errorf("no verdict\n%s", out)
+	}
+	for line := range strings.SplitSeq(report, "\n") {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		if regexp.MustCompile(`^  .{17} .{11}$`).MatchString(line) && strings.TrimSpace(line) != "file" {
+			t.Errorf("a figure without an explanation: %s", line)
+		}
 	}
 	if !strings.Contains(out, "over 4 connections") || strings.Contains(out, "dialled") {
 		t.Error("not every connection was kept alive")

@@ -56,12 +56,12 @@ func (t *logTopic) close() {
 func (t *logTopic) describe(relp string) (text string) {
 	switch {
 	case t.cluster != nil:
-		text = " and to a Kafka topic, on a broker in this process"
+		text = "\nand to a Kafka topic, on a broker in this process"
 	case len(t.brokers) > 0:
-		text = fmt.Sprintf(" and to the Kafka topic %s on %s", t.name, strings.Join(t.brokers, ","))
+		text = fmt.Sprintf("\nand to the Kafka topic %s on %s", t.name, strings.Join(t.brokers, ","))
 	}
 	if relp != "" {
-		text += " and by RELP to " + relp
+		text += "\nand by RELP to " + relp
 	}
 	return text
 }

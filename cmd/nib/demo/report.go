@@ -15,57 +15,69 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// writeReport tells what happened as a table: a name, a figure aligned to the
-// right, and what the figure means; then a column of figures for each destination.
+// writeReport writes the verdict and then two tables: counts of lines with a column
+// for each destination, and figures of the run, each with what it means.
 func writeReport(w io.Writer, s term.Style, r result) {
 	t := table{term.Table{W: w, S: s}, r.places}
 	fmt.Fprintln(w)
-	r.writeLoad(t)
+	r.writeVerdict(w, s)
 	fmt.Fprintln(w)
 	r.writePlaces(t)
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, s.Dim(fmt.Sprintf("ns and mallocs: after the load, one goroutine writes the access line again; best of %d rounds of %s\n"+
-		"calls, the contestants in turn. All counts of lines are of what was read back.", rounds, term.Count(callsPerRound))))
+	r.writeLoad(t)
 	fmt.Fprintln(w)
+	r.writeCost(t)
+}
+
+// writeVerdict writes whether the demo has passed, and if not, some of what is wrong.
+func (r *result) writeVerdict(w io.Writer, s term.Style) {
 	if r.ok() {
-		fmt.Fprintln(w, s.Good("Every line whose call returned is there once, in order, valid, and says what the client saw."))
+		fmt.Fprintf(w, "%s  Each of %s logged lines came back once, in order, valid and true", s.Good("PASS"), term.Count(r.ledger.logged))
+		switch n := len(r.kills); n {
+		case 0:
+			fmt.Fprintln(w, ".")
+		case 1:
+			fmt.Fprintln(w, ",\n      although the service was killed with SIGKILL.")
+		default:
+			fmt.Fprintf(w, ",\n      although the service was killed with SIGKILL %d times.\n", n)
+		}
 		return
 	}
-	fmt.Fprintln(w, s.Bad("What came back is not what was logged:"))
+	fmt.Fprintf(w, "%s  What came back is not what was logged:\n", s.Bad("FAIL"))
 	for _, p := range r.places {
 		if p.check == nil {
 			continue
 		}
 		for _, e := range p.check.examples {
-			fmt.Fprintf(w, "  %s: %s\n", p.name, e)
+			fmt.Fprintf(w, "      %s: %s\n", p.name, e)
 		}
 	}
 }
 
-// writeLoad tells of requests, the kill and the costs.
+// writeLoad writes figures of requests and of the kill.
 func (r *result) writeLoad(t table) {
-	cut := r.ledger.cutOff()
-	over := fmt.Sprintf("over %d connections, in %s", r.plan.connections, r.took.Round(10*time.Millisecond))
-	if cut > 0 {
-		over += fmt.Sprintf("; %s cut off by SIGKILL", term.Count(cut))
-	}
+	over := fmt.Sprintf("over %d connections, in %s", r.plan.connections, round(r.took))
 	if r.dialled > r.plan.connections && len(r.kills) == 0 { // a system that tears a process down may take calls meanwhile
 		over += fmt.Sprintf("; dialled %d times", r.dialled)
 	}
 	t.Row("requests", term.Count(r.plan.requests), over)
+	if cut := r.ledger.cutOff(); cut > 0 {
+		t.Row("without answer", term.Count(cut), "requests that were under way at a kill")
+	}
 	t.Row("requests/s", term.Count(int(float64(r.plan.requests)/r.took.Seconds())),
 		fmt.Sprintf("client, service%s share %d CPUs", brokerToo(r.places), runtime.GOMAXPROCS(0)))
 	file := r.places[0].check
-	t.Row("bytes", term.Count(file.bytes), fmt.Sprintf("%d per line; in %d files, rotated at %s bytes", file.bytes/int64(max(file.lines, 1)), len(r.files), term.Count(maxFile)))
+	t.Row("bytes", term.Count(file.bytes), fmt.Sprintf("%d per line; %d files, rotated at 1 MiB", file.bytes/int64(max(file.lines, 1)), len(r.files)))
 	r.writeRecovery(t)
-	fmt.Fprintln(t.W)
-	t.Row("ns per line", nanos(r.cost.spooled.ns), fmt.Sprintf("into the spool; %s of them to encode it. With a write(2) each: %s",
-		nanos(r.cost.encoded.ns), nanos(r.cost.written.ns)))
-	t.Row("ns per request", nanos(r.cost.middleware.ns), "all of the middleware, the line included")
-	t.Row("mallocs per line", exact(r.cost.spooled.mallocs), exact(r.cost.middleware.mallocs)+" per request, for its context")
-	fmt.Fprintln(t.W)
-	l := r.ledger
-	t.Row("logged", term.Count(l.logged+l.dropped), "lines of which the service has told, after their calls had returned")
+}
+
+// writeCost writes what logging takes.
+func (r *result) writeCost(t table) {
+	t.Row("log call", nanos(r.cost.spooled.ns), fmt.Sprintf("a line into the spool; %s to encode it", nanos(r.cost.encoded.ns)))
+	t.Row("with write(2)", nanos(r.cost.written.ns), "the same line to a file, with a system call")
+	t.Row("mallocs per line", exact(r.cost.spooled.mallocs), "of the log call")
+	t.Row("middleware", nanos(r.cost.middleware.ns), fmt.Sprintf("all of nibhttp for a request; %.2f mallocs", r.cost.middleware.mallocs))
+	fmt.Fprintln(t.W, t.S.Dim(fmt.Sprintf("  %-17s %11s  times: best of %d rounds of %s calls", "", "", rounds, term.Count(callsPerRound))))
 }
 
 // writeRecovery tells of the slowest recovery.
@@ -77,14 +89,14 @@ func (r *result) writeRecovery(t table) {
 	for _, x := range r.kills {
 		k.serving, k.opened, k.caught = max(k.serving, x.serving), max(k.opened, x.opened), max(k.caught, x.caught)
 	}
-	from := "from the kill until the next process answers"
+	from := "from the kill to the first answer"
 	if n := len(r.kills); n > 1 {
-		from += fmt.Sprintf(", the slowest of %d", n)
+		from += fmt.Sprintf(", slowest of %d", n)
 	}
 	t.Row("recovery", round(k.serving), from)
-	t.Row("spool open", round(k.opened), "of that, with all that was in it found")
+	t.Row("spool open", round(k.opened), "of that, to find the lines in the spool")
 	if k.caught > 0 {
-		t.Row("caught up", round(k.caught), "after it was opened: all that was in it is delivered")
+		t.Row("caught up", round(k.caught), "from then until these were delivered")
 	}
 }
 
@@ -96,23 +108,24 @@ func brokerToo(places []placed) string {
 	return " and disk"
 }
 
-// writePlaces tells what the destinations hold.
+// writePlaces writes what the destinations hold.
 func (r *result) writePlaces(t table) {
 	t.heads()
-	t.figures("delivered", "logged lines that came back", false, func(p placed) uint64 {
+	t.figures("logged", "lines whose log call returned", false, func(placed) uint64 { return uint64(r.ledger.logged + r.ledger.dropped) })
+	t.figures("delivered", "of them read back", false, func(p placed) uint64 {
 		if p.check == nil {
-			return r.settled[p.name] // told by the receiver
+			return r.settled[p.name] // as the receiver acknowledged
 		}
 		return uint64(p.check.delivered - p.check.midCall)
 	})
-	t.figures("cut off", "more that came back: the kill came before the service told of them", false, checked(func(c *check) int { return c.midCall }))
-	t.figures("spooled", "", true, func(p placed) uint64 { return r.spooled[p.name] })
-	t.figures("dropped", "", true, func(p placed) uint64 { return uint64(r.ledger.dropped) + r.refused[p.name] })
-	t.figures("lost", "", true, checked(func(c *check) int { return c.lost }))
-	t.figures("duplicates", "", true, checked(func(c *check) int { return c.duplicates }))
-	t.figures("out of order", "", true, checked(func(c *check) int { return c.reordered }))
-	t.figures("invalid", "", true, checked(func(c *check) int { return c.invalid }))
-	t.figures("untrue", "", true, checked(func(c *check) int { return c.untrue }))
+	t.figures("cut off", "read back, killed in the log call", false, checked(func(c *check) int { return c.midCall }))
+	t.figures("spooled", "still in the spool", true, func(p placed) uint64 { return r.spooled[p.name] })
+	t.figures("dropped", "refused by spool or destination", true, func(p placed) uint64 { return uint64(r.ledger.dropped) + r.refused[p.name] })
+	t.figures("lost", "logged, but not read back", true, checked(func(c *check) int { return c.lost }))
+	t.figures("duplicates", "read back more than once", true, checked(func(c *check) int { return c.duplicates }))
+	t.figures("out of order", "behind a line logged later", true, checked(func(c *check) int { return c.reordered }))
+	t.figures("invalid", "not a line of valid JSON", true, checked(func(c *check) int { return c.invalid }))
+	t.figures("untrue", "not what the client saw", true, checked(func(c *check) int { return c.untrue }))
 }
 
 // notChecked stands for a figure of a destination that cannot be read back.
@@ -188,7 +201,14 @@ func round(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-func nanos(ns float64) string { return term.Count(int(ns + 0.5)) }
+// nanos writes a time of ns nanoseconds with about three digits.
+func nanos(ns float64) string {
+	d := time.Duration(ns + 0.5)
+	if d >= time.Microsecond {
+		d = d.Round(10 * time.Nanosecond)
+	}
+	return d.String()
+}
 
 // exact writes a number of mallocs so that it is 0 only if there was none.
 func exact(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

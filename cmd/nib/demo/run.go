@@ -167,7 +167,7 @@ func (l *load) replace(done int) error {
 	if err != nil {
 		return err
 	}
-	l.sayKill(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; not yet delivered, but in the spool: %s",
+	l.sayKill(l.style.Warn(fmt.Sprintf("kill -9 %d", pid)) + l.style.Dim(fmt.Sprintf("  after %s requests; lines in the spool: %s",
 		term.Count(done), describeLeft(left))))
 	u, err := l.start()
 	if err != nil {
@@ -176,7 +176,7 @@ func (l *load) replace(done int) error {
 	serving := time.Since(killed)
 	l.gate.open(u.URL)
 	l.result.kills = append(l.result.kills, recovery{left: left, serving: serving, opened: time.Duration(u.Opened)})
-	l.sayKill(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered from the spool",
+	l.sayKill(l.style.Good(fmt.Sprintf("back as %d", l.worker.cmd.Process.Pid)) + l.style.Dim(fmt.Sprintf("  %s after the kill; %s lines recovered",
 		round(serving), term.Count(u.Recovered))))
 	return nil
 }

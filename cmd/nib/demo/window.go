@@ -24,7 +24,7 @@ func newWindow(w io.Writer, size int, s term.Style) *window {
 		color = console.Always
 	}
 	v := &window{w: w, left: size, full: make(chan struct{})}
-	v.view = console.New(w, console.Config{Color: color, MessageWidth: len(accessMessage)})
+	v.view = console.New(w, console.Config{Color: color, MessageWidth: len(accessMessage), Durations: []string{"took"}})
 	if size == 0 {
 		close(v.full)
 	}
