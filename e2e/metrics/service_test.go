@@ -57,9 +57,9 @@ func newService(t *testing.T) *service {
 	must(t, err)
 	other, err := file.Open(filepath.Join(dir, "delivered.log"), file.Config{})
 	must(t, err)
-	receiver, err := syslog.Dial("unix", filepath.Join(dir, "absent"), syslog.Config{})
+	receiver, err := syslog.New("unix", filepath.Join(dir, "absent"), syslog.Config{})
 	must(t, err)
-	topic, err := kafka.Dial([]string{"127.0.0.1:1"}, "logs", kafka.Config{})
+	topic, err := kafka.New([]string{"127.0.0.1:1"}, "logs", kafka.Config{})
 	must(t, err)
 	ignore := func(error) {}
 	s, err := spool.Open(filepath.Join(dir, "spool"), &sometimes{}, spool.Config{
