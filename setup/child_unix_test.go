@@ -91,7 +91,7 @@ var roles = map[string]func(c Config){
 
 	"remove the folder and panic": func(c Config) {
 		defer live(c).Close()
-		_ = os.RemoveAll(filepath.Dir(c.Output[0].Path))
+		_ = os.RemoveAll(filepath.Dir(filepath.Dir(c.Output[0].Path)))
 		go mayPanic()
 		select {}
 	},

@@ -77,7 +77,7 @@ type Config struct {
 // of the sink's package.
 type Output struct {
 	To   string `json:"to" kind:"to"`                 // stdout, stderr, file, journald or discard
-	Path string `json:"path" kind:"text" only:"file"` // of the file; its directory must exist
+	Path string `json:"path" kind:"text" only:"file"` // of the file; its directory is made, if that in which it lies exists
 
 	Level  string `json:"level" kind:"level"`                           // the lowest that this output gets, of those that are written at all
 	Format string `json:"format" kind:"view" only:"stdout stderr file"` // json, console or logfmt
@@ -107,8 +107,8 @@ type Output struct {
 	Socket     string `json:"socket" kind:"text" only:"journald"`
 }
 
-// Bytes is a size. As text it has a unit, of powers of 1000 (100MB) or 1024
-// (64KiB), or none.
+// Bytes is a size. As text it has a unit: of powers of 1000 (100MB) or 1024 (64KiB),
+// or B.
 type Bytes int64
 
 // A Switch is On, Off, or not set, so that a later source can switch off what an

@@ -19,11 +19,16 @@ import (
 // env is an environment.
 type env map[string]string
 
-func (e env) get(name string) string { return e[name] }
+func (e env) list() (list []string) {
+	for name, value := range e {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
 
 func (e env) read() (Config, error) {
 	var found faults
-	c := readEnv("NIB_", e.get, &found)
+	c := readEnv("NIB_", e.list(), &found)
 	return c, found.err()
 }
 
@@ -35,7 +40,7 @@ func TestEnvironment(t *testing.T) {
 	}{
 		{"nothing", env{}, Config{}},
 		{"empty", env{"NIB_LEVEL": "", "NIB_OUTPUT": ""}, Config{}},
-		{"others' names", env{"NIB_PORT": "tcp://10.0.0.1:80", "NIB_LEVEL_": "x", "LEVEL": "x"}, Config{}},
+		{"others' names", env{"NIB_PORT": "tcp://10.0.0.1:80", "NIB_COLOR": "x", "LEVEL": "x"}, Config{}},
 		{"level", env{"NIB_LEVEL": "warn"}, Config{Level: "warn"}},
 		{"levels", env{"NIB_LEVEL": "warn,db=debug,http.*=error"}, Config{Level: "warn,db=debug,http.*=error"}},
 		{"format", env{"NIB_FORMAT": "ECS"}, Config{Format: "ecs"}},
@@ -100,7 +105,7 @@ func TestJSON(t *testing.T) {
 		{"fields as text", `{"fields":"service=shop"}`, Config{Fields: map[string]string{"service": "shop"}}},
 		{"number as level", `{"level":-4,"stack":8}`, Config{Level: "-4", Stack: "8"}},
 		{"output as text", `{"output":"stdout,stderr?level=warn"}`, Config{Output: []Output{{To: "stdout"}, {To: "stderr", Level: "warn"}}}},
-		{"output as object", `{"output":{"to":"file","path":"a,b?c%d","max_size":1000,"backups":3,"at":["00:00","06:00"],"mode":"0600"}}`,
+		{"output as object", `{"output":{"to":"file","path":"a,b?c%d","max_size":"1000B","backups":3,"at":["00:00","06:00"],"mode":"0600"}}`,
 			Config{Output: []Output{{To: "file", Path: "a,b?c%d", MaxSize: 1000, Backups: 3, At: []string{"00:00", "06:00"}, Mode: 0o600}}}},
 		{"outputs", `{"output":["stdout?buffer=1KiB",{"to":"file","path":"x","at":"00:00"}]}`,
 			Config{Output: []Output{{To: "stdout", Buffer: 1024}, {To: "file", Path: "x", At: []string{"00:00"}}}}},
@@ -164,7 +169,7 @@ func TestLaterSourcesWin(t *testing.T) {
 		t.Fatal(err)
 	}
 	over := env{"NIB_CONFIG": name, "NIB_LEVEL": "warn", "NIB_CRASH": "off", "NIB_OUTPUT": "stdout", "NIB_FIELDS": "b=env,c=env"}
-	fromEnv := sourceFunc(func(found *faults) Config { return readEnv("NIB_", over.get, found) })
+	fromEnv := sourceFunc(func(found *faults) Config { return readEnv("NIB_", over.list(), found) })
 	code := Config{Level: "debug", Fields: map[string]string{"c": "code"}, Options: []nib.Option{nib.WithCaller()}}
 	got, err := Read(fromEnv, nil, code, Config{Options: []nib.Option{nib.WithCaller()}})
 	if err != nil || len(got.Options) != 2 {
@@ -185,7 +190,7 @@ func TestLaterSourcesWin(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
-		"0": 0, "1": 1, "10b": 10, "1kB": 1e3, "2MB": 2e6, "3gb": 3e9, "4TB": 4e12, "64KiB": 64 << 10, "1mib": 1 << 20, "1 GiB": 1 << 30, "8388607TiB": 8388607 << 40,
+		"0": 0, "1": -1, "1B": 1, "10b": 10, "1kB": 1e3, "2MB": 2e6, "3gb": 3e9, "4TB": 4e12, "64KiB": 64 << 10, "1mib": 1 << 20, "1 GiB": 1 << 30, "8388607TiB": 8388607 << 40,
 		"": -1, "MB": -1, "-1": -1, "+1": -1, "1.5MB": -1, "1 M B": -1, "8388608TiB": -1, "1e3": -1, "0x10": -1, "99999999999999999999": -1, "1kbb": -1,
 	} {
 		var b Bytes

@@ -60,9 +60,9 @@ func ExampleFault() {
 	fmt.Println(err)
 	// Output:
 	// nib/setup: timeout: "5" is not a duration (want a number with a unit: 100ms, 5s, 1h30m, 7d)
-	// nib/setup: levle: there is no such setting (want level, format, output, fields, caller, stack, timeout, signals, reopen, crash, default)
+	// nib/setup: levle: there is no such setting (did you mean level?) (want level, format, output, fields, caller, stack, timeout, signals, reopen, crash, default)
 	// nib/setup: BAD_FORMAT: "xml" is not a format (want json, console, logfmt, ecs, gcp, datadog, otel, zap, zerolog, slog or logrus)
-	// nib/setup: BAD_OUTPUT[0].buffer: "64K" is not a size (want a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024))
+	// nib/setup: BAD_OUTPUT[0].buffer: "64K" is not a size (want a number with a unit: 100MB (1000²), 64KiB (1024), 512B)
 	// nib/setup: BAD_OUTPUT[1].path: is missing: a file needs one
 }
 
@@ -97,5 +97,5 @@ func ExampleParseOutputs() {
 	// Output:
 	// 2 <nil>
 	// /var/log/app.log 100000000 [00:00] 5
-	// stdout?buffer=65536&delay=5ms
+	// stdout?buffer=65536B&delay=5ms
 }

@@ -148,7 +148,7 @@ func eachMember(raw json.RawMessage, settings []setting, found *faults, where st
 		s, at := find(settings, name), where+name
 		switch {
 		case s == nil:
-			found.add(at, "there is no such setting (want %s)", names(settings, ""))
+			found.add(at, "there is no such setting%s (want %s)", suggest(name, settings), names(settings, ""))
 		case seen[name]:
 			found.add(at, "is there twice")
 		case string(raw) != "null":

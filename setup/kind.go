@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -45,7 +46,7 @@ func kinds() map[string]kind {
 		"zone":     stringKind("known time zone", "Local, UTC or a name like Europe/Berlin that the system has data for", isZone),
 		"text":     stringKind("text", "anything but nothing", func(text string) bool { return text != "" }),
 		"switch":   {name: "switch", want: "on or off, true or false, 1 or 0", set: setSwitch, text: textOfSwitch},
-		"size":     {name: "size", want: "a number of bytes, or one with a unit: 100MB (1000²), 64KiB (1024)", set: setSize, text: textOfInt},
+		"size":     {name: "size", want: "a number with a unit: 100MB (1000²), 64KiB (1024), 512B", set: setSize, text: textOfSize, why: whySize},
 		"duration": {name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d", set: setDuration, text: textOfDuration},
 		"count":    {name: "count", want: "a whole number", set: setCount, text: textOfInt},
 		"mode":     {name: "file mode", want: "octal permissions, at least for the owner to read and write: 0640", set: setMode, text: textOfMode},
@@ -120,7 +121,7 @@ var units = []struct {
 }
 
 func setSize(field reflect.Value, text string) bool {
-	number, unit := strings.ToLower(text), int64(1)
+	number, unit := strings.ToLower(text), int64(0)
 	for _, u := range units {
 		if before, ok := strings.CutSuffix(number, u.name); ok {
 			number, unit = strings.TrimRight(before, " "), u.bytes
@@ -129,8 +130,18 @@ func setSize(field reflect.Value, text string) bool {
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
 	field.SetInt(int64(n) * unit)
-	return err == nil && field.Int()/unit == int64(n)
+	return err == nil && (unit > 0 && field.Int()/unit == int64(n) || number == "0")
 }
+
+// whySize answers the question that a bare number asks.
+func whySize(text string) error {
+	if _, err := strconv.ParseUint(text, 10, 63); err != nil {
+		return nil
+	}
+	return fmt.Errorf("%q has no unit (write %sMB, or %sB for bytes)", text, text, text)
+}
+
+func textOfSize(field reflect.Value) string { return textOfInt(field) + "B" }
 
 func textOfInt(field reflect.Value) string { return strconv.FormatInt(field.Int(), 10) }
 

@@ -63,7 +63,7 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 }
 
 func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "gone", "app.log")
+	path := filepath.Join(t.TempDir(), "gone", "logs", "app.log")
 	for name, tt := range map[string]struct {
 		outputs   []Output
 		out, told int

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -162,6 +164,9 @@ func openOutput(c *Config, o *Output) (*output, error) {
 
 // useFile opens a file, and the spool before it if there is to be one.
 func (o *output) useFile(want *Output) error {
+	if err := makeDir(filepath.Dir(want.Path), 0o750); err != nil {
+		return err
+	}
 	conf := want.file()
 	f, err := file.Open(want.Path, conf)
 	if err != nil {
@@ -173,6 +178,9 @@ func (o *output) useFile(want *Output) error {
 		return nil
 	}
 	c := want.spool()
+	if err := makeDir(want.Spool, 0o700); err != nil {
+		return errors.Join(err, f.Close())
+	}
 	s, err := spool.Open(want.Spool, f, c)
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -180,6 +188,19 @@ func (o *output) useFile(want *Output) error {
 	o.use(s)
 	o.close = func() error { return errors.Join(s.Close(), f.Close()) }
 	return nil
+}
+
+// makeDir makes a directory unless it exists. That in which it lies has to exist: a path
+// with a wrong beginning makes no tree of directories in the wrong place.
+func makeDir(path string, mode fs.FileMode) error {
+	err := os.Mkdir(path, mode)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: make %s first", err, filepath.Dir(path))
+	}
+	return err
 }
 
 // use finds out what s can do.

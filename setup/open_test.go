@@ -154,9 +154,9 @@ func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
 func TestOpenFailsAsAWhole(t *testing.T) {
 	o, path := fileOutput(t)
 	before := nib.Default()
-	_, err := Open(Config{Default: On, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/x"}}})
+	_, err := Open(Config{Default: On, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/deep/x"}}})
 	text := fmt.Sprint(err)
-	if !strings.Contains(text, "not a regular file") || !strings.Contains(text, "nib/setup: output file:/nowhere/x: ") || !errors.Is(err, os.ErrNotExist) {
+	if !strings.Contains(text, "not a regular file") || !strings.Contains(text, "nib/setup: output file:/nowhere/deep/x: ") || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want both faults", err)
 	}
 	if nib.Default() != before {

@@ -84,6 +84,9 @@ func readOutput(text string, found *faults, where string) (o Output) {
 	if s := find(outputSettings(), "to"); to == "" {
 		found.add(where, "there is no output in %q (want %s)", shorten(text), s.kind.want)
 		return o
+	} else if strings.ContainsAny(to, `/\\`) || len(to) == 1 && hasPath { // a path, also that of C:\logs
+		found.add(where, "%q is a path: write %s:%s", shorten(target), toFile, shorten(target))
+		return o
 	} else {
 		s.set(&o, to, found, where)
 	}
@@ -104,7 +107,7 @@ func readOption(o *Output, option string, found *faults, where string) {
 	name, value, ok := strings.Cut(option, "=")
 	s := find(outputSettings(), name)
 	if s == nil || name == "to" {
-		found.add(where, "there is no setting %q (want %s)", shorten(name), names(outputSettings()[1:], o.To))
+		found.add(where, "there is no setting %q%s (want %s)", shorten(name), suggest(name, outputSettings()[1:]), names(outputSettings()[1:], o.To))
 		return
 	}
 	where += "." + name

@@ -5,7 +5,9 @@ package setup
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -36,9 +38,9 @@ func (f sourceFunc) read(found *faults) Config { return f(found) }
 
 // FromEnv is the environment: variables whose names are prefix, an underscore,
 // and the name of a setting in upper case (NIB_LEVEL). An empty prefix means
-// NIB. A variable that is empty counts as not set, and names that are not those
-// of settings are left alone: they may be someone else's (Kubernetes makes some
-// of the names of services). prefix_CONFIG is the path of a JSON file that is
+// NIB. A variable that is empty counts as not set. Other names are left alone, for
+// other programs may use them (Kubernetes makes some of the names of services),
+// unless they are nearly those of settings: NIB_LVL is a fault. prefix_CONFIG is the path of a JSON file that is
 // read first, so the other variables win over it. It is read when Open or Read
 // is called. In a program with set-uid, set-gid or file capabilities FromEnv sets
 // nothing: its caller must not choose the files that it writes.
@@ -50,12 +52,20 @@ func FromEnv(prefix string) Source {
 		if hasOtherRights() {
 			return Config{}
 		}
-		return readEnv(prefix+"_", os.Getenv, found)
+		return readEnv(prefix+"_", os.Environ(), found)
 	})
 }
 
-func readEnv(prefix string, getenv func(string) string, found *faults) (c Config) {
-	if path := getenv(prefix + "CONFIG"); path != "" {
+// readEnv reads variables, each NAME=VALUE.
+func readEnv(prefix string, environ []string, found *faults) (c Config) {
+	variables := map[string]string{}
+	for _, v := range environ {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) {
+			variables[name] = value
+		}
+	}
+	findUnknown(prefix, variables, found)
+	if path := variables[prefix+"CONFIG"]; path != "" {
 		c = readFile(path, prefix+"CONFIG", found)
 	}
 	var over Config
@@ -63,7 +73,7 @@ func readEnv(prefix string, getenv func(string) string, found *faults) (c Config
 	for i := range settings {
 		s := &settings[i]
 		where := prefix + strings.ToUpper(s.name)
-		switch text := getenv(where); {
+		switch text := variables[where]; {
 		case text == "":
 		case s.isOutputs():
 			over.Output = readOutputs(text, found, where)
@@ -72,6 +82,22 @@ func readEnv(prefix string, getenv func(string) string, found *faults) (c Config
 		}
 	}
 	return merge(c, over)
+}
+
+// findUnknown reports variables whose names are nearly those of settings. Names that
+// Kubernetes makes of the ports of a service are none of them.
+func findUnknown(prefix string, variables map[string]string, found *faults) {
+	settings := configSettings()
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		own := strings.ToLower(strings.TrimPrefix(name, prefix))
+		known := own == "config" || find(settings, own) != nil
+		if known || own == "port" || strings.HasPrefix(own, "port_") || strings.HasPrefix(own, "service_") {
+			continue
+		}
+		if like := nearest(own, settings); like != "" {
+			found.add(name, "there is no such setting (did you mean %s%s?)", prefix, strings.ToUpper(like))
+		}
+	}
 }
 
 func readFile(path, where string, found *faults) Config {
