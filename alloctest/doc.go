@@ -3,6 +3,7 @@
 // Package alloctest checks in a test that code does not allocate, exactly.
 //
 //	func TestHotPathDoesNotAllocate(t *testing.T) {
+//		request := newRequest()
 //		alloctest.Zero(t, func() { handle(request) })
 //	}
 //

@@ -7,6 +7,7 @@
 //	l := layout.ECS()
 //	l.TimeZone = time.Local
 //	log := nib.New(os.Stdout, nib.WithLayout(l), nib.WithCaller())
+//	log.Info().Msg("ready") // {"@timestamp":"…","log.level":"info",…,"message":"ready"}
 //
 // The package decides the names and formats of what nib itself writes. Fields
 // have the keys that the caller gives them, except that every key which the

@@ -6,7 +6,14 @@
 // A [Formatter] takes the place of logrus.JSONFormatter. One line changes, and
 // the lines that the program writes have the same keys and values:
 //
-//	logrus.SetFormatter(&niblogrus.Formatter{})
+//	func main() {
+//		logrus.SetFormatter(&niblogrus.Formatter{})
+//		logrus.WithField("rows", 3).Info("task done")
+//	}
+//
+// writes
+//
+//	{"level":"info","msg":"task done","rows":3,"time":"2026-01-02T15:04:05Z"}
 //
 // It can also bring entries into a fixed format: keys that come first, in an
 // order of their own, keys that are always there, other names. [Install] puts

@@ -4,8 +4,11 @@
 //
 // One word changes:
 //
-//	slog.New(slog.NewJSONHandler(os.Stdout, nil))
-//	slog.New(nibslog.NewJSONHandler(os.Stdout, nil))
+//	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+//	log := slog.New(nibslog.NewJSONHandler(os.Stdout, nil))
+//
+//	log.Info("request done", "status", 200)
+//	// {"time":"…","level":"INFO","msg":"request done","status":200}
 //
 // The lines have the same keys, order and values. [NewHandler] takes a
 // [nib.Logger] instead, with its layout, sink, hooks and sampler; [SetDefault]

@@ -3,6 +3,16 @@
 // Package nibtest helps to test code that logs with nib, and code that nib
 // logs to.
 //
+//	func TestCheckout(t *testing.T) {
+//		var rec nibtest.Recorder
+//		checkout(nib.NewSink(&rec), order)
+//		if line := rec.Find("order placed"); line["items"] != 3.0 {
+//			t.Errorf("got %v", line)
+//		}
+//	}
+//
+// It has:
+//
 //   - [Recorder] is a sink, and a destination of a spool, that keeps every line,
 //     with lookups that make a test short. It can be made to fail, to reject
 //     records and to accept a part of a batch.

@@ -3,6 +3,13 @@
 // Package logfmt writes finished lines as logfmt, for Loki, for grep and for
 // whatever else reads key=value:
 //
+//	log := nib.NewSink(logfmt.New(os.Stdout, logfmt.Config{})).Named("db")
+//	log.Info().Str("host", "10.0.0.7").Dict("user", func(e *nib.Event) {
+//		e.Int("id", 7)
+//	}).Dur("took", 1250*time.Microsecond).Msg("connected again")
+//
+// writes
+//
 //	time=2026-01-02T15:04:05.000Z level=info logger=db host=10.0.0.7 user.id=7 took=1.25 message="connected again"
 //
 // It is a view: a line is encoded once, as JSON, and what stands here is made

@@ -3,7 +3,10 @@
 // Package stdout writes to the standard output of a service, whatever becomes
 // of the reader.
 //
-//	log := nib.NewSink(stdout.New(stdout.Config{}))
+//	out := stdout.New(stdout.Config{})
+//	defer out.Close()
+//	log := nib.NewSink(out)
+//	log.Info().Int("port", 8080).Msg("ready")
 //
 // # Unbuffered
 //
