@@ -94,8 +94,8 @@ func LevelOf(status int) nib.Level {
 // The line of a handler that panicked has LevelError at least, the text of the
 // panic and its stack. The panic continues, for a middleware further out to
 // recover from. Where there is none, because the result is the Handler of the
-// http.Server, it continues as [net/http.ErrAbortHandler]: net/http closes the
-// connection as ever, and does not log the panic and its stack a second time.
+// http.Server, it continues as [net/http.ErrAbortHandler]: net/http then closes
+// the connection without logging the panic and its stack a second time.
 //
 // The ResponseWriter given to the handler has Unwrap for
 // [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom
@@ -103,7 +103,7 @@ func LevelOf(status int) nib.Level {
 //
 // The result is safe for concurrent use. A request costs 1 malloc (the request
 // with its context, and the ResponseWriter), and 2 more when the handler asks
-// for its logger; the line costs none. A nil l writes nothing.
+// for its logger, or logs with the context; the line costs none. A nil l writes nothing.
 func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
 	c := config{log: l, maxText: DefaultMaxText}
 	for _, o := range opts {
