@@ -163,7 +163,7 @@ func (f *faultyFile) WriteAt(p []byte, at int64) (n int, err error) {
 func (f *faultyFile) ReadAt(p []byte, at int64) (n int, err error) {
 	h := f.f.enter(OpRead, f.name)
 	if part := h.part(len(p)); part > 0 || h.err == nil {
-		if n, err = f.File.ReadAt(p[:part], at); err != nil {
+		if n, err = f.File.ReadAt(p[:part], at); err != nil && h.err == nil {
 			return n, err
 		}
 		if h.err == nil && part < len(p) {

@@ -29,7 +29,7 @@ type View struct {
 	Spare        int64         // bytes of the segment that was made beforehand
 	Destinations []DestinationInfo
 	Bad          []string  // files that Open will move out of the way
-	Unread       []string  // files that cannot be read now, or have a later version: Open fails
+	Unread       []string  // files that cannot be read now, or have a later version: what is pending is not known
 	Aside        []string  // files that it has moved there
 	First, Last  time.Time // of the oldest and the youngest record; zero if there is none
 
@@ -102,7 +102,9 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		}
 		if !moved {
 			v.measure(d)
-			v.readCursors(d) // now: what is settled is in the segments that were seen
+			if err := v.readCursors(d); err != nil { // now: what is settled is in the segments that were seen
+				return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
+			}
 			v.ID = d.knownAs(v.ID)
 			return v, nil
 		}
@@ -276,7 +278,10 @@ func (v *View) measure(d *dir) {
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]
-		b, _ := d.read(s.old()) // what cannot be read has no end either
+		b, err := d.read(s.old()) // what cannot be read has no end either
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			v.Unread = append(v.Unread, segmentName(s.Number))
+		}
 		sc := newScanner(b, s.id, s.First)
 		for {
 			rec, _, ok := sc.next()
@@ -298,31 +303,37 @@ func (v *View) measure(d *dir) {
 }
 
 // readCursors reads how far the destinations are.
-func (v *View) readCursors(d *dir) {
-	files, _ := d.fs.ReadDir(d.path) // it was there a moment ago
+func (v *View) readCursors(d *dir) error {
+	files, err := d.fs.ReadDir(d.path)
+	if err != nil {
+		return err // a destination that is not seen would lose what it has not settled
+	}
 	for _, base := range files {
 		name, ok := strings.CutSuffix(base, cursorExt)
 		if !ok || name == "" || !isName(name) || !d.isFile(base) {
 			continue // not of a spool
 		}
 		i := DestinationInfo{Name: name}
-		i.Settled, i.Mark, i.Known = v.readCursor(d, base)
+		if err := v.readCursor(d, base, &i); err != nil {
+			v.Unread = append(v.Unread, base)
+		}
 		i.Pending = v.numbers(i.Settled)
 		v.Destinations = append(v.Destinations, i)
 	}
+	return nil
 }
 
-func (v *View) readCursor(d *dir, base string) (seq uint64, mark string, known bool) {
+func (v *View) readCursor(d *dir, base string, i *DestinationInfo) error {
 	f, err := d.fs.Open(d.name(base), os.O_RDONLY, 0)
 	if err != nil {
-		return 0, "", false
+		return err
 	}
 	defer f.Close()
 	slot, _, p, err := readSlots(f)
-	if err != nil || slot == nil || p.spool != v.ID {
-		return 0, "", false
+	if err == nil && slot != nil && p.spool == v.ID {
+		i.Settled, i.Mark, i.Known = p.seq, string(markIn(slot)), true
 	}
-	return p.seq, string(markIn(slot)), true
+	return err
 }
 
 // numbers counts the numbers from one on that are in the segments.

@@ -132,6 +132,10 @@ func (r *relay) look(ctx context.Context, dir string) {
 		}
 		return
 	}
+	if i := slices.IndexFunc(v.Unread, isCursor); i >= 0 { // it has the mark that the destination needs
+		r.sayOnce(k, dir, "left alone: "+v.Unread[i]+" cannot be read now, or is of a later version")
+		return
+	}
 	names, err := r.namesIn(v)
 	if err != nil {
 		r.sayOnce(k, dir, err.Error())
@@ -156,6 +160,8 @@ func (r *relay) look(ctx context.Context, dir string) {
 		k.retry = time.Now().Add(k.pause)
 	}
 }
+
+func isCursor(name string) bool { return strings.HasSuffix(name, ".cursor") }
 
 // maxPause is the longest pause before a spool is taken again.
 const maxPause = time.Minute

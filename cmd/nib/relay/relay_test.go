@@ -4,8 +4,11 @@ package relay
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -353,5 +356,31 @@ func TestRelayDeliversSharedDirectories(t *testing.T) {
 		if got := mustRun(t, config(where, p, told)); got != want {
 			t.Errorf("%s: got %+v, want %+v\n%s", where, got, want, told.said())
 		}
+	}
+}
+
+// TestSpoolWithACursorThatCannotBeReadIsLeftAlone has one of a later version, which is read no more
+// than one on a disk that fails: without it, the mark for the destination is not known.
+func TestSpoolWithACursorThatCannotBeReadIsLeftAlone(t *testing.T) {
+	dir := several(t, 3)
+	settle := config(dir, &place{}, newTeller(""))
+	settle.Targets[0].Name = "kafka"
+	mustRun(t, settle)
+	name := filepath.Join(dir, "kafka.cursor")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[:128], b[512:]) // the first position goes to the second slot
+	binary.LittleEndian.PutUint32(b[8:], 99)
+	binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, told := &place{}, newTeller("")
+	c := config(dir, p, told)
+	c.Targets[0].Name = "file"
+	if got := mustRun(t, c); got.Spools != 0 || got.Pending != 3 || strings.Count(told.said(), "left alone: kafka.cursor") != 1 {
+		t.Errorf("got %+v\n%s", got, told.said())
 	}
 }
