@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// TestSplitBatchIsSettled has a lane that splits a batch: what is known of its parts decides about the
+// record that is refused next.
+func TestSplitBatchIsSettled(t *testing.T) {
+	newLane := func() *lane {
+		d := &Destination{states: make([]state, 1)}
+		d.c.MaxBatch = 1000
+		return &lane{d: d, blame: blame{probes: firstProbes, before: 1000, suspect: 100}, limit: 50}
+	}
+
+	t.Run("a part is accepted", func(t *testing.T) {
+		l := newLane()
+		l.accepted(&sent{plain: 60})
+		if !l.others || l.suspect != 40 {
+			t.Errorf("got others %v and %d bytes suspect, want true and 40", l.others, l.suspect)
+		}
+	})
+	t.Run("all of it is accepted", func(t *testing.T) {
+		l := newLane()
+		l.accepted(&sent{plain: 100})
+		if l.others {
+			t.Error("a record of the next batch would be rejected at once, for parts of this one were accepted")
+		}
+	})
+	t.Run("one record is refused", func(t *testing.T) {
+		l := newLane()
+		l.queue = []*sent{{index: []int{0}}}
+		if err := l.refuseAll(t.Context(), make([]nib.Record, 1), errDenied); err != nil {
+			t.Fatal(err)
+		}
+		if l.limit != 1000 || l.suspect != 0 || len(l.held) != 1 {
+			t.Errorf("got a limit of %d bytes, %d suspect and %d records held, want 1000, 0 and 1", l.limit, l.suspect, len(l.held))
+		}
+	})
+}
+
+var errDenied = errors.New("denied")
+
+// TestForgottenBatchIsSentAgain forgets a topic with records under way.
+func TestForgottenBatchIsSentAgain(t *testing.T) {
+	d := &Destination{states: []state{{sent: true}, {settled: true}}}
+	d.forget(t.Context())
+	if d.states[0].sent || !d.states[1].settled {
+		t.Errorf("got %+v, want the first to be sent again", d.states)
+	}
+}
+
+// TestOffsetOutOfRangeWithinThePartition has a broker that refuses an offset that it has.
+func TestOffsetOutOfRangeWithinThePartition(t *testing.T) {
+	c := start(t, 1)
+	first := dial(t, c, Config{})
+	deliverAll(t, first, 1, 5)
+	mark := first.Mark()
+	deliverAll(t, first, 6, 10)
+	_ = first.Close()
+	d := dial(t, c, Config{})
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.OffsetOutOfRange, Count: -1})
+	c.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := req.(*kmsg.ListOffsetsRequest)
+		if r.Topics[0].Partitions[0].Timestamp != oldest {
+			return nil, nil, false
+		}
+		resp := r.ResponseKind().(*kmsg.ListOffsetsResponse)
+		st, sp := kmsg.NewListOffsetsResponseTopic(), kmsg.NewListOffsetsResponseTopicPartition()
+		st.Topic, sp.Offset = logs, 5 // where the search begins
+		st.Partitions = append(st.Partitions, sp)
+		resp.Topics = append(resp.Topics, st)
+		return resp, nil, true
+	})
+	if _, err := d.Resume(t.Context(), mark, records(7, 6, 10)); !errors.Is(err, kerr.OffsetOutOfRange) {
+		t.Errorf("got %v, want OFFSET_OUT_OF_RANGE", err)
+	}
+}
+
+// TestRefusalsOfABatchAreForgotten delivers behind an attempt that has failed with records held: they are
+// of another batch.
+func TestRefusalsOfABatchAreForgotten(t *testing.T) {
+	d := dial(t, start(t, 1), Config{})
+	deliverAll(t, d, 1, 5)
+	d.lanes[0].held = []heldRecord{{0, errDenied}}
+	deliverAll(t, d, 6, 10) // which reports what is rejected
+	if n := d.Stats().Rejected; n > 0 {
+		t.Errorf("%d records were rejected", n)
+	}
+}
+
+// TestAnotherTopicOfTheSameNameHasLanesOfItsOwn deletes a topic and makes it again, with as many
+// partitions.
+func TestAnotherTopicOfTheSameNameHasLanesOfItsOwn(t *testing.T) {
+	d := dial(t, start(t, 2), Config{})
+	deliverAll(t, d, 1, 5)
+	before := d.lanes[0]
+	d.topicID[0]++ // as if it was that of the topic before
+	d.stale = true
+	deliverAll(t, d, 6, 10)
+	if d.lanes[0] == before {
+		t.Error("the lanes have the sequences and offsets of the topic before")
+	}
+}
