@@ -226,7 +226,7 @@ func (h *home) used(without string) (bytes int64, err error) {
 			err = add(path, inside)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w: if the slot belongs to another user, give each user a directory of its own, and let that user, or root, deliver the slot with nib relay and then delete it", err)
+			err = fmt.Errorf("%w: if the slot belongs to another user, give each user a directory of its own; run nib relay as that user to deliver the slot, and then delete it", err)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err

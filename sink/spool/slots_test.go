@@ -5,14 +5,18 @@ package spool
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // leaveSlots lets so many processes end that have each left a line in a slot.
@@ -62,4 +66,16 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 	}
 	close(end)
 	<-s.done
+}
+
+// TestSlotOfAnotherUserNamesTheRemedy starts where a slot cannot be read.
+func TestSlotOfAnotherUserNamesTheRemedy(t *testing.T) {
+	m := vfs.NewMem(nil)
+	alive := open(t, memDir, nil, shared(Config{fs: m}))
+	defer alive.Close()
+	m.Fail(vfs.Fault{Op: vfs.OpReadDir, Path: slotName(1), Err: syscall.EACCES})
+	_, err := Open(memDir, nil, shared(Config{fs: m}))
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "run nib relay as that user") {
+		t.Errorf("got %v, want an error that says what to do", err)
+	}
 }
