@@ -114,7 +114,7 @@ type Config struct {
 	OnError func(error)
 
 	fs   vfs.FS // nil: that of the system
-	boot uint64 // label of the system's run; 0: what it is
+	boot uint64 // see vfs.Boot; 0: what it is
 	host uint64 // label of the machine; 0: what it is
 
 	volume  volume                   // zero: what it is
@@ -257,7 +257,7 @@ func (c Config) withDefaults(dir string) Config {
 		c.poll = adoptPause
 	}
 	if c.boot == 0 {
-		c.boot = bootLabel()
+		c.boot = vfs.Boot()
 	}
 	if c.host == 0 {
 		c.host = hostLabel()

@@ -5,7 +5,6 @@ package spool
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"maps"
@@ -324,17 +323,4 @@ func (d *dir) tidy() (err error) {
 // putAside quarantines a file: it gets a name that nobody reads.
 func (d *dir) putAside(name string) error {
 	return d.fs.Rename(d.name(name), d.name(name+badExt))
-}
-
-// bootLabel tells the runs of the system apart, 0 if it cannot.
-func bootLabel() uint64 {
-	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return 0
-	}
-	return label(text)
-}
-
-func label(text []byte) uint64 {
-	return uint64(crc32.Checksum(text, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(text))
 }

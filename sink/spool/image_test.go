@@ -156,7 +156,7 @@ func images() uint64 {
 func TestDeathAtAnyStep(t *testing.T) {
 	root := spoolDir(t)
 	for seed := range images() {
-		w := newWorld(rand.New(rand.NewPCG(seed, 1)), bootLabel())
+		w := newWorld(rand.New(rand.NewPCG(seed, 1)), vfs.Boot())
 		w.save(t, root)
 		got, st := startOn(t, root)
 		want, unfinished := w.committed()
@@ -261,7 +261,7 @@ func TestDamagedFiles(t *testing.T) {
 func damageOnce(t testing.TB, root string, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
-	w := newWorld(rng, bootLabel())
+	w := newWorld(rng, vfs.Boot())
 	want, _ := w.committed()
 	w.save(t, root)
 	cursor := make([]byte, slotGap+slotSize)

@@ -92,7 +92,7 @@ const attempts = 5
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
-	d := &dir{fs: fsys, path: path, boot: bootLabel()}
+	d := &dir{fs: fsys, path: path, boot: vfs.Boot()}
 	for range attempts {
 		var moved bool
 		v = &View{Dir: path, fs: fsys}

@@ -127,7 +127,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 func inspectOnce(t testing.TB, root string, seed uint64) int {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
-	w := newWorld(rng, bootLabel())
+	w := newWorld(rng, vfs.Boot())
 	w.save(t, root)
 	for _, g := range w.segments {
 		if rng.IntN(2) == 0 {

@@ -190,3 +190,8 @@ func isMounted(device uint64) bool {
 	}
 	return false
 }
+
+// label returns a number that stands for a text.
+func label(text []byte) uint64 {
+	return uint64(crc32.Checksum(text, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(text))
+}

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // A Gap is a range of numbers without a record.
@@ -108,7 +109,7 @@ func (w *walk) run() bool {
 
 // read returns a copy of the segment.
 func (w *walk) read() ([]byte, error) {
-	return (&dir{fs: w.v.fs, path: w.v.Dir, boot: bootLabel()}).read(w.s.old())
+	return (&dir{fs: w.v.fs, path: w.v.Dir, boot: vfs.Boot()}).read(w.s.old())
 }
 
 // record yields a record.
