@@ -85,6 +85,7 @@ type Config struct {
 
 	fs    vfs.FS // nil: that of the system
 	clock clock  // zero: that of the system
+	boot  uint64 // see vfs.Boot; 0: what it is
 }
 
 // A SyncPolicy says when a file is synced. It decides what a loss of power may

@@ -54,6 +54,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	for i := range batch[:n] {
 		s.written.Add(int(batch[i].Level), len(batch[i].Line))
 	}
+	s.claims.epoch++
 	if s.delivering.marking && !s.torn && s.delivering.place.id == s.id {
 		s.moveToEnd()
 	}
@@ -73,8 +74,16 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	s.seeOthers()
-	if n, err = s.mend(batch); err != nil || n == len(batch) {
+	s.lockClaims()
+	defer s.unlockClaims()
+	if !s.seeOthers() {
+		s.unlockClaims() // they would be ended at the wrong size
+	}
+	there, err := s.unfinished(batch)
+	if err != nil || !s.claimFrom(s.size-there) {
+		return 0, err
+	}
+	if n, err = s.mend(batch[0].Line, there); err != nil || n == len(batch) {
 		return n, err
 	}
 	if stop, err := s.barrier(int64(len(batch[n].Line))); stop {
@@ -102,7 +111,7 @@ func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error
 	}
 	n := 0
 	if err == nil {
-		n, _, err = stretch{s.file, s.id, from}.find(ctx, []nib.Record{*r})
+		n, _, err = stretch{s.file, s.id, from, openEnd}.find(ctx, []nib.Record{*r})
 	}
 	if err != nil {
 		s.report("read", err) // the line was written, and most likely is whole
@@ -115,10 +124,10 @@ func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error
 }
 
 // seeOthers finds out whether another process has written to the file. It may have died in
-// the middle of a line, behind which nothing may follow.
-func (s *Sink) seeOthers() {
+// the middle of a line, behind which nothing may follow. It reports whether the size is known.
+func (s *Sink) seeOthers() bool {
 	if s.file == nil {
-		return
+		return false
 	}
 	info, err := s.file.Stat()
 	if err != nil {
@@ -130,6 +139,7 @@ func (s *Sink) seeOthers() {
 	if err == nil {
 		s.size = info.Size
 	}
+	return err == nil
 }
 
 // append writes the lines of batch, and returns how many are in a file.

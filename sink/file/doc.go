@@ -48,8 +48,10 @@
 //
 // Resume does not know which lines were delivered if the file was changed,
 // compressed or deleted before it looked, or if a sync failed, after which the
-// contents of the disk are unknown. It takes a line that another process wrote
-// for one of its own if all bytes are the same; the file then has that line once.
+// contents of the disk are unknown. Sinks behind spools take turns to write, by a
+// lock on the file .app.log.claims, and store there which part of the log is theirs:
+// so a line of another one is not taken for the same line of a process that died. A
+// line of a process without a spool may be, if all bytes are the same.
 //
 // # Other processes
 //

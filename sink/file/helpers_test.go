@@ -180,12 +180,12 @@ func memText(t testing.TB, fsys vfs.FS, name string) string {
 }
 
 // files are the names in a directory, the old files first, in order, without
-// those of locks.
+// those of locks and claims.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	names, err := vfs.OS().ReadDir(dir)
 	must(t, err)
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".lock") })
+	return slices.DeleteFunc(names, func(name string) bool { return name[0] == '.' })
 }
 
 // all is the text of all files of a directory, oldest first.

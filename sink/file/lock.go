@@ -26,6 +26,9 @@ import (
 // lockName is the name of the lock of the log called base.
 func lockName(base string) string { return "." + base + ".lock" }
 
+// claimsName is the name of its claims, see claims.go.
+func claimsName(base string) string { return "." + base + ".claims" }
+
 type nothing struct{}
 
 func (nothing) Close() error { return nil }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"path/filepath"
 
 	"github.com/nib-log/nib/internal/vfs"
 )
@@ -33,24 +34,29 @@ type place struct {
 	at   int64
 	tail uint16 // how many bytes before at sum is of
 	sum  uint32
+
+	writer, epoch uint32 // of the claim, in a mark; 0: there is none
 }
 
 const (
-	markVersion = 1
-	markSize    = 32
-	tailSize    = 512
+	markVersion   = 2
+	markSize      = 40
+	firstMarkSize = 32 // of version 1, which had no writer and epoch
+	tailSize      = 512
 )
 
 // A delivering is what a Sink knows as a destination. The lock of the sink protects it.
 type delivering struct {
 	marking bool // a spool remembers the place
 	place   place
-	stored  bool // it is on the disk, and belongs to all that was settled
-	ask     bool // SyncMark is to say so
-	asked   bool // it has
-	held    bool // no rotation now, ask instead
-	doubt   bool // what is behind place was not delivered, see mend
-	tainted bool // a sync has failed: what was written since the last one may be lost
+	stored  bool  // it is on the disk, and belongs to all that was settled
+	ask     bool  // SyncMark is to say so
+	asked   bool  // it has
+	held    bool  // no rotation now, ask instead
+	doubt   bool  // what is behind place was not delivered, see unfinished
+	from    int64 // where that begins at the earliest
+	until   int64 // the size of the file if it ends with that; 0: unknown
+	tainted bool  // a sync has failed: what was written since the last one may be lost
 }
 
 // Mark returns where the lines end that were delivered. It is for a spool, which
@@ -62,9 +68,10 @@ func (s *Sink) Mark() []byte {
 	defer s.unlock()
 	d := &s.delivering
 	if !d.marking {
-		d.marking = true
+		s.beginMarking()
 		s.moveToEnd()
 	}
+	s.beginClaims()
 	b := make([]byte, markSize)
 	b[0] = markVersion
 	binary.LittleEndian.PutUint16(b[2:], d.place.tail)
@@ -72,11 +79,26 @@ func (s *Sink) Mark() []byte {
 	binary.LittleEndian.PutUint64(b[8:], d.place.id.Device)
 	binary.LittleEndian.PutUint64(b[16:], d.place.id.Inode)
 	binary.LittleEndian.PutUint64(b[24:], uint64(d.place.at))
+	c := &s.claims
+	if c.marked = c.stored && !c.weak; c.marked {
+		binary.LittleEndian.PutUint32(b[32:], c.writer)
+		binary.LittleEndian.PutUint32(b[36:], c.epoch)
+	}
 	return b
 }
 
+// beginMarking is called before a spool remembers the place.
+func (s *Sink) beginMarking() {
+	s.delivering.marking = true
+	c := &s.claims
+	c.path = filepath.Join(s.dir, claimsName(filepath.Base(s.path)))
+	if c.boot = s.c.boot; c.boot == 0 {
+		c.boot = vfs.Boot()
+	}
+}
+
 func readMark(b []byte) (p place, ok bool) {
-	if len(b) != markSize || b[0] != markVersion {
+	if !(len(b) == markSize && b[0] == markVersion || len(b) == firstMarkSize && b[0] == 1) {
 		return place{}, false
 	}
 	p = place{
@@ -84,6 +106,9 @@ func readMark(b []byte) (p place, ok bool) {
 		sum:  binary.LittleEndian.Uint32(b[4:]),
 		id:   vfs.ID{Device: binary.LittleEndian.Uint64(b[8:]), Inode: binary.LittleEndian.Uint64(b[16:])},
 		at:   int64(binary.LittleEndian.Uint64(b[24:])),
+	}
+	if len(b) == markSize {
+		p.writer, p.epoch = binary.LittleEndian.Uint32(b[32:]), binary.LittleEndian.Uint32(b[36:])
 	}
 	return p, p.at >= int64(p.tail) && p.tail <= tailSize
 }
@@ -160,6 +185,7 @@ func (s *Sink) barrier(n int64) (stop bool, err error) {
 	}
 	if s.id != d.place.id { // it was rotated, or another file has the name
 		s.moveToEnd()
+		s.claims.epoch++ // what is claimed is in the other file
 		d.ask = true
 		return true, nil
 	}

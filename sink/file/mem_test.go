@@ -34,15 +34,18 @@ func newMem(t testing.TB) (*vfs.Mem, *testClock) {
 func openMem(t testing.TB, m vfs.FS, clock *testClock, c Config) *Sink {
 	t.Helper()
 	c.fs, c.clock = m, clock.clock()
+	if c.boot == 0 {
+		c.boot = 1
+	}
 	return open(t, livePath, c)
 }
 
-// memFiles are the names in logDir, without that of the lock.
+// memFiles are the names in logDir, without those of the lock and the claims.
 func memFiles(t testing.TB, m vfs.FS) []string {
 	t.Helper()
 	names, err := m.ReadDir(logDir)
 	must(t, err)
-	return slices.DeleteFunc(names, func(name string) bool { return name == lockName("app.log") })
+	return slices.DeleteFunc(names, func(name string) bool { return name == lockName("app.log") || name == claimsName("app.log") })
 }
 
 // lockOf takes the lock of the log as a process does that rotates it.

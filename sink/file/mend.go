@@ -11,9 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// mend deals with a line at the end of the file that has no end, and with what a
-// loss of power has left behind the place, before batch is written, which begins with the first
-// line that is not in the file. It returns how many records that has brought there.
+// A batch begins with the first line that is not in the file. Before it is written,
+// unfinished and mend deal with what a process has left there that died within it.
 //
 // A line without an end that is the beginning of the first record is completed, if no other
 // process has the file: whoever wrote it, then the file has that record as a whole. So are the
@@ -22,7 +21,10 @@ import (
 // what would be written now, but for sectors that read as zeros, it was written by a
 // process that died with the machine: it is cut off. Anything else is left alone, and
 // ended with a newline by whoever writes next.
-func (s *Sink) mend(batch []nib.Record) (n int, err error) {
+
+// unfinished returns how many bytes of the first record of batch the file ends with,
+// after cutting off what a loss of power has left.
+func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	d := &s.delivering
 	if s.file == nil || d.tainted {
 		d.doubt = false
@@ -31,7 +33,7 @@ func (s *Sink) mend(batch []nib.Record) (n int, err error) {
 	if s.unseen {
 		s.seeEnd()
 	}
-	inDoubt := d.doubt && d.place.id == s.id
+	inDoubt := d.doubt && d.place.id == s.id && (d.until == 0 || d.until == s.size)
 	if inDoubt {
 		if cut, err := s.cut(batch); cut || err != nil {
 			d.doubt = err != nil // it is looked at again
@@ -44,11 +46,19 @@ func (s *Sink) mend(batch []nib.Record) (n int, err error) {
 			d.doubt = false
 			return 0, nil
 		}
-		from = d.place.at
+		from = max(d.place.at, d.from)
 	}
-	if there, err := s.begun(batch[0].Line, from); there == 0 || err != nil {
-		d.doubt = err != nil
-		return 0, err
+	there, err = s.begun(batch[0].Line, from)
+	d.doubt = there > 0 || err != nil
+	return there, err
+}
+
+// mend completes a record of which the file ends with so many bytes. It returns how many
+// records that has brought there.
+func (s *Sink) mend(record []byte, there int64) (n int, err error) {
+	d := &s.delivering
+	if there == 0 {
+		return 0, nil
 	}
 	defer s.share()
 	switch err := s.file.Lock(vfs.Exclusive); {
@@ -59,14 +69,10 @@ func (s *Sink) mend(batch []nib.Record) (n int, err error) {
 		return 0, s.fail("lock", err)
 	}
 	d.doubt = false
-	there, err := s.begun(batch[0].Line, from)
-	if err != nil {
+	if there, err = s.begun(record, s.size-there); there == 0 || err != nil {
 		return 0, err
 	}
-	if there == 0 {
-		return 0, nil
-	}
-	if _, err := s.put(batch[0].Line[there:]); err != nil {
+	if _, err := s.put(record[there:]); err != nil {
 		return 0, err
 	}
 	return 1, nil
@@ -74,7 +80,7 @@ func (s *Sink) mend(batch []nib.Record) (n int, err error) {
 
 // begun returns how much of record the file ends with, from an offset on: less than all of
 // it, and from the beginning of a line on.
-func (s *Sink) begun(record []byte, from int64) (n int, err error) {
+func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	info, err := s.file.Stat()
 	if err != nil {
 		return 0, s.fail("read", err)
@@ -90,7 +96,7 @@ func (s *Sink) begun(record []byte, from int64) (n int, err error) {
 	for len(b) > 0 && !bytes.HasPrefix(record, b) {
 		b = behindLine(b)
 	}
-	return len(b), nil
+	return int64(len(b)), nil
 }
 
 // share locks the file together with others again; to be in the way, they would

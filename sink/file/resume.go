@@ -20,10 +20,10 @@ import (
 
 // Resume returns how many of the first records of batch are in the file although
 // the spool does not know: the process that wrote them died before its cursor was written.
-// They are looked for behind mark, line by line, and synced; lines of
-// others between them are skipped, unless one has the same bytes as a record: it
-// cannot be told from that. Without a mark, or if its file is not found
-// any more, nothing is known and nothing was taken.
+// They are looked for line by line in the part of the file that this process claimed behind
+// mark, see claims.go, and synced. If there is no claim, they are looked for in all that
+// is behind mark, and a line of another process with the same bytes as a record counts as
+// that record. Without a mark, or if its file is not found any more, the result is 0.
 func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -31,18 +31,25 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 		return 0, errClosed
 	}
 	s.flushBuffer(nil)
-	d := &s.delivering
-	d.marking = true
-	p, ok := readMark(mark)
-	var texts []stretch
-	if ok {
-		texts, err = s.textsBehind(p)
-		defer func() {
-			for _, t := range texts {
-				t.close(s)
-			}
-		}()
+	s.beginMarking()
+	if p, ok := readMark(mark); ok {
+		taken, err = s.resume(ctx, p, batch)
+	} else {
+		s.moveToEnd()
 	}
+	if err == nil && 0 < taken && taken < len(batch) {
+		s.claims.epoch++ // what was claimed before is all settled
+	}
+	return taken, err
+}
+
+func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken int, err error) {
+	texts, err := s.textsInDoubt(p)
+	defer func() {
+		for _, t := range texts {
+			t.close(s)
+		}
+	}()
 	if err != nil {
 		return 0, s.fail("read", err)
 	}
@@ -50,7 +57,8 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 		s.moveToEnd()
 		return 0, nil
 	}
-	d.place, d.stored, d.doubt = p, false, true
+	d := &s.delivering
+	d.place, d.stored = p, false
 	for _, t := range texts {
 		n, end, err := t.find(ctx, batch[taken:])
 		if err == nil && n > 0 {
@@ -72,11 +80,53 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 	return taken, nil
 }
 
-// A stretch is a file from an offset on.
+// A stretch is a file between two offsets, of which the second one may be behind its end.
 type stretch struct {
-	f  vfs.File
-	id vfs.ID
-	at int64
+	f       vfs.File
+	id      vfs.ID
+	at, end int64
+}
+
+// textsInDoubt returns where the lines are that were written behind a place and may not be
+// settled. None, if the file of the place is not found.
+func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
+	s.lockClaims()
+	defer s.unlockClaims() // others may write then, but not to what is claimed
+	in, start, end, known := s.inFlight(p)
+	if texts, err = s.textsBehind(in); err != nil || len(texts) == 0 {
+		return texts, err
+	}
+	d := &s.delivering
+	d.doubt, d.from, d.until = true, start, 0
+	if !known {
+		return texts, nil
+	}
+	for _, t := range texts[1:] {
+		t.close(s)
+	}
+	texts = texts[:1]
+	t := &texts[0]
+	info, err := t.f.Stat()
+	within := false
+	if err == nil && start < t.at {
+		within, err = isWithinLine(t.f, t.at)
+	}
+	if err != nil {
+		return texts, err
+	}
+	if within || start > t.at { // a line that another process had begun may have been completed
+		t.at = start
+	}
+	t.end = min(end, info.Size)
+	d.doubt, d.until = end == openEnd && t.at < info.Size, info.Size
+	return texts, nil
+}
+
+// isWithinLine reports whether there is no newline before an offset of f.
+func isWithinLine(f vfs.File, at int64) (bool, error) {
+	var last [1]byte
+	_, err := f.ReadAt(last[:], at-1)
+	return last[0] != '\n', err
 }
 
 // textsBehind returns what was written behind a place: the rest of its file, those that
@@ -89,7 +139,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 		if ok, err := p.isIn(s.file); !ok {
 			return nil, err
 		}
-		return []stretch{{s.file, s.id, p.at}}, nil
+		return []stretch{{s.file, s.id, p.at, openEnd}}, nil
 	}
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
@@ -99,7 +149,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	if f == nil {
 		return nil, err
 	}
-	texts = []stretch{{f, p.id, p.at}}
+	texts = []stretch{{f, p.id, p.at, openEnd}}
 	if b, ok := s.naming.parse(name); ok {
 		for _, later := range s.rotatedAfter(names, b) {
 			f, err := s.fs.Open(filepath.Join(s.dir, later.name), os.O_RDONLY, 0)
@@ -110,13 +160,13 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 				return texts, err
 			}
 			info, err := f.Stat()
-			texts = append(texts, stretch{f, info.ID, 0})
+			texts = append(texts, stretch{f, info.ID, 0, openEnd})
 			if err != nil {
 				return texts, err
 			}
 		}
 	}
-	return append(texts, stretch{s.file, s.id, 0}), nil
+	return append(texts, stretch{s.file, s.id, 0, openEnd}), nil
 }
 
 // findFile looks for the file of a place under any name that begins like the
@@ -179,7 +229,8 @@ func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64
 	if err != nil {
 		return 0, 0, err
 	}
-	from := func(at int64) io.Reader { return io.NewSectionReader(t.f, at, info.Size-at) }
+	last := min(info.Size, t.end)
+	from := func(at int64) io.Reader { return io.NewSectionReader(t.f, at, max(last-at, 0)) }
 	in := bufio.NewReaderSize(from(t.at), deliverySize)
 	at := t.at
 	for n < len(batch) {

@@ -223,7 +223,11 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	t.Helper()
 	clock := newTestClock()
 	clock.advance(time.Hour)
-	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}})
+	boot := uint64(1)
+	if c.power {
+		boot++
+	}
+	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}, boot: boot})
 	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the batch before
 	if compressed {
 		tidied(s)
@@ -234,12 +238,19 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	c.desk.check(t, memAll(t, c.image))
 }
 
+// firstMark is a mark as version 1 was, which had no claim.
+func firstMark(mark []byte) []byte {
+	old := bytes.Clone(mark[:firstMarkSize])
+	old[0] = 1
+	return old
+}
+
 // TestResumeLeavesOthersAlone finds delivered lines between those of another writer, and completes
 // a torn one behind them.
 func TestResumeLeavesOthersAlone(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
-	mark := s.Mark()
+	mark := firstMark(s.Mark())
 	other := `{"level":"info","other":1}` + "\n"
 	written := string(deskRecord(0).Line) + other + string(deskRecord(1).Line) + other + other + string(deskRecord(2).Line[:9])
 	appendTo(t, m, written)
@@ -310,7 +321,7 @@ func TestResumeNeedsItsFile(t *testing.T) {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{})
 		appendTo(t, m, string(deskRecord(0).Line))
-		mark := s.Mark()
+		mark := firstMark(s.Mark())
 		appendTo(t, m, string(deskRecord(1).Line))
 		must(t, s.Close())
 		mark = c.do(m, mark)

@@ -78,6 +78,7 @@ type Sink struct {
 	durable    bool  // every file is synced before it is let go
 	undurable  error // one could not be
 	delivering delivering
+	claims     claims
 }
 
 var (
@@ -238,6 +239,7 @@ func (s *Sink) Close() error {
 			err = s.wrap("close", e)
 		}
 	}
+	s.claims.drop()
 	s.stopTidying()
 	s.unlock()
 	s.awaitGoroutines()

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// Spools that deliver to one path take turns to write, by a lock on a file beside
+// the log. It says which part of the log is whose:
+//
+//	.app.log.claims
+//
+// Before a Sink writes a batch, it stores there where in which file the batch
+// begins. That is its claim. It is open until the next Sink has the lock: that one
+// ends it at the size that the file has by then. So whatever a process has written
+// that was killed is between the two offsets of its claim, and no other spool has
+// written there.
+//
+// A claim belongs to a mark: both have the number of the writer, and its epoch,
+// which grows when records are settled. A claim of the mark's epoch is about the
+// batch that was under way; an older one means that there was none; a newer one
+// that the mark is an old one.
+//
+// A Sink that cannot have the lock within a second writes nevertheless. Before it
+// does, the spool stores a mark without a writer. With such a mark Resume looks at all
+// lines behind it, and may take one of another process for an identical record.
+
+const (
+	claimVersion = 1
+	claimSize    = 64
+	maxClaims    = 256 // the one that was renewed longest ago gives way
+
+	claimTimeout = time.Second           // for the lock, which others have as long as they write a batch
+	claimRetry   = 10 * time.Millisecond // the same, when it could not be had before
+	claimPoll    = 50 * time.Microsecond // between two attempts; it doubles up to a millisecond
+)
+
+// openEnd is the end of a claim that no other writer has ended.
+const openEnd = int64(math.MaxInt64)
+
+// A claim is the part of a file in which only one of the spools has written.
+type claim struct {
+	writer, epoch uint32
+	id            vfs.ID
+	start, end    int64
+	count         uint64 // the higher, the later it was written
+}
+
+// putClaim makes 64 bytes of a claim. They are valid in this run of the system only:
+// a loss of power may leave an older claim, or an older log.
+func putClaim(b []byte, boot uint64, c claim) {
+	le := binary.LittleEndian
+	clear(b[:claimSize])
+	le.PutUint32(b, claimVersion)
+	le.PutUint32(b[4:], c.writer)
+	le.PutUint32(b[8:], c.epoch)
+	for i, n := range []uint64{boot, c.id.Device, c.id.Inode, uint64(c.start), uint64(c.end), c.count} {
+		le.PutUint64(b[16+8*i:], n)
+	}
+}
+
+// readClaim reads what putClaim has made.
+func readClaim(b []byte, boot uint64) (c claim, ok bool) {
+	le := binary.LittleEndian
+	if len(b) < claimSize || le.Uint32(b) != claimVersion || le.Uint64(b[16:]) != boot {
+		return claim{}, false
+	}
+	c = claim{
+		writer: le.Uint32(b[4:]), epoch: le.Uint32(b[8:]),
+		id:    vfs.ID{Device: le.Uint64(b[24:]), Inode: le.Uint64(b[32:])},
+		start: int64(le.Uint64(b[40:])), end: int64(le.Uint64(b[48:])),
+		count: le.Uint64(b[56:]),
+	}
+	return c, c.writer != 0
+}
+
+// claims is the state of the file of claims. The lock of the sink protects it.
+type claims struct {
+	boot   uint64 // of vfs.Boot; 0: there are no claims
+	writer uint32 // of this sink; 0: none yet
+	epoch  uint32
+	stored bool // the file has had a claim of the writer
+	marked bool // the last mark has the writer
+	weak   bool // the file cannot be locked or written: marks are without the writer
+
+	file   vfs.File // nil: not open
+	path   string
+	locked bool
+	table  []byte // the file, as long as it is locked
+	out    [claimSize]byte
+
+	retry, pause int64 // monotonic time before which it is not tried again
+}
+
+// lockClaims takes the lock and reads the claims, and reports whether it could.
+// Until unlockClaims no other spool writes to the file.
+func (s *Sink) lockClaims() bool {
+	c := &s.claims
+	if c.boot == 0 || s.closed || s.file == nil || s.clock.mono() < c.retry {
+		return false
+	}
+	err := s.tryClaims()
+	if err == vfs.ErrLocked {
+		timeout := claimTimeout
+		if c.pause > 0 {
+			timeout = claimRetry
+		}
+		pause := claimPoll
+		for start := time.Now(); err == vfs.ErrLocked && time.Since(start) < timeout; pause = min(2*pause, time.Millisecond) {
+			time.Sleep(pause)
+			err = s.tryClaims()
+		}
+	}
+	if err != nil {
+		s.failClaims(err)
+		return false
+	}
+	return true
+}
+
+// tryClaims is an attempt of lockClaims.
+func (s *Sink) tryClaims() (err error) {
+	c := &s.claims
+	for range openTries {
+		if c.file == nil {
+			if c.file, err = s.fs.Open(c.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+				return err
+			}
+		}
+		if err = c.file.Lock(vfs.Exclusive); err != nil {
+			return err
+		}
+		c.locked = true
+		info, err := c.file.Stat()
+		if err == nil && info.Links > 0 {
+			if err = fit(info); err == nil {
+				err = c.read(info.Size)
+			}
+		}
+		if err != nil || info.Links > 0 {
+			return err
+		}
+		c.drop() // someone has deleted it
+	}
+	return errMoved
+}
+
+// read reads all claims.
+func (c *claims) read(size int64) error {
+	n := int(min(size, maxClaims*claimSize) / claimSize * claimSize)
+	if n > cap(c.table) {
+		c.table = make([]byte, n, n+claimSize)
+	}
+	c.table = c.table[:n]
+	if n == 0 {
+		return nil
+	}
+	if m, err := c.file.ReadAt(c.table, 0); m < n {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	return nil
+}
+
+// unlockClaims gives the lock back, if it is held.
+func (s *Sink) unlockClaims() {
+	c := &s.claims
+	if c.locked && c.file.Unlock() != nil {
+		c.drop()
+	}
+	c.locked = false
+}
+
+// drop closes the file of claims, which takes the lock away.
+func (c *claims) drop() {
+	if c.file != nil {
+		_ = c.file.Close() // claims are not synced, either
+	}
+	c.file, c.locked = nil, false
+}
+
+// failClaims notes that there is no claim, and that it is not to be tried again at
+// once.
+func (s *Sink) failClaims(err error) {
+	c := &s.claims
+	c.drop()
+	c.pause = min(max(2*c.pause, firstRotate), longestRotate)
+	c.retry = s.clock.mono() + c.pause
+	if !errors.Is(err, errors.ErrUnsupported) {
+		s.report("claim a part of", err)
+	}
+}
+
+// all returns the claims that were read, and where they stand.
+func (c *claims) all(yield func(at int, old claim) bool) {
+	for at := 0; at < len(c.table); at += claimSize {
+		if old, ok := readClaim(c.table[at:], c.boot); ok && !yield(at, old) {
+			return
+		}
+	}
+}
+
+// of returns the claim of a writer.
+func (c *claims) of(writer uint32) (own claim, ok bool) {
+	for _, old := range c.all {
+		if old.writer == writer {
+			return old, true
+		}
+	}
+	return claim{}, false
+}
+
+// endOthers ends the open claims of other writers to a file that has so many bytes.
+func (c *claims) endOthers(id vfs.ID, size int64) error {
+	for at, old := range c.all {
+		if old.end == openEnd && old.id == id && old.writer != c.writer {
+			old.end = size
+			if err := c.write(at, old); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// store writes the claim of this sink: over its last one, to where there is none, or
+// over the oldest.
+func (c *claims) store(mine claim) error {
+	for taken := c.writer == 0; taken; {
+		c.writer = rand.Uint32()
+		_, taken = c.of(c.writer)
+		taken = taken || c.writer == 0
+	}
+	next, own, oldest, least := 0, -1, 0, uint64(math.MaxUint64)
+	for at, old := range c.all {
+		if at == next {
+			next += claimSize
+		}
+		if old.writer == c.writer {
+			own = at
+		}
+		if old.count < least {
+			oldest, least = at, old.count
+		}
+		mine.count = max(mine.count, old.count+1)
+	}
+	switch {
+	case own >= 0:
+		next = own
+	case next >= maxClaims*claimSize:
+		next = oldest
+	}
+	mine.writer = c.writer
+	err := c.write(next, mine)
+	c.stored = c.stored || err == nil
+	return err
+}
+
+// write writes a claim.
+func (c *claims) write(at int, x claim) error {
+	putClaim(c.out[:], c.boot, x)
+	_, err := c.file.WriteAt(c.out[:], int64(at))
+	return err
+}
+
+// claimFrom claims what comes behind start in the file, before any of it is written.
+// It returns false if the spool has to store another mark first, since there is no
+// claim. The claims are locked if they could be.
+func (s *Sink) claimFrom(start int64) bool {
+	c := &s.claims
+	if c.locked {
+		err := c.endOthers(s.id, s.size)
+		if err == nil {
+			err = c.store(claim{epoch: c.epoch, id: s.id, start: start, end: openEnd})
+		}
+		if err == nil {
+			c.weak, c.pause = false, 0
+			return true
+		}
+		s.failClaims(err)
+	}
+	stop := c.marked
+	c.weak, c.marked = true, false // a spool that does not ask, see SyncMark, is not asked twice
+	s.delivering.ask = s.delivering.ask || stop
+	return !stop
+}
+
+// beginClaims stores an empty claim of an older epoch before there is a mark. Then
+// Resume finds out that no batch was begun.
+func (s *Sink) beginClaims() {
+	c := &s.claims
+	if c.stored || !s.lockClaims() {
+		return
+	}
+	defer s.unlockClaims()
+	if _, c.stored = c.of(c.writer); c.stored {
+		return
+	}
+	if err := c.store(claim{epoch: c.epoch - 1}); err != nil {
+		s.failClaims(err)
+	}
+}
+
+// inFlight returns where lines can be that were written behind p: in the file of a place,
+// behind it and between two offsets. It returns false if the claims do not say; then that is
+// anywhere behind p. They are locked if they could be.
+func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
+	c := &s.claims
+	c.writer, c.epoch = p.writer, p.epoch
+	if !c.locked || p.writer == 0 {
+		return p, 0, openEnd, false
+	}
+	own, ok := c.of(p.writer)
+	if c.stored = ok; !ok {
+		return p, 0, openEnd, false
+	}
+	switch age := int32(own.epoch - p.epoch); {
+	case age < 0:
+		return p, 0, 0, true
+	case age > 0:
+		c.epoch = own.epoch
+		return p, 0, openEnd, false
+	case own.id != p.id: // that one was rotated before
+		return place{id: own.id}, own.start, own.end, true
+	}
+	return p, own.start, own.end, true
+}

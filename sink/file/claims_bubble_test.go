@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package file
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestLockOfClaimsThatStays has a process be suspended with the lock: lines are written a second
+// later at most, and the fault is reported once.
+func TestLockOfClaimsThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := vfs.NewMem(time.Now)
+		must(t, m.MkdirAll(logDir, 0o700))
+		var told []error
+		s := open(t, livePath, Config{fs: m, boot: 1, OnError: func(err error) { told = append(told, err) }})
+		s.Mark()
+		held, err := m.Open(claimsPath, os.O_RDWR, 0)
+		must(t, err, held.Lock(vfs.Exclusive))
+		start := time.Now()
+		for n := range 200 {
+			deliverAll(t, s, *deskRecord(n))
+		}
+		if took := time.Since(start); took > claimTimeout+100*time.Millisecond {
+			t.Errorf("200 batches took %v", took)
+		}
+		if len(told) != 1 || s.Stats().Errors == 0 || hasClaim(s.Mark()) {
+			t.Errorf("got %v, %d errors, and a mark with a claim: %v", told, s.Stats().Errors, hasClaim(s.Mark()))
+		}
+		must(t, held.Close())
+		time.Sleep(time.Duration(longestRotate))
+		deliverAll(t, s, *deskRecord(200))
+		if !hasClaim(s.Mark()) {
+			t.Error("the mark has no claim when the lock is free")
+		}
+		checkNumbers(t, memText(t, m, livePath), 201)
+	})
+}
+
+// TestLockOfClaimsIsWaitedFor has another spool hold the lock as long as it writes a batch.
+func TestLockOfClaimsIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := vfs.NewMem(time.Now)
+		must(t, m.MkdirAll(logDir, 0o700))
+		s := open(t, livePath, Config{fs: m, boot: 1})
+		s.Mark()
+		held, err := m.Open(claimsPath, os.O_RDWR, 0)
+		must(t, err, held.Lock(vfs.Exclusive))
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			must(t, held.Close())
+		}()
+		deliverAll(t, s, *deskRecord(0))
+		if !hasClaim(s.Mark()) || s.Stats().Errors > 0 {
+			t.Errorf("got %+v, and a mark with a claim: %v", s.Stats(), hasClaim(s.Mark()))
+		}
+	})
+}

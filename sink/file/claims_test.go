@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+var claimsPath = filepath.Join(logDir, claimsName("app.log"))
+
+// hasClaim reports whether a mark belongs to a claim.
+func hasClaim(mark []byte) bool {
+	p, ok := readMark(mark)
+	return ok && p.writer != 0
+}
+
+// TestDeliverWithoutClaims delivers where claims cannot be stored: lines are written, marks are
+// without a claim, and the reason is counted and reported, unless the system has no locks.
+func TestDeliverWithoutClaims(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault vfs.Fault
+		boot  uint64
+		want  error
+	}{
+		{name: "read-only", fault: vfs.Fault{Op: vfs.OpCreate, Err: fs.ErrPermission}, want: fs.ErrPermission},
+		{name: "unreadable", fault: vfs.Fault{Op: vfs.OpRead, Skip: 1, Err: errDead}, want: errDead},
+		{name: "full", fault: vfs.Fault{Op: vfs.OpWrite, Err: errDead}, want: errDead},
+		{name: "full later", fault: vfs.Fault{Op: vfs.OpWrite, Skip: 2, Err: errDead}, want: errDead},
+		{name: "no locks", fault: vfs.Fault{Op: vfs.OpLock, Err: errors.ErrUnsupported}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, clock := newMem(t)
+			c.fault.Path = claimsName("app.log")
+			heal := m.Fail(c.fault)
+			var told []error
+			s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, err) }})
+			s.Mark()
+			for n := range 3 {
+				deliverAll(t, s, *deskRecord(n))
+			}
+			if hasClaim(s.Mark()) {
+				t.Error("the mark has a claim")
+			}
+			if c.want == nil && (len(told) > 0 || s.Stats().Errors > 0) {
+				t.Errorf("got %v and %d errors, want none", told, s.Stats().Errors)
+			}
+			if c.want != nil && (len(told) != 1 || !errors.Is(told[0], c.want) || s.Stats().Errors == 0) {
+				t.Errorf("got %v and %d errors, want %v", told, s.Stats().Errors, c.want)
+			}
+			heal()
+			clock.advance(time.Minute)
+			deliverAll(t, s, *deskRecord(3))
+			if !hasClaim(s.Mark()) {
+				t.Error("the mark has no claim when there is no fault any more")
+			}
+			checkNumbers(t, memAll(t, m), 4)
+		})
+	}
+}
+
+// TestMarkIsStoredBeforeLinesWithoutAClaim wants the spool to store a mark without a claim
+// before a line is written that the last claim does not have.
+func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{OnError: func(error) {}})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	if !hasClaim(s.Mark()) {
+		t.Fatal("the mark has no claim")
+	}
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: claimsName("app.log"), Err: errDead})
+	batch := []nib.Record{*deskRecord(1)}
+	res, err := s.Deliver(context.Background(), batch)
+	if must(t, err); res.Accepted != 0 || !s.SyncMark() {
+		t.Fatalf("got %+v, want a mark to be stored first", res)
+	}
+	mark := s.Mark()
+	if hasClaim(mark) {
+		t.Error("that mark has a claim")
+	}
+	res, err = s.Deliver(context.Background(), batch)
+	if must(t, err); res.Accepted != 1 {
+		t.Errorf("got %+v, want 1 accepted", res)
+	}
+	wantTaken(t, m.CrashClone(vfs.Everything), clock, Config{}, mark, 1, *deskRecord(1), *deskRecord(2))
+}
+
+// TestSpoolThatStoresNoMarksIsNotAskedTwice has a Marker without SyncMark: it goes on.
+func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{OnError: func(error) {}})
+	s.Mark()
+	deliverAll(t, s, *deskRecord(0))
+	s.Mark()
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: claimsName("app.log"), Err: errDead})
+	for _, want := range []int{0, 1} {
+		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(1)})
+		if must(t, err); res.Accepted != want {
+			t.Errorf("got %+v, want %d accepted", res, want)
+		}
+	}
+}
+
+// TestClaimsThatSayNothing finds all lines behind the mark if its claim is not there, or not
+// about it: as without claims.
+func TestClaimsThatSayNothing(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		boot uint64
+		do   func(t *testing.T, m *vfs.Mem)
+	}{
+		{"another run of the system", 2, func(*testing.T, *vfs.Mem) {}},
+		{"deleted", 1, func(t *testing.T, m *vfs.Mem) { must(t, m.Remove(claimsPath)) }},
+		{"empty", 1, func(t *testing.T, m *vfs.Mem) { must(t, claimsFile(t, m).Truncate(0)) }},
+		{"a directory", 1, func(t *testing.T, m *vfs.Mem) { must(t, m.Remove(claimsPath), m.MkdirAll(claimsPath, 0o700)) }},
+		{"of another user", 1, func(t *testing.T, m *vfs.Mem) { m.Chown(claimsPath, os.Geteuid()+1) }},
+		{"overwritten", 1, func(t *testing.T, m *vfs.Mem) {
+			_, err := claimsFile(t, m).WriteAt(make([]byte, 2*claimSize), 0)
+			must(t, err)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, clock := newMem(t)
+			s := openMem(t, m, clock, Config{})
+			mark := s.Mark()
+			deliverAll(t, s, *deskRecord(0))
+			image := m.CrashClone(vfs.Everything)
+			c.do(t, image)
+			s = wantTaken(t, image, clock, Config{boot: c.boot, OnError: func(error) {}}, mark, 1, *deskRecord(0), *deskRecord(1))
+			s.Mark()
+			deliverAll(t, s, *deskRecord(1))
+			checkNumbers(t, memText(t, image, livePath), 2)
+		})
+	}
+}
+
+func claimsFile(t testing.TB, m *vfs.Mem) vfs.File {
+	t.Helper()
+	f, err := m.Open(claimsPath, os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// TestMarkThatIsOlderThanTheClaim finds all lines if the cursor could not be written since.
+func TestMarkThatIsOlderThanTheClaim(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	mark := s.Mark()
+	for n := range 3 {
+		deliverAll(t, s, *deskRecord(n))
+	}
+	batch := []nib.Record{*deskRecord(0), *deskRecord(1), *deskRecord(2), *deskRecord(3)}
+	wantTaken(t, m.CrashClone(vfs.Everything), clock, Config{}, mark, 3, batch...)
+}
+
+// TestResumeIsRepeated has each process die that resumes: the next one finds the same.
+func TestResumeIsRepeated(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	s.Mark()
+	other := fork(t, s)
+	deliverAll(t, s, *deskRecord(0))
+	mark := s.Mark()
+	deliverAll(t, s, *deskRecord(1), *deskRecord(2))
+	deliverAll(t, other, *deskRecord(3))
+	m = m.CrashClone(vfs.Everything)
+	batch := []nib.Record{*deskRecord(1), *deskRecord(2), *deskRecord(3)}
+	for range 3 {
+		wantTaken(t, m, clock, Config{}, mark, 2, batch...)
+	}
+	s = wantTaken(t, m, clock, Config{}, mark, 1, batch[0]) // all of it, so it is called again
+	n, err := s.Resume(context.Background(), s.Mark(), batch[1:])
+	if must(t, err); n != 1 {
+		t.Errorf("got %d more taken, want 1", n)
+	}
+	wantTaken(t, m, clock, Config{}, s.Mark(), 0, batch[2])
+}
+
+// TestManyWriters has more processes store claims than the file has room for: it does not
+// grow, and the latest claims stay.
+func TestManyWriters(t *testing.T) {
+	m, clock := newMem(t)
+	first := openMem(t, m, clock, Config{})
+	first.Mark()
+	var marks [][]byte
+	for range maxClaims + 20 {
+		s := openMem(t, m, clock, Config{})
+		marks = append(marks, s.Mark())
+		deliverAll(t, s, *deskRecord(0))
+		deliverAll(t, first, *deskRecord(1))
+		first.Mark()
+		must(t, s.Close())
+	}
+	info, err := m.Lstat(claimsPath)
+	if must(t, err); info.Size != maxClaims*claimSize {
+		t.Errorf("the claims have %d bytes, want %d", info.Size, maxClaims*claimSize)
+	}
+	image := m.CrashClone(vfs.Everything)
+	for _, mark := range marks[len(marks)-maxClaims+1:] {
+		s := openMem(t, image, clock, Config{})
+		n, err := s.Resume(context.Background(), mark, []nib.Record{*deskRecord(0), *deskRecord(1)})
+		must(t, err, s.Close())
+		if n != 1 {
+			t.Fatalf("got %d taken, want 1", n)
+		}
+	}
+}
