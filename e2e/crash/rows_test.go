@@ -52,4 +52,6 @@ var rows = []row{
 		pass: "no start refused; 0 lost, duplicates, out of order; torn only what a kill has cut off"},
 	{id: "33", test: "records of several lines", method: "a service with setup, the console view with blocks, a spool and a file is killed at random",
 		pass: "0 lost, duplicates"},
+	{id: "34", test: "identical lines", method: "two processes log the same lines, without a time, through spools of their own and through a shared one into one rotated file; both are killed, one a little before the other, again and again",
+		pass: "each line as often as it was logged"},
 }
