@@ -9,15 +9,14 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Scope is a sink for the lines of one request, that holds some of them back
-// until it is known whether they are worth writing: a *sink.Scope.
-type Scope interface {
+// A requestScope is what is used of a *sink.Scope.
+type requestScope interface {
 	nib.Sink
 	Dump() error // writes what is held back
 	Discard()    // forgets it
 }
 
-// WithBacktrace gives each request a scope of its own. What it holds back, as a
+// WithBacktrace gives each request a scope of its own, a *sink.Scope. What it holds back, as a
 // rule the debug lines, is written only if the request fails (its status is 500 or
 // above, its handler panics or does not return, or it logs a line that is a
 // trigger for the scope) or if it takes slow or longer; 0 is no limit. The access
@@ -32,17 +31,21 @@ type Scope interface {
 // must let the lines through that are to be held back. It runs per request, so it
 // should not compile a Layout. The logger given to Middleware writes the access
 // line. What is lost when held back lines are written is counted by the scope.
-func WithBacktrace[S Scope](scope func() S, logger func(nib.Sink) *nib.Logger, slow time.Duration) Option {
+func WithBacktrace[S interface {
+	nib.Sink
+	Dump() error // writes what is held back
+	Discard()    // forgets it
+}](scope func() S, logger func(nib.Sink) *nib.Logger, slow time.Duration) Option {
 	if scope == nil || logger == nil {
 		panic("nib/http: WithBacktrace with a nil function")
 	}
 	return func(c *config) {
-		c.backtrace = &backtrace{scope: func() Scope { return scope() }, logger: logger, slow: slow}
+		c.backtrace = &backtrace{scope: func() requestScope { return scope() }, logger: logger, slow: slow}
 	}
 }
 
 type backtrace struct {
-	scope  func() Scope
+	scope  func() requestScope
 	logger func(nib.Sink) *nib.Logger
 	slow   time.Duration // 0: none is slow
 }
@@ -54,7 +57,7 @@ func (x *exchange) scopedLogger(b *backtrace) *nib.Logger {
 	if l := x.log.Load(); l != nil {
 		return l
 	}
-	var s Scope
+	var s requestScope
 	l := x.m.log
 	problem := guard(func() { s = b.scope(); l = b.logger(s) })
 	l = l.With(x.addIDs)

@@ -115,9 +115,9 @@ func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 		"WithSkip":   nibhttp.WithSkip(func(*http.Request) bool { panic("boom") }),
 		"WithFields": nibhttp.WithFields(func(*nib.Event, *http.Request) { panic("boom") }),
 		"WithClock":  nibhttp.WithClock(func() time.Time { panic("boom") }),
-		"scope":      nibhttp.WithBacktrace(func() nibhttp.Scope { panic("boom") }, func(nib.Sink) *nib.Logger { return nil }, 0),
-		"logger":     nibhttp.WithBacktrace(func() nibhttp.Scope { return new(discarded) }, func(nib.Sink) *nib.Logger { panic("boom") }, 0),
-		"sink":       nibhttp.WithBacktrace(func() nibhttp.Scope { return new(discarded) }, func(s nib.Sink) *nib.Logger { return nib.NewSink(s) }, 0),
+		"scope":      nibhttp.WithBacktrace(func() *discarded { panic("boom") }, func(nib.Sink) *nib.Logger { return nil }, 0),
+		"logger":     nibhttp.WithBacktrace(func() *discarded { return new(discarded) }, func(nib.Sink) *nib.Logger { panic("boom") }, 0),
+		"sink":       nibhttp.WithBacktrace(func() *discarded { return new(discarded) }, func(s nib.Sink) *nib.Logger { return nib.NewSink(s) }, 0),
 	} {
 		g := newRig(func(w http.ResponseWriter, r *http.Request) {
 			nib.FromContext(r.Context()).Info().Msg("inside")

@@ -36,9 +36,9 @@ type exchange struct {
 	panicText   string
 
 	// Of WithBacktrace:
-	over  bool       // the handler has ended
-	mu    sync.Mutex // protects over and scope, and is held while the logger is made
-	scope Scope      // nil until the handler asks for the logger, and when it has ended
+	over  bool         // the handler has ended
+	mu    sync.Mutex   // protects over and scope, and is held while the logger is made
+	scope requestScope // nil until the handler asks for the logger, and when it has ended
 }
 
 // exchangeKey is the key of the exchange itself.

@@ -16,12 +16,6 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// Rules are levels by the names of loggers, that may be changed: a [*nib.Rules].
-type Rules interface {
-	String() string
-	Set(rules string) error // changes nothing if it returns an error
-}
-
 // LevelHandler shows and changes a level while the server runs:
 //
 //	GET        gives the level, as text ("info") or, if Accept names application/json, as {"level":"info"}
@@ -53,7 +47,7 @@ func LevelHandler(v *nib.LevelVar) http.Handler {
 // At most 1000 rules of 64 KiB are accepted, with names of at most 256 bytes.
 // Changes of single rules are made one after the other; one made elsewhere at the
 // same time, not through this handler, may get lost.
-func RulesHandler(r Rules) http.Handler {
+func RulesHandler(r *nib.Rules) http.Handler {
 	e := &ruleEditor{rules: r}
 	return settingHandler(func(req *http.Request) (setting, error) {
 		query, err := url.ParseQuery(req.URL.RawQuery)
@@ -223,7 +217,7 @@ func crossSite(r *http.Request) bool {
 // A ruleEditor changes single rules within the text of all.
 type ruleEditor struct {
 	mu    sync.Mutex // serialises changes
-	rules Rules
+	rules *nib.Rules
 }
 
 // all is the name of the rule that is a level alone.

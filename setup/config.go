@@ -118,8 +118,8 @@ type Switch int8
 
 // The settings of a Switch. The zero Switch is not set.
 const (
-	On  Switch = 1
-	Off Switch = -1
+	SwitchOn  Switch = 1
+	SwitchOff Switch = -1
 )
 
 // or is s if it is set, and else what holds by default.
@@ -127,7 +127,7 @@ func (s Switch) or(byDefault bool) bool {
 	if s == 0 {
 		return byDefault
 	}
-	return s == On
+	return s == SwitchOn
 }
 
 // Validate returns all that is wrong with c, joined, or nil. It opens nothing.

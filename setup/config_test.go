@@ -45,7 +45,7 @@ func TestEnvironment(t *testing.T) {
 		{"levels", env{"NIB_LEVEL": "warn,db=debug,http.*=error"}, Config{Level: "warn,db=debug,http.*=error"}},
 		{"format", env{"NIB_FORMAT": "ECS"}, Config{Format: "ecs"}},
 		{"switches", env{"NIB_CALLER": "on", "NIB_SIGNALS": "OFF", "NIB_REOPEN": "0", "NIB_CRASH": "true", "NIB_DEFAULT": "1"},
-			Config{Caller: On, Signals: Off, Reopen: Off, Crash: On, Default: On}},
+			Config{Caller: SwitchOn, Signals: SwitchOff, Reopen: SwitchOff, Crash: SwitchOn, Default: SwitchOn}},
 		{"stack", env{"NIB_STACK": "error", "NIB_TIMEOUT": "1m30s"}, Config{Stack: "error", Timeout: 90 * time.Second}},
 		{"fields", env{"NIB_FIELDS": "service=shop,note=a%2Cb%3Dc,none="}, Config{Fields: map[string]string{"service": "shop", "note": "a,b=c", "none": ""}}},
 		{"output", env{"NIB_OUTPUT": "stderr"}, Config{Output: []Output{{To: "stderr"}}}},
@@ -100,7 +100,7 @@ func TestJSON(t *testing.T) {
 		{"empty", " {} \n", Config{}},
 		{"null", `{"level":null,"output":null,"fields":null,"caller":null}`, Config{}},
 		{"plain", `{"level":"warn","format":"gcp","caller":true,"stack":"error","timeout":"2s","signals":false,"reopen":"off","crash":true,"default":true}`,
-			Config{Level: "warn", Format: "gcp", Caller: On, Stack: "error", Timeout: 2 * time.Second, Signals: Off, Reopen: Off, Crash: On, Default: On}},
+			Config{Level: "warn", Format: "gcp", Caller: SwitchOn, Stack: "error", Timeout: 2 * time.Second, Signals: SwitchOff, Reopen: SwitchOff, Crash: SwitchOn, Default: SwitchOn}},
 		{"fields", `{"fields":{"service":"shop","shard":7,"canary":true}}`, Config{Fields: map[string]string{"service": "shop", "shard": "7", "canary": "true"}}},
 		{"fields as text", `{"fields":"service=shop"}`, Config{Fields: map[string]string{"service": "shop"}}},
 		{"number as level", `{"level":-4,"stack":8}`, Config{Level: "-4", Stack: "8"}},
@@ -177,7 +177,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	}
 	got.Options = nil
 	want := Config{
-		Level: "debug", Format: "ecs", Caller: On, Crash: Off, Timeout: time.Second, Output: []Output{{To: "stdout"}},
+		Level: "debug", Format: "ecs", Caller: SwitchOn, Crash: SwitchOff, Timeout: time.Second, Output: []Output{{To: "stdout"}},
 		Fields: map[string]string{"a": "file", "b": "env", "c": "code"},
 	}
 	if !reflect.DeepEqual(got, want) {

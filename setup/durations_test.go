@@ -18,7 +18,7 @@ import (
 // combinators are in between, and stay numbers where a machine reads them too.
 func TestDurationsHaveUnitsForPeopleOnly(t *testing.T) {
 	var shown, written bytes.Buffer
-	view := console.New(&shown, console.Config{Color: console.Never, TimeFormat: nib.OmitKey, MessageWidth: 1})
+	view := console.New(&shown, console.Config{Color: console.ColorNever, TimeFormat: nib.OmitKey, MessageWidth: 1})
 	const texts = "bound=2s took=18.25ms all=[1s 2µs] job={wait=3ms} sub={took=4ms} at=5ms\n"
 	for _, tt := range []struct {
 		name string

@@ -54,7 +54,7 @@ func (d *death) name() string {
 func (d *death) die(t *testing.T, c Config) *child {
 	t.Helper()
 	if d.role == "deadlock" { // which the runtime does not see while signals are handled
-		c.Signals, c.Reopen = Off, Off
+		c.Signals, c.Reopen = SwitchOff, SwitchOff
 	}
 	p := start(t, d.role, c)
 	if d.signal != 0 {
@@ -72,12 +72,12 @@ func TestEveryWayToDie(t *testing.T) {
 		if race && (d.role == "concurrent map write" || d.role == "stack overflow") {
 			continue // the race detector has a say of its own there
 		}
-		for _, crash := range []Switch{Off, On} {
+		for _, crash := range []Switch{SwitchOff, SwitchOn} {
 			for _, outputs := range []string{"buffered", "plain"} {
 				if d.role == "deadlock" && (cgo || outputs == "buffered") {
 					continue // neither in programs with cgo nor while there is a timer does the runtime see it
 				}
-				t.Run(d.name()+"/"+outputs+map[Switch]string{Off: "", On: ", monitored"}[crash], func(t *testing.T) {
+				t.Run(d.name()+"/"+outputs+map[Switch]string{SwitchOff: "", SwitchOn: ", monitored"}[crash], func(t *testing.T) {
 					c, path := plain(t)
 					lines := 3
 					if outputs == "buffered" {
@@ -104,7 +104,7 @@ func (d *death) check(t *testing.T, p *child, text string, lines int, crash Swit
 		t.Errorf("got %d lines, want %d:\n%s", n, lines, text)
 	}
 	message := d.message
-	if crash == On {
+	if crash == SwitchOn {
 		message = d.crash
 	}
 	if message == "" {

@@ -211,7 +211,7 @@ func encode(v any, settings []setting) ([]byte, error) {
 		var value any
 		switch x := field.Interface().(type) {
 		case Switch:
-			value = x == On
+			value = x == SwitchOn
 		case string, int, []string, []Output, map[string]string:
 			value = x
 		default:

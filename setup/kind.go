@@ -96,16 +96,16 @@ func isLevel(text string) bool { _, err := nib.ParseLevel(text); return err == n
 func isZone(text string) bool  { _, err := time.LoadLocation(text); return err == nil && text != "" }
 
 func setSwitch(field reflect.Value, text string) bool {
-	s, known := map[string]Switch{"on": On, "true": On, "1": On, "off": Off, "false": Off, "0": Off}[strings.ToLower(text)]
+	s, known := map[string]Switch{"on": SwitchOn, "true": SwitchOn, "1": SwitchOn, "off": SwitchOff, "false": SwitchOff, "0": SwitchOff}[strings.ToLower(text)]
 	field.SetInt(int64(s))
 	return known
 }
 
 func textOfSwitch(field reflect.Value) string {
 	switch Switch(field.Int()) {
-	case On:
+	case SwitchOn:
 		return "on"
-	case Off:
+	case SwitchOff:
 		return "off"
 	}
 	return strconv.FormatInt(field.Int(), 10) + " as a Switch"

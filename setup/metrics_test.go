@@ -20,7 +20,7 @@ func TestMetricsOfAllOutputs(t *testing.T) {
 			{To: "file", Path: path, Format: "console"},
 			{To: "file", Path: behind, Spool: home, Level: "warn"},
 		},
-		Signals: setup.Off, Default: setup.Off,
+		Signals: setup.SwitchOff, Default: setup.SwitchOff,
 	})
 	if err != nil {
 		t.Fatal(err)

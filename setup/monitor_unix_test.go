@@ -18,7 +18,7 @@ import (
 // standard output and standard error.
 func crashed(t *testing.T, role string, c Config) (out, told []line) {
 	t.Helper()
-	c.Crash = On
+	c.Crash = SwitchOn
 	p := start(t, role, c)
 	ends(t, p, exited(2))
 	_, out = parse(t, p.out.String())
@@ -45,7 +45,7 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 	for to, script := range map[string]string{"stderr": `exec "$0"`, "stdout": `exec "$0" 2>&1`} {
 		t.Run(to, func(t *testing.T) {
 			for range 5 {
-				p := start(t, "panic elsewhere", Config{Crash: On, Output: []Output{{To: to}}}, throughShell(t, script))
+				p := start(t, "panic elsewhere", Config{Crash: SwitchOn, Output: []Output{{To: to}}}, throughShell(t, script))
 				ends(t, p, exited(2))
 				text := p.out.String() + p.told.String()
 				var lines strings.Builder
@@ -90,7 +90,7 @@ func TestCrashLineInEveryFormat(t *testing.T) {
 		"otel": `"code.stacktrace":"panic: boom\n`, "zap": `"stacktrace":"panic: boom\n`, "zerolog": `"stack":"panic: boom\n`,
 		"slog": `"stack":"panic: boom\n`, "logrus": `"stack":"panic: boom\n`,
 	} {
-		p := start(t, "panic elsewhere", Config{Format: format, Crash: On, Fields: map[string]string{"service": "shop"}})
+		p := start(t, "panic elsewhere", Config{Format: format, Crash: SwitchOn, Fields: map[string]string{"service": "shop"}})
 		ends(t, p, exited(2))
 		if got := p.out.String(); !strings.Contains(got, want) || strings.Count(got, "shop") != 4 {
 			t.Errorf("format %s: got\n%swant …%s… and four lines with the field", format, got, want)
@@ -100,7 +100,7 @@ func TestCrashLineInEveryFormat(t *testing.T) {
 
 func TestCrashLineWithEveryTraceback(t *testing.T) {
 	for _, level := range []string{"none", "single", "all", "system"} {
-		p := start(t, "panic elsewhere", Config{Crash: On}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "GOTRACEBACK="+level) })
+		p := start(t, "panic elsewhere", Config{Crash: SwitchOn}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "GOTRACEBACK="+level) })
 		ends(t, p, exited(2))
 		_, others := parse(t, p.out.String())
 		if len(others) != 1 || others[0].Message != "panic: boom" || strings.Contains(others[0].Stack, "setup.mayPanic") != (level != "none") {
@@ -114,7 +114,7 @@ func TestCrashLineWithEveryTraceback(t *testing.T) {
 
 // TestMonitorThatIsKilled: the process is to die as if there had been none.
 func TestMonitorThatIsKilled(t *testing.T) {
-	p := start(t, "wait for a panic", Config{Crash: On})
+	p := start(t, "wait for a panic", Config{Crash: SwitchOn})
 	p.await(t, "ready")
 	if err := syscall.Kill(p.monitorPID(t), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 }
 
 func TestCloseEndsTheMonitor(t *testing.T) {
-	l, err := Open(Config{Crash: On, Timeout: patience})
+	l, err := Open(Config{Crash: SwitchOn, Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestMonitorConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := monitorConfig(&Config{
-		Level: "error", Format: "ecs", Crash: On, Default: On, Signals: On,
+		Level: "error", Format: "ecs", Crash: SwitchOn, Default: SwitchOn, Signals: SwitchOn,
 		Output: []Output{{To: "file", Path: "app.log", Buffer: 1, Delay: 1}, {To: "stdout", Buffer: 1, Stall: 2}},
 	})
 	want := `{"format":"ecs","output":[{"to":"file","path":"` + folder + `/app.log"},{"to":"stdout","stall":"2ns"}]}`

@@ -45,7 +45,7 @@ func TestCrashOfProcessOne(t *testing.T) {
 		t.Run(d.role, func(t *testing.T) {
 			for range 5 {
 				c, path := plain(t)
-				c.Crash = On
+				c.Crash = SwitchOn
 				p := start(t, d.role, c, one)
 				ends(t, p, d.status)
 				_, others := parse(t, read(t, path))
@@ -161,7 +161,7 @@ func TestJail(t *testing.T) {
 		{"journal", Config{Output: []Output{{To: "journald"}}}, 0, "nib/setup: output journald: "},
 		{"zone", Config{Output: []Output{{To: "file", Path: "/app.log", At: []string{"00:00"}, Zone: "Europe/Berlin"}}}, 0,
 			"nib/setup: output[0].zone: \"Europe/Berlin\" is not a known time zone"},
-		{"monitor", Config{Crash: On}, 0, "nib/setup: crash monitor: "},
+		{"monitor", Config{Crash: SwitchOn}, 0, "nib/setup: crash monitor: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, stderr := inJail(t, tt.c)

@@ -86,7 +86,7 @@ func open(c Config) (*Log, error) {
 		return nil, err
 	}
 	l.Logger = newLogger(&c, outputs)
-	if c.Default == On {
+	if c.Default == SwitchOn {
 		l.restore = setDefaults(l.Logger)
 	}
 	return l, nil
@@ -226,7 +226,7 @@ func newLogger(c *Config, outputs []*output) *nib.Logger {
 		s = sink.Tee(sinks...)
 	}
 	opts := []nib.Option{nib.WithLayout(c.layout()), levelOption(c)}
-	if c.Caller == On {
+	if c.Caller == SwitchOn {
 		opts = append(opts, nib.WithCaller())
 	}
 	if c.Stack != "" {

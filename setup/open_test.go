@@ -54,7 +54,7 @@ const patience = 2 * time.Minute
 // mustOpen opens a Log that leaves the process alone, and closes it in the end.
 func mustOpen(t *testing.T, sources ...Source) *Log {
 	t.Helper()
-	l, err := Open(append(sources, Config{Signals: Off, Reopen: Off, Timeout: patience})...)
+	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: patience})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 	var rules nib.Rules
 	p := new(probe)
 	l := mustOpen(t, Config{
-		Level: "warn,db=debug", Rules: &rules, Caller: On, Stack: "error", Fields: map[string]string{"b": "2", "a": "1"},
+		Level: "warn,db=debug", Rules: &rules, Caller: SwitchOn, Stack: "error", Fields: map[string]string{"b": "2", "a": "1"},
 		Sinks: []nib.Sink{p}, Options: []nib.Option{nib.WithClock(func() time.Time { return time.Unix(0, 0) })},
 	})
 	l.Info().Msg("no")
@@ -154,7 +154,7 @@ func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
 func TestOpenFailsAsAWhole(t *testing.T) {
 	o, path := fileOutput(t)
 	before := nib.Default()
-	_, err := Open(Config{Default: On, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/deep/x"}}})
+	_, err := Open(Config{Default: SwitchOn, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/deep/x"}}})
 	text := fmt.Sprint(err)
 	if !strings.Contains(text, "not a regular file") || !strings.Contains(text, "nib/setup: output file:/nowhere/deep/x: ") || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want both faults", err)
@@ -162,7 +162,7 @@ func TestOpenFailsAsAWhole(t *testing.T) {
 	if nib.Default() != before {
 		t.Error("the default logger has changed")
 	}
-	if _, err := Open(Config{Output: []Output{{To: "file", Path: path}}, Signals: Off, Reopen: Off}); err != nil {
+	if _, err := Open(Config{Output: []Output{{To: "file", Path: path}}, Signals: SwitchOff, Reopen: SwitchOff}); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 func TestDefaultLoggers(t *testing.T) {
 	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
 	p := new(probe)
-	l, err := Open(Config{Default: On, Signals: Off, Timeout: patience, Sinks: []nib.Sink{p}})
+	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: patience, Sinks: []nib.Sink{p}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	o, _ := fileOutput(t)
 	o.Buffer = 1 << 10
 	for name, c := range map[string]Config{
-		"everything": {Output: []Output{{To: "stderr", Buffer: 1 << 10}, o}, Signals: On, Reopen: On, Crash: On, Default: On},
+		"everything": {Output: []Output{{To: "stderr", Buffer: 1 << 10}, o}, Signals: SwitchOn, Reopen: SwitchOn, Crash: SwitchOn, Default: SwitchOn},
 		"nothing":    {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,7 +337,7 @@ func goroutines() int {
 }
 
 func TestContextWithoutSignals(t *testing.T) {
-	for _, c := range []Config{{Signals: Off, Reopen: Off}, {}} {
+	for _, c := range []Config{{Signals: SwitchOff, Reopen: SwitchOff}, {}} {
 		l, err := Open(c)
 		if err != nil {
 			t.Fatal(err)

@@ -17,16 +17,16 @@ func (l *Log) takeProcess(c *Config) error {
 	s := &l.signals
 	s.log = l
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.ends = c.Signals != Off
+	s.ends = c.Signals != SwitchOff
 	s.reopen = c.Reopen.or(l.hasFiles())
-	l.takes = s.ends || s.reopen || c.Crash == On
+	l.takes = s.ends || s.reopen || c.Crash == SwitchOn
 	if !l.takes {
 		return nil
 	}
 	if !taken.CompareAndSwap(false, true) {
 		return ErrOpen
 	}
-	if c.Crash == On {
+	if c.Crash == SwitchOn {
 		m, err := startMonitor(c)
 		if err != nil {
 			taken.Store(false)

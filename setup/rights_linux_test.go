@@ -17,10 +17,10 @@ func init() { roles["rights"] = reportRights }
 
 // reportRights opens a log with what the environment says, and with a monitor.
 func reportRights(Config) {
-	if _, err := Open(Config{Crash: On}); err != nil {
+	if _, err := Open(Config{Crash: SwitchOn}); err != nil {
 		_, _ = io.WriteString(os.Stdout, err.Error()+"\n")
 	}
-	l, err := Open(FromEnv(""), Config{Signals: Off, Reopen: Off})
+	l, err := Open(FromEnv(""), Config{Signals: SwitchOff, Reopen: SwitchOff})
 	if err != nil {
 		panic(err)
 	}

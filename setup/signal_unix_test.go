@@ -99,7 +99,7 @@ func TestSinkThatHangs(t *testing.T) {
 
 func TestSignalsOff(t *testing.T) {
 	c, path := buffered(t)
-	c.Signals = Off
+	c.Signals = SwitchOff
 	p := start(t, "wait", c)
 	p.await(t, "ready")
 	p.signal(t, syscall.SIGTERM)
@@ -116,7 +116,7 @@ func TestHangupReopensFiles(t *testing.T) {
 			if outputs == "buffered" {
 				c, path = buffered(t)
 			}
-			c.Signals = On
+			c.Signals = SwitchOn
 			p := start(t, "wait", c)
 			p.await(t, "ready")
 			if err := os.Rename(path, path+".1"); err != nil {
@@ -139,7 +139,7 @@ func TestHangupReopensFiles(t *testing.T) {
 func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
 	for name, c := range map[string]Config{
 		"no file":         {Output: []Output{{To: "stdout", Buffer: 1 << 10}}},
-		"switched off":    {Output: []Output{{To: "file", Path: t.TempDir() + "/app.log"}}, Reopen: Off},
+		"switched off":    {Output: []Output{{To: "file", Path: t.TempDir() + "/app.log"}}, Reopen: SwitchOff},
 		"nothing handled": {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
 // SIGINT for what it runs in the background.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	c, path := plain(t) // to whose file nothing more is written, which would have it follow
-	c.Signals = On
+	c.Signals = SwitchOn
 	p := start(t, "wait", c, throughShell(t, `trap "" HUP INT; exec "$0"`))
 	p.await(t, "ready")
 	if err := os.Rename(path, path+".1"); err != nil {
@@ -174,7 +174,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 // all processes of a name or control group.
 func TestMonitorOutlivesSignals(t *testing.T) {
 	c, path := plain(t)
-	c.Crash = On
+	c.Crash = SwitchOn
 	p := start(t, "wait for a panic", c)
 	p.await(t, "ready")
 	monitor := p.monitorPID(t)

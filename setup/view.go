@@ -75,7 +75,7 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 	case viewConsole:
 		c := console.Config{Layout: l}
 		if f == nil { // not a terminal
-			f, c.Color, c.Width = os.Stdout, console.Never, -1
+			f, c.Color, c.Width = os.Stdout, console.ColorNever, -1
 		}
 		return &view{next: next, render: console.New(f, c).Render, textDurations: true}
 	case viewLogfmt:

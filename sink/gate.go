@@ -286,7 +286,7 @@ func (g *gate) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// SuppressionStats tells what became of the lines of a [Limiter] or [Sampler].
+// SuppressionStats tells what became of the lines of a [Suppressor].
 // While no line is under way, Taken = Passed + Suppressed and Suppressed =
 // Announced + Owed.
 type SuppressionStats struct {

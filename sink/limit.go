@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -77,12 +78,13 @@ func validSize(of string, n int) error {
 	return nil
 }
 
-// A Limiter is the sink that [Limit] makes.
-type Limiter struct{ gate }
+// A Suppressor is the sink that [Limit] and [Sample] make.
+type Suppressor struct{ gate }
 
 var (
-	_ nib.Sink       = (*Limiter)(nil)
-	_ metrics.Source = (*Limiter)(nil)
+	_ nib.Sink         = (*Suppressor)(nil)
+	_ delivery.Flusher = (*Suppressor)(nil)
+	_ metrics.Source   = (*Suppressor)(nil)
 )
 
 // Limit makes a sink that hands on to s no more lines than c allows, and counts
@@ -109,7 +111,7 @@ var (
 // A suppressed line is success for the logger. It panics if s is nil or c is not
 // valid. Any number of goroutines may write at the same time. 0 allocs per line,
 // but for the text of a call site when it is first announced.
-func Limit(s nib.Sink, c LimitConfig) *Limiter {
+func Limit(s nib.Sink, c LimitConfig) *Suppressor {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
@@ -127,7 +129,7 @@ func Limit(s nib.Sink, c LimitConfig) *Limiter {
 	if sites == 0 {
 		sites = 1024
 	}
-	l := new(Limiter)
+	l := new(Suppressor)
 	l.start("Limit", "limit", s, r, sites, c.Layout, c.Now)
 	l.key = l.sites.site
 	return l

@@ -46,7 +46,7 @@ func (b *bench) want(t *testing.T, want ...string) {
 	}
 }
 
-func limited(c sink.LimitConfig, opts ...nib.Option) (*bench, *sink.Limiter) {
+func limited(c sink.LimitConfig, opts ...nib.Option) (*bench, *sink.Suppressor) {
 	b := new(bench)
 	c.Now = b.clock.Now
 	l := sink.Limit(&b.rec, c)
@@ -101,10 +101,10 @@ func TestLimitAnnouncesBeforeTheNextLineOfAnySite(t *testing.T) {
 }
 
 func TestLimitAnnouncesWhenFlushed(t *testing.T) {
-	for name, flush := range map[string]func(*bench, *sink.Limiter) error{
-		"Logger.Flush":  func(b *bench, _ *sink.Limiter) error { return b.log.Flush(t.Context()) },
-		"Limiter.Flush": func(_ *bench, l *sink.Limiter) error { return l.Flush(t.Context()) },
-		"Close":         func(_ *bench, l *sink.Limiter) error { return l.Close() },
+	for name, flush := range map[string]func(*bench, *sink.Suppressor) error{
+		"Logger.Flush":  func(b *bench, _ *sink.Suppressor) error { return b.log.Flush(t.Context()) },
+		"Limiter.Flush": func(_ *bench, l *sink.Suppressor) error { return l.Flush(t.Context()) },
+		"Close":         func(_ *bench, l *sink.Suppressor) error { return l.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 1}})

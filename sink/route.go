@@ -12,30 +12,30 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A Rule sends the levels From to To, both included, to Sink. [AtLeast],
+// A RouteRule sends the levels From to To, both included, to Sink. [AtLeast],
 // [Below] and [Between] make the usual ones.
-type Rule struct {
+type RouteRule struct {
 	From, To nib.Level
 	Sink     nib.Sink
 }
 
 // AtLeast is the rule for level from and all above.
-func AtLeast(from nib.Level, s nib.Sink) Rule {
-	return Rule{From: from, To: math.MaxInt, Sink: s}
+func AtLeast(from nib.Level, s nib.Sink) RouteRule {
+	return RouteRule{From: from, To: math.MaxInt, Sink: s}
 }
 
 // Below is the rule for all levels below end, custom ones such as "info+2"
 // included.
-func Below(end nib.Level, s nib.Sink) Rule {
+func Below(end nib.Level, s nib.Sink) RouteRule {
 	if end == math.MinInt {
 		panic("nib/sink: Below the lowest level there is none")
 	}
-	return Rule{From: math.MinInt, To: end - 1, Sink: s}
+	return RouteRule{From: math.MinInt, To: end - 1, Sink: s}
 }
 
 // Between is the rule for the levels from to to, both included.
-func Between(from, to nib.Level, s nib.Sink) Rule {
-	return Rule{From: from, To: to, Sink: s}
+func Between(from, to nib.Level, s nib.Sink) RouteRule {
+	return RouteRule{From: from, To: to, Sink: s}
 }
 
 // Route makes a sink that hands each record to one other: that of the first
@@ -46,7 +46,7 @@ func Between(from, to nib.Level, s nib.Sink) Rule {
 // branch. 0 allocs per record.
 //
 //	sink.Route(stdout, sink.AtLeast(nib.LevelError, stderr))
-func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
+func Route(otherwise nib.Sink, rules ...RouteRule) nib.Sink {
 	sinks := []nib.Sink{otherwise}
 	for i, rule := range rules {
 		if rule.From > rule.To {
@@ -57,7 +57,7 @@ func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
 	return &route{
 		branches:  newBranches("Route", sinks...),
 		otherwise: otherwise,
-		rules:     append([]Rule(nil), rules...),
+		rules:     append([]RouteRule(nil), rules...),
 		lines:     make([]atomic.Uint64, len(sinks)),
 	}
 }
@@ -65,7 +65,7 @@ func Route(otherwise nib.Sink, rules ...Rule) nib.Sink {
 type route struct {
 	branches
 	otherwise nib.Sink
-	rules     []Rule
+	rules     []RouteRule
 	lines     []atomic.Uint64 // handed to each branch, whatever became of them
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/metrics"
 )
 
 // A Share is which lines are kept of those with one message and level in one
@@ -52,14 +51,6 @@ func (s Share) validate(of string) error {
 	return nil
 }
 
-// A Sampler is the sink that [Sample] makes.
-type Sampler struct{ gate }
-
-var (
-	_ nib.Sink       = (*Sampler)(nil)
-	_ metrics.Source = (*Sampler)(nil)
-)
-
 // Sample makes a sink that hands on to s a share of the lines that say the same.
 // Lines say the same if they have the same message and level; without a message,
 // the same call site. What is suppressed is announced as [Limit] does, by count
@@ -75,7 +66,7 @@ var (
 //
 // A suppressed line is success for the logger. It panics if s is nil or c is not
 // valid. Any number of goroutines may write at the same time. 0 allocs per line.
-func Sample(s nib.Sink, c SampleConfig) *Sampler {
+func Sample(s nib.Sink, c SampleConfig) *Suppressor {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
@@ -94,7 +85,7 @@ func Sample(s nib.Sink, c SampleConfig) *Sampler {
 	if messages == 0 {
 		messages = 4096
 	}
-	p := new(Sampler)
+	p := new(Suppressor)
 	p.start("Sample", "sample", s, r, messages, c.Layout, c.Now)
 	p.key = func(r *nib.Record) key {
 		if r.Message == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-func sampled(c sink.SampleConfig, opts ...nib.Option) (*bench, *sink.Sampler) {
+func sampled(c sink.SampleConfig, opts ...nib.Option) (*bench, *sink.Suppressor) {
 	b := new(bench)
 	c.Now = b.clock.Now
 	s := sink.Sample(&b.rec, c)

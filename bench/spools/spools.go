@@ -134,7 +134,7 @@ func (taken) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, er
 // open opens a spool that is emptied all the time. Its callers wait for room, so
 // that nobody is timed for lines that are dropped.
 func open(dir string) (*spool.Sink, error) {
-	return spool.Open(dir, taken{}, spool.Config{Size: 256 << 20, OnFull: []spool.Rule{{Do: spool.Block, Wait: time.Minute}}})
+	return spool.Open(dir, taken{}, spool.Config{Size: 256 << 20, OnFull: []spool.FullRule{{Do: spool.ActionBlock, Wait: time.Minute}}})
 }
 
 func recordRun(dir string) (Run, error) {

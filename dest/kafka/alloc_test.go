@@ -25,7 +25,7 @@ func mallocs(f func()) uint64 {
 // Making a batch allocates nothing per record, whatever the compression.
 func TestEncodeAllocatesNothingPerRecord(t *testing.T) {
 	batch := records(7, 1, 1000)
-	for _, c := range []Compression{LZ4, NoCompression, Snappy, Zstd} {
+	for _, c := range []Compression{CompressionLZ4, CompressionNone, CompressionSnappy, CompressionZstd} {
 		compress, err := compressor(c)
 		if err != nil {
 			t.Fatal(err)

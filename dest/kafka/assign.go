@@ -82,11 +82,11 @@ func (d *Destination) assign(batch []nib.Record) {
 func (d *Destination) laneOf(r *nib.Record) *lane {
 	n := uint64(len(d.lanes))
 	switch d.c.Partitioning {
-	case Keyed:
+	case PartitioningKeyed:
 		if key := d.c.Key(r); key != nil {
 			return d.lanes[uint64(murmur2(key)&0x7fffffff)%n]
 		}
-	case RoundRobin:
+	case PartitioningRoundRobin:
 		if r.Seq == 0 {
 			d.turn++
 			return d.lanes[d.turn%n]

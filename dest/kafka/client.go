@@ -75,9 +75,9 @@ func (h writeHook) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ ti
 func (s *SASL) mechanism() sasl.Mechanism {
 	auth := scram.Auth{User: s.User, Pass: s.Password}
 	switch s.Mechanism {
-	case ScramSHA256:
+	case SASLScramSHA256:
 		return auth.AsSha256Mechanism()
-	case ScramSHA512:
+	case SASLScramSHA512:
 		return auth.AsSha512Mechanism()
 	default:
 		return plain.Auth{User: s.User, Pass: s.Password}.AsMechanism()

@@ -21,17 +21,17 @@ const (
 	// PerSpool puts all records of a spool into one partition, chosen by the
 	// spool's id: they stay in order, and each is there exactly once even if the
 	// process is killed. One partition takes all the load of a process.
-	PerSpool Partitioning = iota
+	PartitioningPerSpool Partitioning = iota
 
 	// Keyed chooses the partition by Config.Key, as Kafka's own clients do. Order
 	// holds among records of the same key only. A process that was killed
 	// waits for Config.Quiet and looks through all partitions before it goes on;
 	// a request of its that a broker executes later than that comes twice.
-	Keyed
+	PartitioningKeyed
 
 	// RoundRobin spreads records over all partitions by their number. There is no
 	// order. After a kill the same holds as for Keyed.
-	RoundRobin
+	PartitioningRoundRobin
 )
 
 // A Compression is how record batches are compressed.
@@ -41,18 +41,18 @@ type Compression int
 // line of 250 bytes, makes JSON several times smaller, and every client reads
 // it. Zstd is smaller and slower, Gzip slowest.
 const (
-	LZ4 Compression = iota
-	NoCompression
-	Snappy
-	Zstd
-	Gzip
+	CompressionLZ4 Compression = iota
+	CompressionNone
+	CompressionSnappy
+	CompressionZstd
+	CompressionGzip
 )
 
 // The mechanisms of [SASL].
 const (
-	Plain       = "PLAIN"
-	ScramSHA256 = "SCRAM-SHA-256"
-	ScramSHA512 = "SCRAM-SHA-512"
+	SASLPlain       = "PLAIN"
+	SASLScramSHA256 = "SCRAM-SHA-256"
+	SASLScramSHA512 = "SCRAM-SHA-512"
 )
 
 // SASL is the user that logs in to the brokers. With Plain the password itself crosses the network, so
@@ -150,17 +150,17 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/kafka: "+format, values...))
 		}
 	}
-	fault(c.Partitioning < PerSpool || c.Partitioning > RoundRobin, "Partitioning is unknown: %d", c.Partitioning)
-	fault((c.Key != nil) != (c.Partitioning == Keyed), "Key without Keyed, or Keyed without Key")
-	fault(c.Compression < LZ4 || c.Compression > Gzip, "Compression is unknown: %d", c.Compression)
+	fault(c.Partitioning < PartitioningPerSpool || c.Partitioning > PartitioningRoundRobin, "Partitioning is unknown: %d", c.Partitioning)
+	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed), "Key without Keyed, or Keyed without Key")
+	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip, "Compression is unknown: %d", c.Compression)
 	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame, c.MaxBatch)
 	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
 	fault(c.Quiet < 0, "Quiet is negative: %v", c.Quiet)
-	fault(c.TransactionalID != "" && c.Partitioning != PerSpool, "TransactionalID needs PerSpool")
+	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool, "TransactionalID needs PerSpool")
 	if s := c.SASL; s != nil {
-		fault(s.Mechanism != Plain && s.Mechanism != ScramSHA256 && s.Mechanism != ScramSHA512,
+		fault(s.Mechanism != SASLPlain && s.Mechanism != SASLScramSHA256 && s.Mechanism != SASLScramSHA512,
 			"SASL has an unknown mechanism: %q", s.Mechanism)
-		fault(s.Mechanism == Plain && c.TLS == nil && !s.AllowClearText,
+		fault(s.Mechanism == SASLPlain && c.TLS == nil && !s.AllowClearText,
 			"SASL with PLAIN would send the password in clear text: set TLS, use SCRAM-SHA-512, or set SASL.AllowClearText")
 	}
 	return errors.Join(faults...)

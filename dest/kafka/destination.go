@@ -119,7 +119,7 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 		shared: nobody, place: nowhere, senders: senders{current: nobody, previous: -1},
 		buried: map[identity]struct{}{},
 	}
-	d.spread = d.c.Partitioning != PerSpool
+	d.spread = d.c.Partitioning != PartitioningPerSpool
 	var err error
 	if d.compressor, err = compressor(d.c.Compression); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)

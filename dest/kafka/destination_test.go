@@ -36,7 +36,7 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestMessage(t *testing.T) {
-	for _, compression := range []Compression{LZ4, NoCompression, Snappy, Zstd, Gzip} {
+	for _, compression := range []Compression{CompressionLZ4, CompressionNone, CompressionSnappy, CompressionZstd, CompressionGzip} {
 		c := start(t, 1)
 		d := dial(t, c, Config{Compression: compression})
 		batch := records(0xabc, 5, 104)

@@ -47,7 +47,7 @@ func refusals() (all []refusal) {
 		keys []kmsg.Key
 	}{
 		{"PerSpool", Config{}, plain},
-		{"RoundRobin", Config{Partitioning: RoundRobin}, plain},
+		{"RoundRobin", Config{Partitioning: PartitioningRoundRobin}, plain},
 		{"transactional", Config{TransactionalID: "tx"}, append(plain, kmsg.FindCoordinator, kmsg.AddPartitionsToTxn, kmsg.EndTxn)},
 	} {
 		for _, key := range m.keys {
@@ -180,7 +180,7 @@ func (r *refusal) test(t *testing.T) {
 		}
 		deliverAll(t, d, 21, 30)
 	})
-	wantSpool(t, c, 7, 30, r.conf.Partitioning == PerSpool)
+	wantSpool(t, c, 7, 30, r.conf.Partitioning == PartitioningPerSpool)
 }
 
 // deliverAll delivers records whatever Deliver returns meanwhile.

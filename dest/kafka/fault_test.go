@@ -120,7 +120,7 @@ func TestAuthorizationIsNotRejected(t *testing.T) {
 // Of a batch in which some records are too large for the topic, the others arrive.
 func TestTooLarge(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "5000"}))
-	d := dial(t, c, Config{Compression: NoCompression})
+	d := dial(t, c, Config{Compression: CompressionNone})
 	batch := records(7, 1, 300)
 	for _, i := range []int{0, 57, 58, 299} {
 		batch[i].Line = []byte(`{"message":"` + strings.Repeat("x", 6000) + `"}` + "\n")

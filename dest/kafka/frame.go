@@ -198,13 +198,13 @@ func floorMilli(ns int64) int64 {
 // compressor returns the one that c asks for.
 func compressor(c Compression) (kgo.Compressor, error) {
 	switch c {
-	case NoCompression:
+	case CompressionNone:
 		return nil, nil
-	case Snappy:
+	case CompressionSnappy:
 		return kgo.DefaultCompressor(kgo.SnappyCompression())
-	case Zstd:
+	case CompressionZstd:
 		return kgo.DefaultCompressor(kgo.ZstdCompression())
-	case Gzip:
+	case CompressionGzip:
 		return kgo.DefaultCompressor(kgo.GzipCompression())
 	default:
 		return kgo.DefaultCompressor(kgo.Lz4Compression())

@@ -87,7 +87,7 @@ func TestPartitioningChanges(t *testing.T) {
 	if testing.Short() {
 		seeds = 12
 	}
-	modes := []Config{{}, {Partitioning: RoundRobin}, {Partitioning: Keyed, Key: tens}}
+	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 45))
@@ -132,7 +132,7 @@ func TestPartitioningChanges(t *testing.T) {
 
 // A mark is what it was, and one of another topic or spool is none.
 func TestMarkCodec(t *testing.T) {
-	want := mark{RoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
+	want := mark{PartitioningRoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
 	b := want.append(nil, 9)
 	if len(b) != markSize || markSize > 40 {
 		t.Errorf("got %d bytes", len(b))
@@ -148,7 +148,7 @@ func TestMarkCodec(t *testing.T) {
 	if _, ok := readMark(b, 10); ok {
 		t.Error("a mark of another topic is one of this topic")
 	}
-	if p, ok := PartitioningOf(b); p != RoundRobin || !ok {
+	if p, ok := PartitioningOf(b); p != PartitioningRoundRobin || !ok {
 		t.Errorf("PartitioningOf: got %v, %v", p, ok)
 	}
 }

@@ -105,7 +105,7 @@ func PartitioningOf(mark []byte) (p Partitioning, ok bool) {
 		return 0, false
 	}
 	p = Partitioning(mark[1] &^ (markSpread | markAny))
-	return p, p <= RoundRobin
+	return p, p <= PartitioningRoundRobin
 }
 
 // sum identifies the topic, which is another one after it was made anew, and the spool: a copy
@@ -143,7 +143,7 @@ func (d *Destination) SyncMark() bool {
 // advance moves the place behind what is settled, if the caller was told of all that is known to be in
 // the partition: else the rest must be found again from the place before.
 func (d *Destination) advance() {
-	if d.c.Partitioning != PerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
+	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
 		return
 	}
 	l := d.homeLane(d.spool)

@@ -14,7 +14,7 @@ import (
 
 // A caller that stores marks has stored that of a new producer before this sends anything.
 func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
-	for _, conf := range []Config{{}, {Partitioning: RoundRobin}, {TransactionalID: "tx"}} {
+	for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
 		c := start(t, 3)
 		sent := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
 		d := dial(t, c, conf)
@@ -118,14 +118,14 @@ func TestResumeFindsAHole(t *testing.T) {
 // A service that was partitioned in another way stays so for its successor until all that was found is settled.
 func TestSpreadEndsWhenAllIsSettled(t *testing.T) {
 	c := start(t, 3)
-	before := dial(t, c, Config{Partitioning: RoundRobin})
+	before := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
 	deliver(t, before, records(7, 1, 30))
 	after := dial(t, c, Config{})
 	window := records(7, 11, 20)
 	if n, err := after.Resume(t.Context(), before.Mark(), window); n != 10 || err != nil {
 		t.Fatalf("Resume: got %d, %v", n, err)
 	}
-	if m, ok := readMark(after.Mark(), after.sum(7)); !m.spread || m.mode != PerSpool || !ok {
+	if m, ok := readMark(after.Mark(), after.sum(7)); !m.spread || m.mode != PartitioningPerSpool || !ok {
 		t.Errorf("10 of 20 settled: got %+v, %v; want it spread", m, ok)
 	}
 	if n, err := after.Resume(t.Context(), nil, records(7, 21, 30)); n != 10 || err != nil {
@@ -219,7 +219,7 @@ func TestSequenceOfAnOlderBatch(t *testing.T) {
 // the partition that both write to it is out of sequence.
 func TestLateRequestRoundRobin(t *testing.T) {
 	c := start(t, 2)
-	conf := Config{Partitioning: RoundRobin}
+	conf := Config{Partitioning: PartitioningRoundRobin}
 	before := dial(t, c, conf)
 	deliver(t, before, records(7, 1, 30))
 	mark := before.Mark()

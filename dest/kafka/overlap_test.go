@@ -86,7 +86,7 @@ func TestOverlap(t *testing.T) {
 
 // With several partitions, or in a transaction, all of a batch is awaited.
 func TestOverlapAwaitsAll(t *testing.T) {
-	for _, conf := range []Config{{Partitioning: RoundRobin}, {TransactionalID: "tx"}} {
+	for _, conf := range []Config{{Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
 		c := start(t, 3)
 		d := overlapping(t, c, conf)
 		if n := stream(t, d, records(7, 1, 200), 50, func() {}); n > 0 {

@@ -46,7 +46,7 @@ func TestSpoolsAreSpread(t *testing.T) {
 
 func TestRoundRobin(t *testing.T) {
 	c := start(t, 4, kfake.NumBrokers(3))
-	d := dial(t, c, Config{Partitioning: RoundRobin})
+	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
 	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{2}, Err: kerr.NotLeaderForPartition, Count: 3})
 	deliver(t, d, records(7, 1, 400))
 	counts := map[int32]int{}
@@ -69,7 +69,7 @@ func TestKeyedAsOthers(t *testing.T) {
 		}
 		return fmt.Appendf(nil, "%s%d", strings.Repeat("k", int(r.Seq%9)), r.Seq)
 	}
-	d := dial(t, c, Config{Partitioning: Keyed, Key: key})
+	d := dial(t, c, Config{Partitioning: PartitioningKeyed, Key: key})
 	deliver(t, d, records(7, 1, 200))
 	others := kgo.StickyKeyPartitioner(nil).ForTopic(logs)
 	for _, m := range read(t, c, logs) {
@@ -89,19 +89,19 @@ func TestValidate(t *testing.T) {
 		want string // in the error; "" for none
 	}{
 		{Config{}, ""},
-		{Config{Partitioning: Keyed, Key: key, SASL: &SASL{Mechanism: ScramSHA512}}, ""},
-		{Config{Partitioning: Keyed}, "Key"},
+		{Config{Partitioning: PartitioningKeyed, Key: key, SASL: &SASL{Mechanism: SASLScramSHA512}}, ""},
+		{Config{Partitioning: PartitioningKeyed}, "Key"},
 		{Config{Key: key}, "Key"},
 		{Config{Partitioning: 9}, "Partitioning"},
 		{Config{Compression: -1}, "Compression"},
 		{Config{MaxBatch: -1}, "MaxBatch"},
 		{Config{Timeout: -1}, "Timeout"},
 		{Config{Quiet: -1}, "Quiet"},
-		{Config{TransactionalID: "tx", Partitioning: RoundRobin}, "TransactionalID"},
+		{Config{TransactionalID: "tx", Partitioning: PartitioningRoundRobin}, "TransactionalID"},
 		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
-		{Config{SASL: &SASL{Mechanism: Plain}}, "clear text"},
-		{Config{SASL: &SASL{Mechanism: Plain, AllowClearText: true}}, ""},
-		{Config{SASL: &SASL{Mechanism: Plain}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
+		{Config{SASL: &SASL{Mechanism: SASLPlain}}, "clear text"},
+		{Config{SASL: &SASL{Mechanism: SASLPlain, AllowClearText: true}}, ""},
+		{Config{SASL: &SASL{Mechanism: SASLPlain}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, ""},
 	} {
 		d, err := New([]string{"127.0.0.1:1"}, logs, c.conf)
 		if err == nil {

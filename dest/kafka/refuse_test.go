@@ -57,7 +57,7 @@ func TestAllRefusedIsHeld(t *testing.T) {
 				if testing.Short() && n > 15 {
 					continue
 				}
-				for _, conf := range []Config{{}, {Partitioning: RoundRobin}, {TransactionalID: "tx"}} {
+				for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
 					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
 						c := start(t, 3)
 						heal := refuseAll(c, logs, code.Code, named)
@@ -140,7 +140,7 @@ func TestDeadLetterOnce(t *testing.T) {
 	c := start(t, 2, kfake.SeedTopics(1, "dead"))
 	refuse(c, true, 9)
 	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{0}, Err: kerr.NotEnoughReplicas, Count: -1})
-	d := dial(t, c, Config{Partitioning: RoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
+	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
 	for d.Stats().DeadLettered == 0 {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, _ = d.Deliver(ctx, records(7, 1, 10)) // of partition 0 nothing is taken
@@ -161,7 +161,7 @@ func TestDeadLetterOnce(t *testing.T) {
 func TestBatchLimitIsKept(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "4000"}))
 	requests := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Observe: true, Count: -1})
-	d := dial(t, c, Config{Compression: NoCompression})
+	d := dial(t, c, Config{Compression: CompressionNone})
 	for n := uint64(0); n < 60_000; n += 5000 {
 		deliver(t, d, records(7, n+1, n+5000))
 	}

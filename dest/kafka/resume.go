@@ -70,11 +70,11 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 			return err
 		}
 	}
-	if d.c.Partitioning != PerSpool || m.place.partition < 0 || int(m.place.partition) >= len(d.lanes) {
+	if d.c.Partitioning != PartitioningPerSpool || m.place.partition < 0 || int(m.place.partition) >= len(d.lanes) {
 		d.spread = true
 	}
 	if d.spread {
-		return d.searchAll(ctx, m.mode == PerSpool, batch)
+		return d.searchAll(ctx, m.mode == PartitioningPerSpool, batch)
 	}
 	l := d.lanes[m.place.partition]
 	start := origin{-1, earliest(batch)}
@@ -115,7 +115,7 @@ func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.
 		l.pass(found[i])
 		if through := found[i].through; through > d.highest {
 			d.highest = through
-			if perSpool && d.c.Partitioning == PerSpool {
+			if perSpool && d.c.Partitioning == PartitioningPerSpool {
 				d.homeSpool, d.home = d.spool, l.partition
 			}
 		}
@@ -171,7 +171,7 @@ func (l *lane) pass(f finding) {
 	for _, n := range f.numbers {
 		l.present[n] = struct{}{}
 	}
-	if l.d.c.Partitioning == PerSpool && !l.d.spread { // what comes before the first one is in order, and was sent
+	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // what comes before the first one is in order, and was sent
 		l.through = max(l.through, f.through)
 		if l.exactTo == 0 {
 			l.exactFrom = slices.Min(f.numbers)

@@ -52,15 +52,15 @@ func TestResume(t *testing.T) {
 		{"several partitions, no mark", 5, Config{}, false, 15},
 		{"transactional", 1, Config{TransactionalID: "tx"}, true, 15},
 		{"transactional, no mark", 3, Config{TransactionalID: "tx"}, false, 15},
-		{"round robin", 5, Config{Partitioning: RoundRobin}, true, 15},
-		{"keyed", 5, Config{Partitioning: Keyed, Key: firstBytes}, true, 30},
+		{"round robin", 5, Config{Partitioning: PartitioningRoundRobin}, true, 15},
+		{"keyed", 5, Config{Partitioning: PartitioningKeyed, Key: firstBytes}, true, 30},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := start(t, c.partitions)
 			before := dial(t, cluster, c.conf)
 			deliver(t, before, records(7, 1, 10))
 			mark := before.Mark()
-			if len(mark) > 40 || len(mark) == 0 && c.conf.Partitioning == PerSpool {
+			if len(mark) > 40 || len(mark) == 0 && c.conf.Partitioning == PartitioningPerSpool {
 				t.Fatalf("mark has %d bytes", len(mark))
 			}
 			if !c.keep {
@@ -83,7 +83,7 @@ func TestResume(t *testing.T) {
 			if c.sent < 30 { // else they are there already
 				deliver(t, after, records(7, 21, 30))
 			}
-			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PerSpool)
+			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PartitioningPerSpool)
 		})
 	}
 }

@@ -30,10 +30,10 @@ func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 func TestTLSAndSASL(t *testing.T) {
 	server, pool := certificate(t)
 	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),
-		kfake.Superuser(Plain, "plain", "secret"), kfake.Superuser(ScramSHA256, "scram256", "secret"), kfake.Superuser(ScramSHA512, "scram512", "secret"))
+		kfake.Superuser(SASLPlain, "plain", "secret"), kfake.Superuser(SASLScramSHA256, "scram256", "secret"), kfake.Superuser(SASLScramSHA512, "scram512", "secret"))
 	client := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	n := uint64(0)
-	for user, mechanism := range map[string]string{"plain": Plain, "scram256": ScramSHA256, "scram512": ScramSHA512} {
+	for user, mechanism := range map[string]string{"plain": SASLPlain, "scram256": SASLScramSHA256, "scram512": SASLScramSHA512} {
 		d := dial(t, c, Config{TLS: client, SASL: &SASL{Mechanism: mechanism, User: user, Password: "secret"}})
 		deliver(t, d, records(7, n+1, n+10))
 		n += 10
@@ -55,11 +55,11 @@ func TestTLSAndSASL(t *testing.T) {
 // What is wrong with the connection is told, and nothing is rejected because of it.
 func TestRefusedConnections(t *testing.T) {
 	server, pool := certificate(t)
-	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(Plain, "user", "secret"))
+	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(SASLPlain, "user", "secret"))
 	trusted := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	wrongName := trusted.Clone()
 	wrongName.ServerName = "kafka.example.org"
-	user := &SASL{Mechanism: Plain, User: "user", Password: "secret", AllowClearText: true}
+	user := &SASL{Mechanism: SASLPlain, User: "user", Password: "secret", AllowClearText: true}
 	for _, c := range []struct {
 		name string
 		conf Config
@@ -68,8 +68,8 @@ func TestRefusedConnections(t *testing.T) {
 		{"unknown authority", Config{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, SASL: user}, "certificate"},
 		{"wrong name", Config{TLS: wrongName, SASL: user}, "kafka.example.org"},
 		// kfake closes the connection without a word, brokers say why
-		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: Plain, User: "user", Password: "wrong"}}, ""},
-		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: ScramSHA512, User: "user", Password: "secret"}}, ""},
+		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLPlain, User: "user", Password: "wrong"}}, ""},
+		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLScramSHA512, User: "user", Password: "secret"}}, ""},
 		{"no TLS", Config{SASL: user}, ""},
 	} {
 		var told []string

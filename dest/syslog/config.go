@@ -102,7 +102,7 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/syslog: "+format, values...))
 		}
 	}
-	fault(c.Facility < 0 || c.Facility > Local7, "Facility is not one of RFC 5424: %d", int(c.Facility))
+	fault(c.Facility < 0 || c.Facility > FacilityLocal7, "Facility is not one of RFC 5424: %d", int(c.Facility))
 	field := func(name, value string, limit int) {
 		fault(value != "" && !isField(value, limit), "%s %q is not 1 to %d characters of printable ASCII without spaces", name, value, limit)
 	}
@@ -132,7 +132,7 @@ func (c Config) Validate() error {
 // withDefaults fills in what was left out.
 func (c Config) withDefaults() Config {
 	if c.Facility == 0 {
-		c.Facility = User
+		c.Facility = FacilityUser
 	}
 	if c.AppName == "" && len(os.Args) > 0 {
 		c.AppName = filepath.Base(os.Args[0])

@@ -13,7 +13,7 @@ import (
 // which delivers to it.
 func Example() {
 	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
-		Facility:   syslog.Local0,
+		Facility:   syslog.FacilityLocal0,
 		AppName:    "shop",
 		SequenceID: "nib@32473", // the number is to be your own
 	})

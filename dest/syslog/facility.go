@@ -13,29 +13,29 @@ type Facility int
 
 // The facilities, by their numbers.
 const (
-	User Facility = 1 + iota
-	Mail
-	Daemon
-	Auth
-	Syslog
-	Printer
-	News
-	UUCP
-	Cron
-	AuthPriv
-	FTP
-	NTP
-	Audit
-	Alert
-	Clock
-	Local0
-	Local1
-	Local2
-	Local3
-	Local4
-	Local5
-	Local6
-	Local7
+	FacilityUser Facility = 1 + iota
+	FacilityMail
+	FacilityDaemon
+	FacilityAuth
+	FacilitySyslog
+	FacilityPrinter
+	FacilityNews
+	FacilityUUCP
+	FacilityCron
+	FacilityAuthPriv
+	FacilityFTP
+	FacilityNTP
+	FacilityAudit
+	FacilityAlert
+	FacilityClock
+	FacilityLocal0
+	FacilityLocal1
+	FacilityLocal2
+	FacilityLocal3
+	FacilityLocal4
+	FacilityLocal5
+	FacilityLocal6
+	FacilityLocal7
 )
 
 var facilityNames = [...]string{

@@ -36,7 +36,7 @@ func encode(t testing.TB, c Config, r nib.Record) (text string, m message) {
 }
 
 func TestMessage(t *testing.T) {
-	c := Config{Facility: Local3, AppName: "shop", Hostname: "web-1", SequenceID: "nib@32473",
+	c := Config{Facility: FacilityLocal3, AppName: "shop", Hostname: "web-1", SequenceID: "nib@32473",
 		StructuredData: []Element{{"origin", []Param{{"software", "shop"}}}, {"x@1", nil}}}
 	r := record(`{"level":"warn","message":"hällo"}`, 17)
 	r.Level, r.Logger, r.Spool = nib.LevelWarn, "db.pool", 0xdeadbeef
@@ -192,7 +192,7 @@ func TestConfigFaults(t *testing.T) {
 }
 
 func TestFacilities(t *testing.T) {
-	for f := User; f <= Local7; f++ {
+	for f := FacilityUser; f <= FacilityLocal7; f++ {
 		if got, err := ParseFacility(strings.ToUpper(f.String())); got != f || err != nil {
 			t.Errorf("%v: got %v and error %v", f, got, err)
 		}

@@ -32,7 +32,7 @@ func logBlocks(j *job) error {
 		return err
 	}
 	l, err := setup.Open(setup.Config{
-		Format: "console", Signals: setup.Off, Reopen: setup.Off, Timeout: patience,
+		Format: "console", Signals: setup.SwitchOff, Reopen: setup.SwitchOff, Timeout: patience,
 		Output: []setup.Output{{To: "file", Path: j.Log, Spool: j.Spool, MaxSize: setup.Bytes(j.MaxFile)}},
 	})
 	if err != nil {

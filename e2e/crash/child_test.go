@@ -187,7 +187,7 @@ func open(j *job) (*service, error) {
 		if v.second, err = file.Open(j.Second, file.Config{OnError: onError}); err != nil {
 			return nil, err
 		}
-		c.Also = []spool.Destination{{Name: "second", To: v.second}}
+		c.Also = []spool.NamedDestination{{Name: "second", To: v.second}}
 	}
 	from := time.Now()
 	v.spool, err = spool.Open(j.Spool, dest, c)
@@ -356,7 +356,7 @@ func readable(t testing.TB, name string) string {
 const patience = 2 * time.Minute
 
 // blocks has calls wait until a segment has been made, however slow the machine is.
-var blocks = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: patience}}
+var blocks = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: patience}}
 
 // await waits until the child has come to a point, and fails if it ends before.
 func (c *child) await(what string, reached func() bool) {

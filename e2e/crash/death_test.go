@@ -130,7 +130,7 @@ func TestWaysToDie(t *testing.T) {
 	var sum verdict
 	died := 0
 	for round := range 2 * len(deaths) {
-		d, access := deaths[round/2], []spool.Access{spool.Auto, spool.Written}[round%2]
+		d, access := deaths[round/2], []spool.Access{spool.AccessAuto, spool.AccessWritten}[round%2]
 		t.Run(d.name, func(t *testing.T) {
 			p, l := newPlace(t, t.TempDir()), newLedger()
 			j := job{Role: "die", Death: d.name, Spool: p.spool, Log: p.log, Round: round, Writers: writers, Pad: 500, Access: access,

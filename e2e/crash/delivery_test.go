@@ -134,7 +134,7 @@ func TestDownForAnHour(t *testing.T) {
 // line, by level and reason, and the rest comes in order.
 func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 	v := newLocal(t, p, 2, 300, spool.Config{SegmentSize: segment, Size: 8 * segment,
-		OnFull: []spool.Rule{{From: nib.LevelError, Do: spool.DropOld}}})
+		OnFull: []spool.FullRule{{From: nib.LevelError, Do: spool.ActionDropOld}}})
 	v.dest.set(refuse)
 	var logged, refused [2]uint64 // infos, errors
 	l := newLane(v.spool)
@@ -161,13 +161,13 @@ func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 	dropped := [2]uint64{}
 	for _, d := range st.Dropped {
 		switch {
-		case d.Reason == spool.Full && d.Level == nib.LevelInfo:
+		case d.Reason == delivery.ReasonFull && d.Level == nib.LevelInfo:
 			if dropped[0] += d.Lines; d.Lines != refused[0] {
 				t.Errorf("%d infos were refused, %d are counted", refused[0], d.Lines)
 			}
-		case d.Reason == spool.Oldest && d.Level == nib.LevelInfo:
+		case d.Reason == delivery.ReasonOldest && d.Level == nib.LevelInfo:
 			dropped[0] += d.Lines
-		case d.Reason == spool.Oldest: // errors, and notices
+		case d.Reason == delivery.ReasonOldest: // errors, and notices
 			dropped[1] += d.Lines
 		default:
 			t.Errorf("dropped: %+v", d)

@@ -25,7 +25,7 @@ func TestKillAtRandom(t *testing.T) {
 	var sum verdict
 	var opens []time.Duration
 	for group := 0; group*of < rounds; group++ {
-		dir, maxFile, access := t.TempDir(), int64(0), spool.Auto
+		dir, maxFile, access := t.TempDir(), int64(0), spool.AccessAuto
 		if group%2 == 1 {
 			dir = shmDir(t)
 		}
@@ -33,7 +33,7 @@ func TestKillAtRandom(t *testing.T) {
 			maxFile = 256 << 10
 		}
 		if group%3 == 2 {
-			access = spool.Written
+			access = spool.AccessWritten
 		}
 		p, l := newPlace(t, dir), newLedger()
 		if group%5 == 3 {

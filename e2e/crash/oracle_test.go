@@ -249,7 +249,7 @@ func deliverRest(t testing.TB, p place, maxFile int64) spool.Stats {
 		f, err := file.Open(p.second, file.Config{})
 		must(t, err)
 		defer f.Close()
-		c.Also = []spool.Destination{{Name: "second", To: f}}
+		c.Also = []spool.NamedDestination{{Name: "second", To: f}}
 	}
 	s, err := spool.Open(p.spool, f, c)
 	if err != nil {

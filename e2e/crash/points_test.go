@@ -138,7 +138,7 @@ func (r *run) killAtAll(points []point, late bool) (reached []point, sum verdict
 	b := newBoard(r, 4)
 	dir := shmDir(r)
 	for len(points) > 0 {
-		p, l, access := newPlace(r, dir), newLedger(), []spool.Access{spool.Auto, spool.Written}[len(points)/20%2]
+		p, l, access := newPlace(r, dir), newLedger(), []spool.Access{spool.AccessAuto, spool.AccessWritten}[len(points)/20%2]
 		for ; l.rounds < 20 && len(points) > 0; points = points[1:] {
 			if killedAt(r, p, l, b, points[0], late, access) {
 				reached = append(reached, points[0])

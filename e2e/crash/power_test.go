@@ -130,7 +130,7 @@ func TestPowerCut(t *testing.T) {
 			must(t, err, f.Sync(), f.Close())
 		}
 		if done/of%4 >= 2 {
-			j.Access = spool.Written
+			j.Access = spool.AccessWritten
 		}
 		if j.Spool = p.spool; kind == 1 {
 			j.Log, j.MaxFile = p.log, 1<<20

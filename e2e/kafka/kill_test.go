@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 var modes = map[string]kafka.Config{
 	"default":       {},
 	"transactional": {TransactionalID: "tx"},
-	"round robin":   {Partitioning: kafka.RoundRobin},
-	"keyed":         {Partitioning: kafka.Keyed, Key: kafka.KeyField("customer")},
+	"round robin":   {Partitioning: kafka.PartitioningRoundRobin},
+	"keyed":         {Partitioning: kafka.PartitioningKeyed, Key: kafka.KeyField("customer")},
 	"small batches": {MaxBatch: 10_000},
 }
 

@@ -64,7 +64,7 @@ func newService(t *testing.T) *service {
 	ignore := func(error) {}
 	s, err := spool.Open(filepath.Join(dir, "spool"), &sometimes{}, spool.Config{
 		Name: "sometimes", OnError: ignore,
-		Also: []spool.Destination{{Name: "file", To: other}, {Name: "syslog", To: receiver}},
+		Also: []spool.NamedDestination{{Name: "file", To: other}, {Name: "syslog", To: receiver}},
 	})
 	must(t, err)
 	memory, err := spool.Open("", &sometimes{}, spool.Config{Name: "memory", Size: 256 << 10, SegmentSize: 64 << 10, OnError: ignore})

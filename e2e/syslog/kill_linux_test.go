@@ -31,7 +31,7 @@ const (
 )
 
 // blocks has calls wait until a segment has been made, however slow the machine is.
-var blocks = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: patience}}
+var blocks = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: patience}}
 
 func newService(t *testing.T, d delivery.Destination) *service {
 	t.Helper()

@@ -45,8 +45,8 @@ func levelColor(l nib.Level) string {
 
 // wantColor decides whether lines for w are coloured.
 func wantColor(c Color, w io.Writer, getenv func(string) string) bool {
-	if c != Auto {
-		return c == Always
+	if c != ColorAuto {
+		return c == ColorAlways
 	}
 	if getenv("NO_COLOR") != "" {
 		return false

@@ -19,9 +19,9 @@ const (
 	// is set to anything or TERM is "dumb". CLICOLOR_FORCE, unless it is "0",
 	// makes up for all but NO_COLOR. On Windows and other systems without termios
 	// nothing counts as a terminal.
-	Auto Color = iota
-	Always
-	Never
+	ColorAuto Color = iota
+	ColorAlways
+	ColorNever
 )
 
 // Config says how lines are shown. The zero value is the default.
@@ -68,7 +68,7 @@ const (
 // Validate reports all faults of c, joined.
 func (c Config) Validate() error {
 	var errs []error
-	if c.Color > Never {
+	if c.Color > ColorNever {
 		errs = append(errs, fmt.Errorf("nib/console: Color %d is none of Auto, Always, Never", c.Color))
 	}
 	switch c.TimeFormat {

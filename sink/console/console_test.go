@@ -88,7 +88,7 @@ func TestRender(t *testing.T) {
 	for _, tt := range renderTests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.config
-			c.Color = Never
+			c.Color = ColorNever
 			if c.TimeZone == nil {
 				c.TimeZone = time.UTC
 			}
@@ -124,7 +124,7 @@ func TestDurationsOfLinesThatAreReadBack(t *testing.T) {
 		{nib.DurationNanos, `1500000`, "1.5ms"},
 		{nib.DurationString, `5`, "5"},
 	} {
-		s := New(new(bytes.Buffer), Config{Color: Never, Durations: []string{"x", "took"}, Layout: nib.Layout{Duration: tt.format}})
+		s := New(new(bytes.Buffer), Config{Color: ColorNever, Durations: []string{"x", "took"}, Layout: nib.Layout{Duration: tt.format}})
 		got := strings.TrimSpace(string(s.Render(nil, []byte(`{"took":`+tt.value+`}`))))
 		if want := "took=" + tt.want; got != want {
 			t.Errorf("%s in format %d: got %s, want %s", tt.value, tt.format, got, want)
@@ -228,13 +228,13 @@ func TestColorIsWanted(t *testing.T) {
 		env   env
 		want  bool
 	}{
-		{"auto", Auto, nil, false},
-		{"always", Always, env{"NO_COLOR": "1", "TERM": "dumb"}, true},
-		{"never", Never, env{"CLICOLOR_FORCE": "1"}, false},
-		{"forced", Auto, env{"CLICOLOR_FORCE": "1"}, true},
-		{"forced on a dumb terminal", Auto, env{"CLICOLOR_FORCE": "1", "TERM": "dumb"}, true},
-		{"not forced", Auto, env{"CLICOLOR_FORCE": "0"}, false},
-		{"forced and unwanted", Auto, env{"CLICOLOR_FORCE": "1", "NO_COLOR": "0"}, false},
+		{"auto", ColorAuto, nil, false},
+		{"always", ColorAlways, env{"NO_COLOR": "1", "TERM": "dumb"}, true},
+		{"never", ColorNever, env{"CLICOLOR_FORCE": "1"}, false},
+		{"forced", ColorAuto, env{"CLICOLOR_FORCE": "1"}, true},
+		{"forced on a dumb terminal", ColorAuto, env{"CLICOLOR_FORCE": "1", "TERM": "dumb"}, true},
+		{"not forced", ColorAuto, env{"CLICOLOR_FORCE": "0"}, false},
+		{"forced and unwanted", ColorAuto, env{"CLICOLOR_FORCE": "1", "NO_COLOR": "0"}, false},
 	} {
 		getenv := func(key string) string { return tt.env[key] }
 		for _, w := range []interface{ Write([]byte) (int, error) }{file, null, new(bytes.Buffer), (*os.File)(nil)} {

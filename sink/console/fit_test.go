@@ -54,7 +54,7 @@ func TestRows(t *testing.T) {
 			[]string{head + "m  a=aaaaaaaaaaaaaaaaaaaa", indent + "b=bbbbb", "    │ n"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.config.Color = Never
+			tt.config.Color = ColorNever
 			got := string(New(new(bytes.Buffer), tt.config).Render(nil, []byte(tt.line)))
 			if want := strings.Join(tt.want, "\n") + "\n"; got != want {
 				t.Errorf("\n got\n%swant\n%s", got, want)
@@ -70,8 +70,8 @@ func TestNoRowIsWiderThanTheTerminal(t *testing.T) {
 		for length := range 50 {
 			line := fmt.Sprintf(`{"time":"2026-01-02T15:04:05Z","level":"info","caller":"a/b.go:1","k":%q,"n":1,"米":"🍊","message":%q}`,
 				strings.Repeat("v", columns%7), strings.Repeat("m", min(length, columns-20)))
-			whole := New(new(bytes.Buffer), Config{Color: Never, MessageWidth: -1, TimeZone: time.UTC}).Render(nil, []byte(line))
-			for _, color := range []Color{Never, Always} {
+			whole := New(new(bytes.Buffer), Config{Color: ColorNever, MessageWidth: -1, TimeZone: time.UTC}).Render(nil, []byte(line))
+			for _, color := range []Color{ColorNever, ColorAlways} {
 				shown := New(new(bytes.Buffer), Config{Color: color, Width: columns, TimeZone: time.UTC}).Render(nil, []byte(line))
 				rows := bytes.Split(bytes.TrimSuffix(shown, []byte("\n")), []byte("\n"))
 				for _, row := range rows {
@@ -113,7 +113,7 @@ func TestTheWidthIsThatOf(t *testing.T) {
 
 func TestRowsAreNotAllocated(t *testing.T) {
 	lines := demoLines(t)
-	s := New(discard{}, Config{Color: Always, Width: 60})
+	s := New(discard{}, Config{Color: ColorAlways, Width: 60})
 	r := &nib.Record{Time: 1, Level: nib.LevelWarn}
 	alloctest.Zero(t, func() {
 		for _, line := range lines {
@@ -127,7 +127,7 @@ func TestRowsAreNotAllocated(t *testing.T) {
 func TestManyRowsMoveEachByteOnce(t *testing.T) {
 	const fields = 200_000
 	line := `{"k":1` + strings.Repeat(`,"key":"value"`, fields) + `}`
-	shown := New(new(bytes.Buffer), Config{Color: Never, Width: 40}).Render(nil, []byte(line))
+	shown := New(new(bytes.Buffer), Config{Color: ColorNever, Width: 40}).Render(nil, []byte(line))
 	if rows := bytes.Count(shown, []byte("\n")); rows < fields/4 || rows > fields {
 		t.Errorf("%d rows", rows)
 	}

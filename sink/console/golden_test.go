@@ -61,12 +61,12 @@ func TestGolden(t *testing.T) {
 		name, lines string
 		config      Config
 	}{
-		{"demo.plain", "demo", Config{Color: Never, TimeZone: time.UTC}},
-		{"demo.color", "demo", Config{Color: Always, TimeZone: time.UTC}},
-		{"demo.80", "demo", Config{Color: Never, TimeZone: time.UTC, Width: 80}},
-		{"demo.80.color", "demo", Config{Color: Always, TimeZone: time.UTC, Width: 80}},
-		{"demo.120", "demo", Config{Color: Never, TimeZone: time.UTC, Width: 120}},
-		{"demo.200", "demo", Config{Color: Never, TimeZone: time.UTC, Width: 200}},
+		{"demo.plain", "demo", Config{Color: ColorNever, TimeZone: time.UTC}},
+		{"demo.color", "demo", Config{Color: ColorAlways, TimeZone: time.UTC}},
+		{"demo.80", "demo", Config{Color: ColorNever, TimeZone: time.UTC, Width: 80}},
+		{"demo.80.color", "demo", Config{Color: ColorAlways, TimeZone: time.UTC, Width: 80}},
+		{"demo.120", "demo", Config{Color: ColorNever, TimeZone: time.UTC, Width: 120}},
+		{"demo.200", "demo", Config{Color: ColorNever, TimeZone: time.UTC, Width: 200}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(new(bytes.Buffer), tt.config)

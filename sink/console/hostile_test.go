@@ -35,10 +35,10 @@ var hostile = func() []string {
 var sgrCodes = []string{sgrReset, sgrDim, sgrBold, sgrKey, sgrLogger, sgrError, sgrTrace, sgrDebug, sgrInfo, sgrWarn, sgrErrorTag, sgrFatal}
 
 var (
-	plainSink = New(new(bytes.Buffer), Config{Color: Never, TimeZone: time.UTC})
-	colorSink = New(new(bytes.Buffer), Config{Color: Always, TimeZone: time.UTC})
+	plainSink = New(new(bytes.Buffer), Config{Color: ColorNever, TimeZone: time.UTC})
+	colorSink = New(new(bytes.Buffer), Config{Color: ColorAlways, TimeZone: time.UTC})
 
-	narrowSink = New(new(bytes.Buffer), Config{Color: Always, TimeZone: time.UTC, Width: 50})
+	narrowSink = New(new(bytes.Buffer), Config{Color: ColorAlways, TimeZone: time.UTC, Width: 50})
 )
 
 // checkSafe fails t unless what is shown for line is one line, and blocks, of
@@ -129,7 +129,7 @@ func TestHostileTextIsHarmlessAs(t *testing.T) {
 // What stands without quotes is what was logged; what has quotes is JSON for it.
 func checkTold(t *testing.T, text string) {
 	t.Helper()
-	s := New(new(bytes.Buffer), Config{Color: Never, TimeFormat: nib.OmitKey, Layout: nib.Layout{LevelKey: nib.OmitKey}})
+	s := New(new(bytes.Buffer), Config{Color: ColorNever, TimeFormat: nib.OmitKey, Layout: nib.Layout{LevelKey: nib.OmitKey}})
 	quoted := jsonenc.AppendString(nil, text)
 	for name, line := range map[string]string{
 		"message": `{"message":` + string(quoted) + `}`,

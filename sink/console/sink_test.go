@@ -20,7 +20,7 @@ var clock = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4,
 
 func TestALoggersLines(t *testing.T) {
 	var out bytes.Buffer
-	l := nib.NewSink(New(&out, Config{Color: Never, TimeZone: time.UTC, MessageWidth: 1}), clock, nib.WithLevel(nib.LevelTrace))
+	l := nib.NewSink(New(&out, Config{Color: ColorNever, TimeZone: time.UTC, MessageWidth: 1}), clock, nib.WithLevel(nib.LevelTrace))
 	l.Named("db").Info().Int("n", 1).Msg("hello")
 	l.Log().Msg("no level")
 	l.At(nib.LevelWarn + 1).Err(errors.New("e")).Send()
@@ -35,7 +35,7 @@ func TestALoggersLines(t *testing.T) {
 func TestTheRecordHelpsWhereTheLineIsNotUnderstood(t *testing.T) {
 	layout := nib.Layout{TimeFormat: time.Kitchen, LevelName: func(l nib.Level) string { return "L" + l.String() }}
 	var out bytes.Buffer
-	s := New(&out, Config{Color: Always, TimeZone: time.UTC, Layout: layout})
+	s := New(&out, Config{Color: ColorAlways, TimeZone: time.UTC, Layout: layout})
 	l := nib.NewSink(s, clock, nib.WithLayout(layout))
 	l.At(nib.LevelError + 1).Send()
 	want := sgrDim + "15:04:05.678" + sgrReset + " " + sgrErrorTag + "LERR…" + sgrReset + "\n"
@@ -90,7 +90,7 @@ func (w *writerAndSink) Flush(context.Context) error { w.flushed = true; return 
 
 func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {
 	w := new(writerAndSink)
-	s := New(w, Config{Color: Never})
+	s := New(w, Config{Color: ColorNever})
 	if err := s.WriteRecord(&nib.Record{Line: []byte(`{"message":"m"}` + "\n")}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestFlushEmptiesABufferedWriter(t *testing.T) {
 
 func TestManyGoroutines(t *testing.T) {
 	var out bytes.Buffer
-	s := New(&out, Config{Color: Never, TimeFormat: nib.OmitKey, MessageWidth: -1})
+	s := New(&out, Config{Color: ColorNever, TimeFormat: nib.OmitKey, MessageWidth: -1})
 	l := nib.NewSink(s, nib.WithErrorHandler(func(err error) { t.Error(err) }))
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -141,7 +141,7 @@ func TestManyGoroutines(t *testing.T) {
 func TestNothingIsAllocated(t *testing.T) {
 	lines := demoLines(t)
 	lines = append(lines, []byte(`{"time":"noon","level":"backup-start","\u0061":"\ud83c\udf4a","error":"a\nb"}`))
-	for name, c := range map[string]Color{"plain": Never, "color": Always} {
+	for name, c := range map[string]Color{"plain": ColorNever, "color": ColorAlways} {
 		s := New(discard{}, Config{Color: c})
 		t.Run("WriteRecord/"+name, func(t *testing.T) {
 			r := &nib.Record{Time: 1, Level: nib.LevelWarn}

@@ -14,7 +14,7 @@ import (
 
 // TestPicture keeps docs/console.svg what the console shows of the demo.
 func TestPicture(t *testing.T) {
-	s := New(new(bytes.Buffer), Config{Color: Always, TimeZone: time.UTC, Width: 110, MessageWidth: 30})
+	s := New(new(bytes.Buffer), Config{Color: ColorAlways, TimeZone: time.UTC, Width: 110, MessageWidth: 30})
 	var shown []byte
 	for _, line := range demoLines(t) {
 		shown = s.Render(shown, line)

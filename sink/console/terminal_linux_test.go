@@ -19,7 +19,7 @@ func TestAPseudoTerminalIsATerminal(t *testing.T) {
 	defer f.Close()
 	for term, want := range map[string]bool{"xterm": true, "": true, "dumb": false} {
 		getenv := func(key string) string { return map[string]string{"TERM": term}[key] }
-		if got := wantColor(Auto, f, getenv); got != want {
+		if got := wantColor(ColorAuto, f, getenv); got != want {
 			t.Errorf("TERM=%s: got %v, want %v", term, got, want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestAResizedWindowIsNoticed(t *testing.T) {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
 	defer f.Close()
-	s := New(f, Config{Color: Never})
+	s := New(f, Config{Color: ColorNever})
 	const line = `{"message":"m","a":1}`
 	for columns, want := range map[uint16]int{0: 41, 60: 17, 80: 25, 120: 41} {
 		size := struct{ rows, columns, x, y uint16 }{columns: columns}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -122,7 +123,7 @@ func TestLossOfBufferedLinesIsTold(t *testing.T) {
 	writeNumbers(t, s, 4, 6)
 	must(t, s.Close())
 	wantText(t, "file", numbers(memAll(t, m)), "4 5")
-	if st := s.Stats(); count(st, Failed, nib.LevelInfo) != 4 || st.Notices != 1 {
+	if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelInfo) != 4 || st.Notices != 1 {
 		t.Errorf("got %+v, want 4 lost, 1 notice", st)
 	}
 }
@@ -137,7 +138,7 @@ func TestCloseOfABufferThatCannotBeWritten(t *testing.T) {
 	}
 	must(t, s.Close())
 	checkIdentity(t, s, 3)
-	if st := s.Stats(); st.Pending != 0 || count(st, Full, nib.LevelInfo) != 3 {
+	if st := s.Stats(); st.Pending != 0 || count(st, delivery.ReasonFull, nib.LevelInfo) != 3 {
 		t.Errorf("got %+v, want 3 lost as full", st)
 	}
 }

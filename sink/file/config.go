@@ -67,7 +67,7 @@ type Config struct {
 	Delay time.Duration
 
 	// MinFree is how many bytes of the file system are left to others: while
-	// less is free, lines are dropped as [Full]. It is looked at ten times a
+	// less is free, lines are dropped as [delivery.ReasonFull]. It is looked at ten times a
 	// second, on Linux, macOS and FreeBSD. Defaults to 0.
 	MinFree int64
 

@@ -71,7 +71,7 @@
 //
 // A write that fails is tried once more, in the file opened anew unless the disk
 // is full. A line that cannot be written is dropped and counted, by level and
-// [Reason], and the call returns the error. Writing is tried again after a pause of
+// [delivery.Reason], and the call returns the error. Writing is tried again after a pause of
 // at most a quarter of a second. The first line after a loss tells of it:
 //
 //	{"time":"…","level":"warn","message":"lines lost: no space was left for the log file","dropped":123,"levels":{"info":120,"error":3},"reasons":{"full":123}}

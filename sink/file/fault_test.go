@@ -65,7 +65,7 @@ func TestDiskFull(t *testing.T) {
 			_ = s.Flush(context.Background())
 			checkIdentity(t, s, logged)
 			lost := s.Stats()
-			if lost.Lost() == 0 || count(lost, Full, nib.LevelDebug)+count(lost, Full, nib.LevelError) != lost.Lost() {
+			if lost.Lost() == 0 || count(lost, delivery.ReasonFull, nib.LevelDebug)+count(lost, delivery.ReasonFull, nib.LevelError) != lost.Lost() {
 				t.Fatalf("Buffer %d, room %d: got %+v, want losses as full", buffer, room, lost)
 			}
 			m.SetFree(-1)
@@ -75,7 +75,7 @@ func TestDiskFull(t *testing.T) {
 			checkIdentity(t, s, logged)
 			lines, notices, torn := parse(memAll(t, m))
 			st := s.Stats()
-			if len(notices) != 1 || notices[0].Dropped != st.Lost() || notices[0].Levels["error"] != count(st, Full, nib.LevelError) || notices[0].Reasons["full"] != st.Lost() {
+			if len(notices) != 1 || notices[0].Dropped != st.Lost() || notices[0].Levels["error"] != count(st, delivery.ReasonFull, nib.LevelError) || notices[0].Reasons["full"] != st.Lost() {
 				t.Fatalf("Buffer %d, room %d: got notices %+v, want one of %+v", buffer, room, notices, st)
 			}
 			if uint64(len(lines)) != st.Lines || *lines[len(lines)-1].N != logged-1 || len(torn) > 1 {
@@ -130,7 +130,7 @@ func TestPassingFaults(t *testing.T) {
 			must(t, s.Close())
 			wantText(t, "file", numbers(memAll(t, m)), want)
 			st := s.Stats()
-			if lost := uint64(faults - 1); count(st, Failed, nib.LevelWarn) != lost || st.Notices != lost || st.Errors != uint64(faults) {
+			if lost := uint64(faults - 1); count(st, delivery.ReasonFailed, nib.LevelWarn) != lost || st.Notices != lost || st.Errors != uint64(faults) {
 				t.Errorf("Buffer %d, %d faults: got %+v, want %d warnings lost and told", buffer, faults, st, lost)
 			}
 		}
@@ -264,7 +264,7 @@ func TestMinFreeIsLeftToOthers(t *testing.T) {
 		}
 	}
 	st := s.Stats()
-	if st.Lines != 5 || count(st, Full, nib.LevelInfo) != 95 {
+	if st.Lines != 5 || count(st, delivery.ReasonFull, nib.LevelInfo) != 95 {
 		t.Errorf("got %+v, want 5 lines of 50 bytes, the others dropped as full", st)
 	}
 	m.SetFree(5000)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -227,7 +228,7 @@ func checkIdentity(t testing.TB, s *Sink, logged int) {
 }
 
 // count is how many lines were dropped for a reason at a level.
-func count(st Stats, r Reason, l nib.Level) uint64 {
+func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	for _, d := range st.Dropped {
 		if d.Reason == r && d.Level == l {
 			return d.Lines

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -136,7 +137,7 @@ func TestPlantedWhileOpen(t *testing.T) {
 			writeNumbers(t, s, 4, 5)
 			wantText(t, "the new file", numbers(text(t, path)), "4")
 			checkIdentity(t, s, 5)
-			if got := count(s.Stats(), Failed, nib.LevelInfo); got != 3 {
+			if got := count(s.Stats(), delivery.ReasonFailed, nib.LevelInfo); got != 3 {
 				t.Errorf("got %d lines dropped as failed, want 3", got)
 			}
 		})

@@ -88,7 +88,7 @@ func TestCloseTwiceAndWriteAfterClose(t *testing.T) {
 		}
 		checkNumbers(t, text(t, path), 2)
 		checkIdentity(t, s, 5)
-		if st := s.Stats(); count(st, Closed, nib.LevelInfo) != 2 || count(st, Closed, nib.LevelError) != 1 {
+		if st := s.Stats(); count(st, delivery.ReasonClosed, nib.LevelInfo) != 2 || count(st, delivery.ReasonClosed, nib.LevelError) != 1 {
 			t.Errorf("%s: got %+v, want 2 infos and 1 error dropped as closed", v.name, st)
 		}
 	}

@@ -4,35 +4,19 @@ package file
 
 import (
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/loss"
 )
-
-// A Reason says why a line was dropped.
-type Reason string
-
-// The reasons, and the errors that come with them.
-const (
-	Full   Reason = "full"   // no room on the file system or in the quota, or less than Config.MinFree: delivery.ErrFull
-	Failed Reason = "failed" // the system refused to write or open: its error
-	Closed Reason = "closed" // the sink was closed before: delivery.ErrClosed
-)
-
-// A Drop counts lines that were dropped.
-type Drop struct {
-	Reason Reason
-	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
-	Lines  uint64
-}
 
 // Stats counts what became of the lines. For lines whose calls have returned,
 // logged = Lines + Pending + the sum of Dropped, which is [Stats.Lost]. Lines that
 // Deliver did not settle belong to the caller still, and are not counted.
 type Stats struct {
-	Lines   uint64 // written, or delivered
-	Bytes   uint64 // of these lines
-	Pending uint64 // in the buffer
-	Notices uint64 // lines of the sink's own, each of which told of a loss
-	Dropped []Drop // by reason and level, without those that are 0
+	Lines   uint64          // written, or delivered
+	Bytes   uint64          // of these lines
+	Pending uint64          // in the buffer
+	Notices uint64          // lines of the sink's own, each of which told of a loss
+	Dropped []delivery.Drop // by reason and level, without those that are 0
 
 	Rotations   uint64 // files that this sink has ended
 	Followed    uint64 // times that someone else had renamed or removed the file
@@ -57,12 +41,12 @@ func (s *Sink) Stats() Stats {
 	st.Lines, st.Bytes = s.written.Total()
 	st.Pending = s.pending()
 	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
-		st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
+		st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
 	})
 	return st
 }
 
-// A cause is a Reason as an index.
+// A cause is a delivery.Reason as an index.
 type cause int
 
 const (
@@ -72,7 +56,7 @@ const (
 	causes
 )
 
-var reasons = [causes]Reason{Full, Failed, Closed}
+var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonClosed}
 
 // A tally counts lines by cause and level.
 type tally [causes]loss.Levels

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // TestFullTmpfs fills a real file system of 1 MiB.
@@ -42,7 +43,7 @@ func TestFullTmpfs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if st := s.Stats(); count(st, Full, nib.LevelInfo) == 0 || st.Lost() != count(st, Full, nib.LevelInfo) {
+		if st := s.Stats(); count(st, delivery.ReasonFull, nib.LevelInfo) == 0 || st.Lost() != count(st, delivery.ReasonFull, nib.LevelInfo) {
 			t.Errorf("Buffer %d: got %+v, want losses as full", buffer, st)
 		}
 		checkIdentity(t, s, logged)

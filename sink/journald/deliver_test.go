@@ -34,19 +34,19 @@ func TestDelivery(t *testing.T) {
 		want error
 		// what the port has seen, and what Stats tells
 		entries, files, connects int
-		reason                   Reason
+		reason                   delivery.Reason
 	}{
 		{"at once", fakePort{}, nil, 1, 0, 0, ""},
 		{"after waiting for room", fakePort{errs: []error{errFull, errFull, nil}}, nil, 1, 0, 0, ""},
-		{"never any room", fakePort{errs: []error{errFull}}, errStalled, 0, 0, 0, Stalled},
+		{"never any room", fakePort{errs: []error{errFull}}, errStalled, 0, 0, 0, delivery.ReasonStalled},
 		{"connected again", fakePort{errs: []error{ErrGone, nil}}, nil, 1, 0, 1, ""},
 		{"connected again after a while", fakePort{errs: []error{ErrGone, ErrGone, ErrGone, nil}, connectErrs: []error{ErrGone, ErrGone, nil}}, nil, 1, 0, 3, ""},
-		{"refused by the system", fakePort{errs: []error{errOther}}, errOther, 0, 0, 0, Failed},
-		{"refused a new socket", fakePort{errs: []error{ErrGone}, connectErrs: []error{errOther}}, errOther, 0, 0, 1, Failed},
+		{"refused by the system", fakePort{errs: []error{errOther}}, errOther, 0, 0, 0, delivery.ReasonFailed},
+		{"refused a new socket", fakePort{errs: []error{ErrGone}, connectErrs: []error{errOther}}, errOther, 0, 0, 1, delivery.ReasonFailed},
 		{"large", fakePort{errs: []error{errLarge}}, nil, 0, 1, 0, ""},
 		{"large, after waiting for room", fakePort{errs: []error{errLarge}, fileErrs: []error{errFull, nil}}, nil, 0, 1, 0, ""},
 		{"large, connected again", fakePort{errs: []error{errLarge}, fileErrs: []error{ErrGone, nil}}, nil, 0, 1, 1, ""},
-		{"large, refused", fakePort{errs: []error{errLarge}, fileErrs: []error{errOther}}, errOther, 0, 0, 0, Failed},
+		{"large, refused", fakePort{errs: []error{errLarge}, fileErrs: []error{errOther}}, errOther, 0, 0, 0, delivery.ReasonFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &tt.port
@@ -59,9 +59,9 @@ func TestDelivery(t *testing.T) {
 				t.Errorf("got %d entries, %d files, %d connections, want %d, %d, %d", len(p.entries), len(p.files), p.connects, tt.entries, tt.files, tt.connects)
 			}
 			st := s.Stats()
-			var want []Drop
+			var want []delivery.Drop
 			if tt.reason != "" {
-				want = []Drop{{tt.reason, nib.LevelError, 1}}
+				want = []delivery.Drop{{Reason: tt.reason, Level: nib.LevelError, Lines: 1}}
 			}
 			if !slices.Equal(st.Dropped, want) || st.Lines+st.Lost() != 1 || st.Large != uint64(tt.files) {
 				t.Errorf("got %+v, want %v dropped", st, want)
@@ -84,7 +84,7 @@ func TestNoConnectionForEver(t *testing.T) {
 	if err := s.WriteRecord(record(nib.LevelInfo)); err != ErrGone {
 		t.Errorf("got %v, want %v", err, ErrGone)
 	}
-	if st := s.Stats(); !slices.Equal(st.Dropped, []Drop{{Gone, nib.LevelInfo, 1}}) || st.Reconnects != 0 {
+	if st := s.Stats(); !slices.Equal(st.Dropped, []delivery.Drop{{Reason: delivery.ReasonGone, Level: nib.LevelInfo, Lines: 1}}) || st.Reconnects != 0 {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -118,7 +118,7 @@ func TestDropsAreCountedByLevel(t *testing.T) {
 	for _, l := range []nib.Level{-50, nib.LevelTrace, nib.LevelInfo, nib.LevelInfo + 3, nib.LevelWarn, nib.LevelFatal, 50} {
 		_ = s.WriteRecord(record(l))
 	}
-	want := []Drop{{Failed, nib.LevelTrace, 2}, {Failed, nib.LevelInfo, 2}, {Failed, nib.LevelWarn, 1}, {Failed, nib.LevelFatal, 2}}
+	want := []delivery.Drop{{Reason: delivery.ReasonFailed, Level: nib.LevelTrace, Lines: 2}, {Reason: delivery.ReasonFailed, Level: nib.LevelInfo, Lines: 2}, {Reason: delivery.ReasonFailed, Level: nib.LevelWarn, Lines: 1}, {Reason: delivery.ReasonFailed, Level: nib.LevelFatal, Lines: 2}}
 	if got := s.Stats().Dropped; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -135,7 +135,7 @@ func TestNothingIsWrittenAfterClose(t *testing.T) {
 	if err := s.WriteRecord(record(nib.LevelWarn)); err != errClosed || p.closes != 1 || p.sends != 0 {
 		t.Errorf("got %v, %d closes, %d sends, want %v, 1, 0", err, p.closes, p.sends, errClosed)
 	}
-	if got, want := s.Stats().Dropped, []Drop{{Closed, nib.LevelWarn, 1}}; !slices.Equal(got, want) {
+	if got, want := s.Stats().Dropped, []delivery.Drop{{Reason: delivery.ReasonClosed, Level: nib.LevelWarn, Lines: 1}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

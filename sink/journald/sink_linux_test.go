@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -133,7 +134,7 @@ func TestAFullQueueLosesAndRecovers(t *testing.T) {
 		l.Warn().Int("n", sent).Str("fill", strings.Repeat("x", 1000)).Msg("m")
 	}
 	st := s.Stats()
-	if st.Lines+st.Lost() != uint64(sent) || !slices.Equal(st.Dropped, []Drop{{Stalled, nib.LevelWarn, 5}}) {
+	if st.Lines+st.Lost() != uint64(sent) || !slices.Equal(st.Dropped, []delivery.Drop{{Reason: delivery.ReasonStalled, Level: nib.LevelWarn, Lines: 5}}) {
 		t.Errorf("got %+v of %d lines", st, sent)
 	}
 	for n := range st.Lines {
@@ -154,7 +155,7 @@ func TestARestartOfTheServer(t *testing.T) {
 	l := nib.NewSink(s, nib.WithErrorHandler(func(error) {}))
 	srv.stop()
 	l.Info().Msg("lost")
-	if got := s.Stats().Dropped; !slices.Equal(got, []Drop{{Gone, nib.LevelInfo, 1}}) {
+	if got := s.Stats().Dropped; !slices.Equal(got, []delivery.Drop{{Reason: delivery.ReasonGone, Level: nib.LevelInfo, Lines: 1}}) {
 		t.Errorf("without a server: got %v, want one line gone", got)
 	}
 	srv.start()

@@ -12,17 +12,6 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// A Reason says why a line was dropped.
-type Reason string
-
-// The reasons, and the errors that come with them.
-const (
-	Stalled Reason = "stalled" // journald did not read in time: delivery.ErrStalled
-	Gone    Reason = "gone"    // there was no journald: ErrGone
-	Closed  Reason = "closed"  // the sink was closed before: delivery.ErrClosed
-	Failed  Reason = "failed"  // the system refused the entry: its error, a syscall.Errno inside
-)
-
 // ErrGone means that no journald listens at the socket. WriteRecord returns it,
 // [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
 var ErrGone = errors.New("nib/journald: there is no journald at the socket")
@@ -32,21 +21,14 @@ var (
 	errClosed  = fmt.Errorf("nib/journald: %w", delivery.ErrClosed)
 )
 
-// A Drop counts lines that were dropped.
-type Drop struct {
-	Reason Reason
-	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
-	Lines  uint64
-}
-
 // Stats counts what became of the lines. For lines whose calls have returned,
 // logged = Lines + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
-	Lines      uint64 // handed to journald
-	Bytes      uint64 // of their entries
-	Large      uint64 // of these lines, those that went in a file
-	Reconnects uint64 // how often the socket was connected again
-	Dropped    []Drop // by reason and level, without those that are 0
+	Lines      uint64          // handed to journald
+	Bytes      uint64          // of their entries
+	Large      uint64          // of these lines, those that went in a file
+	Reconnects uint64          // how often the socket was connected again
+	Dropped    []delivery.Drop // by reason and level, without those that are 0
 }
 
 // Lost is how many lines were dropped in all.
@@ -65,7 +47,7 @@ type counters struct {
 	dropped [causes][level.Count]atomic.Uint64
 }
 
-// A cause is a Reason as an index.
+// A cause is a delivery.Reason as an index.
 type cause int
 
 const (
@@ -76,7 +58,7 @@ const (
 	causes
 )
 
-var reasons = [causes]Reason{Stalled, Gone, Closed, Failed}
+var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
 
 // causeOf finds the reason for an error.
 func causeOf(err error) cause {
@@ -114,7 +96,7 @@ func (s *Sink) Stats() Stats {
 	for cause := range c.dropped {
 		for row := range c.dropped[cause] {
 			if n := c.dropped[cause][row].Load(); n > 0 {
-				st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level.At(row)), Lines: n})
+				st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level.At(row)), Lines: n})
 			}
 		}
 	}

@@ -11,9 +11,9 @@ type Objects uint8
 const (
 	// Flatten gives each value a field of its own: user.id=7 user.name=Ann. Loki
 	// finds such fields without a second parser; it turns the dot into _.
-	Flatten Objects = iota
+	ObjectsFlatten Objects = iota
 	// JSON keeps an object in one field: user="{\"id\":7,\"name\":\"Ann\"}".
-	JSON
+	ObjectsJSON
 )
 
 // Config says how lines are written. The zero value is the default.
@@ -24,7 +24,7 @@ type Config struct {
 
 // Validate reports what is wrong with c, or nil.
 func (c Config) Validate() error {
-	if c.Objects > JSON {
+	if c.Objects > ObjectsJSON {
 		return fmt.Errorf("nib/logfmt: Objects %d is neither Flatten nor JSON", c.Objects)
 	}
 	return nil

@@ -26,7 +26,7 @@ func Example() {
 
 // Lines that were written as JSON are shown as logfmt later.
 func ExampleSink_Render() {
-	view := logfmt.New(os.Stdout, logfmt.Config{Objects: logfmt.JSON})
+	view := logfmt.New(os.Stdout, logfmt.Config{Objects: logfmt.ObjectsJSON})
 	os.Stdout.Write(view.Render(nil, []byte(`{"level":"info","user":{"id":7},"message":"hello"}`)))
 	// Output:
 	// level=info user="{\"id\":7}" message=hello

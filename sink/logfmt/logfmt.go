@@ -33,7 +33,7 @@ func New(w io.Writer, c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	return &Sink{flatten: c.Objects == Flatten, out: nib.WriterSink(plainWriter(w))}
+	return &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(plainWriter(w))}
 }
 
 // WriteRecord writes r. Its error is that of the writer.

@@ -21,7 +21,7 @@ import (
 
 var (
 	flat  = New(new(bytes.Buffer), Config{})
-	whole = New(new(bytes.Buffer), Config{Objects: JSON})
+	whole = New(new(bytes.Buffer), Config{Objects: ObjectsJSON})
 )
 
 func TestFieldsAreWrittenAs(t *testing.T) {
@@ -339,7 +339,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 var sample = []byte(`{"time":"2026-01-02T15:04:06.120Z","level":"info","logger":"http","method":"GET","path":"/cart","status":200,"took":1.92,"agent":"Mozilla/5.0 (X11; Linux x86_64)","user":{"id":7,"name":"Ann Lee"},"tags":["a","b"],"a b":"\u001b\ud83c\udf4a 日本","message":"request served"}` + "\n")
 
 func TestNothingIsAllocated(t *testing.T) {
-	for name, o := range map[string]Objects{"flat": Flatten, "JSON": JSON} {
+	for name, o := range map[string]Objects{"flat": ObjectsFlatten, "JSON": ObjectsJSON} {
 		s := New(discard{}, Config{Objects: o})
 		t.Run("WriteRecord/"+name, func(t *testing.T) {
 			r := &nib.Record{Line: sample}

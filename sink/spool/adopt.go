@@ -165,7 +165,7 @@ func (a *adopter) look(ended chan<- *adopted) {
 		if err != nil {
 			a.s.fault("find out whether a process has the slot "+path, err)
 		}
-		if o != NoOwner {
+		if o != OwnerNone {
 			continue
 		}
 		x, err := a.adopt(path)
@@ -330,7 +330,7 @@ func (st *Stats) add(o Stats) {
 }
 
 // addDrops adds counts by reason and level.
-func addDrops(a, b []Drop) []Drop {
+func addDrops(a, b []delivery.Drop) []delivery.Drop {
 	if len(b) == 0 {
 		return a
 	}

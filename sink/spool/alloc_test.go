@@ -62,7 +62,7 @@ func TestAllocDropped(t *testing.T) {
 // the least and the middle of the rounds: the machine's other work is not ours.
 func BenchmarkWriteRecord(b *testing.B) {
 	s := open(b, spoolDir(b), sinkhole{}, Config{SegmentSize: 64 << 20, Size: 1 << 30,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	f, err := os.OpenFile(filepath.Join(b.TempDir(), "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	must(b, err)
 	defer f.Close()

@@ -40,7 +40,7 @@ type Config struct {
 	// cursor and counts, and none waits for another: but a segment stays until all have
 	// settled it, so the slowest decides when the spool is full. A destination that is not
 	// in the configuration any more keeps nothing.
-	Also []Destination
+	Also []NamedDestination
 
 	// Size is how many bytes all segments may take; their copies take as much again until
 	// they are delivered. It is at least two segments. Defaults to 64 MiB in memory, and 1 GiB
@@ -49,7 +49,7 @@ type Config struct {
 	Size int64
 
 	// SegmentSize is how many bytes a segment has, a multiple of 4096. A longer record than
-	// that, less the header of 4 KiB, is dropped as [TooLarge]. Defaults to 8 MiB, or less where
+	// that, less the header of 4 KiB, is dropped as [delivery.ReasonTooLarge]. Defaults to 8 MiB, or less where
 	// that were more than 1 % of the memory limit: that of the control group, GOMEMLIMIT,
 	// or the machine's memory.
 	SegmentSize int64
@@ -57,7 +57,7 @@ type Config struct {
 	// OnFull says what happens to a line for which there is no room: of the rules
 	// that are for its level, the one with the highest From holds. Defaults to
 	// dropping it.
-	OnFull []Rule
+	OnFull []FullRule
 
 	// MinFree is how many bytes of the volume are left to others: while less is free,
 	// there are no new segments and copies, as on a full disk. Defaults to 5 % of it, or 1 GiB if
@@ -98,7 +98,7 @@ type Config struct {
 	Shared bool
 
 	// DeliverOnly opens a spool to deliver what is in it, without a segment for new lines:
-	// it takes no room on the disk, and WriteRecord drops each line as [Full]. A directory
+	// it takes no room on the disk, and WriteRecord drops each line as [delivery.ReasonFull]. A directory
 	// without a spool stays empty.
 	DeliverOnly bool
 
@@ -131,9 +131,9 @@ type Access int
 
 // The kinds of access.
 const (
-	Auto    Access = iota // Mapped on Linux and a local file system, else Written
-	Mapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
-	Written               // lines are copied into memory and written with pwrite(2), for which calls wait together
+	AccessAuto    Access = iota // AccessMapped on Linux and a local file system, else AccessWritten
+	AccessMapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
+	AccessWritten               // lines are copied into memory and written with pwrite(2), for which calls wait together
 )
 
 // A SyncPolicy says when lines are brought to the disk. It costs them nothing: a goroutine
@@ -147,27 +147,28 @@ const (
 	SyncNever                    // when the system sees fit, usually within 30 s; there are no copies
 )
 
-// A Destination is one of several.
-type Destination struct {
+// A NamedDestination is one of several destinations.
+type NamedDestination struct {
 	Name string // as Config.Name; each has another one
 	To   delivery.Destination
 }
 
-// A Rule says what to do with lines of a level and above when the spool is full.
-type Rule struct {
+// A FullRule selects an Action for lines of a level and above when the spool is
+// full.
+type FullRule struct {
 	From nib.Level
 	Do   Action
-	Wait time.Duration // for Block: how long a call waits at most
+	Wait time.Duration // for ActionBlock: how long a call waits at most
 }
 
-// An Action is what a Rule does.
+// An Action is what a FullRule does.
 type Action int
 
 // The actions.
 const (
-	DropNew Action = iota // the line is dropped
-	Block                 // the call waits for room, and then the line is dropped
-	DropOld               // the oldest segment that is not being delivered is dropped, which takes the time to read it; the line, if there is none
+	ActionDropNew Action = iota // the line is dropped
+	ActionBlock                 // the call waits for room, and then the line is dropped
+	ActionDropOld               // the oldest segment that is not being delivered is dropped, which takes the time to read it; the line, if there is none
 )
 
 // Validate returns all that is wrong with c, joined, or nil.
@@ -191,8 +192,8 @@ func (c Config) Validate() error {
 	fault(segment < minSegment || segment > maxSegment || segment%headerSize != 0,
 		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", segment)
 	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
-	fault(c.Access < Auto || c.Access > Written, "Access is none of the kinds: %d", c.Access)
-	fault(c.Access == Mapped && !mapped, "Access is Mapped, which needs Linux")
+	fault(c.Access < AccessAuto || c.Access > AccessWritten, "Access is none of the kinds: %d", c.Access)
+	fault(c.Access == AccessMapped && !mapped, "Access is Mapped, which needs Linux")
 	fault(c.Sync < SyncSoon || c.Sync > SyncNever, "Sync is not one of the policies: %d", c.Sync)
 	fault(c.SyncDelay < 0, "SyncDelay is negative: %v", c.SyncDelay)
 	fault(c.SyncDelay > 0 && c.Sync == SyncNever, "SyncDelay of %v with SyncNever", c.SyncDelay)
@@ -203,9 +204,9 @@ func (c Config) Validate() error {
 	fault(c.DeliverOnly && len(c.OnFull) > 0, "OnFull with DeliverOnly, which takes no lines")
 	fault(c.Drain < 0, "Drain is negative: %v", c.Drain)
 	for _, r := range c.OnFull {
-		fault(r.Do < DropNew || r.Do > DropOld, "OnFull has an unknown action: %d", r.Do)
+		fault(r.Do < ActionDropNew || r.Do > ActionDropOld, "OnFull has an unknown action: %d", r.Do)
 		fault(r.Wait < 0, "OnFull has a negative Wait: %v", r.Wait)
-		fault((r.Wait > 0) != (r.Do == Block), "OnFull has Block without Wait, or Wait without Block: %+v", r)
+		fault((r.Wait > 0) != (r.Do == ActionBlock), "OnFull has Block without Wait, or Wait without Block: %+v", r)
 	}
 	return errors.Join(faults...)
 }
@@ -231,8 +232,8 @@ func (c Config) withDefaults(dir string) Config {
 	if c.volume.memory {
 		c.Sync = SyncNever // a copy would be memory as well
 	}
-	if c.volume.remote && c.Access == Auto {
-		c.Access = Written
+	if c.volume.remote && c.Access == AccessAuto {
+		c.Access = AccessWritten
 	}
 	c = c.sizes(dir, c.volume, memoryLimit())
 	if c.SyncDelay == 0 {
@@ -273,7 +274,7 @@ func (c Config) withDefaults(dir string) Config {
 	}
 	c.Also = slices.Clone(c.Also)
 	c.OnFull = slices.Clone(c.OnFull)
-	slices.SortStableFunc(c.OnFull, func(a, b Rule) int { return int(b.From) - int(a.From) })
+	slices.SortStableFunc(c.OnFull, func(a, b FullRule) int { return int(b.From) - int(a.From) })
 	return c
 }
 
@@ -288,11 +289,11 @@ func nearest(dir string) string {
 }
 
 // rule is what to do with a line of level l.
-func (c *Config) rule(l nib.Level) Rule {
+func (c *Config) rule(l nib.Level) FullRule {
 	for _, r := range c.OnFull {
 		if l >= r.From {
 			return r
 		}
 	}
-	return Rule{Do: DropNew}
+	return FullRule{Do: ActionDropNew}
 }

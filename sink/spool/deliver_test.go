@@ -89,7 +89,7 @@ func TestRejected(t *testing.T) {
 	}
 	must(t, s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 90, 100)
-	if st := checkIdentity(t, s); st.Delivered != 90 || len(st.Dropped) != 1 || st.Dropped[0] != (Drop{Rejected, nib.LevelWarn, 10}) {
+	if st := checkIdentity(t, s); st.Delivered != 90 || len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: delivery.ReasonRejected, Level: nib.LevelWarn, Lines: 10}) {
 		t.Errorf("got %+v, want 90 delivered and 10 rejected", st)
 	}
 	if !errors.Is(told, reason) {

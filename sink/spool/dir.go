@@ -89,7 +89,7 @@ func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 		return nil, nil, err
 	}
 	f, hasFile := d.lock.(vfs.File)
-	d.unmapped = c.Access == Written || !mapped || !hasFile || f.Fd() == ^uintptr(0)
+	d.unmapped = c.Access == AccessWritten || !mapped || !hasFile || f.Fd() == ^uintptr(0)
 	if hasFile {
 		err = d.checkFile(f, "lock")
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 const (
-	droppedAt = 88 // how many numbers before the first record went with segments that DropOld has taken away
+	droppedAt = 88 // how many numbers before the first record went with segments that ActionDropOld has taken away
 	dropsAt   = 96
 	dropsEnd  = dropsAt + int(sections)*int(causes)*levels*8
 	unsureAt  = dropsEnd // start.unsure

@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // accesses runs f for both ways in which lines reach files.
 func accesses(t *testing.T, f func(t *testing.T, a Access)) {
 	t.Run("mapped", func(t *testing.T) {
 		spoolDir(t) // skips where there are no mappings
-		f(t, Mapped)
+		f(t, AccessMapped)
 	})
-	t.Run("written", func(t *testing.T) { f(t, Written) })
+	t.Run("written", func(t *testing.T) { f(t, AccessWritten) })
 }
 
 // dead copies the files of a spool that is open: what its death would leave.
@@ -64,7 +65,7 @@ func TestDropsSurviveDeath(t *testing.T) {
 				t.Fatalf("got %v, want errFull", err)
 			}
 		}
-		want := []Drop{{Full, nib.LevelInfo, 1}, {Full, nib.LevelError, 4}}
+		want := []delivery.Drop{{Reason: delivery.ReasonFull, Level: nib.LevelInfo, Lines: 1}, {Reason: delivery.ReasonFull, Level: nib.LevelError, Lines: 4}}
 		first := dead(t, dir)
 
 		c.Size = 0
@@ -77,7 +78,7 @@ func TestDropsSurviveDeath(t *testing.T) {
 		must(t, s.Close())
 		for _, x := range []struct {
 			dir  string
-			want []Drop
+			want []delivery.Drop
 		}{{second, nil}, {unwritten, want}} {
 			if x.want != nil { // its process died before the notice was committed
 				eraseFirst(t, x.dir)
@@ -120,7 +121,7 @@ func eraseFirst(t testing.TB, dir string) {
 func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
 		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Drain: time.Millisecond, Access: a, Sync: SyncNever,
-			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
 		const lines = 1000
@@ -155,7 +156,7 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 // has.
 func TestDropOldWithoutDestination(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Access: a, Sync: SyncNever, OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}
+		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Access: a, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		logged, lost, notices := 0, uint64(0), uint64(0)
 		for round := range 3 {

@@ -63,7 +63,7 @@ func relayThrough(t *testing.T, w *enumerate.World) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(w, memDir)
 		l.backlog(lifeSettled, lifeBacklog)
-		l.c.Also = []Destination{{held, l.f}} // the service's own
+		l.c.Also = []NamedDestination{{held, l.f}} // the service's own
 		l.quiet = shownInView
 		l.f.set(down)
 		l.relay(t)
@@ -109,7 +109,7 @@ func (l *life) relay(t *testing.T) (done bool) {
 	case err != nil:
 		l.mayFail(t, err)
 		return false
-	case o != NoOwner:
+	case o != OwnerNone:
 		return false
 	}
 	v, err := inspect(l.w.FS, l.dir)
@@ -128,7 +128,7 @@ func (l *life) relay(t *testing.T) (done bool) {
 	c.Also, c.DeliverOnly, c.Sync = nil, true, SyncNever
 	for _, d := range v.Destinations {
 		if d.Name != defaultName {
-			c.Also = append(c.Also, Destination{d.Name, &far{do: holds}})
+			c.Also = append(c.Also, NamedDestination{d.Name, &far{do: holds}})
 		}
 	}
 	s, err := Open(l.dir, l.f, c)

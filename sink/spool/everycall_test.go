@@ -239,9 +239,9 @@ func (l *life) close(t *testing.T, s *Sink) {
 	lost := 0
 	for _, d := range st.Dropped {
 		switch {
-		case d.Reason == Damaged && l.leavesHalves() && d.Lines <= l.void:
+		case d.Reason == delivery.ReasonDamaged && l.leavesHalves() && d.Lines <= l.void:
 			continue
-		case d.Reason != Full && d.Reason != Failed:
+		case d.Reason != delivery.ReasonFull && d.Reason != delivery.ReasonFailed:
 			t.Errorf("%d lines count as %s: %+v", d.Lines, d.Reason, st)
 		}
 		lost += int(d.Lines)

@@ -27,7 +27,7 @@ func (printer) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, 
 
 func Example() {
 	s, err := spool.Open("", printer{}, spool.Config{
-		OnFull: []spool.Rule{{From: nib.LevelError, Do: spool.DropOld}}, // and below, new lines are dropped
+		OnFull: []spool.FullRule{{From: nib.LevelError, Do: spool.ActionDropOld}}, // and below, new lines are dropped
 	})
 	if err != nil {
 		fmt.Println(err)

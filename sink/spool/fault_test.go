@@ -57,11 +57,11 @@ func (f brokenFile) WriteAt(p []byte, at int64) (int, error) {
 func TestDiskFullAndFaults(t *testing.T) {
 	for _, c := range []struct {
 		err    error
-		reason Reason
+		reason delivery.Reason
 		want   error
 	}{
-		{syscall.ENOSPC, Full, errFull},
-		{syscall.EIO, Failed, syscall.EIO},
+		{syscall.ENOSPC, delivery.ReasonFull, errFull},
+		{syscall.EIO, delivery.ReasonFailed, syscall.EIO},
 	} {
 		t.Run(string(c.reason), func(t *testing.T) {
 			fsys := broken{unsynced{vfs.OS()}, new(atomic.Pointer[error])}
@@ -85,7 +85,7 @@ func TestDiskFullAndFaults(t *testing.T) {
 			if err := <-told; !errors.Is(err, c.err) {
 				t.Errorf("OnError was told %v, want %v", err, c.err)
 			}
-			if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (Drop{c.reason, nib.LevelInfo, 1}) {
+			if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: c.reason, Level: nib.LevelInfo, Lines: 1}) {
 				t.Errorf("got %+v, want one line dropped: %s", st, c.reason)
 			}
 			fsys.err.Store(nil)

@@ -16,7 +16,7 @@ import (
 // one of its own then. The first one writes nothing there any more, and takes
 // nothing away.
 func TestReplacedDirectory(t *testing.T) {
-	for _, access := range []Access{Mapped, Written} {
+	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := spoolDir(t)
 		f := &far{}
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Access: access})

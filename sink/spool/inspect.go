@@ -42,7 +42,7 @@ type Owner int
 // What is known of an owner.
 const (
 	OwnerUnknown Owner = iota // locks do not hold on the file system, or the caller has no right to look
-	NoOwner
+	OwnerNone
 	OwnerAlive
 )
 
@@ -124,7 +124,7 @@ func OwnerOf(dirname string) Owner {
 func owner(d *dir) (Owner, error) {
 	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return NoOwner, nil
+		return OwnerNone, nil
 	}
 	windows := runtime.GOOS == "windows" // its owner shares the file with nobody, instead of a lock
 	if err != nil {
@@ -143,7 +143,7 @@ func owner(d *dir) (Owner, error) {
 	case volumeOf(d.path).remote:
 		return OwnerUnknown, nil // another machine may have it
 	}
-	return NoOwner, nil
+	return OwnerNone, nil
 }
 
 // list reads the headers. moved says that a segment has gone between the list of
@@ -249,7 +249,7 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 	var g oldSegment
 	for range attempts {
 		g, used, err = d.look(name)
-		if err == nil || v.Owner == NoOwner || !errors.Is(err, errHeader) {
+		if err == nil || v.Owner == OwnerNone || !errors.Is(err, errHeader) {
 			break
 		}
 		time.Sleep(time.Millisecond) // the owner may need this processor

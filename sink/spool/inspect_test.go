@@ -97,7 +97,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	before := state(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
-	if v.Owner != NoOwner || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.id {
+	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.id {
 		t.Errorf("closed: got %+v", v)
 	}
 	if v.First.UnixNano() != begin.UnixNano() || v.Last.Sub(v.First) != 9*time.Second {
@@ -188,7 +188,7 @@ func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	t.Helper()
 	dir = spoolDir(t)
 	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20, Sync: sync,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for i := range n {
 		must(t, s.WriteRecord(record(nib.LevelInfo, i, 200)))
 	}
@@ -272,7 +272,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 // TestInspectWhileWritten looks at a spool that is written, delivered and deleted
 // meanwhile: nothing is damaged or absent, and the records follow one another.
 func TestInspectWhileWritten(t *testing.T) {
-	for access, name := range map[Access]string{Auto: "mapped", Written: "written"} {
+	for access, name := range map[Access]string{AccessAuto: "mapped", AccessWritten: "written"} {
 		t.Run(name, func(t *testing.T) { inspectWhileWritten(t, access) })
 	}
 }
@@ -280,7 +280,7 @@ func TestInspectWhileWritten(t *testing.T) {
 func inspectWhileWritten(t *testing.T, access Access) {
 	dir := spoolDir(t)
 	s := open(t, dir, &far{}, Config{SegmentSize: minSegment, Size: 1 << 20, Access: access,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	ended := make(chan error, 4)
 	for w := range cap(ended) {

@@ -79,7 +79,7 @@ func logUntilKilled() error {
 		dest = &appender{f: f}
 	}
 	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 4 << 30,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}}) // the disk may be slow
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}}) // the disk may be slow
 	if err != nil {
 		return err
 	}

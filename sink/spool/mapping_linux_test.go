@@ -39,7 +39,7 @@ func TestTruncatedSegment(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := spoolDir(t)
 			f := &far{do: down}
-			s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped, tick: time.Microsecond, Sync: SyncNever})
+			s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped, tick: time.Microsecond, Sync: SyncNever})
 			for n := range 100 { // 58 fit into a segment
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
@@ -78,8 +78,8 @@ func TestTruncatedUnderLoad(t *testing.T) {
 
 func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
-	s := open(t, dir, dest, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: Mapped, Sync: policy,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	s := open(t, dir, dest, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: AccessMapped, Sync: policy,
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	var logged [4]int
@@ -127,7 +127,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 func TestDeletedDirectoryAndFiles(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped, tick: time.Microsecond})
+	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped, tick: time.Microsecond})
 	awaitNext(s)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	must(t, err)
@@ -160,7 +160,7 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 	must(t, err, f.Truncate(0), f.Close())
 	defer free()
 	far := &far{}
-	s := open(t, spoolDir(t), far, Config{SegmentSize: minSegment, Access: Mapped})
+	s := open(t, spoolDir(t), far, Config{SegmentSize: minSegment, Access: AccessMapped})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -177,7 +177,7 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 // copier does: not a byte of it is given back.
 func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	path := spoolDir(t)
-	c := Config{Access: Mapped}.withDefaults(path)
+	c := Config{Access: AccessMapped}.withDefaults(path)
 	d, _, err := openDir(path, &c)
 	must(t, err)
 	defer d.lock.Close()
@@ -221,7 +221,7 @@ func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, err
 // reason to make another one.
 func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 	c := cannotSync{unsynced{vfs.OS()}, make(chan time.Time, 1000)}
-	open(t, spoolDir(t), &far{}, Config{SegmentSize: minSegment, Access: Mapped, Sync: SyncNever, fs: c})
+	open(t, spoolDir(t), &far{}, Config{SegmentSize: minSegment, Access: AccessMapped, Sync: SyncNever, fs: c})
 	<-c.opened // the first segment, which is used as it is
 	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
 		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)
@@ -249,8 +249,8 @@ func resident(t *testing.T, dir string) (bytes int) {
 func TestBacklogIsNotResident(t *testing.T) {
 	const segment, segments, size = 1 << 20, 24, 10_000
 	dir, f := spoolDir(t), &far{do: down}
-	s := open(t, dir, f, Config{SegmentSize: segment, Size: 2 * segments * segment, Access: Mapped, Sync: SyncNever, tick: time.Microsecond,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	s := open(t, dir, f, Config{SegmentSize: segment, Size: 2 * segments * segment, Access: AccessMapped, Sync: SyncNever, tick: time.Microsecond,
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range segments * segment / size {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/metrics"
@@ -57,7 +58,7 @@ func (d *deliverer) metrics(l *metrics.List, st *DestinationStats, spool metrics
 }
 
 // levelsOf returns drops as a table.
-func levelsOf(drops []Drop) []loss.Levels {
+func levelsOf(drops []delivery.Drop) []loss.Levels {
 	table := make([]loss.Levels, causes)
 	for _, d := range drops {
 		for c, reason := range reasons {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // notice writes a line that tells of a loss into a segment that nobody else knows yet.
@@ -44,7 +45,7 @@ func (s *Sink) losses() tally {
 }
 
 // appendNotice appends the line that tells of a loss.
-func appendNotice(dst []byte, now time.Time, lost []Drop) []byte {
+func appendNotice(dst []byte, now time.Time, lost []delivery.Drop) []byte {
 	dst = append(dst, `{"time":"`...)
 	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 	dst = append(dst, `","level":"warn","message":"lines lost by the spool","dropped":`...)

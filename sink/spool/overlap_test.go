@@ -126,7 +126,7 @@ func TestOverlap(t *testing.T) {
 				sub = fmt.Sprintf("%s%d", dir, seed)
 			}
 			s := open(t, sub, sized{eager{f}, w.records, w.bytes},
-				Config{SegmentSize: minSegment, Size: 64 * minSegment, tick: time.Microsecond, OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+				Config{SegmentSize: minSegment, Size: 64 * minSegment, tick: time.Microsecond, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 			var want [][]byte
 			for n := range 3000 {
 				r := record(nib.LevelInfo, n, 20+rng.IntN(300))
@@ -154,7 +154,7 @@ func TestOverlap(t *testing.T) {
 			}
 			behind = max(behind, w.longest)
 		}
-		if behind < 100 || spans == 0 && testAccess != Written { // of those the ones behind are read as files
+		if behind < 100 || spans == 0 && testAccess != AccessWritten { // of those the ones behind are read as files
 			t.Errorf("at most %d records came behind a rest, and %d spools had batches of more than a segment", behind, spans)
 		}
 	})
@@ -214,7 +214,7 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 			return delivery.Result{Accepted: (len(batch) + 1) / 2}, nil, false
 		})
 		s := open(t, dir, sized{eager{f}, 10_000, 4 * minSegment}, Config{SegmentSize: minSegment, Size: 16 * minSegment,
-			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		n := 0
 		for ; n < 600; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -227,8 +227,8 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		st := checkIdentity(t, s)
 		got := uint64(len(f.take()))
-		i := slices.IndexFunc(st.Dropped, func(x Drop) bool { return x.Level == nib.LevelInfo })
-		if i < 0 || st.Dropped[i] != (Drop{Oldest, nib.LevelInfo, 4700 - got}) {
+		i := slices.IndexFunc(st.Dropped, func(x delivery.Drop) bool { return x.Level == nib.LevelInfo })
+		if i < 0 || st.Dropped[i] != (delivery.Drop{Reason: delivery.ReasonOldest, Level: nib.LevelInfo, Lines: 4700 - got}) {
 			t.Errorf("%d lines arrived: %+v", got, st)
 		}
 		for i := 1; i < len(f.seqs); i++ {

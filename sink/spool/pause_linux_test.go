@@ -40,11 +40,11 @@ const stopping = "/sched/pauses/stopping/gc:seconds"
 func logUnderGC() error {
 	access, _ := strconv.Atoi(os.Getenv(childPause))
 	dir, dest := os.Getenv(childDir), delivery.Destination(nil)
-	if Access(access) == Auto {
+	if Access(access) == AccessAuto {
 		dir, dest = "", sinkhole{} // what all this costs without files
 	}
 	s, err := Open(dir, dest, Config{Access: Access(access), Size: 2 << 30, MinFree: 1,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	if err != nil {
 		return err
 	}

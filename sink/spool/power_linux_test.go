@@ -32,7 +32,7 @@ func logUntilCut() error {
 	if err != nil {
 		return err
 	}
-	access := []Access{Mapped, Written}[boot%2]
+	access := []Access{AccessMapped, AccessWritten}[boot%2]
 	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: minSegment, Size: 8 << 20, Access: access, boot: boot,
 		SyncDelay: time.Duration(1+boot%10) * time.Millisecond})
 	if err != nil {

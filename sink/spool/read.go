@@ -45,7 +45,7 @@ func (d *deliverer) passSettled(g *segment) {
 
 // ahead goes on to the next segment while the batch has records of this one. Both are of this
 // process, and no numbers are missing between them: else what is in the batch has to be
-// settled first. At most half of the spool is kept in this way, for DropOld takes none of it.
+// settled first. At most half of the spool is kept in this way, for ActionDropOld takes none of it.
 func (d *deliverer) ahead() bool {
 	s := d.s
 	if !d.overlaps || len(d.batch) == 0 {

@@ -87,7 +87,7 @@ func (w *walk) run() bool {
 		if before.want > at {
 			tries, at = 0, before.want
 		}
-		if gap.damaged && w.v.Owner != NoOwner && tries < attempts {
+		if gap.damaged && w.v.Owner != OwnerNone && tries < attempts {
 			tries++ // it may have been read while it was written: who claimed it has marked it by now
 			again, _ := w.read()
 			before.b = again

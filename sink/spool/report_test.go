@@ -90,7 +90,7 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 				t.Errorf("OnError was called %d times, want for the first failure and for the rejection", calls.Load())
 			}
 			st := checkIdentity(t, s) // a line that OnError logs may come after Close
-			if i := slices.IndexFunc(st.Dropped, func(d Drop) bool { return d.Reason == Rejected }); i < 0 || st.Dropped[i].Lines != 1 {
+			if i := slices.IndexFunc(st.Dropped, func(d delivery.Drop) bool { return d.Reason == delivery.ReasonRejected }); i < 0 || st.Dropped[i].Lines != 1 {
 				t.Errorf("got %+v, want one line rejected", st)
 			}
 		})

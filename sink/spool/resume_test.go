@@ -104,7 +104,7 @@ func TestResume(t *testing.T) {
 func TestResumeAsksForMore(t *testing.T) {
 	c := &clerk{}
 	m := vfs.NewMem(nil)
-	s := open(t, memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	s := open(t, memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	const lines = 3000
 	for n := range lines {
 		r := record(nib.LevelInfo, n, 60)

@@ -40,7 +40,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 			return nil
 		}
 		rule := s.c.rule(r.Level)
-		if rule.Do == DropOld && !making && (s.dropOldest() || s.adopter != nil && s.adopter.dropOldest()) {
+		if rule.Do == ActionDropOld && !making && (s.dropOldest() || s.adopter != nil && s.adopter.dropOldest()) {
 			continue
 		}
 		if timer == nil {
@@ -53,7 +53,7 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 			}
 			timer = time.NewTimer(wait)
 			defer timer.Stop()
-		} else if !making && rule.Do != Block {
+		} else if !making && rule.Do != ActionBlock {
 			return s.dropFull(r)
 		}
 		changed := s.change()

@@ -57,7 +57,7 @@ func (s *Sink) isClosed() bool {
 }
 
 // skip moves the position over the numbers before a segment that were never given, or
-// went with segments that DropOld has taken away, unless it is behind them already.
+// went with segments that ActionDropOld has taken away, unless it is behind them already.
 func (d *deliverer) skip(first uint64) {
 	s := d.s
 	if d.dest == nil {

@@ -17,7 +17,7 @@ import (
 
 // both is a configuration with a second destination called "other".
 func both(other delivery.Destination, c Config) Config {
-	c.Also = append(c.Also, Destination{Name: "other", To: other})
+	c.Also = append(c.Also, NamedDestination{Name: "other", To: other})
 	if c.SegmentSize == 0 {
 		c.SegmentSize = minSegment
 	}
@@ -156,7 +156,7 @@ func TestDropOldWithTwo(t *testing.T) {
 			<-hold
 			return delivery.Result{Accepted: 1}, nil, false
 		})
-		s := open(t, dir, alive, both(behind, Config{Size: 4 * minSegment, OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}}))
+		s := open(t, dir, alive, both(behind, Config{Size: 4 * minSegment, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		<-reached
 		const lines = 1000
@@ -171,7 +171,7 @@ func TestDropOldWithTwo(t *testing.T) {
 		must(t, s.Flush(context.Background()))
 		checkLines(t, alive.take(), 0, lines, 1000)
 		st := checkIdentity(t, s)
-		if d := of(t, st, "other"); d.Lost() < lines/2 || d.Dropped[0].Reason != Oldest || d.Delivered != st.Logged-d.Lost() {
+		if d := of(t, st, "other"); d.Lost() < lines/2 || d.Dropped[0].Reason != delivery.ReasonOldest || d.Delivered != st.Logged-d.Lost() {
 			t.Errorf("got %+v, want most of %d lines dropped as oldest", d, lines)
 		}
 		if st.Lost() != 0 || st.Delivered != st.Logged {
@@ -195,10 +195,10 @@ func TestValidateDestinations(t *testing.T) {
 		want   string
 	}{
 		{both(&far{}, Config{Name: "other"}), `two destinations have the Name "other"`},
-		{Config{Also: []Destination{{"destination", &far{}}}}, "two destinations"},
-		{Config{Also: []Destination{{"", &far{}}}}, "empty"},
-		{Config{Also: []Destination{{"a/b", &far{}}}}, "other characters"},
-		{Config{Also: []Destination{{"a", nil}}}, "no destination To"},
+		{Config{Also: []NamedDestination{{"destination", &far{}}}}, "two destinations"},
+		{Config{Also: []NamedDestination{{"", &far{}}}}, "empty"},
+		{Config{Also: []NamedDestination{{"a/b", &far{}}}}, "other characters"},
+		{Config{Also: []NamedDestination{{"a", nil}}}, "no destination To"},
 		{both(&far{}, Config{}), ""},
 	} {
 		err := c.config.Validate()

@@ -234,11 +234,11 @@ func TestSharedReusesSlots(t *testing.T) {
 // TestSharedSizeIsForAll fills the slots of several processes while the destination is down.
 func TestSharedSizeIsForAll(t *testing.T) {
 	const size = 8 * minSegment
-	for _, do := range []Action{DropNew, DropOld} {
+	for _, do := range []Action{ActionDropNew, ActionDropOld} {
 		dir, f := spoolDir(t), &far{do: down}
 		c := shared(Config{Size: size, Drain: time.Nanosecond, MinFree: 1, slow: time.Millisecond})
-		if do != DropNew {
-			c.OnFull = []Rule{{From: nib.LevelTrace, Do: do}}
+		if do != ActionDropNew {
+			c.OnFull = []FullRule{{From: nib.LevelTrace, Do: do}}
 		}
 		var all []*Sink
 		n := 0
@@ -279,7 +279,7 @@ func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	n := 0
 	for ; old.WriteRecord(record(nib.LevelInfo, n, 2000)) == nil; n++ {
 	}
-	c.OnFull = []Rule{{From: nib.LevelTrace, Do: DropOld}}
+	c.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
 	s := open(t, dir, f, c)
 	closeDown(t, old)
 	await(t, "the slot is taken over", func() bool { return s.Stats().Recovered > 0 })
@@ -287,7 +287,7 @@ func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+i, 2000)))
 	}
 	closeDown(t, s)
-	if st := s.Stats(); !slices.ContainsFunc(st.Dropped, func(d Drop) bool { return d.Reason == Oldest && d.Lines > 0 }) {
+	if st := s.Stats(); !slices.ContainsFunc(st.Dropped, func(d delivery.Drop) bool { return d.Reason == delivery.ReasonOldest && d.Lines > 0 }) {
 		t.Errorf("got %+v, want the oldest lines to be dropped", st)
 	}
 }
@@ -308,7 +308,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	f.set(nil)
 	await(t, "the slot is taken over and deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
 	st := alive.Stats()
-	if want := []Drop{{TooLarge, nib.LevelError, 3}}; !slices.Equal(st.Inherited, want) {
+	if want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}; !slices.Equal(st.Inherited, want) {
 		t.Errorf("got the drops %v of a dead process, want %v", st.Inherited, want)
 	}
 	for n := range 700 { // until there is a new segment, with the announcement

@@ -217,7 +217,7 @@ func (s *Sink) NeverLogs() bool { return true }
 // WriteRecord copies r into the spool. When it returns nil, the line is in a
 // mapped page if the spool has a directory: the death of the process does not take
 // it away. It waits only when segments fill up faster than they are made, or when
-// a [Rule] says so. The errors are [delivery.ErrFull], [delivery.ErrTooLarge], [delivery.ErrClosed], or why no
+// a [FullRule] says so. The errors are [delivery.ErrFull], [delivery.ErrTooLarge], [delivery.ErrClosed], or why no
 // segment could be made; then the line is dropped and counted. r is not kept. 0
 // allocs, but for a line that begins a segment.
 func (s *Sink) WriteRecord(r *nib.Record) error {

@@ -93,13 +93,13 @@ func must(t testing.TB, errs ...error) {
 // mapped, or written.
 func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	t.Run("memory", func(t *testing.T) { f(t, "") })
-	for _, access := range []Access{Mapped, Written} {
-		t.Run([]string{Mapped: "mapped", Written: "written"}[access], func(t *testing.T) {
-			if access == Mapped && !mapped {
+	for _, access := range []Access{AccessMapped, AccessWritten} {
+		t.Run([]string{AccessMapped: "mapped", AccessWritten: "written"}[access], func(t *testing.T) {
+			if access == AccessMapped && !mapped {
 				t.Skip("files are mapped on Linux only")
 			}
 			testAccess = access
-			defer func() { testAccess = Auto }()
+			defer func() { testAccess = AccessAuto }()
 			f(t, spoolDir(t))
 		})
 	}
@@ -129,7 +129,7 @@ func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	if c.Drain == 0 {
 		c.Drain = patience
 	}
-	if c.Access == Auto {
+	if c.Access == AccessAuto {
 		c.Access = testAccess
 	}
 	s, err := Open(dir, dest, c)
@@ -195,7 +195,7 @@ func TestManySegments(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 << 20,
-			OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+			OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 		const writers, each = 8, 2000
 		var wg sync.WaitGroup
 		for w := range writers {
@@ -294,7 +294,7 @@ func TestFull(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{do: down}
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Millisecond,
-			OnFull: []Rule{{nib.LevelError, Block, time.Millisecond}}})
+			OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Millisecond}}})
 		taken := 0
 		for n := 0; ; n++ {
 			err := s.WriteRecord(record(nib.LevelInfo, taken, 1000))
@@ -308,7 +308,7 @@ func TestFull(t *testing.T) {
 			t.Errorf("blocking: got %v, want delivery.ErrFull after the wait", err)
 		}
 		st := checkIdentity(t, s)
-		if st.Lost() != 2 || len(st.Dropped) != 2 || st.Dropped[0] != (Drop{Full, nib.LevelInfo, 1}) || st.Dropped[1] != (Drop{Full, nib.LevelError, 1}) {
+		if st.Lost() != 2 || len(st.Dropped) != 2 || st.Dropped[0] != (delivery.Drop{Reason: delivery.ReasonFull, Level: nib.LevelInfo, Lines: 1}) || st.Dropped[1] != (delivery.Drop{Reason: delivery.ReasonFull, Level: nib.LevelError, Lines: 1}) {
 			t.Errorf("got %+v, want one line of each level dropped", st)
 		}
 		f.set(nil)
@@ -326,7 +326,7 @@ func TestFull(t *testing.T) {
 func TestBlockedCallGoesOn(t *testing.T) {
 	f := &far{do: down}
 	s := open(t, "", f, Config{SegmentSize: minSegment, Size: 2 * minSegment,
-		OnFull: []Rule{{nib.LevelError, Block, time.Hour}}})
+		OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Hour}}})
 	n := 0
 	for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
 	}
@@ -363,7 +363,7 @@ func TestCloseInMemoryCountsWhatIsLeft(t *testing.T) {
 	if err := s.Close(); err != ErrPending {
 		t.Errorf("got %v, want ErrPending", err)
 	}
-	if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (Drop{Closed, nib.LevelWarn, 1000}) || st.Pending != 0 {
+	if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: delivery.ReasonClosed, Level: nib.LevelWarn, Lines: 1000}) || st.Pending != 0 {
 		t.Errorf("got %+v, want 1000 dropped as closed", st)
 	}
 }
@@ -407,14 +407,14 @@ func TestDropOld(t *testing.T) {
 			return delivery.Result{Accepted: 1}, nil, false
 		})
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 * minSegment,
-			OnFull: []Rule{{nib.LevelTrace, DropOld, 0}}})
+			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		<-reached
 		const lines = 2000
 		for n := 1; n < lines; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 		}
-		if st := checkIdentity(t, s); st.Lost() < lines/2 || st.Dropped[0].Reason != Oldest || st.Pending == 0 {
+		if st := checkIdentity(t, s); st.Lost() < lines/2 || st.Dropped[0].Reason != delivery.ReasonOldest || st.Pending == 0 {
 			t.Errorf("got %+v, want most of %d lines dropped as oldest", st, lines)
 		}
 		f.set(nil)

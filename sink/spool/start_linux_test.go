@@ -15,7 +15,7 @@ import (
 // backlog leaves so many bytes of lines in a spool, as a process that is killed.
 func backlog(t testing.TB, dir string, bytes int64) (lines int) {
 	t.Helper()
-	s, err := Open(dir, nil, Config{Size: 2 * bytes, MinFree: 1, Sync: SyncNever, OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	s, err := Open(dir, nil, Config{Size: 2 * bytes, MinFree: 1, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	must(t, err)
 	r := record(nib.LevelInfo, 1, 200)
 	for n := int64(0); n < bytes; n += int64(align(recordHead + len(r.Line))) {

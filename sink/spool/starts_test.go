@@ -158,7 +158,7 @@ func TestOpenWhenFull(t *testing.T) {
 			closeDown(t, s)
 		}
 
-		conf.OnFull = []Rule{{From: nib.LevelTrace, Do: Block, Wait: patience}}
+		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionBlock, Wait: patience}}
 		conf.Drain = patience
 		s := open(t, dir, f, conf)
 		f.set(nil)
@@ -168,7 +168,7 @@ func TestOpenWhenFull(t *testing.T) {
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, lines+100, 2000)
 		st := checkIdentity(t, s)
-		want := []Drop{{Full, nib.LevelInfo, 1}, {Full, nib.LevelWarn, 3}}
+		want := []delivery.Drop{{Reason: delivery.ReasonFull, Level: nib.LevelInfo, Lines: 1}, {Reason: delivery.ReasonFull, Level: nib.LevelWarn, Lines: 3}}
 		if !slices.Equal(st.Inherited, want) || st.Notices != 1 || len(f.told) != 1 {
 			t.Errorf("got the drops %v of former processes and %d notices %q, want %v and one", st.Inherited, st.Notices, f.told, want)
 		}
@@ -183,7 +183,7 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 		}
 		conf := Config{Size: 4 * minSegment, SegmentSize: minSegment, MinFree: 1, slow: patience, tick: time.Microsecond}
 		lines := fullDir(t, dir, conf)
-		conf.OnFull = []Rule{{From: nib.LevelTrace, Do: DropOld}}
+		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
 		f := &far{do: down}
 		accepted := lines
 		for range 3 {

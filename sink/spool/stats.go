@@ -6,28 +6,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
-
-// A Reason says why a line was dropped.
-type Reason string
-
-// The reasons.
-const (
-	Full     Reason = "full"     // no room: delivery.ErrFull
-	Failed   Reason = "failed"   // no segment could be made: the system's error
-	Oldest   Reason = "oldest"   // it made room for another one: DropOld
-	TooLarge Reason = "large"    // longer than a segment: delivery.ErrTooLarge
-	Closed   Reason = "closed"   // the spool was closed before, or a spool in memory with the line in it
-	Rejected Reason = "rejected" // the destination will never accept it
-	Damaged  Reason = "damaged"  // the file does not say any more what was written; counted as LevelInfo
-)
-
-// A Drop counts lines that were dropped.
-type Drop struct {
-	Reason Reason
-	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
-	Lines  uint64
-}
 
 // Stats counts what became of the lines. While no call is under way
 //
@@ -37,14 +17,14 @@ type Drop struct {
 // first destination, which Destinations repeats beside the others; the rest is of
 // the spool. Logged belongs to the equation of each.
 type Stats struct {
-	Logged     uint64 // WriteRecord was called for, and Notices
-	Recovered  uint64 // found by Open, not settled; at most so many as long as a part of the last segment cannot be read
-	Delivered  uint64 // accepted by the destination
-	Pending    uint64 // in the spool
-	Unfinished uint64 // of Recovered: numbers that were claimed by a call that did not return
-	Dropped    []Drop // by reason and level, without those that are 0
+	Logged     uint64          // WriteRecord was called for, and Notices
+	Recovered  uint64          // found by Open, not settled; at most so many as long as a part of the last segment cannot be read
+	Delivered  uint64          // accepted by the destination
+	Pending    uint64          // in the spool
+	Unfinished uint64          // of Recovered: numbers that were claimed by a call that did not return
+	Dropped    []delivery.Drop // by reason and level, without those that are 0
 
-	Inherited []Drop // dropped by former processes that died before a notice told of it; in no equation
+	Inherited []delivery.Drop // dropped by former processes that died before a notice told of it; in no equation
 
 	Notices  uint64 // lines of the spool's own, each of which told of lines dropped before
 	Attempts uint64 // calls of Deliver
@@ -65,7 +45,7 @@ type DestinationStats struct {
 	Delivered  uint64
 	Pending    uint64
 	Unfinished uint64
-	Dropped    []Drop // also what was dropped before it came to destinations
+	Dropped    []delivery.Drop // also what was dropped before it came to destinations
 	Attempts   uint64
 	Failures   uint64
 	Busy       time.Duration // how long the call of Deliver that is under way takes so far; 0 if none is
@@ -78,14 +58,14 @@ func (s Stats) Lost() uint64 { return linesOf(s.Dropped) }
 // Lost is how many lines were dropped in all.
 func (s DestinationStats) Lost() uint64 { return linesOf(s.Dropped) }
 
-func linesOf(drops []Drop) (n uint64) {
+func linesOf(drops []delivery.Drop) (n uint64) {
 	for _, d := range drops {
 		n += d.Lines
 	}
 	return n
 }
 
-// A cause is a Reason as an index.
+// A cause is a delivery.Reason as an index.
 type cause int
 
 const (
@@ -99,7 +79,7 @@ const (
 	causes
 )
 
-var reasons = [causes]Reason{Full, Failed, Oldest, TooLarge, Closed, Rejected, Damaged}
+var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
 
 const levels = 7
 
@@ -140,11 +120,11 @@ func (t *tally) minus(u *tally) tally {
 	return left
 }
 
-func (t *tally) list() (drops []Drop) {
+func (t *tally) list() (drops []delivery.Drop) {
 	for c := range t {
 		for l, n := range t[c] {
 			if n > 0 {
-				drops = append(drops, Drop{reasons[c], nib.LevelTrace + nib.Level(4*l), n})
+				drops = append(drops, delivery.Drop{Reason: reasons[c], Level: nib.LevelTrace + nib.Level(4*l), Lines: n})
 			}
 		}
 	}

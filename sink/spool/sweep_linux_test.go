@@ -74,8 +74,8 @@ func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
 	const segment = 4 * deletedPart
 	c := &counted{unsynced: unsynced{vfs.OS()}, size: map[vfs.ID]int64{}}
 	f := &far{}
-	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Access: Mapped, Sync: SyncNever, fs: c,
-		OnFull: []Rule{{nib.LevelTrace, Block, time.Minute}}})
+	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Access: AccessMapped, Sync: SyncNever, fs: c,
+		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for n := range 20 * segment / 10_000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 10_000)))
 	}

@@ -17,7 +17,7 @@ import (
 // again: meanwhile calls return and what is dropped is counted, and within a second lines are
 // taken again.
 func TestE2EDiskFull(t *testing.T) {
-	for _, access := range []Access{Mapped, Written} {
+	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := t.TempDir()
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 			t.Skipf("cannot mount a file system: %v", err)

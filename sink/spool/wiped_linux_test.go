@@ -34,7 +34,7 @@ func TestWipedPage(t *testing.T) {
 		<-release
 		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped})
+	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	<-reached
 	for n := 1; n <= 20; n++ {
@@ -55,7 +55,7 @@ func TestWipedPage(t *testing.T) {
 // TestSlowWriterIsWaitedFor also if the page before was taken away.
 func TestSlowWriterIsWaitedFor(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: Mapped})
+	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped})
 	const lines = 40
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // Tests start this binary again as a service. The environment says what it
@@ -127,7 +128,7 @@ func outlive(buffer int) error {
 	_ = s.Close()
 	st := s.Stats()
 	_, err := fmt.Fprintf(reports, "lines %d, gone %d, of 1000; told %v\n",
-		st.Lines, count(st, Gone, nib.LevelInfo), failed.Load() > 0)
+		st.Lines, count(st, delivery.ReasonGone, nib.LevelInfo), failed.Load() > 0)
 	return err
 }
 

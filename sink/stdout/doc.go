@@ -18,13 +18,13 @@
 //
 // A Go program that writes to a pipe without a reader through descriptor 1 or
 // 2 is ended by SIGPIPE. This sink writes through a descriptor of its own. It
-// drops and counts the lines instead ([Gone]), and takes up again when a named
+// drops and counts the lines instead ([delivery.ReasonGone]), and takes up again when a named
 // pipe gets a new reader. How the program handles signals is left as it is.
 //
 // # A reader that stopped
 //
 // A call waits at most Config.Stall for the reader. After that its line is
-// dropped and counted ([Stalled]), and as long as nothing is read the calls
+// dropped and counted ([delivery.ReasonStalled]), and as long as nothing is read the calls
 // that follow return at once. When the reader goes on, the first line is one
 // that says how many were lost, by level; then lines flow again:
 //

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 // never is a deadline that a test does not live to see: a call that waits for
@@ -136,7 +137,7 @@ func checkStream(t *testing.T, s *Sink, text string) {
 }
 
 // count is how many lines were dropped for a reason at a level.
-func count(st Stats, r Reason, l nib.Level) uint64 {
+func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	for _, d := range st.Dropped {
 		if d.Reason == r && d.Level == l {
 			return d.Lines

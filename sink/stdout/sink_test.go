@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -70,7 +71,7 @@ func TestWriteAfterCloseIsCounted(t *testing.T) {
 			t.Errorf("buffer %d: Flush after Close: %v", buffer, err)
 		}
 		st := s.Stats()
-		if count(st, Closed, nib.LevelDebug) != 1 || count(st, Closed, nib.LevelError) != 1 || st.Lines != 1 {
+		if count(st, delivery.ReasonClosed, nib.LevelDebug) != 1 || count(st, delivery.ReasonClosed, nib.LevelError) != 1 || st.Lines != 1 {
 			t.Errorf("buffer %d: got %+v", buffer, st)
 		}
 		checkIdentity(t, s, 3)
@@ -99,7 +100,7 @@ func TestFileThatIsClosedAlreadyFails(t *testing.T) {
 			t.Error("got nil, want an error")
 		}
 	}
-	if st := s.Stats(); count(st, Failed, nib.LevelWarn) != 2 {
+	if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelWarn) != 2 {
 		t.Errorf("got %+v", st)
 	}
 	s.Close()

@@ -66,7 +66,7 @@ func TestAStoppedReaderCostsLinesByLevelAndIsToldFirst(t *testing.T) {
 	if n := notices[0]; n.Levels["info"] != 1 || n.Levels["error"] != 3 || n.Reasons["stalled"] != 4 {
 		t.Errorf("got %+v", n)
 	}
-	if st := s.Stats(); count(st, Stalled, nib.LevelInfo) != 1 || count(st, Stalled, nib.LevelError) != 3 || st.Notices != 1 {
+	if st := s.Stats(); count(st, delivery.ReasonStalled, nib.LevelInfo) != 1 || count(st, delivery.ReasonStalled, nib.LevelError) != 3 || st.Notices != 1 {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -199,7 +199,7 @@ func TestAReaderThatWentAway(t *testing.T) {
 				t.Errorf("buffer %d: got %v, want ErrGone", buffer, err)
 			}
 		}
-		if st := s.Stats(); count(st, Gone, nib.LevelInfo) != 3 || st.Lines != 1 {
+		if st := s.Stats(); count(st, delivery.ReasonGone, nib.LevelInfo) != 3 || st.Lines != 1 {
 			t.Errorf("buffer %d: got %+v", buffer, st)
 		}
 		s.Close()
@@ -220,7 +220,7 @@ func TestErrorsNameTheCause(t *testing.T) {
 	if !errors.As(err, &errno) || !strings.HasPrefix(err.Error(), "nib/stdio: write") {
 		t.Errorf("got %v, want one that says where and why", err)
 	}
-	if st := s.Stats(); count(st, Failed, nib.LevelInfo) != 1 {
+	if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelInfo) != 1 {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -276,7 +276,7 @@ func TestFullDiskIsFailedAndToldOfNowhere(t *testing.T) {
 			t.Errorf("buffer %d: got nil, want an error", buffer)
 		}
 		s.Close()
-		if st := s.Stats(); count(st, Failed, nib.LevelInfo) != 2 || st.Notices != 0 {
+		if st := s.Stats(); count(st, delivery.ReasonFailed, nib.LevelInfo) != 2 || st.Notices != 0 {
 			t.Errorf("buffer %d: got %+v", buffer, st)
 		}
 	}

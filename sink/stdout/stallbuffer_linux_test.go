@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 )
 
 func TestStalledBufferKeepsRoomForErrors(t *testing.T) {
@@ -64,7 +65,7 @@ func TestCloseDropsWhatAStalledReaderDoesNotTake(t *testing.T) {
 	if err := s.Close(); err != errStalled {
 		t.Errorf("got %v, want errStalled", err)
 	}
-	if st := s.Stats(); st.Pending != 0 || count(st, Stalled, nib.LevelInfo) < 2 {
+	if st := s.Stats(); st.Pending != 0 || count(st, delivery.ReasonStalled, nib.LevelInfo) < 2 {
 		t.Errorf("got %+v", st)
 	}
 	checkIdentity(t, s, logged)

@@ -11,17 +11,6 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// A Reason says why a line was dropped.
-type Reason string
-
-// The reasons, and the errors that come with them.
-const (
-	Stalled Reason = "stalled" // the reader did not read in time: delivery.ErrStalled
-	Gone    Reason = "gone"    // the reader went away: ErrGone
-	Closed  Reason = "closed"  // the sink was closed before: delivery.ErrClosed
-	Failed  Reason = "failed"  // the system refused the write: its error, a syscall.Errno inside
-)
-
 // ErrGone means that the reader went away. WriteRecord, Flush and Close return
 // it, [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
 // nib.New(os.Stdout) reports the same errors.
@@ -32,21 +21,14 @@ var (
 	errClosed  = fmt.Errorf("nib/stdout: %w", delivery.ErrClosed)
 )
 
-// A Drop counts lines that were dropped.
-type Drop struct {
-	Reason Reason
-	Level  nib.Level // a named level; others count as the next lower one, and below LevelTrace as that
-	Lines  uint64
-}
-
 // Stats counts what became of the lines. For lines whose calls have returned,
 // logged = Lines + Pending + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
-	Lines   uint64 // written
-	Bytes   uint64 // of these lines
-	Pending uint64 // in the buffer
-	Notices uint64 // lines of the sink's own, each of which told of a loss
-	Dropped []Drop // by reason and level, without those that are 0
+	Lines   uint64          // written
+	Bytes   uint64          // of these lines
+	Pending uint64          // in the buffer
+	Notices uint64          // lines of the sink's own, each of which told of a loss
+	Dropped []delivery.Drop // by reason and level, without those that are 0
 }
 
 // Lost is how many lines were dropped in all.
@@ -70,12 +52,12 @@ func (s *Sink) stats() Stats {
 	st := Stats{Notices: s.notices, Pending: uint64(s.fill.lines() + s.out.lines())}
 	st.Lines, st.Bytes = s.written.Total()
 	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
-		st.Dropped = append(st.Dropped, Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
+		st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
 	})
 	return st
 }
 
-// A cause is a Reason as an index.
+// A cause is a delivery.Reason as an index.
 type cause int
 
 const (
@@ -86,7 +68,7 @@ const (
 	causes
 )
 
-var reasons = [causes]Reason{Stalled, Gone, Closed, Failed}
+var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
 
 // causeOf tells why err came out of a write.
 func causeOf(err error) cause {

@@ -31,7 +31,7 @@ func serve(dir string) error {
 		return err
 	}
 	s, err := spool.Open(filepath.Join(dir, "spool"), out, spool.Config{
-		Name: "file", OnFull: []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}},
+		Name: "file", OnFull: []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}},
 	})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 func keepFor(t testing.TB, dir string, lines int, to delivery.Destination, c spool.Config) *spool.Sink {
 	t.Helper()
 	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
-	c.OnFull = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
+	c.OnFull = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 	s, err := spool.Open(dir, to, c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)

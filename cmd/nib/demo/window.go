@@ -19,9 +19,9 @@ type window struct {
 }
 
 func newWindow(w io.Writer, size int, s term.Style) *window {
-	color := console.Never
+	color := console.ColorNever
 	if s.On {
-		color = console.Always
+		color = console.ColorAlways
 	}
 	v := &window{w: w, left: size, full: make(chan struct{})}
 	v.view = console.New(w, console.Config{Color: color, MessageWidth: len(accessMessage), Durations: []string{"took"}})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/sink/file"
@@ -50,7 +51,7 @@ const (
 )
 
 // patience lets a request wait for a slow disk rather than lose its line.
-var patience = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
+var patience = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
 // Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
 // ends with its standard input, and returns the exit code.
@@ -119,20 +120,20 @@ func (j *job) open() (s *spool.Sink, closeAll func(), err error) {
 		return nil, nil, err
 	}
 	closers = append(closers, f)
-	var also []spool.Destination
+	var also []spool.NamedDestination
 	if len(j.Brokers) > 0 {
 		k, err := kafka.New(j.Brokers, j.Topic, kafka.Config{})
 		if err != nil {
 			return nil, nil, err
 		}
-		closers, also = append(closers, k), append(also, spool.Destination{Name: toTopic, To: k})
+		closers, also = append(closers, k), append(also, spool.NamedDestination{Name: toTopic, To: k})
 	}
 	if j.RELP != "" {
 		r, err := syslog.New("relp", j.RELP, syslog.Config{AppName: "nib-demo"})
 		if err != nil {
 			return nil, nil, err
 		}
-		closers, also = append(closers, r), append(also, spool.Destination{Name: toRELP, To: r})
+		closers, also = append(closers, r), append(also, spool.NamedDestination{Name: toRELP, To: r})
 	}
 	s, err = spool.Open(filepath.Join(j.Dir, spoolName), f, spool.Config{
 		Name: toFile, Also: also, SegmentSize: segmentSize, OnFull: patience,
@@ -153,7 +154,7 @@ func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
 	e := end{Rejected: map[string]uint64{}}
 	for _, d := range s.Stats().Destinations {
 		for _, lost := range d.Dropped {
-			if lost.Reason == spool.Rejected || lost.Reason == spool.Damaged {
+			if lost.Reason == delivery.ReasonRejected || lost.Reason == delivery.ReasonDamaged {
 				e.Rejected[d.Name] += lost.Lines
 			}
 		}

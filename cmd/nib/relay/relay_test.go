@@ -91,7 +91,7 @@ func (p *place) opened([]byte) (Destination, error) {
 }
 
 // wait is for disks that are slow.
-var wait = []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}
+var wait = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
 // left makes a spool with some lines, and leaves it open.
 func left(t *testing.T, dir string, lines int) *spool.Sink {
@@ -204,7 +204,7 @@ func TestPatienceEnds(t *testing.T) {
 			t.Errorf("%q is not in\n%s", text, told.said())
 		}
 	}
-	if o := spool.OwnerOf(dir); o != spool.NoOwner {
+	if o := spool.OwnerOf(dir); o != spool.OwnerNone {
 		t.Errorf("got owner %v, want none", o)
 	}
 	p.refuse, c.Patience = nil, time.Minute
@@ -245,7 +245,7 @@ func several(t *testing.T, lines int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "a")
 	s, err := spool.Open(dir, holder{}, spool.Config{
-		Name: "file", Also: []spool.Destination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond, OnFull: wait,
+		Name: "file", Also: []spool.NamedDestination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond, OnFull: wait,
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)

@@ -38,18 +38,18 @@ func (holder) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, err
 
 // take opens a spool, delivers what is in it, and closes it.
 func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
-	var all []spool.Destination
+	var all []spool.NamedDestination
 	for i, t := range r.Targets {
 		dest, err := t.Open(markOf(v, names[i]))
 		if err != nil {
 			return err
 		}
 		defer dest.Close() // what it has accepted is safe
-		all = append(all, spool.Destination{Name: names[i], To: dest})
+		all = append(all, spool.NamedDestination{Name: names[i], To: dest})
 	}
 	for _, d := range v.Destinations {
 		if !slices.Contains(names, d.Name) {
-			all = append(all, spool.Destination{Name: d.Name, To: holder{}})
+			all = append(all, spool.NamedDestination{Name: d.Name, To: holder{}})
 		}
 	}
 	s, err := spool.Open(v.Dir, all[0].To, spool.Config{
@@ -129,9 +129,9 @@ func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
 func dropped(st spool.DestinationStats) (rejected, damaged uint64) {
 	for _, d := range st.Dropped {
 		switch d.Reason {
-		case spool.Rejected:
+		case delivery.ReasonRejected:
 			rejected += d.Lines
-		case spool.Damaged:
+		case delivery.ReasonDamaged:
 			damaged += d.Lines
 		}
 	}

@@ -18,11 +18,11 @@ var kafkaOptions = []string{"tls", "ca", "cert", "key", "name", "user", "mechani
 const passwordVariable = "NIB_KAFKA_PASSWORD"
 
 var compressions = map[string]kafka.Compression{
-	"": kafka.LZ4, "lz4": kafka.LZ4, "none": kafka.NoCompression, "snappy": kafka.Snappy, "zstd": kafka.Zstd, "gzip": kafka.Gzip,
+	"": kafka.CompressionLZ4, "lz4": kafka.CompressionLZ4, "none": kafka.CompressionNone, "snappy": kafka.CompressionSnappy, "zstd": kafka.CompressionZstd, "gzip": kafka.CompressionGzip,
 }
 
 var partitionings = map[string]kafka.Partitioning{
-	"": kafka.PerSpool, "per_spool": kafka.PerSpool, "keyed": kafka.Keyed, "round_robin": kafka.RoundRobin,
+	"": kafka.PartitioningPerSpool, "per_spool": kafka.PartitioningPerSpool, "keyed": kafka.PartitioningKeyed, "round_robin": kafka.PartitioningRoundRobin,
 }
 
 // kafka reads the options.
@@ -54,7 +54,7 @@ func (t *Target) kafka() (c kafka.Config, err error) {
 	switch {
 	case user != "":
 		if mechanism == "" {
-			mechanism = kafka.ScramSHA512
+			mechanism = kafka.SASLScramSHA512
 		}
 		c.SASL = &kafka.SASL{
 			Mechanism: mechanism, User: user, Password: os.Getenv(passwordVariable),
@@ -79,7 +79,7 @@ func (t *Target) partitioning(c *kafka.Config) error {
 	if c.Partitioning, ok = partitionings[how]; !ok {
 		return fmt.Errorf("there is no partitioning %q (want per_spool, round_robin or keyed)", how)
 	}
-	if (c.Partitioning == kafka.Keyed) != (field != "") {
+	if (c.Partitioning == kafka.PartitioningKeyed) != (field != "") {
 		return errors.New("keyed needs key_field=NAME, the field of a line that is its key, and only keyed has one")
 	}
 	if field != "" {
@@ -98,10 +98,10 @@ func (t *Target) openKafka(mark []byte) (Destination, error) {
 	service, known := kafka.PartitioningOf(mark)
 	if known && t.options.Get("partitioning") == "" && service != c.Partitioning {
 		switch {
-		case service == kafka.Keyed:
+		case service == kafka.PartitioningKeyed:
 			return nil, errors.New("its service chooses partitions by a key: add key_field=NAME with the field that is the key, " +
 				"or partitioning=per_spool to put what is left into one partition without keys")
-		case c.Partitioning == kafka.Keyed:
+		case c.Partitioning == kafka.PartitioningKeyed:
 			return nil, errors.New("its service does not choose partitions by a key: leave out key_field, or add partitioning=keyed to do so")
 		}
 		c.Partitioning = service

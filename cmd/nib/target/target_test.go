@@ -91,14 +91,14 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	k, _ := to.kafka()
-	if k.SASL == nil || *k.SASL != (kafka.SASL{Mechanism: kafka.Plain, User: "me", Password: "secret"}) || k.TLS == nil || k.Compression != kafka.Zstd {
+	if k.SASL == nil || *k.SASL != (kafka.SASL{Mechanism: kafka.SASLPlain, User: "me", Password: "secret"}) || k.TLS == nil || k.Compression != kafka.CompressionZstd {
 		t.Errorf("got %+v", k)
 	}
 	if to, err = Parse("tcp://a:514?app=shop&facility=local3&max_size=64KiB&sequence_id=nib@1"); err != nil {
 		t.Fatal(err)
 	}
 	s, _ := to.syslog()
-	if s.AppName != "shop" || s.Facility != syslog.Local0+3 || s.MaxSize != 64<<10 || s.SequenceID != "nib@1" {
+	if s.AppName != "shop" || s.Facility != syslog.FacilityLocal0+3 || s.MaxSize != 64<<10 || s.SequenceID != "nib@1" {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -129,15 +129,15 @@ func TestPartitioningOfTheService(t *testing.T) {
 		want    kafka.Partitioning
 		err     string
 	}{
-		{kafka.Config{}, "", kafka.PerSpool, ""},
-		{kafka.Config{}, "?partitioning=round_robin", kafka.RoundRobin, ""},
+		{kafka.Config{}, "", kafka.PartitioningPerSpool, ""},
+		{kafka.Config{}, "?partitioning=round_robin", kafka.PartitioningRoundRobin, ""},
 		{kafka.Config{}, "?key_field=user", 0, "leave out key_field"},
-		{kafka.Config{}, "?partitioning=keyed&key_field=user", kafka.Keyed, ""},
-		{kafka.Config{Partitioning: kafka.RoundRobin}, "", kafka.RoundRobin, ""},
-		{kafka.Config{Partitioning: kafka.RoundRobin}, "?partitioning=per_spool", kafka.PerSpool, ""},
-		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "", 0, "add key_field=NAME"},
-		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?key_field=user", kafka.Keyed, ""},
-		{kafka.Config{Partitioning: kafka.Keyed, Key: key}, "?partitioning=per_spool", kafka.PerSpool, ""},
+		{kafka.Config{}, "?partitioning=keyed&key_field=user", kafka.PartitioningKeyed, ""},
+		{kafka.Config{Partitioning: kafka.PartitioningRoundRobin}, "", kafka.PartitioningRoundRobin, ""},
+		{kafka.Config{Partitioning: kafka.PartitioningRoundRobin}, "?partitioning=per_spool", kafka.PartitioningPerSpool, ""},
+		{kafka.Config{Partitioning: kafka.PartitioningKeyed, Key: key}, "", 0, "add key_field=NAME"},
+		{kafka.Config{Partitioning: kafka.PartitioningKeyed, Key: key}, "?key_field=user", kafka.PartitioningKeyed, ""},
+		{kafka.Config{Partitioning: kafka.PartitioningKeyed, Key: key}, "?partitioning=per_spool", kafka.PartitioningPerSpool, ""},
 	} {
 		service, err := kafka.New([]string{"127.0.0.1:1"}, "logs", c.service)
 		if err != nil {

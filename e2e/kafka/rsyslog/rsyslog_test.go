@@ -70,7 +70,7 @@ func newSender(t *testing.T, r *servers.Rsyslog, network, addr string) *sender {
 	s := &sender{t: t, rsyslog: r, dest: &noting{Destination: d, life: make(chan int, 1)}}
 	s.dest.life <- 0
 	if s.spool, err = spool.Open(t.TempDir(), s.dest, spool.Config{
-		OnFull: []spool.Rule{{From: nib.LevelTrace, Do: spool.Block, Wait: time.Minute}}, // the disk may be busy
+		OnFull: []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}, // the disk may be busy
 	}); err != nil {
 		t.Fatal(err)
 	}

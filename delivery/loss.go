@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package delivery
+
+import "github.com/nib-log/nib"
+
+// A Reason names why a line was dropped. Counters, notices and metrics use it.
+type Reason string
+
+// The reasons.
+const (
+	ReasonClosed   Reason = "closed"   // the sink or spool was closed: ErrClosed; or a spool in memory was closed with the line in it
+	ReasonTooLarge Reason = "large"    // the line is too long: ErrTooLarge
+	ReasonFull     Reason = "full"     // there was no room in the spool, on the disk or in the quota: ErrFull
+	ReasonOldest   Reason = "oldest"   // the line made room for another one
+	ReasonStalled  Reason = "stalled"  // the reader did not read in time: ErrStalled
+	ReasonGone     Reason = "gone"     // there is no reader
+	ReasonRejected Reason = "rejected" // the destination will never accept the line
+	ReasonDamaged  Reason = "damaged"  // the file no longer contains what was written; counted as LevelInfo
+	ReasonFailed   Reason = "failed"   // the system refused: its error
+)
+
+// A Drop is the number of lines of one level that were dropped for one reason.
+type Drop struct {
+	Reason Reason
+	Level  nib.Level // a named level: others count as the next lower one, and below LevelTrace as that
+	Lines  uint64
+}
