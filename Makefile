@@ -55,6 +55,9 @@ lint: ## formatting, vet and staticcheck, with the newest release
 	$(NEWEST) $(GO) vet -tags nibfast ./... && $(NEWEST) $(GO) vet -tags invariants ./...
 	$(call each,$(MODULES),$(NEWEST) $(GO) run $(STATICCHECK) ./...)
 
+exported: ## every name that the public packages export, and how many there are
+	@$(GO) test -count=1 -v -run TestExportedNames ./internal/arch/ | sed -n "s/^ *exports_test.go:[0-9]*: //p"
+
 mutate: ## what the tests of a package miss: make mutate PKG=./sink/file ONLY=write.go PART=1/4 FLAGS=-short=false
 	cd internal/mutate && $(GO) run . $(if $(ONLY),-only $(ONLY)) $(if $(PART),-part $(PART)) $(FLAGS) $(CURDIR)/$(PKG)
 

@@ -2,7 +2,11 @@
 
 package delivery
 
-import "github.com/nib-log/nib/internal/sentinel"
+import (
+	"errors"
+
+	"github.com/nib-log/nib/internal/sentinel"
+)
 
 // The errors that sinks, spools and destinations have in common. What they
 // return, pass to an error handler or put into a [Rejection] wraps one of these
@@ -10,15 +14,15 @@ import "github.com/nib-log/nib/internal/sentinel"
 // it with errors.Is.
 var (
 	// ErrClosed means that a method was called after Close.
-	ErrClosed = sentinel.ErrClosed
+	ErrClosed = errors.New("used after Close")
 
 	// ErrTooLarge means that a line is longer than the sink or destination
 	// accepts: than a segment of a spool, a datagram, a request to a broker.
 	// It will not be accepted later either.
-	ErrTooLarge = sentinel.ErrTooLarge
+	ErrTooLarge = errors.New("the line is too long")
 
 	// ErrFull means that there is no room: a spool is full, or a disk is.
-	ErrFull = sentinel.ErrFull
+	ErrFull = errors.New("no room left")
 
 	// ErrStalled means that whoever reads from the sink or destination has
 	// stopped reading, and that the time limit for waiting is over.

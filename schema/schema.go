@@ -6,7 +6,9 @@ import "github.com/nib-log/nib/internal/plan"
 
 // MaxDepth is how deep objects and arrays may nest. What nests deeper is an
 // error, and so is what contains itself.
-const MaxDepth = plan.MaxDepth
+const MaxDepth = 32
+
+var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
 
 // An Error is why a value or a type cannot be encoded. Its text and its Path name
 // the place, such as Order.Items[3].Price, and it wraps what went wrong there:

@@ -13,7 +13,7 @@ import (
 // A Config says where the lines of a process go, how they look, and what
 // becomes of them at its end. The zero Config is ready to use. As JSON it has
 // the names of the tags; docs/setup.md has tables of all settings. A Config is
-// a [Source], and may be a field of a larger struct that is read from JSON.
+// a [ConfigSource], and may be a field of a larger struct that is read from JSON.
 type Config struct {
 	// Level is the lowest level that is written, by the names of loggers if need
 	// be: "warn,db=debug,http.*=error", see [nib.ParseRules]. Defaults to "info".
@@ -137,7 +137,7 @@ func (c Config) Validate() error {
 	return found.err()
 }
 
-// read makes a Config a [Source] that checks itself. What the fields mean is
+// read makes a Config a [ConfigSource] that checks itself. What the fields mean is
 // decided on their text, as for any other source, so that all agree.
 func (c Config) read(found *faults) Config {
 	checkFields(&c, configSettings(), found, func(s *setting) string { return "Config." + s.field })

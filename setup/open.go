@@ -62,7 +62,7 @@ var ErrOpen = errors.New("nib/setup: another Log takes care of the end of the pr
 // asked for; [Log.Close] ends them. The error joins all that is wrong: [Fault]s
 // if it is the configuration, else what could not be opened. Then nothing is
 // left open, and nothing has changed.
-func Open(sources ...Source) (*Log, error) {
+func Open(sources ...ConfigSource) (*Log, error) {
 	c, err := Read(sources...)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func (p *probe) Close() error {
 const patience = 2 * time.Minute
 
 // mustOpen opens a Log that leaves the process alone, and closes it in the end.
-func mustOpen(t *testing.T, sources ...Source) *Log {
+func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 	t.Helper()
 	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: patience})...)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// A Source is where a configuration comes from: [FromEnv], [Load], or a [Config]
+// A ConfigSource is where a configuration comes from: [FromEnv], [Load], or a [Config]
 // itself.
-type Source interface {
+type ConfigSource interface {
 	// read returns what the source sets, and adds what is wrong with it.
 	read(found *faults) Config
 }
@@ -21,7 +21,7 @@ type Source interface {
 // Read puts a configuration together without opening anything. Settings of later
 // sources replace those of earlier ones, each list as a whole; Fields, Sinks and
 // Options add up. The error joins the faults of all sources.
-func Read(sources ...Source) (Config, error) {
+func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
 	var found faults
 	for _, s := range sources {
@@ -44,7 +44,7 @@ func (f sourceFunc) read(found *faults) Config { return f(found) }
 // read first, so the other variables win over it. It is read when Open or Read
 // is called. In a program with set-uid, set-gid or file capabilities FromEnv sets
 // nothing: its caller must not choose the files that it writes.
-func FromEnv(prefix string) Source {
+func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
 	}
@@ -112,7 +112,7 @@ func readFile(path, where string, found *faults) Config {
 
 // Load is a JSON object, read from r to its end when Open or Read is called. If
 // r has a name, as a file has, faults begin with it.
-func Load(r io.Reader) Source {
+func Load(r io.Reader) ConfigSource {
 	name := ""
 	if named, ok := r.(interface{ Name() string }); ok {
 		name = named.Name() + ": "

@@ -45,7 +45,7 @@ type Config struct {
 	MsgID string
 
 	// StructuredData is part of all messages. Defaults to none.
-	StructuredData []Element
+	StructuredData []DataElement
 
 	// SequenceID is the ID of an element of structured data that tells which spool a
 	// record comes from and its number there, so that the receiver can count what is

@@ -18,9 +18,9 @@ const (
 	maxSDName   = 32
 )
 
-// An Element is an element of structured data (RFC 5424, section 6.3): [ID
+// A DataElement is an element of structured data (RFC 5424, section 6.3): [ID
 // name="value" …].
-type Element struct {
+type DataElement struct {
 	// ID is a name that IANA has registered, like "origin", or any name, an @ and
 	// the private enterprise number of its owner.
 	ID     string
@@ -32,7 +32,7 @@ type Element struct {
 type Param struct{ Name, Value string }
 
 // validate returns all that is wrong with the elements, joined, or nil.
-func validateElements(elements []Element) error {
+func validateElements(elements []DataElement) error {
 	var faults []error
 	fault := func(format string, values ...any) {
 		faults = append(faults, fmt.Errorf("nib/syslog: StructuredData: "+format, values...))
@@ -78,7 +78,7 @@ func isField(s string, limit int) bool {
 
 // appendElements appends structured data. Elements without parameters are
 // allowed.
-func appendElements(dst []byte, elements []Element) []byte {
+func appendElements(dst []byte, elements []DataElement) []byte {
 	for _, e := range elements {
 		dst = append(append(dst, '['), e.ID...)
 		for _, p := range e.Params {

@@ -16,7 +16,7 @@ type message struct {
 	facility, severity int
 	time               time.Time // zero for -
 	fields             [4]string // HOSTNAME APP-NAME PROCID MSGID
-	data               []Element
+	data               []DataElement
 	text               string
 }
 
@@ -62,10 +62,10 @@ func parseMessage(s string) (m message, err error) {
 	return m, nil
 }
 
-func parseData5424(s string) (data []Element, rest string, err error) {
+func parseData5424(s string) (data []DataElement, rest string, err error) {
 	for strings.HasPrefix(s, "[") {
 		s = s[1:]
-		e := Element{ID: namePattern.FindString(s)}
+		e := DataElement{ID: namePattern.FindString(s)}
 		if s = s[len(e.ID):]; e.ID == "" {
 			return nil, s, fmt.Errorf("no SD-ID: %.20q", s)
 		}

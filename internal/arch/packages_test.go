@@ -18,7 +18,7 @@ const minExample = 4
 // unimported are the modules and folders that no other program imports.
 var unimported = []string{"allocs", "bench", "cmd", "e2e", "examples", "internal"}
 
-// isPublic reports whether other unimported import the package in a folder.
+// isPublic reports whether other modules import the package in a folder.
 func isPublic(folder string) bool {
 	if folder == "dest/kafka/embedded" || folder == "dest/kafka/topic" { // for tests and the demo
 		return false

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentinel has the errors that package delivery exports, for packages
-// that delivery itself depends on.
+// Package sentinel has an error of package delivery that packages wrap which
+// delivery depends on.
 package sentinel
 
 import "errors"
 
-var (
-	ErrClosed   = errors.New("used after Close")
-	ErrTooLarge = errors.New("the line is too long")
-	ErrFull     = errors.New("no room left")
-	ErrStalled  = errors.New("the receiver has stopped reading")
-)
+// ErrStalled is delivery.ErrStalled.
+var ErrStalled = errors.New("the receiver has stopped reading")

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	defaultName     = "destination"
+	defaultName     = DefaultName
 	defaultSegment  = 8 << 20
 	defaultMemory   = 64 << 20
 	defaultDisk     = 1 << 30

@@ -17,7 +17,7 @@ import (
 )
 
 // DefaultName is the name of a destination that was given none.
-const DefaultName = defaultName
+const DefaultName = "destination"
 
 // A View is what [Inspect] saw in the directory of a spool. It does not change and
 // holds nothing open.
