@@ -3,6 +3,7 @@
 package nib
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -26,10 +27,10 @@ const OmitKey = "-"
 // number since 1970. They are exact for every time.Time, also where
 // nanoseconds no longer fit an int64.
 const (
-	TimeUnix      = jsonenc.TimeUnix
-	TimeUnixMilli = jsonenc.TimeUnixMilli
-	TimeUnixMicro = jsonenc.TimeUnixMicro
-	TimeUnixNano  = jsonenc.TimeUnixNano
+	TimeUnix      = "UNIX"      // seconds
+	TimeUnixMilli = "UNIXMS"    // milliseconds
+	TimeUnixMicro = "UNIXMICRO" // microseconds
+	TimeUnixNano  = "UNIXNANO"  // nanoseconds
 )
 
 // A DurationFormat says how a time.Duration is written.
@@ -121,18 +122,55 @@ type format struct {
 // defaultFormat serves every logger that was given no layout.
 var defaultFormat = newFormat(Layout{})
 
-func newFormat(l Layout) *format {
-	for _, k := range []struct {
-		key  *string
-		name string
-	}{
-		{&l.TimeKey, "time"}, {&l.LevelKey, "level"}, {&l.MessageKey, "message"}, {&l.ErrorKey, "error"},
-		{&l.CallerKey, "caller"}, {&l.StackKey, "stack"}, {&l.LoggerKey, "logger"}, {&l.TimeFormat, defaultTimeFormat},
-	} {
+// keys returns the keys of l, with the names of their fields and their defaults.
+func (l *Layout) keys() [7]layoutKey {
+	return [...]layoutKey{
+		{"TimeKey", &l.TimeKey, "time"}, {"LevelKey", &l.LevelKey, "level"}, {"MessageKey", &l.MessageKey, "message"},
+		{"ErrorKey", &l.ErrorKey, "error"}, {"CallerKey", &l.CallerKey, "caller"}, {"StackKey", &l.StackKey, "stack"},
+		{"LoggerKey", &l.LoggerKey, "logger"},
+	}
+}
+
+type layoutKey struct {
+	field    string
+	key      *string
+	standard string
+}
+
+func (l *Layout) setDefaults() {
+	for _, k := range l.keys() {
 		if *k.key == "" {
-			*k.key = k.name
+			*k.key = k.standard
 		}
 	}
+	if l.TimeFormat == "" {
+		l.TimeFormat = defaultTimeFormat
+	}
+}
+
+// Validate returns what [WithLayout] panics with: a TimeFormat without any field
+// of a time, such as "YYYY-MM-DD", and keys that are equal. It joins all faults.
+func (l Layout) Validate() error {
+	l.setDefaults()
+	var faults []error
+	if !jsonenc.CompileTime(l.TimeFormat).Varies() {
+		faults = append(faults, fmt.Errorf(`nib: Layout.TimeFormat is %q, which has no field of a time: `+
+			`write the reference time of package time in its place, such as "2006-01-02 15:04:05.000", or nib.TimeUnixMilli`, l.TimeFormat))
+	}
+	keys := l.keys()
+	for i, k := range keys {
+		for _, before := range keys[:i] {
+			if *k.key == *before.key && *k.key != OmitKey {
+				faults = append(faults, fmt.Errorf("nib: Layout.%s and Layout.%s are both %q: "+
+					"give one of them another key, or nib.OmitKey to leave it out", before.field, k.field, *k.key))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func newFormat(l Layout) *format {
+	l.setDefaults()
 	if l.TimeZone == nil {
 		l.TimeZone = time.UTC
 	}
@@ -293,40 +331,6 @@ func (f *format) encodedKey(key string) string {
 	}
 	f.reserved.add(key)
 	return string(jsonenc.AppendKey(nil, key))
-}
-
-func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
-	if f.levelKey == "" {
-		return ""
-	}
-	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
-}
-
-// levelName names a level, in nib's way if the layout's function panics.
-func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
-	done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) })
-	if !done {
-		name = l.String()
-	}
-	return name
-}
-
-// level gives the encoded level field. Unnamed levels are encoded once and
-// kept, unless they are so far out that a program must be making them up.
-func (f *format) level(l Level, aborted *atomic.Uint64) string {
-	if i, ok := level.Index(int(l)); ok {
-		return f.levels[i]
-	}
-	const far = 1 << 10
-	if l < -far || l > far {
-		return f.encodeLevel(l, aborted)
-	}
-	id := uintptr(l + 2*far) // never 0, which marks a free place
-	s := f.otherLevels.Get(id)
-	if s == nil {
-		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
-	}
-	return *s
 }
 
 // renamed gives the key in place of one that nib keeps for itself at the top

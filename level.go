@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/level"
 )
 
@@ -103,3 +104,37 @@ func (r *Rules) Set(s string) error { return r.table.Set(s) }
 
 // String gives the present rules as ParseRules reads them.
 func (r *Rules) String() string { return r.table.String() }
+
+func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
+	if f.levelKey == "" {
+		return ""
+	}
+	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
+}
+
+// levelName names a level, in nib's way if the layout's function panics.
+func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
+	done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) })
+	if !done {
+		name = l.String()
+	}
+	return name
+}
+
+// level gives the encoded level field. Unnamed levels are encoded once and
+// kept, unless they are so far out that a program must be making them up.
+func (f *format) level(l Level, aborted *atomic.Uint64) string {
+	if i, ok := level.Index(int(l)); ok {
+		return f.levels[i]
+	}
+	const far = 1 << 10
+	if l < -far || l > far {
+		return f.encodeLevel(l, aborted)
+	}
+	id := uintptr(l + 2*far) // never 0, which marks a free place
+	s := f.otherLevels.Get(id)
+	if s == nil {
+		s = f.otherLevels.Put(id, f.encodeLevel(l, aborted))
+	}
+	return *s
+}

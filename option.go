@@ -47,7 +47,11 @@ func WithRules(r *Rules) Option {
 
 // WithLayout sets the shape of the lines. Fields bound before keep the shape
 // they were given, except that the keys which the layout reserves are renamed.
+// WithLayout panics with the error of [Layout.Validate], if there is one.
 func WithLayout(layout Layout) Option {
+	if err := layout.Validate(); err != nil {
+		panic(err.Error())
+	}
 	return Option{func(l *Logger) {
 		if l.core.out.textDurations {
 			layout.Duration = DurationString

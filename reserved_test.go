@@ -4,10 +4,12 @@ package nib_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -181,12 +183,41 @@ func TestGauntlet1_LayoutCallerWritesItsKey(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_ErrorKeyThatIsReservedIsRenamed(t *testing.T) {
-	l, c := newCapture(t, nib.WithLayout(nib.Layout{ErrorKey: "message"}))
-	l.Info().Err(errAny).Msg("real")
-	line := c.one()
-	if line.get("message").String() != `"real"` || line.get("field.message").String() != `"broken"` {
-		t.Errorf("got %s", line)
+func TestInvalidLayoutsPanicWithWhatToWrite(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		layout nib.Layout
+		want   []string // parts of the text; none: the layout is valid
+	}{
+		{"zero", nib.Layout{}, nil},
+		{"layout of package time", nib.Layout{TimeFormat: time.Kitchen}, nil},
+		{"year alone", nib.Layout{TimeFormat: "2006"}, nil},
+		{"Unix", nib.Layout{TimeFormat: nib.TimeUnixNano}, nil},
+		{"keys left out", nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey}, nil},
+		{"swapped keys", nib.Layout{TimeKey: "level", LevelKey: "time"}, nil},
+		{"strftime", nib.Layout{TimeFormat: "%Y-%m-%d"}, []string{`Layout.TimeFormat is "%Y-%m-%d"`, `"2006-01-02 15:04:05.000"`, "nib.TimeUnixMilli"}},
+		{"letters", nib.Layout{TimeFormat: "YYYY-MM-DDTHH:mm:ss"}, []string{"no field of a time"}},
+		{"key of another field", nib.Layout{ErrorKey: "message"}, []string{`Layout.MessageKey and Layout.ErrorKey are both "message"`, "nib.OmitKey"}},
+		{"equal keys", nib.Layout{CallerKey: "at", StackKey: "at"}, []string{"Layout.CallerKey and Layout.StackKey"}},
+		{"two faults", nib.Layout{TimeFormat: "now", LevelKey: "time"}, []string{"Layout.TimeFormat", "Layout.TimeKey and Layout.LevelKey"}},
+	} {
+		err := tt.layout.Validate()
+		got := panicOf(func() { nib.New(io.Discard, nib.WithLayout(tt.layout)) })
+		if len(tt.want) == 0 {
+			if err != nil || got != "(none)" {
+				t.Errorf("%s: got %v and panic %v, want none", tt.name, err, got)
+			}
+			continue
+		}
+		if err == nil || got != err.Error() {
+			t.Errorf("%s: got %v and panic %v, want the same text", tt.name, err, got)
+			continue
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: got %q, want %q in it", tt.name, err, part)
+			}
+		}
 	}
 }
 

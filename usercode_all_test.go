@@ -99,7 +99,7 @@ func functions(c *culprit) map[string][]func(l *nib.Logger) {
 		"WithLayout": opts(
 			nib.WithLayout(nib.Layout{Error: func(e *nib.Event, key string, err error) { e.AnErr(key, err).Any("k", badJSON{c}); c.act() }}),
 			nib.WithLayout(nib.Layout{LevelName: func(nib.Level) string { c.act(); return c.text }, LevelKey: "sev"}),
-			nib.WithLayout(nib.Layout{TimeFormat: c.text + "x"})),
+			nib.WithLayout(nib.Layout{TimeFormat: c.text + "2006"})),
 		"WithErrorHandler": {func(l *nib.Logger) {
 			nib.NewSink(sinkFunc(func(*nib.Record) error { return errAny }), nib.WithErrorHandler(func(error) { c.act() })).Info().Msg("lost")
 			l.Info().Msg("outer")

@@ -77,6 +77,14 @@ func (f *TimeFormat) compileFraction(s string) {
 	f.kind, f.digits = kindRFC3339, uint8(n)
 }
 
+// Varies reports whether different times look different: a layout such as
+// "YYYY-MM-DD" has no field of a time and is written as it stands.
+func (f TimeFormat) Varies() bool {
+	one := time.Date(2001, time.February, 3, 4, 5, 6, 7, time.UTC)
+	other := time.Date(2012, time.October, 19, 20, 31, 42, 987654321, time.FixedZone("X", 3600))
+	return f.kind != kindLayout || one.Format(f.layout) != other.Format(f.layout)
+}
+
 // Fraction returns how many digits the fraction of a second has in every time of
 // the format, 0, 3, 6 or 9, or -1 where it varies or is not known.
 func (f TimeFormat) Fraction() int {

@@ -108,7 +108,7 @@ func TestHostileTextIsHarmlessAs(t *testing.T) {
 			l.WithOptions(nib.WithLayout(nib.Layout{LevelName: func(nib.Level) string { return s }})).Info().Msg("m")
 		}},
 		{"time", func(l *nib.Logger, s string) {
-			l.WithOptions(nib.WithLayout(nib.Layout{TimeFormat: strings.ReplaceAll(s, "1", "x") + "x"})).Info().Msg("m")
+			l.WithOptions(nib.WithLayout(nib.Layout{TimeFormat: strings.ReplaceAll(s, "1", "x") + "2006"})).Info().Msg("m")
 		}},
 		{"stack", func(l *nib.Logger, s string) {
 			l.WithOptions(nib.WithLayout(nib.Layout{StackKey: "-"})).Info().Str("stack", s).Msg("m")
