@@ -45,6 +45,8 @@ type file struct {
 
 func (f file) Env() any { return environment }
 
+func (f file) Slow() int { return slow }
+
 func (f file) source(name string) (string, error) {
 	var b strings.Builder
 	err := templates.ExecuteTemplate(&b, name, f)

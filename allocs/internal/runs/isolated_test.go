@@ -3,6 +3,9 @@
 package runs
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -164,7 +167,7 @@ func slow(b *testing.B, d time.Duration, n int) {
 }
 
 func Benchmark50(b *testing.B)   { slow(b, 50*time.Millisecond, 3) }
-func Benchmark300(b *testing.B)  { slow(b, 300*time.Millisecond, 0) }
+func Benchmark100(b *testing.B)  { slow(b, 100*time.Millisecond, 0) }
 func BenchmarkMany(b *testing.B) { slow(b, 0, 200_000) }
 func BenchmarkSetUp(b *testing.B) {
 	work(100*time.Millisecond)
@@ -184,6 +187,10 @@ func BenchmarkSleeps(b *testing.B) {
 	}
 }
 func BenchmarkTooSlow(b *testing.B) { slow(b, 3*time.Second, 1) }
+func BenchmarkNeverEnds(b *testing.B) {
+	b.Run("never", func(b *testing.B) { slow(b, 1000*time.Second, 1) })
+	b.Run("after", func(b *testing.B) { slow(b, 0, 2) })
+}
 `
 
 // A benchmark without iterations has no count, whatever it allocates once.
@@ -195,12 +202,121 @@ func TestSlowIterations(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := leafCounts(t, results)
-	for name, want := range map[string]string{"Benchmark50": "3", "Benchmark300": "0", "BenchmarkMany": "200000", "BenchmarkSetUp": "1", "BenchmarkSleeps": "1"} {
+	for name, want := range map[string]string{"Benchmark50": "3", "Benchmark100": "0", "BenchmarkMany": "200000", "BenchmarkSetUp": "1", "BenchmarkSleeps": "1"} {
 		if got[name] != want {
 			t.Errorf("%s: got %s, want %s", name, got[name], want)
 		}
 	}
-	if !strings.Contains(got["BenchmarkTooSlow"], "too slow to measure: one iteration takes") {
-		t.Errorf("got %s, want one that was not measured", got["BenchmarkTooSlow"])
+	for _, name := range []string{"BenchmarkTooSlow", "BenchmarkNeverEnds/never"} {
+		if want := "too slow to measure: the first iteration takes more than 0.4 s"; !strings.Contains(got[name], want) {
+			t.Errorf("%s: got %s, want %s", name, got[name], want)
+		}
 	}
+	if got := got["BenchmarkNeverEnds/after"]; got != "2" {
+		t.Errorf("BenchmarkNeverEnds/after: got %s, want 2", got)
+	}
+}
+
+const windowBenchmarks = `package m
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+var some *[4]int
+var used uint64
+
+func work(d time.Duration) {
+	for n := uint64(0); n < uint64(d); n++ {
+		used += n * used
+	}
+}
+
+func note(b *testing.B) {
+	f, _ := os.OpenFile("began", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f.WriteString(b.Name() + ":" + strings.Repeat("i", b.N) + "\n")
+	f.Close()
+}
+
+func BenchmarkSlow(b *testing.B) {
+	note(b)
+	for i := 0; i < b.N; i++ {
+		work(50 * time.Millisecond)
+		some = &[4]int{i}
+	}
+}
+
+func BenchmarkSlowSetUp(b *testing.B) {
+	note(b)
+	work(50 * time.Millisecond)
+	some = &[4]int{}
+	for i := 0; i < b.N; i++ {
+		some = &[4]int{i}
+	}
+}
+
+var grown int
+
+func BenchmarkGrowsOnce(b *testing.B) {
+	note(b)
+	for i := 0; i < b.N; i++ {
+		work(50 * time.Millisecond)
+		if grown++; grown == 5 {
+			some = &[4]int{i}
+		}
+	}
+}
+`
+
+// What takes long runs no more often than its count needs.
+func TestSlowBenchmarksRunInFewWindows(t *testing.T) {
+	o := quick
+	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
+	b, dir := build(t, "", o, windowBenchmarks)
+	results, err := b.Run(t.Context(), o, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leafCounts(t, results)
+	for name, want := range map[string]string{"BenchmarkSlow": "1", "BenchmarkSlowSetUp": "1", "BenchmarkGrowsOnce": "0"} {
+		if got[name] != want {
+			t.Errorf("%s: got %s, want %s", name, got[name], want)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "began"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"BenchmarkSlow": "1 2 3", "BenchmarkSlowSetUp": "1 2 3 n 2n", "BenchmarkGrowsOnce": "1 2 3 2 3",
+	} {
+		if got := runsOf(string(text), name); got != want {
+			t.Errorf("%s: it ran for %s iterations, want %s", name, got, want)
+		}
+	}
+}
+
+// runsOf returns for how many iterations a benchmark ran, with n in the place
+// of a number that depends on time.
+func runsOf(began, name string) string {
+	var out []string
+	n := 0
+	for _, line := range strings.Fields(began) {
+		iterations, ok := strings.CutPrefix(line, name+":")
+		if !ok {
+			continue
+		}
+		switch i := len(iterations); {
+		case i <= 3:
+			out = append(out, fmt.Sprint(i))
+		case i == 2*n:
+			out = append(out, "2n")
+		default:
+			out, n = append(out, "n"), i
+		}
+	}
+	return strings.Join(out, " ")
 }

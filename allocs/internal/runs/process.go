@@ -26,6 +26,7 @@ const restarts = 50
 type record struct {
 	Start  string
 	End    string
+	Once   string // one iteration has run
 	Left   string // out
 	Result *Result
 }
@@ -47,7 +48,11 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result
 			switch {
 			case r.Left != "":
 				met[r.Left] = true
+			case r.Once != "":
 			case r.Result != nil:
+				if r.Result.Slow {
+					r.Result.Failed = o.tooSlow().Error()
+				}
 				r.Result.settle()
 				out = append(out, *r.Result)
 				leftOut = append(leftOut, r.Result.Name)
@@ -109,7 +114,7 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 		// limit keeps a benchmark that allocates much from taking the machine.
 		// Go 1.26 ends the process at a stack of 1024 frames, the most there can be.
 		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
-	err = b.execute(ctx, b.Path, env, out, o.give(), left, b.arguments(name)...)
+	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, left, b.arguments(name)...)
 	records, broken := decode(out)
 	if err == nil {
 		err = broken
@@ -130,9 +135,8 @@ func (b *Binary) arguments(name string) []string {
 }
 
 // execute runs a test binary, and takes the processor time that it uses from
-// left. It ends it when that is used up, or when nothing is written to the file
-// for as long as give.
-func (b *Binary) execute(ctx context.Context, path string, env []string, out string, give time.Duration, left *allowance, args ...string) error {
+// left. It ends it when that is used up, or for the reasons of w.
+func (b *Binary) execute(ctx context.Context, path string, env []string, w watching, left *allowance, args ...string) error {
 	if err := left.err(); err != nil {
 		return err
 	}
@@ -149,11 +153,11 @@ func (b *Binary) execute(ctx context.Context, path string, env []string, out str
 		return err
 	}
 	ended := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Go(func() { watch(cmd.Process.Pid, out, give, *left, ended, cancel) })
+	var watched sync.WaitGroup
+	watched.Go(func() { w.watch(cmd.Process.Pid, *left, ended, cancel) })
 	err = cmd.Wait()
 	close(ended)
-	watching.Wait()
+	watched.Wait()
 	left.cpu -= cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
 		return nil

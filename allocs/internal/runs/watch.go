@@ -27,6 +27,20 @@ var (
 	errProcessorTime = errors.New("processor time")
 )
 
+// slow is how many times the budget the first iteration of a leaf may take.
+const slow = 20
+
+// tooSlow is the failure of a leaf whose first iteration takes more.
+type tooSlow struct{ limit time.Duration }
+
+func (o *Options) tooSlow() *tooSlow { return &tooSlow{slow * o.Budget} }
+
+func (e *tooSlow) Error() string {
+	return fmt.Sprintf("too slow to measure: the first iteration takes more than %g s of processor time, with what it sets up", e.limit.Seconds())
+}
+
+func (e *tooSlow) Is(target error) bool { return target == errProcessorTime }
+
 // allowance is what --timeout leaves for the runs of a package. They are judged
 // by their processor time, which does not depend on what else runs; by the clock
 // end only those that wait.
@@ -58,15 +72,26 @@ func (a *allowance) err() error {
 	return nil
 }
 
+// watching says when to end a process.
+type watching struct {
+	out     string        // the file that it writes its records to
+	give    time.Duration // without progress
+	tooSlow *tooSlow      // first iterations; nil for any
+}
+
 // watch calls stop when the process has used what is left, or makes no progress:
 // while the file has not grown, it used more processor time than give, or for as
 // long none at all, or little for slack times as long. What else runs on the
 // machine makes no difference to those that do not wait.
-func watch(pid int, name string, give time.Duration, left allowance, ended <-chan struct{}, stop func(error)) {
-	tick := time.NewTicker(max(min(give/4, left.cpu/4, time.Second), time.Millisecond))
+//
+// A first iteration that ends decides by itself whether it was too slow. Here it
+// gets twice the time: what it has used since its record is not known exactly.
+func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop func(error)) {
+	tick := time.NewTicker(max(min(w.give/4, left.cpu/4, time.Second), time.Millisecond))
 	defer tick.Stop()
 	var size int64
-	var used, from time.Duration // at the last tick, and when the file grew
+	var used, from usage // at the last tick, and when the file grew
+	first := false
 	moved, grew := time.Now(), time.Now()
 	whole := left.cpu
 	for {
@@ -76,26 +101,29 @@ func watch(pid int, name string, give time.Duration, left allowance, ended <-cha
 		case <-tick.C:
 		}
 		now, known := processorTime(pid)
-		limit := give
+		limit := w.give
 		if !known {
 			limit *= slack
 		}
 		if now != used {
 			used, moved = now, time.Now()
 		}
-		if info, err := os.Stat(name); err == nil && info.Size() != size {
+		if info, err := os.Stat(w.out); err == nil && info.Size() != size {
 			size, from, moved, grew = info.Size(), used, time.Now(), time.Now()
+			first = w.tooSlow != nil && begins(w.out)
 		}
-		left.cpu = whole - used
+		left.cpu = whole - used.all
 		why := left.err()
-		switch {
+		switch spent := used.all - from.all; {
 		case why != nil:
-		case used-from > give:
-			why = fmt.Errorf("%w: it has used %s of %w", ErrHang, give, errProcessorTime)
+		case first && used.own-from.own > 2*w.tooSlow.limit:
+			why = w.tooSlow
+		case spent > w.give:
+			why = fmt.Errorf("%w: it has used %s of %w", ErrHang, w.give, errProcessorTime)
 		case time.Since(moved) > limit:
 			why = fmt.Errorf("%w: it has waited for %s", ErrHang, limit)
-		case time.Since(grew) > slack*give && used-from < give/2:
-			why = fmt.Errorf("%w: it has used %s of processor time in %s", ErrHang, used-from, slack*give)
+		case time.Since(grew) > slack*w.give && spent < w.give/2:
+			why = fmt.Errorf("%w: it has used %s of processor time in %s", ErrHang, spent, slack*w.give)
 		default:
 			continue
 		}
@@ -104,25 +132,36 @@ func watch(pid int, name string, give time.Duration, left allowance, ended <-cha
 	}
 }
 
-// processorTime returns what a process has used, with the programs that it has
-// run, on systems that have /proc.
-func processorTime(pid int) (time.Duration, bool) {
+// begins reports whether a first iteration has begun and not ended.
+func begins(out string) bool {
+	records, err := decode(out)
+	return err == nil && len(records) > 0 && records[len(records)-1].Start != ""
+}
+
+// usage is processor time.
+type usage struct{ own, all time.Duration } // of the process, and with the programs that it has run
+
+// processorTime returns what a process has used, on systems that have /proc.
+func processorTime(pid int) (usage, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, false
+		return usage{}, false
 	}
 	// The second field is a name in parentheses, which may hold anything.
 	f := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
 	if len(f) < 15 {
-		return 0, false
+		return usage{}, false
 	}
-	all := 0
-	for _, ticks := range f[11:15] { // user and system, and those of programs
+	var u usage
+	for i, ticks := range f[11:15] { // user and system, and those of programs
 		n, err := strconv.Atoi(ticks)
 		if err != nil {
-			return 0, false
+			return usage{}, false
 		}
-		all += n
+		u.all += time.Duration(n) * 10 * time.Millisecond
+		if i == 1 {
+			u.own = u.all
+		}
 	}
-	return time.Duration(all) * 10 * time.Millisecond, true
+	return u, true
 }
