@@ -27,18 +27,19 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 		out.Trouble = append(out.Trouble, "nothing was run: programs for "+tc.GOOS+"/"+tc.GOARCH+" do not run here")
 		own = s.tested(own)
 	}
-	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget}
+	o := runs.Options{Bench: s.Bench, Tests: s.Tests, Timeout: s.Timeout, Budget: runBudget, Keep: s.inTests}
 	var paths, dirs []string
 	for _, p := range own {
 		paths, dirs = append(paths, p.ImportPath), append(dirs, p.Dir)
 	}
-	m := &measuring{s, tc, o, paths, dirs, work, in, out, part}
-	part.Packages(withTests(own))
-	for _, p := range own {
-		if withTests([]*load.Package{p}) == 0 {
-			continue
-		}
-		if err := m.pkg(ctx, p); err != nil {
+	binaries, err := runs.BuildAll(ctx, tc, own, o, s.report.ModuleDir, work, s.linked())
+	if err != nil {
+		return err
+	}
+	m := &measuring{s, tc, o, paths, dirs, in, out, part}
+	part.Packages(len(binaries))
+	for _, b := range binaries {
+		if err := m.binary(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -58,24 +59,16 @@ type measuring struct {
 	tc          *toolchain.Toolchain
 	o           runs.Options
 	paths, dirs []string // of all packages
-	work        string
 	in          *verdict.Input
 	out         *Toolchain
 	part        *progress.Part
 }
 
-// pkg measures one package. A run that fails is reported and is no error: there is
-// other evidence.
-func (m *measuring) pkg(ctx context.Context, p *load.Package) error {
+// binary measures one package. A run that fails is reported and is no error: there
+// is other evidence.
+func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
+	p := b.Package
 	m.part.Start(progress.Measure, p.ImportPath)
-	m.o.Keep = m.s.inTests[p.Dir]
-	b, err := runs.Build(ctx, m.tc, p, m.o, m.s.report.ModuleDir, m.work)
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		return nil
-	}
 	code, err := binary.Open(b.Path, "")
 	if err != nil {
 		return err

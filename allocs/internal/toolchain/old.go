@@ -15,6 +15,7 @@ import (
 
 // Releases that lack something that newer ones have, and what is done about it.
 const (
+	testsJoined  = 21 // go test -c takes several packages
 	selfFetching = 21 // from here on a line is named by its first release, "1.21.0"
 	plainTables  = 20 // executables have the line table that package binary reads
 	rootMovable  = 19 // this one takes its own library for a module when it is in the module cache
@@ -43,6 +44,10 @@ func (t *Toolchain) Executables() bool { return t.Minor() >= plainTables }
 
 // Overlay tells whether the go command knows -overlay.
 func (t *Toolchain) Overlay() bool { return t.Minor() >= overlays }
+
+// TestsTogether reports whether one command can build the tests of several
+// packages.
+func (t *Toolchain) TestsTogether() bool { return t.Minor() >= testsJoined }
 
 // ListFields tells whether go list can be asked for single fields.
 func (t *Toolchain) ListFields() bool { return t.Minor() >= listFields }

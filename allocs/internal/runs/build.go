@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nib-log/nib/allocs/internal/linked"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/program"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+// Build makes the test binary of a package, below work. It returns nil when
+// nothing of the package is asked for and nothing is to be kept.
+func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Options, moduleDir, work string) (*Binary, error) {
+	all, err := BuildAll(ctx, tc, []*load.Package{p}, o, moduleDir, work, "")
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// BuildAll makes the test binaries of packages, below work, in as few builds as
+// possible. Packages of which nothing is asked for and nothing is to be kept have none.
+// What is in the store is not linked again.
+func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string, store linked.Store) ([]*Binary, error) {
+	tc, err := tc.Measuring()
+	if err != nil {
+		return nil, err
+	}
+	std, err := standard(tc, work)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Binary
+	added := maps.Clone(std)
+	for _, p := range pkgs {
+		b := &Binary{Package: p, tc: tc, dir: moduleDir, tests: map[string]bool{}, added: maps.Clone(std)}
+		if err := b.prepare(o, work); err != nil {
+			return nil, err
+		}
+		if len(b.Names) > 0 || o.Keep[p.Dir] {
+			all = append(all, b)
+			maps.Copy(added, b.added)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if !tc.TestsTogether() {
+		for _, b := range all {
+			b.Path = filepath.Join(work, "measure-"+strings.ReplaceAll(b.Package.ImportPath, "/", "-")+".test")
+			if b.overlay, err = overlay(b.Path, b.added); err != nil {
+				return nil, err
+			}
+			if err := b.compile(ctx, "-o", b.Path); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	common, err := overlay(filepath.Join(work, "measure"), added)
+	if err != nil {
+		return nil, err
+	}
+	for i, group := range groups(all) {
+		for _, b := range group {
+			b.overlay = common
+		}
+		if err := together(ctx, group, filepath.Join(work, fmt.Sprintf("measure-%d", i)), store); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// overlay writes the file for -overlay.
+func overlay(name string, replace map[string]string) (string, error) {
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	name += ".overlay.json"
+	return name, os.WriteFile(name, text, 0o644)
+}
+
+// groups splits the binaries so that no two in a group have the same name.
+func groups(all []*Binary) []map[string]*Binary {
+	var out []map[string]*Binary
+next:
+	for _, b := range all {
+		name := executable(b.Package.ImportPath)
+		for _, g := range out {
+			if g[name] == nil {
+				g[name] = b
+				continue next
+			}
+		}
+		out = append(out, map[string]*Binary{name: b})
+	}
+	return out
+}
+
+var majorVersion = regexp.MustCompile(`^v([2-9]|[1-9][0-9]+)$`)
+
+// executable is the name that the go command gives the test binary of a package.
+func executable(importPath string) string {
+	dir, name := path.Split(importPath)
+	if dir != "" && majorVersion.MatchString(name) {
+		name = path.Base(dir)
+	}
+	return name + ".test"
+}
+
+// together builds a group.
+func together(ctx context.Context, group map[string]*Binary, dir string, store linked.Store) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	var first *Binary
+	keys := map[string]string{}
+	args := []string{"test", "-c", "-vet=off", "-o", dir + string(filepath.Separator)}
+	for name, b := range group {
+		if b.tc.GOOS == "windows" {
+			name += ".exe"
+		}
+		b.Path = filepath.Join(dir, name)
+		keys[b.Path] = linked.Key("tests", b.tc.String(), b.dir, b.Package.ImportPath)
+		args = append(args, b.Package.ImportPath)
+		first = b
+	}
+	args = slices.Insert(args, 3, "-overlay", first.overlay)
+	err := store.Build(keys, func() error {
+		_, err := first.tc.Go(ctx, first.dir, args...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for file := range keys {
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("the go command has built no such test binary: %w", err)
+		}
+	}
+	return nil
+}
+
+// testFiles are the test files of one of the two packages in a directory.
+type testFiles struct {
+	names []string
+	pkg   string
+	file  string // what is added to them
+}
+
+// prepare writes the files that measure.
+func (b *Binary) prepare(o Options, work string) error {
+	p := b.Package
+	measures := false
+	for _, set := range []testFiles{
+		{p.TestGoFiles, p.Name, "allocs_measures_this_"},
+		{p.XTestGoFiles, p.Name + "_test", "allocs_measures_this_x_"},
+	} {
+		if len(set.names) == 0 {
+			continue
+		}
+		f := file{Package: set.pkg, Entry: entryName, Windows: b.tc.GOOS == "windows"}
+		if err := b.fill(&f, set.names, o); err != nil {
+			return err
+		}
+		if !measures { // one of the two is enough
+			measures = true
+			if err := b.add(f, "harness.go.txt", set.file+"main_test.go", work); err != nil {
+				return err
+			}
+		}
+		if len(f.Tests)+len(f.Kept) > 0 {
+			if err := b.add(f, "tests.go.txt", set.file+"tests_test.go", work); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill lists what the test files have.
+func (b *Binary) fill(f *file, names []string, o Options) error {
+	for _, name := range names {
+		bench, tests, err := functions(filepath.Join(b.Package.Dir, name))
+		if err != nil {
+			return err
+		}
+		b.Names = append(b.Names, matching(bench, o.Bench)...)
+		f.Tests = append(f.Tests, matching(tests, o.Tests)...)
+	}
+	for _, t := range f.Tests {
+		b.tests[t] = true
+	}
+	b.Names = append(b.Names, f.Tests...)
+	if o.Keep[b.Package.Dir] {
+		f.Kept = program.References(b.Package.Dir, names)
+	}
+	return nil
+}
+
+// add puts a file into the overlay.
+func (b *Binary) add(f file, template, name, work string) error {
+	text, err := f.source(template)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(work, strings.ReplaceAll(b.Package.ImportPath, "/", "-")+"-"+name)
+	b.added[filepath.Join(b.Package.Dir, name)] = to
+	return os.WriteFile(to, []byte(text), 0o644)
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runs
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/linked"
+	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/toolchain"
+)
+
+// The go command names test binaries by the last element of the import path,
+// or by the one before it if that is a version.
+func TestPackagesAreBuiltTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"go.mod": "module example.com/m/v3\n\ngo 1.24\n", "none/none.go": "package none\n"}
+	for name, at := range map[string]string{"m": "", "x": "a/x/", "y": "b/x/", "z": "x/v2/", "v1": "v1/", "main": "cmd/m/"} {
+		files[at+"p.go"] = "package " + name + "\n"
+		if name == "main" {
+			files[at+"p.go"] += "\nfunc main() {}\n"
+		}
+		files[at+"p_test.go"] = "package " + name + "\n\nimport \"testing\"\n\nvar kept *[2]int\n\nfunc BenchmarkX(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tkept = &[2]int{i}\n\t}\n}\n"
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, release := range releases() {
+		tc, err := toolchain.Find(t.Context(), dir, release, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkgs, err := load.List(t.Context(), tc, dir, nil, []string{"./..."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := linked.Store(t.TempDir())
+		for range 2 {
+			all, err := BuildAll(t.Context(), tc, pkgs, quick, dir, t.TempDir(), store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]float64{}
+			for _, b := range all {
+				results, err := b.Run(t.Context(), quick, "")
+				if err != nil || len(results) != 1 {
+					t.Fatalf("%s: got %v, %v", b.Package.ImportPath, results, err)
+				}
+				got[b.Package.ImportPath] = results[0].PerOp
+			}
+			for _, path := range []string{"", "/a/x", "/b/x", "/x/v2", "/v1", "/cmd/m"} {
+				if n, ok := got["example.com/m/v3"+path]; !ok || n != 1 {
+					t.Errorf("%s example.com/m/v3%s: got %v, %v, want 1", release, path, n, ok)
+				}
+			}
+			if len(got) != 6 {
+				t.Errorf("%s: got %v, want six packages", release, got)
+			}
+		}
+		if kept, _ := os.ReadDir(string(store)); len(kept) != 6 {
+			t.Errorf("%s: %d executables are kept, want 6", release, len(kept))
+		}
+	}
+}
