@@ -39,6 +39,13 @@ func Store(n int) {
 	Kept = &record{a: n}
 }
 
+//alloc:max=3
+func Fill(n int) {
+	for range n {
+		Kept = &record{c: n}
+	}
+}
+
 //alloc:none
 func Cold(n int) int {
 	if n < 0 {
@@ -51,8 +58,21 @@ func Cold(n int) int {
 
 import (
 	"os"
+	"runtime"
 	"testing"
 )
+
+var _ = runtime.GC
+
+func BenchmarkFill(b *testing.B) {
+	for _, n := range []int{1, 3} {
+		b.Run(string(rune('0'+n)), func(b *testing.B) {
+			for i := 0; i < b.N; i++ {
+				Fill(n)
+			}
+		})
+	}
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(m.Run())
@@ -98,6 +118,11 @@ var sabotages = []sabotage{
 	{name: "a count rises", file: "work/work.go", from: "	Kept = &record{a: n}\n", to: "	for range 50 {\n	Kept = &record{a: n}\n	}\n", code: command.Worse, say: "was ×1, is ×50"},
 	{name: "another allocation", file: "work/work.go", from: "	return append(buf", to: "	Kept = n\n	return append(buf", code: command.Worse},
 	{name: "an allocation of a single byte", file: "work/work.go", from: "	return append(buf", to: "	Kept = new(bool)\n	return append(buf", code: command.Worse},
+	{name: "a count of one leaf rises to that of another", file: "work/work.go", from: "	for range n {\n", to: "	if n == 1 {\n		n = 3\n	}\n	for range n {\n", code: command.Worse, say: "was ×1, is ×3 in BenchmarkFill/1"},
+	{name: "an allocation in every 16th call", file: "work/work.go", from: "	if n < 0 {\n", to: "	if n%16 == 3 {\n		Kept = &record{a: n}\n	}\n	if n < 0 {\n", code: command.Worse},
+	{name: "an allocation on a line that is waived", file: "work/work.go", from: "	Kept = &record{b: n} //", to: "	Kept, tracing = &record{b: n}, append([]byte(nil), make([]byte, n)...) != nil //", code: command.Worse, say: "a waiver"},
+	{name: "the loop ends early", file: "work/work_test.go", from: "i < b.N; i++ {\n				Store(i)", to: "i < min(b.N, 1000); i++ {\n				Store(i)", code: command.Failure, say: "the runs may end early"},
+	{name: "the profile is switched off", file: "work/work_test.go", from: "			for i := 0; i < b.N; i++ {\n				Store(i)", to: "			runtime.MemProfileRate = 0\n			for i := 0; i < b.N; i++ {\n				Store(i)", code: command.Failure},
 	{name: "a benchmark is deleted", file: "work/work_test.go", from: "func BenchmarkCold", to: "func benchmarkCold", code: command.Failure, say: "BenchmarkCold was measured"},
 	{name: "a benchmark is renamed", file: "work/work_test.go", from: "func BenchmarkCold", to: "func BenchmarkWarm", code: command.Failure, say: "BenchmarkCold was measured"},
 	{name: "a benchmark skips by the environment", file: "work/work_test.go", from: "	buf := make", to: "	if os.Getenv(\"CI_FAST\") != \"\" {\n		b.Skip(\"too slow for CI\")\n	}\n	buf := make", env: "CI_FAST=1", code: command.Failure, say: "too slow for CI"},

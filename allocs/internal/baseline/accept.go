@@ -32,8 +32,9 @@ func Of(d *findings.Document, strict bool) *File {
 			slices.Sort(names)
 			a.Runs[p] = slices.Compact(names)
 		}
+		stable := stable(tc.Leaves)
 		for _, r := range d.Roots {
-			if x := accepted(r, t, strict); x.Allowed != nil || len(x.Sites) > 0 {
+			if x := accepted(r, t, strict, stable); x.Allowed != nil || len(x.Sites) > 0 {
 				a.Roots[r.ID] = x
 			}
 		}
@@ -43,7 +44,7 @@ func Of(d *findings.Document, strict bool) *File {
 }
 
 // accepted is what a baseline keeps of a root.
-func accepted(r *findings.Root, t int, strict bool) *Root {
+func accepted(r *findings.Root, t int, strict bool, stable map[string]bool) *Root {
 	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Sites: map[string]*Site{}}
 	for _, s := range r.Sites {
 		a := &s.Answers[t]
@@ -52,10 +53,33 @@ func accepted(r *findings.Root, t int, strict bool) *Root {
 		}
 		if counted(a.Verdict, strict) {
 			n, leaf := a.Count()
-			x.Sites[s.Key] = &Site{Verdict: a.Verdict, Count: n, Leaf: leaf}
+			x.Sites[s.Key] = &Site{Verdict: a.Verdict, Count: n, Leaf: leaf, Leaves: byLeaf(a, stable)}
 		}
 	}
 	return x
+}
+
+// stable are the names of leaves that are the same in each run.
+func stable(leaves []findings.Leaf) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range leaves {
+		out[l.Name] = out[l.Name] || !l.Unstable
+	}
+	return out
+}
+
+// byLeaf are the counts of the leaves that showed a place, if there are several.
+func byLeaf(a *findings.Answer, stable map[string]bool) map[string]float64 {
+	if a.Evidence == nil || len(a.Evidence.Runs) < 2 {
+		return nil
+	}
+	out := map[string]float64{}
+	for _, r := range a.Evidence.Runs {
+		if stable[r.Name] {
+			out[r.Name] = r.PerOp
+		}
+	}
+	return out
 }
 
 func at(list []bool, i int) bool { return i < len(list) && list[i] }
@@ -146,13 +170,20 @@ func (r *Root) ratchet(before *Root) {
 	r.Reached = r.Reached || before.Reached
 	for key, now := range r.Sites {
 		was, ok := before.Sites[key]
-		switch {
-		case !ok:
+		if !ok {
 			delete(r.Sites, key)
+			continue
+		}
+		switch {
 		case was.Verdict.Rank() < now.Verdict.Rank():
 			r.Sites[key] = was
 		case was.Verdict == now.Verdict && was.Count > 0 && was.Count < now.Count:
 			now.Count, now.Leaf = was.Count, was.Leaf
+		}
+		for leaf, n := range r.Sites[key].Leaves {
+			if w, ok := was.Leaves[leaf]; ok {
+				r.Sites[key].Leaves[leaf] = min(n, w)
+			}
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	if before == nil {
 		before = &Root{}
 	}
-	now := accepted(r, c.t, c.strict)
+	now := accepted(r, c.t, c.strict, stable(c.d.Toolchains[c.t].Leaves))
 	over := r.Allowed != nil && r.Allocs[c.t] > *r.Allowed
 	lost := false // something that allocated is not there any more
 	present := map[string]bool{}
@@ -154,6 +154,9 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 	case c.evidence && before == verdict.Always && now == verdict.Unknown:
 		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows whether it still does: %s", r.ID, number(was.Count), s.Answers[c.t].Because)
 		c.Missing = append(c.Missing, x)
+	case c.evidence && before == verdict.Always && now == verdict.Cold && s.Answers[c.t].Conflict != "":
+		x.Kind, x.Text = "missing", fmt.Sprintf("%s allocated ×%s, and no run shows it any more, although every way through the code does: the runs may end early", r.ID, number(was.Count))
+		c.Missing = append(c.Missing, x)
 	case now.Rank() < before.Rank():
 		x.Kind = "better"
 		c.Better = append(c.Better, x)
@@ -192,6 +195,26 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 	case n < was.Count-noise:
 		x.Kind, x.Text = "better", fmt.Sprintf("%s was ×%s, is ×%s%s", root, number(was.Count), number(n), by)
 		c.Better = append(c.Better, x)
+	default:
+		c.leaves(x, a, was, root)
+	}
+}
+
+// rise is how much more another leaf than that with the highest count must
+// count. What is not a whole number depends on how long the runs were.
+const rise = 0.5
+
+// leaves compares the counts of the leaves one by one: one that had less than
+// another may not have as much.
+func (c *comparison) leaves(x Change, a *findings.Answer, was *Site, root string) {
+	if a.Evidence == nil || was.Leaves == nil {
+		return
+	}
+	for _, r := range a.Evidence.Runs {
+		if n, ok := was.Leaves[r.Name]; ok && r.PerOp >= n+rise {
+			x.Text = fmt.Sprintf("%s was ×%s, is ×%s in %s", root, number(n), number(r.PerOp), r.Name)
+			c.Worse = append(c.Worse, x)
+		}
 	}
 }
 

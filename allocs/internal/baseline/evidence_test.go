@@ -30,6 +30,7 @@ func measured() *findings.Document {
 		Roots: []*findings.Root{
 			{ID: "example.com/yaml.v3.F", Package: "example.com/yaml.v3", Allowed: &none, Allocs: []int{1}, Verdicts: []string{"always"}, Reached: []bool{true}, Sites: []*findings.Site{
 				{Key: "box", Answers: answer(verdict.Always, 1)},
+				{Key: "make", Answers: []findings.Answer{{Verdict: verdict.Always, Evidence: &findings.Evidence{Calls: 1, Runs: []findings.Run{{Name: "BenchmarkF/a", PerOp: 5, Bytes: 480}, {Name: "BenchmarkF/b", PerOp: 1, Bytes: 96}}}}}},
 			}},
 			{ID: "example.com/yaml.v3.G", Package: "example.com/yaml.v3", Allocs: []int{0}, Verdicts: []string{"none"}, Reached: []bool{false}},
 		},
@@ -75,6 +76,12 @@ var losses = []struct {
 	{"a count rises by one half", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 1.5 }, "", "was ×1, is ×1.5"},
 	{"a count falls", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].PerOp = 0.5 }, "", ""},
 	{"a stack is cut off", func(d *findings.Document) { d.Toolchains[0].Leaves[0].Cut = 2 }, "BenchmarkF/a cannot be counted exactly: 2 allocations", ""},
+	{"a count of another leaf rises to the highest", func(d *findings.Document) { d.Roots[0].Sites[1].Answers[0].Evidence.Runs[1].PerOp = 5 }, "", "was ×1, is ×5 in BenchmarkF/b"},
+	{"a count of another leaf falls", func(d *findings.Document) { d.Roots[0].Sites[1].Answers[0].Evidence.Runs[1].PerOp = 0 }, "", ""},
+	{"what allocates on every way is only seen while warming up", func(d *findings.Document) {
+		d.Roots[0].Sites[0].Answers[0].Verdict, d.Roots[0].Sites[0].Answers[0].Conflict = verdict.Cold, "code: always; runs: only while warming up"
+	}, "the runs may end early", ""},
+	{"what allocated is only seen while warming up", func(d *findings.Document) { d.Roots[0].Sites[0].Answers[0].Verdict = verdict.Cold }, "", ""},
 	{"small objects are not counted", func(d *findings.Document) {
 		d.Toolchains[0].Leaves[0].Inexact = true
 		d.Roots[0].Sites[0].Answers[0].Evidence.Runs[0].Bytes = 8
@@ -144,7 +151,7 @@ func TestDamagedFilesAreNoBaselines(t *testing.T) {
 
 func TestTheOlderVersionIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
-	older := `{"format":1,"accepts":{"go1.26":{"example.com/yaml.v3.F":{"box":"always"}}}}`
+	older := `{"format":1,"accepts":{"go1.26":{"example.com/yaml.v3.F":{"box":"always","make":"always"}}}}`
 	if err := os.WriteFile(path, []byte(older), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,9 @@ type Site struct {
 	// in the code where no leaf was measured.
 	Count float64 `json:"count,omitempty"`
 	Leaf  string  `json:"leaf,omitempty"` // that showed it
+	// Leaves are the counts of the leaves that showed the place, where there
+	// are several.
+	Leaves map[string]float64 `json:"leaves,omitempty"`
 }
 
 // ErrDamaged is matched when a file is not as it was written.
