@@ -12,12 +12,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// The go command names test binaries by the last element of the import path,
-// or by the one before it if that is a version.
-func TestPackagesAreBuiltTogether(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out of short mode: it runs the go command")
-	}
+// namesakes writes a module with packages of the same name.
+func namesakes(t *testing.T) string {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +36,16 @@ func TestPackagesAreBuiltTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// The go command names test binaries by the last element of the import path,
+// or by the one before it if that is a version.
+func TestPackagesAreBuiltTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of short mode: it runs the go command")
+	}
+	dir := namesakes(t)
 	for _, release := range releases() {
 		tc, err := toolchain.Find(t.Context(), dir, release, "")
 		if err != nil {
