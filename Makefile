@@ -12,14 +12,15 @@ FAST     := . ./pool/... ./internal/callsite ./internal/clock# what nibfast chan
 TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
 # Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
 E2E_TABLE ?=
+RELEASE_TOOL := cd internal/release && $(GO) run .
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
-.PHONY: help demo test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch
+.PHONY: help demo test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
 help: ## list the verbs
-	@grep -hE '^[a-z0-9]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 10
+	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
 demo: ## a real HTTP service, its access log, and proof that nothing is lost
 	@cd cmd/nib && $(GO) run . demo $(DEMO)
@@ -88,3 +89,12 @@ e2e: ## real servers, disks and browsers, other projects: killed, cut off, full 
 	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check
 	cd allocs/docgen && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment' ./...
 	$(call each,$(E2E),NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
+
+release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
+	@$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)
+
+release: vuln ## check, build and tag a version; prints the commands only, unless RELEASE=-yes: make release VERSION=v0.1.0
+	@$(RELEASE_TOOL) tag -C $(CURDIR) -version "$(VERSION)" $(RELEASE)
+
+apidiff: ## how the API differs from the last release, or from BASE; fails on an incompatible change
+	@$(RELEASE_TOOL) apidiff -C $(CURDIR) -base "$(BASE)"

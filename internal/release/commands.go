@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// elsewhere are commands that are not run here, each with the reason. What fits
+// the first line of a block goes for all of it.
+var elsewhere = []struct {
+	pattern, reason string
+}{
+	{`^make `, ".ci/run runs the verbs"},
+	{`^git clone `, "the repository is at hand"},
+	{`^cd (e2e|niblogrus|allocs|docgen|bench|allocs/docgen)\b`, "in a checkout, where .ci/run does it"},
+	{`^(apt-get|rsyslogd|systemctl|docker|kubectl|kafka-|sudo) ?`, "needs a system or a server"},
+	{`kafka://|syslog|relp:`, "needs a server"},
+	{`^curl `, "needs a service"},
+	{`-http `, "opens a browser"},
+	{`\bFILE\b`, "needs a file of the reader's"},
+	{`^allocs .*--go `, "fetches other releases of Go"},
+}
+
+// commands runs what the documents tell users to type. A block is a script: it
+// begins in a module that logs through nib, with the folders of the system that
+// it names below a folder of its own.
+func (u *user) commands() error {
+	blocks, err := u.blocks()
+	if err != nil {
+		return err
+	}
+	if err := u.service(); err != nil {
+		return err
+	}
+	var faults []error
+	ran, skipped := 0, 0
+	for _, b := range blocks {
+		if b.language == "" && isCommand.MatchString(b.text) {
+			faults = append(faults, fmt.Errorf("%s: mark the block as sh, so that it is run", b.at))
+		}
+		if b.language != "sh" {
+			continue
+		}
+		script, left := scriptOf(b.text)
+		skipped += left
+		if script == "" {
+			continue
+		}
+		ran += strings.Count(script, "\n")
+		if err := u.script(b.at, script); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	fmt.Printf("       %d commands run, %d left to .ci/run or without their server\n", ran, skipped)
+	if ran == 0 {
+		faults = append(faults, errors.New("no command was found in the documents"))
+	}
+	return errors.Join(faults...)
+}
+
+// scriptOf returns the commands of a block that can be run here, and how many
+// can not.
+func scriptOf(text string) (script string, skipped int) {
+	all := false
+	for i, line := range strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " ")), "\n") {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "$ "))
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		skip := all || isElsewhere(line)
+		all = all || i == 0 && strings.HasPrefix(line, "cd ") && skip
+		if skip {
+			skipped++
+			continue
+		}
+		if strings.HasPrefix(line, "nib relay ") && !strings.Contains(line, "--once") {
+			line = "nib relay --once " + strings.TrimPrefix(line, "nib relay ") // which would run until it is stopped
+		}
+		script += line + "\n"
+	}
+	return script, skipped
+}
+
+func isElsewhere(line string) bool {
+	for _, e := range elsewhere {
+		if regexp.MustCompile(e.pattern).MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// service makes the module that commands run in, and runs it once: it leaves a
+// spool and a file.
+func (u *user) service() error {
+	for _, folder := range []string{"var/log/app", "var/spool", "your"} {
+		if err := os.MkdirAll(filepath.Join(u.home, folder), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := u.module("your/module"); err != nil {
+		return err
+	}
+	main := filepath.Join(u.home, "your", "module", "main.go")
+	if err := os.WriteFile(main, []byte(u.placed(serviceText)), 0o644); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"get", rootPath + "@" + u.version}, {"run", "."}} {
+		if _, err := u.run("your/module", "go", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placed moves the folders of the system below the home.
+func (u *user) placed(text string) string {
+	return strings.NewReplacer("/var/", filepath.ToSlash(u.home)+"/var/").Replace(text)
+}
+
+// script runs commands in the module, or where they change into it.
+func (u *user) script(at, script string) error {
+	folder := "your/module"
+	if strings.Contains(script, "cd your/module") {
+		folder = "."
+	}
+	if _, err := u.run(folder, "bash", "-euo", "pipefail", "-c", u.placed(script)); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	return nil
+}
+
+// serviceText logs, and leaves a file and a spool, as a process does that dies.
+const serviceText = `package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/setup"
+)
+
+func main() {
+	os.Setenv("NIB_OUTPUT", "file:/var/log/app/app.log?spool=/var/spool/app")
+	log, err := setup.Open(setup.FromEnv("NIB"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	log.With(func(e *nib.Event) { e.Str("service", "shop") }).Info().Str("user", "ann").Msg("started")
+	os.Exit(0)
+}
+`

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// checkout makes a repository with one commit, whose modules require each other
+// at v0.1.0. Files replace or add to what it has.
+func checkout(t *testing.T, files map[string]string) *repository {
+	t.Helper()
+	own := "require " + rootPath + " v0.1.0\n"
+	all := map[string]string{
+		"LICENSE":                    "Apache-2.0\n",
+		"CHANGELOG.md":               "# Changes\n\n## Unreleased\n\n- a\n\n## v0.1.0\n\n- b\n",
+		"go.mod":                     "module " + rootPath + "\n\ngo 1.24\n",
+		"niblogrus/go.mod":           "module " + rootPath + "/niblogrus\n\n" + own + "replace " + rootPath + " => ..\n",
+		"dest/kafka/go.mod":          "module " + rootPath + "/dest/kafka\n\n" + own,
+		"dest/kafka/embedded/go.mod": "module " + rootPath + "/dest/kafka/embedded\n",
+		"allocs/go.mod":              "module " + rootPath + "/allocs\n",
+		"cmd/nib/go.mod":             "module " + rootPath + "/cmd/nib\n\n" + own + "require " + rootPath + "/allocs v0.1.0\n",
+		"bench/go.mod":               "module " + rootPath + "/bench\n\n" + own,
+	}
+	for name, text := range files {
+		all[name] = text
+	}
+	dir := t.TempDir()
+	for name, text := range all {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "first")
+	r, err := open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-C", dir}, args...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// wantErrors checks that an error has each of some texts, and is nil without.
+func wantErrors(t *testing.T, name string, err error, want []string) {
+	t.Helper()
+	if (err == nil) != (len(want) == 0) {
+		t.Errorf("%s: got %v, want %q", name, err, want)
+		return
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: got %v, want %q", name, err, w)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"good", nil, nil},
+		{"module in no list", map[string]string{"bridge/nibzap/go.mod": "module " + rootPath + "/bridge/nibzap\n"}, []string{"bridge/nibzap/go.mod: add the module to published"}},
+		{"test data", map[string]string{"allocs/testdata/m/go.mod": "module example.com/m\n"}, nil},
+		{"program with a replace directive", map[string]string{"cmd/nib/go.mod": "module " + rootPath + "/cmd/nib\n\nreplace " + rootPath + " => ../..\n"}, []string{"go install refuses"}},
+		{"library that replaces another module", map[string]string{"niblogrus/go.mod": "module " + rootPath + "/niblogrus\n\nreplace example.com/x => ../x\n"}, []string{"replaces example.com/x, which has no effect"}},
+		{"requirement that is not published", map[string]string{"niblogrus/go.mod": "module " + rootPath + "/niblogrus\n\nrequire " + rootPath + "/bench v0.1.0\n"}, []string{"requires " + rootPath + "/bench, which is not published"}},
+		{"path of another folder", map[string]string{"allocs/go.mod": "module example.com/allocs\n"}, []string{"got module example.com/allocs"}},
+	} {
+		wantErrors(t, c.name, checkout(t, c.files).lint(), c.want)
+	}
+}
+
+func TestGraph(t *testing.T) {
+	const kafka, consumer = rootPath + "/dest/kafka@v0.1.0 ", "example.com/get "
+	for _, c := range []struct{ name, folder, graph, want string }{
+		{"good", "dest/kafka", kafka + rootPath + "@v0.1.0\n" + kafka + "example.com/client@v1.2.3\n", ""},
+		{"requirement of the root", ".", rootPath + "@v0.1.0 example.com/x@v1.0.0\n", "want no requirement"},
+		{"go line of the root", ".", rootPath + "@v0.1.0 go@1.24\n", ""},
+		{"older version", "dest/kafka", kafka + rootPath + "@v0.0.0\n", "want v0.1.0"},
+		{"revision", "dest/kafka", kafka + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", "is not a release"},
+		{"revision behind a release", "dest/kafka", kafka + "example.com/x@v1.2.4-0.20260918054303-01f206a7e32c\n", "is not a release"},
+		{"revision that a program requires", "cmd/nib", rootPath + "/cmd/nib@v0.1.0 example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
+		{"revision that another module requires", "dest/kafka", consumer + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
+	} {
+		u := &user{staged: &staged{version: "v0.1.0"}}
+		var want []string
+		if c.want != "" {
+			want = []string{c.want}
+		}
+		wantErrors(t, c.name, u.graph(c.folder, c.graph), want)
+	}
+}
+
+func TestMayTag(t *testing.T) {
+	for _, c := range []struct {
+		name, version string
+		change        func(r *repository)
+		want          []string
+	}{
+		{"good", "v0.1.0", func(*repository) {}, nil},
+		{"dirty", "v0.1.0", func(r *repository) {
+			if err := os.WriteFile(filepath.Join(r.dir, "new"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"not committed"}},
+		{"tag of another module", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "niblogrus/v0.1.0") }, []string{"the tag niblogrus/v0.1.0 exists"}},
+		{"older than the last", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "v0.2.0") }, []string{"v0.1.0 is not later than v0.2.0"}},
+		{"no section", "v0.2.0", func(*repository) {}, []string{`want a section "## v0.2.0"`}},
+	} {
+		r := checkout(t, nil)
+		c.change(r)
+		wantErrors(t, c.name, r.mayTag(c.version), c.want)
+	}
+}
+
+func TestHasSection(t *testing.T) {
+	const text = "# Changes\n\n## Unreleased\n\n## v0.2.0 (2026-12-01)\n\n- x\n\n## v0.1.0\n"
+	for version, want := range map[string]bool{"v0.2.0": true, "v0.1.0": false, "v0.2": false, "Unreleased": false} {
+		if got := hasSection(text, version); got != want {
+			t.Errorf("%s: got %v, want %v", version, got, want)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	r := checkout(t, nil)
+	commands, err := r.plan("v0.2.0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tags []string
+	for _, c := range commands {
+		if c[0] == "tag" {
+			tags = append(tags, c[len(c)-1])
+		}
+	}
+	want := []string{"v0.2.0", "niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
+	if commands[0][0] != "commit" || !slices.Equal(tags, want) {
+		t.Errorf("got %q, want a commit and the tags %q", commands, want)
+	}
+	if r.git("status", "--porcelain") != "" {
+		t.Error("a dry run has changed files")
+	}
+	if commands, err = r.plan("v0.1.0", true); err != nil || commands[0][0] != "tag" {
+		t.Errorf("requirements are up to date: got %q, %v", commands, err)
+	}
+	if _, err := r.plan("v0.2.0", true); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(r.dir, "cmd/nib/go.mod")); err != nil || strings.Count(string(text), "v0.2.0") != 2 || strings.Contains(string(text), "v0.1.0") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+func TestPack(t *testing.T) {
+	r := checkout(t, map[string]string{"a.go": "package nib\n", "niblogrus/b.go": "package niblogrus\n"})
+	s, err := r.stage(filepath.Join(t.TempDir(), "nib"), "v0.3.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.pack(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(s.proxy, rootPath, "niblogrus", "@v", "v0.3.0.mod"))
+	if err != nil || !strings.Contains(string(mod), rootPath+" v0.3.0") {
+		t.Errorf("got %s, %v", mod, err)
+	}
+	for folder, want := range map[string][]string{".": {"LICENSE", "a.go"}, "niblogrus": {"LICENSE", "b.go"}} {
+		got := contents(t, filepath.Join(s.proxy, rootPath, folder, "@v", "v0.3.0.zip"), versionOf(folder, "v0.3.0").String())
+		for _, name := range want {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s: got %q, want %q", folder, got, name)
+			}
+		}
+		if folder == "." && slices.Contains(got, "niblogrus/b.go") {
+			t.Errorf("the root has the files of another module: %q", got)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	const text = "x\n```go\npackage main\n```\n\n  ```sh\n  nib version # y\n  ```\n```\nplain\n```\n"
+	got := blocksOf("a.md", text)
+	want := []block{{"a.md:2", "go", "package main\n"}, {"a.md:6", "sh", "  nib version # y\n"}, {"a.md:9", "", "plain\n"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestUnmarkedCommands(t *testing.T) {
+	for text, want := range map[string]bool{
+		"go install example.com/x@latest\n": true, "$ ls\n": true, "allocs --fix\n": true,
+		"goroutine 1 [running]:\n": false, "nib/setup: x\n": false, "[Service]\n": false,
+	} {
+		if got := isCommand.MatchString(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	for _, c := range []struct {
+		name, text, want string
+		skipped          int
+	}{
+		{"commands", "# a comment\n$ nib version\nallocs \\\n  -v\n", "nib version\nallocs    -v\n", 0},
+		{"in a checkout", "cd e2e\ngo test ./crash\n", "", 2},
+		{"one that needs a server", "nib version\ncurl localhost\n", "nib version\n", 1},
+		{"relay", "nib relay /var/spool --to file:/x\n", "nib relay --once /var/spool --to file:/x\n", 0},
+	} {
+		if got, skipped := scriptOf(c.text); got != c.want || skipped != c.skipped {
+			t.Errorf("%s: got %q, %d; want %q, %d", c.name, got, skipped, c.want, c.skipped)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// sbom writes which modules a program is made of, as its binary records them,
+// in CycloneDX's format. It has no time and no serial number, so that it is the
+// same for the same binary.
+func sbom(binary, to string) error {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	main := component(&info.Main, cdx.ComponentTypeApplication)
+	main.Name = info.Path
+	bom := cdx.NewBOM()
+	bom.Metadata = &cdx.Metadata{Component: &main}
+	list := []cdx.Component{{
+		BOMRef: "pkg:golang/std@" + info.GoVersion, Type: cdx.ComponentTypeLibrary,
+		Name: "std", Version: info.GoVersion, PackageURL: "pkg:golang/std@" + info.GoVersion,
+	}}
+	below := []string{list[0].BOMRef}
+	for _, m := range info.Deps {
+		c := component(m, cdx.ComponentTypeLibrary)
+		list, below = append(list, c), append(below, c.BOMRef)
+	}
+	bom.Components = &list
+	bom.Dependencies = &[]cdx.Dependency{{Ref: main.BOMRef, Dependencies: &below}}
+	w, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom), w.Close())
+}
+
+func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
+	url := "pkg:golang/" + m.Path + "@" + m.Version
+	c := cdx.Component{BOMRef: url, Type: kind, Name: m.Path, Version: m.Version, PackageURL: url}
+	if m.Sum != "" {
+		c.Properties = &[]cdx.Property{{Name: "go:sum", Value: m.Sum}}
+	}
+	return c
+}
+
+// sboms writes that of each program, next to its binaries.
+func (u *user) sboms(dist string) error {
+	for _, folder := range installed {
+		name := strings.TrimSuffix(binaryName(folder, u.version, "linux/amd64"), "_linux_amd64") + ".cdx.json"
+		if err := sbom(filepath.Join(dist, binaryName(folder, u.version, "linux/amd64")), filepath.Join(dist, path.Base(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
