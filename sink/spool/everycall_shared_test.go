@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,8 +152,19 @@ func (l *life) checkShared(t *testing.T) {
 	l.checkReports(t)
 	names, err := l.w.Sound.ReadDir(l.dir)
 	must(t, err)
+	names = slices.DeleteFunc(names, func(name string) bool { return l.onlyQuarantined(t, name) })
 	if len(names) != 1 || !isSlot(names[0]) {
 		t.Fatalf("got %q, want one slot alone", names)
 	}
 	l.checkFiles(t, filepath.Join(l.dir, names[0]))
+}
+
+// onlyQuarantined reports whether a slot has nothing but a quarantined file, which stays for
+// whoever looks into it: a half write that could not be undone makes one.
+func (l *life) onlyQuarantined(t *testing.T, slot string) bool {
+	t.Helper()
+	names, err := l.w.Sound.ReadDir(filepath.Join(l.dir, slot))
+	must(t, err)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "lock" })
+	return len(names) == 1 && strings.HasSuffix(names[0], badExt)
 }

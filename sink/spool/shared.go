@@ -28,7 +28,7 @@ const (
 var (
 	errNotShared = errors.New("several processes share the directory, and what they have left there would not be delivered: set Config.Shared")
 	errNoLocks   = errors.New("Config.Shared needs locks, and those of this file system may not hold: use a file system of this machine, or a directory for each process")
-	errCrowded   = errors.New("all slots are in use")
+	errCrowded   = fmt.Errorf("all slots are in use: %w", ErrInUse)
 )
 
 // A home is the directory that several processes share, as one of them sees it.
