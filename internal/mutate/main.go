@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,6 +32,7 @@ func main() {
 	only := flag.String("only", "", "comma-separated parts of file or function names: only mutants there")
 	part := flag.String("part", "1/1", "run the mutants of one part, as 2/4")
 	numbers := flag.Bool("numbers", false, "change numbers and the bounds of durations and sizes, too")
+	jobs := flag.Int("jobs", 1, "test so many mutants at a time")
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
@@ -58,11 +60,20 @@ func main() {
 	}
 	start := time.Now()
 	r := report{name: flag.Arg(0), explained: explained, listUncovered: *list}
+	var all sync.WaitGroup
+	turns := make(chan struct{}, max(*jobs, 1))
 	for i, number := range chosen {
-		if i%parts == index-1 {
-			r.add(p.mutants[number-1], p.run(number))
+		if i%parts != index-1 {
+			continue
 		}
+		turns <- struct{}{}
+		all.Add(1)
+		go func() {
+			defer func() { <-turns; all.Done() }()
+			r.add(p.mutants[number-1], p.run(number))
+		}()
 	}
+	all.Wait()
 	r.bad += printStale(explained, p.mutants)
 	r.print(time.Since(start))
 	os.RemoveAll(p.temp)
@@ -73,6 +84,7 @@ func main() {
 
 // A report counts results, and prints the mutants that need attention.
 type report struct {
+	mu            sync.Mutex
 	name          string
 	explained     map[string]string
 	listUncovered bool
@@ -81,6 +93,8 @@ type report struct {
 }
 
 func (r *report) add(m mutant, got result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	_, ok := r.explained[m.key()]
 	switch {
 	case got == survived && ok:

@@ -112,15 +112,15 @@ func TestReportFailsForUselessExplanations(t *testing.T) {
 	r := report{explained: map[string]string{"a.go f": "why", "a.go g": "why"}}
 	r.add(mutant{file: "a.go", what: "f"}, survived)
 	if r.bad != 0 || r.count[equivalent] != 1 {
-		t.Errorf("explained: got %+v", r)
+		t.Errorf("explained: got %+v, %d bad", r.count, r.bad)
 	}
 	r.add(mutant{file: "a.go", what: "g"}, killed)
 	if r.bad != 1 {
-		t.Errorf("explained, but killed: got %+v", r)
+		t.Errorf("explained, but killed: got %+v, %d bad", r.count, r.bad)
 	}
 	r.add(mutant{file: "a.go", what: "h"}, survived)
 	if r.bad != 2 || r.count[survived] != 1 || r.total != 3 {
-		t.Errorf("survived: got %+v", r)
+		t.Errorf("survived: got %+v, %d bad", r.count, r.bad)
 	}
 }
 

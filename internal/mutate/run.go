@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -24,7 +25,8 @@ type pkg struct {
 	name      string
 	switched  string // the tests with all mutants that can be switched on
 	opt       options
-	recent    []string // tests that failed last, the last one at the end
+	mu        sync.Mutex // of recent
+	recent    []string   // tests that failed last, the last one at the end
 	sources   map[string][]byte
 	mutants   []mutant
 	tests     []test
@@ -246,8 +248,13 @@ func (p *pkg) run(number int) result {
 	}
 	src := p.sources[m.file]
 	text := append(append(append([]byte{}, src[:m.from]...), m.text...), src[m.to:]...)
-	bin := filepath.Join(p.temp, "mutant.test")
-	if err := p.buildWith(map[string][]byte{m.file: text}, bin); err != nil {
+	dir, err := os.MkdirTemp(p.temp, "mutant")
+	if err != nil {
+		return invalid
+	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "mutant.test")
+	if err := p.buildWith(dir, map[string][]byte{m.file: text}, bin); err != nil {
 		if len(groups) > 0 {
 			return survived
 		}
@@ -278,6 +285,8 @@ func (p *pkg) runGroups(bin string, number int, groups [][]test) result {
 // groups returns the chosen tests that cover m: first those that failed last, and then
 // the others by their duration.
 func (p *pkg) groups(m mutant, chosen func(test) bool) [][]test {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	const recent = 3 // groups of tests that take longer follow
 	groups := make([][]test, 1+len(slowerThan))
 	for _, t := range p.tests {
@@ -310,5 +319,7 @@ func (p *pkg) remember(out []byte) {
 		return
 	}
 	name := string(m[1])
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.recent = append(slices.DeleteFunc(p.recent, func(n string) bool { return n == name }), name)
 }

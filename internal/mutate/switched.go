@@ -90,20 +90,21 @@ func (p *pkg) buildSwitched() error {
 	}
 	files["mutant_number.go"] = []byte("package " + p.name + switchSource)
 	p.switched = filepath.Join(p.temp, "switched.test")
-	return p.buildWith(files, p.switched)
+	return p.buildWith(p.temp, files, p.switched)
 }
 
-// buildWith compiles the tests with other contents of some files.
-func (p *pkg) buildWith(files map[string][]byte, bin string) error {
+// buildWith compiles the tests with other contents of some files, which it
+// writes to dir.
+func (p *pkg) buildWith(dir string, files map[string][]byte, bin string) error {
 	replace := map[string]string{}
 	for name, text := range files {
-		changed := filepath.Join(p.temp, name)
+		changed := filepath.Join(dir, name)
 		if err := os.WriteFile(changed, text, 0o600); err != nil {
 			return err
 		}
 		replace[filepath.Join(p.dir, name)] = changed
 	}
-	overlay := filepath.Join(p.temp, "overlay.json")
+	overlay := filepath.Join(dir, "overlay.json")
 	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
 		return err
