@@ -4,6 +4,7 @@ package nib_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"runtime"
@@ -166,6 +167,28 @@ func TestGauntlet1_LayoutFunctionsCannotForge(t *testing.T) {
 	for _, k := range keys {
 		if got := line.get(k); got != nil && got.text == "forged" || countKey(line, "field."+k) != 2 {
 			t.Errorf("%s\n got %s", k, line)
+		}
+	}
+}
+
+// The function for errors may write the keys of an error; a field behind it may
+// not.
+func TestFieldsBehindAnErrorCannotForgeIt(t *testing.T) {
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: nib.ErrorCauses}))
+	l.Info().Err(errors.Join(errAny, errAny)).Str("error", "forged").Msg("m")
+	line := c.one()
+	if countKey(line, "error") != 1 || line.get("error").text == "forged" || line.get("field.error").text != "forged" {
+		t.Errorf("got %s", line)
+	}
+}
+
+// Layout.Error is not called with an error that is nil.
+func TestNilErrorIsNullInEveryLayout(t *testing.T) {
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: func(e *nib.Event, key string, err error) { e.Str(key, err.Error()) }}))
+	for _, err := range []error{nil, (*nilError)(nil)} {
+		l.Info().Err(err).Msg("m")
+		if line := c.one(); line.get("error").String() != "null" {
+			t.Errorf("%T: got %s", err, line)
 		}
 	}
 }

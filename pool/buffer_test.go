@@ -83,6 +83,19 @@ func TestGrowAboveTheLargestSizeDoublesNearly(t *testing.T) {
 	}
 }
 
+func TestNothingIsWrittenAsWell(t *testing.T) {
+	var p pool.Buffers
+	b := p.Get(10)
+	b.WriteString("x")
+	b.Grow(0)
+	b.Write(nil)
+	b.WriteString("")
+	if string(b.B) != "x" {
+		t.Errorf("got %q, want x", b.B)
+	}
+	wantPanic(t, "nib/pool: Grow by -1 bytes", func() { b.Grow(-1) })
+}
+
 func TestGrowBeyondAnyIntPanics(t *testing.T) {
 	const most = int(^uint(0) >> 1)
 	var p pool.Buffers

@@ -35,7 +35,9 @@ func appendScaled(dst []byte, d time.Duration, decimals int) []byte {
 }
 
 // appendFraction appends a point and the digits of v / 10^decimals without
-// trailing zeros, or nothing if v is 0. decimals is at most 9.
+// trailing zeros, or nothing if v is 0. decimals is at most 9, and dst ends in an
+// integer of up to three digits that AppendUint has made room for, so that there
+// is room for more than these.
 func appendFraction(dst []byte, v uint64, decimals int) []byte {
 	if v == 0 {
 		return dst
@@ -45,9 +47,6 @@ func appendFraction(dst []byte, v uint64, decimals int) []byte {
 		decimals--
 	}
 	j := len(dst)
-	if cap(dst)-j < 10 {
-		dst = grow(dst, 10)
-	}
 	dst = dst[:j+1+decimals]
 	dst[j] = '.'
 	putDigits(dst[j+1:], v)
