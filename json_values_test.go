@@ -18,6 +18,19 @@ import (
 	"github.com/nib-log/nib"
 )
 
+func TestAnyOfEachIntegerType(t *testing.T) {
+	for _, v := range []any{
+		math.MinInt, math.MaxInt, int8(math.MinInt8), int8(math.MaxInt8), int16(math.MinInt16), int16(math.MaxInt16),
+		int32(math.MinInt32), int32(math.MaxInt32), int64(math.MinInt64), int64(math.MaxInt64), uint(math.MaxUint),
+		uint8(math.MaxUint8), uint16(math.MaxUint16), uint32(math.MaxUint32), uint64(math.MaxUint64), uintptr(math.MaxUint),
+	} {
+		got := value(t, func(e *nib.Event) { e.Any("k", []any{v, v}) })
+		if want := fmt.Sprintf("[%d,%d]", v, v); got.String() != want {
+			t.Errorf("%T: got %s, want %s", v, got, want)
+		}
+	}
+}
+
 func hostileFloats() []float64 {
 	floats := []float64{
 		0, math.Copysign(0, -1), 0.1, 0.2, 0.3, 1, 1.5, 1e-6, 9.999999e-7, 1e-7, 1e15, 1e15 - 1, 1e15 + 0.125, 1e16, 1e20, 1e21, 1e22, 123456789.123456789,
