@@ -78,8 +78,21 @@ func TestGrowAboveTheLargestSizeDoublesNearly(t *testing.T) {
 	}
 	p.Put(b)
 	s := p.Stats()
-	if s.Oversize > 14 || s.Oversize != s.Dropped || s.Gets != s.Puts {
+	if s.Outgrown > 0 || s.Oversize > 14 || s.Oversize != s.Dropped || s.Gets != s.Puts {
 		t.Errorf("got %+v, want few allocations, each half as large again", s)
+	}
+}
+
+func TestGrowAboveTheLargestSizeByHalf(t *testing.T) {
+	p := pool.NewBuffers(pool.BuffersConfig{MaxSize: 1024})
+	for n, want := range map[int]int{1: 4500, 1500: 4500, 1501: 4501, 9000: 12000} {
+		b := p.Get(3000)
+		b.B = b.B[:3000]
+		b.Grow(n)
+		if cap(b.B) != want {
+			t.Errorf("3000 bytes grow by %d to %d, want %d", n, cap(b.B), want)
+		}
+		p.Put(b)
 	}
 }
 
