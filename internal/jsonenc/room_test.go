@@ -129,3 +129,26 @@ func TestAppendStaysInItsRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestStringOfRunsOfEveryKind has texts in which runs of one kind of characters
+// follow each other at any offset: the loops over words must leave each where it
+// ends. They are cut out of longer ones, of which nothing may be read.
+func TestStringOfRunsOfEveryKind(t *testing.T) {
+	runs := []string{
+		"日本", "日本語日本語", "\u2028日", "日\ufeff", "\xff\xff\xff\xff\xff\xff", "\xe6\x97", `""""""`, "a\"cde\n", "éàü", "é\u0080ü", "привет", "abcdefgh", "x", "🙂",
+	}
+	dst := make([]byte, 0, 1024)
+	for _, a := range runs {
+		for _, b := range runs {
+			for _, c := range runs {
+				for _, d := range runs[:6] {
+					whole := a + b + c + d + "日本語日本語日本語"
+					s := whole[:len(a+b+c+d)]
+					if got, want := string(AppendString(dst, s)), quote(s); got != want {
+						t.Fatalf("AppendString(%q)\n got %s\nwant %s", s, got, want)
+					}
+				}
+			}
+		}
+	}
+}

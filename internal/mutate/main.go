@@ -36,6 +36,7 @@ func main() {
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
+	flag.BoolVar(&opt.together, "together", false, "leave out what has to be built alone: it takes most of the time")
 	flag.StringVar(&opt.run, "run", "", "run the tests that match only")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -54,7 +55,7 @@ func main() {
 
 	var chosen []int // numbers of mutants, from 1 on
 	for i, m := range p.mutants {
-		if matches(m, *only) && (*numbers || !m.tuning) {
+		if matches(m, *only) && (*numbers || !m.tuning) && (!opt.together || m.switched != nil) {
 			chosen = append(chosen, i+1)
 		}
 	}

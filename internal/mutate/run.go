@@ -34,8 +34,9 @@ type pkg struct {
 
 // options select the tests that run.
 type options struct {
-	short bool
-	run   string // -test.run of the tests
+	short    bool
+	together bool   // only mutants and tests that are built together
+	run      string // -test.run of the tests
 }
 
 // A test is a top-level test, and what it covers.
@@ -240,10 +241,10 @@ func (p *pkg) run(number int) result {
 	m := p.mutants[number-1]
 	groups := p.groups(m, func(t test) bool { return m.switched != nil && !t.alone })
 	rest := p.groups(m, func(t test) bool { return m.switched == nil || t.alone })
-	if len(groups)+len(rest) == 0 {
+	if len(groups)+len(rest) == 0 || p.opt.together {
 		return uncovered
 	}
-	if r := p.runGroups(p.switched, number, groups); r != survived || len(rest) == 0 {
+	if r := p.runGroups(p.switched, number, groups); r != survived || len(rest) == 0 || p.opt.together {
 		return r
 	}
 	src := p.sources[m.file]
