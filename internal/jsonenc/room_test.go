@@ -144,7 +144,8 @@ func TestStringOfRunsOfEveryKind(t *testing.T) {
 				for _, d := range runs[:6] {
 					whole := a + b + c + d + "日本語日本語日本語"
 					s := whole[:len(a+b+c+d)]
-					if got, want := string(AppendString(dst, s)), quote(s); got != want {
+					want := quote(s)
+					if got := string(AppendString(dst, s)); got != want {
 						t.Fatalf("AppendString(%q)\n got %s\nwant %s", s, got, want)
 					}
 				}

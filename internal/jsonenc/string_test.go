@@ -57,6 +57,9 @@ func checkString(t *testing.T, s string) {
 	if got, want := string(AppendKeyUint(full[:4:4], s, 17)), "full,"+want+":17"; got != want {
 		t.Fatalf("AppendKeyUint(full, %q)\ngot  %s\nwant %s", s, got, want)
 	}
+	if got, want := string(AppendStrings(full[:4:4], []string{s, s})), "full["+want+","+want+"]"; got != want {
+		t.Fatalf("AppendStrings(full, %q)\ngot  %s\nwant %s", s, got, want)
+	}
 	roomy := append(make([]byte, 0, 8*len(s)+64), "roomy"...)
 	if got, want := string(AppendKeyString(roomy, s, s)), "roomy,"+want+":"+want; got != want {
 		t.Fatalf("AppendKeyString(roomy, %q)\ngot  %s\nwant %s", s, got, want)

@@ -241,7 +241,7 @@ func (p *pkg) run(number int) result {
 	m := p.mutants[number-1]
 	groups := p.groups(m, func(t test) bool { return m.switched != nil && !t.alone })
 	rest := p.groups(m, func(t test) bool { return m.switched == nil || t.alone })
-	if len(groups)+len(rest) == 0 || p.opt.together {
+	if len(groups)+len(rest) == 0 {
 		return uncovered
 	}
 	if r := p.runGroups(p.switched, number, groups); r != survived || len(rest) == 0 || p.opt.together {

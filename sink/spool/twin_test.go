@@ -95,6 +95,79 @@ func TestWrittenTogether(t *testing.T) {
 	}
 }
 
+// TestOnlyWholeSegmentsAreUnloaded has a writer that is suspended in the second
+// segment while others fill those behind it: the memory of these is given back,
+// and the second one stays, or its lines would be gone.
+func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
+	f := &far{do: down}
+	m := vfs.NewMem(nil)
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Access: Written, Sync: SyncNever})
+	n := 0
+	fill := func(number uint64) {
+		for s.active.Load().number < number {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			n++
+		}
+	}
+	fill(2)
+	g, r := s.active.Load(), record(nib.LevelInfo, n, 200)
+	size := recordSize(r, -1)
+	at, seq, ok := g.reserve(size)
+	if !ok {
+		t.Fatal("no room")
+	}
+	n++
+	fill(6)
+	s.mu.Lock()
+	for i, want := range []bool{true, true, false, false} { // the first one is read
+		if got := s.chain[i].live != nil; got != want {
+			t.Errorf("segment %d is in memory: %v, want %v", i+1, got, want)
+		}
+	}
+	s.mu.Unlock()
+	if ok, _ := g.write(at, size, seq, r, -1); !ok {
+		t.Fatal("the suspended write failed")
+	}
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	checkLines(t, f.take(), 0, n, 200)
+	must(t, s.Close())
+}
+
+// TestFullWrittenSpoolGivesUpItsOldest opens a full spool of files that are not
+// mapped. The first line drops the oldest segment; what is behind it arrives.
+func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
+	m := vfs.NewMem(nil)
+	c := Config{
+		SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Access: Written, Sync: SyncNever, Drain: 1,
+		OnFull: []Rule{{nib.LevelTrace, DropOld, 0}},
+	}
+	f := &far{do: down}
+	s := open(t, memDir, f, c)
+	n := 0
+	for ; s.Stats().Lost() == 0; n++ {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	_ = s.Close() // lines are left
+	c.boot = 77   // the last segment is not continued
+	s = open(t, memDir, f, c)
+	for range 200 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+		n++
+	}
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	got := f.take()
+	if len(got) < 100 {
+		t.Fatalf("got %d lines", len(got))
+	}
+	checkLines(t, got[len(got)-100:], n-100, n, 1000)
+	if st := checkIdentity(t, s); st.Unfinished != 0 || st.Delivered != uint64(len(got)+len(f.told)) {
+		t.Errorf("got %+v, and %d lines with %d notices", st, len(got), len(f.told))
+	}
+	must(t, s.Close())
+}
+
 func allReady(g *segment, end int) bool {
 	for at := headerSize; at < end; {
 		w := stored(word(g.b, at).Load())
