@@ -133,6 +133,11 @@ func TestEntry(t *testing.T) {
 			t.Errorf("got %s", line)
 		}
 	}
+	first, c := newCapture(t, bare, nib.WithLayout(nib.Layout{MessageFirst: true}))
+	first.Entry(nib.Entry{Message: "m"}).Int("a", 1).Msgf("another %d", 2)
+	if line := c.one(); countKey(line, "message") != 1 || line.get("message").text != "m" {
+		t.Errorf("Msgf of an Entry with its message first: got %s", line)
+	}
 	l, c := newCapture(t)
 	l.Entry(nib.Entry{}).Send()
 	if got := c.one().String(); got != `{"level":"info","message":""}` {

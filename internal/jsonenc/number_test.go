@@ -33,10 +33,18 @@ func TestIntegers(t *testing.T) {
 			if got := string(AppendUint(dst, v)); got != want {
 				t.Errorf("AppendUint(%q, %d) = %s, want %s", dst, v, got, want)
 			}
+			want = string(dst) + `,"key":` + strconv.FormatUint(v, 10)
+			if got := string(AppendKeyUint(dst, "key", v)); got != want {
+				t.Errorf("AppendKeyUint(%q, %d) = %s, want %s", dst, v, got, want)
+			}
 			for _, i := range []int64{int64(v), -int64(v)} {
 				want := string(dst) + strconv.FormatInt(i, 10)
 				if got := string(AppendInt(dst, i)); got != want {
 					t.Errorf("AppendInt(%q, %d) = %s, want %s", dst, i, got, want)
+				}
+				want = string(dst) + `,"key":` + strconv.FormatInt(i, 10)
+				if got := string(AppendKeyInt(dst, "key", i)); got != want {
+					t.Errorf("AppendKeyInt(%q, %d) = %s, want %s", dst, i, got, want)
 				}
 			}
 		}

@@ -38,7 +38,7 @@ func TestPreparedText(t *testing.T) {
 }
 
 func TestPreparedTextWithString(t *testing.T) {
-	hostile := []string{"\"", "a\\b", "tab\t is here", "\xff", "sehr lang und dann ein \x7f", "中文", "\u2028", strings.Repeat("é", 20)}
+	hostile := []string{"\"", "a\\b", "ab\"cd", "a long\"text\nof 20.", "12345678901234\"", "tab\t is here", "\xff", "sehr lang und dann ein \x7f", "中文", "\u2028", strings.Repeat("é", 20)}
 	for _, s := range preparedTexts() {
 		s += `"`
 		text := MakeText(s)

@@ -20,7 +20,7 @@ func checkRFC3339(t *testing.T, when time.Time) {
 		if string(got) != string(dst)+string(want) {
 			t.Errorf("AppendRFC3339(%q, %v) = %s, want %s", dst, when, got, want)
 		}
-		for _, s := range []string{`,"key":`, `,"a key that is longer than what is copied at once":`} {
+		for _, s := range []string{`,"key":`, `,"a key of 16 by":`, `,"a key of 24 bytes abc":`, `,"a key of 32 bytes abcdefghijk":`, `,"a key that is longer than what is copied at once":`} {
 			text := MakeText(s)
 			got, ok := AppendTextRFC3339(dst, &text, &when)
 			if !ok {

@@ -19,6 +19,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ func main() {
 	part := flag.String("part", "1/1", "run the mutants of one part, as 2/4")
 	numbers := flag.Bool("numbers", false, "change numbers and the bounds of durations and sizes, too")
 	jobs := flag.Int("jobs", 1, "test so many mutants at a time")
+	again := flag.String("again", "", "a `file` with the output of a run before: only mutants that it lists")
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
@@ -53,9 +55,15 @@ func main() {
 	explained, err := readExplained(filepath.Join(p.dir, "testdata", "mutants.txt"))
 	fatal(err)
 
+	var before []byte
+	if *again != "" {
+		before, err = os.ReadFile(*again)
+		fatal(err)
+	}
 	var chosen []int // numbers of mutants, from 1 on
 	for i, m := range p.mutants {
-		if matches(m, *only) && (*numbers || !m.tuning) && (!opt.together || m.switched != nil) {
+		if matches(m, *only) && (*numbers || !m.tuning) && (!opt.together || m.switched != nil) &&
+			(*again == "" || bytes.Contains(before, []byte(m.String()+"\n"))) {
 			chosen = append(chosen, i+1)
 		}
 	}

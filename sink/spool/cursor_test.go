@@ -64,6 +64,44 @@ func TestSlotRoundTrip(t *testing.T) {
 	}
 }
 
+// TestOnlySlotsAreRead has files with valid checksums that are no slots.
+func TestOnlySlotsAreRead(t *testing.T) {
+	for name, change := range map[string]func(b []byte){
+		"another magic": func(b []byte) { b[0]++ },
+		"version 0":     func(b []byte) { le.PutUint32(b[8:], 0) },
+	} {
+		b := make([]byte, slotSize)
+		putSlot(b, 9, position{5, 6}, nil)
+		change(b)
+		le.PutUint32(b[slotSize-4:], crc32.Update(0, castagnoli, b[:slotSize-4]))
+		if n, p, ok, err := readSlot(b); ok || err != nil {
+			t.Errorf("%s: got slot %d, %+v, %v", name, n, p, err)
+		}
+	}
+	slot, count, p, err := readSlots(bytes.NewReader(bytes.Repeat([]byte{1}, slotGap+slotSize)))
+	if slot != nil || count != 0 || p != (position{}) || err != nil {
+		t.Errorf("no slots: got %x, %d, %+v, %v", slot, count, p, err)
+	}
+}
+
+// TestMarkThatIsNone has slots without a mark, and with one that cannot be: for a
+// destination, no mark is nil.
+func TestMarkThatIsNone(t *testing.T) {
+	b := make([]byte, slotSize)
+	for _, n := range []uint32{0, maxMark + 1, 1 << 31} {
+		putSlot(b, 9, position{5, 6}, nil)
+		le.PutUint32(b[12:], n)
+		if got := markIn(b); got != nil {
+			t.Errorf("of length %d: got mark %x, want nil", n, got)
+		}
+	}
+	putSlot(b, 9, position{5, 6}, []byte{1})
+	le.PutUint32(b[8:], 1)
+	if got := markIn(b); got != nil {
+		t.Errorf("of version 1: got mark %x, want nil", got)
+	}
+}
+
 // firstCursor is what version 1 wrote: one slot, with the number 40 of spool 5.
 func firstCursor() []byte {
 	b := make([]byte, firstSlotSize)

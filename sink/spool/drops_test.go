@@ -217,3 +217,21 @@ func TestCountsAreChecked(t *testing.T) {
 		t.Errorf("counts end at %d, behind the header", dropsEnd)
 	}
 }
+
+// TestCountIsBoundToItsPlace moves a count to the place of another one.
+func TestCountIsBoundToItsPlace(t *testing.T) {
+	b := make([]byte, dropsEnd)
+	at := dropAt(since, full, 2)
+	le.PutUint64(b[at:], checked(7, at, 5))
+	if n := count(b, at, 5); n != 7 {
+		t.Errorf("got %d, want 7", n)
+	}
+	other := dropAt(since, oldest, 2)
+	copy(b[other:other+8], b[at:at+8])
+	if n := count(b, other, 5); n != 0 {
+		t.Errorf("at another place: got %d, want 0", n)
+	}
+	if n := count(b, at, 6); n != 0 {
+		t.Errorf("in another segment: got %d, want 0", n)
+	}
+}

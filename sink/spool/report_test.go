@@ -5,6 +5,7 @@ package spool
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -109,5 +110,42 @@ func TestSameReasonIsReportedOnce(t *testing.T) {
 	must(t, s.Close())
 	if got := strings.Join(told, ", "); got != "nib/spool: x: down, nib/spool: x: y, nib/spool: z: down" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestStatsOfOtherSlotsAreAdded adds two Stats that count everything once and
+// twice. The lines that were logged belong to another process.
+func TestStatsOfOtherSlotsAreAdded(t *testing.T) {
+	set := func(v reflect.Value, n int64) {
+		for i := range v.NumField() {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.Int, reflect.Int64:
+				f.SetInt(n)
+			case reflect.Uint64:
+				f.SetUint(uint64(n))
+			}
+		}
+	}
+	counts := func(n int64) (st Stats) {
+		var d DestinationStats
+		set(reflect.ValueOf(&st).Elem(), n)
+		set(reflect.ValueOf(&d).Elem(), n)
+		d.Name, d.Dropped = "a", []Drop{{Rejected, nib.LevelWarn, uint64(n)}}
+		st.Destinations = []DestinationStats{d}
+		return st
+	}
+	got := counts(1)
+	got.add(counts(2))
+	d, want := got.Destinations[0], counts(3).Destinations[0]
+	want.Busy = 2 // the longest
+	if !reflect.DeepEqual(d, want) {
+		t.Errorf("of the destination:\n got %+v\nwant %+v", d, want)
+	}
+	if got.Segments != 3 || got.Bad != 3 || got.Retired != 3 || got.Errors != 3 || got.Logged != 1 {
+		t.Errorf("got %+v", got)
+	}
+	got.add(Stats{Destinations: []DestinationStats{{Name: "a", Delivered: 1}, {Name: "b", Delivered: 7}}})
+	if len(got.Destinations) != 2 || got.Destinations[1].Name != "b" || got.Destinations[1].Delivered != 7 || got.Destinations[0].Delivered != 4 {
+		t.Errorf("with another destination: got %+v", got.Destinations)
 	}
 }
