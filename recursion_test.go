@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -94,5 +95,48 @@ func TestManyGoroutinesInUserCodeAreNoRecursion(t *testing.T) {
 	}
 	if n := l.Stats().Reentrant; n != 0 {
 		t.Errorf("%d were taken for recursion", n)
+	}
+}
+
+// A clock and a sampler that many goroutines are in at once are used by all.
+func TestManyGoroutinesInSettingsAreNoRecursion(t *testing.T) {
+	const goroutines = 3000
+	for name, opt := range map[string]func(wait func()) nib.Option{
+		"clock":   func(wait func()) nib.Option { return nib.WithClock(func() time.Time { wait(); return testTime }) },
+		"sampler": func(wait func()) nib.Option { return nib.WithSampler(&trap{wait}) },
+	} {
+		inside, release, done := make(chan bool), make(chan bool), make(chan bool)
+		l := nib.NewSink(sinkFunc(func(*nib.Record) error { return nil }), opt(func() { inside <- true; <-release }))
+		for range goroutines {
+			go func() {
+				l.Info().Msg("m")
+				done <- true
+			}()
+		}
+		watch(t, func() {
+			for range goroutines {
+				<-inside
+			}
+		})
+		close(release)
+		for range goroutines {
+			<-done
+		}
+		if s := l.Stats(); s.Reentrant+s.Aborted+s.Failed != 0 {
+			t.Errorf("%s: got %+v", name, s)
+		}
+	}
+}
+
+// A sampler that logs itself drops no line that it was not asked about.
+func TestSamplerThatLogsItselfDropsNothing(t *testing.T) {
+	var out bytes.Buffer
+	var l *nib.Logger
+	calls := 1
+	log := func() { calls++; l.Info().Msg("inner") }
+	l = nib.New(&out, nib.WithSampler(&trap{log}))
+	l.Info().Msg("outer")
+	if got := bytes.Count(out.Bytes(), []byte("\n")); got != calls || calls > 100 {
+		t.Errorf("%d calls made %d lines", calls, got)
 	}
 }

@@ -185,8 +185,20 @@ func TestSettingsThatAreUserCodeMayFail(t *testing.T) {
 				}
 			}
 			log()
-			if got := len(c.take()); got != 5 {
-				t.Errorf("%s %s: got %d lines, want 5", name, misdeed, got)
+			lines := c.take()
+			if len(lines) != 5 {
+				t.Errorf("%s %s: got %d lines, want 5", name, misdeed, len(lines))
+			}
+			for _, line := range lines {
+				if year := line.get("time").text; year < "2026" {
+					t.Errorf("%s %s: got the time %s", name, misdeed, year)
+				}
+			}
+			if l.Debug() == nil && name == "leveler" {
+				t.Errorf("%s %s: a level is off while its leveler fails", name, misdeed)
+			}
+			if n := l.Stats().Aborted; n != 0 {
+				t.Errorf("%s %s: %d lines count as aborted", name, misdeed, n)
 			}
 			if errs := c.takeErrors(); len(errs) == 0 && name != "LevelName" {
 				t.Errorf("%s %s: it was not reported", name, misdeed)
@@ -205,6 +217,14 @@ func TestSettingsThatLogEnd(t *testing.T) {
 		lines := c.take()
 		if n := len(lines); n < 2 || n > 100 || lines[n-1].get("message").text != "outer" {
 			t.Errorf("%s: got %d lines, the last one %s", name, n, lines[max(n-1, 0)])
+		}
+		for _, line := range lines {
+			if year := line.get("time").text; year < "2026" {
+				t.Errorf("%s: got the time %s", name, year)
+			}
+		}
+		if n := l.Stats().Aborted; n != 0 {
+			t.Errorf("%s: %d lines count as aborted", name, n)
 		}
 	}
 }

@@ -41,6 +41,8 @@ func TestFraction(t *testing.T) {
 		"2006-01-02T15:04:05.000000Z07:00":    6,
 		"2006-01-02T15:04:05.000000000Z07:00": 9,
 		time.RFC3339Nano:                      -1,
+		".000Z07:00":                          -1,
+		"2006-01-02T15:04:05.000":             -1,
 		time.Kitchen:                          -1,
 	} {
 		if got := jsonenc.CompileTime(layout).Fraction(); got != want {
