@@ -20,8 +20,12 @@ func scaled(d time.Duration, decimals int64) string {
 
 func checkDuration(t *testing.T, d time.Duration) {
 	t.Helper()
+	text := MakeText(`,"key":`)
 	for _, dst := range [][]byte{nil, []byte("x"), make([]byte, 1, 100)} {
 		prefix := string(dst)
+		if got, want := string(AppendTextMillis(dst, &text, d)), prefix+`,"key":`+scaled(d, 6); got != want {
+			t.Fatalf("AppendTextMillis(%d) = %s, want %s", d, got, want)
+		}
 		if got, want := string(AppendMillis(dst, d)), prefix+scaled(d, 6); got != want {
 			t.Fatalf("AppendMillis(%d) = %s, want %s", d, got, want)
 		}
