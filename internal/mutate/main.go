@@ -11,6 +11,10 @@
 // to <= beside a constant that is a duration or a size, are left out without
 // -numbers: most of them survive, and say little.
 //
+// With -together, it leaves out the few that have to be compiled alone, which
+// take most of the time; with -again FILE, it runs those that an earlier run has
+// printed.
+//
 // Survivors that change nothing that a test could see are explained in the file
 // testdata/mutants.txt of the package: a line for each as it is printed, without
 // the position, and below it, indented, why. Mutate fails if one is left that is

@@ -268,3 +268,37 @@ func TestUnreadableOriginFailsOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyWholeOriginsAreRead flips each bit of the file, cuts it off, and has one
+// of another spool.
+func TestOnlyWholeOriginsAreRead(t *testing.T) {
+	whole := make([]byte, originSize)
+	want := origin{spool: 5, id: 6, site: site{inode: 7, device: 8, volume: 9, host: 10, boot: 11}}
+	putOrigin(whole, &want)
+	if got, ok, err := readOrigin(whole); got != want || !ok || err != nil {
+		t.Errorf("got %+v, %v, %v, want %+v", got, ok, err, want)
+	}
+	for bit := range 8 * originSize {
+		b := bytes.Clone(whole)
+		b[bit/8] ^= 1 << (bit % 8)
+		if got, ok, err := readOrigin(b); ok || err != nil || got != (origin{}) {
+			t.Fatalf("bit %d of the file is not checked: got %+v, %v", bit, got, err)
+		}
+	}
+	for n := range whole {
+		if _, ok, err := readOrigin(whole[:n]); ok || err != nil {
+			t.Fatalf("%d bytes are taken for the file", n)
+		}
+	}
+	other := bytes.Clone(whole)
+	other[0]++
+	le.PutUint32(other[originSize-4:], crc32.Update(0, castagnoli, other[:originSize-4]))
+	if _, ok, _ := readOrigin(other); ok {
+		t.Error("another format is taken for the file")
+	}
+	d := &dir{fs: vfs.OS(), path: t.TempDir()}
+	must(t, os.WriteFile(filepath.Join(d.path, originName), whole, 0o600))
+	if ours, others := d.knownAs(5), d.knownAs(4); ours != 6 || others != 4 {
+		t.Errorf("spool 5 is known as %d, want 6; and spool 4 as %d, want 4", ours, others)
+	}
+}
