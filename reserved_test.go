@@ -174,7 +174,7 @@ func TestGauntlet1_LayoutFunctionsCannotForge(t *testing.T) {
 // The function for errors may write the keys of an error; a field behind it may
 // not.
 func TestFieldsBehindAnErrorCannotForgeIt(t *testing.T) {
-	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: nib.ErrorCauses}))
+	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: func(e *nib.Event, key string, err error) { e.AnErr(key, err) }}))
 	l.Info().Err(errors.Join(errAny, errAny)).Str("error", "forged").Msg("m")
 	line := c.one()
 	if countKey(line, "error") != 1 || line.get("error").text == "forged" || line.get("field.error").text != "forged" {
