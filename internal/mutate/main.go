@@ -71,8 +71,7 @@ func main() {
 			chosen = append(chosen, i+1)
 		}
 	}
-	start := time.Now()
-	r := report{name: flag.Arg(0), explained: explained, listUncovered: *list}
+	start, r := time.Now(), report{name: flag.Arg(0), explained: explained, listUncovered: *list}
 	var all sync.WaitGroup
 	turns := make(chan struct{}, max(*jobs, 1))
 	for i, number := range chosen {
