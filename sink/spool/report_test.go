@@ -130,7 +130,7 @@ func TestStatsOfOtherSlotsAreAdded(t *testing.T) {
 		var d DestinationStats
 		set(reflect.ValueOf(&st).Elem(), n)
 		set(reflect.ValueOf(&d).Elem(), n)
-		d.Name, d.Dropped = "a", []Drop{{Rejected, nib.LevelWarn, uint64(n)}}
+		d.Name, d.Dropped = "a", []delivery.Drop{{Reason: delivery.ReasonRejected, Level: nib.LevelWarn, Lines: uint64(n)}}
 		st.Destinations = []DestinationStats{d}
 		return st
 	}

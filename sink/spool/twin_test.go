@@ -101,7 +101,7 @@ func TestWrittenTogether(t *testing.T) {
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
 	m := vfs.NewMem(nil)
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Access: Written, Sync: SyncNever})
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever})
 	n := 0
 	fill := func(number uint64) {
 		for s.active.Load().number < number {
@@ -139,8 +139,8 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 	m := vfs.NewMem(nil)
 	c := Config{
-		SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Access: Written, Sync: SyncNever, Drain: 1,
-		OnFull: []Rule{{nib.LevelTrace, DropOld, 0}},
+		SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever, Drain: 1,
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}},
 	}
 	f := &far{do: down}
 	s := open(t, memDir, f, c)
