@@ -5,8 +5,6 @@ package kafka
 import (
 	"runtime"
 	"testing"
-
-	"github.com/nib-log/nib"
 )
 
 // mallocs returns how many allocations f makes, the least of some runs.
@@ -42,28 +40,5 @@ func TestEncodeAllocatesNothingPerRecord(t *testing.T) {
 		if got > 20 {
 			t.Errorf("compression %d: %d allocations for a batch of %d", c, got, len(batch))
 		}
-	}
-}
-
-// All of delivering, with the broker in the same process, makes fewer allocations than
-// there are records by far.
-func TestDeliverAllocations(t *testing.T) {
-	c := start(t, 1)
-	d := dial(t, c, Config{})
-	const size = 1000
-	next := uint64(1)
-	batches := make([][]nib.Record, 12)
-	for i := range batches {
-		batches[i] = records(7, next, next+size-1)
-		next += size
-	}
-	i := 0
-	got := mallocs(func() {
-		deliver(t, d, batches[i])
-		i++
-	})
-	t.Logf("%d allocations for %d records, the broker's included", got, size)
-	if got > size/4 {
-		t.Errorf("got %d allocations for %d records", got, size)
 	}
 }

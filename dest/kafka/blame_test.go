@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // TestSplitBatchIsSettled has a lane that splits a batch: what is known of its parts decides about the
@@ -58,38 +55,10 @@ func TestForgottenBatchIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestOffsetOutOfRangeWithinThePartition has a broker that refuses an offset that it has.
-func TestOffsetOutOfRangeWithinThePartition(t *testing.T) {
-	c := start(t, 1)
-	first := dial(t, c, Config{})
-	deliverAll(t, first, 1, 5)
-	mark := first.Mark()
-	deliverAll(t, first, 6, 10)
-	_ = first.Close()
-	d := dial(t, c, Config{})
-	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.OffsetOutOfRange, Count: -1})
-	c.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		r := req.(*kmsg.ListOffsetsRequest)
-		if r.Topics[0].Partitions[0].Timestamp != oldest {
-			return nil, nil, false
-		}
-		resp := r.ResponseKind().(*kmsg.ListOffsetsResponse)
-		st, sp := kmsg.NewListOffsetsResponseTopic(), kmsg.NewListOffsetsResponseTopicPartition()
-		st.Topic, sp.Offset = logs, 5 // where the search begins
-		st.Partitions = append(st.Partitions, sp)
-		resp.Topics = append(resp.Topics, st)
-		return resp, nil, true
-	})
-	if _, err := d.Resume(t.Context(), mark, records(7, 6, 10)); !errors.Is(err, kerr.OffsetOutOfRange) {
-		t.Errorf("got %v, want OFFSET_OUT_OF_RANGE", err)
-	}
-}
-
 // TestRefusalsOfABatchAreForgotten delivers behind an attempt that has failed with records held: they are
 // of another batch.
 func TestRefusalsOfABatchAreForgotten(t *testing.T) {
-	d := dial(t, start(t, 1), Config{})
+	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
 	d.lanes[0].held = []heldRecord{{0, errDenied}}
 	deliverAll(t, d, 6, 10) // which reports what is rejected
@@ -101,7 +70,7 @@ func TestRefusalsOfABatchAreForgotten(t *testing.T) {
 // TestAnotherTopicOfTheSameNameHasLanesOfItsOwn deletes a topic and makes it again, with as many
 // partitions.
 func TestAnotherTopicOfTheSameNameHasLanesOfItsOwn(t *testing.T) {
-	d := dial(t, start(t, 2), Config{})
+	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
 	before := d.lanes[0]
 	d.topicID[0]++ // as if it was that of the topic before

@@ -138,8 +138,6 @@ type Config struct {
 	// OnError is told why an attempt failed, each time, by the goroutine that
 	// called Deliver.
 	OnError func(error)
-
-	tick time.Duration // of pauses between attempts, at first; for tests
 }
 
 // Validate returns all that is wrong with c, joined, or nil.
@@ -182,9 +180,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Quiet == 0 {
 		c.Quiet = defaultQuiet
-	}
-	if c.tick == 0 {
-		c.tick = 50 * time.Millisecond
 	}
 	return c
 }

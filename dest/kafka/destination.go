@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/kafka/internal/backoff"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -232,7 +233,7 @@ func (d *Destination) within(ctx context.Context, patience time.Duration) (conte
 
 // repeat tries until there is something to return.
 func (d *Destination) repeat(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
-	pause := d.c.tick
+	pause := backoff.First
 	var last error
 	for {
 		var err error

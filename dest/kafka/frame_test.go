@@ -162,8 +162,11 @@ func (bomb) Compress(b *bytes.Buffer, _ []byte, _ ...kgo.CompressFlag) ([]byte, 
 // What other programs have written is passed over if it is larger than a batch may be, without being
 // decompressed as a whole.
 func TestDecompressionIsBounded(t *testing.T) {
-	c := start(t, 1)
-	d := dial(t, c, Config{})
+	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
 	e := encoder{compressor: bomb{}, plain: make([]byte, 1<<20), count: 1}
 	frame := e.frame(nil, producer{3, 4}, 5)
 	s := searcher{l: &lane{d: &Destination{senders: everybody}}, spool: 7, decompress: d.decompress, dropping: map[int64]bool{}}
@@ -175,19 +178,5 @@ func TestDecompressionIsBounded(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 128<<20 {
 		t.Errorf("%d bytes were allocated", n)
-	}
-}
-
-// Records that another program has written with the headers of a spool are not taken for those of the spool,
-// if it is known which producer these are of.
-func TestRecordsOfAnotherProducer(t *testing.T) {
-	c := start(t, 1)
-	before := dial(t, c, Config{})
-	deliver(t, before, records(7, 1, 10))
-	mark := before.Mark()
-	deliver(t, dial(t, c, Config{}), records(7, 11, 15)) // a copy, under the same names
-	after := dial(t, c, Config{})
-	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 10 {
-		t.Errorf("left: got %d records, want 10", len(rest))
 	}
 }

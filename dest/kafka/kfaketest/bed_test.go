@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,9 +13,12 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/kafka/internal/backoff"
 	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 const logs = "logs"
@@ -34,10 +38,14 @@ func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
+func TestMain(m *testing.M) {
+	backoff.First = time.Millisecond
+	m.Run()
+}
+
 // dial makes a destination with short pauses.
 func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	t.Helper()
-	conf.tick = time.Millisecond
 	if conf.Quiet == 0 {
 		conf.Quiet = time.Millisecond
 	}
@@ -131,14 +139,46 @@ func create(t testing.TB, c *kfake.Cluster, name string) {
 
 // find returns the places of records with the given numbers in a record batch.
 func find(frame []byte, wanted []uint64) (places []int32) {
-	s := searcher{l: &lane{d: &Destination{senders: everybody}}, spool: 7, decompress: kgo.DefaultDecompressor(), dropping: map[int64]bool{}}
-	if err := s.batch(frame); err != nil {
+	var b kmsg.RecordBatch
+	if err := b.ReadFrom(frame); err != nil {
 		panic(err)
 	}
-	for i, n := range s.found.numbers {
-		if slices.Contains(wanted, n) {
-			places = append(places, int32(i))
+	plain, err := kgo.DefaultDecompressor().Decompress(b.Records, kgo.CompressionCodecType(b.Attributes&7))
+	if err != nil {
+		panic(err)
+	}
+	for i := range b.NumRecords {
+		size, n := binary.Varint(plain)
+		var r kmsg.Record
+		if err := r.ReadFrom(plain[:n+int(size)]); err != nil {
+			panic(err)
+		}
+		plain = plain[n+int(size):]
+		for _, h := range r.Headers {
+			if seq, err := strconv.ParseUint(string(h.Value), 10, 64); h.Key == "seq" && err == nil && slices.Contains(wanted, seq) {
+				places = append(places, i)
+			}
 		}
 	}
 	return places
+}
+
+// end returns how many records partition 0 has.
+func end(t testing.TB, c *kfake.Cluster) int64 {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	req := kmsg.NewPtrListOffsetsRequest()
+	topic, partition := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+	topic.Topic, partition.Timestamp = logs, -1
+	topic.Partitions = append(topic.Partitions, partition)
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.Topics[0].Partitions[0].Offset
 }

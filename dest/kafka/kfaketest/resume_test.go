@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -169,7 +170,7 @@ func TestLateRequest(t *testing.T) {
 			}
 			if c.lateFirst {
 				release()
-				awaitEnd(t, after, cluster, c.conf)
+				awaitEnd(t, cluster, c.conf)
 			}
 			deliver(t, after, records(7, c.first, c.last))
 			release()
@@ -202,19 +203,12 @@ func TestMarkWaitsForTheSpool(t *testing.T) {
 
 // awaitEnd waits until a request that was held is executed: the requests of a connection, and those of
 // kfake altogether, are executed one after the other.
-func awaitEnd(t testing.TB, d *Destination, c *kfake.Cluster, conf Config) {
+func awaitEnd(t testing.TB, c *kfake.Cluster, conf Config) {
 	t.Helper()
 	if conf.TransactionalID != "" {
 		return // it is refused
 	}
-	for d.lanes[0].leader >= 0 {
-		end, err := d.lanes[0].offsetAt(t.Context(), latest, asDebugger)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if end == 20 {
-			return
-		}
+	for end(t, c) != 20 {
 	}
 }
 
@@ -240,7 +234,7 @@ func TestSameSequenceOtherRecords(t *testing.T) {
 	after := dial(t, cluster, Config{})
 	resume(t, after, mark, records(7, 21, 30))
 	release()
-	awaitEnd(t, after, cluster, Config{})
+	awaitEnd(t, cluster, Config{})
 	deliver(t, after, records(7, 21, 30))
 	deliver(t, after, records(7, 31, 40))
 	wantExactly(t, cluster, 1, 40)
@@ -353,11 +347,12 @@ func TestShutOut(t *testing.T) {
 	deliver(t, before, records(7, 1, 10))
 	after := dial(t, cluster, conf)
 	deliver(t, after, records(7, 11, 20))
+	taken := readMark(t, after.Mark()).current
 	cluster.Fault(kfake.Fault{ // as a broker does; kfake does not mind an old epoch
 		Keys: []kmsg.Key{kmsg.InitProducerID}, Err: kerr.ProducerFenced, TopLevel: true, Count: -1,
 		When: func(req kmsg.Request) bool {
 			r := req.(*kmsg.InitProducerIDRequest)
-			return r.ProducerID == after.taken.id && r.ProducerEpoch < after.taken.epoch
+			return r.ProducerID == taken.id && r.ProducerEpoch < taken.epoch
 		},
 	})
 	for range 2 {

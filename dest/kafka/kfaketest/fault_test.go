@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -74,11 +76,14 @@ func TestUnknownTopicIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	asking := dial(t, c, Config{CreateTopic: true, DeadLetter: "other"})
-	if _, err := asking.lookup(t.Context(), "asked-for"); err != nil {
-		if _, err = asking.lookup(t.Context(), "asked-for"); err != nil {
-			t.Errorf("with CreateTopic: %v", err)
-		}
+	asking, err := New(c.ListenAddrs(), "asked-for", Config{CreateTopic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asking.Close()
+	deliver(t, asking, records(7, 1, 10))
+	if got := len(read(t, c, "asked-for")); got != 10 {
+		t.Errorf("with CreateTopic: got %d records", got)
 	}
 	missing := make(chan struct{}, 6)
 	d := dial(t, c, Config{OnError: func(err error) {
@@ -279,7 +284,7 @@ func TestCloseEndsDeliver(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("Deliver: got no error")
 	}
-	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, errClosed) || res.Accepted != 0 {
+	if res, err := d.Deliver(context.Background(), []nib.Record{}); !errors.Is(err, delivery.ErrClosed) || res.Accepted != 0 {
 		t.Errorf("after Close: got %+v, %v", res, err)
 	}
 }

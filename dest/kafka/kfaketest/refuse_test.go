@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 )
@@ -130,29 +130,6 @@ func TestPartitioningChanges(t *testing.T) {
 	}
 }
 
-// A mark is what it was, and one of another topic or spool is none.
-func TestMarkCodec(t *testing.T) {
-	want := mark{PartitioningRoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
-	b := want.append(nil, 9)
-	if len(b) != markSize || markSize > 40 {
-		t.Errorf("got %d bytes", len(b))
-	}
-	if got, ok := readMark(b, 9); got != want || !ok {
-		t.Errorf("got %+v, %v; want %+v", got, ok, want)
-	}
-	for _, other := range [][]byte{nil, b[1:], append(bytes.Clone(b), 0), append([]byte{1}, b[1:]...), append([]byte{markVersion, 3}, b[2:]...)} {
-		if got, ok := readMark(other, 9); ok || !got.spread || !got.senders.any || got.place != nowhere {
-			t.Errorf("%x: got %+v, %v; want that nothing is known", other, got, ok)
-		}
-	}
-	if _, ok := readMark(b, 10); ok {
-		t.Error("a mark of another topic is one of this topic")
-	}
-	if p, ok := PartitioningOf(b); p != PartitioningRoundRobin || !ok {
-		t.Errorf("PartitioningOf: got %v, %v", p, ok)
-	}
-}
-
 // A copy of a spool's directory, which has an id of its own, is not the producer of the original, and takes nothing
 // of that for its own.
 func TestCopyOfASpoolIsAnotherProducer(t *testing.T) {
@@ -172,7 +149,7 @@ func TestCopyOfASpoolIsAnotherProducer(t *testing.T) {
 	if got := len(read(t, c, logs)); got != 60 {
 		t.Errorf("got %d records, want 60", got)
 	}
-	if clone.lanes[0].producer == original.lanes[0].producer {
+	if readMark(t, clone.Mark()).current == readMark(t, original.Mark()).current {
 		t.Error("both are one producer")
 	}
 	if s := clone.Stats(); s.Failures > 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/delivery"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 )

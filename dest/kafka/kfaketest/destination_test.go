@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/nibtest"
 )
 

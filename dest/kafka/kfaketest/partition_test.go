@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kafka
+package kfaketest
 
 import (
 	"crypto/tls"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,19 +28,6 @@ func TestPerSpool(t *testing.T) {
 	for _, m := range all {
 		if m.Partition != all[0].Partition {
 			t.Fatalf("partitions %d and %d", m.Partition, all[0].Partition)
-		}
-	}
-}
-
-// Spools are spread over the partitions.
-func TestSpoolsAreSpread(t *testing.T) {
-	counts := make([]int, 12)
-	for spool := range uint64(12000) {
-		counts[homeOf(spool*0x9876543210fedcba, 12)]++
-	}
-	for p, n := range counts {
-		if n < 800 || n > 1200 {
-			t.Errorf("partition %d has %d of 12000 spools", p, n)
 		}
 	}
 }

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kfaketest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/nib-log/nib"
+	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A caller that stores marks has stored that of a new producer before this sends anything.
+func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
+	for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
+		c := start(t, 3)
+		sent := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+		d := dial(t, c, conf)
+		empty := d.Mark()
+		if p, ok := PartitioningOf(empty); p != conf.Partitioning || !ok {
+			t.Errorf("before the first Deliver: got %v, %v", p, ok)
+		}
+		if d.SyncMark() {
+			t.Error("SyncMark before the first Deliver")
+		}
+		if res, err := d.Deliver(t.Context(), records(7, 1, 10)); res.Accepted != 0 || err != nil || sent.Hits() > 0 {
+			t.Errorf("the first Deliver: got %+v, %v, %d requests; want nothing", res, err, sent.Hits())
+		}
+		if !d.SyncMark() || d.SyncMark() {
+			t.Error("SyncMark: want it once")
+		}
+		if m := readMark(t, d.Mark()); m.current.id < 0 || m.any {
+			t.Errorf("mark: got %+v", m)
+		}
+		deliver(t, d, records(7, 1, 10))
+		if d.SyncMark() {
+			t.Error("SyncMark after the producer was stored")
+		}
+		wantSpool(t, c, 7, 10, false)
+	}
+}
+
+// A process is killed while its first request ever is under way: it is not waited for, and does no harm.
+func TestFirstRequestIsLate(t *testing.T) {
+	for _, lateFirst := range []bool{true, false} {
+		c := start(t, 1)
+		before := dial(t, c, Config{})
+		_ = before.Mark()
+		if _, err := before.Deliver(t.Context(), records(7, 1, 10)); err != nil || !before.SyncMark() {
+			t.Fatalf("the first Deliver: %v", err)
+		}
+		mark := before.Mark()
+		arrived, release := hold(c)
+		ctx, cancel := context.WithCancel(t.Context())
+		died := make(chan struct{})
+		go func() {
+			defer close(died)
+			_, _ = before.Deliver(ctx, records(7, 1, 10))
+		}()
+		<-arrived
+		cancel()
+		<-died
+		after := dial(t, c, Config{Quiet: patience}) // which would be noticed
+		rest := resume(t, after, mark, records(7, 1, 20))
+		if len(rest) != 20 {
+			t.Fatalf("left: got %d records, want 20", len(rest))
+		}
+		if lateFirst {
+			release()
+			for end(t, c) < 10 {
+			}
+		}
+		deliver(t, after, rest)
+		release()
+		deliver(t, after, records(7, 21, 30))
+		wantExactly(t, c, 1, 30)
+	}
+}
+
+// A record that was refused is missing between those that a search finds: it is refused, and counted, again, and the
+// others are not sent again.
+func TestResumeFindsAHole(t *testing.T) {
+	c := start(t, 1)
+	refuse(c, true, 15)
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	if got := deliver(t, before, records(7, 11, 20)); len(got) != 1 {
+		t.Fatalf("rejected: %v", got)
+	}
+	after := dial(t, c, Config{})
+	rest := resume(t, after, mark, records(7, 11, 30))
+	if len(rest) != 16 || rest[0].Seq != 15 {
+		t.Fatalf("left: got %d records from %d, want 16 from 15", len(rest), rest[0].Seq)
+	}
+	if got := deliver(t, after, rest); len(got) != 1 || got[0].Index != 0 {
+		t.Errorf("rejected: got %v, want the first", got)
+	}
+	want := slices.DeleteFunc(records(7, 1, 30), func(r nib.Record) bool { return r.Seq == 15 })
+	got := numbers(t, read(t, c, logs))
+	for i, n := range got {
+		if i >= len(want) || n != want[i].Seq {
+			t.Fatalf("got %v", got)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A service that was partitioned in another way stays so for its successor until all that was found is settled.
+func TestSpreadEndsWhenAllIsSettled(t *testing.T) {
+	c := start(t, 3)
+	before := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	deliver(t, before, records(7, 1, 30))
+	after := dial(t, c, Config{})
+	window := records(7, 11, 20)
+	if n, err := after.Resume(t.Context(), before.Mark(), window); n != 10 || err != nil {
+		t.Fatalf("Resume: got %d, %v", n, err)
+	}
+	if m := readMark(t, after.Mark()); !m.spread || m.mode != PartitioningPerSpool {
+		t.Errorf("10 of 20 settled: got %+v; want it spread", m)
+	}
+	if n, err := after.Resume(t.Context(), nil, records(7, 21, 30)); n != 10 || err != nil {
+		t.Fatalf("Resume: got %d, %v", n, err)
+	}
+	m := readMark(t, after.Mark())
+	deliver(t, after, records(7, 31, 31))
+	for _, r := range read(t, c, logs) {
+		if r.Headers["seq"] == "31" && (m.spread || m.partition != r.Partition) {
+			t.Errorf("all settled: got %+v; want the place in partition %d", m, r.Partition)
+		}
+	}
+}
+
+// A process gets another producer after a delivery, and is killed while the first request of that is under way. Its
+// successor goes on as that one, from its first sequence on.
+func TestProducerIsReplaced(t *testing.T) {
+	for _, lateFirst := range []bool{true, false} {
+		c := start(t, 1)
+		before := dial(t, c, Config{})
+		_ = before.Mark()
+		deliver(t, before, records(7, 1, 10))
+		old := readMark(t, before.Mark()).current
+		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: logs, Err: kerr.UnknownProducerID, Count: 1})
+		if res, err := before.Deliver(t.Context(), records(7, 11, 20)); res.Accepted != 0 || err != nil || !before.SyncMark() {
+			t.Fatalf("got %+v, %v; want that the mark is stored first", res, err)
+		}
+		mark := before.Mark()
+		if m := readMark(t, mark); !m.has(old.id) || m.current == old || m.any || m.sequence != 0 {
+			t.Errorf("got %+v, want both producers, and the sequence of the new one", m)
+		}
+		arrived, release := hold(c)
+		ctx, cancel := context.WithCancel(t.Context())
+		died := make(chan struct{})
+		go func() {
+			defer close(died)
+			_, _ = before.Deliver(ctx, records(7, 11, 20))
+		}()
+		<-arrived
+		cancel()
+		<-died
+		after := dial(t, c, Config{Quiet: patience})
+		rest := resume(t, after, mark, records(7, 11, 20))
+		if len(rest) != 10 {
+			t.Fatalf("left: got %d records, want 10", len(rest))
+		}
+		if lateFirst {
+			release()
+			awaitEnd(t, c, Config{})
+		}
+		deliver(t, after, rest)
+		release()
+		deliver(t, after, records(7, 21, 30))
+		wantExactly(t, c, 1, 30)
+	}
+}
+
+// All producers that may have requests under way stay in the mark until this process has delivered something.
+func TestMarkKeepsProducersUntilADelivery(t *testing.T) {
+	c := start(t, 1)
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	m := readMark(t, before.Mark())
+	old, other := m.current, producer{1 << 40, 0}
+	m.current, m.previous = other, old.id
+	deliver(t, before, records(7, 11, 15))
+	after := dial(t, c, Config{})
+	rest := resume(t, after, m.encode(), records(7, 11, 20))
+	if got := readMark(t, after.Mark()); !got.has(old.id) || !got.has(other.id) || got.any || len(rest) != 5 {
+		t.Errorf("before a delivery: got %+v, %d records left", got, len(rest))
+	}
+	deliver(t, after, rest)
+	if got := readMark(t, after.Mark()); !got.has(old.id) || got.has(other.id) {
+		t.Errorf("after it: got %+v", got)
+	}
+	wantExactly(t, c, 1, 20)
+}
+
+// The sequence in a mark is that of an older batch, which the broker takes the new one for. It is read back, not found,
+// and sent by another producer.
+func TestSequenceOfAnOlderBatch(t *testing.T) {
+	c := start(t, 1)
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	m := readMark(t, before.Mark())
+	m.sequence = 0
+	after := dial(t, c, Config{})
+	deliver(t, after, resume(t, after, m.encode(), records(7, 11, 20)))
+	deliver(t, after, records(7, 21, 30))
+	wantExactly(t, c, 1, 30)
+}
+
+// A request of a dead process with several partitions is executed after its successor has searched, and delivered: in
+// the partition that both write to it is out of sequence.
+func TestLateRequestRoundRobin(t *testing.T) {
+	c := start(t, 2)
+	conf := Config{Partitioning: PartitioningRoundRobin}
+	before := dial(t, c, conf)
+	deliver(t, before, records(7, 1, 30))
+	mark := before.Mark()
+	arrived, release := hold(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	died := make(chan struct{})
+	go func() {
+		defer close(died)
+		_, _ = before.Deliver(ctx, records(7, 31, 31)) // to partition 1 only
+	}()
+	<-arrived
+	cancel()
+	<-died
+	after := dial(t, c, conf)
+	rest := resume(t, after, mark, records(7, 31, 40))
+	if len(rest) != 10 {
+		t.Fatalf("left: got %d records, want 10", len(rest))
+	}
+	deliver(t, after, rest)
+	release()
+	deliver(t, after, records(7, 41, 60))
+	wantSpool(t, c, 7, 60, false)
+}
+
+// Records that another program has written with the headers of a spool are not taken for those of the spool,
+// if it is known which producer these are of.
+func TestRecordsOfAnotherProducer(t *testing.T) {
+	c := start(t, 1)
+	before := dial(t, c, Config{})
+	deliver(t, before, records(7, 1, 10))
+	mark := before.Mark()
+	deliver(t, dial(t, c, Config{}), records(7, 11, 15)) // a copy, under the same names
+	after := dial(t, c, Config{})
+	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 10 {
+		t.Errorf("left: got %d records, want 10", len(rest))
+	}
+}
