@@ -33,7 +33,7 @@ arch: ## the architecture's rules and budgets, never from the cache
 
 # lint vets, and arch is about sources only.
 race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib niblogrus dest/kafka),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
+	$(call each,. $(wildcard examples cmd/nib niblogrus dest/kafka dest/kafka/kfaketest),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
 	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
 	$(GO) test -race -short -vet=off -tags nibfast $(FAST)
 

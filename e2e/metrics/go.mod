@@ -4,7 +4,7 @@ go 1.26.7
 
 require (
 	github.com/nib-log/nib v0.1.0
-	github.com/nib-log/nib/dest/kafka v0.0.0-00010101000000-000000000000
+	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/common v0.72.1
 	github.com/prometheus/prometheus v0.316.0

@@ -50,6 +50,7 @@ var arrows = []struct {
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/level", "internal/loss"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "internal/lineedit", "internal/level"}},
+	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*"}},
 	{"dest/*", []string{".", "delivery", "metrics"}},
 	{"setup", []string{".", "delivery", "metrics", "sink", "sink/*", "layout", "nibslog", "internal/*"}},
 
