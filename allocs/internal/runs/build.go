@@ -73,11 +73,11 @@ func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package
 	if err != nil {
 		return nil, err
 	}
-	for i, group := range groups(all) {
+	for _, group := range groups(all) {
 		for _, b := range group {
 			b.overlay = common
 		}
-		if err := together(ctx, group, filepath.Join(work, fmt.Sprintf("measure-%d", i)), store); err != nil {
+		if err := together(ctx, group, work, store); err != nil {
 			return nil, err
 		}
 	}
@@ -122,9 +122,10 @@ func executable(importPath string) string {
 	return name + ".test"
 }
 
-// together builds a group.
-func together(ctx context.Context, group map[string]*Binary, dir string, store linked.Store) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
+// together builds a group, in a new directory of work.
+func together(ctx context.Context, group map[string]*Binary, work string, store linked.Store) error {
+	dir, err := os.MkdirTemp(work, "measure-")
+	if err != nil {
 		return err
 	}
 	var first *Binary
@@ -140,7 +141,7 @@ func together(ctx context.Context, group map[string]*Binary, dir string, store l
 		first = b
 	}
 	args = slices.Insert(args, 3, "-overlay", first.overlay)
-	err := store.Build(keys, func() error {
+	err = store.Build(keys, func() error {
 		_, err := first.tc.Go(ctx, first.dir, args...)
 		return err
 	})
