@@ -174,7 +174,7 @@ func TestVarsAreJSON(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("x_total", "help", "k", "v", 1.0)
 	f.Add("", "\n", "", "\"\\\n\r\x00", math.NaN())
-	f.Add("é", "\\", "1", "\xff", -0.0)
+	f.Add("é", "\\", "1", "\xff", math.Copysign(0, -1))
 	f.Fuzz(func(t *testing.T, name, help, key, value string, v float64) {
 		var l metrics.List
 		l.Counter(name, help, v, label(key, value), label(key+"x", value))

@@ -48,7 +48,7 @@ func Burst(n int, period time.Duration, then nib.Sampler) nib.Sampler {
 	if period <= 0 {
 		panic("nib/sampling: Burst: the period must be positive, such as time.Second")
 	}
-	return &burst{n: uint64(min(max(n, 0), math.MaxUint32)), start: time.Now(), period: period, then: then}
+	return &burst{n: min(uint64(max(n, 0)), math.MaxUint32), start: time.Now(), period: period, then: then}
 }
 
 type burst struct {

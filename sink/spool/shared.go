@@ -23,6 +23,10 @@ import (
 const (
 	slotPrefix = "slot-"
 	maxSlots   = 9999
+
+	// maxRaces is how often a slot that was not there may be locked by another process
+	// when this one comes to it: far more often than processes start at the same moment.
+	maxRaces = 200
 )
 
 var (
@@ -63,7 +67,7 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 			s.fault("take a slot", err)
 		}
 	}()
-	for n := 1; n <= maxSlots; n++ {
+	for n, races := 1, 0; n <= maxSlots && races < maxRaces; n++ {
 		h.own = slotName(n)
 		path := filepath.Join(h.path, h.own)
 		_, missing := h.fs.Lstat(path)
@@ -86,6 +90,8 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 			return start{}, err
 		case !passed:
 			left = append(left, fmt.Errorf("%s: %w", path, err))
+		case missing != nil:
+			races++
 		}
 	}
 	return start{}, errCrowded

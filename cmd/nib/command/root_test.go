@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 		{[]string{"allocs", "--version"}, 0, "allocs ", ""},
 		{[]string{"help"}, 0, "demo ", ""},
 		{[]string{"demo", "--help"}, 0, "--connections", ""},
-		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "Every line whose call returned is there once", ""},
+		{[]string{"demo", "-n", "100", "-c", "2", "--show", "1", "--kills", "0"}, 0, "logged lines came back once, in order, valid and true", ""},
 		{[]string{"demo", "-n", "0"}, 1, "", "nib: demo: 0 requests, want 1 to"},
 		{[]string{"demo", "x"}, 1, "", "unknown command"},
 		{[]string{"allocs", "--help"}, 0, "--baseline", ""},

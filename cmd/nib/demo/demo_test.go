@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -179,8 +180,9 @@ func TestRunKeepsTheFileOnlyWhereAsked(t *testing.T) {
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 || filepath.Base(left[0]) != logName || filepath.Base(left[1]) != spoolName {
-		t.Errorf("got %q, want %s and %s", left, logName, spoolName)
+	want := []string{filepath.Join(dir, "."+logName+".claims"), filepath.Join(dir, logName), filepath.Join(dir, spoolName)}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(left, want) {
+		t.Errorf("got %q, want %q", left, want)
 	}
 	if err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("second run in one folder: got error %v", err)
