@@ -50,8 +50,15 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 	})
 }
 
-// memHome returns a file system with a directory that dead processes have shared.
-func memHome(t testing.TB) *vfs.Mem {
+// memHome returns a file system with a directory that dead processes have shared. In the
+// bubble each of them has looked for the slots of others before one of them dies.
+func memHome(t *testing.T) (m *vfs.Mem) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { m = shareInMemory(t) })
+	return m
+}
+
+func shareInMemory(t *testing.T) *vfs.Mem {
 	t.Helper()
 	m := vfs.NewMem(nil)
 	f := &far{do: down}
@@ -66,6 +73,7 @@ func memHome(t testing.TB) *vfs.Mem {
 			n++
 		}
 		must(t, s.Sync(context.Background()))
+		synctest.Wait()
 		return s
 	}
 	before := process(Config{})

@@ -54,6 +54,9 @@ func String(b []byte) { text = string(b) }
 func Concat(a, b string) { text = a + ": " + b }
 
 //alloc:none
+func ConcatNothing(a string) { text = a + "" }
+
+//alloc:none
 func Bytes(s string) { bytes = []byte(s) }
 
 //alloc:none
@@ -71,7 +74,7 @@ func New() *[3]int { return &[3]int{} }
 
 func TestWhatAllocatesOnEveryCallIsAlways(t *testing.T) {
 	want := map[string]string{
-		"String": "always", "Concat": "always", "Bytes": "always", "Returned": "always", "Local": "grows", "Compared": "none", "New": "always",
+		"String": "always", "Concat": "always", "ConcatNothing": "grows", "Bytes": "always", "Returned": "always", "Local": "grows", "Compared": "none", "New": "always",
 	}
 	bench := `package m
 

@@ -153,7 +153,7 @@ func (s *Site) decide() {
 		s.measured(kind, worst)
 		return
 	}
-	outlives := e.Escape != nil && s.Kind == kind && (kind == heapcalls.Concat || kind == heapcalls.ToString || kind == heapcalls.ToBytes)
+	outlives := e.Escape != nil && s.Kind == kind && (kind == heapcalls.Concat && !addsNothing(e.Escape.What) || kind == heapcalls.ToString || kind == heapcalls.ToBytes)
 	switch {
 	case outlives && e.Reach == Surely && !e.Visited:
 		s.Verdict, s.Reason = Always, "on every way through the function, and the result outlives it"
@@ -173,6 +173,12 @@ func (s *Site) decide() {
 	default:
 		s.Verdict, s.Reason = Unknown, "behind a branch"
 	}
+}
+
+// addsNothing reports whether an operand of a concatenation is the constant "". Then the
+// result may be the other operand, without a copy.
+func addsNothing(expression string) bool {
+	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
 // around decides on a site of a benchmark that was measured: what it surely makes and no

@@ -28,9 +28,7 @@ func (m *Module) subject() subject {
 }
 
 func (s subject) equal(other subject) bool {
-	roots, others := s.Roots, other.Roots
-	s.Roots, other.Roots = nil, nil
-	return slices.Equal(roots, others) && s.Path == other.Path && s.Version == other.Version && s.Dir == other.Dir &&
+	return slices.Equal(s.Roots, other.Roots) && s.Path == other.Path && s.Version == other.Version && s.Dir == other.Dir &&
 		s.Package == other.Package && s.Bench == other.Bench
 }
 
