@@ -32,10 +32,10 @@ func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refus
 	}
 	l.leader = where.leaders[l.partition]
 	if p, _ := l.pending(r); p == nil && len(l.queue) > 0 {
-		l.queue, l.known = nil, false // nobody will tell what became of it: its sequence is not used again
+		l.queue, l.known = nil, false // its outcome stays unknown: its sequence is not used again
 	}
 	if !l.known {
-		if l.producer, err = d.newProducer(ctx, nil, nobody); err != nil {
+		if l.producer, err = d.newProducer(ctx, nil, noProducer); err != nil {
 			return nil, err
 		}
 		l.known, l.next = true, 0

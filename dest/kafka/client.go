@@ -162,8 +162,8 @@ type producer struct {
 	epoch int16
 }
 
-// nobody asks for a new producer.
-var nobody = producer{-1, -1}
+// noProducer asks for a new producer.
+var noProducer = producer{-1, -1}
 
 // newProducer gets an id. For a transactional id it is always the same one, with an epoch
 // that shuts out earlier processes; their transactions have ended when it returns.

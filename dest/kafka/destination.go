@@ -48,7 +48,7 @@ type Destination struct {
 
 	taken   producer // of the transactional id
 	fence   bool     // it must be taken again
-	doubt   bool     // nobody knows whether the last transaction was committed
+	doubt   bool     // it is not known whether the last transaction was committed
 	shutOut bool     // a later process has it
 
 	reached identity // of the last record that was told to be settled
@@ -116,8 +116,8 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: nobody, fence: true,
-		shared: nobody, place: nowhere, senders: senders{current: nobody, previous: -1},
+	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: noProducer, fence: true,
+		shared: noProducer, place: nowhere, senders: senders{current: noProducer, previous: -1},
 		buried: map[identity]struct{}{},
 	}
 	d.spread = d.c.Partitioning != PartitioningPerSpool

@@ -74,7 +74,7 @@ type sent struct {
 
 func newLane(d *Destination, topic string, partition int32) *lane {
 	l := &lane{
-		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch, producer: nobody,
+		d: d, topic: topic, partition: partition, leader: -1, offset: -1, limit: d.c.MaxBatch, producer: noProducer,
 		enc: encoder{compressor: d.compressor}, blame: blame{probes: firstProbes},
 	}
 	return l

@@ -35,13 +35,13 @@ type senders struct {
 	any      bool  // there were more, or nothing is known
 }
 
-// everybody is what is known without a mark.
-var everybody = senders{current: nobody, previous: -1, any: true}
+// anySender is what is known without a mark.
+var anySender = senders{current: noProducer, previous: -1, any: true}
 
 // add makes p the current one.
 func (s *senders) add(p producer) {
 	switch old := s.current; {
-	case old == nobody || old.id == p.id:
+	case old == noProducer || old.id == p.id:
 	case s.previous < 0:
 		s.previous = old.id
 	default:
@@ -88,7 +88,7 @@ func (m *mark) append(b []byte, sum uint32) []byte {
 func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	be := binary.BigEndian
 	if _, valid := PartitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
-		return mark{spread: true, place: nowhere, senders: everybody}, false
+		return mark{spread: true, place: nowhere, senders: anySender}, false
 	}
 	m.mode, m.spread, m.senders.any = Partitioning(b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
 	m.place = place{int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))}
@@ -169,8 +169,8 @@ func (d *Destination) introduce(ctx context.Context) error {
 		if l.known || len(l.todo) == 0 {
 			continue
 		}
-		if d.shared == nobody || l.producer == d.shared {
-			p, err := d.newProducer(ctx, nil, nobody)
+		if d.shared == noProducer || l.producer == d.shared {
+			p, err := d.newProducer(ctx, nil, noProducer)
 			if err != nil {
 				return err
 			}

@@ -86,7 +86,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 		return err
 	}
 	d.homeSpool, d.home = d.spool, l.partition
-	if f.end > m.place.offset && m.senders.current != nobody { // else it is not the partition that it was
+	if f.end > m.place.offset && m.senders.current != noProducer { // else it is not the partition that it was
 		l.offset = m.place.offset
 		l.adopt(m.senders.current, m.place.sequence)
 	}

@@ -99,7 +99,7 @@ func (d *Destination) takeID(ctx context.Context) error {
 		return ErrFenced
 	}
 	p, err := d.newProducer(ctx, &d.c.TransactionalID, d.taken)
-	if d.taken != nobody && (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) {
+	if d.taken != noProducer && (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) {
 		d.shutOut = true
 		return ErrFenced
 	}

@@ -40,5 +40,5 @@ func Start(c Config) (*Cluster, error) {
 // Addrs returns the addresses of the brokers.
 func (c *Cluster) Addrs() []string { return c.fake.ListenAddrs() }
 
-// Close stops the cluster. It waits for nobody.
+// Close stops the cluster. It does not wait for clients.
 func (c *Cluster) Close() { c.fake.Close() }

@@ -63,7 +63,7 @@ func (p *life) run(opened, last uint64, steps int) {
 		}
 		now.settled += uint64(res.Accepted)
 		if dies {
-			return // nobody stores how far it was
+			return // the position is not stored
 		}
 		if p.d.SyncMark() || res.Accepted > 0 {
 			now.mark = p.d.Mark()
