@@ -54,6 +54,7 @@ type dir struct {
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
 	removed func()          // tells the copier
+	hidden  []error         // of segments whose copies were read instead; to be reported
 }
 
 // An oldSegment is one that another process has left.
@@ -65,7 +66,6 @@ type oldSegment struct {
 	sure    uint64 // below it all numbers were given; up to end nobody knows, since that could not be read when it was the last segment
 	copied  bool   // there is a copy
 	damaged bool   // numbers up to end are in a segment that is gone
-	hidden  error  // of the segment, for which its copy stands in; to be reported
 }
 
 // openDir takes the directory for this process, makes it if need be, and finds
@@ -243,7 +243,9 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 	if unread != nil && !ok {
 		return g, false, false, unread
 	}
-	g.hidden = unread
+	if unread != nil {
+		d.hide(unread)
+	}
 	if segment && !ok {
 		d.damaged = append(d.damaged, segmentName(number))
 		d.unused += maxSegment / recordHead

@@ -75,7 +75,8 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 		err = e
 	}
 	if err != nil && g.end > g.first && g.end == g.sure && hasAll(b, g) {
-		g.hidden, err = err, nil // no record is where it cannot be read, or the other file has it
+		d.hide(err) // no record is where it cannot be read, or the other file has it
+		err = nil
 	}
 	return b, err
 }
@@ -159,12 +160,22 @@ func hasAll(b []byte, g *oldSegment) bool {
 	return true
 }
 
-// reportHidden reports that a segment cannot be read whose copy has everything: a disk that
-// begins to fail is to be replaced before the copy is needed.
-func (s *Sink) reportHidden(g *oldSegment) {
-	if g.hidden != nil {
-		s.fault("read a segment, whose copy is read instead", g.hidden)
-		g.hidden = nil
+// hide notes that a segment cannot be read whose copy has everything.
+func (d *dir) hide(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hidden = append(d.hidden, err)
+}
+
+// reportHidden reports what was noted by hide: a disk that begins to fail is to be replaced
+// before the copy is needed.
+func (s *Sink) reportHidden() {
+	s.dir.mu.Lock()
+	hidden := s.dir.hidden
+	s.dir.hidden = nil
+	s.dir.mu.Unlock()
+	for _, err := range hidden {
+		s.fault("read a segment, whose copy is read instead", err)
 	}
 }
 
@@ -178,7 +189,7 @@ type rereading struct {
 // before it reads again. given says that pages have failed for so long that they count as damaged.
 func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
-	d.s.reportHidden(g)
+	d.s.reportHidden()
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.s.dir.held(); e != nil {
 			err = e // the directory is another one now, or nobody knows

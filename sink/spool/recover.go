@@ -66,7 +66,7 @@ func (s *Sink) recover(path string) (first start, err error) {
 		d.expect(old, first.first)
 	}
 	for _, g := range old {
-		s.reportHidden(&g)
+		s.reportHidden()
 		s.segments, s.bytes = s.segments+1, s.bytes+g.size
 		s.chain = append(s.chain, &link{oldSegment: g, waiting: len(s.deliveries)})
 	}
