@@ -149,7 +149,7 @@ func (l *lane) hold() error {
 	return err
 }
 
-// deadLetter sends a record that is refused for ever to the dead letter topic. It returns nil if it is there,
+// deadLetter sends a record that is refused permanently to the dead letter topic. It returns nil if it is there,
 // or why it is refused.
 func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
 	if d.c.DeadLetter == "" {
@@ -180,7 +180,7 @@ func (d *Destination) isBuried(r *nib.Record) bool {
 	return ok
 }
 
-// reject settles a record of the batch as refused for ever.
+// reject settles a record of the batch as refused permanently.
 func (d *Destination) reject(i int, why error) {
 	d.count(func(s *Stats) { s.Rejected++ })
 	d.states[i] = state{settled: true, reason: why}

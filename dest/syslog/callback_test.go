@@ -15,7 +15,7 @@ import (
 // TestPanicOfACallbackClosesTheConnection has a TLS configuration whose function panics at each
 // attempt, as the spool survives it: an attempt must not leave a connection behind.
 func TestPanicOfACallbackClosesTheConnection(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what nobody refers to
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close unreferenced files
 	a := newAuthority(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -201,7 +201,7 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 }
 
 // rise is how much more another leaf than that with the highest count must
-// count. What is not a whole number depends on how long the runs were.
+// count. A fraction depends on how long the runs were.
 const rise = 0.5
 
 // leaves compares the counts of the leaves one by one: one that had less than

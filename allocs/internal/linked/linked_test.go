@@ -55,7 +55,7 @@ func TestBuild(t *testing.T) {
 	place("a", "two") // it is used
 	place("c", "three")
 	if _, err := os.Stat(stale); err == nil {
-		t.Error("what is not used is kept")
+		t.Error("an unused file is kept")
 	}
 	if place("a", "two") {
 		t.Error("what is used is not kept")

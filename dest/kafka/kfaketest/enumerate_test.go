@@ -184,7 +184,7 @@ func (r *refusal) test(t *testing.T) {
 	wantSpool(t, c, 7, 30, r.conf.Partitioning == PartitioningPerSpool)
 }
 
-// deliverAll delivers records whatever Deliver returns meanwhile.
+// deliverAll delivers records whatever Deliver returns.
 func deliverAll(t testing.TB, d *Destination, first, last uint64) {
 	for late := time.Now().Add(patience); first <= last; {
 		res, err := d.Deliver(t.Context(), records(7, first, last))
