@@ -209,7 +209,7 @@ func (e *Event) closeGroups() {
 // end closes the object, hands the line over and gives the event back.
 func (e *Event) end() {
 	c := e.log.core
-	if c.splitFront && c.format.MessageFirst && e.flags&(hasMessage|messageFirst) == hasMessage {
+	if c.format.MessageFirst && e.flags&(hasMessage|messageFirst) == hasMessage {
 		e.moveMessage(len(c.format.messageKey))
 	}
 	if len(e.buf) == 0 {
