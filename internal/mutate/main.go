@@ -15,6 +15,10 @@
 // take most of the time; with -again FILE, it runs those that an earlier run has
 // printed.
 //
+// With -tags, it tests several builds, one after the other, and runs in the later
+// ones what the ones before have not killed: "-tags /nibfast/invariants" are the
+// default build and two with a tag. A mutant that one build kills is killed.
+//
 // Survivors that change nothing that a test could see are explained in the file
 // testdata/mutants.txt of the package: a line for each as it is printed, without
 // the position, and below it, indented, why. Mutate fails if one is left that is
@@ -26,6 +30,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +45,7 @@ func main() {
 	jobs := flag.Int("jobs", 1, "test so many mutants at a time")
 	again := flag.String("again", "", "a `file` with the output of a run before: only mutants that it lists")
 	list := flag.Bool("uncovered", false, "list the mutants that no test executes")
+	tags := flag.String("tags", "", "build tags; /-separated for several builds, as in /nibfast/invariants")
 	var opt options
 	flag.BoolVar(&opt.short, "short", true, "run the tests with -short")
 	flag.BoolVar(&opt.together, "together", false, "leave out what has to be built alone: it takes most of the time")
@@ -54,44 +60,54 @@ func main() {
 	if _, err := fmt.Sscanf(*part, "%d/%d", &index, &parts); err != nil || index < 1 || index > parts {
 		fatal(fmt.Errorf("-part: %q is not like 2/4", *part))
 	}
-	p, err := load(flag.Arg(0), opt)
+	explained, err := readExplained(filepath.Join(flag.Arg(0), "testdata", "mutants.txt"))
 	fatal(err)
-	explained, err := readExplained(filepath.Join(p.dir, "testdata", "mutants.txt"))
-	fatal(err)
-
 	var before []byte
 	if *again != "" {
 		before, err = os.ReadFile(*again)
 		fatal(err)
 	}
-	var chosen []int // numbers of mutants, from 1 on
-	for i, m := range p.mutants {
-		if matches(m, *only) && (*numbers || !m.tuning) && (!opt.together || m.switched != nil) &&
-			(*again == "" || bytes.Contains(before, []byte(m.String()+"\n"))) {
-			chosen = append(chosen, i+1)
+	start, r := time.Now(), report{name: flag.Arg(0), explained: explained, listUncovered: *list, earlier: map[string]result{}}
+	builds := strings.Split(*tags, "/")
+	for i := range builds {
+		opt.tags, r.last = builds[i], i == len(builds)-1
+		p, err := load(flag.Arg(0), opt)
+		fatal(err)
+		var chosen []int // numbers of mutants, from 1 on
+		for i, m := range p.mutants {
+			if matches(m, *only) && m.inPart(index, parts) && (*numbers || !m.tuning) && (!opt.together || m.switched != nil) &&
+				(*again == "" || bytes.Contains(before, []byte(m.String()+"\n"))) {
+				chosen = append(chosen, i+1)
+			}
 		}
+		p.runAll(chosen, max(*jobs, 1), &r)
+		os.RemoveAll(p.temp)
 	}
-	start, r := time.Now(), report{name: flag.Arg(0), explained: explained, listUncovered: *list}
+	r.finish()
+	r.print(time.Since(start))
+	if r.bad > 0 {
+		os.Exit(1)
+	}
+}
+
+// runAll runs the chosen mutants, unless an earlier build has killed them.
+func (p *pkg) runAll(chosen []int, jobs int, r *report) {
 	var all sync.WaitGroup
-	turns := make(chan struct{}, max(*jobs, 1))
-	for i, number := range chosen {
-		if i%parts != index-1 {
+	turns := make(chan struct{}, jobs)
+	for _, number := range chosen {
+		m := p.mutants[number-1]
+		if r.settled(m) {
 			continue
 		}
 		turns <- struct{}{}
 		all.Add(1)
 		go func() {
 			defer func() { <-turns; all.Done() }()
-			r.add(p.mutants[number-1], p.run(number))
+			r.take(m, p.run(number))
 		}()
 	}
 	all.Wait()
-	r.bad += printStale(explained, p.mutants)
-	r.print(time.Since(start))
-	os.RemoveAll(p.temp)
-	if r.bad > 0 {
-		os.Exit(1)
-	}
+	r.mutants = append(r.mutants, p.mutants...)
 }
 
 // A report counts results, and prints the mutants that need attention.
@@ -102,11 +118,49 @@ type report struct {
 	listUncovered bool
 	count         [uncovered + 1]int
 	total, bad    int
+
+	last    bool              // the build is the last one
+	earlier map[string]result // of earlier builds
+	mutants []mutant          // of all builds
+}
+
+// settled reports whether an earlier build has killed m.
+func (r *report) settled(m mutant) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.earlier[m.String()]
+	return ok && (got == killed || got == timedOut)
+}
+
+// take adds a result to that of the earlier builds, where a mutant that no test
+// executes has none.
+func (r *report) take(m mutant, got result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before, ok := r.earlier[m.String()]; ok && before == survived && got != killed && got != timedOut {
+		got = survived
+	}
+	if !r.last {
+		r.earlier[m.String()] = got
+		return
+	}
+	delete(r.earlier, m.String())
+	r.add(m, got)
+}
+
+// finish adds the results that no later build has changed, and checks that all
+// explanations are of use.
+func (r *report) finish() {
+	for _, m := range r.mutants {
+		if got, ok := r.earlier[m.String()]; ok {
+			delete(r.earlier, m.String())
+			r.add(m, got)
+		}
+	}
+	r.bad += printStale(r.explained, r.mutants)
 }
 
 func (r *report) add(m mutant, got result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	_, ok := r.explained[m.key()]
 	switch {
 	case got == survived && ok:
@@ -134,6 +188,11 @@ func fatal(err error) {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
 	}
+}
+
+// inPart reports whether m is in one of so many parts, in every build the same.
+func (m mutant) inPart(index, parts int) bool {
+	return int(crc32.ChecksumIEEE([]byte(m.String()))%uint32(parts)) == index-1
 }
 
 func matches(m mutant, only string) bool {

@@ -36,6 +36,67 @@ func TestSurvivorsOfASample(t *testing.T) {
 	}
 }
 
+// TestProcessesOfTestsAreCovered: a test counts for what only a process executes
+// that it starts.
+func TestProcessesOfTestsAreCovered(t *testing.T) {
+	p, err := load(filepath.Join("testdata", "sample"), options{short: true, run: "End"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(p.temp)
+	n := 0
+	for i, m := range p.mutants {
+		if strings.HasPrefix(m.what, "End: ") {
+			n++
+			if got := p.run(i + 1); got != killed {
+				t.Errorf("%s: got result %d, want %d", m, got, killed)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("got no mutant")
+	}
+}
+
+// TestBuildsWithTags: a build executes the files and tests of its tags.
+func TestBuildsWithTags(t *testing.T) {
+	for tags, want := range map[string]result{"": uncovered, "strict": killed} {
+		p, err := load(filepath.Join("testdata", "sample"), options{short: true, tags: tags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(p.temp)
+		i := slices.IndexFunc(p.mutants, func(m mutant) bool { return m.what == "Never: true => false" })
+		if got := p.run(i + 1); got != want {
+			t.Errorf("tags %q: got result %d, want %d", tags, got, want)
+		}
+	}
+}
+
+// TestReportOfSeveralBuilds: a mutant counts once, as killed if one build kills
+// it, and as survived if the tests of any build execute it.
+func TestReportOfSeveralBuilds(t *testing.T) {
+	const none = -1 // the build has no such mutant
+	for _, c := range []struct{ first, second, want result }{
+		{killed, none, killed}, {none, killed, killed}, {survived, killed, killed}, {uncovered, timedOut, timedOut},
+		{survived, none, survived}, {none, survived, survived}, {uncovered, survived, survived},
+		{survived, uncovered, survived}, {survived, survived, survived}, {uncovered, uncovered, uncovered},
+	} {
+		m := mutant{file: "a.go", what: "f"}
+		r := report{earlier: map[string]result{}}
+		for i, got := range []result{c.first, c.second} {
+			if r.last = i == 1; got != none && !r.settled(m) {
+				r.take(m, got)
+				r.mutants = append(r.mutants, m)
+			}
+		}
+		r.finish()
+		if r.total != 1 || r.count[c.want] != 1 {
+			t.Errorf("%d and %d: got counts %v, want one of %d", c.first, c.second, r.count, c.want)
+		}
+	}
+}
+
 func TestMutants(t *testing.T) {
 	const src = `package p
 

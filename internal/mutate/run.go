@@ -37,6 +37,7 @@ type options struct {
 	short    bool
 	together bool   // only mutants and tests that are built together
 	run      string // -test.run of the tests
+	tags     string // of the build
 }
 
 // A test is a top-level test, and what it covers.
@@ -116,7 +117,7 @@ func load(dir string, opt options) (*pkg, error) {
 
 // goTool runs the go command in the directory of the package.
 func (p *pkg) goTool(args ...string) (string, error) {
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", slices.Insert(args, 1, "-tags="+p.opt.tags)...)
 	cmd.Dir = p.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -142,6 +143,9 @@ func (p *pkg) cover() error {
 		return err
 	}
 	profile := filepath.Join(p.temp, "profile")
+	if err := os.Mkdir(p.children(), 0o700); err != nil {
+		return err
+	}
 	for _, name := range strings.Fields(string(out)) {
 		if strings.HasPrefix(name, "Benchmark") {
 			continue
@@ -155,9 +159,35 @@ func (p *pkg) cover() error {
 		if t.blocks, err = readProfile(profile); err != nil {
 			return err
 		}
+		ofChildren, err := p.readChildren(profile)
+		if err != nil {
+			return err
+		}
+		t.blocks = append(t.blocks, ofChildren...)
 		p.tests = append(p.tests, t)
 	}
 	return nil
+}
+
+// children is the directory for the coverage data of processes that tests start.
+func (p *pkg) children() string { return filepath.Join(p.temp, "children") }
+
+// readChildren returns the blocks that processes have executed which a test
+// started, and removes their data.
+func (p *pkg) readChildren(profile string) ([]block, error) {
+	files, err := filepath.Glob(filepath.Join(p.children(), "*"))
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	if out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i="+p.children(), "-o="+profile).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go tool covdata: %w\n%s", err, out)
+	}
+	for _, name := range files {
+		if err := os.Remove(name); err != nil {
+			return nil, err
+		}
+	}
+	return readProfile(profile)
 }
 
 var profileLine = regexp.MustCompile(`([^/:]+):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
@@ -219,7 +249,7 @@ func (p *pkg) execute(bin string, number int, timeout time.Duration, pattern str
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "NIB_SEED=1", // the same random cases for each mutant
-		mutantVariable+"="+strconv.Itoa(number))
+		"GOCOVERDIR="+p.children(), mutantVariable+"="+strconv.Itoa(number))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

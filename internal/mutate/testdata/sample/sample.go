@@ -1,6 +1,8 @@
 // Package sample has tests that miss a part of it.
 package sample
 
+import "os"
+
 // Clamp returns n within 0 and limit.
 func Clamp(n, limit int) int {
 	if n < 0 {
@@ -33,3 +35,6 @@ func Sign(n int) string {
 
 // Never is not called.
 func Never() bool { return true }
+
+// End ends the process, which its test therefore starts.
+func End() { os.Exit(3) }

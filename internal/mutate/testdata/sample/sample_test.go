@@ -1,6 +1,10 @@
 package sample
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
 
 func TestClamp(t *testing.T) {
 	for n, want := range map[int]int{-1: 0, 1: 1, 9: 5} {
@@ -21,5 +25,18 @@ func TestSign(t *testing.T) {
 		if got := Sign(n); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	}
+}
+
+func TestEnd(t *testing.T) {
+	if os.Getenv("SAMPLE_CHILD") != "" {
+		End()
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestEnd$")
+	cmd.Env = append(os.Environ(), "SAMPLE_CHILD=1")
+	_ = cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != 3 {
+		t.Errorf("got status %d, want 3", got)
 	}
 }
