@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/linewriter"
 	"github.com/nib-log/nib/internal/panictext"
 	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 // An output is where a logger's lines go: exactly one of lines, sink and
@@ -42,14 +43,9 @@ func sinkOutput(s Sink) output {
 		}
 		return o
 	}
-	o := output{sink: s}
+	t := sinktraits.Of(s)
+	o := output{sink: s, neverLogs: t&sinktraits.NeverLogs != 0, textDurations: t&sinktraits.TextDurations != 0}
 	o.flusher, _ = s.(flusher)
-	if q, ok := s.(interface{ NeverLogs() bool }); ok {
-		o.neverLogs = q.NeverLogs()
-	}
-	if q, ok := s.(interface{ TextDurations() bool }); ok {
-		o.textDurations = q.TextDurations()
-	}
 	return o
 }
 

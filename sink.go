@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib/internal/jsonscan"
 	"github.com/nib-log/nib/internal/linewriter"
+	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 // A Record is one finished line and what a sink may want to know of it without
@@ -57,8 +58,6 @@ func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 //
 //	Flush(context.Context) error // bring everything accepted so far to the sink's promise
 //	Close() error                // called by whoever opened the sink, never by a Logger
-//	NeverLogs() bool             // true: WriteRecord cannot call back into a Logger, so nib need not watch for it
-//	TextDurations() bool         // true: lines are for people; durations are written as DurationString, whatever the Layout says
 type Sink interface {
 	WriteRecord(r *Record) error
 }
@@ -76,15 +75,22 @@ func WriterSink(w io.Writer) Sink {
 	if s, ok := w.(Sink); ok {
 		return s
 	}
-	return lineSink{linewriter.New(w)}
+	s := lineSink{Writer: linewriter.New(w)}
+	if s.IsFile() {
+		s.traits = sinktraits.For(nil, sinktraits.NeverLogs)
+	}
+	return s
 }
 
 // A lineSink is the Sink that [New] makes of a plain io.Writer.
-type lineSink struct{ *linewriter.Writer }
+type lineSink struct {
+	traits
+	*linewriter.Writer
+}
+
+type traits = sinktraits.Set
 
 func (s lineSink) WriteRecord(r *Record) error {
 	_, err := s.Write(r.Line, int(r.Level))
 	return err
 }
-
-func (s lineSink) NeverLogs() bool { return s.IsFile() }

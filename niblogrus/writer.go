@@ -52,9 +52,6 @@ func (w *writer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// NeverLogs tells nib that WriteRecord does not call back into a logger.
-func (w *writer) NeverLogs() bool { return true }
-
 // write gives the line for entry. The event is given the time of the entry only
 // to keep it from reading the clock.
 func (w *writer) write(entry *logrus.Entry) (line []byte) {

@@ -221,9 +221,6 @@ func (f *freezer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// NeverLogs is true: a freezer only copies.
-func (f *freezer) NeverLogs() bool { return true }
-
 // bare is slog's layout without any keys of its own.
 func bare() nib.Layout {
 	l := layout.Slog()

@@ -121,9 +121,6 @@ func (rec *Recorder) Flush(context.Context) error {
 	return rec.err
 }
 
-// NeverLogs tells nib that WriteRecord does not call back into a logger.
-func (rec *Recorder) NeverLogs() bool { return true }
-
 // FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
 // nothing; nil ends that.
 func (rec *Recorder) FailWith(err error) {

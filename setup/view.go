@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/console"
@@ -64,7 +65,7 @@ type view struct {
 	next   nib.Sink
 	render func(dst, line []byte) []byte
 
-	textDurations bool
+	sinktraits.Set // the sinks behind a view never log
 }
 
 var _ nib.Sink = (*view)(nil)
@@ -77,9 +78,9 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 		if f == nil { // not a terminal
 			f, c.Color, c.Width = os.Stdout, console.ColorNever, -1
 		}
-		return &view{next: next, render: console.New(f, c).Render, textDurations: true}
+		return &view{next: next, render: console.New(f, c).Render, Set: sinktraits.For(nil, sinktraits.NeverLogs|sinktraits.TextDurations)}
 	case viewLogfmt:
-		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render}
+		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render, Set: sinktraits.For(nil, sinktraits.NeverLogs)}
 	}
 	return next
 }
@@ -110,9 +111,3 @@ func (v *view) WriteRecord(r *nib.Record) error {
 
 // Metrics implements [metrics.Source] for the sink behind v.
 func (v *view) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(v.next).Metrics() }
-
-// NeverLogs is true: the sinks behind a view never do.
-func (v *view) NeverLogs() bool { return true }
-
-// TextDurations is true for a console.
-func (v *view) TextDurations() bool { return v.textDurations }

@@ -157,7 +157,7 @@ func (b *Backtracer) hold(g **ring, r *nib.Record) {
 // Dump writes what is held back, and goes on to hold back. Its error says what
 // was lost.
 func (b *Backtracer) Dump() error {
-	if b.neverLogs {
+	if b.neverLogs() {
 		b.dumping.Lock()
 		defer b.dumping.Unlock()
 	}

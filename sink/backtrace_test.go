@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -275,7 +276,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 		}
 		return nil
 	}
-	s = sink.Backtrace(never{p}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
+	s = sink.Backtrace(never{p, sinktraits.For(nil, sinktraits.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":0}`))
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":1}`))
 	if err := s.Dump(); err != nil {
@@ -285,13 +286,14 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 	p.want(t, "sink", "{\"n\":0}\n", "{\"n\":1}\n", "{\"n\":2}\n")
 }
 
-// never is a sink that says that it never logs.
-type never struct{ nib.Sink }
-
-func (never) NeverLogs() bool { return true }
+// never is a sink that never logs.
+type never struct {
+	nib.Sink
+	sinktraits.Set
+}
 
 func TestBacktraceBoundsTheNumberOfLines(t *testing.T) {
-	bt := sink.Backtrace(quiet{}, sink.BacktraceConfig{Bytes: 1280, Mark: nib.OmitKey})
+	bt := sink.Backtrace(newQuiet(), sink.BacktraceConfig{Bytes: 1280, Mark: nib.OmitKey})
 	for range 100 {
 		_ = bt.WriteRecord(record(nib.LevelDebug, "{}"))
 	}

@@ -25,15 +25,15 @@ func BenchmarkCombinators(b *testing.B) {
 		sink nib.Sink
 		r    *nib.Record
 	}{
-		{"direct", quiet{}, r},
-		{"Tee of 2", sink.Tee(quiet{}, quiet{}), r},
-		{"Route", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, quiet{})), r},
-		{"Limit, passed", sink.Limit(quiet{}, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 1e9}}), r},
-		{"Limit, suppressed", sink.Limit(quiet{}, sink.LimitConfig{PerSite: sink.Rate{Burst: 1}}), r},
-		{"Sample", sink.Sample(quiet{}, sink.SampleConfig{Keep: sink.Share{First: 100}}), r},
-		{"Backtrace, passed", sink.Backtrace(quiet{}, sink.BacktraceConfig{}), r},
-		{"Backtrace, held", sink.Backtrace(quiet{}, sink.BacktraceConfig{}), &low},
-		{"Sites", sink.Sites(quiet{}, sink.SitesConfig{}), r},
+		{"direct", newQuiet(), r},
+		{"Tee of 2", sink.Tee(newQuiet(), newQuiet()), r},
+		{"Route", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, newQuiet())), r},
+		{"Limit, passed", sink.Limit(newQuiet(), sink.LimitConfig{PerSite: sink.Rate{PerSecond: 1e9}}), r},
+		{"Limit, suppressed", sink.Limit(newQuiet(), sink.LimitConfig{PerSite: sink.Rate{Burst: 1}}), r},
+		{"Sample", sink.Sample(newQuiet(), sink.SampleConfig{Keep: sink.Share{First: 100}}), r},
+		{"Backtrace, passed", sink.Backtrace(newQuiet(), sink.BacktraceConfig{}), r},
+		{"Backtrace, held", sink.Backtrace(newQuiet(), sink.BacktraceConfig{}), &low},
+		{"Sites", sink.Sites(newQuiet(), sink.SitesConfig{}), r},
 	}
 	best := make([]float64, len(contestants))
 	for i := range best {

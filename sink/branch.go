@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -21,15 +22,17 @@ type branches struct {
 	sources    []metrics.Source
 	flushers   []delivery.Flusher // of those that have one
 	flushNames []string
-	neverLogs  bool
 	combinator string // for error texts
 
-	textDurations bool
+	traits // those that all have: a line is encoded once, for people and machines
 }
+
+type traits = sinktraits.Set
 
 // newBranches panics on a nil sink: a line would be lost there every time.
 func newBranches(combinator string, sinks ...nib.Sink) branches {
-	b := branches{neverLogs: true, textDurations: len(sinks) > 0, combinator: combinator}
+	b := branches{combinator: combinator}
+	shared := sinktraits.NeverLogs | sinktraits.TextDurations
 	for i, s := range sinks {
 		if s == nil {
 			panic("nib/sink: " + combinator + " with a nil Sink")
@@ -46,20 +49,19 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 			b.flushers = append(b.flushers, f)
 			b.flushNames = append(b.flushNames, name)
 		}
-		quiet, ok := s.(interface{ NeverLogs() bool })
-		b.neverLogs = b.neverLogs && ok && quiet.NeverLogs()
-		people, ok := s.(interface{ TextDurations() bool })
-		b.textDurations = b.textDurations && ok && people.TextDurations()
+		shared &= sinktraits.Of(s)
 	}
+	b.traits = sinktraits.For(nil, shared)
 	return b
 }
 
-// NeverLogs reports whether no branch can call back into a logger.
-func (b *branches) NeverLogs() bool { return b.neverLogs }
+// mayLog removes NeverLogs from the traits: a function of the user's is called.
+func (b *branches) mayLog() {
+	b.traits = sinktraits.For(nil, sinktraits.Of(b)&^sinktraits.NeverLogs)
+}
 
-// TextDurations reports whether all branches are for people. A line is encoded
-// once: beside a branch for machines durations stay numbers.
-func (b *branches) TextDurations() bool { return b.textDurations }
+// neverLogs reports whether no branch can call back into a logger.
+func (b *branches) neverLogs() bool { return sinktraits.Of(b)&sinktraits.NeverLogs != 0 }
 
 // behind adds the metrics of the branches, with the names of these.
 func (b *branches) behind(l *metrics.List) {

@@ -2,17 +2,17 @@
 
 package sink
 
-import "github.com/nib-log/nib"
+import (
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/sinktraits"
+)
 
 // Discard is a sink that takes every record and does nothing with it, not even
 // count it. It costs one call.
-func Discard() nib.Sink { return discard{} }
+func Discard() nib.Sink { return discard{sinktraits.For(nil, sinktraits.NeverLogs)} }
 
-type discard struct{}
+type discard struct{ traits }
 
 var _ nib.Sink = discard{}
 
 func (discard) WriteRecord(*nib.Record) error { return nil }
-
-// NeverLogs is true: discard calls nobody.
-func (discard) NeverLogs() bool { return true }

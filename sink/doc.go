@@ -30,9 +30,6 @@
 //
 //	log := nib.NewSink(sink.Tee(nib.WriterSink(os.Stderr), file))
 //
-// NeverLogs of a combinator is true if it is for all its branches, and no function
-// of the user's has a say.
-//
 // All of them are a [metrics.Source] of what they count and of the metrics of the
 // sinks behind them. The label branch is the path of names or indices from a [Tee]
 // or [Route] to the sink. A line is in one of the counts when its call has returned,

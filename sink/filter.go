@@ -13,16 +13,15 @@ import (
 // Filter makes a sink that hands on the records that keep says true for. keep
 // runs on the goroutine that logs and must be safe for concurrent use; it must
 // not change or keep the record. One that panics or ends the goroutine lets the
-// record through: a faulty filter shows too much, never too little. Since keep
-// may log, NeverLogs is false. It counts the lines handed on, those that were not,
-// and the faults of keep. Nil arguments panic. 0 allocs per record but for those
-// of keep.
+// record through: a faulty filter shows too much, never too little. It
+// counts the lines that it passes, those that it drops, and the faults of keep.
+// Nil arguments panic. 0 allocs per record but for those of keep.
 func Filter(s nib.Sink, keep func(*nib.Record) bool) nib.Sink {
 	if keep == nil {
 		panic("nib/sink: Filter with a nil function")
 	}
 	f := &filter{branches: newBranches("Filter", s), sink: s, keep: keep}
-	f.neverLogs = false
+	f.mayLog()
 	return f
 }
 

@@ -20,7 +20,7 @@ func combinations(a, b nib.Sink) map[string]nib.Sink {
 	keep := func(*nib.Record) bool { return true }
 	return map[string]nib.Sink{
 		"Tee":            sink.Tee(a, b),
-		"Tee with more":  sink.Tee(quiet{}, a, sink.Discard(), b),
+		"Tee with more":  sink.Tee(newQuiet(), a, sink.Discard(), b),
 		"Route":          sink.Route(a, sink.AtLeast(nib.LevelError, b)),
 		"Filter of Tee":  sink.Filter(sink.Tee(a, b), keep),
 		"Tee of Filters": sink.Tee(sink.Filter(a, keep), sink.Filter(b, keep)),

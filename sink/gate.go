@@ -72,7 +72,9 @@ type gate struct {
 
 func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, layout nib.Layout, clock func() time.Time) {
 	g.branches = newBranches(combinator, s)
-	g.neverLogs = g.neverLogs && clock == nil
+	if clock != nil {
+		g.mayLog()
+	}
 	g.name, g.sink, g.rule, g.clock, g.base = name, s, r, clock, time.Now()
 	g.sites = newTable[account](sites)
 	g.notices.start(s, layout)

@@ -92,7 +92,7 @@ func TestLoggerShowsMetricsBehindItsSink(t *testing.T) {
 	log.Info().Msg("one")
 	wantShown(t, log, "nib_filter_passed", "nib_filter_passed_lines_total 1")
 	wantShown(t, log, "test", "test_lines_total 1", `test_lines_total{branch="inner"} 2`)
-	twice := sink.Filter(sink.Filter(quiet{}, func(*nib.Record) bool { return true }), func(*nib.Record) bool { return true })
+	twice := sink.Filter(sink.Filter(newQuiet(), func(*nib.Record) bool { return true }), func(*nib.Record) bool { return true })
 	_ = twice.WriteRecord(record(0, "{}"))
 	wantShown(t, twice, "nib_filter_passed", "nib_filter_passed_lines_total 2") // one series: their sum
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -39,15 +40,10 @@ type notices struct {
 // was that failed.
 type notice struct {
 	nib.Sink
+	traits // of the sink
 	log    *nib.Logger
 	err    error
 	quoted []byte
-}
-
-// NeverLogs tells of the sink what the embedding hides.
-func (n *notice) NeverLogs() bool {
-	q, ok := n.Sink.(interface{ NeverLogs() bool })
-	return ok && q.NeverLogs()
 }
 
 func (s *notices) start(to nib.Sink, layout nib.Layout) {
@@ -56,7 +52,7 @@ func (s *notices) start(to nib.Sink, layout nib.Layout) {
 }
 
 func (s *notices) newNotice() *notice {
-	n := &notice{Sink: s.to}
+	n := &notice{Sink: s.to, traits: sinktraits.For(nil, sinktraits.Of(s.to))}
 	n.log = nib.NewSink(n, nib.WithLayout(s.layout), nib.WithCaller(),
 		nib.WithErrorHandler(func(err error) { n.err = err }))
 	return n

@@ -32,6 +32,7 @@ import (
 // with its Backtracer. 1 alloc for itself, and none per line once the pool has
 // rings of the size that is needed.
 type Scope struct {
+	traits
 	of *Backtracer
 
 	mu    sync.Mutex // protects all below
@@ -50,7 +51,7 @@ const (
 var _ nib.Sink = (*Scope)(nil)
 
 // Scope makes a scope.
-func (b *Backtracer) Scope() *Scope { return &Scope{of: b} }
+func (b *Backtracer) Scope() *Scope { return &Scope{of: b, traits: b.traits} }
 
 // WriteRecord hands r on, holds it back or drops it. All of that is success.
 func (s *Scope) WriteRecord(r *nib.Record) error {
@@ -88,7 +89,7 @@ func (s *Scope) hold(r *nib.Record) bool {
 func (s *Scope) Dump() error {
 	s.mu.Lock()
 	g := s.end(open)
-	if s.of.neverLogs {
+	if s.of.neverLogs() {
 		defer s.mu.Unlock()
 	} else {
 		s.mu.Unlock()
@@ -115,9 +116,3 @@ func (s *Scope) end(state scopeState) *ring {
 
 // Flush flushes the sink; what is held back stays so.
 func (s *Scope) Flush(ctx context.Context) error { return s.of.Flush(ctx) }
-
-// NeverLogs tells whether the sink never logs.
-func (s *Scope) NeverLogs() bool { return s.of.NeverLogs() }
-
-// TextDurations reports whether the sink is for people.
-func (s *Scope) TextDurations() bool { return s.of.TextDurations() }

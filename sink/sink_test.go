@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -53,10 +54,13 @@ func (p *probe) want(t *testing.T, name string, want ...string) {
 }
 
 // quiet is a branch that keeps nothing and never logs.
-type quiet struct{}
+type quiet struct{ sinktraits.Set }
 
 func (quiet) WriteRecord(*nib.Record) error { return nil }
-func (quiet) NeverLogs() bool               { return true }
+
+func newQuiet() quiet { return quiet{sinktraits.For(nil, sinktraits.NeverLogs)} }
+
+func neverLogs(s nib.Sink) bool { return sinktraits.Of(s)&sinktraits.NeverLogs != 0 }
 
 // loud is a branch that keeps nothing and may log.
 type loud struct{}
@@ -226,16 +230,16 @@ func TestMarkNeverLogs(t *testing.T) {
 	}{
 		{"Discard", sink.Discard(), true},
 		{"Tee of none", sink.Tee(), true},
-		{"Tee of quiet", sink.Tee(quiet{}, quiet{}), true},
-		{"Tee of quiet and loud", sink.Tee(quiet{}, loud{}), false},
-		{"Route of quiet", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, quiet{})), true},
-		{"Route otherwise loud", sink.Route(loud{}, sink.AtLeast(nib.LevelWarn, quiet{})), false},
-		{"Route with a loud rule", sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, loud{})), false},
-		{"Filter of quiet", sink.Filter(quiet{}, keep), false},
-		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(quiet{}), sink.Discard()), true},
+		{"Tee of quiet", sink.Tee(newQuiet(), newQuiet()), true},
+		{"Tee of quiet and loud", sink.Tee(newQuiet(), loud{}), false},
+		{"Route of quiet", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, newQuiet())), true},
+		{"Route otherwise loud", sink.Route(loud{}, sink.AtLeast(nib.LevelWarn, newQuiet())), false},
+		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, loud{})), false},
+		{"Filter of quiet", sink.Filter(newQuiet(), keep), false},
+		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(newQuiet()), sink.Discard()), true},
 	} {
-		if got := tt.sink.(interface{ NeverLogs() bool }).NeverLogs(); got != tt.want {
-			t.Errorf("%s: NeverLogs %v, want %v", tt.name, got, tt.want)
+		if got := neverLogs(tt.sink); got != tt.want {
+			t.Errorf("%s: never logs %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
@@ -243,13 +247,13 @@ func TestMarkNeverLogs(t *testing.T) {
 func TestWrongUsePanics(t *testing.T) {
 	keep := func(*nib.Record) bool { return true }
 	for name, f := range map[string]func(){
-		"Tee with nil":            func() { sink.Tee(quiet{}, nil) },
+		"Tee with nil":            func() { sink.Tee(newQuiet(), nil) },
 		"Route otherwise nil":     func() { sink.Route(nil) },
-		"Route to nil":            func() { sink.Route(quiet{}, sink.AtLeast(nib.LevelWarn, nil)) },
-		"Route upside down":       func() { sink.Route(quiet{}, sink.Between(nib.LevelWarn, nib.LevelInfo, quiet{})) },
-		"Below the lowest level":  func() { sink.Below(-1<<(intBits-1), quiet{}) },
+		"Route to nil":            func() { sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, nil)) },
+		"Route upside down":       func() { sink.Route(newQuiet(), sink.Between(nib.LevelWarn, nib.LevelInfo, newQuiet())) },
+		"Below the lowest level":  func() { sink.Below(-1<<(intBits-1), newQuiet()) },
 		"Filter of nil":           func() { sink.Filter(nil, keep) },
-		"Filter without function": func() { sink.Filter(quiet{}, nil) },
+		"Filter without function": func() { sink.Filter(newQuiet(), nil) },
 	} {
 		func() {
 			defer func() {
@@ -268,11 +272,11 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
 	r := record(nib.LevelWarn, `{"level":"warn"}`)
 	for name, s := range map[string]nib.Sink{
-		"Tee":                  sink.Tee(quiet{}, loud{}, sink.Tee(quiet{}, quiet{})),
-		"Route":                sink.Route(loud{}, sink.Below(nib.LevelInfo, quiet{}), sink.AtLeast(nib.LevelWarn, quiet{})),
+		"Tee":                  sink.Tee(newQuiet(), loud{}, sink.Tee(newQuiet(), newQuiet())),
+		"Route":                sink.Route(loud{}, sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
 		"Filter":               sink.Filter(loud{}, keep),
 		"Discard":              sink.Discard(),
-		"Tee with one failing": sink.Tee(quiet{}, &failing{}),
+		"Tee with one failing": sink.Tee(newQuiet(), &failing{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			alloctest.Zero(t, func() { _ = s.WriteRecord(r) })

@@ -106,7 +106,7 @@ func TestSitesPage(t *testing.T) {
 }
 
 func TestSitesOfNothing(t *testing.T) {
-	s := sink.Sites(quiet{}, sink.SitesConfig{})
+	s := sink.Sites(newQuiet(), sink.SitesConfig{})
 	var b bytes.Buffer
 	if err := s.WriteJSON(&b, 5); err != nil || b.String() != `{"lines":0,"bytes":0,"sites":[],"other":{"lines":0,"bytes":0,"share":0}}`+"\n" {
 		t.Errorf("got %s, error %v", b.String(), err)
@@ -116,7 +116,7 @@ func TestSitesOfNothing(t *testing.T) {
 // However many messages there are, the sum is exact, and the one that costs the
 // most is found.
 func TestSitesFindsTheMostExpensiveOfMany(t *testing.T) {
-	s := sink.Sites(quiet{}, sink.SitesConfig{MaxSites: 16})
+	s := sink.Sites(newQuiet(), sink.SitesConfig{MaxSites: 16})
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var lines, size uint64
 	write := func(message string, n int) {
@@ -144,7 +144,7 @@ func TestSitesFindsTheMostExpensiveOfMany(t *testing.T) {
 
 func TestSitesCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 1000
-	s := sink.Sites(quiet{}, sink.SitesConfig{})
+	s := sink.Sites(newQuiet(), sink.SitesConfig{})
 	var wg sync.WaitGroup
 	for range goroutines {
 		wg.Add(1)

@@ -123,7 +123,7 @@ func TestTeeLosesNothingToASlowBranch(t *testing.T) {
 // they are blocked.
 func TestTeeLeavesNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := sink.Tee(quiet{}, quiet{})
+		s := sink.Tee(newQuiet(), newQuiet())
 		for range 10 {
 			_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
 			time.Sleep(50 * time.Millisecond)

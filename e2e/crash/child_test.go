@@ -100,7 +100,6 @@ type lane struct {
 type spoolSink interface {
 	nib.Sink
 	Flush(context.Context) error
-	NeverLogs() bool
 }
 
 func newLane(s spoolSink) *lane {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -20,6 +21,7 @@ import (
 // outside of all locks and written as [nib.WriterSink] does, with one Write for
 // the line and its blocks, done when WriteRecord returns. 0 allocs per record.
 type Sink struct {
+	traits
 	view *view
 	out  nib.Sink
 	// The width of the terminal: fixed, if it is not 0, or else that of terminal,
@@ -27,6 +29,8 @@ type Sink struct {
 	fixed    int
 	terminal syscall.RawConn
 }
+
+type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -45,6 +49,7 @@ func New(w io.Writer, c Config) *Sink {
 		out:   nib.WriterSink(plainWriter(w)),
 		fixed: fixedWidth(c.Width, os.Getenv),
 	}
+	s.traits = sinktraits.For(s, sinktraits.TextDurations)
 	if s.fixed == 0 {
 		s.terminal = terminalOf(w)
 	}
@@ -70,9 +75,6 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	p.release()
 	return err
 }
-
-// TextDurations is true: durations are shown with their unit.
-func (s *Sink) TextDurations() bool { return true }
 
 // Flush flushes the writer if it can be.
 func (s *Sink) Flush(ctx context.Context) error {

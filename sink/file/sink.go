@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -30,6 +31,7 @@ var (
 // mu protects the file and everything about writing it, and is held while one
 // writes. A sink with a buffer collects lines under a lock of its own meanwhile.
 type Sink struct {
+	traits
 	c        Config
 	given    Config // without defaults, for Fork
 	fs       vfs.FS
@@ -81,6 +83,8 @@ type Sink struct {
 	claims     claims
 }
 
+type traits = sinktraits.Set
+
 var (
 	_ nib.Sink             = (*Sink)(nil)
 	_ delivery.Destination = (*Sink)(nil)
@@ -114,6 +118,8 @@ func Open(path string, c Config) (*Sink, error) {
 		limit:    c.MaxSize,
 		head:     make([]byte, 0, noticeSize),
 	}
+	// OnError may log; such lines end when it is running already.
+	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
 	if s.limit == 0 {
 		s.limit = 1 << 62
 	}
@@ -131,10 +137,6 @@ func Open(path string, c Config) (*Sink, error) {
 	}
 	return s, nil
 }
-
-// NeverLogs tells nib that WriteRecord does not log. (OnError may; its lines end
-// at the latest when it is running already.)
-func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord appends the line of r, or drops and counts it and returns why:
 // [delivery.ErrClosed] or what the system says. Without a buffer the line is in the file

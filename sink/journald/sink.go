@@ -8,11 +8,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 // A Sink hands lines to journald. It is made by [Open] and safe for concurrent
 // use.
 type Sink struct {
+	traits
 	config   Config
 	head     string
 	sites    sites
@@ -30,6 +32,8 @@ type Sink struct {
 	era    uint64 // how often port was connected
 	closed bool
 }
+
+type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -51,14 +55,12 @@ func Open(c Config) (*Sink, error) {
 // connected.
 func newSink(c Config, p port) *Sink {
 	s := &Sink{config: c, head: "SYSLOG_IDENTIFIER=" + c.Identifier + "\n", port: p}
+	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
 	s.encoders.New = func() any {
 		return &encoder{head: s.head, prefix: c.Prefix, lineName: c.Line}
 	}
 	return s
 }
-
-// NeverLogs tells nib that WriteRecord does not log.
-func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord hands r to journald, or drops and counts it and returns why:
 // [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. When it returns

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -18,9 +19,12 @@ import (
 // outside of all locks and written as [nib.WriterSink] does, with one Write, done
 // when WriteRecord returns. 0 allocs per record.
 type Sink struct {
+	traits  // those of the writer
 	flatten bool
 	out     nib.Sink
 }
+
+type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -33,7 +37,9 @@ func New(w io.Writer, c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
-	return &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(plainWriter(w))}
+	s := &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(plainWriter(w))}
+	s.traits = sinktraits.For(s, sinktraits.Of(s.out))
+	return s
 }
 
 // WriteRecord writes r. Its error is that of the writer.
@@ -53,13 +59,6 @@ func (s *Sink) Flush(ctx context.Context) error {
 		return f.Flush(ctx)
 	}
 	return nil
-}
-
-// NeverLogs reports whether the writer is a file, which cannot call back into a
-// logger.
-func (s *Sink) NeverLogs() bool {
-	q, ok := s.out.(interface{ NeverLogs() bool })
-	return ok && q.NeverLogs()
 }
 
 // Metrics implements [metrics.Source]: those of the writer.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 var (
@@ -37,6 +38,7 @@ var (
 // Writers share active, and take no lock. mu protects what follows it: it is
 // taken when a segment is full, and once per batch by each delivering goroutine.
 type Sink struct {
+	traits
 	c     Config
 	dir   *dir // nil: in memory
 	id    uint64
@@ -93,6 +95,8 @@ type Sink struct {
 	done  chan struct{} // the delivering goroutines have ended
 	made  chan struct{} // the one that makes segments has ended
 }
+
+type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -177,6 +181,8 @@ func newSink(c Config) *Sink {
 		made:    make(chan struct{}),
 		safe:    make(chan struct{}),
 	}
+	// A destination may log; its lines are delivered like others.
+	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -209,10 +215,6 @@ func (s *Sink) begin(first start) error {
 	}
 	return nil
 }
-
-// NeverLogs tells nib that WriteRecord does not log. A destination may; its
-// lines are delivered like others.
-func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord copies r into the spool. When it returns nil, the line is in a
 // mapped page if the spool has a directory: the death of the process does not take

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -23,6 +24,7 @@ import (
 // turn only. In a sink with a buffer all writes are those of the holder of the
 // turn, and mu is free meanwhile.
 type Sink struct {
+	traits
 	port    stdio.Port
 	name    string // of Config.File, for metrics
 	stall   time.Duration
@@ -62,6 +64,8 @@ type Sink struct {
 	done  chan struct{} // closed by the goroutine
 }
 
+type traits = sinktraits.Set
+
 var _ nib.Sink = (*Sink)(nil)
 
 // New makes a Sink for c.File. It starts a goroutine only if c.Buffer is set,
@@ -82,6 +86,8 @@ func New(c Config) *Sink {
 		turn:    make(chan struct{}, 1),
 		head:    head{text: make([]byte, 0, noticeSize)},
 	}
+	// OnStall may log; such lines end when it is running already.
+	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
 	if c.Buffer > 0 {
 		s.size = c.Buffer
 		s.fill, s.out = newBatch(c.Buffer), newBatch(c.Buffer)
@@ -91,10 +97,6 @@ func New(c Config) *Sink {
 	}
 	return s
 }
-
-// NeverLogs tells nib that WriteRecord does not log. (OnStall may; its lines
-// end at the latest when it is running already.)
-func (s *Sink) NeverLogs() bool { return true }
 
 // WriteRecord writes the line of r, or drops and counts it and returns why:
 // [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. Without a

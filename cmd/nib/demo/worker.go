@@ -173,9 +173,6 @@ type teller struct {
 
 var _ nib.Sink = (*teller)(nil)
 
-// NeverLogs tells nib that WriteRecord does not log.
-func (t *teller) NeverLogs() bool { return true }
-
 // WriteRecord implements nib.Sink.
 func (t *teller) WriteRecord(r *nib.Record) error {
 	err := t.spool.WriteRecord(r)
