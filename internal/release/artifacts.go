@@ -16,9 +16,9 @@ import (
 // targets are the systems that binaries are made for.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 
-// artifacts makes a binary of each program for each system, a list of what is
-// in it (CycloneDX), and checksums. Binaries are those that
-// "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION" makes with the same
+// artifacts makes an archive of each program for each system, with the licenses
+// of what is in it, a list of that (CycloneDX), and checksums. Binaries are those
+// that "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION" makes with the same
 // release of Go.
 func (s *staged) artifacts(work, dist string) error {
 	if !filepath.IsAbs(dist) {
@@ -45,16 +45,23 @@ func (s *staged) artifacts(work, dist string) error {
 	if err := u.sboms(dist); err != nil {
 		return err
 	}
+	if err := u.archives(dist); err != nil {
+		return err
+	}
 	return checksums(dist)
 }
 
-// binaryName returns the name of the binary of a program.
+// binaryName returns the name of a program among those of all systems.
 func binaryName(folder, version, target string) string {
-	name := path.Base(folder) + "_" + version + "_" + strings.ReplaceAll(target, "/", "_")
+	return programName(path.Base(folder)+"_"+version+"_"+strings.ReplaceAll(target, "/", "_"), target)
+}
+
+// programName returns the name of a program on a system.
+func programName(folder, target string) string {
 	if strings.HasPrefix(target, "windows/") {
-		name += ".exe"
+		return path.Base(folder) + ".exe"
 	}
-	return name
+	return path.Base(folder)
 }
 
 // binaries builds the programs for a system.
@@ -80,10 +87,7 @@ func (u *user) binary(folder, target string) ([]byte, error) {
 	if _, err := cross.run(".", "go", "install", pathOf(folder)+"@"+u.version); err != nil {
 		return nil, err
 	}
-	name := path.Base(folder)
-	if system == "windows" {
-		name += ".exe"
-	}
+	name := programName(folder, target)
 	if target != runtime.GOOS+"/"+runtime.GOARCH {
 		name = filepath.Join(system+"_"+machine, name)
 	}

@@ -36,7 +36,7 @@ func run(args []string) error {
 		version = fs.String("version", "", "version to release, such as v0.1.0")
 		base    = fs.String("base", "", "revision to compare with (default: the last tag)")
 		yes     = fs.Bool("yes", false, "commit and tag, instead of printing the commands")
-		dist    = fs.String("dist", "dist", "directory for binaries, checksums and SBOMs")
+		dist    = fs.String("dist", "dist", "directory for archives, checksums and SBOMs")
 		root    = fs.String("C", ".", "directory of the checkout")
 	)
 	if err := fs.Parse(args[1:]); err != nil {
