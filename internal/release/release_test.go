@@ -142,6 +142,43 @@ func TestHasSection(t *testing.T) {
 	}
 }
 
+// A module is tagged after all that it requires, whatever the order of the list
+// of modules: here most come before what they require there.
+func TestPlanTagsWhatIsRequiredFirst(t *testing.T) {
+	requires := map[string][]string{
+		"niblogrus":           {".", "dest/kafka", "cmd/nib"},
+		"dest/kafka":          {"allocs", "dest/kafka/embedded"},
+		"dest/kafka/embedded": {"cmd/nib"},
+		"cmd/nib":             {"."},
+		"allocs":              {"cmd/nib"},
+	}
+	files := map[string]string{}
+	for folder, list := range requires {
+		files[folder+"/go.mod"] = "module " + pathOf(folder) + "\n\nrequire example.com/x v1.0.0\n"
+		for _, below := range list {
+			files[folder+"/go.mod"] += "require " + pathOf(below) + " v0.1.0\n"
+		}
+	}
+	commands, err := checkout(t, files).plan("v0.1.0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for i, c := range commands {
+		at[c[len(c)-1]] = i
+	}
+	if len(at) != len(published) {
+		t.Fatalf("got %q, want a tag for each of %q", commands, published)
+	}
+	for folder, list := range requires {
+		for _, below := range list {
+			if at[tagOf(below, "v0.1.0")] >= at[tagOf(folder, "v0.1.0")] {
+				t.Errorf("%s requires %s, but is tagged first: %q", folder, below, commands)
+			}
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	r := checkout(t, nil)
 	commands, err := r.plan("v0.2.0", false)
