@@ -12,8 +12,9 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// ErrReentrant is reported for a line that was logged by its own sink while
-// that was writing, too often in a row to be written as well.
+// ErrReentrant reports a line that was dropped because its own sink logged it
+// while it wrote another line, too often in a row. Its text is "nib: a sink logs
+// to itself without end".
 var ErrReentrant = linewriter.ErrReentrant
 
 // A MisuseError tells the error handler of a call on an event that has been
@@ -42,7 +43,7 @@ type Stats struct {
 // includes the metrics of the sink, if that is a Source. The names of its own begin
 // with nib_logger_ and, without a Sink, nib_writer_.
 func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
-	var m metrics.List
+	var m metrics.Samples
 	s := l.Stats()
 	m.Counter("nib_logger_failed_lines_total", "Lines that the sink or writer returned an error for.", float64(s.Failed))
 	m.Counter("nib_logger_reentrant_lines_total", "Lines dropped because their own sink logged them without end.", float64(s.Reentrant))

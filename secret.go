@@ -9,9 +9,11 @@ import "github.com/nib-log/nib/internal/secret"
 // something else. It holds the value by a pointer, so that even a reader that
 // looks at memory, as fmt does with unexported fields, sees an address only.
 type Secret[T any] struct {
-	secret.Mask
+	mask
 	value *T
 }
+
+type mask = secret.Mask
 
 // NewSecret keeps v secret.
 func NewSecret[T any](v T) Secret[T] { return Secret[T]{value: &v} }

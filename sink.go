@@ -40,24 +40,23 @@ func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 	return jsonscan.Fields(r.Line)
 }
 
-// A Sink takes finished lines.
+// A Sink writes finished lines.
 //
-// A caller of WriteRecord guarantees that r and the bytes it refers to do not
-// change during the call, that Line is one valid JSON object followed by one
-// newline, and nothing about concurrency: any number of goroutines may call at
-// the same time.
+// Any number of goroutines may call WriteRecord at the same time. During a call
+// r and the bytes it refers to do not change, and Line is one valid JSON object
+// followed by one newline.
 //
-// An implementation must not change r or its bytes and must not keep them after
-// it has returned: the buffer goes back to a pool. When it returns nil, the
-// line has reached what the sink promises in its documentation (the pipe, the
-// page cache, a buffer that Flush empties). An error means that the line is
-// lost to this sink; the logger counts it and tells its error handler. An
-// implementation should not allocate, and must not block for ever.
+// An implementation must not change r or its bytes, and must not keep them after
+// it returns: the buffer goes back to a pool. If it returns nil, the line is
+// where the documentation of the sink says: in the pipe, in the page cache, or
+// in a buffer that Flush empties. If it returns an error, the line is lost; the
+// logger counts it and calls its error handler. An implementation should not
+// allocate, and must return within a bounded time.
 //
-// Richer abilities are optional and found once, when the logger is made:
+// Two methods are optional. A Logger looks for them once, when it is made:
 //
-//	Flush(context.Context) error // bring everything accepted so far to the sink's promise
-//	Close() error                // called by whoever opened the sink, never by a Logger
+//	Flush(context.Context) error // returns when all lines accepted so far are written
+//	Close() error                // called by the code that opened the sink, never by a Logger
 type Sink interface {
 	WriteRecord(r *Record) error
 }
@@ -77,18 +76,16 @@ func WriterSink(w io.Writer) Sink {
 	}
 	s := lineSink{Writer: linewriter.New(w)}
 	if s.IsFile() {
-		s.traits = sinktraits.For(nil, sinktraits.NeverLogs)
+		s.Set = sinktraits.For(nil, sinktraits.NeverLogs)
 	}
 	return s
 }
 
 // A lineSink is the Sink that [New] makes of a plain io.Writer.
 type lineSink struct {
-	traits
+	sinktraits.Set
 	*linewriter.Writer
 }
-
-type traits = sinktraits.Set
 
 func (s lineSink) WriteRecord(r *Record) error {
 	_, err := s.Write(r.Line, int(r.Level))

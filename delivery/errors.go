@@ -24,7 +24,7 @@ var (
 	// ErrFull means that there is no room: a spool is full, or a disk is.
 	ErrFull = errors.New("no room left")
 
-	// ErrStalled means that whoever reads from the sink or destination has
-	// stopped reading, and that the time limit for waiting is over.
+	// ErrStalled means that the reader of the sink or destination did not read
+	// within the time limit. Its text is "the receiver has stopped reading".
 	ErrStalled = sentinel.ErrStalled
 )

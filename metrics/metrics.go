@@ -67,11 +67,10 @@ type Source interface {
 	Metrics() iter.Seq[Metric]
 }
 
-// SourceFunc makes a Source of a function.
-type SourceFunc func() iter.Seq[Metric]
+// sourceFunc makes a Source of a function.
+type sourceFunc func() iter.Seq[Metric]
 
-// Metrics calls f.
-func (f SourceFunc) Metrics() iter.Seq[Metric] { return f() }
+func (f sourceFunc) Metrics() iter.Seq[Metric] { return f() }
 
 // Of returns v if it is a Source, and otherwise a Source without metrics: for wrappers,
 // which find out what is behind them.
@@ -79,13 +78,13 @@ func Of(v any) Source {
 	if s, ok := v.(Source); ok {
 		return s
 	}
-	return List(nil)
+	return Samples(nil)
 }
 
 // WithLabels returns a Source that yields the metrics of s with labels added: the
 // name of a pool, say. A label that a metric has already stays.
 func WithLabels(s Source, labels ...Label) Source {
-	return SourceFunc(func() iter.Seq[Metric] {
+	return sourceFunc(func() iter.Seq[Metric] {
 		return func(yield func(Metric) bool) {
 			for m := range s.Metrics() {
 				m.Labels = withLabels(m.Labels, labels)
@@ -120,7 +119,7 @@ func hasLabel(labels []Label, name string) bool {
 // sources are left out.
 func Join(sources ...Source) Source {
 	sources = slices.Clone(sources)
-	return SourceFunc(func() iter.Seq[Metric] {
+	return sourceFunc(func() iter.Seq[Metric] {
 		return func(yield func(Metric) bool) {
 			for _, s := range sources {
 				if s == nil {

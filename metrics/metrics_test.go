@@ -43,7 +43,7 @@ func openMetrics(sources ...metrics.Source) (string, error) {
 
 // samples are metrics with everything that has to be escaped, in two sources.
 func samples() []metrics.Source {
-	var first, second metrics.List
+	var first, second metrics.Samples
 	first.Counter("x_lines_total", "Lines.\nA \\ and a \"quote\".", 1, label("level", "info"), label("branch", "0"))
 	first.Gauge("x_age_seconds", "Age.", 1.5)
 	first.Counter("x_lines_total", "not shown", 2, label("level", "warn"), label("branch", "0"))
@@ -85,7 +85,7 @@ x_age_seconds 1.5
 x_lines_total 1
 # EOF
 `
-	var l metrics.List
+	var l metrics.Samples
 	l.Counter("x_lines_total", `A "quote".`, 1)
 	l.Gauge("x_age_seconds", "Age.", 1.5)
 	if got := text(t, openMetrics, l); got != want {
@@ -98,13 +98,13 @@ func TestNumbersAreExact(t *testing.T) {
 		0: "0", -3: "-3", 1<<53 - 1: "9007199254740991", 1e300: "1e+300", 0.1: "0.1",
 		math.Inf(-1): "-Inf", math.MaxUint64: "1.8446744073709552e+19",
 	} {
-		var l metrics.List
+		var l metrics.Samples
 		l.Gauge("x", "X.", value)
 		if got := text(t, prometheus, l); !strings.HasSuffix(got, "\nx "+want+"\n") {
 			t.Errorf("%v: got %s, want %s", value, got, want)
 		}
 	}
-	var l metrics.List
+	var l metrics.Samples
 	l.Gauge("x", "X.", math.NaN())
 	if got := text(t, prometheus, l); !strings.HasSuffix(got, "\nx NaN\n") {
 		t.Errorf("got %s, want NaN", got)
@@ -112,12 +112,12 @@ func TestNumbersAreExact(t *testing.T) {
 }
 
 func TestPanicOfASourceLeavesTheOthers(t *testing.T) {
-	var l metrics.List
+	var l metrics.Samples
 	l.Gauge("x", "X.", 1)
 	for name, faulty := range map[string]metrics.Source{
-		"Metrics":  metrics.SourceFunc(func() iter.Seq[metrics.Metric] { panic("faulty") }),
-		"nil func": metrics.SourceFunc(nil),
-		"yield": metrics.SourceFunc(func() iter.Seq[metrics.Metric] {
+		"Metrics":  sourceFunc(func() iter.Seq[metrics.Metric] { panic("faulty") }),
+		"nil func": sourceFunc(nil),
+		"yield": sourceFunc(func() iter.Seq[metrics.Metric] {
 			return func(yield func(metrics.Metric) bool) { yield(metrics.Metric{Name: "y"}); panic(errors.New("faulty")) }
 		}),
 	} {
@@ -134,7 +134,7 @@ func TestErrorOfTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	var l metrics.List
+	var l metrics.Samples
 	l.Gauge("x", "X.", 1)
 	if err := metrics.WritePrometheus(f, l); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v, want that the file is closed", err)
@@ -142,7 +142,7 @@ func TestErrorOfTheWriter(t *testing.T) {
 }
 
 func TestWithLabelsKeepsLabels(t *testing.T) {
-	var l metrics.List
+	var l metrics.Samples
 	l.Gauge("x", "X.", 1, label("a", "own"))
 	l.Gauge("x", "X.", 2)
 	named := metrics.WithLabels(l, label("a", "added"), label("b", "added"))
@@ -159,9 +159,9 @@ func TestWithLabelsKeepsLabels(t *testing.T) {
 }
 
 func TestVarsAreJSON(t *testing.T) {
-	var odd metrics.List
+	var odd metrics.Samples
 	odd.Gauge("x_inf", "No number of JSON.", math.Inf(1))
-	faulty := metrics.SourceFunc(nil)
+	faulty := sourceFunc(nil)
 	got, err := json.Marshal(metrics.Vars(samples()[0], odd, nil, faulty)())
 	want := `{"x_age_seconds":1.5,"x_inf":"+Inf","x_lines_total{branch=\"0\",level=\"info\"}":1,"x_lines_total{branch=\"0\",level=\"warn\"}":2}`
 	if err != nil || string(got) != want {
@@ -176,7 +176,7 @@ func FuzzText(f *testing.F) {
 	f.Add("", "\n", "", "\"\\\n\r\x00", math.NaN())
 	f.Add("é", "\\", "1", "\xff", math.Copysign(0, -1))
 	f.Fuzz(func(t *testing.T, name, help, key, value string, v float64) {
-		var l metrics.List
+		var l metrics.Samples
 		l.Counter(name, help, v, label(key, value), label(key+"x", value))
 		l.Counter(name, help, v, label(key+"x", value), label(key, value))
 		l.Gauge(name+"x", help, v, label(key, value), label(key, value))
@@ -223,7 +223,7 @@ func wantExposition(t *testing.T, text string) {
 }
 
 func ExampleWritePrometheus() {
-	var app metrics.List
+	var app metrics.Samples
 	app.Counter("app_lines_total", "Lines of the application.", 3, metrics.Label{Name: "level", Value: "info"})
 	if err := metrics.WritePrometheus(os.Stdout, app); err != nil {
 		panic(err)
@@ -234,9 +234,9 @@ func ExampleWritePrometheus() {
 	// app_lines_total{level="info"} 3
 }
 
-func ExampleList() {
-	queue := metrics.SourceFunc(func() iter.Seq[metrics.Metric] {
-		var l metrics.List
+func ExampleSamples() {
+	queue := sourceFunc(func() iter.Seq[metrics.Metric] {
+		var l metrics.Samples
 		l.Gauge("app_queue_bytes", "Memory of the queue.", 4096)
 		return l.Metrics()
 	})
@@ -247,9 +247,14 @@ func ExampleList() {
 }
 
 func ExampleWithLabels() {
-	var pool metrics.List
+	var pool metrics.Samples
 	pool.Gauge("nib_pool_idle_values", "Idle values.", 2)
 	all := slices.Collect(metrics.WithLabels(pool, metrics.Label{Name: "pool", Value: "buffers"}).Metrics())
 	fmt.Println(all[0].Name, all[0].Labels)
 	// Output: nib_pool_idle_values [{pool buffers}]
 }
+
+// sourceFunc makes a Source of a function.
+type sourceFunc func() iter.Seq[metrics.Metric]
+
+func (f sourceFunc) Metrics() iter.Seq[metrics.Metric] { return f() }

@@ -17,12 +17,15 @@ import (
 	"github.com/nib-log/nib/nibhttp"
 )
 
+// maxText is the default of WithMaxText.
+const maxText = 4 << 10
+
 // bounded is what a line shows of a text of valid UTF-8.
 func bounded(s string) string {
-	if len(s) <= nibhttp.DefaultMaxText {
+	if len(s) <= maxText {
 		return s
 	}
-	n := nibhttp.DefaultMaxText
+	n := maxText
 	for !utf8.ValidString(s[:n]) {
 		n--
 	}

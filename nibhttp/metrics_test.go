@@ -41,7 +41,7 @@ func TestMetricsHandler(t *testing.T) {
 }
 
 func TestMetricsHandlerAnswersInOpenMetrics(t *testing.T) {
-	var app metrics.List
+	var app metrics.Samples
 	app.Counter("app_lines_total", "Lines.", 1)
 	h := nibhttp.MetricsHandler(nil, app, nil)
 	w := ask(h, "GET", "/metrics", "", "Accept", "application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5")

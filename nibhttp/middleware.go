@@ -52,16 +52,15 @@ func WithFields(f func(e *nib.Event, r *http.Request)) Option {
 // concurrent use.
 func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
-// DefaultMaxText is how many bytes of a text from a client go into a line.
-const DefaultMaxText = 4 << 10
+const defaultMaxText = 4 << 10
 
 // WithMaxText sets how many bytes of a method, path, remote address or text of a
-// panic go into a line, instead of [DefaultMaxText]. A longer text is cut between
-// characters and ends in "…"; a field with the same key and "_length" has its
-// length in bytes. n below 1 means the default.
+// panic are written. The default, also for n < 1, is 4 KiB. A longer text is cut
+// between characters and ends in "…"; a field with the same key and "_length" has
+// its length in bytes.
 func WithMaxText(n int) Option {
 	if n < 1 {
-		n = DefaultMaxText
+		n = defaultMaxText
 	}
 	return func(c *config) { c.maxText = n }
 }
@@ -105,7 +104,7 @@ func LevelOf(status int) nib.Level {
 // with its context, and the ResponseWriter), and 2 more when the handler asks
 // for its logger, or logs with the context; the line costs none. A nil l writes nothing.
 func Middleware(l *nib.Logger, opts ...Option) func(http.Handler) http.Handler {
-	c := config{log: l, maxText: DefaultMaxText}
+	c := config{log: l, maxText: defaultMaxText}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)

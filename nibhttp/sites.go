@@ -10,13 +10,6 @@ import (
 	"strconv"
 )
 
-// A SiteReporter tells which call sites have written the most, the n first ones:
-// a *sink.SiteCounter.
-type SiteReporter interface {
-	WriteText(w io.Writer, n int) error
-	WriteJSON(w io.Writer, n int) error
-}
-
 // Of SitesHandler: how many sites are shown if the request does not say, and how
 // many at most.
 const (
@@ -24,12 +17,16 @@ const (
 	maxSites     = 1000
 )
 
-// SitesHandler shows which lines of the program write how much to the log, the
-// most expensive first: as a table for people or, if Accept names
-// application/json, as an object. ?n=50 says how many; the default is 20. It shows
-// names of functions and, without call sites, messages: keep it off the public
-// side. It is safe for concurrent use.
-func SitesHandler(s SiteReporter) http.Handler {
+// SitesHandler serves a report of the call sites that write the most bytes to the
+// log, with the largest first: as a text table or, if Accept names
+// application/json, as an object. The parameter n, as in ?n=50, is the number of
+// call sites; the default is 20. s is a *sink.SiteCounter. The report has names of
+// functions and, without call sites, messages: do not serve it to the public. It
+// is safe for concurrent use.
+func SitesHandler(s interface {
+	WriteText(w io.Writer, n int) error
+	WriteJSON(w io.Writer, n int) error
+}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")

@@ -35,7 +35,7 @@ func (p *Buffers) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-func (s Stats) metrics() (l metrics.List) {
+func (s Stats) metrics() (l metrics.Samples) {
 	l.Counter("nib_pool_gets_total", "Calls of Get.", float64(s.Gets))
 	l.Counter("nib_pool_hits_total", "Calls of Get that found an idle value.", float64(s.Hits))
 	l.Counter("nib_pool_puts_total", "Calls of Put.", float64(s.Puts))

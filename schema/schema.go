@@ -10,9 +10,13 @@ const MaxDepth = 32
 
 var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
 
-// An Error is why a value or a type cannot be encoded. Its text and its Path name
-// the place, such as Order.Items[3].Price, and it wraps what went wrong there:
-// the error of a method, a [json.UnsupportedTypeError] and the like.
+// An Error reports why a value or a type cannot be encoded. It has two fields:
+//
+//	Path string // of the value, such as "Order.Items[3].Price"
+//	Err  error  // returned by Unwrap
+//
+// Err is the error of a MarshalJSON or MarshalText method, an
+// [encoding/json.UnsupportedTypeError], or describes the fault in the type.
 type Error = plan.Error
 
 // A Codec encodes values of type T. It never changes, and any number of

@@ -214,7 +214,7 @@ func (b *Backtracer) forget(g *ring) {
 
 // Metrics implements [metrics.Source].
 func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	s := b.Stats()
 	l.Counter("nib_backtrace_passed_lines_total", "Lines written at once.", float64(s.Passed))
 	l.Counter("nib_backtrace_held_lines_total", "Lines held back.", float64(s.Held))

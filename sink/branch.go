@@ -64,7 +64,7 @@ func (b *branches) mayLog() {
 func (b *branches) neverLogs() bool { return sinktraits.Of(b)&sinktraits.NeverLogs != 0 }
 
 // behind adds the metrics of the branches, with the names of these.
-func (b *branches) behind(l *metrics.List) {
+func (b *branches) behind(l *metrics.Samples) {
 	for i, source := range b.sources {
 		for m := range source.Metrics() {
 			if b.names[i] != "" {

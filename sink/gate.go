@@ -278,7 +278,7 @@ func (g *gate) Close() error {
 
 // Metrics implements [metrics.Source].
 func (g *gate) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	name := "nib_" + g.name
 	g.passed.metrics(&l, name+"_passed_lines_total", "Lines passed, by level.")
 	g.suppressed.metrics(&l, name+"_suppressed_lines_total", "Lines suppressed, by level.")

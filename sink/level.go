@@ -28,7 +28,7 @@ func (b *byLevel) total() (n uint64) {
 	return n
 }
 
-func (b *byLevel) metrics(l *metrics.List, name, help string) {
+func (b *byLevel) metrics(l *metrics.Samples, name, help string) {
 	for i := range b {
 		l.Counter(name, help, float64(b[i].Load()), level.Label(i, nil)...)
 	}

@@ -156,7 +156,7 @@ func TestLimitTellsCallSitesApart(t *testing.T) {
 		count, _ := r.Lookup("count")
 		_, of := r.Lookup("of")
 		got[fmt.Sprintf("%s %s %v", caller, count, of)] = true
-		if r.PC == 0 || r.Level != nib.LevelInfo || string(r.Message) != sink.SuppressedMessage {
+		if r.PC == 0 || r.Level != nib.LevelInfo || string(r.Message) != suppressedMessage {
 			t.Errorf("the record of the count line is %+v", r)
 		}
 	}
@@ -380,13 +380,13 @@ func TestLimitCountsExactlyWithManyGoroutines(t *testing.T) {
 	const all, passed = 2 * goroutines * lines, 7*messages + 50
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: all, Passed: passed, Suppressed: all - passed, Announced: all - passed})
 	told := 0
-	for _, f := range b.rec.FindAll(sink.SuppressedMessage) {
+	for _, f := range b.rec.FindAll(suppressedMessage) {
 		told += int(f["count"].(float64))
 	}
 	if told != all-passed {
 		t.Errorf("the count lines tell of %d lines, want %d", told, all-passed)
 	}
-	if got := b.rec.Len() - len(b.rec.FindAll(sink.SuppressedMessage)); got != passed {
+	if got := b.rec.Len() - len(b.rec.FindAll(suppressedMessage)); got != passed {
 		t.Errorf("%d lines have arrived, want %d", got, passed)
 	}
 }

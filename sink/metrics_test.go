@@ -19,7 +19,7 @@ type counting struct {
 }
 
 func (c counting) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	l.Counter("test_lines_total", "Lines.", c.n)
 	l.Counter("test_lines_total", "Lines.", c.n+1, metrics.Label{Name: "branch", Value: "inner"})
 	return l.Metrics()

@@ -36,7 +36,7 @@ func (n *named) WriteRecord(r *nib.Record) error { return n.sink.WriteRecord(r) 
 
 // Metrics are those of the sink; the combinator around n adds the name.
 func (n *named) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	n.behind(&l)
 	return l.Metrics()
 }

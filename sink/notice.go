@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// SuppressedMessage is the message of a line that tells how many others a [Limit]
-// or [Sample] has suppressed.
-const SuppressedMessage = "lines suppressed"
+// suppressedMessage is the message of a line that reports how many lines a
+// [Limit] or [Sample] has suppressed.
+const suppressedMessage = "lines suppressed"
 
 // The fields of such a line.
 const (
@@ -61,7 +61,7 @@ func (s *notices) newNotice() *notice {
 // send writes the line for d.
 func (s *notices) send(d *debt, now time.Time) error {
 	n := s.idle.Get()
-	e := n.log.Entry(nib.Entry{Time: now, Level: levelAt(int(d.key.level)), PC: d.key.pc, Message: SuppressedMessage})
+	e := n.log.Entry(nib.Entry{Time: now, Level: levelAt(int(d.key.level)), PC: d.key.pc, Message: suppressedMessage})
 	if d.text.size > 0 {
 		n.quoted = append(append(append(n.quoted[:0], '"'), d.text.get()...), '"')
 		e.RawJSON(ofKey, n.quoted)

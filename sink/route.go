@@ -88,7 +88,7 @@ func (t *route) WriteRecord(r *nib.Record) error {
 
 // Metrics implements [metrics.Source].
 func (t *route) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	for i, name := range t.names {
 		if name == "" {
 			name = "0"

@@ -65,7 +65,7 @@ func TestSampleTellsMessagesAndLevelsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]float64{}
-	for _, f := range b.rec.FindAll(sink.SuppressedMessage) {
+	for _, f := range b.rec.FindAll(suppressedMessage) {
 		got[fmt.Sprint(f["level"], " ", f["of"])] += f["count"].(float64)
 	}
 	if want := map[string]float64{"info x": 2, "warn x": 2, "info y": 2}; fmt.Sprint(got) != fmt.Sprint(want) {

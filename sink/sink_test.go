@@ -53,6 +53,9 @@ func (p *probe) want(t *testing.T, name string, want ...string) {
 	}
 }
 
+// suppressedMessage is the message of lines that report suppressed ones.
+const suppressedMessage = "lines suppressed"
+
 // quiet is a branch that keeps nothing and never logs.
 type quiet struct{ sinktraits.Set }
 

@@ -178,7 +178,7 @@ func share(part, all uint64) float64 {
 // Metrics implements [metrics.Source]. Counts per call site are left out: they are
 // too many series for a monitoring system.
 func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	r := c.Report(0)
 	l.Counter("nib_sites_lines_total", "Lines counted by call site.", float64(r.Lines))
 	l.Counter("nib_sites_bytes_total", "Bytes of lines counted by call site.", float64(r.Bytes))

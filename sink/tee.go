@@ -141,7 +141,7 @@ func (t *tee) deliver(n *turn, state turnState) (err error) {
 
 // Metrics implements [metrics.Source].
 func (t *tee) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	for i := range t.to {
 		b := &t.to[i]
 		branch := metrics.Label{Name: branchLabel, Value: b.name}

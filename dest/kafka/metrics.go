@@ -13,7 +13,7 @@ var _ metrics.Source = (*Destination)(nil)
 // Metrics implements [metrics.Source]. The names begin with nib_kafka_; the label
 // topic is the topic.
 func (d *Destination) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	st := d.Stats()
 	topic := metrics.Label{Name: "topic", Value: d.topic}
 	l.Counter("nib_kafka_acknowledged_records_total", "Records that the brokers acknowledged.", float64(st.Records), topic)

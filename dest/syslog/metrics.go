@@ -13,7 +13,7 @@ var _ metrics.Source = (*Destination)(nil)
 // Metrics implements [metrics.Source]. The names begin with nib_syslog_; the label
 // receiver is the network and address that the destination was made with.
 func (d *Destination) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	st := d.Stats()
 	receiver := metrics.Label{Name: "receiver", Value: d.network + ":" + d.addr}
 	connected := 0.0

@@ -27,7 +27,7 @@ func (t *Traffic) Total() (lines, bytes uint64) {
 
 // Metrics adds PREFIX_lines_total and PREFIX_bytes_total for each named level, those
 // that are 0 as well: a rate is wrong for a series that begins with its first event.
-func (t *Traffic) Metrics(l *metrics.List, prefix, what string, labels ...metrics.Label) {
+func (t *Traffic) Metrics(l *metrics.Samples, prefix, what string, labels ...metrics.Label) {
 	for row := range t {
 		labels := Label(row, labels)
 		l.Counter(prefix+"_lines_total", "Lines "+what+", by level.", float64(t[row].Lines), labels...)

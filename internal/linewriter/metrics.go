@@ -15,7 +15,7 @@ import (
 // Metrics implements [metrics.Source]: the lines written, by level. The label writer is the
 // name of a file, and otherwise the type of the io.Writer.
 func (w *Writer) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	written := w.traffic()
 	written.Metrics(&l, "nib_writer", "written", metrics.Label{Name: "writer", Value: w.name()})
 	return l.Metrics()

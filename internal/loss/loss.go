@@ -81,7 +81,7 @@ func appendCount(dst []byte, key string, n uint64) []byte {
 
 // Metrics adds PREFIX_dropped_lines_total for each reason and level, those that are 0
 // as well: an alert on an increase does not see a series that begins with 1.
-func Metrics[R ~string](l *metrics.List, prefix string, reasons []R, lost []Levels, labels ...metrics.Label) {
+func Metrics[R ~string](l *metrics.Samples, prefix string, reasons []R, lost []Levels, labels ...metrics.Label) {
 	for c := range lost {
 		with := append(labels[:len(labels):len(labels)], metrics.Label{Name: "reason", Value: string(reasons[c])})
 		for row, n := range lost[c] {

@@ -18,7 +18,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	st, written, dropped, size := s.stats, s.written, s.dropped, s.size
 	st.Pending = s.pending()
 	s.mu.Unlock()
-	var l metrics.List
+	var l metrics.Samples
 	path := metrics.Label{Name: "path", Value: s.path}
 	written.Metrics(&l, "nib_file", "written", path)
 	loss.Metrics(&l, "nib_file", reasons[:], dropped[:], path)

@@ -13,7 +13,7 @@ var _ metrics.Source = (*Sink)(nil)
 
 // Metrics implements [metrics.Source]. The names begin with nib_journald_.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	c := &s.counters
 	written := c.traffic()
 	var dropped [causes]loss.Levels

@@ -19,7 +19,7 @@ var _ metrics.Source = (*Sink)(nil)
 // the directory, "" in memory, and destination is the name of a destination. It
 // includes the metrics of destinations that are Sources.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
-	var l metrics.List
+	var l metrics.Samples
 	st, bytes := s.Stats(), s.diskUse()
 	spool := metrics.Label{Name: "spool", Value: s.path()}
 	l.Counter("nib_spool_lines_total", "Lines written to the spool.", float64(st.Logged), spool)
@@ -36,7 +36,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-func (d *deliverer) metrics(l *metrics.List, st *DestinationStats, spool metrics.Label) {
+func (d *deliverer) metrics(l *metrics.Samples, st *DestinationStats, spool metrics.Label) {
 	d.s.mu.Lock()
 	traffic, pending, age := d.traffic, d.pendingBytes(), d.age(time.Now())
 	d.s.mu.Unlock()

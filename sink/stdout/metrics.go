@@ -17,7 +17,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
 	st, written, dropped := s.stats(), s.written, s.dropped
 	s.mu.Unlock()
-	var l metrics.List
+	var l metrics.Samples
 	stream := metrics.Label{Name: "stream", Value: s.name}
 	written.Metrics(&l, "nib_stdout", "written", stream)
 	loss.Metrics(&l, "nib_stdout", reasons[:], dropped[:], stream)

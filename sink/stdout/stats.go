@@ -11,9 +11,9 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// ErrGone means that the reader went away. WriteRecord, Flush and Close return
-// it, [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
-// nib.New(os.Stdout) reports the same errors.
+// ErrGone reports that the pipe or socket has no reader any more. WriteRecord,
+// Flush and Close return it, [delivery.ErrStalled], [delivery.ErrClosed] or an
+// error of the system. A logger made by nib.New(os.Stdout) reports the same errors.
 var ErrGone = stdio.ErrGone
 
 var (
