@@ -61,6 +61,7 @@ func (r *result) writeLoad(t table) {
 		over += fmt.Sprintf("; dialled %d times", r.dialled)
 	}
 	t.Row("requests", term.Count(r.plan.requests), over)
+	t.Row("", "", "1 in 97 logs a second line")
 	if cut := r.ledger.cutOff(); cut > 0 {
 		t.Row("without answer", term.Count(cut), "requests that were under way at a kill")
 	}
@@ -77,7 +78,7 @@ func (r *result) writeCost(t table) {
 	t.Row("with write(2)", nanos(r.cost.written.ns), "the same line to a file, with a system call")
 	t.Row("mallocs per line", exact(r.cost.spooled.mallocs), "of the log call")
 	t.Row("middleware", nanos(r.cost.middleware.ns), fmt.Sprintf("all of nibhttp for a request; %.2f mallocs", r.cost.middleware.mallocs))
-	fmt.Fprintln(t.W, t.S.Dim(fmt.Sprintf("  %-17s %11s  times: best of %d rounds of %s calls", "", "", rounds, term.Count(callsPerRound))))
+	fmt.Fprintln(t.W, t.S.Dim(fmt.Sprintf("  %-17s %11s  times: minimum of %d rounds of %s calls", "", "", rounds, term.Count(callsPerRound))))
 }
 
 // writeRecovery tells of the slowest recovery.
@@ -125,7 +126,7 @@ func (r *result) writePlaces(t table) {
 	t.figures("duplicates", "read back more than once", true, checked(func(c *check) int { return c.duplicates }))
 	t.figures("out of order", "behind a line logged later", true, checked(func(c *check) int { return c.reordered }))
 	t.figures("invalid", "not a line of valid JSON", true, checked(func(c *check) int { return c.invalid }))
-	t.figures("untrue", "not what the client saw", true, checked(func(c *check) int { return c.untrue }))
+	t.figures("untrue", "differs from what the client saw", true, checked(func(c *check) int { return c.untrue }))
 }
 
 // notChecked stands for a figure of a destination that cannot be read back.
