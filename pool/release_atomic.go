@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !nibfast || !amd64 || race
+//go:build !amd64 || race
 
 package pool
 

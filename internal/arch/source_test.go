@@ -43,14 +43,17 @@ func checkUnsafe(t *tree) (violations []string) {
 	return violations
 }
 
-// checkTricks keeps assembly and linkname out of the default build.
+// checkTricks keeps linkname out of the default build, and assembly, but for
+// functions of one instruction that Go has no word for.
 func checkTricks(t *tree) (violations []string) {
 	for _, s := range t.files {
 		if needs(s.condition, "nibfast") {
 			continue
 		}
 		if !s.isGo() {
-			violations = append(violations, s.path+": assembly is built with -tags nibfast only")
+			if n := longestFunction(string(s.text)); n > 1 {
+				violations = append(violations, fmt.Sprintf("%s: assembly without -tags nibfast has functions of one instruction, got %d", s.path, n))
+			}
 			continue
 		}
 		for _, group := range s.syntax.Comments {
@@ -62,6 +65,27 @@ func checkTricks(t *tree) (violations []string) {
 		}
 	}
 	return violations
+}
+
+// longestFunction is the number of instructions of the longest function in
+// assembly. Loads of arguments and RET do not count.
+func longestFunction(text string) (longest int) {
+	n := 0
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "//")
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0 || strings.HasPrefix(line, "#"):
+		case fields[0] == "TEXT":
+			n = 0
+		case fields[0] == "RET":
+		case strings.HasPrefix(fields[0], "MOV") && len(fields) == 3 && strings.HasSuffix(fields[1], "(FP),"):
+		default:
+			n++
+			longest = max(longest, n)
+		}
+	}
+	return longest
 }
 
 // needs tells whether a build condition cannot hold without a tag: it is tried
@@ -210,14 +234,16 @@ func TestUnsafe(t *testing.T) {
 
 func TestTricks(t *testing.T) {
 	const linkname = "package a\n\nimport _ \"unsafe\"\n\n//go:linkname procPin runtime.procPin\nfunc procPin() int\n"
+	const store = "TEXT x(SB), NOSPLIT, $0-12\n\tMOVQ p+0(FP), AX // where\n\tMOVL v+8(FP), CX\n\tMOVL CX, (AX)\n\tRET\n"
 	tryOn(t, checkTricks, []fixture{
 		{"good", map[string]string{
 			"a.s": "//go:build nibfast\n", "b.s": "//go:build nibfast && (linux || darwin) && !race\n",
 			"c.go": "//go:build nibfast\n\n" + linkname, "d.go": "package a\n\n// not //go:linkname\n",
 		}, nil},
-		{"assembly", map[string]string{"a.s": "TEXT x(SB), $0\n"}, []string{"a.s: assembly"}},
-		{"assembly without nibfast too", map[string]string{"a.s": "//go:build nibfast || amd64\n"}, []string{"a.s"}},
-		{"assembly without nibfast only", map[string]string{"a.s": "//go:build !nibfast\n"}, []string{"a.s"}},
+		{"one instruction", map[string]string{"a.s": "#include \"textflag.h\"\n" + store + store}, nil},
+		{"assembly", map[string]string{"a.s": "TEXT x(SB), $0\n\tPAUSE\n\tPAUSE\n\tRET\n"}, []string{"a.s: assembly"}},
+		{"assembly without nibfast too", map[string]string{"a.s": "//go:build nibfast || amd64\n" + store + "\tPAUSE\n"}, []string{"a.s"}},
+		{"assembly without nibfast only", map[string]string{"a.s": "//go:build !nibfast\n" + store + "\tMOVL CX, DX\n"}, []string{"a.s"}},
 		{"linkname", map[string]string{"a.go": linkname}, []string{"a.go:5: linkname"}},
 		{"linkname by another tag", map[string]string{"a.go": "//go:build race\n\n" + linkname}, []string{"a.go:7"}},
 	})
