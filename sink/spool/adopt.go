@@ -107,7 +107,6 @@ func (a *adopter) run() {
 	defer close(a.done)
 	ended := make(chan *adopted)
 	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:
@@ -185,7 +184,7 @@ func (a *adopter) look(ended chan<- *adopted) {
 // adopt opens the slot of a dead process.
 func (a *adopter) adopt(path string) (*adopted, error) {
 	c := a.s.c
-	c.Shared, c.DeliverOnly, c.OnFull, c.Sync, c.Drain = false, true, nil, SyncNever, time.Nanosecond
+	c.DeliverOnly, c.OnFull, c.Sync, c.Drain = true, nil, SyncNever, time.Nanosecond
 	x := &adopted{path: path}
 	child := newSink(c)
 	child.parent, child.atHome = a.s, path == a.path

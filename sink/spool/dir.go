@@ -177,12 +177,14 @@ func (d *dir) list() (old []oldSegment, err error) {
 			d.unused, d.unknown = 0, false
 			continue
 		}
-		d.unused += uint64(g.size / recordHead)
+		if g.boot != d.boot || d.boot == 0 { // else it is as it was left
+			d.unused += uint64(g.size / recordHead)
+		}
 		d.empty = append(d.empty, number)
 	}
 	d.gen++
 	if d.spool == 0 {
-		d.spool = newSpoolID()
+		d.spool, d.unused = newSpoolID(), 0
 	}
 	return old, nil
 }

@@ -133,6 +133,9 @@ func TestStartThatCannotReadFails(t *testing.T) {
 						}
 					}
 					heal()
+					if n := m.Opened(); n > 0 {
+						t.Errorf("%d files are open after Close, or after an Open that failed", n)
+					}
 					f.set(nil)
 					s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
 					must(t, s.Flush(context.Background()))

@@ -34,7 +34,7 @@ func (s *Sink) recover(path string) (first start, err error) {
 	}
 	first = start{first: next}
 	for _, d := range s.deliveries {
-		ok := false
+		var ok bool
 		if d.cursor, d.settled, ok, err = openCursor(dir, d.name); err != nil {
 			s.release()
 			return start{}, err
@@ -42,13 +42,13 @@ func (s *Sink) recover(path string) (first start, err error) {
 		d.marker, _ = d.dest.(delivery.Resumer)
 		d.resumer, _ = d.dest.(delivery.Resumer)
 		d.syncer, _ = d.dest.(delivery.MarkSyncer)
-		switch {
-		case len(old) > 0 && (!ok || d.settled < old[0].first):
-			d.settled = old[0].first // what was before is gone with its segment
-		case !ok:
+		if !ok {
 			d.settled = 1
 		}
 		first.first = max(first.first, d.settled)
+	}
+	if len(old) == 0 {
+		first.first += dir.unused // the segments before them were deleted, so the cursors are behind these
 	}
 	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
 		// The machine was off meanwhile, or a segment cannot be read. Records may be gone that were delivered,
@@ -124,9 +124,6 @@ func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
 // expect counts what is to be delivered of the old segments. All other numbers
 // before first have no record.
 func (d *deliverer) expect(old []oldSegment, first uint64) {
-	if len(old) == 0 {
-		d.settled = first
-	}
 	for _, g := range old {
 		d.recovered += g.end - min(max(g.first, d.settled), g.end)
 	}
@@ -145,7 +142,7 @@ func (s *Sink) release() {
 		}
 	}
 	if s.dir != nil {
-		if s.parent != nil && s.active.Load() != nil && s.isSettled() {
+		if s.parent != nil && s.active.Load() != nil {
 			if err := s.dir.retire(s.atHome); err != nil {
 				s.fault("delete the empty slot "+s.dir.path, err)
 			}

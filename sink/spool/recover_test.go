@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// edit changes the bytes of a file in memDir.
+func edit(t testing.TB, m *vfs.Mem, name string, change func(b []byte)) {
+	t.Helper()
+	f, err := m.Open(filepath.Join(memDir, name), os.O_RDWR, 0)
+	must(t, err)
+	info, err := f.Stat()
+	must(t, err)
+	b := make([]byte, info.Size)
+	_, err = f.ReadAt(b, 0)
+	must(t, err)
+	change(b)
+	_, err = f.WriteAt(b, 0)
+	must(t, err, f.Close())
+}
+
+// A mishap is what may happen to the files of a process that was killed.
+type mishap struct {
+	name string // what is gone
+	boot uint64
+	pick func(int) int
+	harm func(t testing.TB, m *vfs.Mem)
+}
+
+// mishaps happen to a spool whose last segment has records, and is followed by one that was made
+// beforehand.
+func mishaps(last, beforehand uint64) []mishap {
+	remove := func(numbers ...uint64) func(t testing.TB, m *vfs.Mem) {
+		return func(t testing.TB, m *vfs.Mem) {
+			for _, n := range numbers {
+				must(t, ignore(m.Remove(filepath.Join(memDir, segmentName(n))), fs.ErrNotExist)) // the first one may be gone
+			}
+		}
+	}
+	harm := func(number uint64, from, to int) func(t testing.TB, m *vfs.Mem) {
+		return func(t testing.TB, m *vfs.Mem) {
+			edit(t, m, segmentName(number), func(b []byte) { clear(b[from:min(to, len(b))]) })
+		}
+	}
+	return []mishap{
+		{"nothing", 1, vfs.Everything, nil},
+		{"the last records", 1, vfs.Everything, harm(last, headerSize+10*256, minSegment)},
+		{"all records", 1, vfs.Everything, harm(last, headerSize, minSegment)},
+		{"the header", 1, vfs.Everything, harm(last, 0, headerSize)},
+		{"the last records, with the power", 2, vfs.Everything, harm(last, headerSize+10*256, minSegment)},
+		{"all that was not synced, with the power", 2, vfs.Nothing, nil},
+		{"all that was not synced, with the power, which has deleted a segment before", 2, vfs.Nothing, remove(last - 1)},
+		{"the last segment", 1, vfs.Everything, remove(last)},
+		{"the last segment, with the power", 2, vfs.Everything, remove(last)},
+		{"the start of the last segment", 1, vfs.Everything, harm(last, 64, minSegment)},
+		{"the start of the last segment, with the power", 2, vfs.Everything, harm(last, 64, minSegment)},
+		{"the segment made beforehand", 1, vfs.Everything, remove(beforehand)},
+		{"the header of the segment made beforehand", 1, vfs.Everything, harm(beforehand, 0, headerSize)},
+		{"all segments", 1, vfs.Everything, remove(last, beforehand)},
+	}
+}
+
+// TestNumbersAreNeverGivenTwice kills a process that has delivered everything, takes away what a
+// crash, a disk or a person may take, and logs again: each new line arrives, and its number
+// is above all that were delivered before under the same id.
+func TestNumbersAreNeverGivenTwice(t *testing.T) {
+	const lines, more = 300, 20 // 247 in the first segment, which is deleted then
+	for _, c := range mishaps(2, 3) {
+		t.Run(c.name, func(t *testing.T) {
+			m, f := vfs.NewMem(nil), &far{}
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever}
+			s := open(t, memDir, f, conf)
+			for n := range lines {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			must(t, s.Flush(context.Background()))
+			awaitNext(s)
+			id, highest := s.id, f.seqs[lines-1]
+			conf.fs, conf.boot = m.CrashClone(c.pick), c.boot
+			must(t, s.Close())
+			if c.harm != nil {
+				c.harm(t, conf.fs.(*vfs.Mem))
+			}
+
+			f = &far{}
+			s = open(t, memDir, f, conf)
+			for n := range more {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			must(t, s.Flush(context.Background()))
+			got := f.take()
+			checkLines(t, got[max(len(got)-more, 0):], 0, more, 200)
+			if first := f.seqs[max(len(got)-more, 0)]; s.id == id && first <= highest {
+				t.Errorf("number %d was given again: the first new line has number %d, and %d was delivered", first, first, highest)
+			}
+		})
+	}
+}
+
+// TestNumbersBehindASegmentThatNobodyCanRead kills a process whose last segment is damaged then. What
+// was delivered from there is not in the cursor yet: its numbers are not given again.
+func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
+	const lines = 300
+	m, f := vfs.NewMem(nil), &far{}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, both(&far{do: down}, Config{fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}})) // the other one keeps the segments
+	for n := range lines {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+	}
+	for of(t, s.Stats(), defaultName).Pending > 0 {
+		s.poke()
+	}
+	highest := f.seqs[lines-1]
+	m = m.CrashClone(vfs.Everything)
+	edit(t, m, segmentName(2), func(b []byte) { clear(b[:headerSize]) })
+	must(t, m.Remove(filepath.Join(memDir, defaultName+cursorExt)))
+	f = &far{}
+	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
+	if got := f.seqs[len(f.seqs)-1]; got <= highest {
+		t.Errorf("got number %d, and %d was given before", got, highest)
+	}
+}
+
+// TestRunOfTheSystemThatIsNotKnown is taken for another one: what was not synced may be gone.
+func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
+	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
+	edit(t, m, segmentName(1), func(b []byte) {
+		id, err := readHeader(b)
+		must(t, err)
+		was := id.seed()
+		id.boot = 0
+		putHeader(b, id)
+		if id.seed() != was {
+			t.Fatal("the checksums of the records depend on the run of the system")
+		}
+	})
+	c := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever}.withDefaults(memDir)
+	c.boot = 0 // as on a system that does not say
+	s := newSink(c)
+	s.deliveries = []*deliverer{newDelivery(s, defaultName, f)}
+	first, err := s.takeDir(memDir)
+	must(t, err, s.begin(first), s.Flush(context.Background()), s.Close())
+	checkLines(t, f.take(), 0, 10, 200)
+	if s.opened < 1+minSegment/recordHead {
+		t.Errorf("numbers begin at %d: a segment of the same size could have had more", s.opened)
+	}
+}
+
+// TestCopiesGoWithTheirSegments has the last lines settled when none come any more: the copies of
+// segments that are deleted then are deleted, too.
+func TestCopiesGoWithTheirSegments(t *testing.T) {
+	m, f := vfs.NewMem(nil), &far{do: down}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	for n := range 600 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+	}
+	must(t, s.Sync(context.Background()))
+	await(t, "the copier rests", s.resting.Load)
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	await(t, "one copy is left", func() bool { return len(memNames(t, m, copyExt)) <= 1 })
+}
+
+// TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone looks for lines where there are none, and has to remember
+// where it was if there are some.
+func TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone(t *testing.T) {
+	for _, lines := range []int{0, 10} {
+		m, f := vfs.NewMem(nil), &far{}
+		if lines > 0 {
+			m = memBacklog(t, lines, 200, SyncNever)
+			must(t, m.Remove(filepath.Join(memDir, originName)))
+		}
+		must(t, m.MkdirAll(memDir, 0o700))
+		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, DeliverOnly: true})
+		must(t, s.Flush(context.Background()), s.Close())
+		checkLines(t, f.take(), 0, lines, 200)
+		want := []string{defaultName + cursorExt, "lock"}
+		if lines > 0 {
+			want = append(want, originName)
+		}
+		if got := memNames(t, m, ""); !slices.Equal(got, want) {
+			t.Errorf("%d lines: got the files %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// TestStartReportsWhatItCannotRead has a page that cannot be read when a spool is opened that
+// nothing is delivered from: a disk that begins to fail is to be replaced before it is too late.
+func TestStartReportsWhatItCannotRead(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		at   int64
+		sync SyncPolicy
+	}{
+		{segmentName(1), 0, SyncSoon},                      // the header, which the copy has
+		{segmentName(2), headerSize + pageSize, SyncNever}, // records of the last segment
+	} {
+		b := badSector{memBacklog(t, 300, 200, c.sync), c.name, c.at, new(atomic.Bool)}
+		b.on.Store(true)
+		var told error
+		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever, OnError: func(err error) { told = err }})
+		must(t, s.Close())
+		if st := s.Stats(); st.Errors != 1 || !errors.Is(told, syscall.EIO) {
+			t.Errorf("%s at %d: got %d errors, and was told %v, want EIO once", c.name, c.at, st.Errors, told)
+		}
+	}
+}
+
+// TestCallThatDiedBeforeDroppedSegments kills a process with a call at work in front of segments
+// that ActionDropOld has taken away: that call had not returned, and nothing is damaged.
+func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
+	m := vfs.NewMem(nil)
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+	for n := range 2000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+	}
+	m = m.CrashClone(vfs.Everything)
+	if before := s.Stats(); before.Lost() == 0 {
+		t.Fatalf("got %+v, want lines dropped", before)
+	}
+	edit(t, m, segmentName(1), func(b []byte) { // the last record of a segment was not committed
+		id, err := readHeader(b)
+		must(t, err)
+		for sc, last := newScanner(b, id, 1), 0; ; {
+			at := sc.at
+			if _, _, ok := sc.next(); !ok {
+				clear(b[last:at])
+				return
+			}
+			last = at
+		}
+	})
+	s = open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	must(t, s.Flush(context.Background()))
+	if st := checkIdentity(t, s); st.Unfinished != 1 || st.Lost() != 0 {
+		t.Errorf("got %+v, want one call that did not return, and nothing lost", st)
+	}
+}
