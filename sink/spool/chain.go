@@ -94,7 +94,7 @@ func (d *deliverer) leave() bool {
 		s.mu.Unlock()
 		return false
 	}
-	d.reading, d.scan, d.entered = next, nil, false
+	d.reading, d.scan, d.entered, d.rescued = next, nil, false, false
 	pages := next.rouse()
 	s.mu.Unlock()
 	fetch(pages)
@@ -188,10 +188,13 @@ func (s *Sink) delete(l *link) error {
 		if err := s.dir.putAside(segmentName(l.number)); err != nil {
 			return err
 		}
-		return s.dir.removeCopy(l.number)
+		return s.dir.removeItsCopy(l.number)
 	}
 	if s.dir != nil {
 		return s.dir.remove(l.number, l.live)
+	}
+	if l.live.abandoned {
+		return nil
 	}
 	select {
 	case s.spare <- l.live.b: // no writer has anything left to do there

@@ -80,6 +80,11 @@ func (d *dir) remove(number uint64, g *segment) error {
 	if err != nil {
 		return err
 	}
+	return d.removeItsCopy(number)
+}
+
+// removeItsCopy deletes the copy of a segment, or lets the copier do that if it is the copier's.
+func (d *dir) removeItsCopy(number uint64) error {
 	d.mu.Lock()
 	_, owned := d.owned[number]
 	if owned {

@@ -57,12 +57,13 @@ type deliverer struct {
 	unkept     uint64 // records that were rejected and are not in the file of these
 
 	entered bool      // reading was begun
-	scan    *scanner  // of reading, if it is old
+	scan    *scanner  // of reading, if it is old or rescued
 	torn    bool      // what is missing at the end of reading, if it is old, is damaged
-	again   rereading // of reading, if it is old
+	again   rereading // of reading, if it is old or rescued
 	at      int       // in reading, if it is of this process
 	want    uint64    // number of the next record of that
 	witness bool      // the word before at was not 0 when it was read
+	rescued bool      // reading, which is of this process, is rescued
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it

@@ -118,7 +118,7 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 func TestVoidClaimIsCountedOnce(t *testing.T) {
 	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: minSegment, tick: time.Hour, Drain: 1}))
 	g := s.active.Load()
-	at, _, ok := g.reserve(100)
+	at, seq, ok := g.reserve(100)
 	if !ok {
 		t.Fatal("no room")
 	}
@@ -128,12 +128,13 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	all := s.deliveries
 	s.deliveries = []*deliverer{d}
 	s.mu.Unlock()
-	d.abandonRest(g)
+	g.seal()
+	d.giveUp(g, seq+1)
 	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 1 {
 		t.Errorf("%d lines count as damaged, want 1", n)
 	}
 	s.mu.Lock()
-	s.retireLocked(g, at, 100)
+	s.retireLocked(g, at, 100, seq)
 	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 0 || d.skips != 0 {
 		t.Errorf("%d lines count as damaged and %d are skipped, want none", n, d.skips)
 	}

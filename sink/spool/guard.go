@@ -54,11 +54,11 @@ func (g *segment) probe() {
 	}
 }
 
-// retire ends the use of a segment in which the claim at offset at could not become a
-// record, and voids that: its line is going to get another number.
-func (s *Sink) retire(g *segment, at, size int) {
+// retire ends the use of a segment in which the claim at offset at, of number seq, could not
+// become a record, and voids that: its line is going to get another number.
+func (s *Sink) retire(g *segment, at, size int, seq uint64) {
 	s.mu.Lock()
-	s.retireLocked(g, at, size)
+	s.retireLocked(g, at, size, seq)
 	s.broadcast()
 	s.mu.Unlock()
 	s.idle.Store(false)
@@ -66,19 +66,19 @@ func (s *Sink) retire(g *segment, at, size int) {
 	s.report("write to a segment", g.fault())
 }
 
-// retireLocked is retire for who holds mu, and tells those who wait. A reader that has given
-// the segment up has counted the number as damaged, and takes that back.
-func (s *Sink) retireLocked(g *segment, at, size int) {
+// retireLocked is retire under mu. A reader that has given the number up has counted it as
+// damaged, and takes that back.
+func (s *Sink) retireLocked(g *segment, at, size int, seq uint64) {
 	g.seal()
 	if !g.broken.Load() {
-		g.voids = map[int]int{}
+		g.voids = map[int]void{}
 		g.broken.Store(true)
 		s.stats.Retired++
 	}
-	g.voids[at] = align(size)
+	g.voids[at] = void{align(size), seq}
 	s.stats.Logged--
 	for _, d := range s.deliveries {
-		if from, gone := g.givenUp[d]; gone && at >= from {
+		if d.settled > seq {
 			d.dropped[damaged][levelIndex(levelUnknown)]--
 		} else {
 			d.skips++
@@ -105,8 +105,8 @@ func (s *Sink) voided(g *segment, at int) (size int, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size, ok = g.voids[at]
-	return size, ok
+	v, ok := g.voids[at]
+	return v.size, ok
 }
 
 // fillGuarded is fillLive for a mapping that may be gone. What was read before
@@ -124,40 +124,8 @@ func (d *deliverer) endGuard(g *segment, before bool) {
 	case !g.isFault(p):
 		panic(p)
 	case len(d.batch) == 0:
-		d.s.fault("read a segment", errGone)
-		d.abandonRest(g)
+		d.rescue(g, errGone)
 	}
-}
-
-// abandonRest settles what is left of a segment of which nothing more is known. Writers may
-// still be at work there, so it is never unmapped.
-func (d *deliverer) abandonRest(g *segment) {
-	g.seal()
-	s := d.s
-	s.mu.Lock()
-	g.drop = nil
-	if g.givenUp == nil {
-		g.givenUp = map[*deliverer]int{}
-	}
-	g.givenUp[d] = d.at
-	void := uint64(0)
-	for at := range g.voids {
-		if at >= d.at {
-			void++
-		}
-	}
-	end, next, _ := g.claimed()
-	if d.dest != nil {
-		missing := next - max(d.want, d.settled) - void
-		d.dropped.add(damaged, levelUnknown, missing)
-		d.settled += missing + void
-		d.skips -= void
-		s.publish()
-		s.broadcast()
-	}
-	s.mu.Unlock()
-	d.note()
-	d.at, d.want, d.witness = end, next, false
 }
 
 // stepOver steps over a void claim of so many bytes.

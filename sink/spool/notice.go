@@ -23,7 +23,7 @@ func (s *Sink) notice(g *segment, lost tally) (ok bool) {
 	if ok, _ = g.write(at, size, seq, &r, -1); ok {
 		s.stats.Notices++
 	} else {
-		s.retireLocked(g, at, size) // the next segment tells of it
+		s.retireLocked(g, at, size, seq) // the next segment tells of it
 	}
 	return ok
 }

@@ -212,15 +212,20 @@ func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	if isPartial(err) && d.again.tries >= giveUpTries && time.Since(d.again.since) >= giveUpTime {
 		d.s.fault("give up pages of a segment that could not be read for "+giveUpTime.String(), err)
 		d.again, d.pause = rereading{}, 0
-		d.s.mu.Lock()
-		if !d.reading.bad {
-			d.reading.bad = true
-			d.s.stats.Bad++
-		}
-		d.s.mu.Unlock()
+		d.quarantine()
 		return b, true, true
 	}
 	d.s.fault("read a segment", err)
 	d.wait()
 	return nil, false, false
+}
+
+// quarantine has the file quarantined, rather than deleted, when it is settled.
+func (d *deliverer) quarantine() {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if !d.reading.bad {
+		d.reading.bad = true
+		d.s.stats.Bad++
+	}
 }

@@ -30,6 +30,9 @@ func (d *deliverer) fillOne() (ended, busy bool) {
 		d.skip(l.first)
 		d.passSettled(l.live)
 	}
+	if d.rescued {
+		return d.fillRescued(l.live)
+	}
 	return d.fillGuarded(l.live)
 }
 
@@ -56,7 +59,7 @@ func (d *deliverer) ahead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.behind(d.reading)
-	if next == nil || d.reading.live == nil || next.live == nil || next.first != d.want ||
+	if next == nil || d.rescued || d.reading.live == nil || next.live == nil || next.first != d.want ||
 		int64(next.number-d.cur.number+1)*s.c.SegmentSize > s.c.Size/2 {
 		return false
 	}
@@ -75,8 +78,8 @@ func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 		if !g.committed(d.at) {
 			v, ok := d.s.voided(g, d.at)
 			if !ok && len(d.batch) == 0 && d.wiped(g) {
-				d.abandonRest(g)
-				continue
+				d.rescue(g, errChanged)
+				return false, false
 			}
 			if !ok || len(d.batch) > 0 {
 				g.probe()
@@ -91,7 +94,10 @@ func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 			if len(d.batch) > 0 {
 				return false, false // deliver that first
 			}
-			d.lost(g, end)
+			if !d.lost(g, end) {
+				d.rescue(g, errChanged)
+				return false, false
+			}
 		case d.dest != nil && !d.add(rec, seq >= d.s.opened):
 			return false, false
 		default:
@@ -113,18 +119,16 @@ func (d *deliverer) wiped(g *segment) bool {
 // pageSize is what files lose data in multiples of, at least.
 const pageSize = 4096
 
-// lost steps over a record that is not what was written, although nobody but this
-// process has the file. If its length leads to the next record it is the only one;
-// else nothing is known of the rest of the segment, which is sealed and never
-// unmapped: there may be writers in it.
-func (d *deliverer) lost(g *segment, end int) {
+// lost steps over a record that is not what was written, although only this process has the
+// file. It reports false if the length of the record does not lead to the next one.
+func (d *deliverer) lost(g *segment, end int) bool {
 	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
 	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
 		d.settle(1, 1)
-		return
+		return true
 	}
-	d.abandonRest(g)
+	return false
 }
 
 // leads says whether the record behind a damaged one is at offset at.

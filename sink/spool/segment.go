@@ -34,14 +34,20 @@ type segment struct {
 
 	resting bool // its pages were given back until it is read; Sink.mu protects it
 
-	broken atomic.Bool // b or its file failed: see Sink.retire
-	voids  map[int]int // by offset, the sizes of claims whose lines went elsewhere; Sink.mu protects it
+	broken atomic.Bool  // b or its file failed: see Sink.retire
+	voids  map[int]void // by offset, claims whose lines went elsewhere; Sink.mu protects it
 
-	givenUp map[*deliverer]int // by reader that has given up, from which offset on; Sink.mu protects it
+	abandoned bool // a reader does not wait for all writers any more: b is never given back; Sink.mu protects it
 
 	_    [64]byte // tail changes with each record, and the fields above never
 	tail atomic.Uint64
 	_    [64]byte
+}
+
+// A void is a claim without a record.
+type void struct {
+	size int
+	seq  uint64
 }
 
 const (
@@ -75,9 +81,9 @@ func (g *segment) letGo() {
 }
 
 // done is called when the reader has done with b, with the file if it is deleted. A mapping that
-// could not be read to its end stays, see giveUp.
+// was rescued stays, see rescue.
 func (g *segment) done(file vfs.File) {
-	if g.drop != nil {
+	if g.drop != nil && !g.abandoned {
 		g.file = file
 		g.drop()
 	} else if file != nil {

@@ -229,7 +229,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 		g := s.active.Load()
 		if at, seq, ok := g.reserve(size); ok {
 			if ok, foreign := g.write(at, size, seq, r, message); !ok {
-				s.retire(g, at, size)
+				s.retire(g, at, size, seq)
 				if foreign != nil {
 					panic(foreign)
 				}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A brokenPage is a spool with a page of the live segment that cannot be read, as after EIO, and
+// liveLines lines in it that are not delivered yet.
+type brokenPage struct {
+	s       *Sink
+	f       *far
+	dir     string
+	heal    func()
+	reports atomic.Int32
+}
+
+const (
+	liveLines   = 50 // 58 of this size fit into a segment
+	liveSize    = 1000
+	linesOfPage = 5 // up to so many have a byte in one page
+)
+
+// breakPage logs lines, and takes a page of their segment away. f is down.
+func breakPage(t *testing.T, c Config) *brokenPage {
+	t.Helper()
+	if raceDetector {
+		t.Skip("its runtime does atomic operations itself, outside of Go, where a page that is gone ends the process")
+	}
+	x := &brokenPage{f: &far{do: down}, dir: spoolDir(t)}
+	c.SegmentSize, c.Access, c.Drain = minSegment, AccessMapped, time.Second
+	c.OnError = func(err error) {
+		if !errors.Is(err, errDown) {
+			x.reports.Add(1)
+		}
+	}
+	x.s = open(t, x.dir, x.f, c)
+	for n := range liveLines {
+		must(t, x.s.WriteRecord(record(nib.LevelInfo, n, liveSize)))
+		if n == 0 {
+			time.Sleep(time.Second) // f has got the first one, and nothing else is read for it
+			synctest.Wait()
+		}
+	}
+	if c.Sync != SyncNever {
+		must(t, x.s.Sync(context.Background()))
+	}
+	time.Sleep(time.Second) // other destinations have read it
+	synctest.Wait()
+	page := x.s.active.Load().b[headerSize+4*pageSize:][:pageSize]
+	must(t, syscall.Mprotect(page, syscall.PROT_NONE))
+	x.heal = func() { must(t, syscall.Mprotect(page, syscall.PROT_READ|syscall.PROT_WRITE)) }
+	return x
+}
+
+// TestUnreadablePageOfLiveSegment costs the lines that have a byte in the page, and no other, once
+// the page has failed for giveUpTime. Calls do not wait meanwhile.
+func TestUnreadablePageOfLiveSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncNever})
+		x.f.set(nil)
+		begin := time.Now()
+		for time.Since(begin) < giveUpTime/2 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		if n := len(x.f.take()); n == 0 || n >= liveLines-linesOfPage {
+			t.Errorf("%d lines arrived before the page was given up", n)
+		}
+		before := time.Now()
+		must(t, x.s.WriteRecord(record(nib.LevelInfo, liveLines, liveSize)))
+		if took := time.Since(before); took > 0 {
+			t.Errorf("the call waited for %v", took)
+		}
+		must(t, x.s.Flush(context.Background()))
+		if n := len(x.f.take()); n < liveLines/3 {
+			t.Errorf("%d lines arrived from behind the page", n)
+		}
+		if took := time.Since(begin); took < giveUpTime || took > 3*giveUpTime {
+			t.Errorf("given up after %v, want %v", took, giveUpTime)
+		}
+		st := checkIdentity(t, x.s)
+		if lost := st.Lost(); lost == 0 || lost > linesOfPage || st.Delivered != st.Logged-lost {
+			t.Errorf("got %+v, want up to %d lines damaged and the others delivered", st, linesOfPage)
+		}
+		if st.Errors == 0 || st.Bad != 1 {
+			t.Errorf("got %+v, want errors and a file in quarantine", st)
+		}
+		must(t, x.s.Close())
+		if n := x.reports.Load(); n != 2 {
+			t.Errorf("%d reports, want one that the page cannot be read, and one that it is given up", n)
+		}
+		if bad, _ := filepath.Glob(filepath.Join(x.dir, "*"+segmentExt+badExt)); len(bad) != 1 {
+			t.Errorf("in quarantine: %q", bad)
+		}
+	})
+}
+
+// TestLivePageThatComesBack can be read again before it is given up: nothing is lost.
+func TestLivePageThatComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncNever})
+		time.AfterFunc(giveUpTime/2, x.heal)
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		checkLines(t, x.f.take(), 0, liveLines, liveSize)
+		if st := checkIdentity(t, x.s); st.Lost() > 0 || st.Errors == 0 || st.Bad > 0 {
+			t.Errorf("got %+v, want errors and nothing lost", st)
+		}
+		must(t, x.s.Close())
+	})
+}
+
+// TestLivePageIsReadFromTheCopy has what was synced in the copy.
+func TestLivePageIsReadFromTheCopy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncSoon})
+		begin := time.Now()
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		checkLines(t, x.f.take(), 0, liveLines, liveSize)
+		if took := time.Since(begin); took > longerPause {
+			t.Errorf("took %v, want no wait", took)
+		}
+		if st := checkIdentity(t, x.s); st.Lost() > 0 || st.Errors == 0 {
+			t.Errorf("got %+v, want errors and nothing lost", st)
+		}
+		must(t, x.s.WriteRecord(record(nib.LevelInfo, liveLines, liveSize)), x.s.Sync(context.Background()), x.s.Close())
+		if left, _ := filepath.Glob(filepath.Join(x.dir, "*"+copyExt)); len(left) > 1 {
+			t.Errorf("copies are left: %q", left)
+		}
+	})
+}
+
+// TestUnreadableLivePageForSeveral has two destinations, of which one has read the segment before.
+func TestUnreadableLivePageForSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := &far{}
+		x := breakPage(t, Config{Sync: SyncNever, Also: []NamedDestination{{Name: "second", To: second}}})
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		st := checkIdentity(t, x.s)
+		for _, d := range st.Destinations {
+			if d.Delivered+d.Lost() != st.Logged || d.Lost() > linesOfPage {
+				t.Errorf("got %+v", d)
+			}
+		}
+		if st.Destinations[1].Lost() > 0 {
+			t.Errorf("got %+v, want nothing lost", st.Destinations[1])
+		}
+		must(t, x.s.Close())
+	})
+}
+
+// TestWriterIsAtWorkInUnreadableSegment waits for a call that has claimed a place behind the page.
+func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncNever})
+		r := record(nib.LevelInfo, liveLines, liveSize)
+		g, size := x.s.active.Load(), recordSize(r, -1)
+		at, seq, _ := g.reserve(size)
+		time.AfterFunc(giveUpTime/2, func() {
+			x.heal()
+			if ok, _ := g.write(at, size, seq, r, -1); !ok {
+				t.Error("the record was not written")
+			}
+		})
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		checkLines(t, x.f.take(), 0, liveLines+1, liveSize)
+		must(t, x.s.Close())
+	})
+}
+
+// TestVoidClaimInUnreadableSegment has a claim behind the page whose line went elsewhere, before the
+// page is given up and after that: it counts once.
+func TestVoidClaimInUnreadableSegment(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			x := breakPage(t, Config{Sync: SyncNever})
+			r := record(nib.LevelInfo, liveLines, liveSize)
+			g, size := x.s.active.Load(), recordSize(r, -1)
+			at, seq, _ := g.reserve(size)
+			void := func() {
+				x.s.retire(g, at, size, seq)
+				must(t, x.s.WriteRecord(r))
+			}
+			if !late {
+				void()
+			}
+			x.f.set(nil)
+			must(t, x.s.Flush(context.Background()))
+			if late {
+				void()
+				must(t, x.s.Flush(context.Background()))
+			}
+			st := checkIdentity(t, x.s)
+			if lost := st.Lost(); lost == 0 || lost > linesOfPage || st.Logged != liveLines+1+st.Notices {
+				t.Errorf("late=%v: got %+v, want up to %d lines damaged", late, st, linesOfPage)
+			}
+			must(t, x.s.Close())
+		})
+	}
+}
+
+// TestCutOffLiveSegmentIsNotWaitedFor has a file that was truncated beneath its mapping, which is SIGBUS.
+func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := breakPage(t, Config{Sync: SyncNever})
+		x.heal()
+		must(t, os.Truncate(filepath.Join(x.dir, segmentName(x.s.active.Load().number)), headerSize+4*pageSize))
+		begin := time.Now()
+		x.f.set(nil)
+		must(t, x.s.Flush(context.Background()))
+		if took := time.Since(begin); took > longerPause {
+			t.Errorf("took %v", took)
+		}
+		if got := len(x.f.take()); got != 4*pageSize/align(recordHead+liveSize) {
+			t.Errorf("%d lines arrived", got)
+		}
+		checkIdentity(t, x.s)
+		must(t, x.s.Close())
+	})
+}
