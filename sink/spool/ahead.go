@@ -82,6 +82,7 @@ func (s *Sink) makeSegments() {
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
 	for {
+		s.reportNoted()
 		switch wanted, open := s.work(retry.C, spent); {
 		case !open:
 			s.patch()

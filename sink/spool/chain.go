@@ -5,6 +5,7 @@ package spool
 import (
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/nib-log/nib"
 )
@@ -14,13 +15,14 @@ import (
 // nothing of those behind it; a link that all have left is deleted. The fields are protected by
 // Sink.mu.
 type link struct {
-	oldSegment          // end is not known as long as live is there
-	live       *segment // of this process; nil: it is read from its file
-	waiting    int      // destinations that have not left it
-	told       tally    // what the notice in it tells of, when live is gone
-	kept       bool     // a cursor could not be synced: the next start deletes the file
-	none       bool     // it stands for the active segment where there is none, see beginFull
-	bad        bool     // pages of the file could not be read, and were given up: it is quarantined
+	oldSegment           // end is not known as long as live is there
+	live       *segment  // of this process; nil: it is read from its file
+	waiting    int       // destinations that have not left it
+	told       tally     // what the notice in it tells of, when live is gone
+	kept       bool      // a cursor could not be synced: the next start deletes the file
+	none       bool      // it stands for the active segment where there is none, see beginFull
+	unread     time.Time // when it could not be read to be dropped
+	bad        bool      // pages of the file could not be read, and were given up: it is quarantined
 }
 
 // link makes a segment of this process the last of the chain. mu is held.
@@ -238,15 +240,22 @@ func (s *Sink) dropOldest() bool {
 func (s *Sink) countOldest(l *link) bool {
 	var lines []lineHead
 	end, never, harmed := l.end, uint64(0), false
+	if time.Since(l.unread) < makePause {
+		return false // each line would read it
+	}
 	if g := l.live; g != nil {
 		_, end, _ = g.claimed()
-		if lines = g.lines(); uint64(len(lines)) != end-l.first {
+		whole := false
+		if lines, whole = g.lines(); !whole {
+			return s.cannotDrop(l, errGone)
+		}
+		if uint64(len(lines)) != end-l.first {
 			return false
 		}
 	} else {
 		b, err := s.dir.read(&l.oldSegment)
 		if err != nil {
-			return false
+			return s.cannotDrop(l, err)
 		}
 		lines, harmed = linesIn(b, &l.oldSegment, end)
 		never = end - l.sure
@@ -282,18 +291,25 @@ func (s *Sink) countOldest(l *link) bool {
 	return true
 }
 
+// cannotDrop notes that a link cannot be read. mu is held.
+func (s *Sink) cannotDrop(l *link, err error) (ok bool) {
+	l.unread = time.Now()
+	s.faultLocked("read the oldest segment, to drop it", err)
+	return false
+}
+
 // A lineHead is what is counted of a line.
 type lineHead struct {
 	seq   uint64
 	level nib.Level
 }
 
-// lines returns what there is in g, or less if its mapping is gone.
-func (g *segment) lines() (lines []lineHead) {
+// lines returns what there is in g. whole is false if a page of it cannot be read.
+func (g *segment) lines() (lines []lineHead, whole bool) {
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	at, end, _ := g.claimed()
 	lines, _ = linesIn(g.b[:at], &oldSegment{identity: g.identity, start: g.start}, end)
-	return lines
+	return lines, true
 }
 
 // linesIn returns what there is in b of a segment before number end, and whether some of it

@@ -78,7 +78,7 @@ func (c *copier) run() {
 		c.s.fault("sync lines", err)
 	}
 	for _, x := range c.list {
-		x.close()
+		c.close(x)
 		x.letGo()
 	}
 }
@@ -193,12 +193,12 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 		x.gone = true
 		x.letGo()
 	case err != nil:
-		x.close()
+		c.close(x)
 		x.at, x.next = headerSize, x.g.first
 	default:
 		x.at, x.next, x.safe = end, next, max(x.safe, next)
 		if whole {
-			x.close()
+			c.close(x)
 			x.letGo()
 		}
 	}
@@ -233,16 +233,16 @@ func (c *copier) write(x *copied, end int) (err error) {
 
 // discard ends a copy whose segment is settled.
 func (c *copier) discard(x *copied) {
-	x.close()
+	c.close(x)
 	x.letGo()
 	if err := c.s.dir.removeCopy(x.g.number); err != nil {
 		c.s.fault("delete a copy", err) // the next start deletes it
 	}
 }
 
-func (x *copied) close() {
+func (c *copier) close(x *copied) {
 	if x.file != nil {
-		_ = x.file.Close() // what counts was synced
+		c.s.dir.close("a copy", x.file)
 		x.file = nil
 	}
 }

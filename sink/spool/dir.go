@@ -54,7 +54,7 @@ type dir struct {
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
 	removed func()          // tells the copier
-	hidden  []error         // of segments whose copies were read instead; to be reported
+	noted   []opError       // of operations that had no Sink to report them to
 }
 
 // An oldSegment is one that another process has left.
@@ -246,7 +246,7 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 		return g, false, false, unread
 	}
 	if unread != nil {
-		d.hide(unread)
+		d.note(readInstead, unread)
 	}
 	if segment && !ok {
 		d.damaged = append(d.damaged, segmentName(number))

@@ -90,7 +90,7 @@ func (s *Sink) beginFull(first start) {
 		last := &s.chain[n-1].oldSegment
 		g.identity, g.crc = last.identity, last.seed()
 		if f, err := s.dir.fs.Open(s.dir.name(segmentName(last.number)), os.O_RDWR, 0); err == nil {
-			g.free = func() { _ = f.Close() } // each write was checked
+			g.free = func() { s.dir.close("a segment", f) }
 			g.drop, g.twin = g.letGo, &twin{file: f}
 			g.hold()
 		} else {

@@ -104,7 +104,7 @@ func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 func (d *dir) attach(f vfs.File, id identity) (g *segment, err error) {
 	if d.unmapped {
 		g = newSegment(make([]byte, id.size), id, func() {
-			_ = g.twin.file.Close() // each write was checked
+			d.close("a segment", g.twin.file)
 			d.sweeper.add(&spent{file: g.file})
 		})
 		g.twin = &twin{file: f, written: headerSize}
@@ -149,7 +149,7 @@ func (d *dir) unmake(g *segment) {
 // closeMapped closes the file of a mapping, which does not need it.
 func (d *dir) closeMapped(g *segment, f vfs.File) {
 	if g.twin == nil {
-		_ = f.Close() // nothing was written through it but the header, which is synced
+		d.close("a segment", f)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // An error of a read is no damage. What it means for the records decides the errno:
@@ -75,7 +77,7 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 		err = e
 	}
 	if err != nil && g.end > g.first && g.end == g.sure && hasAll(b, g) {
-		d.hide(err) // no record is where it cannot be read, or the other file has it
+		d.note(readInstead, err) // no record is where it cannot be read, or the other file has it
 		err = nil
 	}
 	return b, err
@@ -160,22 +162,35 @@ func hasAll(b []byte, g *oldSegment) bool {
 	return true
 }
 
-// hide notes that a segment cannot be read whose copy has everything.
-func (d *dir) hide(err error) {
+// readInstead is the operation of an error of a segment whose copy has everything: a disk that
+// begins to fail is to be replaced before the copy is needed.
+const readInstead = "read a segment, whose copy is read instead"
+
+// note notes an error for reportNoted. Sink.mu may be held.
+func (d *dir) note(op string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.hidden = append(d.hidden, err)
+	d.noted = append(d.noted, opError{op, err, err.Error()})
 }
 
-// reportHidden reports what was noted by hide: a disk that begins to fail is to be replaced
-// before the copy is needed.
-func (s *Sink) reportHidden() {
+// close closes a file that was written to: some systems report only then that they could not write.
+func (d *dir) close(what string, f vfs.File) {
+	if err := f.Close(); err != nil {
+		d.note("close "+what, err)
+	}
+}
+
+// reportNoted counts and reports what was noted.
+func (s *Sink) reportNoted() {
+	if s.dir == nil {
+		return
+	}
 	s.dir.mu.Lock()
-	hidden := s.dir.hidden
-	s.dir.hidden = nil
+	noted := s.dir.noted
+	s.dir.noted = nil
 	s.dir.mu.Unlock()
-	for _, err := range hidden {
-		s.fault("read a segment, whose copy is read instead", err)
+	for _, e := range noted {
+		s.fault(e.op, e.err)
 	}
 }
 
@@ -189,7 +204,7 @@ type rereading struct {
 // before it reads again. given says that pages have failed for so long that they count as damaged.
 func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
-	d.s.reportHidden()
+	d.s.reportNoted()
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.s.dir.held(); e != nil {
 			err = e // the directory is another one now, or nobody knows

@@ -66,7 +66,7 @@ func (s *Sink) recover(path string) (first start, err error) {
 		d.expect(old, first.first)
 	}
 	for _, g := range old {
-		s.reportHidden()
+		s.reportNoted()
 		s.segments, s.bytes = s.segments+1, s.bytes+g.size
 		s.chain = append(s.chain, &link{oldSegment: g, waiting: len(s.deliveries)})
 	}
@@ -138,7 +138,7 @@ func (s *Sink) release() {
 	}
 	for _, d := range s.deliveries {
 		if d.cursor != nil {
-			_ = d.cursor.file.Close() // each write was checked
+			s.dir.close("the cursor", d.cursor.file)
 		}
 	}
 	if s.dir != nil {
@@ -147,6 +147,7 @@ func (s *Sink) release() {
 				s.fault("delete the empty slot "+s.dir.path, err)
 			}
 		}
+		s.reportNoted()
 		_ = s.dir.lock.Close() // what is in it is for people only
 	}
 }
