@@ -16,6 +16,14 @@ func (t *Traffic) AddRow(row, size int) {
 	t[row].Bytes += uint64(size)
 }
 
+// Plus adds the counts of another Traffic.
+func (t *Traffic) Plus(u *Traffic) {
+	for row := range t {
+		t[row].Lines += u[row].Lines
+		t[row].Bytes += u[row].Bytes
+	}
+}
+
 // Total returns the sum of all levels.
 func (t *Traffic) Total() (lines, bytes uint64) {
 	for row := range t {

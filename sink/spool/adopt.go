@@ -253,6 +253,11 @@ func (a *adopter) end(x *adopted) {
 	_ = x.sink.Close() // what is pending is counted
 	s.mu.Lock()
 	a.past.add(x.sink.Stats())
+	x.sink.mu.Lock()
+	for i, d := range s.deliveries {
+		d.traffic.Plus(&x.sink.deliveries[i].traffic)
+	}
+	x.sink.mu.Unlock()
 	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })
 	s.mu.Unlock()
 	select {

@@ -31,17 +31,31 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
 	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
 	for i, d := range s.deliveries {
-		d.metrics(&l, &st.Destinations[i], spool)
+		d.metrics(&l, i, &st.Destinations[i], spool)
 	}
 	return l.Metrics()
 }
 
-func (d *deliverer) metrics(l *metrics.Samples, st *DestinationStats, spool metrics.Label) {
+// metrics adds the metrics of the destination with index i, also of the slots of
+// dead processes that are delivered to it.
+func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
+	now := time.Now()
 	d.s.mu.Lock()
-	traffic, pending, age := d.traffic, d.pendingBytes(), d.age(time.Now())
+	traffic := d.traffic
+	pending, age := d.pending(now)
+	if d.s.adopter != nil {
+		for _, x := range d.s.adopter.list {
+			child := x.sink.deliveries[i]
+			x.sink.mu.Lock()
+			traffic.Plus(&child.traffic)
+			bytes, since := child.pending(now)
+			x.sink.mu.Unlock()
+			pending, age = pending+bytes, max(age, since)
+		}
+	}
 	d.s.mu.Unlock()
-	if st.Pending == 0 {
-		pending, age = 0, 0
+	if d.s.keep && st.Pending > 0 {
+		age = d.keptAge(now)
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.name}}
 	traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
@@ -55,6 +69,46 @@ func (d *deliverer) metrics(l *metrics.Samples, st *DestinationStats, spool metr
 	l.Counter("nib_spool_delivery_failures_total", "Batches that the destination did not accept as a whole.", float64(st.Failures), labels...)
 	l.Gauge("nib_spool_delivery_busy_seconds", "Duration of the delivery in progress; 0 if there is none.", st.Busy.Seconds(), labels...)
 	*l = slices.AppendSeq(*l, metrics.Of(d.dest).Metrics())
+}
+
+// pending returns an upper bound of the bytes that are not delivered, and the age of
+// the oldest line. mu is held.
+func (d *deliverer) pending(now time.Time) (bytes int64, age time.Duration) {
+	if _, next, _ := d.s.active.Load().claimed(); next == d.settled+d.skips {
+		return 0, 0
+	}
+	return d.pendingBytes(), d.age(now)
+}
+
+// keptAge returns the age of the oldest line of a spool without a destination, 0
+// if it cannot be read. The first call reads the file that has the line.
+func (d *deliverer) keptAge(now time.Time) time.Duration {
+	s := d.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first := s.chain[0].number; d.outage.oldest == 0 || d.outage.first != first {
+		settled := d.settled
+		s.mu.Unlock()
+		t := oldestIn(s.dir, settled)
+		s.mu.Lock()
+		d.outage.oldest, d.outage.first = t, first
+	}
+	return d.age(now)
+}
+
+// oldestIn returns the time of the first record in the files of a spool that is
+// not settled, 0 if there is none.
+func oldestIn(d *dir, settled uint64) int64 {
+	v, err := inspect(d.fs, d.path)
+	if err != nil {
+		return 0
+	}
+	for r, gap := range v.Records(settled) {
+		if gap.Kind == 0 {
+			return r.Time
+		}
+	}
+	return 0
 }
 
 // levelsOf returns drops as a table.

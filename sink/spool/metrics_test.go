@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -87,4 +88,83 @@ func TestMetricsOfTheBacklog(t *testing.T) {
 	must(t, s.Flush(context.Background()))
 	want("nib_spool_oldest_line_age_seconds", 0)
 	want("nib_spool_delivered_lines_total", 4)
+}
+
+func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
+	m := vfs.NewMem(nil)
+	c := Config{SegmentSize: minSegment, Size: 3 * minSegment, OnFull: []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}, fs: m}
+	age := func(s *Sink, name string, low time.Duration) {
+		t.Helper()
+		got, series := valueOf(s, "nib_spool_oldest_line_age_seconds")
+		if high := low + 30*time.Minute; series != 1 || got < low.Seconds() || got > high.Seconds() {
+			t.Errorf("%s: the oldest line is %v s old in %d series, want %v", name, got, series, low.Seconds())
+		}
+	}
+	write := func(s *Sink, n int, age time.Duration) {
+		r := record(nib.LevelInfo, n, minSegment/4)
+		r.Time = time.Now().Add(-age).UnixNano()
+		must(t, s.WriteRecord(r))
+	}
+	s := open(t, memDir, nil, c)
+	if got, _ := valueOf(s, "nib_spool_oldest_line_age_seconds"); got != 0 {
+		t.Errorf("no line is %v s old", got)
+	}
+	write(s, 0, 3*time.Hour)
+	write(s, 1, 2*time.Hour)
+	age(s, "written", 3*time.Hour)
+	closeDown(t, s)
+
+	s = open(t, memDir, nil, c)
+	age(s, "of a former process", 3*time.Hour)
+	first := func() uint64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.chain[0].number
+	}
+	for n, before := 2, first(); first() == before; n++ {
+		r := record(nib.LevelInfo, n, minSegment/4)
+		r.Time = time.Now().Add(-time.Hour).UnixNano()
+		_ = s.WriteRecord(r) // some find no room
+	}
+	got, _ := valueOf(s, "nib_spool_oldest_line_age_seconds") // that of a notice, if a line was dropped first
+	if got <= 0 || got > (90*time.Minute).Seconds() {
+		t.Errorf("after the oldest made room: the oldest line is %v s old, want 3600 at most", got)
+	}
+}
+
+// TestMetricsOfAdoptedSlots checks that lines of a dead process are delivered lines
+// of the process that delivers them, during the delivery and after it.
+func TestMetricsOfAdoptedSlots(t *testing.T) {
+	dir, f := spoolDir(t), &far{do: down}
+	old := open(t, dir, f, shared(Config{Drain: time.Nanosecond, poll: time.Hour}))
+	s := open(t, dir, f, shared(Config{}))
+	for n := range 3 {
+		r := record(nib.LevelError, n, 100)
+		r.Time = time.Now().Add(-time.Hour).UnixNano()
+		must(t, old.WriteRecord(r))
+	}
+	closeDown(t, old)
+	await(t, "the age of the lines is known", func() bool {
+		age, _ := valueOf(s, "nib_spool_oldest_line_age_seconds")
+		return age >= 3600
+	})
+	if got, _ := valueOf(s, "nib_spool_pending_bytes"); got < 300 {
+		t.Errorf("got %v pending bytes, want 300 at least", got)
+	}
+	f.set(nil)
+	delivered := func() float64 {
+		lines, _ := valueOf(s, "nib_spool_delivered_lines_total", metrics.Label{Name: "level", Value: "error"})
+		return lines
+	}
+	await(t, "the lines are delivered", func() bool { return s.Stats().Delivered == 3 })
+	if got := delivered(); got != 3 {
+		t.Errorf("got %v delivered lines of level error, want 3", got)
+	}
+	await(t, "the slot is deleted", func() bool { return len(slotsIn(t, dir)) == 1 })
+	if got := delivered(); got != 3 {
+		t.Errorf("got %v delivered lines of level error after the end of the slot, want 3", got)
+	}
+	if age, _ := valueOf(s, "nib_spool_oldest_line_age_seconds"); age != 0 {
+		t.Errorf("nothing is pending, and the oldest line is %v s old", age)
+	}
 }

@@ -22,6 +22,7 @@ type outage struct {
 	since    time.Time   // of the first attempt; zero: there is no outage
 	err      error       // of the last attempt; nil: none has come back
 	oldest   int64       // Time of the first record that waits
+	first    uint64      // without a destination: the oldest segment when that was read
 	reported time.Time   // when the last report was made, of this outage or one before
 	timer    *time.Timer // calls watch; nil before the first attempt
 }
