@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/nib-log/nib/target"
 )
 
 // A Fault is one thing that is wrong with a configuration. The error of [Open],
@@ -25,31 +27,43 @@ func (f *Fault) Error() string { return "nib/setup: " + f.Where + ": " + f.Err.E
 // Unwrap returns Err.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// faults collects what is wrong.
-type faults struct{ list []error }
+// A reading is the state of reading a configuration: the kinds of outputs, and
+// what is wrong.
+type reading struct {
+	list  []error
+	kinds []target.Kind
 
-func (f *faults) add(where, format string, values ...any) {
-	f.wrap(where, fmt.Errorf(format, values...))
+	uncheckedOutputs bool // their kinds are not known yet
 }
 
-// wrap adds err, or each of the errors that it joins.
-func (f *faults) wrap(where string, err error) {
+func (r *reading) add(where, format string, values ...any) {
+	r.wrap(where, fmt.Errorf(format, values...))
+}
+
+// wrap adds err, or each of the errors that it joins. Those of a target have the
+// name of a parameter.
+func (r *reading) wrap(where string, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
-			f.wrap(where, err)
+			r.wrap(where, err)
 		}
+	} else if fault, ok := err.(*target.Fault); ok {
+		if fault.Param != "" {
+			where += "." + fault.Param
+		}
+		r.wrap(where, fault.Err)
 	} else if err != nil {
-		f.list = append(f.list, &Fault{where, err})
+		r.list = append(r.list, &Fault{where, err})
 	}
 }
 
 // has reports whether something is wrong at a place already, of which no more
 // need be said.
-func (f *faults) has(where string) bool {
-	return slices.ContainsFunc(f.list, func(err error) bool { return err.(*Fault).Where == where })
+func (r *reading) has(where string) bool {
+	return slices.ContainsFunc(r.list, func(err error) bool { return err.(*Fault).Where == where })
 }
 
-func (f *faults) err() error { return errors.Join(f.list...) }
+func (r *reading) err() error { return errors.Join(r.list...) }
 
 // place is the i-th element of a list.
 func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

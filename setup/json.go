@@ -7,163 +7,161 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/nib-log/nib/internal/settings"
 )
 
 // UnmarshalJSON sets what data has. Its error joins a [Fault] for each thing
-// that is wrong, unknown names among them.
+// that is wrong, unknown names among them. Outputs are checked by [Open] and
+// Validate, which have Kinds.
 func (c *Config) UnmarshalJSON(data []byte) error {
-	var found faults
-	*c = merge(*c, decode(data, &found, ""))
-	return found.err()
+	r := reading{uncheckedOutputs: true}
+	*c = merge(*c, r.decode(data, ""))
+	return r.err()
 }
 
-// MarshalJSON leaves out what is not set. Sinks and Options are not part of it.
-func (c Config) MarshalJSON() ([]byte, error) { return encode(&c, configSettings()) }
-
-// MarshalJSON leaves out what is not set.
-func (o Output) MarshalJSON() ([]byte, error) { return encode(&o, outputSettings()) }
-
-// UnmarshalJSON reads an object, or a text as in a variable. Its error joins a
-// [Fault] for each thing that is wrong.
-func (o *Output) UnmarshalJSON(data []byte) error {
-	var found faults
-	var list []Output
-	if data = bytes.TrimSpace(data); len(data) > 0 {
-		list = decodeOutputs(data, &found, "output")
+// MarshalJSON leaves out what is not set. What a program only can set is not part
+// of it.
+func (c Config) MarshalJSON() ([]byte, error) {
+	all := map[string]any{}
+	list := settings.Of(&c)
+	for i := range list {
+		switch s := &list[i]; {
+		case !s.IsSet():
+		case s.IsList():
+			all[s.Name] = s.Texts()
+		default:
+			all[s.Name] = s.Texts()[0]
+		}
 	}
-	if len(list) != 1 && found.list == nil {
-		found.add("output", "want one, got %d", len(list))
-	}
-	if len(list) > 0 {
-		*o = list[0]
-	}
-	return found.err()
+	return json.Marshal(all)
 }
 
 // decode reads the object of a Config. encoding/json would end at the first
 // fault, ignore unknown names, and let the second of two names win.
-func decode(data []byte, found *faults, where string) (c Config) {
-	eachMember(data, configSettings(), found, where, func(s *setting, raw json.RawMessage, at string) {
-		switch {
-		case s.isOutputs():
-			c.Output = decodeOutputs(raw, found, at)
-		case s.in(&c).Kind() == reflect.Map:
-			c.Fields = decodeFields(raw, found, at)
+func (r *reading) decode(data []byte, where string) (c Config) {
+	list := settings.Of(&c)
+	r.members(data, where, func(name string, raw json.RawMessage, at string) {
+		switch s := settings.Find(list, name); {
+		case s == nil:
+			r.wrap(at, settings.Unknown(name, list))
+		case s.IsList():
+			c.Output = r.decodeOutputs(raw, at)
+		case s.IsMap() && raw[0] == '{':
+			c.Fields = map[string]string{}
+			r.members(raw, at+".", func(name string, raw json.RawMessage, at string) {
+				for _, text := range r.texts(raw, at, false) {
+					c.Fields[name] = text
+				}
+			})
 		default:
-			decodeValue(s, &c, raw, found, at)
+			for _, text := range r.texts(raw, at, false) {
+				r.wrap(at, s.Set(text))
+			}
 		}
 	})
 	return c
 }
 
 // decodeOutputs reads an output or a list of outputs, each an object or a text.
-func decodeOutputs(raw json.RawMessage, found *faults, where string) (list []Output) {
+func (r *reading) decodeOutputs(raw json.RawMessage, where string) []string {
+	var items []json.RawMessage
 	switch raw[0] {
 	case '[':
-		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
-			found.wrap(where, err)
+		r.wrap(where, json.Unmarshal(raw, &items))
+	case '{':
+		items = append(items, raw)
+	default:
+		for _, text := range r.texts(raw, where, false) {
+			return r.splitOutputs(text, where)
 		}
-		for i, item := range items {
-			if item[0] == '{' {
-				list = append(list, decodeOutput(item, found, place(where, i)))
-			} else if text, ok := scalar(item, found, place(where, i)); ok {
-				list = append(list, readOutput(text, found, place(where, i)))
+	}
+	var list, places []string
+	for i, item := range items {
+		at := where
+		if raw[0] == '[' {
+			at = place(where, i)
+		}
+		if item[0] == '{' {
+			item = r.outputText(item, at)
+		}
+		for _, text := range r.texts(item, at, false) {
+			list, places = append(list, text), append(places, at)
+		}
+	}
+	return r.checkOutputs(list, func(i int) string { return places[i] })
+}
+
+// outputText makes a text of an object, {"to": "file", "path": "x"}, as JSON. Null
+// is an object without "to".
+func (r *reading) outputText(raw json.RawMessage, where string) json.RawMessage {
+	to, params := "", ""
+	r.members(raw, where+".", func(name string, raw json.RawMessage, at string) {
+		for _, text := range r.texts(raw, at, name != "to") {
+			if name == "to" {
+				to = text
+			} else {
+				params += "&" + settings.Escape(name) + "=" + settings.Escape(text)
 			}
 		}
-	case '{':
-		list = append(list, decodeOutput(raw, found, where))
-	default:
-		if text, ok := scalar(raw, found, where); ok {
-			list = readOutputs(text, found, where)
+	})
+	if to == "" {
+		if !r.has(where + ".to") {
+			r.add(where+".to", "is missing (want a kind of output: stdout, file, …)")
 		}
+		return nil
+	}
+	if params != "" && !strings.Contains(to, "?") {
+		params = "?" + params[1:]
+	}
+	text, _ := json.Marshal(to + params) // a string
+	return text
+}
+
+// texts gives a value, or each element of a list, as the text that a variable
+// would have.
+func (r *reading) texts(raw json.RawMessage, where string, orList bool) (list []string) {
+	var items []json.RawMessage
+	switch {
+	case len(raw) == 0:
+	case orList && json.Unmarshal(raw, &items) == nil:
+		for i, item := range items {
+			list = append(list, r.texts(item, place(where, i), false)...)
+		}
+	case raw[0] == '{' || raw[0] == '[':
+		r.add(where, "want a text, a number, true or false, not an object or a list")
+	case raw[0] == '"':
+		var text string
+		r.wrap(where, json.Unmarshal(raw, &text))
+		list = append(list, text)
+	default:
+		list = append(list, string(raw))
 	}
 	return list
 }
 
-func decodeOutput(raw json.RawMessage, found *faults, where string) (o Output) {
-	before := len(found.list)
-	eachMember(raw, outputSettings(), found, where+".", func(s *setting, raw json.RawMessage, at string) {
-		decodeValue(s, &o, raw, found, at)
-	})
-	checkOutput(&o, found, before, where, func(s *setting) string { return where + "." + s.name })
-	return o
-}
-
-// decodeValue reads a value, or a list of them where a field is one.
-func decodeValue(s *setting, v any, raw json.RawMessage, found *faults, where string) {
-	var items []json.RawMessage
-	if s.isList() && json.Unmarshal(raw, &items) == nil {
-		for i, item := range items {
-			if text, ok := scalar(item, found, place(where, i)); ok {
-				s.set(v, text, found, place(where, i))
-			}
-		}
-	} else if text, ok := scalar(raw, found, where); ok {
-		s.set(v, text, found, where)
-	}
-}
-
-func decodeFields(raw json.RawMessage, found *faults, where string) map[string]string {
-	if raw[0] != '{' {
-		var c Config
-		decodeValue(find(configSettings(), "fields"), &c, raw, found, where)
-		return c.Fields
-	}
-	fields := map[string]string{}
-	err := members(raw, func(name string, raw json.RawMessage) {
-		at := where + "." + name
-		if _, twice := fields[name]; twice || name == "" {
-			found.add(at, "is there twice, or has no name")
-		} else if text, ok := scalar(raw, found, at); ok {
-			fields[name] = text
-		}
-	})
-	found.wrap(where, err)
-	return fields
-}
-
-// scalar gives a value as the text that a variable would have.
-func scalar(raw json.RawMessage, found *faults, where string) (text string, ok bool) {
-	switch raw[0] {
-	case '{', '[':
-		found.add(where, "want a text, a number, true or false, got %s", shorten(string(raw)))
-		return "", false
-	case '"':
-		err := json.Unmarshal(raw, &text)
-		found.wrap(where, err)
-		return text, err == nil
-	}
-	return string(raw), true
-}
-
-// eachMember calls f for each member of the object raw that is a setting and is
-// not null.
-func eachMember(raw json.RawMessage, settings []setting, found *faults, where string, f func(s *setting, raw json.RawMessage, at string)) {
+// members calls f for each member of the object raw that is not null.
+func (r *reading) members(raw json.RawMessage, where string, f func(name string, raw json.RawMessage, at string)) {
 	seen := map[string]bool{}
-	err := members(raw, func(name string, raw json.RawMessage) {
-		s, at := find(settings, name), where+name
+	err := eachMember(raw, func(name string, raw json.RawMessage) {
 		switch {
-		case s == nil:
-			found.add(at, "there is no such setting%s (want %s)", suggest(name, settings), names(settings, ""))
-		case seen[name]:
-			found.add(at, "is there twice")
+		case name == "" || seen[name]:
+			r.add(where+name, "is there twice, or has no name")
 		case string(raw) != "null":
-			f(s, raw, at)
+			f(name, raw, where+name)
 		}
 		seen[name] = true
 	})
 	if where = strings.TrimRight(where, ".: "); where == "" {
 		where = "JSON"
 	}
-	found.wrap(where, err)
+	r.wrap(where, err)
 }
 
-// members calls f for each member of an object, in order.
-func members(raw []byte, f func(name string, raw json.RawMessage)) error {
+// eachMember calls f for each member of an object, in order.
+func eachMember(raw []byte, f func(name string, raw json.RawMessage)) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if begin, err := d.Token(); err != nil {
 		return syntax(err)
@@ -197,35 +195,4 @@ func syntax(err error) error {
 		return errors.New("is not JSON at byte " + strconv.FormatInt(at.Offset, 10) + ": " + err.Error())
 	}
 	return errors.New("is not JSON: " + err.Error())
-}
-
-// encode writes the fields of v that are set.
-func encode(v any, settings []setting) ([]byte, error) {
-	b := []byte{'{'}
-	for i := range settings {
-		s := &settings[i]
-		field := s.in(v)
-		if isUnset(field) {
-			continue
-		}
-		var value any
-		switch x := field.Interface().(type) {
-		case Switch:
-			value = x == SwitchOn
-		case string, int, []string, []Output, map[string]string:
-			value = x
-		default:
-			value = s.kind.text(field)
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(strconv.AppendQuote(b, s.name), ':')
-		b = append(b, text...)
-	}
-	return append(b, '}'), nil
 }

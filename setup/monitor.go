@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -91,16 +90,16 @@ func tryMonitor(c *Config) (*monitor, error) {
 // the program may change to.
 func monitorConfig(c *Config) Config {
 	m := Config{Format: c.Format, Fields: c.Fields, Timeout: c.Timeout}
-	for _, o := range c.Output {
-		if path, err := filepath.Abs(o.Path); err == nil && o.To == toFile {
-			o.Path = path
+	for _, text := range c.Output {
+		w, err := readOutput(text, c.Kinds)
+		if err == nil && w.expandPaths() == nil { // and else it is not open
+			if text, ok := w.forMonitor(); ok {
+				m.Output = append(m.Output, text)
+			}
 		}
-		o.Buffer, o.Delay = 0, 0     // it writes one line
-		o.Spool, o.SpoolSize = "", 0 // which the process still has
-		m.Output = append(m.Output, o)
 	}
-	if len(m.Output) == 0 { // only sinks of the program's own
-		m.Output = []Output{{To: toStderr}}
+	if len(m.Output) == 0 { // only sinks of the program's own, and networks
+		m.Output = []string{toStderr}
 	}
 	return m
 }
@@ -172,7 +171,7 @@ func (o *orders) write(text *crashText) {
 		tell(err)
 	}
 	if len(outputs) == 0 {
-		c.Output = []Output{{To: toStderr}}
+		c.Output = []string{toStderr}
 		outputs, _ = openOutputs(&c)
 	}
 	l, key := withoutStackKey(c.layout())
@@ -185,10 +184,11 @@ func (o *orders) write(text *crashText) {
 	}
 }
 
-// sharesStandardError reports whether o is where the runtime writes a crash to.
-func sharesStandardError(o *Output) bool {
-	if o.To != toStdout {
-		return o.To == toStderr
+// sharesStandardError reports whether the output with a scheme is where the
+// runtime writes a crash to.
+func sharesStandardError(scheme string) bool {
+	if scheme != toStdout {
+		return scheme == toStderr
 	}
 	a, err := os.Stdout.Stat()
 	if err != nil {

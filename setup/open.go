@@ -18,10 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink"
-	"github.com/nib-log/nib/sink/file"
-	"github.com/nib-log/nib/sink/journald"
 	"github.com/nib-log/nib/sink/spool"
-	"github.com/nib-log/nib/sink/stdout"
 )
 
 // A Log is the logger of a process, with what Open has opened for it. Its
@@ -72,9 +69,6 @@ func Open(sources ...ConfigSource) (*Log, error) {
 
 func open(c Config) (*Log, error) {
 	c = c.withDefaults()
-	if err := c.expandPaths(); err != nil {
-		return nil, err
-	}
 	outputs, err := openOutputs(&c)
 	if err != nil {
 		closeUnused(outputs)
@@ -96,10 +90,15 @@ func open(c Config) (*Log, error) {
 // wrong with the others.
 func openOutputs(c *Config) (list []*output, err error) {
 	var errs []error
-	for i := range c.Output {
-		o, err := openOutput(c, &c.Output[i])
+	for _, text := range c.Output {
+		w, err := readOutput(text, c.Kinds)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", c.Output[i].name(), err))
+			errs = append(errs, err)
+			continue
+		}
+		o, err := openOutput(c, w)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", w.Address(), err))
 			continue
 		}
 		list = append(list, o)
@@ -123,70 +122,80 @@ func closeUnused(outputs []*output) {
 	}
 }
 
-// openOutput opens o, which has no faults.
-func openOutput(c *Config, o *Output) (*output, error) {
-	out := &output{name: o.name(), holdsBack: o.holdsBack()}
-	var terminal *os.File
-	switch o.To {
-	case toStdout, toStderr:
-		terminal = os.Stdout
-		if o.To == toStderr {
-			terminal = os.Stderr
-		}
-		conf := o.stdout()
-		conf.File = terminal
-		out.use(stdout.New(conf))
-	case toFile:
-		if err := out.useFile(o); err != nil {
-			return nil, err
-		}
-	case toJournald:
-		j, err := journald.Open(o.journald())
+// openOutput opens w, which has no faults.
+func openOutput(c *Config, w *wanted) (*output, error) {
+	if err := w.expandPaths(); err != nil {
+		return nil, err
+	}
+	out := &output{name: w.Address(), holdsBack: w.holdsBack()}
+	if p, ok := w.params.(sinkParams); ok {
+		s, err := p.sink(w.Target)
 		if err != nil {
 			return nil, err
 		}
-		out.use(j)
-	default:
-		out.use(sink.Discard())
+		out.use(s)
+	} else if err := out.useDestination(w, c.Timeout/2); err != nil {
+		return nil, err
 	}
-	if c.apart && sharesStandardError(o) {
+	if c.apart && sharesStandardError(w.Scheme) {
 		out.sink = &view{next: out.sink, render: func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
 	}
-	if o.To != toJournald {
-		out.sink = newView(c.viewOf(o), out.sink, terminal, c.layout())
-	}
-	if o.Level != "" {
-		level, _ := nib.ParseLevel(o.Level)
+	out.sink = newView(c.viewOf(w), out.sink, streamOf(w.Scheme), c.layout())
+	if w.Level != "" {
+		level, _ := nib.ParseLevel(w.Level)
 		out.sink = sink.Route(sink.Discard(), sink.AtLeast(level, out.sink))
 	}
 	return out, nil
 }
 
-// useFile opens a file, and the spool before it if there is to be one.
-func (o *output) useFile(want *Output) error {
-	if err := makeDir(filepath.Dir(want.Path), 0o750); err != nil {
-		return err
+// useDestination opens a destination, and the spool in front of it if there is to
+// be one. Close waits for the destination as long as drain.
+func (o *output) useDestination(w *wanted, drain time.Duration) error {
+	if w.Scheme == toFile {
+		if err := makeDir(filepath.Dir(w.Path), 0o750); err != nil {
+			return err
+		}
 	}
-	conf := want.file()
-	f, err := file.Open(want.Path, conf)
+	d, err := w.params.Open(w.Target)
 	if err != nil {
 		return err
 	}
-	o.use(f)
-	o.reopen = f.Reopen
-	if want.Spool == "" {
+	if r, ok := d.(interface{ Reopen() error }); ok {
+		o.reopen = r.Reopen
+	}
+	if w.Spool == "" {
+		o.use(d.(nib.Sink)) // a file
 		return nil
 	}
-	c := want.spool()
-	if err := makeDir(want.Spool, 0o700); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	s, err := spool.Open(want.Spool, f, c)
+	s, err := openSpool(w, d, drain)
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return errors.Join(err, closeDestination(d))
 	}
 	o.use(s)
-	o.close = func() error { return errors.Join(s.Close(), f.Close()) }
+	o.flush = nil // Close waits for the destination, and keeps what it does not accept
+	o.close = func() error { return errors.Join(s.Close(), closeDestination(d)) }
+	return nil
+}
+
+func openSpool(w *wanted, d delivery.Destination, drain time.Duration) (*spool.Sink, error) {
+	c, err := w.spoolConfig()
+	if err != nil {
+		return nil, err
+	}
+	c.Drain = drain
+	if w.Spool == inMemory {
+		return spool.Open("", d, c)
+	}
+	if err := makeDir(w.Spool, 0o700); err != nil {
+		return nil, err
+	}
+	return spool.Open(w.Spool, d, c)
+}
+
+func closeDestination(d delivery.Destination) error {
+	if c, ok := d.(io.Closer); ok {
+		return c.Close()
+	}
 	return nil
 }
 

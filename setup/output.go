@@ -3,21 +3,27 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
-	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/sink/stdout"
+	"github.com/nib-log/nib/target"
 )
 
-// The kinds of output.
+// The schemes of outputs that are no destinations, and of files.
 const (
 	toStdout   = "stdout"
 	toStderr   = "stderr"
@@ -26,198 +32,183 @@ const (
 	toDiscard  = "discard"
 )
 
-// ParseOutputs reads outputs as a variable has them, joined by commas:
+// builtin are the kinds that need no Config.Kinds.
+func builtin() []target.Kind {
+	return []target.Kind{
+		{Forms: []string{toStdout, toStderr}, Doc: "neither hangs nor kills the service, whatever becomes of the reader",
+			Params: func() target.Params { return new(stdoutParams) }},
+		{Forms: []string{toJournald}, Doc: "the journal of systemd by its own protocol, with all fields",
+			Params: func() target.Params { return new(journaldParams) }},
+		{Forms: []string{toDiscard}, Doc: "nothing at all", Params: func() target.Params { return new(discardParams) }},
+		file.Kind, syslog.Kind,
+	}
+}
+
+// elsewhere are the kinds of other modules, by their schemes.
+var elsewhere = map[string]string{"kafka": "github.com/nib-log/nib/dest/kafka"}
+
+// Kinds is a source that adds kinds of outputs from other modules, or of the
+// program's own:
 //
-//	stdout?buffer=64KiB,file:/var/log/app.log?max_size=100MB&at=00:00&at=12:00,journald
-//
-// Within paths and values %, comma, ?, & and = may be written %25, %2C, %3F, %26
-// and %3D; the first three must be. The error joins a [Fault] for each thing
-// that is wrong.
-func ParseOutputs(text string) ([]Output, error) {
-	var found faults
-	list := readOutputs(text, &found, "output")
-	return list, found.err()
+//	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
+func Kinds(kinds ...target.Kind) ConfigSource { return Config{Kinds: kinds} }
+
+// A wanted is an output of the configuration.
+type wanted struct {
+	target.Target
+	params target.Params
+	leveled
+	formatted
+	spooled
 }
 
-// String gives o as [ParseOutputs] reads it.
-func (o Output) String() string {
-	var b strings.Builder
-	b.WriteString(o.To)
-	if o.Path != "" {
-		b.WriteString(":" + escape(o.Path))
+// The parameters that outputs have in common: all, those that can be read by
+// people, and destinations.
+type (
+	leveled struct {
+		Level string `set:"level" is:"level" default:"all" doc:"the lowest level that this output gets, of those that are written"`
 	}
-	mark := "?"
-	settings := outputSettings()
-	for i := range settings {
-		s := &settings[i]
-		if field := s.in(&o); s.name != "to" && s.name != "path" && !isUnset(field) {
-			for _, text := range s.texts(field) {
-				b.WriteString(mark + s.name + "=" + escape(text))
-				mark = "&"
-			}
-		}
+	formatted struct {
+		Format string `set:"format" is:"json|console|logfmt" default:"that of the process" doc:"how lines look"`
 	}
-	return b.String()
-}
+	spooled struct {
+		Spool  string   `set:"spool" default:"none" doc:"directory of a [spool](spool.md): a line is there when its call returns, and is delivered a little later, also after kill -9; processes may share it. Or memory"`
+		Size   int64    `set:"spool_size" is:"size" default:"see the spool" doc:"how much the spool may hold"`
+		OnFull []string `set:"on_full" default:"drop_new" doc:"what happens when it is full: drop_new, drop_old or block:100ms, for a level and above: error:block:1s; may be given several times"`
+	}
+)
 
-// name is what errors call o.
-func (o *Output) name() string {
-	if o.Path != "" {
-		return o.To + ":" + o.Path
-	}
-	return o.To
-}
+// inMemory is the Spool that is no directory.
+const inMemory = "memory"
 
-func readOutputs(text string, found *faults, where string) (list []Output) {
-	for i, item := range strings.Split(text, ",") {
-		list = append(list, readOutput(item, found, place(where, i)))
+// readOutput reads and checks one output. Its error joins a target.Fault for each
+// mistake.
+func readOutput(text string, kinds []target.Kind) (*wanted, error) {
+	t, err := target.Parse(text)
+	if t.Scheme == "" {
+		return nil, err
 	}
-	return list
-}
-
-// readOutput reads one output, and finds all its faults.
-func readOutput(text string, found *faults, where string) (o Output) {
-	before := len(found.list)
-	at := func(s *setting) string { return where + "." + s.name }
-	target, options, _ := strings.Cut(text, "?")
-	to, path, hasPath := strings.Cut(target, ":")
-	if s := find(outputSettings(), "to"); to == "" {
-		found.add(where, "there is no output in %q (want %s)", shorten(text), s.kind.want)
-		return o
-	} else if strings.ContainsAny(to, `/\\`) || len(to) == 1 && hasPath { // a path, also that of C:\logs
-		found.add(where, "%q is a path: write %s:%s", shorten(target), toFile, shorten(target))
-		return o
-	} else {
-		s.set(&o, to, found, where)
-	}
-	if hasPath {
-		readOption(&o, "path="+path, found, where)
-	}
-	if options != "" {
-		for option := range strings.SplitSeq(options, "&") {
-			readOption(&o, option, found, where)
-		}
-	}
-	checkOutput(&o, found, before, where, at)
-	return o
-}
-
-// readOption reads name=value.
-func readOption(o *Output, option string, found *faults, where string) {
-	name, value, ok := strings.Cut(option, "=")
-	s := find(outputSettings(), name)
-	if s == nil || name == "to" {
-		found.add(where, "there is no setting %q%s (want %s)", shorten(name), suggest(name, outputSettings()[1:]), names(outputSettings()[1:], o.To))
-		return
-	}
-	where += "." + name
-	text, err := url.PathUnescape(value)
-	switch {
-	case !ok:
-		found.add(where, "there is no = and no value")
-	case err != nil:
-		found.add(where, "%w (a %% is written %%25)", err)
-	case !s.isList() && !isUnset(s.in(o)):
-		found.add(where, "is there twice")
-	default:
-		s.set(o, text, found, where)
-	}
-}
-
-// checkOutput finds what is wrong with o as a whole, and with what its sink does
-// not take. The faults of its settings are those found since before.
-func checkOutput(o *Output, found *faults, before int, where string, at func(*setting) string) {
-	to, path := find(outputSettings(), "to"), find(outputSettings(), "path")
-	switch {
-	case o.To == "" && !found.has(at(to)):
-		found.add(at(to), "is missing (want %s)", to.kind.want)
-		return
-	case !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, o.To):
-		return // and that is a fault already
-	}
-	settings := outputSettings()
-	for i := range settings {
-		s := &settings[i]
-		if len(s.only) > 0 && !slices.Contains(s.only, o.To) && !isUnset(s.in(o)) {
-			found.add(at(s), "%s has no such setting, only %s", o.To, either(s.only))
-		}
-	}
-	if o.To == toFile && o.Path == "" && !found.has(at(path)) {
-		found.add(at(path), "is missing: a file needs one")
-	}
-	if len(found.list) > before {
-		return
-	}
-	switch o.To {
+	known := append(builtin(), kinds...)
+	w := &wanted{Target: t}
+	with := []any{&w.leveled}
+	switch t.Scheme {
 	case toStdout, toStderr:
-		found.wrap(where, o.stdout().Validate())
+		with = append(with, &w.formatted)
 	case toFile:
-		found.wrap(where, o.file().Validate())
-		found.wrap(where, o.spool().Validate())
-		if o.Spool == "" && o.SpoolSize != 0 {
-			found.add(at(find(settings, "spool_size")), "there is no spool")
+		with = append(with, &w.formatted, &w.spooled)
+	case toJournald, toDiscard:
+	default:
+		with = append(with, &w.spooled)
+	}
+	params, readErr := target.Read(t, known, with...)
+	if params == nil && elsewhere[t.Scheme] != "" {
+		readErr = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", t.Scheme, elsewhere[t.Scheme])
+	}
+	w.params = params
+	if err = errors.Join(err, readErr); err == nil {
+		err = w.checkSpool()
+	}
+	return w, err
+}
+
+// checkSpool finds what is wrong with the spool, or with its absence.
+func (w *wanted) checkSpool() error {
+	c, err := w.spoolConfig()
+	buffered := slices.ContainsFunc(w.Params, func(p target.Param) bool { return p.Name == "buffer" })
+	switch {
+	case err != nil:
+		return err
+	case w.Spool == "" && w.isNetwork():
+		return &target.Fault{Param: "spool", Err: errors.New("is missing: write spool=/var/spool/app, a directory in which lines survive the death of the process, or spool=memory")}
+	case w.Spool == "" && w.Size != 0:
+		return &target.Fault{Param: "spool_size", Err: errors.New("there is no spool")}
+	case w.Spool == "" && len(w.OnFull) > 0:
+		return &target.Fault{Param: "on_full", Err: errors.New("there is no spool")}
+	case w.Spool != "" && buffered:
+		return &target.Fault{Param: "buffer", Err: errors.New("the spool holds the lines already")}
+	}
+	return c.Validate()
+}
+
+// isNetwork reports whether the output is a destination that needs a spool.
+func (w *wanted) isNetwork() bool {
+	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, w.Scheme)
+}
+
+// spoolConfig is that of a directory that several processes may have, as those of
+// a rolling restart.
+func (w *wanted) spoolConfig() (spool.Config, error) {
+	c := spool.Config{Size: w.Size, Shared: w.Spool != inMemory && w.Spool != ""}
+	var errs []error
+	for _, text := range w.OnFull {
+		rule, ok := fullRule(text)
+		if !ok {
+			errs = append(errs, &target.Fault{Param: "on_full", Err: fmt.Errorf("%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and above error:block:1s)", text)})
 		}
-		if o.Spool != "" && o.Buffer != 0 {
-			found.add(at(find(settings, "buffer")), "the spool holds the lines already")
-		}
-	case toJournald:
-		found.wrap(where, o.journald().Validate())
+		c.OnFull = append(c.OnFull, rule)
 	}
+	return c, errors.Join(errs...)
 }
 
-// The configurations of the sinks. Those who call know that o has no faults.
-
-func (o *Output) stdout() stdout.Config {
-	return stdout.Config{Stall: o.Stall, Buffer: int(o.Buffer), Delay: o.Delay}
+// fullRule reads [LEVEL:]ACTION[:WAIT].
+func fullRule(text string) (r spool.FullRule, ok bool) {
+	action, wait, hasWait := strings.Cut(text, ":")
+	r.From = nib.LevelTrace
+	if level, err := nib.ParseLevel(action); err == nil && hasWait {
+		r.From = level
+		action, wait, hasWait = strings.Cut(wait, ":")
+	}
+	var err error
+	switch action {
+	case "drop_new":
+		r.Do = spool.ActionDropNew
+	case "drop_old":
+		r.Do = spool.ActionDropOld
+	case "block":
+		r.Do = spool.ActionBlock
+		r.Wait, err = time.ParseDuration(wait)
+		return r, err == nil && r.Wait > 0
+	default:
+		return r, false
+	}
+	return r, !hasWait
 }
 
-func (o *Output) file() file.Config {
-	c := file.Config{
-		MaxSize: int64(o.MaxSize), Every: o.Every, At: o.At,
-		MaxBackups: o.Backups, MaxAge: o.MaxAge, MaxTotal: int64(o.MaxTotal),
-		Mode: o.Mode, Buffer: int(o.Buffer), Delay: o.Delay, MinFree: int64(o.MinFree),
-	}
-	if o.Zone != "" {
-		c.Zone, _ = time.LoadLocation(o.Zone)
-	}
-	if o.Compress != "" {
-		c.Compress = file.Gzip{}
-	}
-	switch o.Sync {
-	case "flush":
-		c.Sync = file.SyncFlush
-	case "always":
-		c.Sync = file.SyncAlways
-	}
-	return c
+// holdsBack reports whether there may be lines that Flush has to write.
+func (w *wanted) holdsBack() bool {
+	return w.Spool != "" || slices.ContainsFunc(w.Params, func(p target.Param) bool {
+		return p.Name == "buffer" || p.Name == "sync" && strings.EqualFold(p.Value, "flush")
+	})
 }
 
-// spool is that of a directory that several processes may have, as those of a rolling
-// restart.
-func (o *Output) spool() spool.Config {
-	return spool.Config{Size: int64(o.SpoolSize), Shared: true}
-}
-
-// expandPaths replaces {host} and {pid} in the paths of outputs. The monitor of crashes gets
-// the result, so it writes to the files of the process.
-func (c *Config) expandPaths() error {
-	c.Output = slices.Clone(c.Output) // the program's own stays as it is
-	for i := range c.Output {
-		o := &c.Output[i]
-		for _, path := range []*string{&o.Path, &o.Spool} {
-			var err error
-			if *path, err = expandPath(*path); err != nil {
-				return fmt.Errorf("nib/setup: output %s: %w", o.name(), err)
-			}
-		}
+// forMonitor is the output of the monitor, which writes one line: without what
+// holds lines back, and with a path that holds wherever the program changes to.
+// It has no destination that needs a spool: the process still has that.
+func (w *wanted) forMonitor() (text string, ok bool) {
+	if path, err := filepath.Abs(w.Path); err == nil && w.Scheme == toFile {
+		w.Path = path
 	}
-	return nil
+	w.Params = slices.DeleteFunc(w.Params, func(p target.Param) bool {
+		return slices.Contains([]string{"buffer", "delay", "spool", "spool_size", "on_full"}, p.Name)
+	})
+	return w.String(), !w.isNetwork()
 }
 
 const (
 	hostMark = "{host}"
 	pidMark  = "{pid}"
 )
+
+// expandPaths replaces {host} and {pid} in the paths.
+func (w *wanted) expandPaths() error {
+	for _, path := range []*string{&w.Path, &w.Spool} {
+		var err error
+		if *path, err = expandPath(*path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // expandPath replaces {host} by the name of the machine, which is one element of a path, and
 // {pid} by the number of the process.
@@ -236,11 +227,62 @@ func expandPath(path string) (string, error) {
 	return strings.ReplaceAll(path, hostMark, host), nil
 }
 
-func (o *Output) journald() journald.Config {
-	return journald.Config{Identifier: o.Identifier, Prefix: o.Prefix, Line: o.Line, Stall: o.Stall, Socket: o.Socket}
+// A sinkParams is of an output that is no destination.
+type sinkParams interface {
+	target.Params
+	sink(t target.Target) (nib.Sink, error)
 }
 
-// holdsBack reports whether there may be lines for Flush to bring somewhere.
-func (o *Output) holdsBack() bool { return o.Buffer > 0 || o.Sync == "flush" || o.Spool != "" }
+// noDestination is embedded by each sinkParams.
+type noDestination struct{}
 
-var _ fmt.Stringer = Output{}
+func (noDestination) Validate(target.Target) error { return nil }
+
+func (noDestination) Open(t target.Target) (delivery.Destination, error) {
+	return nil, fmt.Errorf("nib/setup: %s is no destination", t.Scheme)
+}
+
+type stdoutParams struct {
+	noDestination
+	Buffer int64         `set:"buffer" is:"size" default:"none" doc:"lines are collected up to this size and written together; errors at once"`
+	Delay  time.Duration `set:"delay" default:"1ms" doc:"how long a line may wait in the buffer"`
+	Stall  time.Duration `set:"stall" default:"100ms" doc:"how long a call waits for a reader that does not read"`
+}
+
+func (p *stdoutParams) config(t target.Target) stdout.Config {
+	return stdout.Config{File: streamOf(t.Scheme), Stall: p.Stall, Buffer: int(p.Buffer), Delay: p.Delay}
+}
+
+func (p *stdoutParams) Validate(t target.Target) error         { return p.config(t).Validate() }
+func (p *stdoutParams) sink(t target.Target) (nib.Sink, error) { return stdout.New(p.config(t)), nil }
+
+// streamOf is the standard stream of a scheme, nil if it is another scheme.
+func streamOf(scheme string) *os.File {
+	switch scheme {
+	case toStdout:
+		return os.Stdout
+	case toStderr:
+		return os.Stderr
+	}
+	return nil
+}
+
+type journaldParams struct {
+	noDestination
+	Identifier string        `set:"identifier" default:"the program's name" doc:"SYSLOG_IDENTIFIER"`
+	Prefix     string        `set:"prefix" default:"none" doc:"in front of the names of fields: SHOP_"`
+	Line       string        `set:"line" default:"none" doc:"name of a field for the whole line"`
+	Socket     string        `set:"socket" default:"systemd's" doc:"path of the socket"`
+	Stall      time.Duration `set:"stall" default:"100ms" doc:"how long a call waits for a reader that does not read"`
+}
+
+func (p *journaldParams) config() journald.Config {
+	return journald.Config{Identifier: p.Identifier, Prefix: p.Prefix, Line: p.Line, Stall: p.Stall, Socket: p.Socket}
+}
+
+func (p *journaldParams) Validate(target.Target) error         { return p.config().Validate() }
+func (p *journaldParams) sink(target.Target) (nib.Sink, error) { return journald.Open(p.config()) }
+
+type discardParams struct{ noDestination }
+
+func (discardParams) sink(target.Target) (nib.Sink, error) { return sink.Discard(), nil }

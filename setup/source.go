@@ -9,32 +9,81 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/target"
 )
 
-// A ConfigSource is where a configuration comes from: [FromEnv], [Load], or a [Config]
-// itself.
+// A ConfigSource is where a configuration comes from: [FromEnv], [Load], [Kinds],
+// or a [Config] itself.
 type ConfigSource interface {
 	// read returns what the source sets, and adds what is wrong with it.
-	read(found *faults) Config
+	read(r *reading) Config
+
+	furtherKinds() []target.Kind
 }
 
 // Read puts a configuration together without opening anything. Settings of later
-// sources replace those of earlier ones, each list as a whole; Fields, Sinks and
-// Options add up. The error joins the faults of all sources.
+// sources replace those of earlier ones, each list as a whole; Fields, Kinds,
+// Sinks and Options add up, and the Kinds are for the outputs of all sources. The
+// error joins the faults of all sources.
 func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
-	var found faults
+	var r reading
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s ConfigSource) bool { return s == nil })
 	for _, s := range sources {
-		if s != nil {
-			c = merge(c, s.read(&found))
-		}
+		r.kinds = append(r.kinds, s.furtherKinds()...)
 	}
-	return c, found.err()
+	for _, s := range sources {
+		c = merge(c, s.read(&r))
+	}
+	return c, r.err()
 }
 
-type sourceFunc func(found *faults) Config
+// merge puts what over sets in place of what base does.
+func merge(base, over Config) Config {
+	settings.Merge(&base, &over)
+	if over.Rules != nil {
+		base.Rules = over.Rules
+	}
+	base.Kinds = slices.Concat(base.Kinds, over.Kinds)
+	base.Sinks = slices.Concat(base.Sinks, over.Sinks)
+	base.Options = slices.Concat(base.Options, over.Options)
+	return base
+}
 
-func (f sourceFunc) read(found *faults) Config { return f(found) }
+// checkOutputs finds the faults of outputs, and returns them.
+func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
+	spools := map[string]int{}
+	for i, text := range list {
+		if r.uncheckedOutputs {
+			break
+		}
+		w, err := readOutput(text, r.kinds)
+		r.wrap(at(i), err)
+		if err != nil || w.Spool == "" || w.Spool == inMemory {
+			continue
+		}
+		if first, twice := spools[w.Spool]; twice {
+			r.add(at(i)+".spool", "%s has this directory already: each output needs its own", at(first))
+		} else {
+			spools[w.Spool] = i
+		}
+	}
+	return list
+}
+
+// splitOutputs reads a list of outputs that are joined by commas.
+func (r *reading) splitOutputs(text, where string) []string {
+	list, err := target.Split(text)
+	r.wrap(where, err)
+	return r.checkOutputs(list, func(i int) string { return place(where, i) })
+}
+
+type sourceFunc func(r *reading) Config
+
+func (f sourceFunc) read(r *reading) Config      { return f(r) }
+func (f sourceFunc) furtherKinds() []target.Kind { return nil }
 
 // FromEnv is the environment: variables whose names are prefix, an underscore,
 // and the name of a setting in upper case (NIB_LEVEL). An empty prefix means
@@ -48,37 +97,37 @@ func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
 	}
-	return sourceFunc(func(found *faults) Config {
+	return sourceFunc(func(r *reading) Config {
 		if hasOtherRights() {
 			return Config{}
 		}
-		return readEnv(prefix+"_", os.Environ(), found)
+		return readEnv(prefix+"_", os.Environ(), r)
 	})
 }
 
 // readEnv reads variables, each NAME=VALUE.
-func readEnv(prefix string, environ []string, found *faults) (c Config) {
+func readEnv(prefix string, environ []string, r *reading) (c Config) {
 	variables := map[string]string{}
 	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) {
 			variables[name] = value
 		}
 	}
-	findUnknown(prefix, variables, found)
+	findUnknown(prefix, variables, r)
 	if path := variables[prefix+"CONFIG"]; path != "" {
-		c = readFile(path, prefix+"CONFIG", found)
+		c = readFile(path, prefix+"CONFIG", r)
 	}
 	var over Config
-	settings := configSettings()
-	for i := range settings {
-		s := &settings[i]
-		where := prefix + strings.ToUpper(s.name)
+	list := settings.Of(&over)
+	for i := range list {
+		s := &list[i]
+		where := prefix + strings.ToUpper(s.Name)
 		switch text := variables[where]; {
 		case text == "":
-		case s.isOutputs():
-			over.Output = readOutputs(text, found, where)
+		case s.IsList():
+			over.Output = r.splitOutputs(text, where)
 		default:
-			s.set(&over, text, found, where)
+			r.wrap(where, s.Set(text))
 		}
 	}
 	return merge(c, over)
@@ -86,51 +135,51 @@ func readEnv(prefix string, environ []string, found *faults) (c Config) {
 
 // findUnknown reports variables whose names are nearly those of settings. Names that
 // Kubernetes makes of the ports of a service are none of them.
-func findUnknown(prefix string, variables map[string]string, found *faults) {
-	settings := configSettings()
+func findUnknown(prefix string, variables map[string]string, r *reading) {
+	names := settings.Names(settings.Of(new(Config)))
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		own := strings.ToLower(strings.TrimPrefix(name, prefix))
-		known := own == "config" || find(settings, own) != nil
+		known := own == "config" || slices.Contains(names, own)
 		if known || own == "port" || strings.HasPrefix(own, "port_") || strings.HasPrefix(own, "service_") {
 			continue
 		}
-		if like := nearest(own, settings); like != "" {
-			found.add(name, "there is no such setting (did you mean %s%s?)", prefix, strings.ToUpper(like))
+		if like := settings.Nearest(own, names); like != "" {
+			r.add(name, "there is no such setting (did you mean %s%s?)", prefix, strings.ToUpper(like))
 		}
 	}
 }
 
-func readFile(path, where string, found *faults) Config {
+func readFile(path, where string, r *reading) Config {
 	f, err := os.Open(path)
 	if err != nil {
-		found.wrap(where, err)
+		r.wrap(where, err)
 		return Config{}
 	}
 	defer f.Close()
-	return readJSON(f, path+": ", found)
+	return readJSON(f, path+": ", r)
 }
 
-// Load is a JSON object, read from r to its end when Open or Read is called. If
-// r has a name, as a file has, faults begin with it.
-func Load(r io.Reader) ConfigSource {
+// Load is a JSON object, read from a reader to its end when Open or Read is
+// called. If the reader has a name, as a file has, faults begin with it.
+func Load(from io.Reader) ConfigSource {
 	name := ""
-	if named, ok := r.(interface{ Name() string }); ok {
+	if named, ok := from.(interface{ Name() string }); ok {
 		name = named.Name() + ": "
 	}
-	return sourceFunc(func(found *faults) Config { return readJSON(r, name, found) })
+	return sourceFunc(func(r *reading) Config { return readJSON(from, name, r) })
 }
 
 // maxJSON is far more than a configuration has.
 const maxJSON = 1 << 20
 
-func readJSON(r io.Reader, where string, found *faults) (c Config) {
-	text, err := io.ReadAll(io.LimitReader(r, maxJSON+1))
+func readJSON(from io.Reader, where string, r *reading) (c Config) {
+	text, err := io.ReadAll(io.LimitReader(from, maxJSON+1))
 	if err == nil && len(text) > maxJSON {
 		err = fmt.Errorf("is longer than %d bytes", maxJSON)
 	}
 	if err != nil {
-		found.wrap(where+"the whole", err)
+		r.wrap(where+"the whole", err)
 		return c
 	}
-	return decode(text, found, where)
+	return r.decode(text, where)
 }

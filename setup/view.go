@@ -22,9 +22,6 @@ const (
 	viewLogfmt  = "logfmt"
 )
 
-// layoutNames are the formats that are not views.
-var layoutNames = []string{"ecs", "gcp", "datadog", "otel", "zap", "zerolog", "slog", "logrus"}
-
 // layout is that of all lines.
 func (c *Config) layout() nib.Layout {
 	switch c.Format {
@@ -48,11 +45,14 @@ func (c *Config) layout() nib.Layout {
 	return nib.Layout{}
 }
 
-// viewOf is how o shows lines.
-func (c *Config) viewOf(o *Output) string {
+// viewOf is how an output shows lines. Destinations other than files, and the
+// journal, get JSON.
+func (c *Config) viewOf(w *wanted) string {
 	switch {
-	case o.Format != "":
-		return o.Format
+	case w.Scheme == toJournald || w.isNetwork():
+		return viewJSON
+	case w.Format != "":
+		return w.Format
 	case c.Format == viewConsole || c.Format == viewLogfmt:
 		return c.Format
 	}

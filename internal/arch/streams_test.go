@@ -18,7 +18,7 @@ var streams = []string{
 	"logger.go",                         // the default logger, by New
 	"niblogrus/hook.go",                 // nib.WriterSink
 	"setup/monitor.go",                  // given to a process, and compared
-	"setup/open.go",                     // stdout.New
+	"setup/output.go",                   // stdout.New
 	"setup/view.go",                     // asked whether it is a terminal
 	"sink/stdout/config.go",             // stdout.New
 }

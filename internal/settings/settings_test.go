@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+type inner struct {
+	Zone string `set:"zone" is:"zone"`
+}
+
+type sample struct {
+	Size     int64             `set:"size" is:"size" default:"8KiB" doc:"a size"`
+	Small    int               `set:"small" is:"size"`
+	Wait     time.Duration     `set:"wait"`
+	Count    int               `set:"count"`
+	On       bool              `set:"on"`
+	Three    int8              `set:"three"`
+	Mode     fs.FileMode       `set:"mode"`
+	Word     string            `set:"word" is:"a|b"`
+	At       []string          `set:"at" is:"time"`
+	Fields   map[string]string `set:"fields"`
+	Level    string            `set:"level" is:"level"`
+	Levels   string            `set:"levels" is:"levels"`
+	Text     string            `set:"text"`
+	Internal string
+	inner
+}
+
+// TestSetAndTexts sets each setting, and expects the field and the text again.
+func TestSetAndTexts(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, again string
+		want              any
+	}{
+		{"size", "64KiB", "65536B", int64(65536)}, {"small", "1kB", "1000B", 1000}, {"wait", "7d", "168h0m0s", 7 * 24 * time.Hour},
+		{"count", "5", "5", 5}, {"on", "ON", "on", true}, {"on", "0", "off", false}, {"three", "true", "on", int8(1)}, {"three", "off", "off", int8(-1)},
+		{"mode", "640", "0640", fs.FileMode(0o640)}, {"word", "B", "b", "b"}, {"at", "00:00", "00:00", []string{"00:00"}},
+		{"fields", "b=2,a=x%2Cy", "a=x%2Cy,b=2", map[string]string{"a": "x,y", "b": "2"}},
+		{"level", "info+2", "info+2", "info+2"}, {"levels", "warn,db=debug", "warn,db=debug", "warn,db=debug"}, {"text", "x y", "x y", "x y"}, {"zone", "UTC", "UTC", "UTC"},
+	} {
+		var v sample
+		s := Find(Of(&v), tt.name)
+		if err := s.Set(tt.text); err != nil {
+			t.Errorf("%s=%s: %v", tt.name, tt.text, err)
+		}
+		if got := s.value.Interface(); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s=%s: got %v, want %v", tt.name, tt.text, got, tt.want)
+		}
+		if got := s.Texts(); len(got) != 1 || got[0] != tt.again {
+			t.Errorf("%s=%s: got text %q, want %q", tt.name, tt.text, got, tt.again)
+		}
+		if errs := s.Check(); len(errs) > 0 {
+			t.Errorf("%s=%s: Check finds %v", tt.name, tt.text, errs)
+		}
+		if err := s.Set(tt.text); (err == ErrTwice) == s.IsList() {
+			t.Errorf("%s: the second time got %v", tt.name, err)
+		}
+	}
+}
+
+func TestSetRejects(t *testing.T) {
+	for text, want := range map[string]string{
+		"size=many": `"many" is not a size (want a number with a unit`, "size=100": `"100" has no unit (write 100MB, or 100B for bytes)`,
+		"wait=5": `"5" is not a duration`, "wait=-5s": "is not a duration", "count=-1": `"-1" is not a count`, "on=yes": `"yes" is not a switch`,
+		"mode=077": "is not a file mode", "word=c": `"c" is not a word (want a or b)`, "at=25:00": "is not a time of day", "fields=x": "is not a list of fields",
+		"fields=a=1,a=2": "is not a list of fields", "level=inof": "is not a level", "levels=inof": `unknown level "inof"`, "text=": "is not a text", "zone=Nowhere": "is not a known time zone",
+	} {
+		name, value, _ := strings.Cut(text, "=")
+		if err := Find(Of(new(sample)), name).Set(value); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "1": -1, "1B": 1, "10b": 10, "1kB": 1e3, "2MB": 2e6, "3gb": 3e9, "4TB": 4e12, "64KiB": 64 << 10, "1mib": 1 << 20, "1 GiB": 1 << 30, "8388607TiB": 8388607 << 40,
+		"": -1, "MB": -1, "-1": -1, "+1": -1, "1.5MB": -1, "1 M B": -1, "8388608TiB": -1, "1e3": -1, "0x10": -1, "99999999999999999999": -1, "1kbb": -1,
+	} {
+		var v sample
+		if err := Find(Of(&v), "size").Set(text); (err == nil) != (want >= 0) || err == nil && v.Size != want {
+			t.Errorf("%q: got %d, %v, want %d", text, v.Size, err, want)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"5s": 5 * time.Second, "7d": 7 * 24 * time.Hour, "1h30m": 90 * time.Minute, "0": 0, "106751d": 106751 * 24 * time.Hour,
+		"": -1, "5": -1, "-5s": -1, "d": -1, "-1d": -1, "1.5d": -1, "1d12h": -1, "106752d": -1, "s": -1,
+	} {
+		var v sample
+		if err := Find(Of(&v), "wait").Set(text); (err == nil) != (want >= 0) || err == nil && v.Wait != want {
+			t.Errorf("%q: got %v, %v, want %v", text, v.Wait, err, want)
+		}
+	}
+}
+
+func TestMergeKeepsItsArguments(t *testing.T) {
+	base := sample{Count: 1, Text: "base", Fields: map[string]string{"a": "1", "b": "1"}, At: []string{"00:00", "01:00"}}
+	over := sample{Text: "over", Fields: map[string]string{"b": "2"}, At: []string{"02:00"}}
+	got := base
+	Merge(&got, &over)
+	want := sample{Count: 1, Text: "over", Fields: map[string]string{"a": "1", "b": "2"}, At: []string{"02:00"}}
+	if !reflect.DeepEqual(got, want) || base.Fields["b"] != "1" || len(over.Fields) != 1 {
+		t.Errorf("got %+v of %+v and %+v", got, base, over)
+	}
+}
+
+func TestShortenCutsAtARune(t *testing.T) {
+	if got := Shorten(strings.Repeat("x", 99) + "äöü"); !utf8.ValidString(got) || len(got) > 104 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUnknownSuggests(t *testing.T) {
+	err := Unknown("Wiat", Of(new(sample)))
+	if err == nil || !strings.HasPrefix(err.Error(), "there is no such setting (did you mean wait?) (want size, small, ") {
+		t.Errorf("got %v", err)
+	}
+}

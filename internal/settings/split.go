@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// secret finds passwords in a target, or in a list of them, which are not quoted
+// in errors.
+var secret = regexp.MustCompile(`(?i)://[^/?]*@|[?&](pass|passwd|password|secret|token)=`)
+
+// HasSecret reports whether a target has a password.
+func HasSecret(text string) bool { return secret.MatchString(text) }
+
+// ErrSecret is the error for that.
+var ErrSecret = errors.New("a user or password does not belong into a target, which is shown in errors and process lists: " +
+	"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
+
+// hostPort is the end of a host, which a path or another target does not have.
+var hostPort = regexp.MustCompile(`^[^,/?]+:[0-9]+(,|/|\?|$)`)
+
+// SplitTargets splits a list of targets at its commas. A comma between two hosts is part
+// of a target. The error does not quote the list.
+func SplitTargets(list string) (texts []string, err error) {
+	if secret.MatchString(list) {
+		return nil, ErrSecret
+	}
+	begin := 0
+	for i := range len(list) {
+		if list[i] == ',' && !(inHosts(list[begin:i]) && hostPort.MatchString(list[i+1:])) {
+			texts = append(texts, list[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(texts, list[begin:]), nil
+}
+
+// inHosts reports whether the end of text is in the hosts of a target.
+func inHosts(text string) bool {
+	_, hosts, ok := strings.Cut(text, "://")
+	return ok && hosts != "" && !strings.ContainsAny(hosts, "/?")
+}
