@@ -87,7 +87,7 @@ func (m *mark) append(b []byte, sum uint32) []byte {
 // anywhere.
 func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	be := binary.BigEndian
-	if _, valid := PartitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
+	if _, valid := partitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
 		return mark{spread: true, place: nowhere, senders: anySender}, false
 	}
 	m.mode, m.spread, m.senders.any = Partitioning(b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
@@ -97,10 +97,10 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	return m, true
 }
 
-// PartitioningOf returns the Partitioning of the process that made a mark (see [Destination.Mark]). ok is
+// partitioningOf returns the Partitioning of the process that made a mark (see [Destination.Mark]). ok is
 // false if mark is none. What delivers the records of another process, which it has left in its spool, has
 // to choose partitions as that one did to keep their order.
-func PartitioningOf(mark []byte) (p Partitioning, ok bool) {
+func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 	if len(mark) != markSize || mark[0] != markVersion {
 		return 0, false
 	}

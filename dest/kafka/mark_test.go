@@ -53,7 +53,7 @@ func TestMarkCodec(t *testing.T) {
 	if _, ok := readMark(b, 10); ok {
 		t.Error("a mark of another topic is one of this topic")
 	}
-	if p, ok := PartitioningOf(b); p != PartitioningRoundRobin || !ok {
-		t.Errorf("PartitioningOf: got %v, %v", p, ok)
+	if p, ok := partitioningOf(b); p != PartitioningRoundRobin || !ok {
+		t.Errorf("partitioningOf: got %v, %v", p, ok)
 	}
 }

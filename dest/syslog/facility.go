@@ -52,8 +52,8 @@ func (f Facility) String() string {
 	return facilityNames[f]
 }
 
-// ParseFacility finds a facility by its name, in upper or lower case.
-func ParseFacility(name string) (Facility, error) {
+// parseFacility finds a facility by its name, in upper or lower case.
+func parseFacility(name string) (Facility, error) {
 	for f, n := range facilityNames {
 		if f > 0 && strings.EqualFold(n, name) {
 			return Facility(f), nil

@@ -193,12 +193,12 @@ func TestConfigFaults(t *testing.T) {
 
 func TestFacilities(t *testing.T) {
 	for f := FacilityUser; f <= FacilityLocal7; f++ {
-		if got, err := ParseFacility(strings.ToUpper(f.String())); got != f || err != nil {
+		if got, err := parseFacility(strings.ToUpper(f.String())); got != f || err != nil {
 			t.Errorf("%v: got %v and error %v", f, got, err)
 		}
 	}
 	for _, name := range []string{"", "kern", "local8"} {
-		if f, err := ParseFacility(name); err == nil {
+		if f, err := parseFacility(name); err == nil {
 			t.Errorf("%q: got %v, want an error", name, f)
 		}
 	}

@@ -31,11 +31,10 @@ type mark struct {
 // readMark decodes a mark.
 func readMark(t testing.TB, b []byte) (m mark) {
 	t.Helper()
-	p, ok := PartitioningOf(b)
-	if !ok {
+	if len(b) != 40 || b[0] != 2 {
 		t.Fatalf("%x is no mark", b)
 	}
-	m.mode, m.spread, m.any = p, b[1]&(1<<7) != 0, b[1]&(1<<6) != 0
+	m.mode, m.spread, m.any = Partitioning(b[1]&^(1<<7|1<<6)), b[1]&(1<<7) != 0, b[1]&(1<<6) != 0
 	be := binary.BigEndian
 	m.sum, m.partition, m.offset, m.sequence = be.Uint32(b[2:]), int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))
 	m.current = producer{int64(be.Uint64(b[22:])), int16(be.Uint16(b[30:]))}

@@ -21,8 +21,8 @@ func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
 		sent := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
 		d := dial(t, c, conf)
 		empty := d.Mark()
-		if p, ok := PartitioningOf(empty); p != conf.Partitioning || !ok {
-			t.Errorf("before the first Deliver: got %v, %v", p, ok)
+		if m := readMark(t, empty); m.mode != conf.Partitioning {
+			t.Errorf("before the first Deliver: got %+v", m)
 		}
 		if d.SyncMark() {
 			t.Error("SyncMark before the first Deliver")

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/target"
+	"github.com/nib-log/nib/target/tlsfiles"
+)
+
+// Kind makes destinations of targets such as
+// kafka://broker1:9092,broker2:9092/logs?compression=zstd. A program passes it to
+// setup:
+//
+//	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
+//
+// The password of a user is in the file password_file, or else in the variable
+// NIB_KAFKA_PASSWORD: targets are shown in errors and process lists.
+var Kind = target.Spec{
+	Forms:  []string{"kafka://HOST:PORT,HOST:PORT/TOPIC"},
+	Doc:    "a topic of Kafka; the password of a user in NIB_KAFKA_PASSWORD or password_file",
+	Params: func() target.Params { return new(params) },
+}
+
+// passwordVariable has the password.
+const passwordVariable = "NIB_KAFKA_PASSWORD"
+
+// params are the parameters of a topic: the fields of Config.
+type params struct {
+	ClientID        string        `set:"client_id" default:"nib" doc:"name of the client in logs, metrics and quotas of brokers"`
+	Partitioning    string        `set:"partitioning" is:"per_spool|keyed|round_robin" default:"per_spool, with key keyed; nib relay: as the service" doc:"how partitions are chosen"`
+	Key             string        `set:"key" default:"none" doc:"field of a line that is the key of its record"`
+	Compression     string        `set:"compression" is:"lz4|none|snappy|zstd|gzip" default:"lz4" doc:"how batches are compressed"`
+	MaxBatch        int64         `set:"max_batch" is:"size" default:"1000000B" doc:"size of a batch before compression"`
+	TransactionalID string        `set:"transactional_id" default:"none" doc:"each batch is a transaction under this id"`
+	DeadLetter      string        `set:"dead_letter" default:"none" doc:"topic for records that brokers refuse"`
+	CreateTopic     bool          `set:"create_topic" default:"off" doc:"brokers may create the topic"`
+	Timeout         time.Duration `set:"timeout" default:"10s" doc:"time for an answer of a broker"`
+	DeliverTimeout  time.Duration `set:"deliver_timeout" default:"10s" doc:"how long one delivery is tried before it is reported; nothing is given up"`
+	TakeoverDelay   time.Duration `set:"takeover_delay" default:"1s" doc:"how long requests of a dead process are waited for, where that is needed"`
+	User            string        `set:"user" default:"none" doc:"user that logs in (SASL)"`
+	PasswordFile    string        `set:"password_file" default:"none" doc:"file with the password of the user"`
+	Mechanism       string        `set:"mechanism" is:"scram-sha-512|scram-sha-256|plain" default:"scram-sha-512" doc:"how the user logs in"`
+	AllowClearText  bool          `set:"allow_clear_text" default:"off" doc:"allow plain without TLS"`
+	TLS             bool          `set:"tls" default:"off, on with another tls_" doc:"connections are encrypted"`
+	tlsfiles.Files
+}
+
+// The words of parameters and their values.
+var (
+	compressions = map[string]Compression{
+		"none": CompressionNone, "snappy": CompressionSnappy, "zstd": CompressionZstd, "gzip": CompressionGzip,
+	}
+	partitionings = map[string]Partitioning{"keyed": PartitioningKeyed, "round_robin": PartitioningRoundRobin}
+)
+
+// config returns the Config.
+func (p *params) config() (Config, error) {
+	c := Config{
+		ClientID: p.ClientID, TransactionalID: p.TransactionalID, DeadLetter: p.DeadLetter, CreateTopic: p.CreateTopic,
+		Compression: compressions[p.Compression], MaxBatch: int(p.MaxBatch),
+		Timeout: p.Timeout, Patience: p.DeliverTimeout, Quiet: p.TakeoverDelay,
+	}
+	how := p.Partitioning
+	if p.Key != "" {
+		how, c.Key = cmp.Or(how, "keyed"), KeyField(p.Key)
+	}
+	c.Partitioning = partitionings[how]
+	var errs []error
+	if (c.Partitioning == PartitioningKeyed) != (p.Key != "") {
+		errs = append(errs, target.Fault("partitioning", errors.New("keyed needs key=FIELD, the field of a line that is its key, and only keyed has one")))
+	}
+	var err error
+	if c.TLS, err = p.Files.Load(); err != nil {
+		errs = append(errs, err)
+	}
+	if p.TLS && c.TLS == nil {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if c.SASL, err = p.sasl(); err != nil {
+		errs = append(errs, err)
+	}
+	return c, errors.Join(errs...)
+}
+
+// sasl returns the user that logs in, nil if there is none.
+func (p *params) sasl() (*SASL, error) {
+	if p.User == "" {
+		if p.Mechanism != "" || p.PasswordFile != "" || p.AllowClearText {
+			return nil, target.Fault("user", errors.New("is missing: mechanism, password_file and allow_clear_text are for one"))
+		}
+		return nil, nil
+	}
+	password := os.Getenv(passwordVariable)
+	if p.PasswordFile != "" {
+		text, err := os.ReadFile(p.PasswordFile)
+		if err != nil {
+			return nil, target.Fault("password_file", err)
+		}
+		password = strings.TrimRight(string(text), "\r\n")
+	}
+	if password == "" {
+		return nil, target.Fault("user", fmt.Errorf("has no password: set %s or password_file", passwordVariable))
+	}
+	return &SASL{
+		Mechanism: strings.ToUpper(cmp.Or(p.Mechanism, SASLScramSHA512)), User: p.User, Password: password, AllowClearText: p.AllowClearText,
+	}, nil
+}
+
+// Validate implements [target.Params].
+func (p *params) Validate(t target.Target) error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	if topic(t) == "" || strings.Contains(topic(t), "/") {
+		return fmt.Errorf("want %s, and the topic has a slash or is empty", Kind.Forms[0])
+	}
+	return c.Validate()
+}
+
+func topic(t target.Target) string { return strings.TrimPrefix(t.Path, "/") }
+
+// Open implements [target.Params]. Partitions are chosen as the service did whose
+// spool has the mark, unless the target says how.
+func (p *params) Open(t target.Target) (delivery.Destination, error) {
+	c, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	service, known := partitioningOf(t.Mark)
+	if known && p.Partitioning == "" && service != c.Partitioning {
+		switch {
+		case service == PartitioningKeyed:
+			return nil, errors.New("its service chooses partitions by a key: add key=FIELD with the field that is the key, " +
+				"or partitioning=per_spool to put what is left into one partition without keys")
+		case c.Partitioning == PartitioningKeyed:
+			return nil, errors.New("its service does not choose partitions by a key: leave out key, or add partitioning=keyed to do so")
+		}
+		c.Partitioning = service
+	}
+	return New(strings.Split(t.Host, ","), topic(t), c)
+}

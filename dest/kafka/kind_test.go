@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/target"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/kafka.md")
+
+// readTarget reads a target of Kind.
+func readTarget(text string) (*params, target.Target, error) {
+	to, err := target.Parse(text)
+	if err != nil {
+		return nil, to, err
+	}
+	p, err := target.Read(to, []target.Spec{Kind})
+	if p == nil {
+		return nil, to, err
+	}
+	return p.(*params), to, err
+}
+
+// Each parameter reaches the Config, which has no other fields but OnError.
+func TestEveryParameterReachesTheConfig(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := readTarget("kafka://a:1,b:2/logs?client_id=c&partitioning=keyed&key=user&compression=zstd&max_batch=1kB&dead_letter=d&create_topic=on" +
+		"&timeout=1s&deliver_timeout=2s&takeover_delay=3s&user=me&mechanism=plain&allow_clear_text=on&tls=on&tls_name=n&password_file=" + settings.Escape(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.TransactionalID = "id" // which Validate rejects with keys
+	for _, s := range settings.Of(p) {
+		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") {
+			t.Errorf("%s is not set, or has no documentation or default", s.Name)
+		}
+	}
+	c, err := p.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && v.Field(i).IsZero() {
+			t.Errorf("Config.%s is not set", f.Name)
+		}
+	}
+	if want := (SASL{Mechanism: SASLPlain, User: "me", Password: "hunter2", AllowClearText: true}); *c.SASL != want || c.TLS.ServerName != "n" || c.MaxBatch != 1000 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// The defaults of the documentation are those of the Config.
+func TestDefaultsOfParameters(t *testing.T) {
+	var none, all params
+	list := settings.Of(&all)
+	for i := range list {
+		switch list[i].Name {
+		case "client_id", "compression", "max_batch", "timeout", "deliver_timeout", "takeover_delay", "create_topic":
+			if err := list[i].Set(list[i].Default); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	want, err := none.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := all.config()
+	if !reflect.DeepEqual(got.withDefaults(), want.withDefaults()) {
+		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
+	}
+	all = params{User: "me", Mechanism: find(t, list, "mechanism").Default}
+	t.Setenv(passwordVariable, "hunter2")
+	if s, err := all.sasl(); err != nil || s.Mechanism != SASLScramSHA512 || s.Password != "hunter2" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// find finds a setting that there is.
+func find(t *testing.T, list []settings.Setting, name string) *settings.Setting {
+	t.Helper()
+	s := settings.Find(list, name)
+	if s == nil {
+		t.Fatalf("there is no parameter %s", name)
+	}
+	return s
+}
+
+func TestFaultsOfParameters(t *testing.T) {
+	for text, want := range map[string]string{
+		"kafka://a:9/l?compression=rar":              `compression: "rar" is not a compression (want lz4, none, snappy, zstd or gzip)`,
+		"kafka://a:9/l?tls=maybe":                    `tls: "maybe" is not a switch`,
+		"kafka://a:9/l?user=me":                      "user: has no password: set NIB_KAFKA_PASSWORD or password_file",
+		"kafka://a:9/l?user=me&password_file=/none":  "password_file: open /none",
+		"kafka://a:9/l?mechanism=plain":              "user: is missing",
+		"kafka://a:9/l?partitioning=x":               `partitioning: "x" is not a partitioning`,
+		"kafka://a:9/l?partitioning=keyed":           "partitioning: keyed needs key=FIELD",
+		"kafka://a:9/l?partitioning=per_spool&key=a": "partitioning: keyed needs key=FIELD",
+		"kafka://a:9092":                             "want kafka://HOST:PORT,HOST:PORT/TOPIC, got kafka://a:9092",
+		"kafka://a:9092/":                            "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
+		"kafka://a:9092/b/c":                         "want kafka://HOST:PORT,HOST:PORT/TOPIC, and the topic",
+		"kafka://a:9092,b/logs":                      `want kafka://HOST:PORT,HOST:PORT/TOPIC: "b" has no port`,
+		"kafka://a:9092/logs?acks=1":                 "acks: there is no such setting",
+		"kafka://a:9/l?max_batch=1TB":                "nib/kafka: MaxBatch is not from 0",
+		"kafka://a:9/l?transactional_id=x&key=y":     "nib/kafka: TransactionalID needs PerSpool",
+	} {
+		_, _, err := readTarget(text)
+		var f *settings.ParamError
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &f) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// The relay chooses partitions as the service did, or says what it has to know.
+func TestPartitioningOfTheService(t *testing.T) {
+	key := func(*nib.Record) []byte { return nil }
+	for _, c := range []struct {
+		service Config
+		options string
+		want    Partitioning
+		err     string
+	}{
+		{Config{}, "", PartitioningPerSpool, ""},
+		{Config{}, "?partitioning=round_robin", PartitioningRoundRobin, ""},
+		{Config{}, "?key=user", 0, "leave out key"},
+		{Config{}, "?partitioning=keyed&key=user", PartitioningKeyed, ""},
+		{Config{Partitioning: PartitioningRoundRobin}, "", PartitioningRoundRobin, ""},
+		{Config{Partitioning: PartitioningRoundRobin}, "?partitioning=per_spool", PartitioningPerSpool, ""},
+		{Config{Partitioning: PartitioningKeyed, Key: key}, "", 0, "add key=FIELD"},
+		{Config{Partitioning: PartitioningKeyed, Key: key}, "?key=user", PartitioningKeyed, ""},
+		{Config{Partitioning: PartitioningKeyed, Key: key}, "?partitioning=per_spool", PartitioningPerSpool, ""},
+	} {
+		service, err := New([]string{"127.0.0.1:1"}, "logs", c.service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, to, err := readTarget("kafka://127.0.0.1:1/logs" + c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to.Mark = service.Mark()
+		_ = service.Close()
+		d, err := p.Open(to)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%v, %q: got %v, want %q", c.service.Partitioning, c.options, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v, %q: %v", c.service.Partitioning, c.options, err)
+			continue
+		}
+		if got, ok := partitioningOf(d.(*Destination).Mark()); got != c.want || !ok {
+			t.Errorf("%v, %q: got %v, want %v", c.service.Partitioning, c.options, got, c.want)
+		}
+		_ = d.(*Destination).Close()
+	}
+}
+
+// TestDocumentationHasEveryParameter compares the table with the tags that the
+// parameters are decoded by.
+func TestDocumentationHasEveryParameter(t *testing.T) {
+	const file, begin, end = "../../docs/kafka.md", "<!-- parameters:start -->\n", "<!-- parameters:end -->"
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("the marks %q and %q are missing", begin, end)
+	}
+	want := before + begin + "| Parameter | Value | Default |\n|---|---|---|\n" + settings.Table(settings.Of(new(params))) + end + after
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(b) != want {
+		t.Error("the table is not that of the tags: go test -run Documentation -update")
+	}
+}

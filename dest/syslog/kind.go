@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/target"
+	"github.com/nib-log/nib/target/tlsfiles"
+)
+
+// Kind makes destinations of targets such as
+// syslog+tls://logs:6514?facility=local0. Package setup has it.
+var Kind = target.Spec{
+	Forms: []string{
+		"syslog+tcp://HOST:PORT", "syslog+tls://HOST:PORT", "syslog+relp://HOST:PORT", "syslog+relp+tls://HOST:PORT",
+		"syslog+unix:PATH", "syslog+unixgram:PATH",
+	},
+	Doc:    "a syslog receiver (RFC 5424); relp acknowledges, /dev/log is unixgram",
+	Params: func() target.Params { return new(params) },
+}
+
+// params are the parameters of a receiver: the fields of Config.
+type params struct {
+	App         string        `set:"app" default:"the program's name" doc:"APP-NAME"`
+	Facility    string        `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
+	Hostname    string        `set:"hostname" default:"the machine's" doc:"HOSTNAME"`
+	MsgID       string        `set:"msgid" default:"the logger's name" doc:"MSGID"`
+	SequenceID  string        `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
+	MaxSize     int64         `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
+	TooLong     string        `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
+	Timeout     time.Duration `set:"timeout" default:"3s" doc:"time for any answer"`
+	Stall       time.Duration `set:"stall" default:"30s" doc:"how long a living receiver may not read"`
+	DialTimeout time.Duration `set:"dial_timeout" default:"10s" doc:"time for connecting"`
+	Window      int           `set:"window" default:"512" doc:"records that RELP has in flight"`
+	tlsfiles.Files
+}
+
+// config returns the Config.
+func (p *params) config() (Config, error) {
+	c := Config{
+		AppName: p.App, Hostname: p.Hostname, MsgID: p.MsgID, SequenceID: p.SequenceID,
+		MaxSize: int(p.MaxSize), RejectLong: p.TooLong == "reject",
+		Timeout: p.Timeout, Stall: p.Stall, DialTimeout: p.DialTimeout, Window: p.Window,
+	}
+	var err error
+	if p.Facility != "" {
+		c.Facility, err = parseFacility(p.Facility)
+	}
+	tls, tlsErr := p.Files.Load()
+	c.TLS = tls
+	return c, errors.Join(err, tlsErr)
+}
+
+// Validate implements [target.Params].
+func (p *params) Validate(t target.Target) error {
+	d, err := p.open(t)
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+// Open implements [target.Params].
+func (p *params) Open(t target.Target) (delivery.Destination, error) { return p.open(t) }
+
+func (p *params) open(t target.Target) (*Destination, error) {
+	c, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	return New(strings.TrimPrefix(t.Scheme, "syslog+"), t.Host+t.Path, c)
+}

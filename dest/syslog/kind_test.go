@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/target"
+)
+
+// read reads a target of Kind.
+func read(text string) (*params, target.Target, error) {
+	to, err := target.Parse(text)
+	if err != nil {
+		return nil, to, err
+	}
+	p, err := target.Read(to, []target.Spec{Kind})
+	if p == nil {
+		return nil, to, err
+	}
+	return p.(*params), to, err
+}
+
+// Each parameter reaches the Config, which has no other fields but
+// StructuredData.
+func TestEveryParameterReachesTheConfig(t *testing.T) {
+	p, _, err := read("syslog+tls://logs:6514?app=a&facility=LOCAL3&hostname=h&msgid=m&sequence_id=nib@1&max_size=1kB&too_long=reject&timeout=2s&stall=3s&dial_timeout=4s&window=5&tls_name=n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settings.Of(p) {
+		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") {
+			t.Errorf("%s is not set, or has no documentation or default", s.Name)
+		}
+	}
+	c, err := p.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "StructuredData" && v.Field(i).IsZero() {
+			t.Errorf("Config.%s is not set", f.Name)
+		}
+	}
+	if c.AppName != "a" || c.Facility != FacilityLocal3 || c.MaxSize != 1000 || c.Timeout != 2*time.Second || c.Window != 5 || c.TLS.ServerName != "n" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// The defaults of the documentation are those of the Config.
+func TestDefaultsOfParameters(t *testing.T) {
+	var none, all params
+	list := settings.Of(&all)
+	for i := range list {
+		_ = list[i].Set(list[i].Default) // some are described in words
+	}
+	want, _ := none.config()
+	got, _ := all.config()
+	got.AppName, got.Hostname, got.MsgID, got.SequenceID, got.TLS = "", "", "", "", nil
+	if !reflect.DeepEqual(got.withDefaults(), want.withDefaults()) {
+		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
+	}
+}
+
+func TestKindMakesADestination(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"syslog+tcp://[::1]:514":       {"tcp", "[::1]:514"},
+		"syslog+tls://logs:6514":       {"tls", "logs:6514"},
+		"syslog+relp://logs:2514":      {"relp", "logs:2514"},
+		"syslog+relp+tls://logs:2514":  {"relp+tls", "logs:2514"},
+		"syslog+unix:/run/a%20b.sock":  {"unix", "/run/a b.sock"},
+		"syslog+unixgram:///dev/log":   {"unixgram", "/dev/log"},
+		"SYSLOG+unixgram:run/log.sock": {"unixgram", "run/log.sock"},
+	} {
+		p, to, err := read(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		d, err := p.open(to)
+		if err != nil || d.network != want[0] || d.addr != want[1] {
+			t.Errorf("%s: got %+v, %v, want %q", text, d, err, want)
+			continue
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFaultsOfParameters(t *testing.T) {
+	for text, want := range map[string]string{
+		"syslog+tcp://logs:514?app=a%20b":     `nib/syslog: AppName "a b" is not`,
+		"syslog+tcp://logs:514?max_size=10B":  "nib/syslog: MaxSize is less",
+		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: the Config has TLS",
+		"syslog+tls://logs:6514?tls_ca=/none": "tls_ca: open /none",
+		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key belong together",
+		"syslog+unix:":                        "want syslog+unix:PATH",
+		"syslog+tcp://logs:514?window=-1":     `window: "-1" is not a count`,
+	} {
+		_, _, err := read(text)
+		var f *settings.ParamError
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &f) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package file
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/target"
+)
+
+// Each parameter reaches the Config, which has no other fields.
+func TestEveryParameterReachesTheConfig(t *testing.T) {
+	to, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := target.Read(to, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settings.Of(p) {
+		if !s.IsSet() || s.Doc == "" || s.Default == "" {
+			t.Errorf("%s is not set, or has no documentation or default", s.Name)
+		}
+	}
+	c := p.(*params).config()
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && v.Field(i).IsZero() {
+			t.Errorf("Config.%s is not set", f.Name)
+		}
+	}
+	if c.Buffer != 1 || c.Delay != 2 || c.MaxSize != 3 || c.MaxBackups != 6 || c.MaxTotal != 8 || c.MinFree != 10 || c.Sync != SyncAlways {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestKindOpensAFile(t *testing.T) {
+	to := target.Target{Scheme: "file", Path: filepath.Join(t.TempDir(), "a,b?c.log")}
+	p, err := target.Read(to, []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.(*Sink).Close(); err != nil {
+		t.Error(err)
+	}
+	to.Path = filepath.Join(to.Path, "below")
+	if _, err := p.Open(to); err == nil {
+		t.Error("a file was opened below a file")
+	}
+}
