@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/settings"
 )
 
 // Tests start this binary again as a process that dies in some way. The
@@ -37,8 +38,8 @@ const (
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
-		for _, s := range configSettings() { // of whoever runs the tests
-			_ = os.Unsetenv("NIB_" + strings.ToUpper(s.name))
+		for _, name := range settings.Names(settings.Of(new(Config))) { // of whoever runs the tests
+			_ = os.Unsetenv("NIB_" + strings.ToUpper(name))
 		}
 		unignore()
 		os.Exit(m.Run())
@@ -91,7 +92,7 @@ var roles = map[string]func(c Config){
 
 	"remove the folder and panic": func(c Config) {
 		defer live(c).Close()
-		_ = os.RemoveAll(filepath.Dir(filepath.Dir(c.Output[0].Path)))
+		_ = os.RemoveAll(filepath.Dir(filepath.Dir(strings.TrimPrefix(c.Output[0], "file:"))))
 		go mayPanic()
 		select {}
 	},
@@ -309,14 +310,14 @@ func endsAs(t *testing.T, p *child, got, want syscall.WaitStatus) {
 // buffered are standard output and a file, which hold lines back for an hour.
 func buffered(t *testing.T) (c Config, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
-	return Config{Output: []Output{
-		{To: "stdout", Buffer: 64 << 10, Delay: 3600e9},
-		{To: "file", Path: path, Buffer: 64 << 10, Delay: 3600e9},
+	return Config{Output: []string{
+		"stdout?buffer=64KiB&delay=1h",
+		"file:" + path + "?buffer=64KiB&delay=1h",
 	}}, path
 }
 
 // plain are the same without buffers.
 func plain(t *testing.T) (c Config, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
-	return Config{Output: []Output{{To: "stdout"}, {To: "file", Path: path}}}, path
+	return Config{Output: []string{"stdout", "file:" + path}}, path
 }

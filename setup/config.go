@@ -61,7 +61,7 @@ type Config struct {
 	Default Switch `set:"default" default:"off" doc:"on, off: the package-level functions of nib, slog and log write here, too"`
 
 	// Kinds are further kinds of outputs, see [Kinds].
-	Kinds []target.Kind
+	Kinds []target.Spec
 
 	// Rules, if not nil, decide for the logger, so that the program can change
 	// levels while it runs. Level is put into them if it is set.
@@ -130,7 +130,7 @@ func (c Config) read(r *reading) Config {
 	return c
 }
 
-func (c Config) furtherKinds() []target.Kind { return c.Kinds }
+func (c Config) furtherKinds() []target.Spec { return c.Kinds }
 
 // withDefaults fills in what was left out, but for settings that an output
 // leaves to its sink.

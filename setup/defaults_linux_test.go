@@ -78,10 +78,10 @@ var defaultLoggers = []defaultLogger{
 		return ofSetup(Config{})
 	}},
 	{"setup with a file", false, true, func(dir string) (func(int), func() uint64, func()) {
-		return ofSetup(Config{Output: []Output{{To: toStdout}, {To: toFile, Path: filepath.Join(dir, "log")}}})
+		return ofSetup(Config{Output: []string{"stdout", "file:" + filepath.Join(dir, "log")}})
 	}},
 	{"setup with a spool", false, true, func(dir string) (func(int), func() uint64, func()) {
-		return ofSetup(Config{Output: []Output{{To: toStdout}, {To: toFile, Path: filepath.Join(dir, "log"), Spool: filepath.Join(dir, "spool")}}})
+		return ofSetup(Config{Output: []string{"stdout", "file:" + filepath.Join(dir, "log") + "?spool=" + filepath.Join(dir, "spool")}})
 	}},
 	{"nibslog", false, false, func(string) (func(int), func() uint64, func()) {
 		h := nibslog.NewJSONHandler(os.Stdout, nil)

@@ -16,13 +16,23 @@
 // # Configuration
 //
 // A [Config] is put together from sources, of which later ones win: a JSON file
-// ([Load]), the environment ([FromEnv]), the program itself (a Config).
-// All that is wrong with all of them is told at once, each [Fault] with the
-// variable, the JSON path or the field that it stands in.
+// ([Load]), the environment ([FromEnv]), the program itself (a Config). The error
+// joins a [Fault] for each mistake in any of them, with the variable, the JSON
+// path or the field.
 //
 //	NIB_LEVEL=warn,db=debug
 //	NIB_FORMAT=ecs
 //	NIB_OUTPUT='file:/var/log/app/app.log?max_size=100MB&backups=5,stderr?format=console'
+//	NIB_OUTPUT='syslog+tls://logs:6514?facility=local0&spool=/var/spool/app'
+//	NIB_OUTPUT='kafka://broker1:9092,broker2:9092/logs?spool=/var/spool/app'
+//
+// Outputs are targets, see package target. Files, standard streams, the journal
+// of systemd and syslog are built in. [Kinds] adds those of other modules:
+//
+//	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
+//
+// A destination behind a network needs a spool: a directory, in which lines
+// survive the death of the process until they are delivered, or spool=memory.
 //
 // Without any source, lines of info and above go to standard output as JSON,
 // each written before the call returns; there is no goroutine, and no signal is

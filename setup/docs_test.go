@@ -4,78 +4,82 @@ package setup
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/settings"
 )
+
+const documentationFile = "../docs/setup.md"
+
+var update = flag.Bool("update", false, "write the tables of docs/setup.md")
 
 // documentation is docs/setup.md.
 func documentation(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/setup.md")
+	text, err := os.ReadFile(documentationFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// firstCells are the words in backticks in the first columns of table rows.
-func firstCells(text string, columns int) (cells []string) {
-	for row := range strings.Lines(text) {
-		if parts := strings.Split(row, "|"); strings.HasPrefix(row, "| `") && len(parts) > columns {
-			for _, cell := range parts[1 : columns+1] {
-				for i, word := range strings.Split(cell, "`") {
-					if i%2 == 1 {
-						cells = append(cells, word)
-					}
-				}
-			}
-		}
+// TestDocumentationHasEverySetting compares the tables with the tags that the
+// settings are decoded by.
+func TestDocumentationHasEverySetting(t *testing.T) {
+	general := "| Variable | JSON | Value | Default |\n|---|---|---|---|\n" +
+		"| `NIB_CONFIG` | | path of a JSON file that the other variables win over | none |\n"
+	list := settings.Of(new(Config))
+	for i := range list {
+		general += "| `NIB_" + strings.ToUpper(list[i].Name) + "` " + settings.Table(list[i:i+1])
 	}
-	return cells
+	outputs := table("Every output", &leveled{}) + table("`stdout`, `stderr` and `file`", &formatted{}) +
+		table("`file`, and every destination behind a network", &spooled{})
+	for _, k := range builtin() {
+		outputs += table("`"+strings.Join(k.Forms, "`, `")+"`: "+k.Doc, k.Params())
+	}
+	text := documentation(t)
+	want := replaceBlock(t, replaceBlock(t, text, "settings", general), "outputs", outputs)
+	if *update {
+		if err := os.WriteFile(documentationFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if text != want {
+		t.Error("the tables are not those of the tags: go test ./setup -run Documentation -update")
+	}
 }
 
-// TestDocumentationHasEverySetting compares the tables with the settings.
-func TestDocumentationHasEverySetting(t *testing.T) {
-	_, text, _ := strings.Cut(documentation(t), "## Settings")
-	text, _, _ = strings.Cut(text, "## Which way")
-	general, outputs, _ := strings.Cut(text, "### Outputs")
+// table is the table of the settings of a struct, none if it has none.
+func table(title string, of any) string {
+	rows := settings.Table(settings.Of(of))
+	if rows == "" {
+		return "\n" + title + ".\n"
+	}
+	return "\n" + title + ":\n\n| Parameter | Value | Default |\n|---|---|---|\n" + rows
+}
 
-	want := []string{"NIB_CONFIG"}
-	for _, s := range configSettings() {
-		want = append(want, "NIB_"+strings.ToUpper(s.name), s.name)
+// replaceBlock replaces what stands between two marks.
+func replaceBlock(t *testing.T, text, name, block string) string {
+	t.Helper()
+	begin, end := "<!-- "+name+":start -->\n", "\n<!-- "+name+":end -->"
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("the marks %q and %q are missing", begin, end)
 	}
-	if got := firstCells(general, 2); !slices.Equal(got, want) {
-		t.Errorf("the table of settings has\n     %q\nwant %q", got, want)
-	}
-
-	want = []string{toStdout, toStderr, toFile, toJournald, toDiscard}
-	for _, s := range outputSettings() {
-		if s.name != "to" {
-			want = append(want, s.name)
-		}
-		of := "all"
-		if len(s.only) > 0 {
-			of = strings.Join(s.only, ", ")
-		}
-		if row := "| `" + s.name + "` | " + of + " |"; s.name != "to" && !strings.Contains(outputs, row) {
-			t.Errorf("there is no row %q", row)
-		}
-	}
-	if got := firstCells(outputs, 1); !slices.Equal(got, want) {
-		t.Errorf("the tables of outputs have\n     %q\nwant %q", got, want)
-	}
+	return before + begin + strings.Trim(block, "\n") + end + after
 }
 
 // TestDocumentationHasNoFaults reads the variables and the JSON of the examples.
 func TestDocumentationHasNoFaults(t *testing.T) {
 	text := documentation(t)
 	variables := 0
-	for _, m := range regexp.MustCompile(`(?m)(NIB_[A-Z]+)=([^\s`+"`"+`]+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)\b(NIB_[A-Z]+)='?([^\s'`+"`"+`]+)`).FindAllStringSubmatch(text, -1) {
 		variables++
-		if _, err := (env{m[1]: m[2]}).read(); err != nil {
+		if _, err := (env{m[1]: m[2]}).readWith(fakeKind); err != nil {
 			t.Errorf("%s: %v", m[0], err)
 		}
 	}
@@ -86,9 +90,9 @@ func TestDocumentationHasNoFaults(t *testing.T) {
 		}
 	}
 	outputs := 0
-	for _, m := range regexp.MustCompile("`(file:[^`]*)`").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("`(file:/[^`]*)`").FindAllStringSubmatch(text, -1) {
 		outputs++
-		if _, err := ParseOutputs(m[1]); err != nil {
+		if _, err := (env{"NIB_OUTPUT": m[1]}).read(); err != nil {
 			t.Errorf("%s: %v", m[1], err)
 		}
 	}
@@ -102,7 +106,7 @@ func TestDocumentationHasNoFaults(t *testing.T) {
 			continue
 		}
 		blocks++
-		if _, err := Read(Load(strings.NewReader(m[1]))); err != nil {
+		if _, err := Read(Load(strings.NewReader(m[1])), Kinds(fakeKind)); err != nil {
 			t.Errorf("%s: %v", m[1], err)
 		}
 	}

@@ -51,6 +51,27 @@ func ExampleOpen() {
 	// {"time":"2026-01-02T12:00:00.000000000Z","severity":"DEBUG","logger":"db","service":"shop","message":"connected"}
 }
 
+// A variable sends lines to a syslog receiver; they wait in a directory while it is
+// down. In a program with Kafka, setup.Kinds(kafka.Kind) is one more source.
+func ExampleRead() {
+	os.Setenv("MAIL_OUTPUT", "syslog+tls://logs:6514?facility=mail&spool=/var/spool/mail-log,stderr?level=error")
+
+	c, err := setup.Read(setup.FromEnv("MAIL"))
+	fmt.Println(c.Output, err)
+	// Output:
+	// [syslog+tls://logs:6514?facility=mail&spool=/var/spool/mail-log stderr?level=error] <nil>
+}
+
+// A kind of another module has to be passed to Open.
+func ExampleKinds() {
+	os.Setenv("SHOP_OUTPUT", "kafka://broker:9092/logs?spool=/var/spool/shop")
+
+	_, err := setup.Read(setup.FromEnv("SHOP")) // with setup.Kinds(kafka.Kind) there is no error
+	fmt.Println(err)
+	// Output:
+	// nib/setup: SHOP_OUTPUT[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open
+}
+
 // All that is wrong is told together, with its place and what is allowed.
 func ExampleFault() {
 	os.Setenv("BAD_FORMAT", "xml")
@@ -63,7 +84,7 @@ func ExampleFault() {
 	// nib/setup: levle: there is no such setting (did you mean level?) (want level, format, output, fields, caller, stack, timeout, signals, reopen, crash, default)
 	// nib/setup: BAD_FORMAT: "xml" is not a format (want json, console, logfmt, ecs, gcp, datadog, otel, zap, zerolog, slog or logrus)
 	// nib/setup: BAD_OUTPUT[0].buffer: "64K" is not a size (want a number with a unit: 100MB (1000²), 64KiB (1024), 512B)
-	// nib/setup: BAD_OUTPUT[1].path: is missing: a file needs one
+	// nib/setup: BAD_OUTPUT[1]: want file:PATH, got file
 }
 
 // A server that takes its time to stop asks for the context: then a signal ends
@@ -86,16 +107,4 @@ func ExampleLog_Context() {
 		log.Info().Err(context.Cause(log.Context())).Msg("stopping")
 		_ = server.Shutdown(context.Background()) // requests that are being served are finished
 	}
-}
-
-// What a variable holds and what a program writes are the same.
-func ExampleParseOutputs() {
-	list, err := setup.ParseOutputs("file:/var/log/app.log?max_size=100MB&at=00:00&backups=5,stderr?format=console")
-	fmt.Println(len(list), err)
-	fmt.Println(list[0].Path, list[0].MaxSize, list[0].At, list[0].Backups)
-	fmt.Println(setup.Output{To: "stdout", Buffer: 64 << 10, Delay: 5 * time.Millisecond})
-	// Output:
-	// 2 <nil>
-	// /var/log/app.log 100000000 [00:00] 5
-	// stdout?buffer=65536B&delay=5ms
 }

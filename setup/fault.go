@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
 
@@ -31,7 +32,7 @@ func (f *Fault) Unwrap() error { return f.Err }
 // what is wrong.
 type reading struct {
 	list  []error
-	kinds []target.Kind
+	kinds []target.Spec
 
 	uncheckedOutputs bool // their kinds are not known yet
 }
@@ -47,7 +48,7 @@ func (r *reading) wrap(where string, err error) {
 		for _, err := range joined.Unwrap() {
 			r.wrap(where, err)
 		}
-	} else if fault, ok := err.(*target.Fault); ok {
+	} else if fault, ok := err.(*settings.ParamError); ok {
 		if fault.Param != "" {
 			where += "." + fault.Param
 		}

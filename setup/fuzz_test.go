@@ -6,51 +6,40 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/nib-log/nib/target"
 )
 
-// FuzzOutputs: what is read without a fault is valid, and is read again from its
-// own text and JSON as the same.
+// FuzzOutputs: what is read without a fault is valid, and the same after another
+// round as JSON; what is not has a place.
 func FuzzOutputs(f *testing.F) {
 	for _, text := range []string{
 		"stdout", "stdout?buffer=64KiB&delay=1ms,stderr?level=warn", "file:/x?at=00:00&at=12:30&max_age=7d&mode=0640",
 		"file:C:\\a?b", "journald?prefix=X", ",", "?", ":", "stdout?", "stdout?&", "stdout?=", "file:%", "file:%00", "file:a%2Cb%3F%26%3D%25",
+		"syslog+tcp://a:1?spool=memory&on_full=error:block:1s", "fake://a:1,b:2/logs?spool=/x,file://y",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := ParseOutputs(text)
+		c, err := env{"NIB_OUTPUT": text}.readWith(fakeKind)
 		if err != nil {
 			if len(places(err)) == 0 {
 				t.Errorf("%q: %v is not a list of faults", text, err)
 			}
 			return
 		}
-		if err := (Config{Output: list}).Validate(); err != nil {
+		c.Kinds = []target.Spec{fakeKind}
+		if err := c.Validate(); err != nil {
 			t.Errorf("%q is read without a fault, and has one: %v", text, err)
 		}
-		for _, o := range list {
-			if again, err := ParseOutputs(o.String()); err != nil || len(again) != 1 || !reflect.DeepEqual(again[0], o) {
-				t.Errorf("%+v has text %q, which is read as %+v, %v", o, o.String(), again, err)
-			}
-			if !isText(text) {
-				continue
-			}
-			data, _ := json.Marshal(o)
-			var again Output
-			if err := json.Unmarshal(data, &again); err != nil || !reflect.DeepEqual(again, o) {
-				t.Errorf("%+v has JSON %s, which is read as %+v, %v", o, data, again, err)
-			}
+		data, _ := json.Marshal(c)
+		var again Config
+		if err := json.Unmarshal(data, &again); err != nil || utf8.ValidString(text) && !reflect.DeepEqual(again.Output, c.Output) {
+			t.Errorf("%+v has JSON %s, which is read as %+v, %v", c, data, again, err)
 		}
 	})
-}
-
-// isText reports whether JSON can tell a text from all others: it has no bytes
-// that are not UTF-8, nor escapes that may stand for such.
-func isText(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "%")
 }
 
 // FuzzJSON: no text makes it panic; JSON that encoding/json does not take has a

@@ -16,9 +16,9 @@ func TestMetricsOfAllOutputs(t *testing.T) {
 	dir := t.TempDir()
 	path, behind, home := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log"), filepath.Join(dir, "spool")
 	log, err := setup.Open(setup.Config{
-		Output: []setup.Output{
-			{To: "file", Path: path, Format: "console"},
-			{To: "file", Path: behind, Spool: home, Level: "warn"},
+		Output: []string{
+			"file:" + path + "?format=console",
+			"file:" + behind + "?spool=" + home + "&level=warn",
 		},
 		Signals: setup.SwitchOff, Default: setup.SwitchOff,
 	})

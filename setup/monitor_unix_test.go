@@ -45,7 +45,7 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 	for to, script := range map[string]string{"stderr": `exec "$0"`, "stdout": `exec "$0" 2>&1`} {
 		t.Run(to, func(t *testing.T) {
 			for range 5 {
-				p := start(t, "panic elsewhere", Config{Crash: SwitchOn, Output: []Output{{To: to}}}, throughShell(t, script))
+				p := start(t, "panic elsewhere", Config{Crash: SwitchOn, Output: []string{to}}, throughShell(t, script))
 				ends(t, p, exited(2))
 				text := p.out.String() + p.told.String()
 				var lines strings.Builder
@@ -65,11 +65,11 @@ func TestCrashLineOnAStreamSharedWithTheRuntime(t *testing.T) {
 func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", "logs", "app.log")
 	for name, tt := range map[string]struct {
-		outputs   []Output
+		outputs   []string
 		out, told int
 	}{
-		"one of two": {[]Output{{To: "file", Path: path}, {To: "stdout"}}, 1, 0},
-		"all":        {[]Output{{To: "file", Path: path}}, 0, 1},
+		"one of two": {[]string{"file:" + path, "stdout"}, 1, 0},
+		"all":        {[]string{"file:" + path}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -204,9 +204,9 @@ func TestMonitorConfig(t *testing.T) {
 	}
 	got := monitorConfig(&Config{
 		Level: "error", Format: "ecs", Crash: SwitchOn, Default: SwitchOn, Signals: SwitchOn,
-		Output: []Output{{To: "file", Path: "app.log", Buffer: 1, Delay: 1}, {To: "stdout", Buffer: 1, Stall: 2}},
+		Output: []string{"file:app.log?buffer=1B&delay=1ns", "stdout?buffer=1B&stall=2ns", "syslog+tcp://logs:514?spool=memory"},
 	})
-	want := `{"format":"ecs","output":[{"to":"file","path":"` + folder + `/app.log"},{"to":"stdout","stall":"2ns"}]}`
+	want := `{"format":"ecs","output":["file:` + folder + `/app.log","stdout?stall=2ns"]}`
 	if text, err := got.MarshalJSON(); err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}

@@ -155,11 +155,11 @@ func TestJail(t *testing.T) {
 		want  string // on standard error; "" for nothing at all
 	}{
 		{"default", Config{}, 3, ""},
-		{"buffered, console", Config{Format: "console", Output: []Output{{To: "stdout", Buffer: 1 << 10}}}, 3, ""},
-		{"file", Config{Output: []Output{{To: "stdout"}, {To: "file", Path: "/app.log"}}}, 0, "nib/setup: output file:/app.log: nib/file: open /app.log: read-only file system"},
-		{"folder", Config{Output: []Output{{To: "file", Path: "/var/log/app.log"}}}, 0, "nib/setup: output file:/var/log/app.log: nib/file: open /var/log/app.log: no such file or directory"},
-		{"journal", Config{Output: []Output{{To: "journald"}}}, 0, "nib/setup: output journald: "},
-		{"zone", Config{Output: []Output{{To: "file", Path: "/app.log", At: []string{"00:00"}, Zone: "Europe/Berlin"}}}, 0,
+		{"buffered, console", Config{Format: "console", Output: []string{"stdout?buffer=1KiB"}}, 3, ""},
+		{"file", Config{Output: []string{"stdout", "file:/app.log"}}, 0, "nib/setup: output file:/app.log: nib/file: open /app.log: read-only file system"},
+		{"folder", Config{Output: []string{"file:/var/log/app.log"}}, 0, "nib/setup: output file:/var/log/app.log: nib/file: open /var/log/app.log: no such file or directory"},
+		{"journal", Config{Output: []string{"journald"}}, 0, "nib/setup: output journald: "},
+		{"zone", Config{Output: []string{"file:/app.log?at=00:00&zone=Europe/Berlin"}}, 0,
 			"nib/setup: output[0].zone: \"Europe/Berlin\" is not a known time zone"},
 		{"monitor", Config{Crash: SwitchOn}, 0, "nib/setup: crash monitor: "},
 	} {

@@ -18,7 +18,7 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 	}{
 		{env{"NIB_LVL": "debug"}, "NIB_LVL: there is no such setting (did you mean NIB_LEVEL?)"},
 		{env{"NIB_OUTPUTS": "stdout"}, "did you mean NIB_OUTPUT?"},
-		{env{"NIB_OUTPUT": "file:x?maxsize=1MB"}, `there is no setting "maxsize" (did you mean max_size?)`},
+		{env{"NIB_OUTPUT": "file:x?maxsize=1MB"}, "NIB_OUTPUT[0].maxsize: there is no such setting (did you mean max_size?)"},
 		{env{"NIB_OUTPUT": "file:x?maxSize=1MB"}, "did you mean max_size?"},
 		{env{"NIB_OUTPUT": "file:x?bakups=1"}, "did you mean backups?"},
 		{env{"NIB_OUTPUT": "file:x?max_size=100"}, `"100" has no unit (write 100MB, or 100B for bytes)`},
@@ -44,16 +44,16 @@ func TestNamesOfOtherProgramsAreLeftAlone(t *testing.T) {
 func TestOnlyTheLastDirectoryIsMade(t *testing.T) {
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
-	for _, o := range []Output{
-		{To: "file", Path: at("a", "b", "x.log")},
-		{To: "file", Path: at("x.log"), Spool: at("a", "b")},
+	for _, o := range []string{
+		"file:" + at("a", "b", "x.log"),
+		"file:" + at("x.log") + "?spool=" + at("a", "b"),
 	} {
-		_, err := Open(Config{Output: []Output{o}})
+		_, err := Open(Config{Output: []string{o}})
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "make "+at("a")+" first") {
 			t.Errorf("%v: got %v", o, err)
 		}
 	}
-	log, err := Open(Config{Output: []Output{{To: "file", Path: at("logs", "x.log"), Spool: at("spool")}}})
+	log, err := Open(Config{Output: []string{"file:" + at("logs", "x.log") + "?spool=" + at("spool")}})
 	if err != nil {
 		t.Fatal(err)
 	}

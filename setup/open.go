@@ -98,7 +98,7 @@ func openOutputs(c *Config) (list []*output, err error) {
 		}
 		o, err := openOutput(c, w)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", w.Address(), err))
+			errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", w.name(), err))
 			continue
 		}
 		list = append(list, o)
@@ -127,7 +127,7 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	if err := w.expandPaths(); err != nil {
 		return nil, err
 	}
-	out := &output{name: w.Address(), holdsBack: w.holdsBack()}
+	out := &output{name: w.name(), holdsBack: w.holdsBack()}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)
 		if err != nil {

@@ -23,7 +23,7 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	l := mustOpen(t, Config{Format: "console", Output: []Output{{To: "journald", Socket: socket, Identifier: "shop", Level: "warn"}}})
+	l := mustOpen(t, Config{Format: "console", Output: []string{"journald?socket=" + socket + "&identifier=shop&level=warn"}})
 	l.Info().Msg("not for this output")
 	l.Warn().Int("n", 1).Msg("m")
 	entry := make([]byte, 1<<10)
@@ -50,7 +50,7 @@ func TestFileBehindASpool(t *testing.T) {
 	if err := before.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l := mustOpen(t, Config{Output: []Output{{To: "file", Path: path, Spool: kept}}})
+	l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
 	l.Info().Msg("new")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSpoolIsShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := mustOpen(t, Config{Output: []Output{{To: "file", Path: path, Spool: kept}}})
+		l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
 		nib.NewSink(other).Info().Msg("left behind")
 		if err := other.Close(); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestSpoolCannotBeOpened(t *testing.T) {
 	if err := os.Chmod(kept, 0o777); err != nil { // whatever the umask is
 		t.Fatal(err)
 	}
-	c := Config{Output: []Output{{To: "file", Path: filepath.Join(t.TempDir(), "app.log"), Spool: kept}}}
+	c := Config{Output: []string{"file:" + filepath.Join(t.TempDir(), "app.log") + "?spool=" + kept}}
 	if l, err := Open(c); !errors.Is(err, spool.ErrUnsafe) {
 		t.Errorf("got %v, %v", l, err)
 	}

@@ -63,9 +63,9 @@ func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 }
 
 // fileOutput is a file to look into.
-func fileOutput(t *testing.T) (o Output, path string) {
+func fileOutput(t *testing.T) (text, path string) {
 	path = filepath.Join(t.TempDir(), "app.log")
-	return Output{To: "file", Path: path}, path
+	return "file:" + path, path
 }
 
 func TestFormats(t *testing.T) {
@@ -77,7 +77,7 @@ func TestFormats(t *testing.T) {
 		"slog": `"level":"INFO"`, "logrus": `"level":"info","msg"`,
 	} {
 		o, path := fileOutput(t)
-		l := mustOpen(t, Config{Format: format, Output: []Output{o}})
+		l := mustOpen(t, Config{Format: format, Output: []string{o}})
 		l.Info().Int("n", 1).Msg("m")
 		if got := read(t, path); !strings.Contains(got, want) {
 			t.Errorf("format %q:\n got %swant …%s…", format, got, want)
@@ -88,8 +88,7 @@ func TestFormats(t *testing.T) {
 func TestEachOutputHasItsOwnFormatAndLevel(t *testing.T) {
 	a, pathA := fileOutput(t)
 	b, pathB := fileOutput(t)
-	a.Format, b.Level = "logfmt", "error"
-	l := mustOpen(t, Config{Format: "ecs", Output: []Output{a, b}})
+	l := mustOpen(t, Config{Format: "ecs", Output: []string{a + "?format=logfmt", b + "?level=error"}})
 	l.Info().Msg("i")
 	l.Error().Msg("e")
 	if got := read(t, pathA); strings.Count(got, "\n") != 2 || !strings.Contains(got, "log.level=info message=i") {
@@ -154,7 +153,7 @@ func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
 func TestOpenFailsAsAWhole(t *testing.T) {
 	o, path := fileOutput(t)
 	before := nib.Default()
-	_, err := Open(Config{Default: SwitchOn, Output: []Output{o, {To: "file", Path: t.TempDir()}, {To: "file", Path: "/nowhere/deep/x"}}})
+	_, err := Open(Config{Default: SwitchOn, Output: []string{o, "file:" + t.TempDir(), "file:/nowhere/deep/x"}})
 	text := fmt.Sprint(err)
 	if !strings.Contains(text, "not a regular file") || !strings.Contains(text, "nib/setup: output file:/nowhere/deep/x: ") || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want both faults", err)
@@ -162,7 +161,7 @@ func TestOpenFailsAsAWhole(t *testing.T) {
 	if nib.Default() != before {
 		t.Error("the default logger has changed")
 	}
-	if _, err := Open(Config{Output: []Output{{To: "file", Path: path}}, Signals: SwitchOff, Reopen: SwitchOff}); err != nil {
+	if _, err := Open(Config{Output: []string{"file:" + path}, Signals: SwitchOff, Reopen: SwitchOff}); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -236,8 +235,8 @@ func TestCloseTellsWhatFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, path := fileOutput(t)
-			o.Buffer = 1 << 10
-			l := mustOpen(t, Config{Output: []Output{o}, Sinks: []nib.Sink{&probe{flush: tt.flush}}})
+			o += "?buffer=1KiB"
+			l := mustOpen(t, Config{Output: []string{o}, Sinks: []nib.Sink{&probe{flush: tt.flush}}})
 			l.Info().Msg("m")
 			var err error
 			told := stderr(t, func() { err = l.Close() })
@@ -270,7 +269,7 @@ func stderr(t *testing.T, f func()) string {
 
 func TestReopen(t *testing.T) {
 	o, path := fileOutput(t)
-	l := mustOpen(t, Config{Output: []Output{o, {To: "discard"}}})
+	l := mustOpen(t, Config{Output: []string{o, "discard"}})
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Skipf("an open file cannot be renamed here: %v", err)
 	}
@@ -291,9 +290,9 @@ func TestReopen(t *testing.T) {
 
 func TestNoGoroutineIsLeft(t *testing.T) {
 	o, _ := fileOutput(t)
-	o.Buffer = 1 << 10
+	o += "?buffer=1KiB"
 	for name, c := range map[string]Config{
-		"everything": {Output: []Output{{To: "stderr", Buffer: 1 << 10}, o}, Signals: SwitchOn, Reopen: SwitchOn, Crash: SwitchOn, Default: SwitchOn},
+		"everything": {Output: []string{"stderr?buffer=1KiB", o}, Signals: SwitchOn, Reopen: SwitchOn, Crash: SwitchOn, Default: SwitchOn},
 		"nothing":    {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -395,8 +394,12 @@ func TestGuardLeavesTheLogOpen(t *testing.T) {
 }
 
 func TestViewDoesNotAllocate(t *testing.T) {
+	discarded, err := readOutput("discard?level=info", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, format := range []string{"console", "logfmt"} {
-		o, err := openOutput(&Config{Format: format}, &Output{To: "discard", Level: "info"})
+		o, err := openOutput(&Config{Format: format}, discarded)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +424,7 @@ func TestPathsNameHostAndProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	given := []Output{{To: "file", Path: filepath.Join(dir, "{host}-{pid}-{pid}.log")}, {To: "file", Path: filepath.Join(dir, "{name}.log")}}
+	given := []string{"file:" + filepath.Join(dir, "{host}-{pid}-{pid}.log"), "file:" + filepath.Join(dir, "{name}.log")}
 	l := mustOpen(t, Config{Output: given})
 	l.Info().Msg("m")
 	if err := l.Close(); err != nil {
@@ -432,7 +435,7 @@ func TestPathsNameHostAndProcess(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if want := filepath.Join(dir, "{host}-{pid}-{pid}.log"); given[0].Path != want {
-		t.Errorf("the Config of the program has become %q", given[0].Path)
+	if want := "file:" + filepath.Join(dir, "{host}-{pid}-{pid}.log"); given[0] != want {
+		t.Errorf("the Config of the program has become %q", given[0])
 	}
 }

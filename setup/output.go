@@ -33,8 +33,8 @@ const (
 )
 
 // builtin are the kinds that need no Config.Kinds.
-func builtin() []target.Kind {
-	return []target.Kind{
+func builtin() []target.Spec {
+	return []target.Spec{
 		{Forms: []string{toStdout, toStderr}, Doc: "neither hangs nor kills the service, whatever becomes of the reader",
 			Params: func() target.Params { return new(stdoutParams) }},
 		{Forms: []string{toJournald}, Doc: "the journal of systemd by its own protocol, with all fields",
@@ -51,7 +51,7 @@ var elsewhere = map[string]string{"kafka": "github.com/nib-log/nib/dest/kafka"}
 // program's own:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
-func Kinds(kinds ...target.Kind) ConfigSource { return Config{Kinds: kinds} }
+func Kinds(kinds ...target.Spec) ConfigSource { return Config{Kinds: kinds} }
 
 // A wanted is an output of the configuration.
 type wanted struct {
@@ -83,7 +83,7 @@ const inMemory = "memory"
 
 // readOutput reads and checks one output. Its error joins a target.Fault for each
 // mistake.
-func readOutput(text string, kinds []target.Kind) (*wanted, error) {
+func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	t, err := target.Parse(text)
 	if t.Scheme == "" {
 		return nil, err
@@ -114,18 +114,18 @@ func readOutput(text string, kinds []target.Kind) (*wanted, error) {
 // checkSpool finds what is wrong with the spool, or with its absence.
 func (w *wanted) checkSpool() error {
 	c, err := w.spoolConfig()
-	buffered := slices.ContainsFunc(w.Params, func(p target.Param) bool { return p.Name == "buffer" })
+	buffered := slices.ContainsFunc(w.Params, func(p [2]string) bool { return p[0] == "buffer" })
 	switch {
 	case err != nil:
 		return err
 	case w.Spool == "" && w.isNetwork():
-		return &target.Fault{Param: "spool", Err: errors.New("is missing: write spool=/var/spool/app, a directory in which lines survive the death of the process, or spool=memory")}
+		return target.Fault("spool", errors.New("is missing: write spool=/var/spool/app, a directory in which lines survive the death of the process, or spool=memory"))
 	case w.Spool == "" && w.Size != 0:
-		return &target.Fault{Param: "spool_size", Err: errors.New("there is no spool")}
+		return target.Fault("spool_size", errors.New("there is no spool"))
 	case w.Spool == "" && len(w.OnFull) > 0:
-		return &target.Fault{Param: "on_full", Err: errors.New("there is no spool")}
+		return target.Fault("on_full", errors.New("there is no spool"))
 	case w.Spool != "" && buffered:
-		return &target.Fault{Param: "buffer", Err: errors.New("the spool holds the lines already")}
+		return target.Fault("buffer", errors.New("the spool holds the lines already"))
 	}
 	return c.Validate()
 }
@@ -143,7 +143,7 @@ func (w *wanted) spoolConfig() (spool.Config, error) {
 	for _, text := range w.OnFull {
 		rule, ok := fullRule(text)
 		if !ok {
-			errs = append(errs, &target.Fault{Param: "on_full", Err: fmt.Errorf("%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and above error:block:1s)", text)})
+			errs = append(errs, target.Fault("on_full", fmt.Errorf("%q is not a rule (want drop_new, drop_old or block:100ms, or for a level and above error:block:1s)", text)))
 		}
 		c.OnFull = append(c.OnFull, rule)
 	}
@@ -174,10 +174,17 @@ func fullRule(text string) (r spool.FullRule, ok bool) {
 	return r, !hasWait
 }
 
+// name is what errors call the output.
+func (w *wanted) name() string {
+	t := w.Target
+	t.Params = nil
+	return t.String()
+}
+
 // holdsBack reports whether there may be lines that Flush has to write.
 func (w *wanted) holdsBack() bool {
-	return w.Spool != "" || slices.ContainsFunc(w.Params, func(p target.Param) bool {
-		return p.Name == "buffer" || p.Name == "sync" && strings.EqualFold(p.Value, "flush")
+	return w.Spool != "" || slices.ContainsFunc(w.Params, func(p [2]string) bool {
+		return p[0] == "buffer" || p[0] == "sync" && strings.EqualFold(p[1], "flush")
 	})
 }
 
@@ -188,8 +195,8 @@ func (w *wanted) forMonitor() (text string, ok bool) {
 	if path, err := filepath.Abs(w.Path); err == nil && w.Scheme == toFile {
 		w.Path = path
 	}
-	w.Params = slices.DeleteFunc(w.Params, func(p target.Param) bool {
-		return slices.Contains([]string{"buffer", "delay", "spool", "spool_size", "on_full"}, p.Name)
+	w.Params = slices.DeleteFunc(w.Params, func(p [2]string) bool {
+		return slices.Contains([]string{"buffer", "delay", "spool", "spool_size", "on_full"}, p[0])
 	})
 	return w.String(), !w.isNetwork()
 }

@@ -81,7 +81,7 @@ func netBindService() []byte {
 // user does not have: it takes neither its configuration nor the orders of a
 // monitor from the environment, and does not start itself.
 func TestProgramWithOtherRightsTrustsNoEnvironment(t *testing.T) {
-	orders := monitorVar + `={"Config":{"Output":[{"To":"file","Path":"/var/tmp/nib-rights-orders"}]},"PID":1}`
+	orders := monitorVar + `={"Config":{"output":["file:/var/tmp/nib-rights-orders"]},"PID":1}`
 	for _, c := range []struct {
 		name   string
 		change func(string) error

@@ -138,8 +138,8 @@ func TestHangupReopensFiles(t *testing.T) {
 
 func TestHangupEndsAProcessWithoutFiles(t *testing.T) {
 	for name, c := range map[string]Config{
-		"no file":         {Output: []Output{{To: "stdout", Buffer: 1 << 10}}},
-		"switched off":    {Output: []Output{{To: "file", Path: t.TempDir() + "/app.log"}}, Reopen: SwitchOff},
+		"no file":         {Output: []string{"stdout?buffer=1KiB"}},
+		"switched off":    {Output: []string{"file:" + t.TempDir() + "/app.log"}, Reopen: SwitchOff},
 		"nothing handled": {},
 	} {
 		t.Run(name, func(t *testing.T) {

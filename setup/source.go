@@ -20,7 +20,7 @@ type ConfigSource interface {
 	// read returns what the source sets, and adds what is wrong with it.
 	read(r *reading) Config
 
-	furtherKinds() []target.Kind
+	furtherKinds() []target.Spec
 }
 
 // Read puts a configuration together without opening anything. Settings of later
@@ -75,7 +75,7 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 
 // splitOutputs reads a list of outputs that are joined by commas.
 func (r *reading) splitOutputs(text, where string) []string {
-	list, err := target.Split(text)
+	list, err := settings.SplitTargets(text)
 	r.wrap(where, err)
 	return r.checkOutputs(list, func(i int) string { return place(where, i) })
 }
@@ -83,7 +83,7 @@ func (r *reading) splitOutputs(text, where string) []string {
 type sourceFunc func(r *reading) Config
 
 func (f sourceFunc) read(r *reading) Config      { return f(r) }
-func (f sourceFunc) furtherKinds() []target.Kind { return nil }
+func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 
 // FromEnv is the environment: variables whose names are prefix, an underscore,
 // and the name of a setting in upper case (NIB_LEVEL). An empty prefix means

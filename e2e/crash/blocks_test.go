@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func logBlocks(j *job) error {
 	}
 	l, err := setup.Open(setup.Config{
 		Format: "console", Signals: setup.SwitchOff, Reopen: setup.SwitchOff, Timeout: patience,
-		Output: []setup.Output{{To: "file", Path: j.Log, Spool: j.Spool, MaxSize: setup.Bytes(j.MaxFile)}},
+		Output: []string{"file:" + j.Log + "?spool=" + j.Spool + "&max_size=" + strconv.FormatInt(int64(j.MaxFile), 10) + "B"},
 	})
 	if err != nil {
 		return err

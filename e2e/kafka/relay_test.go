@@ -40,7 +40,7 @@ func TestRelayAfterKills(t *testing.T) {
 				rounds = 10
 			}
 			if mode == "keyed" {
-				options = "?key_field=customer"
+				options = "?key=customer"
 			}
 			brokers := cluster.Start(t, 3)
 			brokers.Create("logs", 6)
@@ -59,7 +59,7 @@ func TestRelayAfterKills(t *testing.T) {
 				down.Stop()
 				brokers.Kill(round % 3) // unless it was
 				if mode == "keyed" {
-					if out, err := relay(dir, ""); err == nil || !strings.Contains(string(out), "add key_field=NAME") {
+					if out, err := relay(dir, ""); err == nil || !strings.Contains(string(out), "add key=FIELD") {
 						t.Errorf("relay without a key: got %v, %s", err, out)
 					}
 				}

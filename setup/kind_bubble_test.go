@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package setup
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/sink/spool"
+	"github.com/nib-log/nib/target"
+)
+
+// A destination that is down delays the end by half of Timeout, and its lines stay.
+func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l, err := Open(Config{
+			Output: []string{"fake://down:1/logs?spool=" + dir}, Kinds: []target.Spec{fakeKind},
+			Signals: SwitchOff, Reopen: SwitchOff, Timeout: 4 * time.Second,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := opened.of("down:1")
+		f.mu.Lock()
+		f.down = true
+		f.mu.Unlock()
+		l.Info().Msg("m")
+		begin := time.Now()
+		told := stderr(t, func() { err = l.Close() })
+		if took := time.Since(begin); took < 2*time.Second || took > 3*time.Second {
+			t.Errorf("Close took %v, want 2 s", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), spool.ErrPending.Error()) || !strings.Contains(told, "output fake://down:1/logs") {
+			t.Errorf("got %v, told %q", err, told)
+		}
+		views, err := spool.Find(dir)
+		if err != nil || len(views) != 1 {
+			t.Fatalf("got %q, %v", views, err)
+		}
+		if v, err := spool.Inspect(views[0]); err != nil || v.Pending(spool.DefaultName) != 1 {
+			t.Errorf("got %+v, %v, want one line", v, err)
+		}
+	})
+}

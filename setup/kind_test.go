@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package setup
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/target"
+)
+
+// fakeKind is a kind of another module, as kafka.Kind is.
+var fakeKind = target.Spec{
+	Forms:  []string{"fake://HOST:PORT,HOST:PORT/TOPIC", "kafka://HOST:PORT,HOST:PORT/TOPIC"},
+	Doc:    "for tests",
+	Params: func() target.Params { return new(fakeParams) },
+}
+
+type fakeParams struct {
+	Key     string        `set:"key" default:"none" doc:"a field"`
+	Timeout time.Duration `set:"timeout" default:"10s" doc:"a time"`
+	Safe    bool          `set:"safe" default:"off" doc:"a switch"`
+}
+
+func (p *fakeParams) Validate(target.Target) error { return nil }
+
+func (p *fakeParams) Open(t target.Target) (delivery.Destination, error) {
+	return opened.add(t, p), nil
+}
+
+// opened are the fakes that were opened, by their hosts.
+var opened fakes
+
+type fakes struct {
+	mu   sync.Mutex
+	list map[string]*fake
+}
+
+func (f *fakes) add(t target.Target, p *fakeParams) *fake {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.list == nil {
+		f.list = map[string]*fake{}
+	}
+	d := &fake{to: t, params: *p}
+	f.list[t.Host] = d
+	return d
+}
+
+func (f *fakes) of(host string) *fake {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.list[host]
+}
+
+// A fake keeps the lines that are delivered to it, unless it is down.
+type fake struct {
+	to     target.Target
+	params fakeParams
+
+	mu     sync.Mutex
+	lines  bytes.Buffer
+	down   bool
+	closed bool
+}
+
+func (f *fake) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return delivery.Result{}, context.DeadlineExceeded
+	}
+	for _, r := range batch {
+		f.lines.Write(r.Line)
+	}
+	return delivery.Result{Accepted: len(batch)}, nil
+}
+
+func (f *fake) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	return nil
+}
+
+func (f *fake) text() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lines.String()
+}
+
+// Kinds hold for the outputs of all sources, also of those before them.
+func TestKindOfAnotherModule(t *testing.T) {
+	dir := t.TempDir()
+	for name, output := range map[string]string{
+		"variable": `fake://one:1,two:2/logs?key=user&timeout=3s&safe=on&spool=` + dir + `&spool_size=1MiB&level=warn,discard`,
+		"memory":   `fake://one:1,two:2/logs?key=user&timeout=3s&safe=on&spool=memory&level=warn`,
+		"JSON":     `{"to":"fake://one:1,two:2/logs","key":"user","timeout":"3s","safe":true,"spool":"` + dir + `","level":"warn","on_full":["error:block:1s","drop_old"]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var from ConfigSource = sourceFunc(func(r *reading) Config { return readEnv("NIB_", env{"NIB_OUTPUT": output}.list(), r) })
+			if name == "JSON" {
+				from = Load(strings.NewReader(`{"output":` + output + `}`))
+			}
+			l := mustOpen(t, from, Kinds(fakeKind))
+			l.Info().Msg("no")
+			l.Warn().Msg(name)
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f := opened.of("one:1,two:2")
+			if want := (fakeParams{"user", 3 * time.Second, true}); f.params != want || f.to.Path != "/logs" || !f.closed {
+				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, f.closed)
+			}
+			if got := f.text(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"message":"`+name+`"`) {
+				t.Errorf("got %q, want one line", got)
+			}
+		})
+	}
+}
+
+func TestFaultsOfDestinations(t *testing.T) {
+	for _, tt := range []struct {
+		output string
+		want   []string // behind NIB_OUTPUT
+	}{
+		{"kafka://b:9092/logs?spool=/x", []string{`[0]: kafka is a kind of another module: import "github.com/nib-log/nib/dest/kafka" and pass setup.Kinds(kafka.Kind) to setup.Open`}},
+		{"fake://b:9092/logs", []string{`[0].spool: is missing: write spool=/var/spool/app, a directory`}},
+		{"syslog+tls://logs:6514", []string{`[0].spool: is missing: write spool=`}},
+		{"syslog+tcp://logs?spool=memory", []string{`[0]: want syslog+tcp://HOST:PORT: "logs" has no port`}},
+		{"tcp://logs:514?spool=memory", []string{`[0]: there is no kind of target "tcp" (did you mean syslog+tcp?)`}},
+		{"syslog+tcp://logs:514?spool=memory&tls_name=x", []string{`[0]: nib/syslog: the Config has TLS`}},
+		{"syslog+tcp://logs:514?spool=memory&facility=local9&max_size=1", []string{
+			`[0].facility: "local9" is not a facility (want user, mail, `, `[0].max_size: "1" has no unit`}},
+		{"fake://b:9092,stdout", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC, got fake://b:9092`}},
+		{"fake://b:9092,c:9092/logs?spol=/x", []string{`[0].spol: there is no such setting (did you mean spool?)`}},
+		{"fake://b:0/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: "b:0" has no port from 1 to 65535`}},
+		{"fake://:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: ":9092" has no host`}},
+		{"fake://::1:9092/logs?spool=/x", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC: an IPv6 address needs brackets: [::1]:9092`}},
+		{"fake://b:9/x?spool=/x&on_full=wait&on_full=block", []string{`[0].on_full: "wait" is not a rule (want drop_new`, `[0].on_full: "block" is not a rule`}},
+		{"fake://b:9/x?spool=/x,fake://c:9/x?spool=/x", []string{`[1].spool: NIB_OUTPUT[0] has this directory already`}},
+		{"fake://b:9/x?format=console&spool=/x", []string{`[0].format: there is no such setting`}},
+		{"file://var/log/x", []string{`[0]: want file:PATH, got file://var/log/x`}},
+		{"fake://me:hunter2@b:9/x?spool=/x", []string{`: a user or password does not belong into a target`}},
+		{"fake://me:hun,ter2@b/x", []string{`: a user or password does not belong into a target`}},
+		{"fake://b:9/x?Password=hunter2,ter2", []string{`: a user or password does not belong into a target`}},
+		{"fake://b:9/x?pasword:hunter2=x&spool=/x", []string{`[0]: want ?NAME=VALUE&NAME=VALUE, with letters`}},
+	} {
+		t.Run(tt.output, func(t *testing.T) {
+			kinds := []target.Spec{{Forms: fakeKind.Forms[:1], Params: fakeKind.Params}}
+			_, err := env{"NIB_OUTPUT": tt.output}.readWith(kinds...)
+			var want []string
+			for _, w := range tt.want {
+				want = append(want, "NIB_OUTPUT"+w)
+			}
+			compare(t, err, want)
+			if err != nil && strings.Contains(err.Error(), "ter2") {
+				t.Errorf("the password is in %v", err)
+			}
+		})
+	}
+}
