@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +15,30 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/relay"
-	"github.com/nib-log/nib/cmd/nib/target"
 	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/spool"
+	"github.com/nib-log/nib/target"
 )
+
+// targetKinds are the kinds that a relay delivers to.
+var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind}
+
+// targetHelp describes them.
+func targetHelp() string {
+	var b strings.Builder
+	for _, k := range targetKinds {
+		b.WriteString("  " + strings.Join(k.Forms, ", ") + "\n      " + k.Doc + "\n")
+		for _, s := range settings.Of(k.Params()) {
+			fmt.Fprintf(&b, "      %s\n", s.Help())
+		}
+	}
+	return b.String()
+}
 
 func newRelay() *cobra.Command {
 	var to []string
@@ -35,13 +56,13 @@ service that starts meanwhile can have it. What was delivered by the dead proces
 delivered again if the target is the one that it had and has the name that it had there. What the
 spool keeps for destinations that are not given stays.
 
-Targets:
-` + target.Help + `
+Targets, the same ones that a service has in NIB_OUTPUT:
+` + targetHelp() + `
 
 Exit codes: 0 nothing is left, 1 the relay could not do its work, 2 lines were rejected or
 damaged, 3 lines are still pending.`,
 		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
-  nib relay /var/spool --to relp://logs.example.org:2514
+  nib relay /var/spool --to syslog+relp://logs.example.org:2514
   nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
@@ -81,7 +102,7 @@ func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config) err
 			return err
 		}
 		if t.Name == "" && len(to) > 1 {
-			return fmt.Errorf("--to %s: with several targets each needs a name: --to NAME=TARGET", text)
+			return errors.New("--to: with several targets each needs a name: --to NAME=TARGET")
 		}
 		c.Targets = append(c.Targets, t)
 	}
@@ -104,13 +125,39 @@ func relayTarget(text string) (relay.Target, error) {
 	if !ok || strings.ContainsAny(name, ":/?") {
 		name, rest = "", text
 	} else if err := (spool.Config{Name: name}).Validate(); err != nil || name == "" {
-		return relay.Target{}, fmt.Errorf("--to %s: %q is not the name of a destination", text, name)
+		return relay.Target{}, fmt.Errorf("--to: %q is not the name of a destination", name)
 	}
-	t, err := target.Parse(rest)
+	t, params, err := readTarget(rest)
 	if err != nil {
-		return relay.Target{}, err
+		return relay.Target{}, fmt.Errorf("--to: %w", err)
 	}
-	return relay.Target{Name: name, Text: rest, Open: func(mark []byte) (relay.Destination, error) { return t.Open(mark) }}, nil
+	open := func(mark []byte) (delivery.Destination, error) {
+		t := t
+		t.Mark = mark
+		d, err := params.Open(t)
+		if err != nil {
+			return nil, fmt.Errorf("target %s: %w", rest, err)
+		}
+		return d, nil
+	}
+	return relay.Target{Name: name, Text: t.String(), Open: open}, nil
+}
+
+// readTarget reads a target, and checks all of it.
+func readTarget(text string) (t target.Target, params target.Params, err error) {
+	if list, _ := settings.SplitTargets(text); len(list) > 1 {
+		return t, nil, errors.New("one --to for each target; a comma in a path is written %2C")
+	}
+	if t, err = target.Parse(text); err != nil {
+		return t, nil, err
+	}
+	for _, p := range t.Params {
+		if t.Scheme == "file" && slices.Contains([]string{"buffer", "delay", "sync"}, p[0]) {
+			return t, nil, fmt.Errorf("%s is not for a file behind a spool", p[0])
+		}
+	}
+	params, err = target.Read(t, targetKinds)
+	return t, params, err
 }
 
 func writeCounts(w io.Writer, n relay.Counts) {

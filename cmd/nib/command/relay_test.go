@@ -161,11 +161,11 @@ func TestRelayExitCodes(t *testing.T) {
 		{"no target", []string{dir}, 1, `required flag(s) "to"`},
 		{"names are missing", []string{dir, "--to", "file:x", "--to", "file=file:y"}, 1, "each needs a name"},
 		{"bad name", []string{dir, "--to", "a b=file:x"}, 1, `"a b" is not the name`},
-		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH"},
+		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH, syslog+tcp://HOST:PORT"},
 		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
 		{"no patience", []string{dir, "--to", "file:x", "--patience", "0"}, 1, "not 0"},
 		{"no folder for the file", []string{dir, "--to", "file:/none/x", "--once"}, 3, "10 lines are still pending"},
-		{"nobody there", []string{dir, "--to", "relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
+		{"nobody there", []string{dir, "--to", "syslog+relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := run(append([]string{"relay"}, c.args...)...)
@@ -183,5 +183,32 @@ func TestRelayExitCodes(t *testing.T) {
 	code, stdout, stderr := run("relay", dir, "--to", "file:"+filepath.Join(t.TempDir(), "out"), "--once")
 	if code != 2 || columns(t, stdout, "delivered")[0] != "9" || columns(t, stdout, "damaged")[0] != "1" {
 		t.Errorf("damaged: got code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestRelayTargets(t *testing.T) {
+	for text, want := range map[string]string{
+		"file:a,file:b":                  "one --to for each target",
+		"file:a?buffer=64KiB":            "buffer is not for a file behind a spool",
+		"file:a?spool=/x":                "spool: there is no such setting",
+		"file:a?max_size=lots":           `max_size: "lots" is not a size`,
+		"/var/log/a.log":                 "is a path: write file:/var/log/a.log",
+		"relp://logs:2514":               "did you mean syslog+relp?",
+		"syslog+tls://logs:6514?ca=/x":   "ca: there is no such setting",
+		"kafka://a:9/l?partitioning=x":   `partitioning: "x" is not a partitioning`,
+		"kafka://a:9/l?key_field=user":   "key_field: there is no such setting",
+		"kafka://me:hunter2@a:9/l":       "does not belong into a target",
+		"kafka://a:9/l?password=hunter2": "does not belong into a target",
+	} {
+		code, stdout, stderr := run("relay", t.TempDir(), "--to", text, "--once")
+		if code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout+stderr, "hunter2") {
+			t.Errorf("%s: got code %d, %s and %s; want %q", text, code, stdout, stderr, want)
+		}
+	}
+	help := want(t, "relay", "--help")
+	for _, form := range []string{"file:PATH", "syslog+relp+tls://HOST:PORT", "kafka://HOST:PORT,HOST:PORT/TOPIC", "?max_size=", "?facility=", "?compression="} {
+		if !strings.Contains(help, form) {
+			t.Errorf("the help does not have %s:\n%s", form, help)
+		}
 	}
 }

@@ -46,17 +46,11 @@ type Counts struct {
 }
 
 // A Target is a destination. Open makes it for one spool, with the mark that the destination of
-// the service has stored there, and the relay closes it.
+// the service has stored there, and the relay closes it if it has a method Close.
 type Target struct {
 	Name string // that it has in spools; "", for a single Target: the only one that a spool knows
 	Text string // for people
-	Open func(mark []byte) (Destination, error)
-}
-
-// A Destination is one that can be closed.
-type Destination interface {
-	delivery.Destination
-	Close() error
+	Open func(mark []byte) (delivery.Destination, error)
 }
 
 // A relay knows the spools that it has seen.

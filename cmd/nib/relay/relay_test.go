@@ -83,7 +83,7 @@ func config(root string, p *place, t *teller) Config {
 	}
 }
 
-func (p *place) opened([]byte) (Destination, error) {
+func (p *place) opened([]byte) (delivery.Destination, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open++

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -44,7 +45,9 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 		if err != nil {
 			return err
 		}
-		defer dest.Close() // what it has accepted is safe
+		if c, ok := dest.(io.Closer); ok {
+			defer c.Close() // what it has accepted is safe
+		}
 		all = append(all, spool.NamedDestination{Name: names[i], To: dest})
 	}
 	for _, d := range v.Destinations {
