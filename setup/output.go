@@ -84,14 +84,10 @@ const inMemory = "memory"
 // readOutput reads and checks one output. Its error joins a target.Fault for each
 // mistake.
 func readOutput(text string, kinds []target.Spec) (*wanted, error) {
-	t, err := target.Parse(text)
-	if t.Scheme == "" {
-		return nil, err
-	}
-	known := append(builtin(), kinds...)
-	w := &wanted{Target: t}
+	w := &wanted{}
 	with := []any{&w.leveled}
-	switch t.Scheme {
+	w.Scheme = strings.ToLower(text[:strings.IndexAny(text+":", ":?")])
+	switch w.Scheme {
 	case toStdout, toStderr:
 		with = append(with, &w.formatted)
 	case toFile:
@@ -100,13 +96,13 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 	default:
 		with = append(with, &w.spooled)
 	}
-	params, readErr := target.Read(t, known, with...)
-	if params == nil && elsewhere[t.Scheme] != "" {
-		readErr = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", t.Scheme, elsewhere[t.Scheme])
-	}
-	w.params = params
-	if err = errors.Join(err, readErr); err == nil {
+	var err error
+	w.Target, w.params, err = target.Parse(text, append(builtin(), kinds...), with...)
+	switch path := elsewhere[w.Scheme]; {
+	case err == nil:
 		err = w.checkSpool()
+	case w.params == nil && path != "":
+		err = fmt.Errorf("%s is a kind of another module: import %q and pass setup.Kinds(%[1]s.Kind) to setup.Open", w.Scheme, path)
 	}
 	return w, err
 }

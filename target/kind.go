@@ -47,10 +47,23 @@ type Params interface {
 	Open(t Target) (delivery.Destination, error)
 }
 
-// Read finds the Spec of t among kinds, decodes its parameters and validates
-// them. The fields of the structs that with points to are further parameters,
-// of the program. The error joins one for each mistake.
-func Read(t Target, kinds []Spec, with ...any) (Params, error) {
+// Parse reads a target of one of some kinds, decodes its parameters and validates
+// them. A comma needs no escape here, only in lists. The fields of the structs
+// that with points to are further parameters, of the program. The error joins one
+// for each mistake, and quotes no passwords.
+func Parse(text string, kinds []Spec, with ...any) (Target, Params, error) {
+	var found faults
+	t, err := parse(text)
+	if found.wrap("", err); t.Scheme == "" {
+		return t, nil, errors.Join(found...)
+	}
+	params, err := read(t, kinds, with...)
+	found.wrap("", err)
+	return t, params, errors.Join(found...)
+}
+
+// read is Parse behind the syntax.
+func read(t Target, kinds []Spec, with ...any) (Params, error) {
 	var found faults
 	i := slices.IndexFunc(kinds, func(k Spec) bool { return k.form(t.Scheme) != "" })
 	if i < 0 {

@@ -14,7 +14,7 @@
 //
 // A package that has a destination declares a [Spec] for it: its schemes and a
 // struct whose tags are the parameters. Programs pass Specs to setup or to
-// [Read]; there is no registry.
+// [Parse]; there is no registry.
 package target
 
 import (
@@ -65,10 +65,9 @@ func (f *faults) wrap(param string, err error) {
 	}
 }
 
-// Parse reads one target, in which a comma needs no escape. Its error joins an
-// error for each mistake; passwords are not quoted. Parse does not know the
-// kinds: see [Read].
-func Parse(text string) (t Target, err error) {
+// parse reads one target, in which a comma needs no escape. Passwords are not
+// quoted in its errors.
+func parse(text string) (t Target, err error) {
 	var found faults
 	if settings.HasSecret(text) {
 		return t, Fault("", settings.ErrSecret)

@@ -27,11 +27,11 @@ func TestParse(t *testing.T) {
 		"kafka://a:9092,b:9092/logs?x=y=z": {Scheme: "kafka", Host: "a:9092,b:9092", Path: "/logs", Params: [][2]string{{"x", "y=z"}}},
 		"file:////x":                       {Scheme: "file", Path: "//x"},
 	} {
-		got, err := Parse(text)
+		got, err := parse(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", text, got, err, want)
 		}
-		if again, err := Parse(got.String()); err != nil || !reflect.DeepEqual(again, got) {
+		if again, err := parse(got.String()); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%s: String gives %s, which is read as %+v, %v", text, got, again, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestParseFaults(t *testing.T) {
 		"k://u:hunter2@h:1/t":     {`a user or password does not belong into a target`},
 		"k://h:1/t?a=b&token=hu2": {`a user or password does not belong into a target`},
 	} {
-		_, err := Parse(text)
+		_, err := parse(text)
 		compare(t, text, err, want)
 	}
 }
@@ -91,18 +91,17 @@ var kinds = []Spec{
 	{Forms: []string{"path:PATH", "x+tcp://HOST:PORT", "x+many://HOST:PORT,HOST:PORT/NAME"}, Doc: "for tests", Params: func() Params { return new(params) }},
 }
 
-func TestRead(t *testing.T) {
+func TestParseDecodes(t *testing.T) {
 	var with struct {
 		Level string `set:"level" is:"level"`
 	}
-	to, _ := Parse("x+many://a:1,b:2/n?size=2kB&words=B&level=warn")
-	p, err := Read(to, kinds, &with)
-	if err != nil || *p.(*params) != (params{2000, "b"}) || with.Level != "warn" {
+	to, p, err := Parse("x+many://a:1,b:2/n?size=2kB&words=B&level=warn", kinds, &with)
+	if to.Path != "/n" || err != nil || *p.(*params) != (params{2000, "b"}) || with.Level != "warn" {
 		t.Errorf("got %+v, %v and %+v", p, err, with)
 	}
 }
 
-func TestReadFaults(t *testing.T) {
+func TestFaultsOfKinds(t *testing.T) {
 	for text, want := range map[string][]string{
 		"two":                       {`there is no kind of target "two" (want one, path:PATH, x+tcp://HOST:PORT or x+many://HOST:PORT,HOST:PORT/NAME)`},
 		"tcp://a:1":                 {`there is no kind of target "tcp" (did you mean x+tcp?)`},
@@ -121,20 +120,17 @@ func TestReadFaults(t *testing.T) {
 		"x+many://a:1,b:2":          {"want x+many://HOST:PORT,HOST:PORT/NAME, got x+many://a:1,b:2"},
 		"one?size=1&wrods=a&size=1": {`size: "1" has no unit`, `wrods: there is no such setting (did you mean words?) (want size, words)`, `size: is there twice`},
 		"one?size=1B":               {"size: is too small", "and more"},
+		"one?size=2&%zz=1&words=c":  {`want ?NAME=VALUE`, `size: "2" has no unit`, `words: "c" is not a words`},
 	} {
-		to, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Read(to, kinds)
+		_, _, err := Parse(text, kinds)
 		compare(t, text, err, want)
 	}
 }
 
 func ExampleParse() {
-	t, err := Parse("kafka://broker1:9092,broker2:9092/logs?compression=zstd")
-	fmt.Println(t.Scheme, t.Host, t.Path, t.Params, err)
-	// Output: kafka broker1:9092,broker2:9092 /logs [[compression zstd]] <nil>
+	t, p, err := Parse("x+many://one:9092,two:9092/logs?size=64KiB&words=a", kinds) // or kafka.Kind and others
+	fmt.Println(t.Scheme, t.Host, t.Path, p.(*params).Size, err)
+	// Output: x+many one:9092,two:9092 /logs 65536 <nil>
 }
 
 // FuzzParse: what is read is the same after String, and a list of it splits into
@@ -146,7 +142,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := Parse(text)
+		got, err := parse(text)
 		if err != nil {
 			var fault *settings.ParamError
 			if !errors.As(err, &fault) {
@@ -154,7 +150,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := Parse(got.String())
+		again, err := parse(got.String())
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%q is read as %#v, whose text %q as %#v, %v", text, got, got, again, err)
 		}

@@ -20,11 +20,7 @@ var update = flag.Bool("update", false, "write the table of docs/kafka.md")
 
 // readTarget reads a target of Kind.
 func readTarget(text string) (*params, target.Target, error) {
-	to, err := target.Parse(text)
-	if err != nil {
-		return nil, to, err
-	}
-	p, err := target.Read(to, []target.Spec{Kind})
+	to, p, err := target.Parse(text, []target.Spec{Kind})
 	if p == nil {
 		return nil, to, err
 	}

@@ -15,11 +15,7 @@ import (
 
 // read reads a target of Kind.
 func read(text string) (*params, target.Target, error) {
-	to, err := target.Parse(text)
-	if err != nil {
-		return nil, to, err
-	}
-	p, err := target.Read(to, []target.Spec{Kind})
+	to, p, err := target.Parse(text, []target.Spec{Kind})
 	if p == nil {
 		return nil, to, err
 	}

@@ -13,11 +13,7 @@ import (
 
 // Each parameter reaches the Config, which has no other fields.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
-	to, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := target.Read(to, []target.Spec{Kind})
+	_, p, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always", []target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +35,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 }
 
 func TestKindOpensAFile(t *testing.T) {
-	to := target.Target{Scheme: "file", Path: filepath.Join(t.TempDir(), "a,b?c.log")}
-	p, err := target.Read(to, []target.Spec{Kind})
+	to, p, err := target.Parse("file:"+settings.Escape(filepath.Join(t.TempDir(), "a,b?c.log")), []target.Spec{Kind})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,15 +148,12 @@ func readTarget(text string) (t target.Target, params target.Params, err error) 
 	if list, _ := settings.SplitTargets(text); len(list) > 1 {
 		return t, nil, errors.New("one --to for each target; a comma in a path is written %2C")
 	}
-	if t, err = target.Parse(text); err != nil {
-		return t, nil, err
-	}
+	t, params, err = target.Parse(text, targetKinds)
 	for _, p := range t.Params {
 		if t.Scheme == "file" && slices.Contains([]string{"buffer", "delay", "sync"}, p[0]) {
 			return t, nil, fmt.Errorf("%s is not for a file behind a spool", p[0])
 		}
 	}
-	params, err = target.Read(t, targetKinds)
 	return t, params, err
 }
 
