@@ -13,10 +13,5 @@ func identify(fd uintptr) (id identity, ok bool) {
 	if err := syscall.Fstat(int(fd), &st); err != nil {
 		return id, false
 	}
-	id = identity{dev: uint64(st.Dev), ino: uint64(st.Ino), rdev: uint64(st.Rdev)}
-	switch uint32(st.Mode) & syscall.S_IFMT {
-	case syscall.S_IFIFO, syscall.S_IFSOCK, syscall.S_IFCHR:
-		id.stream = true
-	}
-	return id, true
+	return identity{dev: uint64(st.Dev), ino: uint64(st.Ino), rdev: uint64(st.Rdev)}, true
 }

@@ -14,7 +14,8 @@
 //   - Sockets on Linux are written to with MSG_DONTWAIT and MSG_NOSIGNAL.
 //   - Where opening fails on Linux, a Port polls before each write. If another
 //     process fills the pipe in between, the write blocks.
-//   - Files, and devices like /dev/null, are written to as usual.
+//   - Files, and devices like /dev/null, are written to as usual, but through a
+//     descriptor that stays what it is if the program redirects its own.
 //   - On other systems writes block; only SIGPIPE is avoided.
 package stdio
 
@@ -96,7 +97,7 @@ type Stream struct {
 	look func(fd uintptr) // looks what fd refers to; made once, for it would be allocated
 
 	port    Port
-	opened  bool // port is open: the file is a stream
+	opened  bool // port is open: the system says what the file refers to
 	known   identity
 	found   identity
 	valid   bool // found is
@@ -106,10 +107,7 @@ type Stream struct {
 }
 
 // An identity is what a descriptor refers to.
-type identity struct {
-	dev, ino, rdev uint64
-	stream         bool // a pipe, a socket or a terminal
-}
+type identity struct{ dev, ino, rdev uint64 }
 
 // NewStream returns a Stream for f.
 func NewStream(f *os.File) *Stream {
@@ -185,9 +183,9 @@ func (s *Stream) check() {
 	}
 	s.opened, s.known, s.stalled = false, identity{}, false
 	if s.valid {
+		// Of a regular file too: file may be a pipe by the next Write, which
+		// could end the program or block.
 		s.known = s.found
-		if s.known.stream {
-			s.port, s.opened = Open(s.file), true
-		}
+		s.port, s.opened = Open(s.file), true
 	}
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stdio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// onto directs f to what to refers to, as dup2 does.
+func onto(t *testing.T, to, f *os.File) {
+	t.Helper()
+	if err := syscall.Dup3(int(to.Fd()), int(f.Fd()), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileIsDirectedToAPipeThatIsFull has a regular file at the first Write, which then becomes a pipe
+// whose reader has stopped: no Write takes longer than Stall.
+func TestFileIsDirectedToAPipeThatIsFull(t *testing.T) {
+	f := temp(t)
+	r, w := pipe(t)
+	fill(t, w)
+	s := NewStream(f)
+	if _, err := s.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	onto(t, w, f)
+	unblock := time.AfterFunc(20*Stall, func() { r.Close() }) // a Write that blocks would never return
+	defer unblock.Stop()
+	stalled := 0
+	for range 3 * recheck {
+		from := time.Now()
+		if _, err := s.Write(line); errors.Is(err, ErrStalled) {
+			stalled++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(from); took > 10*Stall {
+			t.Fatalf("a Write took %v, want %v", took, Stall)
+		}
+	}
+	if stalled < 2*recheck-1 {
+		t.Errorf("%d of %d Writes found the pipe full", stalled, 3*recheck)
+	}
+}
+
+// TestFileIsDirectedToAPipeWithoutReader does so on descriptor 1 of another process, which SIGPIPE
+// would end.
+func TestFileIsDirectedToAPipeWithoutReader(t *testing.T) {
+	const inChild = "NIB_STDIO_CHILD"
+	if os.Getenv(inChild) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		c.Env = append(os.Environ(), inChild+"=1")
+		c.Stdout, c.Stderr = temp(t), os.Stderr
+		if err := c.Run(); err != nil {
+			t.Errorf("the process ended: %v", err)
+		}
+		return
+	}
+	s := NewStream(os.Stdout)
+	if _, err := s.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	r, w := pipe(t)
+	onto(t, w, os.Stdout)
+	r.Close()
+	gone := 0
+	for range 3 * recheck {
+		if _, err := s.Write(line); err == ErrGone {
+			gone++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if gone < 2*recheck-1 {
+		t.Errorf("%d of %d Writes found the reader gone", gone, 3*recheck)
+	}
+	os.Exit(0) // package testing would write to standard output
+}
+
+// TestFileKeepsItsPosition writes to a file that another one appends to through the same description.
+func TestFileKeepsItsPosition(t *testing.T) {
+	f := temp(t)
+	s := NewStream(f)
+	for range 2 {
+		if _, err := s.Write(line); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil || len(text) != 4*len(line) {
+		t.Errorf("got %d bytes, %v, want %d", len(text), err, 4*len(line))
+	}
+}
+
+// BenchmarkWriteToFile is what a Write to a regular file costs.
+func BenchmarkWriteToFile(b *testing.B) {
+	f, err := os.OpenFile(filepath.Join(b.TempDir(), "out"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		b.Skip(err)
+	}
+	defer f.Close()
+	s := NewStream(f)
+	for b.Loop() {
+		if _, err := s.Write(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
