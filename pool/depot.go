@@ -69,11 +69,13 @@ func (p *Pool[T]) getSlow() (v T) {
 		t = p.begin()
 	}
 	home, ok := t.place(), false
-	if t.at(home).busy() {
-		t.meet()
-	}
-	for i := uintptr(1); i <= t.mask && !ok && t.at(home+i-1).busy(); i++ {
-		v, ok = t.at(home + i).tryGet()
+	if t.isLocked() {
+		if t.at(home).locked() {
+			t.meet()
+		}
+		for i := uintptr(1); i <= t.mask && !ok && t.at(home+i-1).locked(); i++ {
+			v, ok = t.at(home + i).tryGet()
+		}
 	}
 	if !ok {
 		v, ok = p.find(t, home)
@@ -92,6 +94,10 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if v, ok = d.findPinned(t); ok {
+		return v, true
+	}
+	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
 	if st < one {
@@ -110,6 +116,16 @@ func (p *Pool[T]) find(t *table[T], home uintptr) (v T, ok bool) {
 // refill gets values for the locked shard at home, which has none in items.
 func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) uint32 {
 	s := t.at(home)
+	st = d.reload(s, st)
+	for i := uintptr(1); i <= t.mask && st < one; i++ {
+		st = d.steal(s, t.at(home+i), st)
+	}
+	return st
+}
+
+// reload gives a shard that has no values in items its spare, or a magazine of
+// the depot.
+func (d *depot[T]) reload(s *shard[T], st uint32) uint32 {
 	switch {
 	case st&spareBit != 0:
 		old := s.items
@@ -121,10 +137,6 @@ func (d *depot[T]) refill(t *table[T], home uintptr, st uint32) uint32 {
 		old := s.items
 		st = s.load(d, d.mags[d.full])
 		d.mags[d.full] = old[:0]
-	default:
-		for i := uintptr(1); i <= t.mask && st < one; i++ {
-			st = d.steal(s, t.at(home+i), st)
-		}
 	}
 	return st
 }
@@ -176,12 +188,14 @@ func (p *Pool[T]) putSlow(v T) {
 		t = p.begin()
 	}
 	home := t.place()
-	if t.at(home).busy() {
-		t.meet()
-	}
-	for i := uintptr(1); i <= t.mask && t.at(home+i-1).busy(); i++ {
-		if t.at(home + i).tryPut(v) {
-			return
+	if t.isLocked() {
+		if t.at(home).locked() {
+			t.meet()
+		}
+		for i := uintptr(1); i <= t.mask && t.at(home+i-1).locked(); i++ {
+			if t.at(home + i).tryPut(v) {
+				return
+			}
 		}
 	}
 	if !p.keep(t, home, v) && tracking {
@@ -194,16 +208,29 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	d := &p.depot
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.keepPinned(t, v) {
+		return true
+	}
+	defer t.resume(t.stop())
 	s := t.at(home)
 	st := s.lock()
+	if d.free == 0 && st/one == s.room {
+		d.reclaim(t, home)
+	}
+	st, ok := d.push(s, st, v)
+	if !ok {
+		d.refused++
+	}
+	release(&s.state, st)
+	return ok
+}
+
+// push adds v to a shard, with more room if that is needed and there is some,
+// and gives the state.
+func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
 	if n := st / one; n == s.room {
 		if d.free == 0 {
-			d.reclaim(t, home)
-		}
-		if d.free == 0 {
-			d.refused++
-			release(&s.state, st)
-			return false
+			return st, false
 		}
 		if int(n) == len(s.items) {
 			st = d.unload(s, st)
@@ -212,8 +239,7 @@ func (p *Pool[T]) keep(t *table[T], home uintptr, v T) bool {
 	}
 	s.items[st/one] = v
 	s.puts++
-	release(&s.state, st+one)
-	return true
+	return st + one, true
 }
 
 // unload puts the full items of a locked shard aside, and an empty magazine in

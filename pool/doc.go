@@ -91,9 +91,11 @@
 //
 // # The nibfast build
 //
-// With -tags nibfast two things change, and nothing else: on amd64 a shard is
-// released by a plain store in Go instead of one in assembly, which saves two
-// calls (not so with -race, which is to see the order); and when goroutines wander from one processor to another all the time, with their
-// shards, the pool notices and goes over to one shard for each processor, whose
-// number it asks the runtime for by go:linkname.
+// With -tags nibfast on amd64 (but not with -race, which is to see the order of
+// things) shards belong to processors, to which a goroutine is pinned while it
+// uses one, by functions of the runtime that are asked for by go:linkname. Get
+// and Put have no locked instruction then. A call that needs values of other
+// processors stops all of them for a microsecond, on Linux with membarrier(2);
+// elsewhere it stops the world. A pool in which that happens so often that it
+// takes longer than it saves goes over to the locks of the default build.
 package pool

@@ -27,11 +27,6 @@ func (c *crowding) meet() {
 // byStack is the place of the goroutine.
 func (c *crowding) byStack() uintptr { return stackPlace(atomic.LoadUintptr(&c.salt)) }
 
-// place tells which shard the caller should use. Get and Put spell it out: the
-// compiler would not inline it.
-func (c *placing) place() uintptr {
-	if adaptive && c.byCPU() {
-		return cpu()
-	}
-	return c.byStack()
-}
+// placesPerCPU is how many shards there are for each processor: some more,
+// since goroutines that run at the same time may have the same place.
+const placesPerCPU = 8

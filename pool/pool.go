@@ -47,8 +47,29 @@ func (p *Pool[T]) setUp(create func() T, opts []Option) {
 // 0 allocs, unless a value is made.
 func (p *Pool[T]) Get() (v T) {
 	if t := p.table.Load(); t != nil {
-		if adaptive && t.byCPU() {
-			return p.getByCPU(t)
+		if pinnable && !t.isLocked() {
+			if id := procPin(); id < len(t.shards) {
+				s := &t.shards[id]
+				s.busy = 1
+				if t.isPinned() {
+					if st := s.state; st >= one {
+						slot := &s.items[st/one-1]
+						v = *slot
+						var zero T
+						*slot = zero
+						s.state = st - one
+						s.busy = 0
+						procUnpin()
+						if tracking {
+							p.track.taken(v)
+						}
+						return v
+					}
+				}
+				s.busy = 0
+			}
+			procUnpin()
+			return p.getSlow()
 		}
 		s := t.at(t.byStack())
 		if st := atomic.SwapUint32(&s.state, lockBit); st >= one {
@@ -76,8 +97,24 @@ func (p *Pool[T]) Put(v T) {
 		p.track.given(v)
 	}
 	if t := p.table.Load(); t != nil {
-		if adaptive && t.byCPU() {
-			p.putByCPU(t, v)
+		if pinnable && !t.isLocked() {
+			if id := procPin(); id < len(t.shards) {
+				s := &t.shards[id]
+				s.busy = 1
+				if t.isPinned() {
+					if i := s.state / one; i < s.room {
+						s.items[i] = v
+						s.puts++
+						s.state += one
+						s.busy = 0
+						procUnpin()
+						return
+					}
+				}
+				s.busy = 0
+			}
+			procUnpin()
+			p.putSlow(v)
 			return
 		}
 		s := t.at(t.byStack())
@@ -85,35 +122,13 @@ func (p *Pool[T]) Put(v T) {
 			if i := st / one; i < s.room {
 				s.items[i] = v
 				s.puts++
-				look := adaptive && s.puts%sampleEvery == 0
 				release(&s.state, st+one)
-				if look {
-					t.look(&s.sample)
-				}
 				return
 			}
 			release(&s.state, st)
 		}
 	}
 	p.putSlow(v)
-}
-
-// getByCPU is Get once the goroutines' own places have turned out badly.
-func (p *Pool[T]) getByCPU(t *table[T]) T {
-	if v, ok := t.at(cpu()).tryGet(); ok {
-		if tracking {
-			p.track.taken(v)
-		}
-		return v
-	}
-	return p.getSlow()
-}
-
-// putByCPU is Put once the goroutines' own places have turned out badly.
-func (p *Pool[T]) putByCPU(t *table[T], v T) {
-	if !t.at(cpu()).tryPut(v) {
-		p.putSlow(v)
-	}
 }
 
 // make calls the constructor.

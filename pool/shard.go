@@ -16,7 +16,8 @@ const cacheLine = 128
 type table[T any] struct {
 	shards []shard[T]
 	mask   uintptr
-	placing
+	pinning
+	crowding
 }
 
 func newTable[T any]() *table[T] {
@@ -52,7 +53,7 @@ type shard[T any] struct {
 	room  uint32 // values that items may hold: its share of the limit
 	items []T    // len is what fits in
 	puts  uint64 // that were kept
-	sample
+	pin
 	spare []T // len is what is in, none unless spareBit is set
 	_     [cacheLine - shardSize]byte
 }
@@ -86,8 +87,8 @@ const (
 	one      = 4 // a value in items
 )
 
-// busy tells whether someone has the lock.
-func (s *shard[T]) busy() bool { return atomic.LoadUint32(&s.state) == lockBit }
+// locked tells whether someone has the lock.
+func (s *shard[T]) locked() bool { return atomic.LoadUint32(&s.state) == lockBit }
 
 // lock waits for the shard and returns its state.
 func (s *shard[T]) lock() uint32 {

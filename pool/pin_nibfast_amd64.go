@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build nibfast && !race
+
+package pool
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+	_ "unsafe" // for linkname
+)
+
+// pinnable tells whether shards can belong to processors (the scheduler's Ps).
+//
+// Get and Put need no locked instruction then: the goroutine is pinned to its
+// processor, sets the flag busy of the processor's shard, and looks whether the
+// pool is stopped. A call that needs the shards of other processors stops the
+// pool: it writes that down, makes all processors execute a memory barrier, and
+// waits until no shard is busy. A call that set its flag before the barrier is
+// waited for; one that sets it later sees that the pool is stopped, and waits for
+// the depot's mutex. This is Dekker's protocol, with its costs on the rare side.
+const pinnable = true
+
+// The modes of a table. They change with the depot's mutex held.
+const (
+	modePinned  = iota // shards belong to processors
+	modeStopped        // all shards belong to whoever has the depot's mutex
+	modeLocked         // shards belong to whoever locks them, from now on
+)
+
+// pinning is what a table knows about who owns its shards.
+type pinning struct {
+	mode  uint32 // atomic
+	debt  time.Duration
+	calls uint64 // Puts that have paid for debts
+}
+
+// pin is what a shard has for its processor.
+type pin struct {
+	busy uint64 // the processor works on the shard; stored by the processor only
+}
+
+// A pool goes over to locks when stops have taken longer than the other calls
+// saved: where each value is put on another processor than the one that wants
+// it next, and few are idle.
+const (
+	saved   = 10 * time.Nanosecond  // by a Get and a Put that need no lock
+	maxStop = 10 * time.Microsecond // that counts of a stop: the rest, the processor has done something else
+	maxDebt = time.Millisecond
+)
+
+func (p *pinning) isPinned() bool { return atomic.LoadUint32(&p.mode) == modePinned }
+func (p *pinning) isLocked() bool { return atomic.LoadUint32(&p.mode) == modeLocked }
+
+// place tells which shard is the caller's, or was a moment ago.
+func (t *table[T]) place() uintptr {
+	if t.isLocked() {
+		return t.byStack()
+	}
+	id := procPin()
+	procUnpin()
+	return uintptr(id)
+}
+
+// findPinned takes a value out of the processor's shard, which may get a
+// magazine of the depot for that. The depot's mutex is held, so the pool is not
+// stopped in between.
+func (d *depot[T]) findPinned(t *table[T]) (v T, ok bool) {
+	if t.isLocked() {
+		return v, false
+	}
+	if id := procPin(); id < len(t.shards) {
+		s := &t.shards[id]
+		st := s.state
+		if st < one {
+			st = d.reload(s, st)
+		}
+		if ok = st >= one; ok {
+			v = s.pop(st)
+			st -= one
+		}
+		s.state = st
+	}
+	procUnpin()
+	return v, ok
+}
+
+// keepPinned puts v into the processor's shard, which may get more room for
+// that. The depot's mutex is held.
+func (d *depot[T]) keepPinned(t *table[T], v T) (ok bool) {
+	if t.isLocked() {
+		return false
+	}
+	if id := procPin(); id < len(t.shards) {
+		s := &t.shards[id]
+		s.state, ok = d.push(s, s.state, v)
+	}
+	procUnpin()
+	return ok
+}
+
+// stop gives all shards to the caller, who has the depot's mutex, until resume.
+func (t *table[T]) stop() (began time.Time) { return t.stopWith(barrier) }
+
+func (t *table[T]) stopWith(barrier func()) (began time.Time) {
+	if t.isLocked() {
+		return began
+	}
+	began = time.Now()
+	atomic.StoreUint32(&t.mode, modeStopped)
+	barrier()
+	for i := range t.shards {
+		for atomic.LoadUint64(&t.shards[i].busy) != 0 {
+			runtime.Gosched()
+		}
+	}
+	return began
+}
+
+// resume gives the shards back to the processors, or goes over to locks.
+func (t *table[T]) resume(began time.Time) {
+	if t.isLocked() {
+		return
+	}
+	calls := uint64(0)
+	for i := range t.shards {
+		calls += t.shards[i].puts
+	}
+	t.debt = max(0, t.debt-time.Duration(calls-t.calls)*saved) + min(time.Since(began), maxStop)
+	t.calls = calls
+	mode := uint32(modePinned)
+	if t.debt > maxDebt {
+		mode = modeLocked
+	}
+	atomic.StoreUint32(&t.mode, mode)
+}
+
+//go:linkname procPin runtime.procPin
+func procPin() int
+
+//go:linkname procUnpin runtime.procUnpin
+func procUnpin()

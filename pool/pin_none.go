@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !nibfast || !amd64 || race
+
+package pool
+
+import "time"
+
+// In this build shards belong to whoever locks them.
+const pinnable = false
+
+type (
+	pinning struct{}
+	pin     struct{ busy uint64 }
+)
+
+func (*pinning) isPinned() bool { return false }
+func (*pinning) isLocked() bool { return true }
+
+func (t *table[T]) place() uintptr                      { return t.byStack() }
+func (d *depot[T]) findPinned(*table[T]) (v T, ok bool) { return v, false }
+func (d *depot[T]) keepPinned(*table[T], T) bool        { return false }
+func (t *table[T]) stop() (began time.Time)             { return began }
+func (t *table[T]) resume(time.Time)                    {}
+
+func procPin() int { return 0 }
+func procUnpin()   {}
