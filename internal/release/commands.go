@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,18 +22,21 @@ var elsewhere = []struct {
 	{`^cd (e2e|niblogrus|allocs|docgen|bench|allocs/docgen)\b`, "in a checkout, where .ci/run does it"},
 	{`^(apt-get|rsyslogd|systemctl|docker|kubectl|kafka-|sudo) ?`, "needs a system or a server"},
 	{`kafka://|syslog|relp:`, "needs a server"},
-	{`^curl `, "needs a service"},
 	{`-http `, "opens a browser"},
 	{`\bFILE\b`, "needs a file of the reader's"},
 	{`^allocs .*--go `, "fetches other releases of Go"},
 }
 
 // commands runs what the documents tell users to type. A block is a script: it
-// begins in a module that logs through nib, with the folders of the system that
-// it names below a folder of its own.
+// begins in a module that logs through nib, or in that of the last program
+// before it in the same document that serves, with the folders of the system
+// that it names below a folder of its own.
 func (u *user) commands() error {
 	blocks, err := u.blocks()
 	if err != nil {
+		return err
+	}
+	if u.address, err = freeAddress(); err != nil {
 		return err
 	}
 	if err := u.service(); err != nil {
@@ -40,9 +44,18 @@ func (u *user) commands() error {
 	}
 	var faults []error
 	ran, skipped := 0, 0
+	document, folder := "", ""
 	for _, b := range blocks {
+		if name, _, _ := strings.Cut(b.at, ":"); name != document {
+			document, folder = name, "your/module"
+		}
 		if b.language == "" && isCommand.MatchString(b.text) {
-			faults = append(faults, fmt.Errorf("%s: mark the block as sh, so that it is run", b.at))
+			faults = append(faults, fmt.Errorf("%s: put the commands into a fenced block of sh, so that they are run", b.at))
+		}
+		if b.language == "go" && isProgram.MatchString(b.text) && serves.MatchString(b.text) {
+			if folder, err = u.server(document, b.text); err != nil {
+				return fmt.Errorf("%s: %w", b.at, err)
+			}
 		}
 		if b.language != "sh" {
 			continue
@@ -53,7 +66,7 @@ func (u *user) commands() error {
 			continue
 		}
 		ran += strings.Count(script, "\n")
-		if err := u.script(b.at, script); err != nil {
+		if err := u.script(b.at, folder, script); err != nil {
 			faults = append(faults, err)
 		}
 	}
@@ -119,18 +132,42 @@ func (u *user) service() error {
 	return nil
 }
 
-// placed moves the folders of the system below the home.
-func (u *user) placed(text string) string {
-	return strings.NewReplacer("/var/", filepath.ToSlash(u.home)+"/var/").Replace(text)
+// server makes a module of a program that serves, and returns its folder.
+func (u *user) server(document, text string) (folder string, err error) {
+	folder = "serve-" + strings.ReplaceAll(strings.TrimSuffix(document, ".md"), "/", "-")
+	if err := u.module(folder); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(u.home, folder, "main.go"), []byte(u.placed(text)), 0o644); err != nil {
+		return "", err
+	}
+	_, err = u.run(folder, "go", "mod", "tidy")
+	return folder, err
 }
 
-// script runs commands in the module, or where they change into it.
-func (u *user) script(at, script string) error {
-	folder := "your/module"
+// freeAddress returns an address that a service can listen on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// placed moves the folders of the system below the home, and the service of
+// the documents to a free port.
+func (u *user) placed(text string) string {
+	return strings.NewReplacer("/var/", filepath.ToSlash(u.home)+"/var/", "127.0.0.1:8080", u.address).Replace(text)
+}
+
+// script runs commands in a folder, or where they change into it, and ends the
+// services that they leave.
+func (u *user) script(at, folder, script string) error {
 	if strings.Contains(script, "cd your/module") {
 		folder = "."
 	}
-	if _, err := u.run(folder, "bash", "-euo", "pipefail", "-c", u.placed(script)); err != nil {
+	script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + u.placed(script)
+	if _, err := u.run(folder, "bash", "-euo", "pipefail", "-c", script); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	return nil

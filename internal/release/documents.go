@@ -47,7 +47,8 @@ func (r *repository) isForUsers(name string) bool {
 	return name == "README.md" || strings.HasPrefix(name, "docs/")
 }
 
-// blocksOf returns the fenced blocks of a text in Markdown.
+// blocksOf returns the fenced blocks of a text in Markdown, and the indented
+// lines that look like commands.
 func blocksOf(name, text string) (list []block) {
 	var open *block
 	line := 0
@@ -62,6 +63,8 @@ func blocksOf(name, text string) (list []block) {
 			open = nil
 		case open != nil:
 			open.text += raw
+		case strings.HasPrefix(raw, "    ") && isCommand.MatchString(trimmed):
+			list = append(list, block{at: fmt.Sprintf("%s:%d", name, line), text: trimmed + "\n"})
 		}
 	}
 	return list
@@ -72,7 +75,7 @@ var (
 	serves    = regexp.MustCompile(`ListenAndServe|\.Serve\(`)
 	// isCommand finds blocks of commands that are not marked as such, and would
 	// not be run.
-	isCommand = regexp.MustCompile(`^(\$ |go (get|install|run|mod|vet|test|tool) |make |nib |allocs |cd |curl |docker |kubectl |apt-get |export )`)
+	isCommand = regexp.MustCompile(`^(\$ |go (get|install|run|mod|vet|test|tool) |make |nib |allocs |cd |benchstat |curl |docker |kubectl |apt-get |export )`)
 )
 
 // examples builds the whole programs of the documents, and runs them unless

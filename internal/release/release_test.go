@@ -236,9 +236,9 @@ func TestPack(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	const text = "x\n```go\npackage main\n```\n\n  ```sh\n  nib version # y\n  ```\n```\nplain\n```\n"
+	const text = "x\n```go\npackage main\n```\n\n  ```sh\n  nib version # y\n  ```\n```\nplain\n```\n    cd bench\n    not a command\n"
 	got := blocksOf("a.md", text)
-	want := []block{{"a.md:2", "go", "package main\n"}, {"a.md:6", "sh", "  nib version # y\n"}, {"a.md:9", "", "plain\n"}}
+	want := []block{{"a.md:2", "go", "package main\n"}, {"a.md:6", "sh", "  nib version # y\n"}, {"a.md:9", "", "plain\n"}, {"a.md:12", "", "cd bench\n"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -262,7 +262,7 @@ func TestScript(t *testing.T) {
 	}{
 		{"commands", "# a comment\n$ nib version\nallocs \\\n  -v\n", "nib version\nallocs    -v\n", 0},
 		{"in a checkout", "cd e2e\ngo test ./crash\n", "", 2},
-		{"one that needs a server", "nib version\ncurl localhost\n", "nib version\n", 1},
+		{"one that needs a server", "nib version\nrsyslogd -N1\n", "nib version\n", 1},
 		{"relay", "nib relay /var/spool --to file:/x\n", "nib relay --once /var/spool --to file:/x\n", 0},
 	} {
 		if got, skipped := scriptOf(c.text); got != c.want || skipped != c.skipped {

@@ -21,9 +21,10 @@ import (
 // packed modules.
 type user struct {
 	*staged
-	home   string
-	env    []string
-	online []string // env with the proxies of the machine as well
+	home    string
+	env     []string
+	online  []string // env with the proxies of the machine as well
+	address string   // of the services in the documents
 }
 
 // newUser makes a user below work. Modules of others come from the module cache
