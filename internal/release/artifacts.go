@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // targets are the systems that binaries are made for.
@@ -35,9 +36,11 @@ func (s *staged) artifacts(work, dist string) error {
 		return err
 	}
 	for _, target := range targets {
+		start := time.Now()
 		if err := u.binaries(target, dist); err != nil {
 			return err
 		}
+		fmt.Printf("ok     binaries for %s (%.1f s)\n", target, time.Since(start).Seconds())
 	}
 	if err := u.reproduce(work, dist); err != nil {
 		return err

@@ -209,6 +209,15 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The commands of a plan can be pasted into a shell.
+func TestPlanIsPrintedForAShell(t *testing.T) {
+	args := []string{"tag", "-m", "github.com/nib-log/nib v0.1.0", "it's", "v0.1.0"}
+	out, err := exec.Command("bash", "-c", `printf '%s\n' `+shell(args)).Output()
+	if got := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil || !slices.Equal(got, args) {
+		t.Errorf("got %q, %v, want %q", got, err, args)
+	}
+}
+
 func TestPack(t *testing.T) {
 	r := checkout(t, map[string]string{"a.go": "package nib\n", "niblogrus/b.go": "package niblogrus\n"})
 	s, err := r.stage(filepath.Join(t.TempDir(), "nib"), "v0.3.0")

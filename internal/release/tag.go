@@ -42,7 +42,7 @@ func (r *repository) tag(version, dist string, yes bool) error {
 		return err
 	}
 	for _, args := range commands {
-		fmt.Println("git", strings.Join(args, " "))
+		fmt.Println("git", shell(args))
 		if !yes {
 			continue
 		}
@@ -59,6 +59,18 @@ func (r *repository) tag(version, dist string, yes bool) error {
 		fmt.Println("git push origin", tagOf(folder, version))
 	}
 	return nil
+}
+
+// shell returns arguments as they are typed in a shell.
+func shell(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = a
+		if strings.ContainsAny(a, " \"'$") {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // plan returns the git commands of a release. With write it also updates the
