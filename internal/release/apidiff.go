@@ -63,6 +63,9 @@ func (r *repository) apidiff(base string) error {
 		if err != nil {
 			return fmt.Errorf("apidiff %s: %w", pathOf(folder), err)
 		}
+		if len(out) == 0 {
+			out = []byte("no changes\n")
+		}
 		fmt.Printf("== %s\n%s", pathOf(folder), out)
 		incompatible = incompatible || strings.Contains(string(out), "Incompatible changes:")
 	}

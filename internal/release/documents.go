@@ -19,13 +19,20 @@ type block struct {
 	text     string
 }
 
-// blocks returns those of the documents that users read: README.md, docs, and
-// the README of each published module.
-func (r *repository) blocks() (list []block, err error) {
+// documents returns those that users read: README.md, docs, and the README of
+// each published module.
+func (r *repository) documents() (list []string) {
 	for name := range strings.FieldsSeq(r.git("ls-files", "README.md", "docs/*.md", "*/README.md")) {
-		if !r.isForUsers(name) {
-			continue
+		if r.isForUsers(name) {
+			list = append(list, name)
 		}
+	}
+	return list
+}
+
+// blocks returns those of the documents.
+func (r *repository) blocks() (list []block, err error) {
+	for _, name := range r.documents() {
 		text, err := os.ReadFile(filepath.Join(r.dir, name))
 		if err != nil {
 			return nil, err

@@ -101,6 +101,7 @@ func (s *staged) try(work string) error {
 		{"go get", u.libraries},
 		{"go install", u.programs},
 		{"programs of the documents", u.examples},
+		{"settings of the documents", u.settings},
 		{"commands of the documents", u.commands},
 	} {
 		start := time.Now()

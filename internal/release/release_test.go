@@ -253,6 +253,14 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+func TestSettings(t *testing.T) {
+	const text = "x `NIB_LEVEL=warn,db=debug`, or NIB_FORMAT=ecs.\nNIB_OUTPUT='file:/a?b=1&c=2' ./x # \"NIB_CRASH=on\"\nNIB_SEED=1 NIB_FIELDS=… NIB_TIMEOUT=\n"
+	want := []setting{{"a.md:1", "NIB_LEVEL", "warn,db=debug"}, {"a.md:1", "NIB_FORMAT", "ecs"}, {"a.md:2", "NIB_OUTPUT", "file:/a?b=1&c=2"}, {"a.md:2", "NIB_CRASH", "on"}}
+	if got := settingsOf("a.md", text); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestUnmarkedCommands(t *testing.T) {
 	for text, want := range map[string]bool{
 		"go install example.com/x@latest\n": true, "$ ls\n": true, "allocs --fix\n": true,
