@@ -79,11 +79,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/setup"
 )
 
 func main() {
-	if _, err := setup.Read(setup.FromEnv("NIB")); err != nil {
+	if _, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
