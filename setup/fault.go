@@ -5,7 +5,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/nib-log/nib/internal/settings"
@@ -56,12 +55,6 @@ func (r *reading) wrap(where string, err error) {
 	} else if err != nil {
 		r.list = append(r.list, &Fault{where, err})
 	}
-}
-
-// has reports whether something is wrong at a place already, of which no more
-// need be said.
-func (r *reading) has(where string) bool {
-	return slices.ContainsFunc(r.list, func(err error) bool { return err.(*Fault).Where == where })
 }
 
 func (r *reading) err() error { return errors.Join(r.list...) }

@@ -84,21 +84,22 @@ func (r *reading) decodeOutputs(raw json.RawMessage, where string) []string {
 		if raw[0] == '[' {
 			at = place(where, i)
 		}
-		if item[0] == '{' {
-			item = r.outputText(item, at)
-		}
-		for _, text := range r.texts(item, at, false) {
+		for _, text := range r.outputTexts(item, at) {
 			list, places = append(list, text), append(places, at)
 		}
 	}
 	return r.checkOutputs(list, func(i int) string { return places[i] })
 }
 
-// outputText makes a text of an object, {"to": "file", "path": "x"}, as JSON. Null
-// is an object without "to".
-func (r *reading) outputText(raw json.RawMessage, where string) json.RawMessage {
-	to, params := "", ""
+// outputTexts returns the text of one output, also of an object:
+// {"to": "file", "path": "x"}.
+func (r *reading) outputTexts(raw json.RawMessage, where string) []string {
+	if raw[0] != '{' {
+		return r.texts(raw, where, false)
+	}
+	hasTo, to, params := false, "", ""
 	r.members(raw, where+".", func(name string, raw json.RawMessage, at string) {
+		hasTo = hasTo || name == "to"
 		for _, text := range r.texts(raw, at, name != "to") {
 			if name == "to" {
 				to = text
@@ -107,17 +108,14 @@ func (r *reading) outputText(raw json.RawMessage, where string) json.RawMessage 
 			}
 		}
 	})
-	if to == "" {
-		if !r.has(where + ".to") {
-			r.add(where+".to", "is missing (want a kind of output: stdout, file, …)")
-		}
+	switch {
+	case !hasTo:
+		r.add(where+".to", "is missing (want a kind of output: stdout, file, …)")
 		return nil
-	}
-	if params != "" && !strings.Contains(to, "?") {
+	case params != "" && !strings.Contains(to, "?"):
 		params = "?" + params[1:]
 	}
-	text, _ := json.Marshal(to + params) // a string
-	return text
+	return []string{to + params}
 }
 
 // texts gives a value, or each element of a list, as the text that a variable
@@ -125,7 +123,6 @@ func (r *reading) outputText(raw json.RawMessage, where string) json.RawMessage 
 func (r *reading) texts(raw json.RawMessage, where string, orList bool) (list []string) {
 	var items []json.RawMessage
 	switch {
-	case len(raw) == 0:
 	case orList && json.Unmarshal(raw, &items) == nil:
 		for i, item := range items {
 			list = append(list, r.texts(item, place(where, i), false)...)

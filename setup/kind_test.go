@@ -5,6 +5,8 @@ package setup
 import (
 	"bytes"
 	"context"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/target"
 )
 
@@ -164,5 +168,42 @@ func TestFaultsOfDestinations(t *testing.T) {
 				t.Errorf("the password is in %v", err)
 			}
 		})
+	}
+}
+
+// Each parameter of an output without a destination reaches its sink.
+func TestEveryParameterReachesItsSink(t *testing.T) {
+	w, err := readOutput("stderr?buffer=1B&delay=2ns&stall=3ns&level=warn&format=logfmt", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := w.params.(*stdoutParams).config(w.Target); c.Buffer != 1 || c.Delay != 2 || c.Stall != 3 || c.File != os.Stderr || w.Level != "warn" || w.Format != "logfmt" {
+		t.Errorf("got %+v of %+v", c, w)
+	}
+	if w, err = readOutput("journald?identifier=i&prefix=P&line=L&stall=3ns&socket=s", nil); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.params.(*journaldParams).config(); c.Identifier != "i" || c.Prefix != "P" || c.Line != "L" || c.Stall != 3 || c.Socket != "s" {
+		t.Errorf("got %+v", c)
+	}
+	for _, k := range builtin() {
+		list := settings.Of(k.Params(), &leveled{}, &formatted{}, &spooled{})
+		for _, s := range list {
+			if s.Doc == "" || s.Default == "" {
+				t.Errorf("%s of %v has no documentation or no default", s.Name, k.Forms)
+			}
+			if n := strings.Count(" "+strings.Join(settings.Names(list), " ")+" ", " "+s.Name+" "); n != 1 {
+				t.Errorf("%v has %s %d times", k.Forms, s.Name, n)
+			}
+		}
+	}
+	w, err = readOutput("file:x?spool=/s&spool_size=1MB&on_full=error:block:1s&on_full=drop_old&on_full=drop_new", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.spoolConfig()
+	want := []spool.FullRule{{From: nib.LevelError, Do: spool.ActionBlock, Wait: time.Second}, {From: nib.LevelTrace, Do: spool.ActionDropOld}, {From: nib.LevelTrace}}
+	if err != nil || c.Size != 1e6 || !c.Shared || !slices.Equal(c.OnFull, want) {
+		t.Errorf("got %+v, %v", c, err)
 	}
 }
