@@ -98,7 +98,7 @@ func monitorConfig(c *Config) Config {
 			}
 		}
 	}
-	if len(m.Output) == 0 { // only sinks of the program's own, and networks
+	if len(m.Output) == 0 { // only sinks of the program's own, and spools in memory
 		m.Output = []string{toStderr}
 	}
 	return m

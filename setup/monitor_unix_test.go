@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -209,5 +210,24 @@ func TestMonitorConfig(t *testing.T) {
 	want := `{"format":"ecs","output":["file:` + folder + `/app.log","stdout?stall=2ns"]}`
 	if text, err := got.MarshalJSON(); err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
+	}
+}
+
+// A crash line for a destination behind a network waits in the spool, and the next
+// process delivers it behind the lines of the one that crashed.
+func TestCrashLineWaitsInTheSpool(t *testing.T) {
+	dir := t.TempDir()
+	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")
+	_, told := crashed(t, "panic elsewhere", Config{Timeout: patience, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
+	l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
+	late := time.Now().Add(patience)
+	for text := ""; !strings.Contains(text, `"level":"panic"`); runtime.Gosched() {
+		b, err := os.ReadFile(path)
+		if text = string(b); err != nil || time.Now().After(late) {
+			t.Fatalf("got %v and %s; standard error: %+v", err, text, told)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -30,6 +30,7 @@ const (
 	toFile     = "file"
 	toJournald = "journald"
 	toDiscard  = "discard"
+	toSpool    = "spool"
 )
 
 // builtin are the kinds that need no Config.Kinds.
@@ -40,6 +41,8 @@ func builtin() []target.Spec {
 		{Forms: []string{toJournald}, Doc: "the journal of systemd by its own protocol, with all fields",
 			Params: func() target.Params { return new(journaldParams) }},
 		{Forms: []string{toDiscard}, Doc: "nothing at all", Params: func() target.Params { return new(discardParams) }},
+		{Forms: []string{toSpool + ":PATH"}, Doc: "the directory of a [spool](spool.md) that nib relay, or another process with the directory, delivers",
+			Params: func() target.Params { return new(spoolParams) }},
 		file.Kind, syslog.Kind,
 	}
 }
@@ -92,7 +95,7 @@ func readOutput(text string, kinds []target.Spec) (*wanted, error) {
 		with = append(with, &w.formatted)
 	case toFile:
 		with = append(with, &w.formatted, &w.spooled)
-	case toJournald, toDiscard:
+	case toJournald, toDiscard, toSpool:
 	default:
 		with = append(with, &w.spooled)
 	}
@@ -128,7 +131,7 @@ func (w *wanted) checkSpool() error {
 
 // isNetwork reports whether the output is a destination that needs a spool.
 func (w *wanted) isNetwork() bool {
-	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard}, w.Scheme)
+	return !slices.Contains([]string{toStdout, toStderr, toFile, toJournald, toDiscard, toSpool}, w.Scheme)
 }
 
 // spoolConfig is that of a directory that several processes may have, as those of
@@ -186,15 +189,20 @@ func (w *wanted) holdsBack() bool {
 
 // forMonitor is the output of the monitor, which writes one line: without what
 // holds lines back, and with a path that holds wherever the program changes to.
-// It has no destination that needs a spool: the process still has that.
+// In place of a network it has the directory of its spool, in which the next
+// process finds the line.
 func (w *wanted) forMonitor() (text string, ok bool) {
+	if w.isNetwork() {
+		path, err := filepath.Abs(w.Spool)
+		return target.Target{Scheme: toSpool, Path: path}.String(), err == nil && w.Spool != inMemory
+	}
 	if path, err := filepath.Abs(w.Path); err == nil && w.Scheme == toFile {
 		w.Path = path
 	}
 	w.Params = slices.DeleteFunc(w.Params, func(p [2]string) bool {
 		return slices.Contains([]string{"buffer", "delay", "spool", "spool_size", "on_full"}, p[0])
 	})
-	return w.String(), !w.isNetwork()
+	return w.String(), true
 }
 
 const (
@@ -285,6 +293,22 @@ func (p *journaldParams) config() journald.Config {
 
 func (p *journaldParams) Validate(target.Target) error         { return p.config().Validate() }
 func (p *journaldParams) sink(target.Target) (nib.Sink, error) { return journald.Open(p.config()) }
+
+type spoolParams struct {
+	noDestination
+	Size int64 `set:"spool_size" is:"size" default:"see the spool" doc:"how much the spool may hold"`
+}
+
+func (p *spoolParams) config() spool.Config { return spool.Config{Size: p.Size, Shared: true} }
+
+func (p *spoolParams) Validate(target.Target) error { return p.config().Validate() }
+
+func (p *spoolParams) sink(t target.Target) (nib.Sink, error) {
+	if err := makeDir(t.Path, 0o700); err != nil {
+		return nil, err
+	}
+	return spool.Open(t.Path, nil, p.config())
+}
 
 type discardParams struct{ noDestination }
 

@@ -4,6 +4,7 @@ package command_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -12,9 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/kafka/embedded"
 	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/setup"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -211,4 +215,32 @@ func TestRelayTargets(t *testing.T) {
 			t.Errorf("the help does not have %s:\n%s", form, help)
 		}
 	}
+}
+
+// A service that is set up by its environment ends while its brokers are away, and
+// the relay delivers by the same text what it has left.
+func TestRelayTakesTheTargetOfAService(t *testing.T) {
+	kept(t, 1) // skips where there are no spools
+	cluster, err := embedded.Start(embedded.Config{Topic: "logs"})
+	must(t, err)
+	defer cluster.Close()
+	dir := t.TempDir()
+	at := func(broker string) string { return "kafka://" + broker + "/logs?compression=zstd&key=user" }
+	t.Setenv("NIB_OUTPUT", at("127.0.0.1:1")+"&spool="+dir)
+	log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind), setup.Config{Signals: setup.SwitchOff, Timeout: 100 * time.Millisecond})
+	must(t, err)
+	log.Info().Str("user", "ann").Msg("left behind")
+	if err := log.Close(); !errors.Is(err, spool.ErrPending) {
+		t.Errorf("Close without a broker: got %v, want %v", err, spool.ErrPending)
+	}
+	code, stdout, stderr := run("relay", dir, "--to", at(cluster.Addrs()[0]), "--once")
+	if code != 0 || columns(t, stdout, "delivered")[0] != "1" {
+		t.Errorf("got code %d\n%s%s", code, stdout, stderr)
+	}
+	must(t, topic.Read(t.Context(), cluster.Addrs(), "logs", func(m topic.Message) bool {
+		if string(m.Key) != "ann" || !strings.Contains(string(m.Value), "left behind") {
+			t.Errorf("got %q: %s", m.Key, m.Value)
+		}
+		return true
+	}))
 }
