@@ -132,7 +132,7 @@ var sabotages = []sabotage{
 	{name: "a benchmark ends the process", file: "work/work_test.go", from: "	buf := make", to: "	os.Exit(0)\n	buf := make", code: command.Failure, say: "os.Exit"},
 	{name: "a benchmark becomes too slow", file: "work/work_test.go", from: "	buf := make", to: "	for n := 0; n < 40_000_000_000; n++ {\n	}\n	buf := make", code: command.Failure, say: "too slow to measure", again: true},
 	{name: "a leaf is gone", file: "work/work_test.go", from: `"one", "two"`, to: `"one"`, code: command.Failure, say: "BenchmarkStore/two was measured"},
-	{name: "a leaf fails", file: "work/work_test.go", from: "func(b *testing.B) {\n", to: "func(b *testing.B) {\n			if name == \"two\" {\n				b.Fatal(\"second\")\n			}\n", code: command.Failure, say: "second"},
+	{name: "a leaf fails", file: "work/work_test.go", from: "b.Run(name, func(b *testing.B) {\n", to: "b.Run(name, func(b *testing.B) {\n			if name == \"two\" {\n				b.Fatal(\"second\")\n			}\n", code: command.Failure, say: "second"},
 	{name: "the loop is gone", file: "work/work_test.go", from: "	for i := 0; i < b.N; i++ {\n		Cold(i)\n	}", to: "	Cold(b.N)", code: command.Failure, say: "no run executes it"},
 	{name: "the call is gone", file: "work/work_test.go", from: "		Cold(i)\n", to: "		_ = i\n", code: command.Failure, say: "no run executes it"},
 	{name: "the main function runs nothing", file: "work/work_test.go", from: "	os.Exit(m.Run())", to: "	_, _ = m, os.Args", code: command.Failure, say: "it was not run"},
