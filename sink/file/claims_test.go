@@ -68,6 +68,36 @@ func TestDeliverWithoutClaims(t *testing.T) {
 	}
 }
 
+// TestClaimsOfAnotherUserAreReported has a file of claims that belongs to another user: lines are written
+// without claims, which is reported once.
+func TestClaimsOfAnotherUserAreReported(t *testing.T) {
+	const other = 4711
+	m, clock := newMem(t)
+	f, err := m.Open(claimsPath, os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err, f.Close())
+	m.Chown(claimsPath, other)
+	var told []error
+	s := openMem(t, m, clock, Config{OnError: func(err error) { told = append(told, err) }})
+	s.Mark()
+	for n := range 20 {
+		deliverAll(t, s, *deskRecord(n))
+		clock.advance(100 * time.Millisecond)
+	}
+	if hasClaim(s.Mark()) {
+		t.Error("the mark has a claim")
+	}
+	if len(told) != 1 || !errors.Is(told[0], ErrOwner) || s.Stats().Errors == 0 {
+		t.Errorf("got %v and %d errors, want %v once", told, s.Stats().Errors, ErrOwner)
+	}
+	m.Chown(claimsPath, os.Geteuid())
+	clock.advance(time.Minute)
+	deliverAll(t, s, *deskRecord(20))
+	if !hasClaim(s.Mark()) {
+		t.Error("the mark has no claim when the file is ours")
+	}
+	checkNumbers(t, memAll(t, m), 21)
+}
+
 // TestMarkIsStoredBeforeLinesWithoutAClaim wants the spool to store a mark without a claim
 // before a line is written that the last claim does not have.
 func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
