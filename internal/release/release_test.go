@@ -287,3 +287,23 @@ func TestScript(t *testing.T) {
 		}
 	}
 }
+
+// Entries about a release stand below the headings of its areas. A list in
+// front of them is what a merge of the change log has brought back.
+func TestChangeLogHasNoEntriesOutsideOfAreas(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, area := "", ""
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case strings.HasPrefix(line, "## "):
+			release, area = strings.TrimSpace(line), ""
+		case strings.HasPrefix(line, "### "):
+			area = strings.TrimSpace(line)
+		case strings.HasPrefix(line, "- ") && release == "## v0.1.0" && area == "":
+			t.Fatalf("%s: %q stands in front of the first area", release, line)
+		}
+	}
+}
