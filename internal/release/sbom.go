@@ -6,7 +6,6 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -53,12 +52,15 @@ func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
 	return c
 }
 
-// sboms writes that of each program, next to its binaries.
+// sboms writes that of each binary: programs have modules that only one system
+// needs.
 func (u *user) sboms(dist string) error {
-	for _, folder := range installed {
-		name := strings.TrimSuffix(binaryName(folder, u.version, "linux/amd64"), "_linux_amd64") + ".cdx.json"
-		if err := sbom(filepath.Join(dist, binaryName(folder, u.version, "linux/amd64")), filepath.Join(dist, path.Base(name))); err != nil {
-			return err
+	for _, target := range targets {
+		for _, folder := range installed {
+			binary := filepath.Join(dist, binaryName(folder, u.version, target))
+			if err := sbom(binary, strings.TrimSuffix(binary, ".exe")+".cdx.json"); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -37,3 +37,25 @@ func TestSBOM(t *testing.T) {
 		t.Errorf("got %+v, want all of %v", deps, versions)
 	}
 }
+
+// Each binary has a list of its own: what one system needs, such as mousetrap
+// on Windows, is not in the others.
+func TestSBOMOfEachBinary(t *testing.T) {
+	dist := t.TempDir()
+	u := &user{staged: &staged{version: "v0.1.0"}}
+	for _, target := range targets {
+		for _, folder := range installed {
+			if err := os.Symlink(os.Args[0], filepath.Join(dist, binaryName(folder, u.version, target))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := u.sboms(dist); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"nib_v0.1.0_windows_amd64.cdx.json", "allocs_v0.1.0_linux_arm64.cdx.json"} {
+		if !isFile(filepath.Join(dist, name)) {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
