@@ -16,7 +16,7 @@ import (
 type Fault struct {
 	// Where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
 	// ("output[1].max_size", with the name of the file in front if it is known),
-	// or the field ("Config.Output[1].MaxSize"). Lists are counted from 0.
+	// or the field ("Config.Output[1].max_size"). Lists are counted from 0.
 	Where string
 	Err   error // what is wrong, and what is allowed
 }

@@ -53,7 +53,7 @@ var arrows = []struct {
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/sinktraits"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "target", "target/tlsfiles", "internal/lineedit", "internal/level"}},
-	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool"}},
+	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},
 	{"dest/*", []string{".", "delivery", "metrics", "target", "target/tlsfiles"}},
 	{"setup", []string{".", "delivery", "metrics", "target", "sink", "sink/*", "dest/syslog", "layout", "nibslog", "internal/*"}},
 

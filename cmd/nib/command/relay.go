@@ -34,10 +34,19 @@ func targetHelp() string {
 	for _, k := range targetKinds {
 		b.WriteString("  " + strings.Join(k.Forms, ", ") + "\n      " + k.Doc + "\n")
 		for _, s := range settings.Of(k.Params()) {
+			if isFileOnly(k.Forms[0], s.Name) {
+				continue
+			}
 			fmt.Fprintf(&b, "      %s\n", s.Help())
 		}
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// isFileOnly reports whether a parameter has no meaning for a file behind a spool,
+// which is synced after each delivery.
+func isFileOnly(target, param string) bool {
+	return strings.HasPrefix(target, "file") && slices.Contains([]string{"buffer", "delay", "sync"}, param)
 }
 
 func newRelay() *cobra.Command {
@@ -150,7 +159,7 @@ func readTarget(text string) (t target.Target, params target.Params, err error) 
 	}
 	t, params, err = target.Parse(text, targetKinds)
 	for _, p := range t.Params {
-		if t.Scheme == "file" && slices.Contains([]string{"buffer", "delay", "sync"}, p[0]) {
+		if isFileOnly(t.Scheme, p[0]) {
 			return t, nil, fmt.Errorf("%s is not for a file behind a spool", p[0])
 		}
 	}

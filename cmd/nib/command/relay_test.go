@@ -210,6 +210,9 @@ func TestRelayTargets(t *testing.T) {
 		}
 	}
 	help := want(t, "relay", "--help")
+	if strings.Contains(help, "?buffer=") {
+		t.Error("the help has a parameter that a relay does not take")
+	}
 	for _, form := range []string{"file:PATH", "syslog+relp+tls://HOST:PORT", "kafka://HOST:PORT,HOST:PORT/TOPIC", "?max_size=", "?facility=", "?compression="} {
 		if !strings.Contains(help, form) {
 			t.Errorf("the help does not have %s:\n%s", form, help)

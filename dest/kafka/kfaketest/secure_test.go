@@ -6,12 +6,17 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/target"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
@@ -90,6 +95,38 @@ func TestRefusedConnections(t *testing.T) {
 			if time.Now().After(late) {
 				t.Fatalf("%s: got %v, told %q; want an error with %q", c.name, err, told, c.want)
 			}
+		}
+	}
+}
+
+// A target has the parameters of a secured cluster: files for the certificates to
+// trust and the password.
+func TestTLSAndSASLByTarget(t *testing.T) {
+	server, _ := certificate(t)
+	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),
+		kfake.Superuser(SASLPlain, "plain", "secret"), kfake.Superuser(SASLScramSHA256, "scram-sha-256", "secret"), kfake.Superuser(SASLScramSHA512, "scram-sha-512", "secret"))
+	ca, password := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "password")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificates[0].Certificate[0]})
+	if err := errors.Join(os.WriteFile(ca, certificate, 0o600), os.WriteFile(password, []byte("secret\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for i, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
+		text := "kafka://" + c.ListenAddrs()[0] + "/" + logs + "?tls_ca=" + ca + "&user=" + mechanism + "&mechanism=" + mechanism + "&password_file=" + password
+		to, params, err := target.Parse(text, []target.Spec{Kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dest, err := params.Open(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dest.(*Destination)
+		deliver(t, d, records(7, uint64(10*i+1), uint64(10*i+10)))
+		if got := d.Stats().Records; got != 10 {
+			t.Errorf("%s: got %d records, want 10", mechanism, got)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
