@@ -62,7 +62,7 @@
 //
 //	func (u User) MarshalNib(e *nib.Event) { e.Str("name", u.Name).Int("age", u.Age) }
 //
-//	log.Info().Object("user", u).Msg("signed up")
+//	log.Info().Object("user", user).Msg("signed up")
 //
 // A [Secret] never shows its value, and [WithRedact] replaces the values of keys
 // wherever they stand. Methods of your types run on the goroutine that logs; if

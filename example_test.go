@@ -194,3 +194,43 @@ func ExampleRecord_Fields() {
 	// n = 1
 	// message = "m"
 }
+
+func ExampleNewSecret() {
+	log := nib.New(os.Stdout, noTime)
+	password := nib.NewSecret("swordfish")
+	log.Info().Any("password", password).Msg("connected")
+	fmt.Println(password, len(password.Reveal()))
+	// Output:
+	// {"level":"info","password":"***","message":"connected"}
+	// *** 9
+}
+
+func ExampleParseRules() {
+	rules, err := nib.ParseRules("warn,db=debug")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	log := nib.New(os.Stdout, noTime, nib.WithRules(rules))
+	log.Info().Msg("not written")
+	log.Named("db").Debug().Msg("connected")
+	// Output:
+	// {"level":"debug","logger":"db","message":"connected"}
+}
+
+func ExampleLogger_Entry() {
+	log := nib.New(os.Stdout)
+	old := nib.Entry{Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Level: nib.LevelWarn, Message: "from another logger"}
+	log.Entry(old).Int("attempt", 2).Send()
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"warn","attempt":2,"message":"from another logger"}
+}
+
+func ExampleWriterSink() {
+	s := nib.WriterSink(os.Stdout)
+	if err := s.WriteRecord(&nib.Record{Line: []byte(`{"message":"done"}` + "\n")}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"message":"done"}
+}

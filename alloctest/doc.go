@@ -2,9 +2,16 @@
 
 // Package alloctest checks in a test that code does not allocate, exactly.
 //
-//	func TestHotPathDoesNotAllocate(t *testing.T) {
+//	func TestHandleDoesNotAllocate(t *testing.T) {
 //		request := newRequest()
 //		alloctest.Zero(t, func() { handle(request) })
+//	}
+//
+//	func TestParseAllocatesOnce(t *testing.T) {
+//		mallocs, bytes := alloctest.Count(func() { parse(text) }, 1000)
+//		if mallocs > 1 || bytes > 64 {
+//			t.Errorf("got %v mallocs of %v bytes, want 1 of 64 at most", mallocs, bytes)
+//		}
 //	}
 //
 // [testing.AllocsPerRun] rounds down: a function that allocates in every second

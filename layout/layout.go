@@ -4,10 +4,16 @@
 // loggers, or like what a log service expects. Each function returns a
 // [nib.Layout] for [nib.WithLayout], which may be changed before use:
 //
-//	l := layout.ECS()
-//	l.TimeZone = time.Local
-//	log := nib.New(os.Stdout, nib.WithLayout(l), nib.WithCaller())
-//	log.Info().Msg("ready") // {"@timestamp":"…","log.level":"info",…,"message":"ready"}
+//	func main() {
+//		l := layout.ECS()
+//		l.TimeZone = time.Local
+//		l.Static = func(e *nib.Event) {
+//			e.Str("service.name", "shop")
+//		}
+//		log := nib.New(os.Stdout, nib.WithLayout(l), nib.WithCaller())
+//		log.Info().Msg("ready")
+//		// {"@timestamp":"…","log.level":"info",…,"service.name":"shop","message":"ready"}
+//	}
 //
 // The package decides the names and formats of what nib itself writes. Fields
 // have the keys that the caller gives them, except that every key which the

@@ -10,9 +10,11 @@
 //	if err != nil {
 //		return err
 //	}
+//	defer s.Close()
 //	log := nib.NewSink(s)
 //	http.HandleFunc("/metrics", func(w http.ResponseWriter, r *http.Request) {
-//		_ = metrics.WritePrometheus(w, log) // and what is behind log
+//		// The metrics of log are followed by those of s and dest.
+//		_ = metrics.WritePrometheus(w, log)
 //	})
 //
 // Names and units follow the conventions of Prometheus and OpenTelemetry: base

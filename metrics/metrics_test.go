@@ -258,3 +258,15 @@ func ExampleWithLabels() {
 type sourceFunc func() iter.Seq[metrics.Metric]
 
 func (f sourceFunc) Metrics() iter.Seq[metrics.Metric] { return f() }
+
+func ExampleJoin() {
+	var queue, cache metrics.Samples
+	queue.Gauge("app_queue_bytes", "Memory of the queue.", 4096)
+	cache.Gauge("app_cache_bytes", "Memory of the cache.", 512)
+	for m := range metrics.Join(queue, cache).Metrics() {
+		fmt.Println(m.Name, m.Value)
+	}
+	// Output:
+	// app_queue_bytes 4096
+	// app_cache_bytes 512
+}

@@ -7,6 +7,17 @@
 // [MetricsHandler] serves metrics to Prometheus, [SitesHandler] shows which lines
 // of the program fill the log.
 //
+//	func serve(log *nib.Logger, level *nib.LevelVar) error {
+//		mux := http.NewServeMux()
+//		mux.HandleFunc("GET /cart", func(w http.ResponseWriter, r *http.Request) {
+//			nib.FromContext(r.Context()).Info().Int("items", 3).Msg("cart shown")
+//		})
+//		mux.Handle("/metrics", nibhttp.MetricsHandler(log))
+//		mux.Handle("/level", nibhttp.LevelHandler(level))
+//		handler := nibhttp.Middleware(log)(mux)
+//		return http.ListenAndServe("127.0.0.1:8080", handler)
+//	}
+//
 // The sinks that some of these work with are those of package sink, or any others
 // with the same methods: nibhttp does not import them.
 //

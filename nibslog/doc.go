@@ -4,11 +4,16 @@
 //
 // One word changes:
 //
-//	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-//	log := slog.New(nibslog.NewJSONHandler(os.Stdout, nil))
+//	func main() {
+//		// was: handler := slog.NewJSONHandler(os.Stdout, nil)
+//		handler := nibslog.NewJSONHandler(os.Stdout, nil)
 //
-//	log.Info("request done", "status", 200)
-//	// {"time":"…","level":"INFO","msg":"request done","status":200}
+//		log := slog.New(handler)
+//		log.Info("request done", "status", 200)
+//		// {"time":"…","level":"INFO","msg":"request done","status":200}
+//
+//		slog.SetDefault(log)
+//	}
 //
 // The lines have the same keys, order and values. [NewHandler] takes a
 // [nib.Logger] instead, with its layout, sink, hooks and sampler; [SetDefault]

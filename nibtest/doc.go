@@ -5,9 +5,13 @@
 //
 //	func TestCheckout(t *testing.T) {
 //		var rec nibtest.Recorder
-//		checkout(nib.NewSink(&rec), order)
+//		log := nib.NewSink(&rec)
+//		checkout(log, order)
 //		if line := rec.Find("order placed"); line["items"] != 3.0 {
 //			t.Errorf("got %v", line)
+//		}
+//		if n := rec.Len(); n != 1 {
+//			t.Errorf("got %d lines, want 1", n)
 //		}
 //	}
 //

@@ -3,11 +3,17 @@
 // Package pool keeps values for reuse: typed, without boxes, and until they are
 // asked for.
 //
-//	var frames = pool.New(func() []byte { return make([]byte, 0, 1500) })
+//	var frames = pool.New(
+//		func() []byte { return make([]byte, 0, 1500) },
+//		pool.WithLimit(1024),
+//	)
 //
-//	b := frames.Get()
-//	...
-//	frames.Put(b[:0])
+//	func forward(dst io.Writer, payload []byte) error {
+//		b := append(frames.Get(), payload...)
+//		_, err := dst.Write(b)
+//		frames.Put(b[:0])
+//		return err
+//	}
 //
 // # Why not sync.Pool
 //

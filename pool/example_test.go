@@ -115,3 +115,12 @@ func ExamplePool_Stats() {
 	// 1 of 2 found
 	// {"gets":2,"hits":1,"puts":1,"dropped":0,"failed":0,"trimmed":0,"preallocated":0,"len":0}
 }
+
+func ExampleNewBuffers() {
+	buffers := pool.NewBuffers(pool.BuffersConfig{MaxSize: 1 << 10, Limit: 2})
+	buffers.Put(buffers.Get(100))
+	buffers.Put(buffers.Get(1 << 20)) // larger than MaxSize: dropped
+	st := buffers.Stats()
+	fmt.Println(st.Puts, "puts,", st.Dropped, "dropped")
+	// Output: 2 puts, 1 dropped
+}

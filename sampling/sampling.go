@@ -3,10 +3,16 @@
 // Package sampling has samplers for [nib.WithSampler]: they decide which events
 // are made at all, before any field is encoded.
 //
-//	log := nib.New(os.Stdout, nib.WithSampler(sampling.ByLevel(map[nib.Level]nib.Sampler{
-//		nib.LevelDebug: sampling.Every(100),
-//		nib.LevelInfo:  sampling.Burst(1000, time.Second, sampling.Random(0.01)),
-//	})))
+//	func newLogger(w io.Writer) *nib.Logger {
+//		// 1,000 lines of level info in each second, and one in a hundred of the rest.
+//		info := sampling.Burst(1000, time.Second, sampling.Random(0.01))
+//
+//		levels := sampling.ByLevel(map[nib.Level]nib.Sampler{
+//			nib.LevelDebug: sampling.Every(100),
+//			nib.LevelInfo:  info,
+//		})
+//		return nib.New(w, nib.WithSampler(levels))
+//	}
 //
 // Samplers do not allocate, take no lock, and may be shared by loggers and
 // goroutines. They count lines, whatever these contain; sink.Limit and

@@ -2,9 +2,17 @@
 
 // Package schema writes structs as JSON by a plan that is made once for each type.
 //
+//	type Order struct {
+//		ID    int           `json:"id"`
+//		Items []string      `json:"items,omitempty"`
+//		Took  time.Duration `json:"took" log:"unit=ms"`
+//	}
+//
 //	var codec = schema.MustFor[Order]()
 //
-//	buf, err := codec.AppendJSON(buf[:0], &order)
+//	func appendOrder(buf []byte, o *Order) ([]byte, error) {
+//		return codec.AppendJSON(buf, o)
+//	}
 //
 // # What is written
 //

@@ -28,7 +28,16 @@
 //
 // An io.Writer takes part through [nib.WriterSink]:
 //
-//	log := nib.NewSink(sink.Tee(nib.WriterSink(os.Stderr), file))
+//	func newLogger(file nib.Sink) *nib.Logger {
+//		stderr := nib.WriterSink(os.Stderr)
+//		errors := sink.Filter(stderr, func(r *nib.Record) bool {
+//			return r.Level >= nib.LevelError
+//		})
+//		return nib.NewSink(sink.Tee(
+//			sink.Named("stderr", errors),
+//			sink.Named("file", file),
+//		))
+//	}
 //
 // All of them are a [metrics.Source] of what they count and of the metrics of the
 // sinks behind them. The label branch is the path of names or indices from a [Tee]

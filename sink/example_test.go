@@ -145,3 +145,20 @@ func Example_metrics() {
 	// nib_tee_lines_total [{branch audit}] 1
 	// nib_tee_lines_total [{branch 1}] 1
 }
+
+// Debug lines are dropped, those up to warn go to standard output, and the rest to
+// another writer.
+func ExampleRoute() {
+	var alarms bytes.Buffer
+	log := nib.NewSink(sink.Route(nib.WriterSink(&alarms),
+		sink.Below(nib.LevelInfo, sink.Discard()),
+		sink.Between(nib.LevelInfo, nib.LevelWarn, nib.WriterSink(os.Stdout)),
+	), noTime, nib.WithLevel(nib.LevelTrace))
+	log.Debug().Msg("dropped")
+	log.Info().Msg("ready")
+	log.Error().Msg("disk is full")
+	fmt.Print("alarm: ", alarms.String())
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","message":"ready"}
+	// alarm: {"time":"2026-01-02T15:04:05.000Z","level":"error","message":"disk is full"}
+}

@@ -5,9 +5,15 @@
 // keeps what is not settled and delivers it again:
 //
 //	d, err := syslog.New("relp", "logs.example.com:2514", syslog.Config{AppName: "shop"})
-//	…
+//	if err != nil {
+//		return err
+//	}
+//	defer d.Close()
 //	s, err := spool.Open("/var/spool/shop", d, spool.Config{})
-//	…
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
 //	log := nib.NewSink(s)
 //
 // # Promises

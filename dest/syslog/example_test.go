@@ -15,7 +15,10 @@ func Example() {
 	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
 		Facility:   syslog.FacilityLocal0,
 		AppName:    "shop",
-		SequenceID: "nib@32473", // the number is to be your own
+		SequenceID: "nib@32473", // use the enterprise number of your organization
+		StructuredData: []syslog.DataElement{
+			{ID: "origin", Params: []syslog.Param{{Name: "software", Value: "shop"}}},
+		},
 	})
 	if err != nil {
 		fmt.Println(err)

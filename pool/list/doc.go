@@ -4,10 +4,16 @@
 // methods of [container/list], keeps the nodes of removed elements for the
 // elements to come, and so allocates nothing under a steady load.
 //
-//	var queue list.List[job]
-//	e := queue.PushBack(j)
-//	...
-//	j = queue.Remove(e)
+//	var queue list.List[string]
+//	first := queue.PushBack("first")
+//	queue.PushBack("second")
+//	for name := range queue.All() {
+//		fmt.Println(name)
+//	}
+//	queue.Remove(first)
+//	if !first.Valid() {
+//		fmt.Println(queue.Len(), "left")
+//	}
 //
 // # Why another list
 //

@@ -5,6 +5,20 @@
 // only sink is a console writes durations with their units, whatever its Layout
 // says. Next to a sink for machines, as in a sink.Tee, they stay numbers.
 //
+//	func main() {
+//		log := nib.NewSink(console.New(os.Stderr, console.Config{}))
+//		log.Named("db.pool").Info().
+//			Str("host", "10.0.0.7").
+//			Dur("took", 1250*time.Microsecond).
+//			Msg("connected")
+//		log.Error().
+//			Int("user", 42).
+//			Err(errors.New("card declined")).
+//			Msg("payment failed")
+//	}
+//
+// writes
+//
 //	15:04:05.000 INFO  db.pool: connected                host=10.0.0.7 took=1.25ms
 //	15:04:06.120 ERROR payment failed                    user=42 error="card declined" api/pay.go:88
 //	    │ main.pay

@@ -3,7 +3,11 @@
 // Package file appends to a log file and rotates it: by size, by the clock, or
 // when told so. It is a sink, and the destination behind a spool.
 //
-//	f, err := file.Open("/var/log/app/app.log", file.Config{MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip{}})
+//	f, err := file.Open("/var/log/app/app.log", file.Config{
+//		MaxSize:    100 << 20,
+//		MaxBackups: 7,
+//		Compress:   file.Gzip{},
+//	})
 //	if err != nil {
 //		return err
 //	}

@@ -4,11 +4,17 @@
 // (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/), so that they are in the journal
 // with all their fields:
 //
-//	sink, err := journald.Open(journald.Config{})
-//	…
-//	log := nib.NewSink(sink, nib.WithCaller())
-//
-//	$ journalctl SYSLOG_IDENTIFIER=shop HTTP_STATUS=503
+//	func run() error {
+//		s, err := journald.Open(journald.Config{Identifier: "shop"})
+//		if err != nil {
+//			return err
+//		}
+//		defer s.Close()
+//		log := nib.NewSink(s, nib.WithCaller())
+//		log.Warn().Int("http_status", 503).Msg("upstream is busy")
+//		// journalctl SYSLOG_IDENTIFIER=shop HTTP_STATUS=503
+//		return nil
+//	}
 //
 // # Entries
 //

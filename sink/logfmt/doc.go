@@ -3,10 +3,16 @@
 // Package logfmt writes finished lines as logfmt, for Loki, for grep and for
 // whatever else reads key=value:
 //
-//	log := nib.NewSink(logfmt.New(os.Stdout, logfmt.Config{})).Named("db")
-//	log.Info().Str("host", "10.0.0.7").Dict("user", func(e *nib.Event) {
-//		e.Int("id", 7)
-//	}).Dur("took", 1250*time.Microsecond).Msg("connected again")
+//	func main() {
+//		log := nib.NewSink(logfmt.New(os.Stdout, logfmt.Config{})).Named("db")
+//		log.Info().
+//			Str("host", "10.0.0.7").
+//			Dict("user", func(e *nib.Event) {
+//				e.Int("id", 7)
+//			}).
+//			Dur("took", 1250*time.Microsecond).
+//			Msg("connected again")
+//	}
 //
 // writes
 //

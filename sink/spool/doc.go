@@ -9,11 +9,12 @@
 //	if err != nil {
 //		return err
 //	}
+//	defer out.Close()
 //	s, err := spool.Open("/var/spool/app", out, spool.Config{})
 //	if err != nil {
 //		return err
 //	}
-//	defer s.Close()
+//	defer s.Close() // before out
 //	log := nib.NewSink(s)
 //
 // # How a record comes into being
@@ -125,7 +126,7 @@
 //
 // At any time when no call is under way
 //
-//	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
+//	Logged + Recovered = Delivered + Pending + Unfinished + the sum of Dropped
 //
 // holds in [Stats], and in the [DestinationStats] of each destination: no line leaves
 // uncounted. Lines that were dropped are announced by the first line of the next segment. The

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -43,4 +44,25 @@ func Example() {
 	// Output:
 	// {"time":"1970-01-01T00:00:00.000Z","level":"info","to":"world","message":"hello"}
 	// true
+}
+
+// Each destination gets all lines, at its own pace.
+func ExampleOpen_severalDestinations() {
+	var archive nibtest.Recorder
+	s, err := spool.Open("", printer{}, spool.Config{
+		Also: []spool.NamedDestination{{Name: "archive", To: &archive}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	log := nib.NewSink(s, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
+	log.Info().Msg("hello")
+	if err := s.Close(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(archive.Len(), "archived")
+	// Output:
+	// {"level":"info","message":"hello"}
+	// 1 archived
 }

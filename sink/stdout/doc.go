@@ -3,10 +3,17 @@
 // Package stdout writes to the standard output of a service, whatever becomes
 // of the reader.
 //
-//	out := stdout.New(stdout.Config{})
-//	defer out.Close()
-//	log := nib.NewSink(out)
-//	log.Info().Int("port", 8080).Msg("ready")
+//	func main() {
+//		out := stdout.New(stdout.Config{
+//			Stall: 50 * time.Millisecond,
+//			OnStall: func(s stdout.Stats) {
+//				stalls.Add(1)
+//			},
+//		})
+//		defer out.Close()
+//		log := nib.NewSink(out)
+//		log.Info().Int("port", 8080).Msg("ready")
+//	}
 //
 // # Unbuffered
 //
