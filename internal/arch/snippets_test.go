@@ -37,7 +37,7 @@ var given = map[string]string{
 	"nibtest":         "type cart struct{}\nvar order cart\nfunc checkout(*nib.Logger, cart) {}",
 	"sink":            "var file nib.Sink",
 	"sink/stdout":     "var stalls atomic.Int64",
-	"target/tlsfiles": "var p params",
+	"target/tlsfiles": "var p struct{ tlsfiles.Files }",
 }
 
 // imports are the packages that snippets use, by the name before the dot.
