@@ -33,7 +33,7 @@ func TestFaultsOfTheEnvironment(t *testing.T) {
 		`NIB_OUTPUT[1]: "" is no target (want a scheme such as stdout or file:PATH)`,
 		`NIB_OUTPUT[2].backups: "-1" is not a count (want a whole number)`,
 		`NIB_OUTPUT[2]: want file:PATH, got file`,
-		`NIB_OUTPUT[3]: there is no kind of target "fiel" (did you mean file?) (want stdout, stderr, journald, discard, file:PATH, syslog+tcp://HOST:PORT, `,
+		`NIB_OUTPUT[3]: there is no kind of target "fiel" (did you mean file?) (want stdout, stderr, journald, discard, spool:PATH, file:PATH, syslog+tcp://HOST:PORT, `,
 		`NIB_OUTPUT[4].max_size: there is no such setting (want identifier, `,
 		`NIB_OUTPUT[5]: nib/file: Delay of 5ms without Buffer`,
 		`NIB_OUTPUT[6].level: "inof" is not a level (want trace, debug, info, warn, error, panic or fatal, as in "info+2")`,

@@ -141,7 +141,7 @@ func checkForm(t Target, form string) error {
 // checkHost reports what is wrong with a host and its port.
 func checkHost(text string) error {
 	i := strings.LastIndexByte(text, ':')
-	if i < 0 || strings.HasSuffix(text, "]") {
+	if i < 0 {
 		return fmt.Errorf("%q has no port", settings.Shorten(text))
 	}
 	host, port := text[:i], text[i+1:]

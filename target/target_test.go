@@ -42,6 +42,7 @@ func TestParseFaults(t *testing.T) {
 		"":                        {`"" is no target (want a scheme such as stdout or file:PATH)`},
 		"/var/log/x":              {`"/var/log/x" is a path: write file:/var/log/x`},
 		`C:\x`:                    {`"C:\\x" is a path: write file:C:\x`},
+		"7":                       {`"7" is no target`},
 		"a b:c":                   {`"a b:c" is no target`},
 		"file:%zz":                {`path: invalid URL escape "%zz" (a % is written %25)`},
 		"file:x?a&b=%&c=1":        {`want ?NAME=VALUE&NAME=VALUE, with letters, digits, _ and - in names`, `b: invalid URL escape "%" (a % is written %25)`},
@@ -113,9 +114,10 @@ func TestFaultsOfKinds(t *testing.T) {
 		"x+tcp://a:1/b":             {"want x+tcp://HOST:PORT, got x+tcp://a:1/b"},
 		"x+tcp://a:1,b:1":           {"want x+tcp://HOST:PORT, got several hosts"},
 		"x+tcp://a":                 {`want x+tcp://HOST:PORT: "a" has no port`},
-		"x+tcp://[::1]":             {`want x+tcp://HOST:PORT: "[::1]" has no port`},
+		"x+tcp://[::1]":             {`want x+tcp://HOST:PORT: "[::1]" has no port from 1 to 65535`},
 		"x+tcp://::1:5":             {`want x+tcp://HOST:PORT: an IPv6 address needs brackets: [::1]:5`},
 		"x+tcp://a:65536":           {`want x+tcp://HOST:PORT: "a:65536" has no port from 1 to 65535`},
+		"x+tcp://a:0":               {`want x+tcp://HOST:PORT: "a:0" has no port from 1 to 65535`},
 		"x+tcp://:1":                {`want x+tcp://HOST:PORT: ":1" has no host`},
 		"x+many://a:1,b:2":          {"want x+many://HOST:PORT,HOST:PORT/NAME, got x+many://a:1,b:2"},
 		"one?size=1&wrods=a&size=1": {`size: "1" has no unit`, `wrods: there is no such setting (did you mean words?) (want size, words)`, `size: is there twice`},
@@ -124,6 +126,24 @@ func TestFaultsOfKinds(t *testing.T) {
 	} {
 		_, _, err := Parse(text, kinds)
 		compare(t, text, err, want)
+	}
+}
+
+func TestKindsThatAreAlmostNamed(t *testing.T) {
+	relp := []Spec{{Forms: []string{"syslog+relp://HOST:PORT"}, Params: kinds[0].Params}}
+	_, _, err := Parse("relp://logs:2514", relp)
+	if want := `there is no kind of target "relp" (did you mean syslog+relp?) (want syslog+relp://HOST:PORT)`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if to, _, err := Parse("syslog+relp://[::1]:2514", relp); err != nil || to.Host != "[::1]:2514" {
+		t.Errorf("got %+v, %v", to, err)
+	}
+}
+
+// What does not fit a form is shown without its parameters.
+func TestFaultOfAnAddress(t *testing.T) {
+	if _, _, err := Parse("one:x?size=1kB", kinds); err == nil || err.Error() != "want one, got one:x" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -41,5 +41,5 @@ func SplitTargets(list string) (texts []string, err error) {
 // inHosts reports whether the end of text is in the hosts of a target.
 func inHosts(text string) bool {
 	_, hosts, ok := strings.Cut(text, "://")
-	return ok && hosts != "" && !strings.ContainsAny(hosts, "/?")
+	return ok && !strings.ContainsAny(hosts, "/?")
 }
