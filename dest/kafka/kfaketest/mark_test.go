@@ -3,7 +3,6 @@
 package kfaketest
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -54,16 +53,7 @@ func TestFirstRequestIsLate(t *testing.T) {
 			t.Fatalf("the first Deliver: %v", err)
 		}
 		mark := before.Mark()
-		arrived, release := hold(c)
-		ctx, cancel := context.WithCancel(t.Context())
-		died := make(chan struct{})
-		go func() {
-			defer close(died)
-			_, _ = before.Deliver(ctx, records(7, 1, 10))
-		}()
-		<-arrived
-		cancel()
-		<-died
+		release := dieDuring(t, c, before, records(7, 1, 10))
 		after := dial(t, c, Config{Quiet: patience}) // which would be noticed
 		rest := resume(t, after, mark, records(7, 1, 20))
 		if len(rest) != 20 {
@@ -154,16 +144,7 @@ func TestProducerIsReplaced(t *testing.T) {
 		if m := readMark(t, mark); !m.has(old.id) || m.current == old || m.any || m.sequence != 0 {
 			t.Errorf("got %+v, want both producers, and the sequence of the new one", m)
 		}
-		arrived, release := hold(c)
-		ctx, cancel := context.WithCancel(t.Context())
-		died := make(chan struct{})
-		go func() {
-			defer close(died)
-			_, _ = before.Deliver(ctx, records(7, 11, 20))
-		}()
-		<-arrived
-		cancel()
-		<-died
+		release := dieDuring(t, c, before, records(7, 11, 20))
 		after := dial(t, c, Config{Quiet: patience})
 		rest := resume(t, after, mark, records(7, 11, 20))
 		if len(rest) != 10 {
@@ -223,16 +204,7 @@ func TestLateRequestRoundRobin(t *testing.T) {
 	before := dial(t, c, conf)
 	deliver(t, before, records(7, 1, 30))
 	mark := before.Mark()
-	arrived, release := hold(c)
-	ctx, cancel := context.WithCancel(t.Context())
-	died := make(chan struct{})
-	go func() {
-		defer close(died)
-		_, _ = before.Deliver(ctx, records(7, 31, 31)) // to partition 1 only
-	}()
-	<-arrived
-	cancel()
-	<-died
+	release := dieDuring(t, c, before, records(7, 31, 31)) // to partition 1 only
 	after := dial(t, c, conf)
 	rest := resume(t, after, mark, records(7, 31, 40))
 	if len(rest) != 10 {

@@ -129,6 +129,23 @@ func hold(c *kfake.Cluster) (arrived <-chan struct{}, release func()) {
 	return held, sync.OnceFunc(func() { close(gate) })
 }
 
+// dieDuring ends d as the death of its process would, while the broker holds its first
+// request with a batch, until release.
+func dieDuring(t testing.TB, c *kfake.Cluster, d *Destination, batch []nib.Record) (release func()) {
+	t.Helper()
+	arrived, release := hold(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	died := make(chan struct{})
+	go func() {
+		defer close(died)
+		_, _ = d.Deliver(ctx, batch)
+	}()
+	<-arrived
+	cancel()
+	<-died
+	return release
+}
+
 // A request of a dead process that is executed after its successor has looked into the topic
 // does no harm, whichever comes first, and even if both have the same sequence numbers for
 // other records.
@@ -151,17 +168,8 @@ func TestLateRequest(t *testing.T) {
 			before := dial(t, cluster, c.conf)
 			deliver(t, before, records(7, 1, 10))
 			mark := before.Mark()
-			arrived, release := hold(cluster)
+			release := dieDuring(t, cluster, before, records(7, 11, 20))
 			defer release()
-			ctx, cancel := context.WithCancel(t.Context())
-			died := make(chan struct{})
-			go func() {
-				defer close(died)
-				_, _ = before.Deliver(ctx, records(7, 11, 20))
-			}()
-			<-arrived
-			cancel()
-			<-died
 
 			after := dial(t, cluster, c.conf)
 			rest := resume(t, after, mark, records(7, 11, 20))
@@ -220,17 +228,8 @@ func TestSameSequenceOtherRecords(t *testing.T) {
 	before := dial(t, cluster, Config{})
 	deliver(t, before, records(7, 1, 10))
 	mark := before.Mark()
-	arrived, release := hold(cluster)
+	release := dieDuring(t, cluster, before, records(7, 11, 20))
 	defer release()
-	ctx, cancel := context.WithCancel(t.Context())
-	died := make(chan struct{})
-	go func() {
-		defer close(died)
-		_, _ = before.Deliver(ctx, records(7, 11, 20))
-	}()
-	<-arrived
-	cancel()
-	<-died
 	after := dial(t, cluster, Config{})
 	resume(t, after, mark, records(7, 21, 30))
 	release()
