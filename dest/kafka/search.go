@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -203,11 +204,12 @@ func (s *searcher) batch(b []byte) error {
 	s.at = base + last + 1
 	p := producer{int64(be.Uint64(b[frameProducer:])), int16(be.Uint16(b[frameEpoch:]))}
 	attributes := be.Uint16(b[frameAttributes:])
+	aborted := attributes&attributeTransactional != 0 && s.isAborted(p.id, base)
 	if attributes&attributeControl != 0 {
 		delete(s.dropping, p.id) // the end of its transaction
 		return nil
 	}
-	if attributes&attributeTransactional != 0 && s.isAborted(p.id, base) {
+	if aborted {
 		return nil
 	}
 	if !s.l.d.senders.has(p.id) {
@@ -249,13 +251,17 @@ func (s *searcher) batch(b []byte) error {
 	return nil
 }
 
-// isAborted says whether a batch belongs to a transaction that was given up.
+// isAborted says whether a batch belongs to a transaction that was given up. The search may have begun
+// within it, so its first batch need not have been seen. Each entry is used once: the producer's next
+// transaction is another one.
 func (s *searcher) isAborted(producer, offset int64) bool {
-	for _, a := range s.aborted {
-		if a.ProducerID == producer && a.FirstOffset == offset {
-			s.dropping[producer] = true
+	s.aborted = slices.DeleteFunc(s.aborted, func(a kmsg.FetchResponseTopicPartitionAbortedTransaction) bool {
+		if a.ProducerID != producer || a.FirstOffset > offset {
+			return false
 		}
-	}
+		s.dropping[producer] = true
+		return true
+	})
 	return s.dropping[producer]
 }
 
