@@ -286,8 +286,8 @@ func (d *depot[T]) reclaim(t *table[T], home uintptr) {
 	for i := uintptr(1); i <= t.mask; i++ {
 		s := t.at(home + i)
 		// room changes only while the depot is locked too, so it can be read.
-		if st := atomic.LoadUint32(&s.state); st != lockBit && st/one == s.room {
-			continue
+		if atomic.LoadUint32(&s.state)/one == s.room {
+			continue // also one in use without room: that has none to give
 		}
 		st := s.lock()
 		g := (s.room - st/one + 1) / 2

@@ -143,7 +143,7 @@ func (t *tracker) forget(v any) (fault string) {
 	r := t.idle[id]
 	delete(t.idle, id)
 	t.mu.Unlock()
-	if r == nil || bytes.Equal(r.was, mem) {
+	if bytes.Equal(r.was, mem) {
 		return ""
 	}
 	i := 0

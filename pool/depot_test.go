@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !nibfast || !amd64 || race
+
+package pool
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// onPlace runs f on a new goroutine, whose place is the same in all that f calls and
+// not that of processor 0. There is one processor.
+func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintptr)) {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p.begin()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		table := p.table.Load()
+		for table.byStack()&table.mask == 0 {
+			table.salt++
+		}
+		f(table, table.byStack()&table.mask)
+	}()
+	<-done
+}
+
+// idle is how many values the items of a shard have.
+func (s *shard[T]) idle() int { return int(atomic.LoadUint32(&s.state) / one) }
+
+func TestPlacesAreThoseOfGoroutines(t *testing.T) {
+	p := New(func() int { return -1 })
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		p.keep(table, home, 1)
+		p.keep(table, 0, 2)
+		if got := table.place() & table.mask; got != home {
+			t.Errorf("got place %d, want %d", got, home)
+		}
+		if got := p.Get(); got != 1 {
+			t.Errorf("got %d, want what lies at the place of the goroutine", got)
+		}
+		p.Put(3)
+		if a, b := table.at(home).idle(), table.at(0).idle(); a != 1 || b != 1 {
+			t.Errorf("got %d and %d values, want one each", a, b)
+		}
+	})
+}
+
+// The shards of a pool share one array at first: a value goes to any of them
+// without an allocation. For large values it would be a waste.
+func TestShardsHaveRoomAtFirst(t *testing.T) {
+	var small Pool[int]
+	var large Pool[[1 << 20]byte]
+	small.begin()
+	large.begin()
+	for i := range small.table.Load().shards {
+		if got := len(small.table.Load().shards[i].items); got < firstMagazine {
+			t.Errorf("shard %d: got room for %d values, want %d", i, got, firstMagazine)
+		}
+		if got := len(large.table.Load().shards[i].items); got != 0 {
+			t.Errorf("shard %d: got room for %d large values, want none", i, got)
+		}
+	}
+}
+
+func TestNumberOfShards(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, procs := range []int{1, 4, 5, 8, 31, 32, 33, 64, 100} {
+		runtime.GOMAXPROCS(procs)
+		want := 1
+		for want < 8*max(procs, runtime.NumCPU()) {
+			want *= 2
+		}
+		want = min(want, 256)
+		if table := newTable[int](); len(table.shards) != want || table.mask != uintptr(want-1) {
+			t.Errorf("%d processors: got %d shards and mask %#x, want %d", procs, len(table.shards), table.mask, want)
+		}
+	}
+}
+
+// The depot's mutex is for values that are not at hand.
+func TestValuesAtHandNeedNoDepot(t *testing.T) {
+	p := New(func() int { return -1 })
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		p.keep(table, home, 1)
+		p.depot.mu.Lock()
+		defer p.depot.mu.Unlock()
+		for range 3 { // one value, and room for more
+			p.Put(p.Get())
+		}
+	})
+	if s := p.Stats(); s.Len != 1 || s.Hits != 3 {
+		t.Errorf("got %+v, want 3 hits", s)
+	}
+}
+
+// A shard that has no value takes half of those of another one, so that the next
+// Get finds one at hand; one that is full gets more room, where its values are.
+func TestEmptyAndFullShards(t *testing.T) {
+	p := New(func() int { return -1 })
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		for i := range firstMagazine {
+			p.keep(table, home+1, i)
+		}
+		p.Get()
+		if a, b := table.at(home).idle(), table.at(home+1).idle(); a != firstMagazine/2-1 || b != firstMagazine/2 {
+			t.Errorf("after Get: got %d values here and %d there, want 3 and 4", a, b)
+		}
+		for table.at(home).idle() < firstMagazine {
+			p.keep(table, home, 1)
+		}
+		p.keep(table, home+2, 1)
+		p.Put(1)
+		if a, b := len(table.at(home).spare), table.at(home+2).idle(); a != firstMagazine || b != 1 {
+			t.Errorf("after Put: got %d values set aside here and %d there, want 8 and 1", a, b)
+		}
+	})
+	if fault := p.Fault(); fault != "" {
+		t.Error(fault)
+	}
+}
+
+// All shards but one are in use, the last one that a call tries.
+func TestTheLastShardIsTriedToo(t *testing.T) {
+	p := New(func() int { return -1 })
+	onPlace(t, p, func(table *table[int], home uintptr) {
+		last := home + table.mask
+		p.keep(table, last, 1)
+		unlock := lockAllBut(table, table.at(last))
+		p.Put(2)
+		if got := p.Get(); got != 2 {
+			t.Errorf("got %d, want what was put into the last shard", got)
+		}
+		unlock()
+		if got := table.met; got != 2 {
+			t.Errorf("got %d calls that found their shard in use, want 2", got)
+		}
+	})
+}
+
+// An empty magazine is used again, once. The depot forgets it.
+func TestEmptyMagazinesAreUsedAgain(t *testing.T) {
+	full, empty := make([]int, 5, 8), make([]int, 0, 32)
+	for _, withFull := range []bool{false, true} {
+		d := depot[int]{mags: [][]int{empty}}
+		if withFull {
+			d.mags, d.full = [][]int{full, empty}, 1
+		}
+		if got := d.magazine(8); len(got) != 32 || &got[0] != &empty[:1][0] {
+			t.Errorf("got a magazine for %d values, want the empty one for 32", len(got))
+		}
+		if len(d.mags) != d.full || d.mags[:d.full+1][d.full] != nil {
+			t.Errorf("got %d magazines, want %d", len(d.mags), d.full)
+		}
+		if got := d.magazine(16); len(got) != 16 {
+			t.Errorf("got a magazine for %d values, want a new one for 16", len(got))
+		}
+	}
+}
+
+// Empty magazines are given up, and the list if half of it, or more, was for them.
+func TestEmptyMagazinesAreGivenUp(t *testing.T) {
+	for _, full := range []int{0, 2, 5, 8, 10} {
+		list := make([][]int, 10)
+		for i := range list {
+			list[i] = make([]int, 1)
+			if i >= full {
+				list[i] = list[i][:0]
+			}
+		}
+		d := depot[int]{mags: list, full: full}
+		d.tidy()
+		if len(d.mags) != full || (cap(d.mags) == 10) != (full > 5) {
+			t.Errorf("%d magazines with values: got %d in a list for %d", full, len(d.mags), cap(d.mags))
+		}
+		for i, m := range list[full:] {
+			if m != nil {
+				t.Errorf("%d magazines with values: magazine %d is still in the list", full, full+i)
+			}
+		}
+	}
+}
