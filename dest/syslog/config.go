@@ -175,8 +175,8 @@ func (c Config) tlsConfig(addr string) (*tls.Config, error) {
 	}
 	t.MinVersion = max(t.MinVersion, tls.VersionTLS12)
 	if t.ServerName == "" {
-		host, _, err := net.SplitHostPort(addr)
-		if err != nil || host == "" {
+		host, _, _ := net.SplitHostPort(addr) // "" with an error
+		if host == "" {
 			return nil, fmt.Errorf("nib/syslog: address %q has no host, and TLS no ServerName to check", addr)
 		}
 		t.ServerName = host

@@ -126,8 +126,6 @@ const minGrace = 50 * time.Millisecond
 // TLS 1.3 the handshake has ended for the client before the receiver has looked at
 // that, and what is sent until then is lost.
 func (l *link) awaitRefusal(ctx context.Context) error {
-	timer := time.NewTimer(l.grace)
-	defer timer.Stop()
 	select {
 	case <-l.done:
 		return l.err()
@@ -135,7 +133,7 @@ func (l *link) awaitRefusal(ctx context.Context) error {
 		l.fail(context.Cause(ctx))
 		<-l.done
 		return l.err()
-	case <-timer.C:
+	case <-time.After(l.grace):
 		return nil
 	}
 }

@@ -36,12 +36,9 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	res.Accepted = open
 	if err != nil && len(refused) > 0 {
 		res.Accepted = min(open, refused[0].Index)
-		refused = nil
 	}
-	if len(refused) > 0 {
-		res.Rejected = append(res.Rejected, refused...)
-		slices.SortFunc(res.Rejected, func(a, b delivery.Rejection) int { return a.Index - b.Index })
-	}
+	res.Rejected = append(res.Rejected, refused...)
+	slices.SortFunc(res.Rejected, func(a, b delivery.Rejection) int { return a.Index - b.Index })
 	res.Rejected = res.Rejected[:refusedBelow(res.Rejected, res.Accepted)]
 	return res, err
 }
@@ -64,7 +61,7 @@ func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Rec
 			}
 		}
 		_, err = l.stream.Write(d.buf)
-		if err == nil && k < len(d.order) && room == 0 {
+		if err == nil && room == 0 {
 			err = d.await(ctx, l, s.next-uint64(len(s.settled)/2))
 		}
 	}

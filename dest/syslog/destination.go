@@ -95,7 +95,6 @@ func New(network, addr string, c Config) (*Destination, error) {
 	d.encoder = *newEncoder(&d.config)
 	d.base, d.end = context.WithCancel(context.Background())
 	d.timer = time.NewTimer(time.Hour)
-	d.timer.Stop()
 	return d, nil
 }
 
@@ -107,7 +106,7 @@ func checkAddress(socket, addr string) error {
 		}
 		return nil
 	}
-	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+	if _, port, _ := net.SplitHostPort(addr); port == "" { // as with an error
 		return fmt.Errorf("nib/syslog: %q is not host:port", addr)
 	}
 	return nil

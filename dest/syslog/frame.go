@@ -32,7 +32,7 @@ var errFrame = errors.New("the receiver's answer is not RELP")
 // come. data and command are parts of b.
 func parseFrame(b []byte) (f frame, size int, err error) {
 	i := 0
-	if f.number, i, err = parseNumber(b, i); err != nil || i == 0 {
+	if f.number, i, err = parseNumber(b, i); i == 0 {
 		return f, 0, err
 	}
 	from := i
@@ -88,7 +88,7 @@ func parseData(f frame, b []byte, i int) (frame, int, error) {
 }
 
 // parseNumber reads a TXNR and the space behind it. It returns 0 as the index of what
-// follows if there is more to come.
+// follows if there is more to come, and with an error.
 func parseNumber(b []byte, i int) (n, next int, err error) {
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
 		if i == 9 {

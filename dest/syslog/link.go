@@ -51,7 +51,7 @@ type link struct {
 	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
 
-	unanswered time.Time // of look: since when something is
+	unanswered time.Time // of look: since when something is; zero: nothing is
 }
 
 // newLink makes a link of a connection that has just been made.
@@ -179,12 +179,12 @@ func (l *link) look(now time.Time) error {
 		_ = l.SetReadDeadline(time.Time{})
 		l.watching.Store(false)
 		l.unanswered = time.Time{}
-		if waiting, _ = l.probe(); !waiting || !l.watching.CompareAndSwap(false, true) {
-			return nil // a Write that came in between has set a deadline, or the next one will
+		if waiting, _ = l.probe(); !waiting {
+			return nil // the next Write sets a deadline
 		}
-		age = 0
+		l.watching.Store(true) // a Write that came in between may have set none
 	}
-	if l.unanswered.IsZero() || now.Add(-age).After(l.unanswered) {
+	if now.Add(-age).After(l.unanswered) {
 		l.unanswered = now
 	}
 	if now.Sub(l.unanswered) >= l.timeout-2*l.tick {
@@ -196,12 +196,12 @@ func (l *link) look(now time.Time) error {
 // isTimeout tells whether a deadline has passed.
 func isTimeout(err error) bool {
 	var t net.Error
-	return err != nil && errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
+	return errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
 }
 
 // cancelled is why Deliver is to end, or nil.
 func (l *link) cancelled() error {
-	if ctx := l.ctx.Load(); ctx != nil && (*ctx).Err() != nil {
+	if ctx := l.ctx.Load(); ctx != nil {
 		return context.Cause(*ctx)
 	}
 	return nil

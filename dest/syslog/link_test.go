@@ -160,6 +160,44 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// A Write that came between the two questions has found Read looking, so it has set no
+// deadline. The first deadline is for a tick after the write.
+func TestLookMissesNoWrite(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		s := &deadlines{}
+		l := scripted(&s.script, Config{Timeout: 12 * time.Second})
+		l.Conn = s
+		answers := []bool{false, second}
+		l.probe = func() (bool, time.Duration) {
+			defer func() { answers = answers[1:] }()
+			return answers[0], time.Hour
+		}
+		l.watching.Store(true)
+		now := time.Now()
+		if err := l.look(now); err != nil || l.watching.Load() != second {
+			t.Errorf("waiting %v: got error %v, watching %v", second, err, l.watching.Load())
+		}
+		want := []time.Time{{}}
+		if second {
+			want = append(want, now.Add(time.Second))
+		}
+		if !slices.Equal(s.read, want) {
+			t.Errorf("waiting %v: got deadlines %v, want %v", second, s.read, want)
+		}
+	}
+}
+
+// deadlines is a connection that notes its deadlines for reading.
+type deadlines struct {
+	script
+	read []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.read = append(d.read, t)
+	return nil
+}
+
 // tooMuch makes more than the system keeps of a connection.
 func tooMuch() (batch []nib.Record, lines []string) {
 	for i := range 20_000 {

@@ -48,6 +48,17 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// MSGID is that of the Config, else the name of the logger.
+func TestMessageIDs(t *testing.T) {
+	r := record("{}", 1)
+	r.Logger = "db"
+	for id, want := range map[string]string{"": "db", "ID47": "ID47"} {
+		if _, m := encode(t, Config{MsgID: id}, r); m.fields[3] != want {
+			t.Errorf("MsgID %q: got %q, want %q", id, m.fields[3], want)
+		}
+	}
+}
+
 func TestSeverities(t *testing.T) {
 	for level, want := range map[nib.Level]int{
 		-100: 7, nib.LevelTrace: 7, nib.LevelDebug: 7, nib.LevelInfo - 1: 7,
@@ -70,7 +81,11 @@ func TestTimes(t *testing.T) {
 		want string
 	}{
 		{0, "-"},
+		{1795222923000000000, "2026-11-21T01:02:03.000000Z"},
 		{1, "1970-01-01T00:00:00.000000Z"},
+		{1e9, "1970-01-01T00:00:01.000000Z"},
+		{1795222923000000000, "2026-11-21T01:02:03.000000Z"},
+		{999_999_999, "1970-01-01T00:00:00.999999Z"},
 		{-1, "1969-12-31T23:59:59.999999Z"},
 		{1795222923123456789, "2026-11-21T01:02:03.123456Z"},
 		{1795222923000999999, "2026-11-21T01:02:03.000999Z"},

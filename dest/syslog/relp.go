@@ -27,7 +27,6 @@ type session struct {
 	answers uint64 // responses in all
 	settled []bool // command n has its response, at n%len, from base to next
 	refused []refusal
-	closing bool // the receiver may end the session
 }
 
 // A refusal is a response that says no.
@@ -37,11 +36,11 @@ type refusal struct {
 }
 
 // offers is what this side can do (RELP, section 4.4).
-var offers = []byte("relp_version=0\nrelp_software=nib," + version() + ",https://github.com/nib-log/nib\ncommands=syslog")
+var offers = []byte("relp_version=0\nrelp_software=nib," + version(debug.ReadBuildInfo()) + ",https://github.com/nib-log/nib\ncommands=syslog")
 
 // version is that of the module, as far as the program knows.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
+func version(info *debug.BuildInfo, ok bool) string {
+	if ok {
 		for _, m := range append(info.Deps, &info.Main) {
 			if m.Path == "github.com/nib-log/nib" && m.Version != "" {
 				return m.Version
@@ -159,9 +158,6 @@ func (s *session) take(f frame) error {
 	code, why := responseCode(f.data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing {
-		return ErrEnded // that was the response to close
-	}
 	n, ok := s.commandOf(f.number)
 	window := uint64(len(s.settled))
 	if !ok || s.settled[n%window] {
@@ -215,21 +211,16 @@ func (s *session) room() int {
 	return len(s.settled) - int(s.next-s.base)
 }
 
-// close says goodbye and waits for the answer, or the end.
+// close says goodbye and waits for the end of the link: take does not know this
+// command, so its response is one.
 func (s *session) close(l *link) {
-	s.mu.Lock()
-	s.closing = true
-	n := s.next
-	s.mu.Unlock()
-	b := append(appendCommand(nil, numberOf(n), "close", 0), '\n')
+	b := append(appendCommand(nil, numberOf(s.next), "close", 0), '\n')
 	if _, err := l.stream.Write(b); err != nil {
 		return
 	}
-	timer := time.NewTimer(l.timeout)
-	defer timer.Stop()
 	select {
 	case <-l.done:
-	case <-timer.C:
+	case <-time.After(l.timeout):
 	}
 }
 

@@ -110,11 +110,11 @@ func (s *relpServer) handle(r *receiver, conn net.Conn) {
 		case c.name == "syslog":
 			rsp = accept(c)
 		case c.name == "close":
-			_, _ = io.WriteString(conn, fmt.Sprintf("%d rsp 0\n0 serverclose 0\n", c.number))
 			r.mu.Lock()
 			r.goodbyes++
 			r.mu.Unlock()
-			r.changed.Broadcast()
+			_, _ = io.WriteString(conn, fmt.Sprintf("%d rsp 0\n", c.number))
+			_, _ = io.Copy(io.Discard, conn) // the client is to end the connection
 			return
 		default:
 			err = fmt.Errorf("command %s", c.name)

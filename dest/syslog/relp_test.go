@@ -37,7 +37,10 @@ func TestRELPSaysGoodbye(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.wait("close", func() bool { return r.goodbyes == 1 })
+	if r.mu.Lock(); r.goodbyes != 1 {
+		t.Errorf("got %d goodbyes before Close returned, want 1", r.goodbyes)
+	}
+	r.mu.Unlock()
 	if _, err := d.Deliver(context.Background(), batchOf(1, 2)); !errors.Is(err, delivery.ErrClosed) {
 		t.Errorf("got error %v, want delivery.ErrClosed", err)
 	}
@@ -156,6 +159,7 @@ func TestRELPNonsense(t *testing.T) {
 	for name, rsp := range map[string]string{
 		"a response to nothing":     respond(17, "200 OK"),
 		"a response to open, again": respond(1, "200 OK"),
+		"the number of the next":    respond(5, "200 OK"),
 		"the same response twice":   respond(2, "200 OK") + respond(2, "200 OK"),
 		"a later response twice":    respond(4, "200 OK") + respond(4, "200 OK"),
 		"a number that is too long": "1234567890 rsp 6 200 OK\n",
@@ -188,6 +192,8 @@ func TestRELPOpenFails(t *testing.T) {
 		"the wrong number":   {respond(2, usualOffers), "instead of a response to open"},
 		"nothing RELP knows": {"SSH-2.0-OpenSSH_9.2\r\n", "not RELP"},
 		"no code":            {respond(1, "yes"), `refused: "yes"`},
+		"another command":    {"1 serverclose 0\n", "1 serverclose instead of a response to open"},
+		"a hint and no":      {"0 hint 2 hi\n" + respond(1, "500 no"), `refused: "500 no"`},
 		"an empty response":  {"1 rsp 0\n", `refused: ""`},
 	} {
 		r := newRELP(t, &relpServer{open: c.rsp})

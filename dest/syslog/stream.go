@@ -28,8 +28,8 @@ type end struct {
 // If it does so again and again, because of one of the records maybe, each call takes fewer of
 // them, so that those in front of it are not sent for ever.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
-	if d.most > 0 && d.most < len(batch) {
-		batch = batch[:d.most]
+	if d.most > 0 {
+		batch = batch[:min(d.most, len(batch))]
 	}
 	for i := 0; i < len(batch); {
 		first := i

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package syslog
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+)
+
+// A quiet connection takes nothing, and nothing comes from it: its calls last until
+// their deadline. Its clock is that of a bubble.
+type quiet struct {
+	script
+	takes      bool  // what is written
+	full       error // of a write, at once; nil: none
+	writes     int
+	reads      int
+	write      time.Time
+	read       atomic.Pointer[time.Time]
+	noDeadline error // of SetWriteDeadline
+	changed    chan struct{}
+}
+
+func (q *quiet) SetWriteDeadline(t time.Time) error { q.write = t; return q.noDeadline }
+
+func (q *quiet) SetReadDeadline(t time.Time) error {
+	q.read.Store(&t)
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (q *quiet) Write(b []byte) (int, error) {
+	q.writes++
+	switch {
+	case q.takes:
+		return len(b), nil
+	case q.full != nil:
+		return 0, q.full
+	}
+	time.Sleep(time.Until(q.write))
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (q *quiet) Read([]byte) (int, error) {
+	q.reads++
+	for {
+		var passed <-chan time.Time
+		if at := q.read.Load(); at != nil && !at.IsZero() {
+			passed = time.After(time.Until(*at))
+		}
+		select {
+		case <-passed:
+			return 0, os.ErrDeadlineExceeded
+		case <-q.changed:
+		}
+	}
+}
+
+// quietLink makes a link whose tick is 1 s.
+func quietLink(q *quiet, c Config) *link {
+	q.changed = make(chan struct{}, 1)
+	c.Timeout = 12 * time.Second
+	l := scripted(&q.script, c)
+	l.Conn = q
+	return l
+}
+
+// TestWriteWithoutRoom counts from the first tick in which nothing was taken; at the
+// end of a session that tick is enough.
+func TestWriteWithoutRoom(t *testing.T) {
+	for name, c := range map[string]struct {
+		full   error
+		ending bool
+		want   time.Duration
+		writes int
+	}{
+		"for Stall":              {nil, false, 6 * time.Second, 6},
+		"while Close waits":      {nil, true, 2 * time.Second, 2},
+		"of the system":          {syscall.ENOBUFS, false, 5 * time.Second, 5001},
+		"of the system at Close": {syscall.ENOBUFS, true, time.Millisecond, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := &quiet{full: c.full}
+			l := quietLink(q, Config{Stall: 5 * time.Second})
+			l.ending.Store(c.ending)
+			start := time.Now()
+			_, err := l.Write([]byte("x"))
+			if took := time.Since(start); !errors.Is(err, delivery.ErrStalled) || took != c.want || q.writes != c.writes {
+				t.Errorf("no room %s: got %v after %v and %d writes, want %v and %d", name, err, took, q.writes, c.want, c.writes)
+			}
+		})
+	}
+}
+
+func TestWriteToAClosedSocket(t *testing.T) {
+	closed := errors.New("closed")
+	l := quietLink(&quiet{noDeadline: closed}, Config{})
+	if n, err := l.Write([]byte("x")); n != 0 || !errors.Is(err, closed) {
+		t.Errorf("got %d and %v, want %v", n, err, closed)
+	}
+}
+
+// The receiver is silent from the first write on. That more is written, with room or
+// without, does not put the end off.
+func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			q := &quiet{takes: takes}
+			l := quietLink(q, Config{Stall: time.Hour})
+			var since atomic.Pointer[time.Time]
+			var over atomic.Bool
+			l.probe = func() (bool, time.Duration) {
+				if at := since.Load(); at != nil {
+					return true, time.Since(*at)
+				}
+				return false, 0
+			}
+			ended := make(chan error)
+			go func() {
+				_, err := l.Read(make([]byte, 1))
+				ended <- err
+			}()
+			time.Sleep(time.Hour)
+			if synctest.Wait(); q.reads != 1 {
+				t.Errorf("takes %v: got %d reads in an idle hour, want 1", takes, q.reads)
+			}
+			start := time.Now()
+			since.Store(&start)
+			wrote := make(chan struct{})
+			go func() {
+				defer close(wrote)
+				for !over.Load() {
+					if _, err := l.Write([]byte("x")); err != nil {
+						return
+					}
+					time.Sleep(l.tick / 3)
+				}
+			}()
+			err := <-ended
+			if took := time.Since(start); !errors.Is(err, ErrSilent) || took < 10*time.Second || took > 12*time.Second {
+				t.Errorf("takes %v: got %v after %v, want ErrSilent after 10 to 12 s", takes, err, took)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			l.ctx.Store(&ctx) // ends a Write without room
+			over.Store(true)
+			<-wrote
+		})
+	}
+}
+
+// A receiver that responds slowly, but responds, gets all the time that it needs;
+// one that does not respond gets the timeout.
+func TestRELPWaitsFromResponseToResponse(t *testing.T) {
+	for _, c := range []struct {
+		between time.Duration
+		want    int
+	}{{9 * time.Second, 6}, {13 * time.Second, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := dial(t, "relp", "127.0.0.1:1", Config{})
+			d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
+			l := quietLink(&quiet{takes: true}, Config{})
+			d.link.Store(l)
+			responded := make(chan struct{})
+			go func() {
+				defer close(responded)
+				for number := 2; number < 8; number++ {
+					if time.Sleep(c.between); l.err() != nil {
+						return
+					}
+					_ = d.session.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")})
+				}
+			}()
+			start := time.Now()
+			res, err := d.Deliver(t.Context(), batchOf(0, 6))
+			if res.Accepted != c.want || (err == nil) != (c.want == 6) {
+				t.Errorf("every %v: got %+v and error %v, want %d accepted", c.between, res, err, c.want)
+			}
+			if took := time.Since(start); err != nil && (!errors.Is(err, ErrSilent) || took < 10*time.Second || took > 12*time.Second) {
+				t.Errorf("every %v: got %v after %v, want ErrSilent after 10 to 12 s", c.between, err, took)
+			}
+			<-responded
+		})
+	}
+}
+
+// The goroutine that reads uses what the next connection will: a new one, and Close,
+// wait until it has ended.
+func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
+	for name, use := range map[string]func(*Destination) error{
+		"Ping":  func(d *Destination) error { return d.Ping(context.Background()) },
+		"Close": (*Destination).Close,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, err := New("unix", filepath.Join(t.TempDir(), "none"), Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := quietLink(&quiet{}, Config{})
+			l.done = make(chan struct{})
+			l.fail(ErrEnded)
+			d.link.Store(l)
+			used := make(chan struct{})
+			go func() { _ = use(d); close(used) }()
+			synctest.Wait()
+			select {
+			case <-used:
+				t.Errorf("%s has not waited for the reader", name)
+			default:
+			}
+			close(l.done)
+			<-used
+			_ = d.Close()
+		})
+	}
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+)
+
+// TestConnectingEnds has receivers that accept connections and never answer: ctx,
+// Close and DialTimeout end the attempt with their reason.
+func TestConnectingEnds(t *testing.T) {
+	for _, network := range []string{"tls", "relp", "relp+tls"} {
+		for name, want := range map[string]error{"context": context.Canceled, "Close": delivery.ErrClosed, "DialTimeout": context.DeadlineExceeded} {
+			t.Run(network+", "+name, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				arrived, ended := make(chan struct{}), make(chan struct{})
+				var c Config
+				if strings.HasSuffix(network, "tls") {
+					c.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
+				}
+				end := cancel
+				var d *Destination
+				switch name {
+				case "Close":
+					end = func() { _ = d.Close() }
+				case "DialTimeout":
+					c.DialTimeout, end = 20*time.Millisecond, func() {}
+				}
+				r := newReceiver(t, "tcp", func(_ *receiver, conn net.Conn) {
+					close(arrived)
+					_, _ = io.Copy(io.Discard, conn)
+					close(ended)
+				}).start()
+				d = dial(t, network, r.addr, c)
+				go func() { <-arrived; end() }()
+				if err := d.Ping(ctx); !errors.Is(err, want) {
+					t.Errorf("got %v, want %v", err, want)
+				}
+				<-ended // the connection is not left open
+				if st := d.Stats(); st.Refused != 1 || st.Connects != 0 || st.Failures != 0 {
+					t.Errorf("got %+v, want one refused", st)
+				}
+			})
+		}
+	}
+}
+
+// A watchedContext counts what is registered with it. Package context uses its
+// AfterFunc for contexts made of it.
+type watchedContext struct {
+	context.Context
+	mu   sync.Mutex
+	left int
+}
+
+func (c *watchedContext) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left++
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.left--
+		return true
+	}
+}
+
+// A spool delivers with one context for all of its life.
+func TestConnectingLeavesNothingWithTheContext(t *testing.T) {
+	r := newRELP(t, &relpServer{})
+	for _, addr := range []string{r.addr, "127.0.0.1:1"} {
+		ctx := &watchedContext{Context: t.Context()}
+		_ = dial(t, "relp", addr, Config{}).Ping(ctx)
+		if ctx.left != 0 {
+			t.Errorf("%s: got %d functions left with the context, want none", addr, ctx.left)
+		}
+	}
+}
+
+// The addresses of the error are that of the receiver, once, or that of another
+// server which a function of Config.TLS has dialed.
+func TestErrorsOfConnectingNameTheAddressOnce(t *testing.T) {
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := gone.Addr().String()
+	_ = gone.Close()
+	if err := dial(t, "tcp", addr, Config{}).Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "nib/syslog: tcp "+addr+": connect") || strings.Count(err.Error(), addr) != 1 {
+		t.Errorf("got %v", err)
+	}
+	a := newAuthority(t)
+	r := newSecure(t, "tls", &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}})
+	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: a.pool, VerifyConnection: func(tls.ConnectionState) error {
+		_, err := net.Dial("tcp", addr)
+		return err
+	}}})
+	if err := d.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "TLS handshake: ") || !strings.Contains(err.Error(), addr) {
+		t.Errorf("got %v, want %s in it", err, addr)
+	}
+}
+
+// Only TLS 1.3 lets a client send before the receiver has looked at its
+// certificate, and with RELP the response to open is proof enough. The grace is
+// longer than the tests may take.
+func TestOnlyCertificatesThatMayBeRefusedAreWaitedFor(t *testing.T) {
+	a := newAuthority(t)
+	client := []tls.Certificate{a.issue(nil)}
+	for _, c := range []struct {
+		network string
+		server  *tls.Config
+	}{
+		{"tls", &tls.Config{}},
+		{"tls", &tls.Config{MaxVersion: tls.VersionTLS12, ClientAuth: tls.RequireAndVerifyClientCert}},
+		{"relp+tls", &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert}},
+	} {
+		c.server.Certificates, c.server.ClientCAs = []tls.Certificate{a.issue(nil)}, a.pool
+		r := newSecure(t, c.network, c.server)
+		d := dial(t, c.network, r.addr, Config{TLS: &tls.Config{RootCAs: a.pool, Certificates: client}})
+		d.grace = time.Hour
+		deliver(t, d, batchOf(0, 3))
+	}
+	r := newReceiver(t, "tcp", readCounted).start()
+	d := dial(t, "tcp", r.addr, Config{})
+	d.grace = time.Hour
+	deliver(t, d, batchOf(0, 3))
+}
+
+// The context may end while the receiver looks at the certificate.
+func TestContextEndsTheWaitForARefusal(t *testing.T) {
+	a := newAuthority(t)
+	arrived, ended := make(chan struct{}), make(chan struct{})
+	r := newReceiver(t, "tcp", func(_ *receiver, conn net.Conn) {
+		_ = conn.(*tls.Conn).Handshake()
+		close(arrived)
+		_, _ = io.Copy(io.Discard, conn)
+		close(ended)
+	})
+	r.addr, r.tls = "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: tls.RequestClientCert}
+	r.start()
+	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: a.pool}})
+	d.grace = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-arrived; cancel() }()
+	if err := d.Ping(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	<-ended
+	if st := d.Stats(); st.Refused != 1 || st.Connects != 0 || st.Connected {
+		t.Errorf("got %+v, want one refused", st)
+	}
+}
+
+// The reason why the receiver ends the connection may be the certificate, if it
+// has asked for one.
+func TestErrorOfOpenMentionsTheCertificate(t *testing.T) {
+	a := newAuthority(t)
+	for _, c := range []struct {
+		network string
+		auth    tls.ClientAuthType
+		want    string
+	}{
+		{"relp", tls.NoClientCert, ": RELP open: "},
+		{"relp+tls", tls.NoClientCert, ": RELP open: "},
+		{"relp+tls", tls.RequestClientCert, ": RELP open (after the receiver has asked for a TLS certificate): "},
+	} {
+		r := newReceiver(t, "tcp", (&relpServer{open: respond(1, "500 no")}).handle)
+		r.addr = "127.0.0.1:0"
+		var conf Config
+		if c.network == "relp+tls" {
+			r.tls = &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, ClientAuth: c.auth}
+			conf.TLS = &tls.Config{RootCAs: a.pool}
+		}
+		r.start()
+		if err := dial(t, c.network, r.addr, conf).Ping(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q in it", err, c.want)
+		}
+	}
+}
+
+func TestConnectingDoesNotChangeTheConfiguration(t *testing.T) {
+	c, asked := new(tls.Config), false
+	if noteRequest(c, &asked); c.GetClientCertificate != nil {
+		t.Error("the configuration has another GetClientCertificate than before")
+	}
+}
+
+// The receiver can tell the end of the log from a connection that was cut. TLS
+// 1.2 does not hide that a record is an alert.
+func TestCloseEndsTLSWithAnAlert(t *testing.T) {
+	a := newAuthority(t)
+	kinds := make(chan byte, 1)
+	r := newReceiver(t, "tcp", func(_ *receiver, conn net.Conn) {
+		c := &recorded{Conn: conn}
+		_, _ = io.Copy(io.Discard, tls.Server(c, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}, MaxVersion: tls.VersionTLS12}))
+		_, _ = io.Copy(io.Discard, c)
+		var last byte
+		for b := c.read; len(b) >= 5; b = b[5+int(b[3])<<8+int(b[4]):] {
+			last = b[0]
+		}
+		kinds <- last
+	})
+	r.addr = "127.0.0.1:0"
+	r.start()
+	d := dial(t, "tls", r.addr, Config{TLS: &tls.Config{RootCAs: a.pool}})
+	deliver(t, d, batchOf(0, 3))
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-kinds; got != 21 {
+		t.Errorf("got a last record of type %d, want an alert, 21", got)
+	}
+}
+
+// recorded is a connection that keeps what was read.
+type recorded struct {
+	net.Conn
+	read []byte
+}
+
+func (c *recorded) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.read = append(c.read, b[:n]...)
+	return n, err
+}

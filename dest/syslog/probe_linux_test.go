@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syslog
+
+import (
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// connectedTCP makes a TCP connection to a listener that accepts and does not read.
+func connectedTCP(t *testing.T) *net.TCPConn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.(*net.TCPConn)
+}
+
+// option reads an integer option of a socket.
+func option(t *testing.T, conn syscall.Conn, level, name int) (value int) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctl := raw.Control(func(fd uintptr) { value, err = syscall.GetsockoptInt(int(fd), level, name) }); ctl != nil || err != nil {
+		t.Fatal(ctl, err)
+	}
+	return value
+}
+
+// unanswered makes a socket that waits for the answer to its SYN: the queue of the
+// listener is full.
+func unanswered(t *testing.T) *net.TCPConn {
+	t.Helper()
+	listener, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(listener) })
+	if err := errors.Join(syscall.Bind(listener, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(listener, 0)); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := syscall.Getsockname(listener)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last *os.File
+	for range 5 {
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = os.NewFile(uintptr(fd), "socket")
+		t.Cleanup(func() { _ = last.Close() })
+		if err := syscall.Connect(fd, addr); err != nil && !errors.Is(err, syscall.EINPROGRESS) {
+			t.Fatal(err)
+		}
+	}
+	conn, err := net.FileConn(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.(*net.TCPConn)
+}
+
+func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
+	probe, _ := control(unanswered(t))
+	if probe == nil {
+		t.Fatal("got no probe")
+	}
+	if waiting, _ := probe(); !waiting {
+		t.Error("a SYN without answer: got nothing waiting")
+	}
+	conn := connectedTCP(t)
+	probe, _ = control(conn)
+	if waiting, age := probe(); waiting || age < 0 || age > time.Hour {
+		t.Errorf("nothing sent: got waiting %v and age %v", waiting, age)
+	}
+	_ = conn.Close()
+	if waiting, age := probe(); waiting || age != 0 {
+		t.Errorf("closed: got waiting %v and age %v", waiting, age)
+	}
+	if probe, hurry := control(conn); probe != nil || hurry == nil {
+		t.Error("a closed socket has a probe, or nothing to hurry it")
+	}
+	if probe, hurry := control(new(net.TCPConn)); probe != nil || hurry != nil {
+		t.Error("no socket: got a probe")
+	}
+}
+
+func TestHurryAcknowledgesAtOnce(t *testing.T) {
+	conn := connectedTCP(t)
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctl := raw.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 0)
+	}); ctl != nil || err != nil {
+		t.Fatal(ctl, err)
+	}
+	if got := option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_QUICKACK); got != 0 {
+		t.Fatalf("TCP_QUICKACK: got %d before, want 0", got)
+	}
+	_, hurry := control(conn)
+	hurry()
+	if got := option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_QUICKACK); got != 1 {
+		t.Errorf("TCP_QUICKACK: got %d, want 1", got)
+	}
+}
+
+// Where the system cannot tell a receiver that does not read from one that is gone,
+// Timeout is for both.
+func TestPatienceOfALink(t *testing.T) {
+	c := (Config{Timeout: 3 * time.Second, Stall: 30 * time.Second}).withDefaults()
+	conn := connectedTCP(t)
+	if l := newLink(conn, &c); l.probe == nil || l.patience != c.Stall {
+		t.Errorf("got patience %v, probe %v, want %v", l.patience, l.probe != nil, c.Stall)
+	}
+	if option(t, conn, syscall.SOL_SOCKET, syscall.SO_KEEPALIVE) == 0 || option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_KEEPIDLE) != 1 {
+		t.Error("an idle receiver that is gone would not be noticed")
+	}
+	defer func(number uintptr) { getsockoptNumber = number }(getsockoptNumber)
+	getsockoptNumber = 0
+	if l := newLink(conn, &c); l.probe != nil || l.hurry == nil || l.patience != c.Timeout {
+		t.Errorf("without TCP_INFO: got patience %v, probe %v, want %v", l.patience, l.probe != nil, c.Timeout)
+	}
+}
+
+func TestTCPInfoOfWhatHasNone(t *testing.T) {
+	var info tcpInfo
+	if err := getTCPInfo(^uintptr(0), &info); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("got %v, want EBADF", err)
+	}
+}
+
+// A session of RELP sends again what was not acknowledged, so its end discards what
+// the system still has; without RELP, that is to arrive.
+func TestEndOfAFailedConnection(t *testing.T) {
+	for network, want := range map[string]error{"relp": syscall.ECONNRESET, "tcp": nil} {
+		ended := make(chan error, 1)
+		r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {
+			if network == "relp" {
+				if _, err := conn.Write([]byte(respond(1, usualOffers))); err != nil {
+					r.fault(err)
+				}
+			}
+			var err error
+			for b := make([]byte, 4096); err == nil; {
+				_, err = conn.Read(b)
+			}
+			ended <- err
+		}).start()
+		d := dial(t, network, r.addr, Config{})
+		if err := d.Ping(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.link.Load().fail(ErrSilent)
+		if err := <-ended; want != nil && !errors.Is(err, want) || want == nil && err.Error() != "EOF" {
+			t.Errorf("%s: the receiver got %v, want %v", network, err, want)
+		}
+	}
+}
+
+// A datagram may be larger than the buffer that a socket has by default, as far as the
+// system allows.
+func TestLargeDatagram(t *testing.T) {
+	q := newQueue(t)
+	line := `{"a":"` + strings.Repeat("x", 300_000) + `"}`
+	own, err := net.Dial("unixgram", q.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if err := own.(*net.UnixConn).SetWriteBuffer(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.Write([]byte("<1>1 - - - - - - " + line)); errors.Is(err, syscall.EMSGSIZE) {
+		t.Skip("the system does not allow datagrams of this size")
+	}
+	q.line()
+	d := dial(t, "unixgram", q.addr, Config{MaxSize: 1 << 20})
+	r := record(line, 1)
+	res, err := d.Deliver(t.Context(), append(batchOf(0, 0), r))
+	if err != nil || len(res.Rejected) != 0 {
+		t.Fatalf("got %+v and error %v, want it accepted", res, err)
+	}
+	if got := q.line(); got != line {
+		t.Errorf("got %d bytes, want %d", len(got), len(line))
+	}
+}
