@@ -187,7 +187,10 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	for _, k := range builtin() {
-		list := settings.Of(k.Params(), &leveled{}, &formatted{}, &spooled{})
+		list := settings.Of(k.Params(), &leveled{}, &formatted{})
+		if k.Forms[0] != "spool:PATH" { // which has no spool in front of it
+			list = append(list, settings.Of(&spooled{})...)
+		}
 		for _, s := range list {
 			if s.Doc == "" || s.Default == "" {
 				t.Errorf("%s of %v has no documentation or no default", s.Name, k.Forms)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 type inner struct {
@@ -40,7 +39,7 @@ func TestSetAndTexts(t *testing.T) {
 		want              any
 	}{
 		{"size", "64KiB", "65536B", int64(65536)}, {"small", "1kB", "1000B", 1000}, {"wait", "7d", "168h0m0s", 7 * 24 * time.Hour},
-		{"count", "5", "5", 5}, {"on", "ON", "on", true}, {"on", "0", "off", false}, {"three", "true", "on", int8(1)}, {"three", "off", "off", int8(-1)},
+		{"count", "5", "5", 5}, {"on", "ON", "on", true}, {"on", "0", "off", false}, {"on", "true", "on", true}, {"on", "1", "on", true}, {"on", "false", "off", false}, {"three", "true", "on", int8(1)}, {"three", "off", "off", int8(-1)},
 		{"mode", "640", "0640", fs.FileMode(0o640)}, {"word", "B", "b", "b"}, {"at", "00:00", "00:00", []string{"00:00"}},
 		{"fields", "b=2,a=x%2Cy", "a=x%2Cy,b=2", map[string]string{"a": "x,y", "b": "2"}},
 		{"level", "info+2", "info+2", "info+2"}, {"levels", "warn,db=debug", "warn,db=debug", "warn,db=debug"}, {"text", "x y", "x y", "x y"}, {"zone", "UTC", "UTC", "UTC"},
@@ -69,7 +68,8 @@ func TestSetRejects(t *testing.T) {
 	for text, want := range map[string]string{
 		"size=many": `"many" is not a size (want a number with a unit`, "size=100": `"100" has no unit (write 100MB, or 100B for bytes)`,
 		"wait=5": `"5" is not a duration`, "wait=-5s": "is not a duration", "count=-1": `"-1" is not a count`, "on=yes": `"yes" is not a switch`,
-		"mode=077": "is not a file mode", "word=c": `"c" is not a word (want a or b)`, "at=25:00": "is not a time of day", "fields=x": "is not a list of fields",
+		"mode=077": "is not a file mode", "mode=9600": "is not a file mode", "mode=10600": "is not a file mode", "mode=0600x": "is not a file mode",
+		"size=8388608TiB": `"8388608TiB" is not a size`, "fields==1": "is not a list of fields", "fields=%zz=1": "is not a list of fields", "fields=a=%zz": "is not a list of fields", "word=c": `"c" is not a word (want a or b)`, "at=25:00": "is not a time of day", "fields=x": "is not a list of fields",
 		"fields=a=1,a=2": "is not a list of fields", "level=inof": "is not a level", "levels=inof": `unknown level "inof"`, "text=": "is not a text", "zone=Nowhere": "is not a known time zone",
 	} {
 		name, value, _ := strings.Cut(text, "=")
@@ -103,6 +103,85 @@ func TestDurations(t *testing.T) {
 	}
 }
 
+// A program that has set fields gets the faults of each, and words in lower case.
+func TestCheck(t *testing.T) {
+	v := sample{Word: "B", At: []string{"00:00", "25:00", "x"}, Three: 7}
+	for name, want := range map[string]int{"word": 0, "at": 2, "three": 1} {
+		if errs := Find(Of(&v), name).Check(); len(errs) != want {
+			t.Errorf("%s: got %v, want %d", name, errs, want)
+		}
+	}
+	if v.Word != "b" {
+		t.Errorf("got %q, want b", v.Word)
+	}
+}
+
+func TestIsSet(t *testing.T) {
+	v := sample{At: []string{}, Fields: map[string]string{}, Count: 1}
+	for name, want := range map[string]bool{"at": false, "fields": false, "count": true, "text": false} {
+		if got := Find(Of(&v), name).IsSet(); got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	v.At, v.Fields = []string{""}, map[string]string{"a": ""}
+	for _, name := range []string{"at", "fields"} {
+		if !Find(Of(&v), name).IsSet() {
+			t.Errorf("%s is not set", name)
+		}
+	}
+}
+
+func TestTableAndHelp(t *testing.T) {
+	list := Of(new(sample))
+	if got, want := Table(list[:1]), "| `size` | a size | 8KiB |\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	word := Find(list, "word")
+	if got, want := Table([]Setting{*word}), "| `word` | `a`, `b`:  |  |\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := list[0].Help(), "?size=  a size (default 8KiB)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := word.Help(), "?word=  : a or b (default )"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"max_size", "max_age", "at", "level"}
+	for name, want := range map[string]string{
+		"max-size": "max_size", "maxSize": "max_size", "max_siz": "max_size", "mx_sz": "", "size": "", "lvl": "level",
+		"levels": "level", "ab": "at", "xy": "", "": "", "max_age": "max_age",
+	} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEither(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Either(words); got != want {
+			t.Errorf("%q: got %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestSecretsInTargets(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a://u:p@h:1": true, "a://h:1/x?PassWord=p": true, "a://h:1/x?b=c&token=p": true, "a?passwd=": true,
+		"file:///a@b": false, "file:a@b": false, "a://h:1/x?password_file=p": false, "a://h:1?u=p@h": false,
+	} {
+		if got := HasSecret(text); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+		if _, err := SplitTargets("stdout," + text); (err == ErrSecret) != want {
+			t.Errorf("%s: split with %v", text, err)
+		}
+	}
+}
+
 func TestMergeKeepsItsArguments(t *testing.T) {
 	base := sample{Count: 1, Text: "base", Fields: map[string]string{"a": "1", "b": "1"}, At: []string{"00:00", "01:00"}}
 	over := sample{Text: "over", Fields: map[string]string{"b": "2"}, At: []string{"02:00"}}
@@ -115,8 +194,15 @@ func TestMergeKeepsItsArguments(t *testing.T) {
 }
 
 func TestShortenCutsAtARune(t *testing.T) {
-	if got := Shorten(strings.Repeat("x", 99) + "äöü"); !utf8.ValidString(got) || len(got) > 104 {
-		t.Errorf("got %q", got)
+	for n, want := range map[int]string{98: "ä…", 99: "…"} {
+		x := strings.Repeat("x", n)
+		if got := Shorten(x + "äöü"); got != x+want {
+			t.Errorf("%d bytes before: got %q, want %s", n, got, want)
+		}
+	}
+	whole := strings.Repeat("x", 100)
+	if got := Shorten(whole); got != whole {
+		t.Errorf("got %q of 100 bytes", got)
 	}
 }
 
