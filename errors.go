@@ -17,8 +17,8 @@ import (
 // to itself without end".
 var ErrReentrant = linewriter.ErrReentrant
 
-// A MisuseError tells the error handler of a call on an event that has been
-// finished, or on one that was not the caller's to finish.
+// A MisuseError reports a call on an event that was finished already, or a call
+// that finished an event which its function must only add fields to.
 type MisuseError struct {
 	What  string
 	Ended string // stack of the call that finished the event; only with -race or the tag invariants

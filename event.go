@@ -18,20 +18,20 @@ import (
 	"github.com/nib-log/nib/internal/reentry"
 )
 
-// An Event is a line in the making. A Logger's level methods give one out of a
-// pool; the field methods append to it and return it, so that calls chain; Msg,
-// Msgf, MsgFunc or Send writes the line and takes the event back. All methods
-// work on a nil Event, which a disabled level gives, and do nothing.
+// An Event is a log line being built. The level methods of a Logger return one
+// from a pool; the field methods append to it and return it, so that calls chain;
+// Msg, Msgf, MsgFunc or Send writes the line and puts the event back. If the
+// level is disabled, the event is nil, whose methods do nothing.
 //
-// An Event belongs to one goroutine and is dead once it has been finished: keep
-// no copy of the pointer. A call on a finished event that is still idle is
-// ignored and counted; once the pool has handed it out again it is a data race.
-// Builds with -race or the tag invariants never hand one out twice, and report
-// each such call with the stack that finished the event.
+// An Event is used by one goroutine and must not be used after Msg, Msgf,
+// MsgFunc or Send. A call on a finished event that is still idle is ignored and
+// counted; once the pool has reused the event, it is a data race. Builds with
+// -race or the tag invariants never reuse an event, and report each such call
+// with the stack that finished it.
 //
-// Arguments are copied into the line at once and never kept. Methods of the
-// caller's own that run meanwhile (Error, String, MarshalJSON, …) may panic: the
-// field then says so, and the line is written.
+// Arguments are copied into the line at once and never kept. If a method of an
+// argument (Error, String, MarshalJSON, …) panics, the field contains the text of
+// the panic, and the line is written.
 type Event struct {
 	// buf is the line so far. Its first byte and that of every object and array
 	// in it is written last: each member brings a comma in front, and the first
@@ -288,7 +288,7 @@ func (e *Event) splice(from, end int, text string) {
 func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.nest >= 0 }
 
 // Discard keeps the line from being written. Panic and Fatal still act. The
-// event is to be finished all the same.
+// event must still be finished.
 func (e *Event) Discard() *Event {
 	if e.live() {
 		e.flags |= muted

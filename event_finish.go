@@ -17,15 +17,16 @@ import (
 // finalFlush is how long Panic and Fatal wait for sinks to flush.
 const finalFlush = 5 * time.Second
 
-// Msg writes the line with message msg. The event is dead afterwards. 0 allocs.
+// Msg writes the line with message msg. The event must not be used afterwards.
+// 0 allocs.
 func (e *Event) Msg(msg string) {
 	if e != nil {
 		e.finish(msg, true)
 	}
 }
 
-// Send writes the line without a message (that of an [Entry] apart). The event
-// is dead afterwards.
+// Send writes the line without a message, or with that of an [Entry]. The event
+// must not be used afterwards.
 func (e *Event) Send() {
 	if e == nil {
 		return
@@ -78,7 +79,7 @@ func (e *Event) finishWith(text func() string) {
 }
 
 // exitIf is deferred while Fatal runs user code, which may end the goroutine:
-// the process ends all the same.
+// the process ends nevertheless.
 func (l *Logger) exitIf(then flags, ended *bool) {
 	if *ended && then&thenExit != 0 {
 		l.act(then, "")

@@ -162,8 +162,8 @@ func (e *Event) addArray(f func(*Array)) {
 	e.leave(s, "[]")
 }
 
-// An Array takes the elements of an array while the function given to
-// [Event.Array] runs; it is dead afterwards.
+// An Array adds the elements of an array. It must not be used after the function
+// given to [Event.Array] has returned.
 type Array Event
 
 // element makes room for one, or reports that there is no array to add it to.
@@ -212,7 +212,7 @@ func (a *Array) Float(val float64) *Array {
 	return a
 }
 
-// Bool adds a truth value.
+// Bool adds a boolean.
 func (a *Array) Bool(val bool) *Array {
 	if e, ok := a.element(); ok {
 		e.buf = jsonenc.AppendBool(e.buf, val)

@@ -46,7 +46,7 @@ func (e *Event) Base64(key string, val []byte) *Event {
 	return e
 }
 
-// Bool adds a truth value.
+// Bool adds a boolean.
 func (e *Event) Bool(key string, val bool) *Event {
 	if e != nil {
 		e.bool(key, val)
@@ -143,7 +143,7 @@ func (e *Event) Float32(key string, val float32) *Event {
 	return e
 }
 
-// Float64 is Float32 for a float64.
+// Float64 adds a number with the fewest digits that give the same float64 back.
 func (e *Event) Float64(key string, val float64) *Event {
 	if e != nil {
 		e.float64(key, val)

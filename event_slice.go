@@ -26,7 +26,7 @@ func (e *Event) Strs(key string, vals []string) *Event {
 	return e
 }
 
-// Bools adds an array of truth values.
+// Bools adds an array of booleans.
 func (e *Event) Bools(key string, vals []bool) *Event {
 	if e == nil {
 		return nil

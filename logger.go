@@ -83,8 +83,8 @@ func New(w io.Writer, opts ...Option) *Logger {
 	return NewSink(WriterSink(w), opts...)
 }
 
-// NewSink makes a Logger that hands its lines to s, which is called by the
-// goroutine that logs and by many at once. A nil s panics.
+// NewSink returns a Logger that writes its lines to s. The goroutines that log
+// call s, many at a time. A nil s panics.
 func NewSink(s Sink, opts ...Option) *Logger {
 	if s == nil {
 		panic("nib: NewSink with a nil Sink")
@@ -168,7 +168,7 @@ func (l *Logger) Trace() *Event {
 	return l.event(LevelTrace)
 }
 
-// Debug is Trace at LevelDebug.
+// Debug starts an event at LevelDebug; it returns nil if the level is disabled.
 func (l *Logger) Debug() *Event {
 	if l == nil || l.min > LevelDebug {
 		return nil
@@ -176,7 +176,7 @@ func (l *Logger) Debug() *Event {
 	return l.event(LevelDebug)
 }
 
-// Info is Trace at LevelInfo.
+// Info starts an event at LevelInfo; it returns nil if the level is disabled.
 func (l *Logger) Info() *Event {
 	if l == nil || l.min > LevelInfo {
 		return nil
@@ -184,7 +184,7 @@ func (l *Logger) Info() *Event {
 	return l.event(LevelInfo)
 }
 
-// Warn is Trace at LevelWarn.
+// Warn starts an event at LevelWarn; it returns nil if the level is disabled.
 func (l *Logger) Warn() *Event {
 	if l == nil || l.min > LevelWarn {
 		return nil
@@ -192,7 +192,7 @@ func (l *Logger) Warn() *Event {
 	return l.event(LevelWarn)
 }
 
-// Error is Trace at LevelError.
+// Error starts an event at LevelError; it returns nil if the level is disabled.
 func (l *Logger) Error() *Event {
 	if l == nil || l.min > LevelError {
 		return nil
@@ -235,10 +235,10 @@ func (l *Logger) Log() *Event {
 	return l.start(LevelInfo, noLevel, pc, nil)
 }
 
-// Flush brings every line accepted so far to the promise of the sink, if the
-// sink holds lines back, and returns its error. The sink must honour ctx; Flush
-// does not wait longer for one that hangs. Whoever opened a sink closes it; a
-// Logger closes nothing.
+// Flush waits until all accepted lines are where the sink promises, if the sink
+// holds lines back, and returns its error. It returns when ctx is done, even if
+// the sink hangs. A Logger does not close its sink; the code that opened the sink
+// does.
 func (l *Logger) Flush(ctx context.Context) error {
 	if l.discards() {
 		return nil
@@ -256,7 +256,7 @@ func (l *Logger) With(f func(e *Event)) *Logger {
 	return l.bind(f)
 }
 
-// WithAttrs is With for slog's attributes.
+// WithAttrs returns a Logger whose lines all have attrs, as With does.
 func (l *Logger) WithAttrs(attrs ...slog.Attr) *Logger {
 	if l.discards() || len(attrs) == 0 {
 		return l
@@ -345,16 +345,16 @@ func SetDefault(l *Logger) { defaultLogger.Store(l) }
 // Trace starts an event of the default logger; see [Logger.Trace].
 func Trace() *Event { return Default().At(LevelTrace) }
 
-// Debug is Trace at LevelDebug.
+// Debug starts an event of the default logger at LevelDebug; see [Logger.Debug].
 func Debug() *Event { return Default().At(LevelDebug) }
 
-// Info is Trace at LevelInfo.
+// Info starts an event of the default logger at LevelInfo; see [Logger.Info].
 func Info() *Event { return Default().At(LevelInfo) }
 
-// Warn is Trace at LevelWarn.
+// Warn starts an event of the default logger at LevelWarn; see [Logger.Warn].
 func Warn() *Event { return Default().At(LevelWarn) }
 
-// Error is Trace at LevelError.
+// Error starts an event of the default logger at LevelError; see [Logger.Error].
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].

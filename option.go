@@ -118,7 +118,7 @@ func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.samp
 
 // WithErrorHandler sets the handler of lines that could not be written and of
 // wrong use of events. It runs on the goroutine that logs, may be called by
-// several at once, and may log: an error that arises meanwhile is only counted.
+// several at once, and may log: errors during such a call are only counted.
 // The default writes to standard error and waits for it for 100 ms at most.
 func WithErrorHandler(h func(error)) Option {
 	return Option{func(l *Logger) { l.core.onError = h }}

@@ -15,13 +15,13 @@ import (
 // StdLog returns a standard logger whose lines become lines of l at level, for
 // libraries that take a *log.Logger. With [WithCaller] they show the call site
 // of log's function. What its Fatal and Panic methods print is written whatever
-// the level is, at LevelFatal or LevelPanic, and the sink is flushed: package
-// log ends the process behind it, and the line is all that says why.
+// the level is, at LevelFatal or LevelPanic, and the sink is flushed, because
+// package log then ends the process.
 //
-// A sink, hook or error handler of l may itself print to that logger. Package
-// log holds a lock meanwhile, which nib cannot see; so unless the sink is a
-// file or one that never logs, lines are written on another goroutine, and log
-// goes on without the line after a tenth of a second (5 s for Fatal and Panic).
+// A sink, hook or error handler of l may itself print to that logger while
+// package log holds its lock. So unless the sink cannot log, as a file cannot,
+// lines are written on another goroutine, and package log continues without the
+// line after 100 ms (5 s for Fatal and Panic).
 func (l *Logger) StdLog(level Level) *log.Logger {
 	return log.New(stdWriter{l, level}, "", 0)
 }

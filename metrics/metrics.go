@@ -4,7 +4,7 @@
 // have counted, in a form that any monitoring system can take.
 //
 // Everything in this repository that counts is a [Source]. A source yields its
-// metrics when it is asked; nothing is registered, and no goroutine runs:
+// metrics on each call; nothing is registered, and no goroutine runs:
 //
 //	s, err := spool.Open("/var/spool/app", dest, spool.Config{})
 //	if err != nil {
@@ -62,9 +62,9 @@ type Metric struct {
 	Value  float64
 }
 
-// A Source yields the metrics of one component, and those of what is behind it.
-// Metrics may be called at any time by any goroutine; it allocates. The values are
-// read one after the other, not all at one instant.
+// A Source yields the metrics of one component, and of the components that it
+// writes to. Metrics may be called at any time by any goroutine; it allocates. The
+// values are read one after the other, not all at one instant.
 type Source interface {
 	Metrics() iter.Seq[Metric]
 }
@@ -74,8 +74,8 @@ type sourceFunc func() iter.Seq[Metric]
 
 func (f sourceFunc) Metrics() iter.Seq[Metric] { return f() }
 
-// Of returns v if it is a Source, and otherwise a Source without metrics: for wrappers,
-// which find out what is behind them.
+// Of returns v if it is a Source, and otherwise a Source without metrics. A sink
+// that wraps another one uses it.
 func Of(v any) Source {
 	if s, ok := v.(Source); ok {
 		return s

@@ -19,7 +19,7 @@ import (
 // "text/plain; version=0.0.4; charset=utf-8".
 func WritePrometheus(w io.Writer, sources ...Source) error { return write(w, false, sources) }
 
-// WriteOpenMetrics is WritePrometheus in the format OpenMetrics 1.0, whose content
+// WriteOpenMetrics writes the metrics in the format OpenMetrics 1.0, whose content
 // type is "application/openmetrics-text; version=1.0.0; charset=utf-8".
 func WriteOpenMetrics(w io.Writer, sources ...Source) error { return write(w, true, sources) }
 

@@ -48,8 +48,8 @@ func WithFields(f func(e *nib.Event, r *http.Request)) Option {
 	return func(c *config) { c.fields = f }
 }
 
-// WithClock replaces time.Now as what took is measured by. now must be safe for
-// concurrent use.
+// WithClock replaces time.Now as the clock that measures took. now must be safe
+// for concurrent use.
 func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
 const defaultMaxText = 4 << 10
@@ -65,12 +65,12 @@ func WithMaxText(n int) Option {
 	return func(c *config) { c.maxText = n }
 }
 
-// WithOwnRequestIDs makes up every request id, whatever the client sent: for
-// servers whose clients are not to be trusted with it.
+// WithOwnRequestIDs generates every request id and ignores that of the client,
+// for servers that do not trust their clients.
 func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
 
-// WithRequestIDHeader sets X-Request-Id in each response. It is no default,
-// since the text and the header entry are mallocs of their own.
+// WithRequestIDHeader sets X-Request-Id in each response. It is not the default
+// because it costs two allocations per request.
 func WithRequestIDHeader() Option { return func(c *config) { c.echo = true } }
 
 // LevelOf is the default level of an access line: LevelError from status 500

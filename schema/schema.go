@@ -39,7 +39,7 @@ func For[T any]() (*Codec[T], error) {
 	return &Codec[T]{p}, nil
 }
 
-// MustFor is For for variables of packages: it panics where For has an error.
+// MustFor returns the codec of T, and panics if For returns an error.
 func MustFor[T any]() *Codec[T] {
 	c, err := For[T]()
 	if err != nil {

@@ -32,7 +32,7 @@ type BacktraceConfig struct {
 	Mark string
 }
 
-// Validate returns all that is wrong with c, joined.
+// Validate returns every error in c, joined, or nil.
 func (c BacktraceConfig) Validate() error {
 	c = c.withDefaults()
 	var errs []error

@@ -90,9 +90,9 @@ func within(name string, labels []metrics.Label) []metrics.Label {
 
 const branchLabel = "branch"
 
-// A BranchError says which branch of a combinator an error comes from: the one
-// with that [Named] name or, without, that index. A [Route] counts its first
-// sink as 0 and the rules from 1.
+// A BranchError is an error of one branch of a combinator. Branch is the name of
+// a [Named] sink or, without a name, the index of the branch. In a [Route], the
+// first sink is 0 and the rules begin at 1.
 type BranchError struct {
 	Branch string
 	Err    error
@@ -100,7 +100,7 @@ type BranchError struct {
 
 func (e *BranchError) Error() string { return "nib/sink: branch " + e.Branch + ": " + e.Err.Error() }
 
-// Unwrap gives the error of the branch.
+// Unwrap returns the error of the branch.
 func (e *BranchError) Unwrap() error { return e.Err }
 
 // inBranch names err after a branch that has a name.

@@ -10,10 +10,10 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Filter makes a sink that hands on the records that keep says true for. keep
-// runs on the goroutine that logs and must be safe for concurrent use; it must
-// not change or keep the record. One that panics or ends the goroutine lets the
-// record through: a faulty filter shows too much, never too little. It
+// Filter makes a sink that writes the records for which keep returns true to s.
+// keep runs on the goroutine that logs and must be safe for concurrent use; it
+// must not change or retain the record. If keep panics or ends the goroutine, the
+// record is written: a faulty filter shows too much, never too little. It
 // counts the lines that it passes, those that it drops, and the faults of keep.
 // Nil arguments panic. 0 allocs per record but for those of keep.
 func Filter(s nib.Sink, keep func(*nib.Record) bool) nib.Sink {

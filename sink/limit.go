@@ -39,7 +39,7 @@ type LimitConfig struct {
 	Now func() time.Time
 }
 
-// Validate returns all that is wrong with c, joined.
+// Validate returns every error in c, joined, or nil.
 func (c LimitConfig) Validate() error {
 	errs := []error{c.PerSite.validate("PerSite")}
 	for l, r := range c.PerSiteAt {

@@ -32,7 +32,7 @@ type SampleConfig struct {
 	Now func() time.Time
 }
 
-// Validate returns all that is wrong with c, joined.
+// Validate returns every error in c, joined, or nil.
 func (c SampleConfig) Validate() error {
 	errs := []error{c.Keep.validate("Keep")}
 	for l, s := range c.KeepAt {

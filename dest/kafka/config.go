@@ -140,7 +140,7 @@ type Config struct {
 	OnError func(error)
 }
 
-// Validate returns all that is wrong with c, joined, or nil.
+// Validate returns every error in c, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, values ...any) {

@@ -24,7 +24,7 @@ type Stats struct {
 	Errors      uint64 // all that went wrong, also what was tried again with success
 }
 
-// Lost is how many lines were dropped in all.
+// Lost returns the number of lines dropped, for all reasons.
 func (s Stats) Lost() (n uint64) {
 	for _, d := range s.Dropped {
 		n += d.Lines

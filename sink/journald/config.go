@@ -40,7 +40,7 @@ type Config struct {
 	Socket string
 }
 
-// Validate returns all that is wrong with c, joined, or nil.
+// Validate returns every error in c, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, value any) {

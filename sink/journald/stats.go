@@ -31,7 +31,7 @@ type Stats struct {
 	Dropped    []delivery.Drop // by reason and level, without those that are 0
 }
 
-// Lost is how many lines were dropped in all.
+// Lost returns the number of lines dropped, for all reasons.
 func (s Stats) Lost() (n uint64) {
 	for _, d := range s.Dropped {
 		n += d.Lines

@@ -171,7 +171,7 @@ const (
 	ActionDropOld               // the oldest segment that is not being delivered is dropped, which takes the time to read it; the line, if there is none
 )
 
-// Validate returns all that is wrong with c, joined, or nil.
+// Validate returns every error in c, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, values ...any) {

@@ -52,10 +52,10 @@ type DestinationStats struct {
 	Unkept     uint64        // of those that it rejected: not in the file NAME.rejected, which is full, or cannot be written
 }
 
-// Lost is how many lines were dropped in all.
+// Lost returns the number of lines dropped, for all reasons.
 func (s Stats) Lost() uint64 { return linesOf(s.Dropped) }
 
-// Lost is how many lines were dropped in all.
+// Lost returns the number of lines dropped, for all reasons.
 func (s DestinationStats) Lost() uint64 { return linesOf(s.Dropped) }
 
 func linesOf(drops []delivery.Drop) (n uint64) {

@@ -15,15 +15,13 @@ import (
 
 // A Sink writes lines to standard output. It is made by [New] and safe for
 // concurrent use.
-//
-// Two locks keep callers from waiting longer than they have to. mu protects the
-// state, and in a sink without a buffer each write that does not wait. Nobody
-// waits for the reader under mu. Whoever has to wait takes the turn first, for
-// which one can wait with a deadline; only he may stop in the middle of a line
-// (busy), so a line that a write may cut short is begun by the holder of the
-// turn only. In a sink with a buffer all writes are those of the holder of the
-// turn, and mu is free meanwhile.
 type Sink struct {
+	// Two locks bound how long callers wait. mu protects the state and, without a
+	// buffer, each write that does not wait; no call waits for the reader under
+	// mu. A call that has to wait takes the turn first, with a deadline. Only the
+	// holder of the turn begins a line that a write may cut short (busy). With a
+	// buffer, the holder of the turn makes all writes, and mu is free during them.
+
 	traits
 	port    stdio.Port
 	name    string // of Config.File, for metrics

@@ -27,11 +27,11 @@ type Stats struct {
 	Lines   uint64          // written
 	Bytes   uint64          // of these lines
 	Pending uint64          // in the buffer
-	Notices uint64          // lines of the sink's own, each of which told of a loss
+	Notices uint64          // lines of the sink's own, each of which reports dropped lines
 	Dropped []delivery.Drop // by reason and level, without those that are 0
 }
 
-// Lost is how many lines were dropped in all.
+// Lost returns the number of lines dropped, for all reasons.
 func (s Stats) Lost() (n uint64) {
 	for _, d := range s.Dropped {
 		n += d.Lines
