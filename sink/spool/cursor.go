@@ -74,7 +74,7 @@ func readSlots(f io.ReaderAt) (slot []byte, count uint64, p position, err error)
 		if err != nil {
 			return nil, 0, position{}, err
 		}
-		if valid && (slot == nil || c >= count) {
+		if valid && c >= count {
 			slot, count, p = b, c, q
 		}
 	}

@@ -5,6 +5,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -49,6 +50,10 @@ func TestSlotRoundTrip(t *testing.T) {
 		if n, got, ok, _ := readSlot(slot); !ok || n != 9 || got != want || !bytes.Equal(markIn(slot), mark) {
 			t.Errorf("got slot %d %+v, mark %x and %v, want 9 %+v and %x", n, got, markIn(slot), ok, want, mark)
 		}
+		fresh := make([]byte, slotSize)
+		if putSlot(fresh, 9, want, mark); !bytes.Equal(slot, fresh) {
+			t.Errorf("mark %x: what was there before is in the slot", mark)
+		}
 		for bit := range slotSize * 8 {
 			b := bytes.Clone(slot)
 			b[bit/8] ^= 1 << (bit % 8)
@@ -77,6 +82,18 @@ func TestOnlySlotsAreRead(t *testing.T) {
 		if n, p, ok, err := readSlot(b); ok || err != nil {
 			t.Errorf("%s: got slot %d, %+v, %v", name, n, p, err)
 		}
+	}
+	later := make([]byte, slotSize)
+	putSlot(later, 9, position{5, 6}, nil)
+	le.PutUint32(later[8:], cursorVersion+1)
+	le.PutUint32(later[slotSize-4:], crc32.Update(0, castagnoli, later[:slotSize-4]))
+	if _, _, ok, err := readSlot(later); ok || !errors.Is(err, ErrVersion) {
+		t.Errorf("a later version: got %v and %v, want ErrVersion", ok, err)
+	}
+	first := make([]byte, slotSize)
+	putSlot(first, 0, position{5, 6}, nil)
+	if slot, _, p, err := readSlots(bytes.NewReader(first)); slot == nil || p.seq != 6 || err != nil {
+		t.Errorf("a slot with the count 0: got %x, %+v, %v", slot, p, err)
 	}
 	slot, count, p, err := readSlots(bytes.NewReader(bytes.Repeat([]byte{1}, slotGap+slotSize)))
 	if slot != nil || count != 0 || p != (position{}) || err != nil {

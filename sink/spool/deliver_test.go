@@ -97,7 +97,7 @@ func TestRejected(t *testing.T) {
 	}
 
 	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
-		wrong := []delivery.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 5000}}
+		wrong := []delivery.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 1}, {Index: 5000}}
 		return delivery.Result{Accepted: len(batch) + 7, Rejected: wrong}, nil, true
 	})
 	s = open(t, "", f, Config{SegmentSize: minSegment})

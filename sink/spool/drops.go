@@ -97,8 +97,8 @@ func untold(b []byte, g *oldSegment) tally {
 // hasNotice says whether the first record of a segment is there: the only one that can tell
 // of what is in the header.
 func hasNotice(b []byte, g *oldSegment) bool {
-	_, seq, ok := recordAt(b, headerSize, g.gen, g.seed())
-	return ok && seq == g.first
+	_, _, ok := recordAt(b, headerSize, g.gen, g.seed())
+	return ok
 }
 
 // mark stores a word in the header. If that fails, a start counts what was counted before. mu is
@@ -143,14 +143,14 @@ func (s *Sink) commission(g *segment, first start) bool {
 	carry := func(t *tally) {
 		for c := range t {
 			for l := range t[c] {
-				if at := dropAt(told, cause(c), l); lost[c][l] > 0 {
+				if at := dropAt(told, cause(c), l); lost[c][l] != 0 {
 					s.mark(g, at, checked(t[c][l], at, g.crc))
 				}
 			}
 		}
 	}
 	carry(&lost)
-	if first.unsure > 0 {
+	if first.unsure != 0 {
 		s.mark(g, unsureAt, checked(first.unsure, unsureAt, g.crc))
 	}
 	if !g.begin(first) {

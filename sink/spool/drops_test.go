@@ -5,14 +5,17 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // accesses runs f for both ways in which lines reach files.
@@ -209,6 +212,9 @@ func TestCountsAreChecked(t *testing.T) {
 			}
 			word(b, at).Store(was)
 		}
+		if whole, short := countsIn(b[:dropsEnd], 77, since), countsIn(b[:dropsEnd-1], 77, since); whole[rejected][3] != n || short != (tally{}) {
+			t.Errorf("got %v from a header that ends behind the counts, and %v from one that ends before", whole, short)
+		}
 		if other := countsIn(b, 78, since); other != (tally{}) {
 			t.Errorf("the count of another segment is read: %v", other)
 		}
@@ -233,5 +239,111 @@ func TestCountIsBoundToItsPlace(t *testing.T) {
 	}
 	if n := count(b, at, 6); n != 0 {
 		t.Errorf("in another segment: got %d, want 0", n)
+	}
+}
+
+// TestDroppedNumbersAreChecked reads how many numbers before a segment were dropped: no more than
+// there are, and no less than its start says that have no record.
+func TestDroppedNumbersAreChecked(t *testing.T) {
+	const seed, first, skipped = 5, 100, 10
+	for _, c := range []struct {
+		name    string
+		numbers uint64
+		word    uint64
+		size    int
+		want    uint64 // 0: none were dropped
+	}{
+		{"some", 11, 0, dropsAt, 11},
+		{"all", 99, 0, dropsAt, 99},
+		{"those that have no record", 10, 0, dropsAt, 0},
+		{"more than there are", 100, 0, dropsAt, 0},
+		{"a header that is cut off", 11, 0, dropsAt - 1, 0},
+		{"another checksum", 11, 1 << 32, dropsAt, 0},
+	} {
+		b := make([]byte, dropsAt)
+		le.PutUint64(b[droppedAt:], dropped(c.numbers, seed)^c.word)
+		s := start{first: first, skipped: skipped, unsure: 3}
+		want := s
+		if c.want > 0 {
+			want = start{first: first, skipped: c.want, dropped: true}
+		}
+		if got := s.withDropped(b[:c.size], seed); got != want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
+		}
+	}
+}
+
+// TestEachDropWritesOneCount to the header, and none after Close, when the file is closed.
+func TestEachDropWritesOneCount(t *testing.T) {
+	m, writes := vfs.NewMem(nil), 0
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	awaitNext(s)
+	must(t, s.Flush(context.Background()))
+	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*" + segmentExt + "*", Reached: func() { writes++ }})
+	for n, l := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelInfo, nib.LevelError} {
+		if err := s.WriteRecord(record(l, 0, 2*minSegment)); !errors.Is(err, errTooLarge) || writes != n+1 {
+			t.Errorf("drop %d: got %v and %d writes", n+1, err, writes)
+		}
+	}
+	must(t, s.Close())
+	if err := s.WriteRecord(record(nib.LevelInfo, 0, 100)); !errors.Is(err, errClosed) || s.Stats().Errors != 0 {
+		t.Errorf("after Close: got %v and %d errors, want errClosed and none", err, s.Stats().Errors)
+	}
+}
+
+// TestAnnouncementIsRepeatedIfItIsDropped drops the segment with the announcement of a process that
+// has died, before that is delivered.
+func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
+	m, f := vfs.NewMem(nil), &far{do: down}
+	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+	conf := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
+	s := open(t, memDir, nil, conf)
+	for range 5 {
+		if err := s.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+			t.Fatal(err)
+		}
+	}
+	must(t, s.Close())
+	s = open(t, memDir, nil, conf) // begins with the announcement
+	if n := s.Stats().Notices; n != 1 {
+		t.Fatalf("got %d announcements, want 1", n)
+	}
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
+
+	conf.Size, conf.OnFull = 4*minSegment, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
+	s = open(t, memDir, f, conf)
+	for n := range 2000 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
+	}
+	f.set(nil)
+	must(t, s.Flush(context.Background()))
+	if st, told := checkIdentity(t, s), toldOf(t, f); st.Lost() == 0 || told < 5+st.Lost()-50 || st.Errors != 0 {
+		t.Errorf("notices tell of %d lines, want 5 and %d", told, st.Lost())
+	}
+}
+
+// TestDropOldCountsItsFaults drops segments of a former process while the header of the next one cannot be
+// written: that is counted, and nothing stays open.
+func TestDropOldCountsItsFaults(t *testing.T) {
+	for _, op := range []vfs.Op{"", vfs.OpOpen, vfs.OpWrite, vfs.OpClose} {
+		m := memBacklog(t, 900, 200, SyncNever) // four segments
+		s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 5 * minSegment, fs: m, Sync: SyncNever, Drain: 1,
+			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
+		want := uint64(0)
+		if op != "" {
+			want = 1
+			m.Fail(vfs.Fault{Op: op, Path: segmentName(3), Times: 1, Err: syscall.EIO})
+		}
+		for n := 0; s.Stats().Lost() == 0; n++ {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		}
+		if n := s.Stats().Errors; n != want {
+			t.Errorf("%s: got %d errors, want %d", op, n, want)
+		}
+		closeDown(t, s)
+		if n := m.Opened(); n > 0 {
+			t.Errorf("%s: %d files are open after Close", op, n)
+		}
 	}
 }

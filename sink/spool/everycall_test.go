@@ -104,19 +104,6 @@ func memSpool(t testing.TB) *vfs.Mem {
 	return m
 }
 
-// memFile returns what a file has.
-func memFile(t testing.TB, m *vfs.Mem, name string) []byte {
-	t.Helper()
-	f, err := m.Open(name, os.O_RDONLY, 0)
-	must(t, err)
-	info, err := f.Stat()
-	must(t, err)
-	b := make([]byte, info.Size)
-	_, _ = f.ReadAt(b, 0) // it may be empty
-	must(t, f.Close())
-	return b
-}
-
 // A life is what a case knows.
 type life struct {
 	w        *enumerate.World

@@ -122,10 +122,12 @@ func TestDamageInLiveSegment(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(rec []byte)
+		at     int
 		lost   uint64
 	}{
-		{"text", func(rec []byte) { rec[recordHead+3]++ }, 1},
-		{"length", func(rec []byte) { rec[0] += 16 }, 1},
+		{"text", func(rec []byte) { rec[recordHead+3]++ }, 6, 1},
+		{"text of the last one", func(rec []byte) { rec[recordHead+3]++ }, 10, 1},
+		{"length", func(rec []byte) { rec[0] += 16 }, 6, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &far{}
@@ -141,7 +143,7 @@ func TestDamageInLiveSegment(t *testing.T) {
 			for n := range 10 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 			}
-			at := headerSize + 6*align(recordHead+100)
+			at := headerSize + c.at*align(recordHead+100)
 			c.change(s.active.Load().b[at:])
 			f.set(nil)
 			close(hold)

@@ -28,8 +28,7 @@ func (s *Sink) firstSegment(first start) error {
 	if s.continueLast(first) {
 		return nil
 	}
-	n := len(s.chain)
-	if s.dir != nil && !s.hasRoom() && (s.c.DeliverOnly || n > 0 || s.others > 0) {
+	if !s.hasRoom() {
 		s.beginFull(first)
 		return nil
 	}
@@ -59,14 +58,15 @@ func (s *Sink) hasRoom() bool {
 }
 
 // continueLast takes the last segment of the process before into use again. If that is
-// not possible, for whatever reason, it has changed nothing.
+// not possible, for whatever reason, it has changed nothing. Behind a segment of another run
+// of the system, numbers were skipped.
 func (s *Sink) continueLast(first start) bool {
 	n := len(s.chain)
 	if n == 0 || s.c.DeliverOnly {
 		return false
 	}
 	l := s.chain[n-1]
-	if l.used == 0 || l.end != first.first || first.skipped > 0 || l.size != s.c.SegmentSize || l.boot != s.dir.boot || l.boot == 0 {
+	if l.used == 0 || l.end != first.first || l.size != s.c.SegmentSize {
 		return false
 	}
 	g, finish, err := s.dir.reopen(&l.oldSegment)

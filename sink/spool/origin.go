@@ -106,7 +106,7 @@ func (d *dir) whichID(c *Config) (id uint64, stored bool, err error) {
 	if err := d.checkFile(f, originName); err != nil {
 		return 0, false, err
 	}
-	was, ok, err := loadOrigin(f)
+	was, err := loadOrigin(f)
 	if err != nil {
 		return 0, false, err
 	}
@@ -114,22 +114,23 @@ func (d *dir) whichID(c *Config) (id uint64, stored bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	if !ok || was.spool != d.spool || was.isCopy(now, c.mounted) {
+	if was.spool != d.spool || was.isCopy(now, c.mounted) {
 		return newSpoolID(), false, nil
 	}
 	return was.id, was.site == now, nil
 }
 
-func loadOrigin(f io.ReaderAt) (o origin, ok bool, err error) {
+// loadOrigin reads the file. The origin is zero if it is damaged.
+func loadOrigin(f io.ReaderAt) (o origin, err error) {
 	b := make([]byte, originSize)
 	n, err := f.ReadAt(b, 0)
 	if err == nil || err == io.EOF {
-		o, ok, err = readOrigin(b[:n])
+		o, _, err = readOrigin(b[:n])
 	}
 	if err != nil {
-		return origin{}, false, fmt.Errorf("%s: %w", originName, err)
+		return origin{}, fmt.Errorf("%s: %w", originName, err)
 	}
-	return o, ok, nil
+	return o, nil
 }
 
 // storeOrigin writes the file. If it is lost, or torn, with the power, nothing was delivered yet
@@ -166,7 +167,7 @@ func (d *dir) knownAs(spool uint64) uint64 {
 		return spool
 	}
 	defer f.Close()
-	if o, ok, _ := loadOrigin(f); ok && o.spool == spool {
+	if o, _ := loadOrigin(f); o.spool == spool {
 		return o.id
 	}
 	return spool

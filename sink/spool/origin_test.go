@@ -224,6 +224,9 @@ func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 	le.PutUint32(b[8:], originVersion+1)
 	le.PutUint32(b[originSize-4:], crc32.Update(0, castagnoli, b[:originSize-4]))
 	must(t, os.WriteFile(path, b, 0o600))
+	if _, ok, err := readOrigin(b); ok || !errors.Is(err, ErrVersion) {
+		t.Errorf("got %v and %v, want ErrVersion", ok, err)
+	}
 	if _, err := Open(dir, nil, Config{}); !errors.Is(err, ErrVersion) {
 		t.Errorf("got %v, want ErrVersion", err)
 	}

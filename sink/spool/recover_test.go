@@ -17,6 +17,19 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
+// memFile returns what a file has.
+func memFile(t testing.TB, m *vfs.Mem, name string) []byte {
+	t.Helper()
+	f, err := m.Open(name, os.O_RDONLY, 0)
+	must(t, err)
+	info, err := f.Stat()
+	must(t, err)
+	b := make([]byte, info.Size)
+	_, _ = f.ReadAt(b, 0) // it may be empty
+	must(t, f.Close())
+	return b
+}
+
 // edit changes the bytes of a file in memDir.
 func edit(t testing.TB, m *vfs.Mem, name string, change func(b []byte)) {
 	t.Helper()

@@ -87,7 +87,7 @@ func endLine(f vfs.File, size int64) []byte {
 	if size == 0 {
 		return nil
 	}
-	if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] == '\n' {
+	if _, _ = f.ReadAt(last[:], size-1); last[0] == '\n' {
 		return nil
 	}
 	return []byte{'\n'}
@@ -102,7 +102,7 @@ func appendRefusal(dst []byte, x refusal) []byte {
 	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), maxReason)])
 	dst = append(dst, `,"line":`...)
 	line := bytes.TrimSuffix(x.r.Line, []byte{'\n'})
-	if len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' && !bytes.ContainsRune(line, '\n') {
+	if bytes.HasPrefix(line, []byte{'{'}) && bytes.HasSuffix(line, []byte{'}'}) && !bytes.ContainsRune(line, '\n') {
 		dst = append(dst, line...)
 	} else {
 		dst = jsonenc.AppendString(dst, string(line))

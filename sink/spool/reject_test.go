@@ -73,6 +73,114 @@ func TestRejectedAreKept(t *testing.T) {
 	}
 }
 
+// TestRejectedLinesAreJSON keeps lines of all kinds: what looks like an object of JSON as it is, and the
+// rest as a text.
+func TestRejectedLinesAreJSON(t *testing.T) {
+	lines := []string{"", "{", "}", "}{", "{}", `{"a":1}`, "{a", "a}", "a", "\n", "{}\n", "{\n}", "{\n}\n", "[]", "\xff", `"`}
+	m := vfs.NewMem(nil)
+	f := &far{do: func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		res := delivery.Result{Accepted: len(batch)}
+		for i := range batch {
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i})
+		}
+		return res, nil, true
+	}}
+	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	for _, line := range lines {
+		must(t, s.WriteRecord(&nib.Record{Line: []byte(line)}))
+	}
+	must(t, s.Flush(context.Background()), s.Close())
+	kept := bytes.Split(bytes.TrimSuffix(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)), []byte{'\n'}), []byte{'\n'})
+	if len(kept) != len(lines) {
+		t.Fatalf("got %d lines, want %d", len(kept), len(lines))
+	}
+	for i, line := range lines {
+		var got struct {
+			Reason string
+			Line   json.RawMessage
+		}
+		must(t, json.Unmarshal(kept[i], &got))
+		line = strings.TrimSuffix(line, "\n")
+		want, err := json.Marshal(strings.ToValidUTF8(line, "\ufffd"))
+		must(t, err)
+		if strings.HasPrefix(line, "{") && json.Valid([]byte(line)) && !strings.Contains(line, "\n") {
+			want = []byte(line)
+		}
+		if string(got.Line) != string(want) || got.Reason != "no reason was given" {
+			t.Errorf("%q: got %s", line, kept[i])
+		}
+	}
+}
+
+// TestRejectedFillTheFile has room for all lines, and for one byte less.
+func TestRejectedFillTheFile(t *testing.T) {
+	size := int64(0) // of the file, when it is not bounded
+	for _, less := range []int64{0, 1} {
+		m := vfs.NewMem(nil)
+		for _, room := range []int64{0, size - less} {
+			m = vfs.NewMem(nil)
+			s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
+			for n := range 6 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			want := uint64(0)
+			if room > 0 {
+				want = uint64(less)
+			}
+			if d := of(t, s.Stats(), defaultName); d.Unkept != want {
+				t.Errorf("%d bytes: got %d lines that are not in the file, want %d", room, d.Unkept, want)
+			}
+			if room == 0 {
+				size = int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt))))
+			}
+		}
+	}
+}
+
+// TestRejectedThatCannotBeKept lets each call fail that the file needs: lines are counted, and
+// delivery goes on.
+func TestRejectedThatCannotBeKept(t *testing.T) {
+	for _, c := range []struct {
+		op     vfs.Op
+		errors uint64
+		unkept uint64
+		owner  int
+	}{
+		{vfs.OpCreate, 1, 2, 0},
+		{vfs.OpStat, 1, 2, 0},
+		{vfs.OpWrite, 1, 2, 0},
+		{vfs.OpClose, 1, 0, 0}, // it is written
+		{vfs.OpRead, 0, 0, 0},  // nobody knows whether the line before is whole
+		{"of another user", 1, 2, 4711},
+	} {
+		m := vfs.NewMem(nil)
+		must(t, m.MkdirAll(memDir, 0o700))
+		name := filepath.Join(memDir, defaultName+rejectedExt)
+		f, err := m.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+		must(t, err)
+		_, err = f.Write([]byte("{}\n"))
+		must(t, err, f.Close())
+		if c.owner > 0 {
+			m.Chown(name, c.owner)
+		} else {
+			m.Fail(vfs.Fault{Op: c.op, Path: "*" + rejectedExt, Err: syscall.EIO})
+		}
+		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, OnError: func(error) {}})
+		for n := range 6 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		st := checkIdentity(t, s)
+		if d := of(t, st, defaultName); min(st.Errors, 1) != c.errors || d.Unkept != c.unkept || d.Delivered != 4 {
+			t.Errorf("%s: got %d errors and %+v, want %d and %d lines that are not in the file", c.op, st.Errors, d, c.errors, c.unkept)
+		}
+		if n := m.Opened(); n > 0 {
+			t.Errorf("%s: %d files are open after Close", c.op, n)
+		}
+	}
+}
+
 // TestRejectedAreBounded: what does not fit is counted, and goes no further. So is what cannot be written.
 func TestRejectedAreBounded(t *testing.T) {
 	for _, c := range []struct {

@@ -34,7 +34,7 @@ func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
 	if n < len(batch) {
 		d.resumer = nil
 	}
-	if n > 0 {
+	if n != 0 {
 		d.mark(false)
 		d.settleBatch(batch[:n], nil)
 	}
@@ -66,7 +66,7 @@ func (d *deliverer) mark(mayBeNil bool) {
 		return nil
 	})
 	switch {
-	case err == nil && len(m) > maxMark:
+	case len(m) > maxMark:
 		err = errMark
 	case err == nil && (len(m) > 0 || mayBeNil):
 		d.cursor.mark = append(d.cursor.mark[:0], m...)

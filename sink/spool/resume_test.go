@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -197,5 +198,162 @@ func TestFaultyResume(t *testing.T) {
 	checkLines(t, c.lines, 0, 10, 60)
 	if st := s.Stats(); st.Failures != 2 || !errors.Is(<-told, errDown) {
 		t.Errorf("got %+v, want two failures and to be told", st)
+	}
+}
+
+// A scribe is a destination whose answers about its mark a test chooses.
+type scribe struct {
+	far
+	mark   func() []byte
+	resume func(n int) (int, error)
+	wants  bool // SyncMark, once
+}
+
+func (x *scribe) Mark() []byte { return x.mark() }
+
+func (x *scribe) Resume(_ context.Context, _ []byte, batch []nib.Record) (int, error) {
+	return x.resume(len(batch))
+}
+
+func (x *scribe) SyncMark() (wants bool) {
+	wants, x.wants = x.wants, false
+	return wants
+}
+
+// markOf returns the mark that is stored in memDir.
+func markOf(t testing.TB, m *vfs.Mem) []byte {
+	t.Helper()
+	slot, _, _, err := readSlots(bytes.NewReader(memFile(t, m, filepath.Join(memDir, defaultName+cursorExt))))
+	must(t, err)
+	if slot == nil {
+		t.Fatal("the cursor has no slot")
+	}
+	return markIn(slot)
+}
+
+// marked returns a spool with the mark "old", and a line that is not delivered.
+func marked(t testing.TB) *vfs.Mem {
+	t.Helper()
+	m, x := vfs.NewMem(nil), &scribe{mark: func() []byte { return []byte("old") }}
+	s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, Drain: 1, OnError: func(error) {}})
+	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 60)), s.Flush(context.Background()))
+	x.set(down)
+	must(t, s.WriteRecord(record(nib.LevelInfo, 1, 60)))
+	closeDown(t, s)
+	if got := string(markOf(t, m)); got != "old" {
+		t.Fatalf("got mark %q", got)
+	}
+	return m
+}
+
+// TestWhichMarkIsStored asks a destination for its mark at each occasion. One that is none leaves the
+// one before, but behind a delivery.
+func TestWhichMarkIsStored(t *testing.T) {
+	whole := bytes.Repeat([]byte{'w'}, maxMark)
+	for _, c := range []struct {
+		answer                 string
+		mark                   func() []byte
+		want, wantAfterDeliver string
+		errors                 uint64
+	}{
+		{"a mark", func() []byte { return []byte("new") }, "new", "new", 0},
+		{"40 bytes", func() []byte { return whole }, string(whole), string(whole), 0},
+		{"41 bytes", func() []byte { return append(whole, 'x') }, "old", "old", 1},
+		{"nil", func() []byte { return nil }, "old", "", 0},
+		{"a panic", func() []byte { panic("no") }, "old", "old", 1},
+	} {
+		for _, when := range []string{"Resume", "before Deliver", "Deliver", "SyncMark"} {
+			m := marked(t)
+			asked, calls, want := 0, 0, c.want
+			x := &scribe{resume: func(n int) (int, error) { return 0, nil }}
+			first := when == "Resume" || when == "before Deliver"
+			x.mark = func() []byte {
+				if asked++; asked == 1 && !first || asked > 2 {
+					return nil
+				}
+				return c.mark()
+			}
+			stored := make(chan string, 1)
+			switch when {
+			case "Resume":
+				x.resume = func(n int) (int, error) { return n, nil }
+			case "Deliver":
+				want = c.wantAfterDeliver
+			case "SyncMark":
+				x.wants = true
+				fallthrough
+			default:
+				x.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
+					if calls++; calls == 2 || when == "before Deliver" && calls == 1 {
+						stored <- string(markOf(t, m))
+					}
+					return delivery.Result{}, nil, true
+				})
+			}
+			s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, Drain: 1, OnError: func(error) {}})
+			var got string
+			if when == "Resume" || when == "Deliver" {
+				must(t, s.Flush(context.Background()))
+				got = string(markOf(t, m))
+			} else {
+				got = <-stored
+			}
+			closeDown(t, s)
+			if got != want || s.Stats().Errors < c.errors {
+				t.Errorf("%s at %s: got mark %q and %d errors, want %q and %d", c.answer, when, got, s.Stats().Errors, want, c.errors)
+			}
+		}
+	}
+}
+
+// TestResumeAnswersNonsense says that it has what it cannot have: nothing is settled, and it is asked again.
+func TestResumeAnswersNonsense(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer func(n int) (int, error)
+		want   error
+	}{
+		{"less than nothing", func(int) (int, error) { return -1, nil }, errTaken},
+		{"more than there is", func(n int) (int, error) { return n + 1, nil }, errTaken},
+		{"an error", func(int) (int, error) { return 3, errDown }, errDown},
+		{"an error and less than nothing", func(int) (int, error) { return -1, errDown }, errDown},
+	} {
+		m, x := memBacklog(t, 10, 60, SyncNever), &scribe{mark: func() []byte { return nil }}
+		asked := 0
+		x.resume = func(n int) (int, error) {
+			if asked++; asked == 1 {
+				return c.answer(n)
+			}
+			return 0, nil
+		}
+		told := make(chan error, 10)
+		s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, tick: time.Microsecond, OnError: func(err error) { told <- err }})
+		must(t, s.Flush(context.Background()))
+		checkLines(t, x.take(), 0, 10, 60)
+		if err := <-told; !errors.Is(err, c.want) || asked != 2 || s.Stats().Failures != 1 {
+			t.Errorf("%s: Resume was called %d times, %d attempts failed with %v; want 2 times, and once %v", c.name, asked, s.Stats().Failures, err, c.want)
+		}
+	}
+}
+
+// TestCursorIsSyncedOnceBeforeDelivery and not for each batch, and failures count although the destination
+// may want it to be synced.
+func TestCursorIsSyncedOnceBeforeDelivery(t *testing.T) {
+	m, c := vfs.NewMem(nil), &clerk{}
+	synced, calls := 0, 0
+	m.Fail(vfs.Fault{Op: vfs.OpSync, Path: "*" + cursorExt, Reached: func() { synced++ }})
+	c.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		if calls++; calls <= 3 {
+			return delivery.Result{}, nil, true
+		}
+		return delivery.Result{Accepted: len(batch)}, nil, false
+	})
+	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, OnError: func(error) {}})
+	for n := range 5 {
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 60)), s.Flush(context.Background()))
+	}
+	must(t, s.Close())
+	if st := s.Stats(); synced != 1 || st.Failures != 3 {
+		t.Errorf("got %d syncs and %d failures, want 1 and 3", synced, st.Failures)
 	}
 }

@@ -67,11 +67,9 @@ func (d *deliverer) skip(first uint64) {
 	gone := first - min(d.settled, first)
 	d.settled += gone
 	d.skips -= gone
-	if gone > 0 {
-		s.broadcast()
-	}
+	s.broadcast()
 	s.mu.Unlock()
-	if gone > 0 {
+	if gone != 0 {
 		d.note()
 	}
 }
@@ -85,9 +83,7 @@ func (d *deliverer) settle(missing, damagedOnes uint64) {
 	s := d.s
 	s.mu.Lock()
 	d.dropped.add(damaged, levelUnknown, damagedOnes)
-	if damagedOnes > 0 {
-		s.publish()
-	}
+	s.publish()
 	d.unfinished += missing - damagedOnes
 	d.settled += missing
 	s.broadcast()
@@ -120,9 +116,7 @@ func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Reject
 	for _, x := range refused {
 		d.dropped.add(rejected, x.r.Level, 1)
 	}
-	if len(refused) > 0 {
-		s.publish()
-	}
+	s.publish()
 	d.delivered += uint64(len(batch) - len(refused))
 	d.count(batch, refused)
 	d.settled += uint64(len(batch))

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// TestWhichSegmentAStartContinues has the last segment of the process before in each state: it goes on there
+// only if all of it is as that process has left it. In any case each line arrives.
+func TestWhichSegmentAStartContinues(t *testing.T) {
+	at := func(n int) int { return headerSize + n*align(recordHead+200) }
+	for _, c := range []struct {
+		name      string
+		conf      Config
+		harm      func(t testing.TB, m *vfs.Mem)
+		continues bool
+		lines     int // of the process before, that are left
+	}{
+		{"as it was left", Config{}, nil, true, 10},
+		{"in another run of the system", Config{boot: 2}, nil, false, 10},
+		{"with another size", Config{SegmentSize: 2 * minSegment}, nil, false, 10},
+		{"a claim that was not committed", Config{}, func(t testing.TB, m *vfs.Mem) {
+			edit(t, m, segmentName(1), func(b []byte) { clear(b[at(4):at(5)]) })
+		}, false, 9},
+		{"something behind the last record", Config{}, func(t testing.TB, m *vfs.Mem) {
+			edit(t, m, segmentName(1), func(b []byte) { b[at(100)] = 1 })
+		}, false, 10},
+		{"a file that was cut off", Config{}, func(t testing.TB, m *vfs.Mem) {
+			f, err := m.Open(filepath.Join(memDir, segmentName(1)), os.O_RDWR, 0)
+			must(t, err, f.Truncate(int64(at(20))), f.Close())
+		}, false, 10},
+		{"a cursor that is farther", Config{}, func(t testing.TB, m *vfs.Mem) {
+			d := &dir{fs: m, path: memDir}
+			_, err := d.list()
+			must(t, err)
+			cur, _, _, err := openCursor(d, defaultName)
+			must(t, err, cur.put(position{d.spool, 21}), cur.file.Close())
+		}, false, 0},
+		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfs.Mem) {
+			s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+			if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+				t.Fatal(err)
+			}
+			must(t, s.Close())
+		}, false, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, f := memBacklog(t, 10, 200, SyncNever), &far{}
+			if c.harm != nil {
+				c.harm(t, m)
+			}
+			c.conf.fs, c.conf.Sync, c.conf.SegmentSize = m, SyncNever, max(c.conf.SegmentSize, minSegment)
+			s := open(t, memDir, f, c.conf)
+			if got := s.active.Load().number == 1; got != c.continues {
+				t.Errorf("the start continues the segment: got %v, want %v", got, c.continues)
+			}
+			must(t, s.WriteRecord(record(nib.LevelInfo, 10, 200)), s.Flush(context.Background()), s.Close())
+			got := f.take()
+			if len(got) != c.lines+1 || string(got[c.lines]) != string(record(nib.LevelInfo, 10, 200).Line) {
+				t.Errorf("got %d lines, want %d and the new one", len(got), c.lines)
+			}
+			if st := checkIdentity(t, s); st.Lost() != 0 || st.Errors != 0 || m.Opened() != 0 {
+				t.Errorf("got %+v and %d open files, want no losses, no errors and none", st, m.Opened())
+			}
+		})
+	}
+}
+
+// TestFirstLinesSurvivePowerLoss syncs lines of a spool that is new, of one that a process continues, and of a
+// new slot, and loses everything that was not synced: names, too.
+func TestFirstLinesSurvivePowerLoss(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shared bool
+		before int
+	}{{"a new directory", false, 0}, {"a segment that goes on", false, 10}, {"a new slot", true, 0}} {
+		m := vfs.NewMem(nil)
+		if c.before > 0 {
+			m = memBacklog(t, c.before, 200, SyncSoon)
+		}
+		conf := Config{SegmentSize: minSegment, fs: m, boot: 1, Shared: c.shared}
+		home := filepath.Join(memDir, "app", "spool")
+		if c.before > 0 {
+			home, conf.boot = memDir, 0
+		}
+		must(t, m.MkdirAll(filepath.Dir(home), 0o700), m.SyncDir(string(filepath.Separator)), m.SyncDir(memDir))
+		s := open(t, home, nil, conf)
+		<-s.safe
+		for n := range 5 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, c.before+n, 200)))
+		}
+		must(t, s.Sync(context.Background()))
+		path := s.dir.path
+		after := m.CrashClone(vfs.Nothing)
+		must(t, s.Close())
+		f := &far{}
+		s = open(t, path, f, Config{SegmentSize: minSegment, fs: after, boot: 2})
+		must(t, s.Flush(context.Background()))
+		if got := len(f.take()); got != c.before+5 {
+			t.Errorf("%s: got %d lines, want %d", c.name, got, c.before+5)
+		}
+	}
+}
