@@ -114,26 +114,19 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 
 // TestRejectedFillTheFile has room for all lines, and for one byte less.
 func TestRejectedFillTheFile(t *testing.T) {
-	size := int64(0) // of the file, when it is not bounded
-	for _, less := range []int64{0, 1} {
+	kept := func(room int64) (size int64, unkept uint64) {
 		m := vfs.NewMem(nil)
-		for _, room := range []int64{0, size - less} {
-			m = vfs.NewMem(nil)
-			s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
-			for n := range 6 {
-				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
-			}
-			must(t, s.Flush(context.Background()), s.Close())
-			want := uint64(0)
-			if room > 0 {
-				want = uint64(less)
-			}
-			if d := of(t, s.Stats(), defaultName); d.Unkept != want {
-				t.Errorf("%d bytes: got %d lines that are not in the file, want %d", room, d.Unkept, want)
-			}
-			if room == 0 {
-				size = int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt))))
-			}
+		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
+		for n := range 6 {
+			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
+		}
+		must(t, s.Flush(context.Background()), s.Close())
+		return int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)))), of(t, s.Stats(), defaultName).Unkept
+	}
+	size, _ := kept(0)
+	for less := range int64(2) {
+		if _, unkept := kept(size - less); unkept != uint64(less) {
+			t.Errorf("%d bytes of %d: got %d lines that are not in the file, want %d", size-less, size, unkept, less)
 		}
 	}
 }

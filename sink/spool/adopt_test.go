@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build go1.25
+
+package spool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// deadSlots leaves slots of processes that have ended, each with a line, in memDir.
+func deadSlots(t testing.TB, m *vfs.Mem, slots int) {
+	t.Helper()
+	var all []*Sink
+	for n := range slots {
+		s := open(t, memDir, nil, heir(m, time.Hour))
+		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+		all = append(all, s)
+	}
+	for _, s := range all {
+		must(t, s.Close())
+	}
+}
+
+// heir is what a process is opened with that looks for slots.
+func heir(m *vfs.Mem, poll time.Duration) Config {
+	return Config{SegmentSize: minSegment, Shared: true, fs: m, Sync: SyncNever, poll: poll, OnError: func(error) {}}
+}
+
+// slotsOf returns the slots in memDir.
+func slotsOf(t testing.TB, m *vfs.Mem) []string {
+	t.Helper()
+	return slices.DeleteFunc(memNames(t, m, ""), func(name string) bool { return !isSlot(name) })
+}
+
+// TestSlotsAreDeliveredFourAtATime has a destination that takes long: one that can be forked gets the lines of
+// four slots at a time, and another one those of one. The slots that have waited follow at once.
+func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
+	const slots = 6
+	for _, want := range []int32{1, mostSlots + 1} { // and its own lines
+		synctest.Test(t, func(t *testing.T) {
+			m := vfs.NewMem(nil)
+			deadSlots(t, m, slots)
+			var busy, most atomic.Int32
+			f, proceed := &far{}, make(chan struct{})
+			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+				most.Store(max(most.Load(), busy.Add(1)))
+				<-proceed
+				busy.Add(-1)
+				return delivery.Result{Accepted: len(batch)}, nil, false
+			})
+			x := newForked(t, f)
+			dest := delivery.Destination(f)
+			if want > 1 {
+				dest = x
+			}
+			s := open(t, memDir, dest, heir(m, time.Hour)) // takes the first one as its own
+			for n := range 10 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, slots+n, 200)))
+			}
+			synctest.Wait()
+			others := int32(len(s.adopter.list))
+			if got := busy.Load(); got != want || others != mostSlots {
+				t.Errorf("got %d calls of Deliver at a time and %d slots, want %d and %d", got, others, want, mostSlots)
+			}
+			close(proceed)
+			time.Sleep(time.Minute)
+			if got := slotsOf(t, m); len(got) != 1 || want == 1 && most.Load() != 1 {
+				t.Errorf("got the slots %q, and %d calls of Deliver at a time", got, most.Load())
+			}
+			must(t, s.Close())
+			if got := len(f.take()); got != slots+10 || *x.closed != *x.forks {
+				t.Errorf("got %d lines, want %d; %d destinations were forked and %d closed", got, slots+10, *x.forks, *x.closed)
+			}
+			if n := m.Opened(); n > 0 {
+				t.Errorf("%d files are open after Close", n)
+			}
+		})
+	}
+}
+
+// TestSlotThatStaysIsTriedAgain cannot delete a segment of a slot for a while: it is tried now and then, and in
+// the end the slot is gone, and its lines came once.
+func TestSlotThatStaysIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f, tries := vfs.NewMem(nil), &far{}, atomic.Int32{}
+		deadSlots(t, m, 2)
+		var heal func()
+		heal = m.Fail(vfs.Fault{Op: vfs.OpRemove, Path: segmentName(1), Err: syscall.EIO, Reached: func() {
+			if tries.Add(1) == 100 {
+				heal() // it does not pause
+			}
+		}})
+		s := open(t, memDir, f, heir(m, time.Second))
+		time.Sleep(10 * time.Second)
+		if n := tries.Load(); n < 5 || n > 25 || s.Stats().Errors == 0 {
+			t.Errorf("tried %d times in 10 s, with %d errors; want about once a second", n, s.Stats().Errors)
+		}
+		heal()
+		time.Sleep(3 * time.Second)
+		if got := slotsOf(t, m); len(got) != 1 || len(f.take()) != 2 {
+			t.Errorf("got the slots %q", got)
+		}
+		must(t, s.Close())
+	})
+}
+
+// TestSlotThatIsDeliveredIsNotLookedAt again, while its destination is down.
+func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, f := vfs.NewMem(nil), &far{do: down}
+		deadSlots(t, m, 2)
+		c := heir(m, time.Second)
+		c.Drain = 1
+		s := open(t, memDir, f, c)
+		synctest.Wait()
+		looks := atomic.Int32{}
+		m.Fail(vfs.Fault{Op: vfs.OpOpen, Path: "lock", Reached: func() { looks.Add(1) }})
+		time.Sleep(10 * time.Second)
+		if n := looks.Load(); n > 0 {
+			t.Errorf("its lock was opened %d times", n)
+		}
+		closeDown(t, s)
+	})
+}
+
+// TestSlotThatCannotBeTaken now is delivered later. If another process was faster that is no error.
+func TestSlotThatCannotBeTaken(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  vfs.Fault
+		errors bool
+	}{
+		{"locked since the look", vfs.Fault{Op: vfs.OpLock, Path: "lock", Skip: 1, Err: vfs.ErrLocked}, false},
+		{"deleted since the look", vfs.Fault{Op: vfs.OpLstat, Path: slotName(2), Err: fs.ErrNotExist}, false},
+		{"replaced since the look", vfs.Fault{Op: vfs.OpLstat, Path: "lock", Skip: 1, Err: fs.ErrNotExist}, false},
+		{"a cursor that cannot be opened", vfs.Fault{Op: vfs.OpCreate, Path: "*" + cursorExt, Err: syscall.EIO}, true},
+		{"a lock that cannot be opened", vfs.Fault{Op: vfs.OpOpen, Path: "lock", Err: syscall.EIO}, true},
+		{"a home that cannot be read", vfs.Fault{Op: vfs.OpReadDir, Err: syscall.EIO}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfs.NewMem(nil), &far{}
+			x := newForked(t, f)
+			s := open(t, memDir, x, heir(m, time.Second))
+			synctest.Wait()
+			dead := open(t, memDir, nil, heir(m, time.Hour))
+			must(t, dead.WriteRecord(record(nib.LevelInfo, 0, 200)), dead.Close())
+			c.fault.Times = 1
+			m.Fail(c.fault)
+			time.Sleep(5 * time.Second)
+			if st := s.Stats(); st.Errors > 0 != c.errors || st.Delivered != 1 {
+				t.Errorf("%s: got %d errors and %d lines delivered, want errors: %v, and 1", c.name, st.Errors, st.Delivered, c.errors)
+			}
+			must(t, s.Close())
+			if *x.forks != *x.closed {
+				t.Errorf("%s: %d destinations were forked and %d closed", c.name, *x.forks, *x.closed)
+			}
+		})
+	}
+}
+
+// TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of a dead one, which has dropped
+// lines, and lost one to damage: the next process tells of them, once.
+func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
+	for _, delivered := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, f := vfs.NewMem(nil), &far{do: down}
+			s := open(t, memDir, nil, heir(m, time.Hour))
+			dead := open(t, memDir, nil, heir(m, time.Hour))
+			for n := range 10 {
+				must(t, dead.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			for range 3 {
+				if err := dead.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+					t.Fatal(err)
+				}
+			}
+			must(t, dead.Close(), s.Close())
+			want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}
+			if delivered {
+				f.set(nil)
+				want = append(want, delivery.Drop{Reason: delivery.ReasonDamaged, Level: levelUnknown, Lines: 1})
+				b := memFile(t, m, filepath.Join(memDir, slotName(2), segmentName(1)))
+				at := int64(headerSize + 5*align(recordHead+200) + recordHead + 5)
+				file, err := m.Open(filepath.Join(memDir, slotName(2), segmentName(1)), 2, 0)
+				must(t, err)
+				_, err = file.WriteAt([]byte{b[at] + 1}, at)
+				must(t, err, file.Close())
+			}
+			c := heir(m, time.Second)
+			c.Drain = 1
+			s = open(t, memDir, f, c)
+			time.Sleep(5 * time.Second)
+			c.fs = m.CrashClone(vfs.Everything)
+			closeDown(t, s)
+			f = &far{}
+			s = open(t, memDir, f, c)
+			time.Sleep(5 * time.Second)
+			if got := s.Stats().Inherited; !slices.Equal(got, want) {
+				t.Errorf("delivered: %v: got %v, want %v", delivered, got, want)
+			}
+			lines := uint64(3)
+			if delivered {
+				lines++
+			}
+			for n := range 300 { // until there is a new segment
+				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
+			}
+			must(t, s.Flush(context.Background()), s.Close())
+			if told := toldOf(t, f); told != lines {
+				t.Errorf("delivered: %v: notices tell of %d lines, want %d", delivered, told, lines)
+			}
+		})
+	}
+}
