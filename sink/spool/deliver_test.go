@@ -123,7 +123,7 @@ func TestHangingDestination(t *testing.T) {
 		if err := s.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Flush: got %v, want the deadline", err)
 		}
-		if err := s.Close(); err != ErrPending {
+		if err := s.Close(); !errors.Is(err, ErrPending) {
 			t.Errorf("Close: got %v, want ErrPending", err)
 		}
 		if err := s.Flush(context.Background()); dir != "" && err != errClosed {
@@ -142,7 +142,7 @@ func TestHangingDestination(t *testing.T) {
 		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		<-reached
-		if err := s.Close(); err != ErrPending {
+		if err := s.Close(); !errors.Is(err, ErrPending) {
 			t.Errorf("Close: got %v, want ErrPending", err)
 		}
 		if _, err := Open(dir, f, Config{}); !errors.Is(err, ErrInUse) {

@@ -210,7 +210,7 @@ func TestSectorThatComesBack(t *testing.T) {
 				s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever, tick: time.Microsecond, Drain: 1})
 				must(t, err)
 				must(t, s.WriteRecord(record(nib.LevelInfo, lines+round, 200)))
-				if err := s.Close(); err != ErrPending {
+				if err := s.Close(); !errors.Is(err, ErrPending) {
 					t.Errorf("got %v, want ErrPending", err)
 				}
 				checkIdentity(t, s)

@@ -5,6 +5,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func TestDeadDestinationHoldsNobodyBack(t *testing.T) {
 		if err := s.Flush(ctx); err == nil {
 			t.Error("Flush did not wait for the destination that is down")
 		}
-		if err := s.Close(); err != ErrPending {
+		if err := s.Close(); !errors.Is(err, ErrPending) {
 			t.Errorf("Close: got %v, want ErrPending", err)
 		}
 		if dir == "" {
@@ -87,8 +88,9 @@ func TestForgottenDestinationKeepsNothing(t *testing.T) {
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
-	if err := s.Close(); err != ErrPending {
-		t.Fatalf("got %v, want ErrPending", err)
+	name := of(t, s.Stats(), "other").Name
+	if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "left in "+dir+": ") || !strings.Contains(err.Error(), "1000 for "+name) {
+		t.Fatalf("got %v, want ErrPending with the directory and 1000 lines for %s", err, name)
 	}
 	s = open(t, dir, f, Config{SegmentSize: minSegment})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())

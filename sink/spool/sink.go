@@ -339,8 +339,8 @@ func (s *Sink) settledAll(end uint64) bool {
 
 // Close takes no more lines, waits up to Config.Drain until the destinations have
 // taken those that are there, and closes the files. If they did not take all, the
-// error is [ErrPending]: in a directory they stay for the next Open, in memory they
-// are dropped. A call of Deliver that does not end when its context does is left
+// error wraps [ErrPending] and says how many are left: in a directory they stay for
+// the next Open, in memory they are dropped. A call of Deliver that does not end when its context does is left
 // behind, and the directory stays locked until it ends. Errors that are still to be reported
 // get up to a second for [Config.OnError]. Closing again does nothing.
 func (s *Sink) Close() error {
@@ -381,7 +381,7 @@ func (s *Sink) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.keep && (!s.settledAll(end) || s.left) {
-		return ErrPending
+		return s.pending(end)
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func TestReopenDelivers(t *testing.T) {
 		for n := range each {
 			must(t, s.WriteRecord(record(nib.LevelInfo, round*each+n, 200)))
 		}
-		if err := s.Close(); err != ErrPending {
+		if err := s.Close(); !errors.Is(err, ErrPending) {
 			t.Errorf("Close with a destination that is down: got %v, want ErrPending", err)
 		}
 		checkIdentity(t, s)
@@ -360,7 +360,7 @@ func TestCloseInMemoryCountsWhatIsLeft(t *testing.T) {
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelWarn, n, 200)))
 	}
-	if err := s.Close(); err != ErrPending {
+	if err := s.Close(); !errors.Is(err, ErrPending) {
 		t.Errorf("got %v, want ErrPending", err)
 	}
 	if st := checkIdentity(t, s); len(st.Dropped) != 1 || st.Dropped[0] != (delivery.Drop{Reason: delivery.ReasonClosed, Level: nib.LevelWarn, Lines: 1000}) || st.Pending != 0 {

@@ -3,6 +3,8 @@
 package spool
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -158,4 +160,19 @@ func (s *Sink) Stats() Stats {
 	st.Recovered, st.Delivered, st.Pending, st.Unfinished = first.Recovered, first.Delivered, first.Pending, first.Unfinished
 	st.Dropped, st.Attempts, st.Failures = first.Dropped, first.Attempts, first.Failures
 	return st
+}
+
+// pending returns an error with what each destination has not accepted of the
+// numbers before end. s.mu is held.
+func (s *Sink) pending(end uint64) error {
+	if s.dir == nil {
+		return fmt.Errorf("%w: the others were in memory and are dropped", ErrPending)
+	}
+	var parts []string
+	for _, d := range s.deliveries {
+		if n := end - d.settled - d.skips; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d for %s", n, d.name))
+		}
+	}
+	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.path, strings.Join(parts, ", "))
 }
