@@ -21,7 +21,7 @@ import (
 
 func backtraced(c sink.BacktraceConfig, opts ...nib.Option) (*bench, *sink.Backtracer) {
 	b := new(bench)
-	t := sink.Backtrace(&b.rec, c)
+	t := sink.Backtrace(never{&b.rec, sinktraits.For(nil, sinktraits.NeverLogs)}, c)
 	b.logger(t, opts...)
 	return b, t
 }

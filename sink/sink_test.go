@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -279,7 +280,7 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 		"Route":                sink.Route(loud{}, sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
 		"Filter":               sink.Filter(loud{}, keep),
 		"Discard":              sink.Discard(),
-		"Tee with one failing": sink.Tee(newQuiet(), &failing{}),
+		"Tee with one failing": sink.Tee(newQuiet(), newFailing()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			alloctest.Zero(t, func() { _ = s.WriteRecord(r) })
@@ -287,9 +288,12 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	}
 }
 
-type failing struct{}
-
-func (*failing) WriteRecord(*nib.Record) error { return errOne }
+// newFailing returns a sink that writes nothing.
+func newFailing() *nibtest.Recorder {
+	var rec nibtest.Recorder
+	rec.FailWith(errOne)
+	return &rec
+}
 
 func TestManyGoroutines(t *testing.T) {
 	var a, b, c probe

@@ -159,7 +159,7 @@ func TestTeeCountsPerBranch(t *testing.T) {
 func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 500
 	var a, c probe
-	s := sink.Tee(&a, &failing{}, &c)
+	s := sink.Tee(&a, newFailing(), &c)
 	var wg sync.WaitGroup
 	for range goroutines {
 		wg.Add(1)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -234,22 +235,18 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 	}
 }
 
-// one takes the first record and nothing else.
-type one struct{ taken bool }
-
-func (o *one) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
-	if !o.taken {
-		o.taken = true
-		return delivery.Result{Accepted: 1}, nil
-	}
-	<-ctx.Done()
-	return delivery.Result{}, ctx.Err()
-}
-
 // TestSpoolVerifyOfAnAbsentBeginning takes the first segment away, of which one record is settled.
 func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
-	s := keepFor(t, dir, 1000, &one{}, spool.Config{Name: "file", Drain: time.Millisecond})
+	var dest nibtest.Recorder
+	dest.DeliverWith(func(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
+		if dest.Len() == 0 {
+			return delivery.Result{Accepted: 1}, nil
+		}
+		<-ctx.Done()
+		return delivery.Result{}, ctx.Err()
+	})
+	s := keepFor(t, dir, 1000, &dest, spool.Config{Name: "file", Drain: time.Millisecond})
 	if err := s.Close(); !errors.Is(err, spool.ErrPending) {
 		t.Fatalf("got %v, want ErrPending", err)
 	}
