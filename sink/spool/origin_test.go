@@ -266,6 +266,10 @@ func TestUnreadableOriginFailsOpen(t *testing.T) {
 			t.Errorf("%v: got %v, want EIO", op, err)
 		}
 		stop()
+		d, opened := &dir{fs: m, path: memDir}, m.Opened()
+		if id := d.knownAs(s.id); id != s.id || m.Opened() != opened {
+			t.Errorf("%v: from outside, it is spool %x, want %x; the file is open: %v", op, id, s.id, m.Opened() != opened)
+		}
 		if again := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m}); again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
 		}
