@@ -3,6 +3,7 @@
 package stdout
 
 import (
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -24,10 +25,31 @@ var ends = []struct {
 	{"pipe", pipe, nil, closeFile},
 	{"somebody else's pipe", pipe, share, closeFile},
 	{"socket", func(t *testing.T) (r, w *os.File) { return sockets(t, syscall.SOCK_STREAM) }, nil, closeFile},
-	{"terminal", terminal, nil, closeFile},
+	{"terminal", terminal, nil, func(w *os.File) { _, _ = w.Write([]byte{endMark}) }},
 }
 
 func closeFile(w *os.File) { w.Close() }
+
+// endMark ends what a terminal shows: when the writing end is closed, Linux may
+// lose what has been written last and not read yet.
+const endMark = 0x04
+
+// An untilEnd reads until the end, or until endMark.
+type untilEnd struct {
+	r     io.Reader
+	ended bool
+}
+
+func (u *untilEnd) Read(b []byte) (n int, err error) {
+	if u.ended {
+		return 0, io.EOF
+	}
+	n, err = u.r.Read(b)
+	if n > 0 && b[n-1] == endMark {
+		n, u.ended = n-1, true
+	}
+	return n, err
+}
 
 // share makes s write as if it could not open the pipe anew.
 func share(s *Sink, w *os.File) {

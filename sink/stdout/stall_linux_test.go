@@ -289,6 +289,7 @@ func TestTheReaderStopsAndGoesOn(t *testing.T) {
 		for _, buffer := range []int{0, 1000, 32 << 10} {
 			t.Run(c.name+sizeName(buffer), func(t *testing.T) {
 				r, w := c.open(t)
+				end := untilEnd{r: r}
 				s := New(Config{File: w, Stall: time.Millisecond, Buffer: buffer, OnStall: func(Stats) {}})
 				if c.port != nil {
 					c.port(s, w)
@@ -300,7 +301,7 @@ func TestTheReaderStopsAndGoesOn(t *testing.T) {
 					defer close(read)
 					chunk := make([]byte, 5000)
 					for i := 0; ; i++ {
-						n, err := r.Read(chunk)
+						n, err := end.Read(chunk)
 						text.Write(chunk[:n])
 						if err != nil {
 							return
@@ -391,7 +392,7 @@ func TestNothingIsLostToALiveReader(t *testing.T) {
 				done.Add(1)
 				go func() {
 					defer done.Done()
-					text, _ = io.ReadAll(r) // a terminal ends with EIO
+					text, _ = io.ReadAll(&untilEnd{r: r})
 				}()
 				logged := writers(s, 8, 300)
 				if err := s.Close(); err != nil {
