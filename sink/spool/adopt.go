@@ -21,8 +21,8 @@ const (
 	mostSlots  = 4           // of the dead that a process delivers at the same time
 )
 
-// checkForks reports an error if a destination knows what belongs to one spool, and is not a
-// delivery.Forker, or cannot fork.
+// checkForks reports an error if a destination has state of one spool and is
+// not a delivery.Forker, or cannot fork.
 func (s *Sink) checkForks() error {
 	for _, d := range s.deliveries {
 		_, forks := d.dest.(delivery.Forker)
@@ -44,8 +44,8 @@ func (s *Sink) checkForks() error {
 	return nil
 }
 
-// fork makes a destination for another spool, and what closes it. A destination that is no delivery.Forker
-// serves several.
+// fork makes a destination for another spool, and what closes it. A destination
+// that is no delivery.Forker serves several.
 func fork(dest delivery.Destination) (_ delivery.Destination, c io.Closer, err error) {
 	f, ok := dest.(delivery.Forker)
 	if !ok {
@@ -76,7 +76,8 @@ type adopted struct {
 	forks []io.Closer
 }
 
-// An adopter delivers the slots of dead processes. Sink.mu protects list and past.
+// An adopter delivers the slots of dead processes. Sink.mu protects list and
+// past.
 type adopter struct {
 	*home
 	s    *Sink
@@ -102,7 +103,8 @@ func newAdopter(s *Sink, h *home) *adopter {
 	return a
 }
 
-// run is the goroutine. It looks at the slots of others now and then, and ends with Close.
+// run is the goroutine. It looks at the slots of others now and then, and ends
+// with Close.
 func (a *adopter) run() {
 	defer close(a.done)
 	ended := make(chan *adopted)
@@ -124,15 +126,15 @@ func (a *adopter) run() {
 	}
 }
 
-// endAll gives all slots back, at the same time: each may have a call of Deliver that does
-// not end.
+// endAll gives all slots back, at the same time: each may have a call of
+// Deliver that does not end.
 func (a *adopter) endAll(ended chan *adopted) {
 	a.s.mu.Lock()
 	left := len(a.list)
 	a.s.mu.Unlock()
 	var all sync.WaitGroup
 	for range left {
-		x := <-ended // each is told by ctx
+		x := <-ended // each is stopped by ctx
 		all.Add(1)
 		go func() {
 			defer all.Done()
@@ -216,8 +218,8 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 	return x, nil
 }
 
-// inheritFrom takes over the counts that a dead process has told nobody of, from the header
-// of its slot. It is called before anything there is delivered.
+// inheritFrom takes over the counts that a dead process has not reported, from
+// the header of its slot. It is called before anything there is delivered.
 func (s *Sink) inheritFrom(child *Sink) {
 	s.mu.Lock()
 	s.inherited = s.inherited.plus(&child.inherited)
@@ -278,7 +280,8 @@ func (x *adopted) closeForks() {
 	x.forks = nil
 }
 
-// dropOldest drops the oldest segment of a slot that is being delivered. mu is held.
+// dropOldest drops the oldest segment of a slot that is being delivered. mu is
+// held.
 func (a *adopter) dropOldest() bool {
 	for _, x := range a.list {
 		x.sink.mu.Lock()
@@ -310,7 +313,8 @@ func (a *adopter) stats(st *Stats) {
 	}
 }
 
-// add adds the counts of another spool that was delivered to the same destinations.
+// add adds the counts of another spool that was delivered to the same
+// destinations.
 func (st *Stats) add(o Stats) {
 	st.Segments += o.Segments
 	st.Bad += o.Bad

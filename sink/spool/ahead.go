@@ -18,8 +18,9 @@ func (s *Sink) create(number uint64) (*segment, error) {
 	return s.dir.create(number, s.c.SegmentSize, s.rest)
 }
 
-// zeros returns memory for a segment: that of one that was delivered, if there is any, for new memory
-// costs a page fault every 4096 bytes and a collection now and then.
+// zeros returns memory for a segment: that of one that was delivered, if there
+// is any, for new memory costs a page fault every 4096 bytes and a collection
+// now and then.
 func (s *Sink) zeros() []byte {
 	select {
 	case b := <-s.spare:
@@ -33,8 +34,8 @@ func (s *Sink) zeros() []byte {
 	}
 }
 
-// rest gives way to others while a segment is made or given back, unless another one is needed
-// soon, or somebody waits for one with a long line.
+// rest pauses while a segment is created or freed, unless another one is needed
+// soon, or a call waits for one with a long line.
 func (s *Sink) rest() {
 	g := s.active.Load()
 	if end, _, _ := g.claimed(); end < len(g.b)/2 && !s.isAwaited() {
@@ -42,7 +43,7 @@ func (s *Sink) rest() {
 	}
 }
 
-// isAwaited says whether somebody waits for anything.
+// isAwaited reports whether any call waits.
 func (s *Sink) isAwaited() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +69,9 @@ func (s *Sink) completeFirst() {
 	}
 }
 
-// makeSegments keeps one segment ahead, and gives back what is left of deleted ones, until Close.
-// One goroutine does both: so there is one of these pieces of work at a time.
+// makeSegments keeps one segment ahead, and gives back what is left of deleted
+// ones, until Close. One goroutine does both: so there is one of these pieces
+// of work at a time.
 func (s *Sink) makeSegments() {
 	defer close(s.made)
 	s.completeFirst()
@@ -95,7 +97,7 @@ func (s *Sink) makeSegments() {
 			if err != nil {
 				s.report("make a segment", err)
 			} else if s.isCrowded() {
-				retry.Reset(makePause/2 + rand.N(makePause)) // others do not tell when they have made room
+				retry.Reset(makePause/2 + rand.N(makePause)) // other processes do not signal when they have made room
 			}
 			if left := s.patch(); left || err != nil {
 				retry.Reset(makePause)
@@ -104,8 +106,8 @@ func (s *Sink) makeSegments() {
 	}
 }
 
-// work waits until there is something to do, and says whether a segment may be wanted; that comes
-// before giving back. open is false after Close.
+// work waits until there is something to do, and reports whether a segment may
+// be wanted; that comes before freeing. open is false after Close.
 func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open bool) {
 	select {
 	case _, open = <-s.more:
@@ -122,8 +124,8 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 	}
 }
 
-// makeNext makes another segment, if there is to be one. Only as much of deleted ones is left
-// meanwhile that all of it is within the size of the spool.
+// makeNext makes another segment, if there is to be one. Deleted segments that
+// are not freed yet count towards the size of the spool.
 func (s *Sink) makeNext() error {
 	others, err := s.countOthers()
 	s.mu.Lock()

@@ -11,14 +11,14 @@ import (
 )
 
 // A link is a segment in the chain of those that exist, oldest first. The last
-// one is active. Each destination is at one link, has settled those before it and
-// nothing of those behind it; a link that all have left is deleted. The fields are protected by
-// Sink.mu.
+// one is active. Each destination is at one link, has settled those before it
+// and nothing of those behind it; a link that all have left is deleted. The
+// fields are protected by Sink.mu.
 type link struct {
 	oldSegment           // end is not known as long as live is there
 	live       *segment  // of this process; nil: it is read from its file
 	waiting    int       // destinations that have not left it
-	told       tally     // what the notice in it tells of, when live is gone
+	told       tally     // what the notice in it reports, once live is nil
 	kept       bool      // a cursor could not be synced: the next start deletes the file
 	none       bool      // it stands for the active segment where there is none, see beginFull
 	unread     time.Time // when it could not be read to be dropped
@@ -30,8 +30,8 @@ func (s *Sink) link(g *segment) {
 	s.chain = append(s.chain, &link{oldSegment: oldSegment{identity: g.identity, start: g.start}, live: g, waiting: len(s.deliveries)})
 }
 
-// unload gives back the memory of twins that nobody reads just now: they are read from their
-// files later, as those of other processes. mu is held.
+// unload frees the memory of twins that are not being read: they are read from
+// their files later, like those of other processes. mu is held.
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.live
@@ -48,10 +48,11 @@ func (s *Sink) unload() {
 // near is how many segments behind the one that is read keep their pages.
 const near = 1
 
-// layDown gives back the pages of mapped segments that are not read soon, but not the
-// mappings: lines that wait for long are in the page cache then, where the system takes them
-// from when it needs room, and are no memory of the process. A goroutine that reads or writes there
-// nevertheless brings its page back; who begins to read fetches all. mu is held.
+// layDown evicts the pages of mapped segments that are not read soon, but keeps
+// the mappings: lines that wait for long are in the page cache then, where the
+// system can reclaim them, and are not memory of the process. A goroutine that
+// reads or writes there nevertheless faults its page in; a reader that begins
+// prefetches all. mu is held.
 func (s *Sink) layDown() {
 	soon := 0 // the next segments are read or near
 	for i, l := range s.chain {
@@ -72,7 +73,8 @@ func (s *Sink) layDown() {
 	}
 }
 
-// rouse returns the pages of a segment that layDown has given back, for fetch. mu is held.
+// rouse returns the pages of a segment that layDown has evicted, for fetch. mu
+// is held.
 func (l *link) rouse() (pages []byte) {
 	if g := l.live; g != nil && g.resting {
 		g.resting = false
@@ -81,13 +83,14 @@ func (l *link) rouse() (pages []byte) {
 	return nil
 }
 
-// isAt says whether the delivery reads l, or has read from it what is not settled. mu is held.
+// isAt reports whether the delivery reads l, or has read from it what is not
+// settled. mu is held.
 func (d *deliverer) isAt(l *link) bool {
 	return l.number >= d.cur.number && l.number <= d.reading.number
 }
 
-// leave goes on to the next link when all that was read is settled, and reports false if there
-// is none.
+// leave goes on to the next link when all that was read is settled, and reports
+// false if there is none.
 func (d *deliverer) leave() bool {
 	s := d.s
 	s.mu.Lock()
@@ -130,8 +133,8 @@ func (d *deliverer) leaveSettled() {
 	}
 }
 
-// quit leaves cur for the link behind it. A cursor is synced first: else a start
-// would take the records of a segment that was deleted for lost ones.
+// quit leaves cur for the link behind it. A cursor is synced first: else a
+// start would take the records of a segment that was deleted for lost ones.
 func (d *deliverer) quit(next *link) {
 	s := d.s
 	var err error
@@ -164,7 +167,8 @@ func (d *deliverer) quit(next *link) {
 	}
 }
 
-// remove deletes a link that is not in the chain any more, and makes room for another.
+// remove deletes a link that is not in the chain any more, and makes room for
+// another.
 func (s *Sink) remove(l *link) {
 	if l.none {
 		l.live.done(nil)
@@ -205,9 +209,10 @@ func (s *Sink) delete(l *link) error {
 	return nil
 }
 
-// dropOldest takes the oldest segment away that no destination is at, and counts
-// its lines for those that have not settled them. It reports false if there is none,
-// or somebody is still writing to it, or some of it is damaged. mu is held.
+// dropOldest takes the oldest segment away that no destination is at, and
+// counts its lines for those that have not settled them. It reports false if
+// there is none, or it is still being written to, or some of it is damaged. mu
+// is held.
 func (s *Sink) dropOldest() bool {
 	i := slices.IndexFunc(s.chain, func(l *link) bool {
 		return !l.none && !slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) })
@@ -235,8 +240,8 @@ func (s *Sink) dropOldest() bool {
 	return true
 }
 
-// countOldest counts the lines of a link that is dropped, for each destination that
-// has not left it. mu is held.
+// countOldest counts the lines of a link that is dropped, for each destination
+// that has not left it. mu is held.
 func (s *Sink) countOldest(l *link) bool {
 	var lines []lineHead
 	end, never, harmed := l.end, uint64(0), false
@@ -262,7 +267,7 @@ func (s *Sink) countOldest(l *link) bool {
 		if n := len(lines); n > 0 {
 			never = min(never, end-1-lines[n-1].seq)
 		}
-		if l.gen != s.dir.gen && hasNotice(b, &l.oldSegment) { // not everybody has read that
+		if l.gen != s.dir.gen && hasNotice(b, &l.oldSegment) { // not all destinations have read that
 			unread := countsIn(b, l.seed(), told)
 			s.inherited = s.inherited.plus(&unread)
 		}
@@ -287,7 +292,7 @@ func (s *Sink) countOldest(l *link) bool {
 	if l.live != nil {
 		l.told = l.live.told
 	}
-	s.told = s.told.minus(&l.told) // not everybody has read that
+	s.told = s.told.minus(&l.told) // not all destinations have read that
 	return true
 }
 
@@ -304,7 +309,8 @@ type lineHead struct {
 	level nib.Level
 }
 
-// lines returns what there is in g. whole is false if a page of it cannot be read.
+// lines returns what there is in g. whole is false if a page of it cannot be
+// read.
 func (g *segment) lines() (lines []lineHead, whole bool) {
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	at, end, _ := g.claimed()
@@ -312,8 +318,8 @@ func (g *segment) lines() (lines []lineHead, whole bool) {
 	return lines, true
 }
 
-// linesIn returns what there is in b of a segment before number end, and whether some of it
-// is damaged.
+// linesIn returns what there is in b of a segment before number end, and
+// whether some of it is damaged.
 func linesIn(b []byte, g *oldSegment, end uint64) (lines []lineHead, harmed bool) {
 	for sc := newScanner(b, g.identity, g.first); ; {
 		rec, gap, ok := sc.next()

@@ -29,95 +29,106 @@ const (
 	defaultSyncWait  = 100 * time.Millisecond
 )
 
-// A Config says how much a spool keeps, and what happens when that is not
-// enough. The zero value is usable.
+// A Config configures a spool. The zero value is usable.
 type Config struct {
-	// Name is that of the destination: its cursor is called so. It has letters,
-	// digits, "-" and "_" only. Defaults to "destination".
+	// Name is the name of the destination, and of its cursor file. It may
+	// contain letters, digits, "-" and "_" only. Defaults to "destination".
 	Name string
 
-	// Also are more destinations of the same lines. Each has its own goroutine,
-	// cursor and counts, and none waits for another: but a segment stays until all have
-	// settled it, so the slowest decides when the spool is full. A destination that is not
-	// in the configuration any more keeps nothing.
+	// Also lists further destinations of the same lines. Each has its own
+	// goroutine, cursor and counters, and does not wait for the others. A
+	// segment stays until all of them have settled it, so the slowest one
+	// determines when the spool is full. A destination that is no longer
+	// configured does not hold back segments.
 	Also []NamedDestination
 
-	// Size is how many bytes all segments may take; their copies take as much again until
-	// they are delivered. It is at least two segments. Defaults to 64 MiB in memory, and 1 GiB
-	// in a directory, but with the copies not more than 10 % of the volume, or of the memory
-	// limit if the volume is memory.
+	// Size is the maximum size of all segments in bytes; their copies use as
+	// much again until they are delivered. The minimum is two segments.
+	// Defaults to 64 MiB in memory and 1 GiB in a directory, but together with
+	// the copies to at most 10 % of the volume, or of the memory limit if the
+	// volume is in memory.
 	Size int64
 
-	// SegmentSize is how many bytes a segment has, a multiple of 4096. A longer record than
-	// that, less the header of 4 KiB, is dropped as [delivery.ReasonTooLarge]. Defaults to 8 MiB, or less where
-	// that were more than 1 % of the memory limit: that of the control group, GOMEMLIMIT,
-	// or the machine's memory.
+	// SegmentSize is the size of a segment in bytes, a multiple of 4096. A
+	// record larger than that, less the header of 4 KiB, is dropped as
+	// [delivery.ReasonTooLarge]. Defaults to 8 MiB, or less if that is more
+	// than 1 % of the memory limit, which is that of the cgroup, GOMEMLIMIT, or
+	// the memory of the machine.
 	SegmentSize int64
 
-	// OnFull says what happens to a line for which there is no room: of the rules
-	// that are for its level, the one with the highest From holds. Defaults to
-	// dropping it.
+	// OnFull selects what happens to a line when the spool is full: among the
+	// rules that apply to its level, the one with the highest From is used.
+	// Defaults to dropping the line.
 	OnFull []FullRule
 
-	// MinFree is how many bytes of the volume are left to others: while less is free,
-	// there are no new segments and copies, as on a full disk. Defaults to 5 % of it, or 1 GiB if
-	// that is less. The first segment of a process does not ask.
+	// MinFree is how many bytes of the volume are kept free: while less is
+	// free, no segments and copies are created, as on a full disk. Defaults to
+	// 5 % of the volume, at most 1 GiB. The first segment of a process is
+	// created regardless.
 	MinFree int64
 
-	// Adopt takes over what another process has left on a volume of which it is not known that
-	// its locks hold: the caller makes sure that the process has ended. Without it
-	// that is [ErrAdopt]. On the file systems of one machine it means nothing.
+	// Adopt takes over a spool that another process has left on a volume whose
+	// locks may not be reliable. The caller must ensure that the process has
+	// ended. Without it Open returns [ErrAdopt]. It has no effect on local file
+	// systems.
 	Adopt bool
 
-	// Access says how segments reach their files. Defaults to Auto.
+	// Access selects how segments are written to their files. Defaults to
+	// AccessAuto.
 	Access Access
 
-	// Sync says when a loss of power does not take a line any more. Defaults to
-	// SyncSoon. In memory it means nothing.
+	// Sync selects when lines survive a power failure. Defaults to SyncSoon. It
+	// has no effect in memory.
 	Sync SyncPolicy
 
-	// SyncDelay is how long a line is unsafe, as far as the disk is not slower. Defaults
-	// to 10 ms.
+	// SyncDelay is how long a line may stay unsynced; a slow disk adds its
+	// latency. Defaults to 10 ms.
 	SyncDelay time.Duration
 
-	// SyncWait is how long a call waits with SyncErrors. Defaults to 100 ms.
+	// SyncWait is how long a call waits at most with SyncErrors. Defaults to
+	// 100 ms.
 	SyncWait time.Duration
 
-	// RejectedSize is how many bytes of lines that a destination will never accept are
-	// kept, in the file NAME.rejected of the directory, with the reason of each. When there is no
-	// room they are counted only, until somebody takes the file away. Defaults to 16 MiB;
-	// less than 0 keeps none.
+	// RejectedSize is the maximum size in bytes of the file NAME.rejected in
+	// the directory, which keeps the lines that a destination has permanently
+	// rejected, each with the reason. When it is full, further lines are only
+	// counted until the file is moved away. Defaults to 16 MiB; a negative
+	// value keeps none.
 	RejectedSize int64
 
-	// Shared makes the directory the home of several processes, as those of a rolling
-	// restart. Each takes a free slot, a subdirectory, goes on with what a dead process
-	// has left there, and delivers what dead processes have left in other slots. Size
-	// is for all together. A destination with Mark, Resume or Overlap must be a [delivery.Forker].
-	// Flush, Sync and Close are about the slot of this process; [Stats] has all that it
-	// delivers. A directory that was used without Shared is taken over.
+	// Shared lets several processes use the directory, such as those of a
+	// rolling restart. Each takes a free slot, which is a subdirectory,
+	// continues with the lines that a dead process has left there, and delivers
+	// the lines that dead processes have left in other slots. Size applies to
+	// all of them together. A destination with Mark, Resume or Overlap must be
+	// a [delivery.Forker]. Flush, Sync and Close apply to the slot of this
+	// process; [Stats] covers everything that this process delivers. A
+	// directory that was used without Shared is taken over.
 	Shared bool
 
-	// DeliverOnly opens a spool to deliver what is in it, without a segment for new lines:
-	// it takes no room on the disk, and WriteRecord drops each line as [delivery.ReasonFull]. A directory
-	// without a spool stays empty.
+	// DeliverOnly opens a spool only to deliver its lines. No segment is
+	// created for new lines, so it uses no disk space, and WriteRecord drops
+	// each line as [delivery.ReasonFull]. A directory without a spool stays
+	// empty.
 	DeliverOnly bool
 
 	// Drain is how long Close waits for the destination. Defaults to 5 s.
 	Drain time.Duration
 
-	// OnError is called with the reason when a file operation fails, for the same
-	// reason at most once a minute, and when a destination accepts nothing: after its
-	// first failed attempt, or after 4 s without an answer, and then once a minute,
-	// with how much waits. It is called by a goroutine of its own: nothing waits for
-	// it, whatever it does, but Close, for up to a second. It must not call Close. By
-	// default errors are written to standard error, one line a second at most.
+	// OnError is called when a file operation fails, at most once a minute for
+	// the same reason. It is also called when a destination accepts nothing:
+	// after the first failed attempt, or after 4 s without a response, and then
+	// once a minute, with the number of pending lines. It runs on its own
+	// goroutine, and only Close waits for it, for up to a second. It must not
+	// call Close. By default errors are written to standard error, at most one
+	// line a second.
 	OnError func(error)
 
-	fs   vfs.FS // nil: that of the system
-	boot uint64 // see vfs.Boot; 0: what it is
-	host uint64 // label of the machine; 0: what it is
+	fs   vfs.FS // nil: the file system of the operating system
+	boot uint64 // see vfs.Boot; 0: detect it
+	host uint64 // label of the machine; 0: detect it
 
-	volume  volume                   // zero: what it is
+	volume  volume                   // zero: detect it
 	mounted func(device uint64) bool // nil: isMounted
 
 	poll time.Duration // between looks at the slots of others
@@ -125,31 +136,31 @@ type Config struct {
 	tick time.Duration // of pauses between attempts, at first
 }
 
-// An Access is how lines reach the file of a segment, which has the same bytes in
-// either case. In memory it means nothing.
+// An Access selects how lines are written to the file of a segment. The bytes
+// are the same in either case. It has no effect in memory.
 type Access int
 
-// The kinds of access.
+// The access modes.
 const (
 	AccessAuto    Access = iota // AccessMapped on Linux and a local file system, else AccessWritten
 	AccessMapped                // lines are copied into a mapping of the file, Linux only: tens of nanoseconds
-	AccessWritten               // lines are copied into memory and written with pwrite(2), for which calls wait together
+	AccessWritten               // lines are copied into memory and written with pwrite(2), which concurrent calls share
 )
 
-// A SyncPolicy says when lines are brought to the disk. It costs them nothing: a goroutine
-// copies them to a second file, and syncs that.
+// A SyncPolicy selects when lines are synced to disk. Calls do not pay for it:
+// a goroutine copies the lines to a second file and syncs that.
 type SyncPolicy int
 
 // The policies.
 const (
-	SyncSoon   SyncPolicy = iota // after SyncDelay at most, many lines at once
-	SyncErrors                   // also: a call with LevelError or above waits for it, SyncWait at most
+	SyncSoon   SyncPolicy = iota // within SyncDelay, many lines at once
+	SyncErrors                   // as SyncSoon; a call at LevelError or above also waits for it, up to SyncWait
 	SyncNever                    // when the system sees fit, usually within 30 s; there are no copies
 )
 
-// A NamedDestination is one of several destinations.
+// A NamedDestination is a destination in [Config.Also].
 type NamedDestination struct {
-	Name string // as Config.Name; each has another one
+	Name string // as Config.Name; must be unique
 	To   delivery.Destination
 }
 
@@ -158,17 +169,17 @@ type NamedDestination struct {
 type FullRule struct {
 	From nib.Level
 	Do   Action
-	Wait time.Duration // for ActionBlock: how long a call waits at most
+	Wait time.Duration // for ActionBlock: the maximum time that a call waits
 }
 
-// An Action is what a FullRule does.
+// An Action is what happens to a line when the spool is full.
 type Action int
 
 // The actions.
 const (
 	ActionDropNew Action = iota // the line is dropped
-	ActionBlock                 // the call waits for room, and then the line is dropped
-	ActionDropOld               // the oldest segment that is not being delivered is dropped, which takes the time to read it; the line, if there is none
+	ActionBlock                 // the call waits up to Wait for room, then drops the line
+	ActionDropOld               // the oldest segment that is not being delivered is read, counted and dropped; the new line is dropped if there is none
 )
 
 // Validate returns every error in c, joined, or nil.
@@ -211,7 +222,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isName says whether name can be that of a destination, or is empty.
+// isName reports whether name is empty or valid for a destination.
 func isName(name string) bool {
 	for _, r := range name {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
@@ -221,7 +232,7 @@ func isName(name string) bool {
 	return true
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults(dir string) Config {
 	if c.Name == "" {
 		c.Name = defaultName
@@ -288,7 +299,7 @@ func nearest(dir string) string {
 	}
 }
 
-// rule is what to do with a line of level l.
+// rule returns the rule for a line of level l.
 func (c *Config) rule(l nib.Level) FullRule {
 	for _, r := range c.OnFull {
 		if l >= r.From {

@@ -14,25 +14,26 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A copier is the goroutine that makes lines survive a loss of power. A mapping
-// that is written to must not be synced: while the system writes a page to the disk, a
-// store to it waits. So the copier reads what is committed from the mapping, which
-// nobody changes any more, writes it to the same place of a second file,
-// and syncs that, for all lines of the last milliseconds at once.
+// A copier is the goroutine that makes lines survive a power failure. A mapping
+// that is being written to must not be synced: while the system writes a page
+// to disk, a store to it waits. So the copier reads the committed records from
+// the mapping, which no longer change, writes them to the same place of a
+// second file, and syncs that file once for all lines of the last few
+// milliseconds.
 //
-// What fails to be synced may be lost although the system says later that all is
-// well. So a file that fails is given up, and another one is written from memory,
-// after a pause.
+// Data whose sync failed may be lost even if a later sync succeeds. So a file
+// that fails is abandoned, and another one is written from memory, after a
+// pause.
 type copier struct {
 	s     *Sink
-	list  []*copied // what is not removed yet, oldest first
+	list  []*copied // those not yet removed, oldest first
 	pause time.Duration
 
 	failing atomic.Bool   // the last round did not succeed
 	synced  atomic.Uint64 // number of the first record that is not safe
 
 	wakeup chan struct{} // there are lines
-	hurry  chan struct{} // somebody waits for them
+	hurry  chan struct{} // a call waits for them
 	stop   chan struct{} // closed when nothing is delivered any more
 	done   chan struct{}
 }
@@ -92,7 +93,7 @@ func (c *copier) stopped() bool {
 	}
 }
 
-// wait lets lines collect, for so long or until somebody is in a hurry.
+// wait lets lines collect for d, or until hurry is signaled.
 func (c *copier) wait(d time.Duration, hurry <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -106,7 +107,7 @@ func (c *copier) wait(d time.Duration, hurry <-chan struct{}) {
 // rest sleeps until there are lines, and then lets more of them collect.
 func (c *copier) rest() {
 	c.s.resting.Store(true)
-	if !c.behind() { // after saying so: a record comes before this, or its writer sees resting
+	if !c.behind() { // after setting resting: a record comes before this, or its writer sees resting
 		select {
 		case <-c.wakeup:
 		case <-c.hurry:
@@ -119,20 +120,20 @@ func (c *copier) rest() {
 	c.wait(c.s.c.SyncDelay/2, c.hurry)
 }
 
-// behind says whether there are records that are not safe.
+// behind reports whether there are records that are not safe.
 func (c *copier) behind() bool {
 	_, next, _ := c.s.active.Load().claimed()
 	return c.synced.Load() < next && c.s.position() < next
 }
 
-// wake tells of a line, if anybody wants to know.
+// wake wakes the copier if it is resting.
 func (c *copier) wake() {
 	if c.s.resting.CompareAndSwap(true, false) {
 		poke(c.wakeup)
 	}
 }
 
-// poke makes a goroutine look, unless it is going to anyway.
+// poke signals a goroutine, unless a signal is pending.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -140,7 +141,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// round brings to the disk what is committed, and says how far that is.
+// round syncs the committed records and publishes how far that is.
 func (c *copier) round() (worked bool, err error) {
 	c.take()
 	settled := c.s.position()
@@ -164,7 +165,7 @@ func (c *copier) round() (worked bool, err error) {
 	return worked, err
 }
 
-// take takes the segments that have come into use.
+// take takes over the segments that were activated since.
 func (c *copier) take() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -174,8 +175,8 @@ func (c *copier) take() {
 	c.s.uncopied = nil
 }
 
-// copy copies what is new in a segment. Lines that their destination has settled by
-// now do not need it.
+// copy copies the new records of a segment, except those that are settled by
+// now.
 func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 	if !x.held {
 		return false, nil
@@ -254,7 +255,7 @@ func (x *copied) letGo() {
 	x.held = false
 }
 
-// publish says which lines are safe, and tells those who wait.
+// publish stores which lines are safe, and wakes the waiters.
 func (c *copier) publish() {
 	var safe uint64
 	for _, x := range c.list {
@@ -271,8 +272,8 @@ func (c *copier) publish() {
 	c.s.mu.Unlock()
 }
 
-// await waits until the record with a number is safe, or can be no safer: at most until ctx
-// ends.
+// await waits until the record with a number is safe, or can be no safer: at
+// most until ctx ends.
 func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {
@@ -299,11 +300,11 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Sync waits until every line logged before survives a loss of power, or its
-// destination has settled it. The error is that of ctx, [ErrUnsynced] if the disk
-// fails, which is tried again, and errors.ErrUnsupported if [Config.Sync] is SyncNever
-// or the spool is in memory. Lines that other processes have left are not meant:
-// the system has had them since they ended.
+// Sync waits until every line logged before would survive a power failure, or
+// its destination has settled it. The error is that of ctx, [ErrUnsynced] if
+// the sync fails, which is retried, and errors.ErrUnsupported if [Config.Sync]
+// is SyncNever or the spool is in memory. Sync does not cover the lines of
+// other processes: the system has had them since those processes ended.
 func (s *Sink) Sync(ctx context.Context) error {
 	if s.copier == nil {
 		return errors.ErrUnsupported
@@ -318,8 +319,9 @@ func (s *Sink) Sync(ctx context.Context) error {
 	return nil
 }
 
-// Synced returns the number of the first record of this process that a loss of power
-// may take: all before are on the disk or settled. It is 0 without a copier.
+// Synced returns the number of the first record of this process that a power
+// failure may lose: all earlier ones are on disk or settled. It is 0 if lines
+// are not synced.
 func (s *Sink) Synced() uint64 {
 	if s.copier == nil {
 		return 0
@@ -327,8 +329,8 @@ func (s *Sink) Synced() uint64 {
 	return max(s.copier.synced.Load(), s.opened)
 }
 
-// waitSynced holds a call up until its line is safe. The line is in the spool
-// either way: a deadline is counted, and no error.
+// waitSynced blocks a call until its line is safe. The line is in the spool
+// either way: a timeout is counted, but is not an error.
 func (s *Sink) waitSynced(seq uint64) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.c.SyncWait)
 	defer cancel()

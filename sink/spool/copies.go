@@ -8,8 +8,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// copyExt is the extension of the copy of a segment, which has the same bytes at
-// the same places as far as it goes. What was settled before it was copied may be missing.
+// copyExt is the extension of the copy of a segment, which has the same bytes
+// at the same places as far as it goes. What was settled before it was copied
+// may be missing.
 const copyExt = ".copy"
 
 func copyName(number uint64) string { return hex(number) + copyExt }
@@ -54,22 +55,24 @@ func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
 	return f, nil
 }
 
-// own says that the copy of a segment is the copier's: only that removes it.
+// own notes that the copy of a segment is the copier's: only the copier removes
+// it.
 func (d *dir) own(number uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.owned[number] = false
 }
 
-// isRemoved says whether a segment whose copy is the copier's is removed.
+// isRemoved reports whether a segment whose copy is the copier's is removed.
 func (d *dir) isRemoved(number uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.owned[number]
 }
 
-// remove deletes a segment and its copy, in this order: of a segment that is there as a
-// copy only, the cursor says that it is settled. g is the segment if it is of this process.
+// remove deletes a segment and its copy, in this order: a segment of which only
+// the copy exists is settled according to the cursor. g is the segment if it is
+// of this process.
 func (d *dir) remove(number uint64, g *segment) error {
 	f, err := d.unlink(segmentName(number))
 	if g != nil {
@@ -83,7 +86,8 @@ func (d *dir) remove(number uint64, g *segment) error {
 	return d.removeItsCopy(number)
 }
 
-// removeItsCopy deletes the copy of a segment, or lets the copier do that if it is the copier's.
+// removeItsCopy deletes the copy of a segment, or lets the copier do that if it
+// is the copier's.
 func (d *dir) removeItsCopy(number uint64) error {
 	d.mu.Lock()
 	_, owned := d.owned[number]
@@ -107,8 +111,9 @@ func (d *dir) removeCopy(number uint64) error {
 	return err
 }
 
-// complete puts the records of a copy where the bytes of the segment are not those, and
-// returns them. Both have a record at the same place if they have it at all.
+// complete puts the records of a copy where the bytes of the segment are not
+// those, and returns them. Both have a record at the same place if they have it
+// at all.
 func complete(g *oldSegment, b, kept []byte) []byte {
 	if len(b) < len(kept) {
 		b = append(b, make([]byte, len(kept)-len(b))...)
@@ -126,7 +131,7 @@ func complete(g *oldSegment, b, kept []byte) []byte {
 	}
 }
 
-// isWhole says whether all bytes of b are records without a gap, and zeros
+// isWhole reports whether all bytes of b are records without a gap, and zeros
 // behind them.
 func isWhole(b []byte, g *oldSegment) bool {
 	sc := newScanner(b, g.identity, g.first)

@@ -42,9 +42,9 @@ func putSlot(b []byte, count uint64, p position, mark []byte) {
 	le.PutUint32(b[slotSize-4:], crc32.Update(0, castagnoli, b[:slotSize-4]))
 }
 
-// readSlot reads a slot of either version. ok is false if it is not one. A later version is an
-// error: it may change everything but the magic, the version, and the checksum of the first
-// 124 bytes at 124.
+// readSlot reads a slot of either version. ok is false if it is not one. A
+// later version is an error: it may change everything but the magic, the
+// version, and the checksum of the first 124 bytes at 124.
 func readSlot(b []byte) (count uint64, p position, ok bool, err error) {
 	if len(b) < firstSlotSize || string(b[:8]) != magic {
 		return 0, position{}, false, nil
@@ -62,7 +62,8 @@ func readSlot(b []byte) (count uint64, p position, ok bool, err error) {
 	return le.Uint64(b[16:]), position{le.Uint64(b[24:]), le.Uint64(b[32:])}, true, nil
 }
 
-// readSlots reads the younger valid slot of a cursor. slot is nil if there is none.
+// readSlots reads the younger valid slot of a cursor. slot is nil if there is
+// none.
 func readSlots(f io.ReaderAt) (slot []byte, count uint64, p position, err error) {
 	for i := range int64(2) {
 		b := make([]byte, slotSize)
@@ -90,8 +91,8 @@ func markIn(b []byte) []byte {
 	return bytes.Clone(b[40 : 40+n])
 }
 
-// A cursor is the file that says how far a destination is. Only the delivering
-// goroutine writes it.
+// A cursor is the file that records the progress of a destination. Only the
+// delivering goroutine writes it.
 type cursor struct {
 	file  vfs.File
 	count uint64 // of the younger slot
@@ -99,9 +100,10 @@ type cursor struct {
 	slot  [slotSize]byte
 }
 
-// openCursor reads the younger valid slot. ok is false if there is none for this
-// spool: that is no error, delivery begins with the oldest record. A slot that cannot be read is
-// an error: without it, everything would be delivered again.
+// openCursor reads the younger valid slot. ok is false if there is none for
+// this spool: that is no error, delivery begins with the oldest record. A slot
+// that cannot be read is an error: without it, everything would be delivered
+// again.
 func openCursor(d *dir, name string) (c *cursor, seq uint64, ok bool, err error) {
 	base := name + cursorExt
 	f, err := d.fs.Open(d.name(base), os.O_RDWR|os.O_CREATE, 0o600)

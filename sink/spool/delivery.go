@@ -23,13 +23,14 @@ const (
 // second at most.
 const linger = time.Millisecond
 
-// A deliverer is a destination and the goroutine that reads the segments in order
-// and hands copies to it. The goroutines share nothing but what s.mu protects, and the segments,
-// which they only read.
+// A deliverer is a destination and the goroutine that reads the segments in
+// order and hands copies to it. The goroutines share nothing but what s.mu
+// protects, and the segments, which they only read.
 //
-// It reads one segment at a time: an old one, which it reads into memory, or one of
-// this process. What is in a batch stays there until it is settled. A [delivery.Overlapper] gets more
-// behind the rest of a batch: what is read may be some segments ahead of what is settled then.
+// It reads one segment at a time: an old one, which it reads into memory, or
+// one of this process. What is in a batch stays there until it is settled. A
+// [delivery.Overlapper] gets more behind the rest of a batch: what is read may
+// be some segments ahead of what is settled then.
 type deliverer struct {
 	s      *Sink
 	name   string
@@ -37,7 +38,7 @@ type deliverer struct {
 	cursor *cursor              // nil in memory
 	turn   chan struct{}        // for one of several spools that dest serves; nil: it serves one
 	stale  bool                 // the last position is not in it, since that could not be written
-	marker delivery.Resumer     // what dest can do, if there is a cursor
+	marker delivery.Resumer     // dest, if it is a Resumer and there is a cursor
 	syncer delivery.MarkSyncer
 
 	// s.mu protects these.
@@ -75,11 +76,11 @@ type deliverer struct {
 	early    int    // how many these are
 
 	bufSize int              // of buf, unless there is one long record in it
-	resumer delivery.Resumer // nil: there is nothing to ask it for any more
+	resumer delivery.Resumer // nil: it is not called any more
 	begun   bool             // Deliver was called, or is going to be
 
 	wakeup chan struct{} // there may be something to do
-	urged  chan struct{} // somebody waits for it
+	urged  chan struct{} // a call waits for it
 	pause  time.Duration
 }
 
@@ -106,8 +107,8 @@ func newDelivery(s *Sink, name string, dest delivery.Destination) *deliverer {
 	}
 }
 
-// run is the goroutine. It ends when the sink is closed and everything is settled, or
-// its context has ended.
+// run is the goroutine. It ends when the sink is closed and everything is
+// settled, or its context has ended.
 func (d *deliverer) run() {
 	defer d.finish()
 	for d.s.ctx.Err() == nil {
@@ -136,8 +137,9 @@ func (d *deliverer) run() {
 }
 
 // deliver hands the batch to the destination until all of it is settled, or the
-// sink stops. To a [delivery.Overlapper] more may be given behind what is not settled. Records whose frame was
-// whole and whose content makes no sense are damaged.
+// sink stops. To a [delivery.Overlapper] more may be given behind what is not
+// settled. Records whose frame was whole and whose content makes no sense are
+// damaged.
 func (d *deliverer) deliver() {
 	rest, more := d.batch, false
 	for len(rest) > 0 && !more && d.s.ctx.Err() == nil {
@@ -170,8 +172,8 @@ func (d *deliverer) deliver() {
 	d.leaveSettled()
 }
 
-// hand makes one attempt, and settles n records. again says that the next one
-// follows whatever n is.
+// hand makes one attempt, and settles n records. again reports that the next
+// one follows whatever n is.
 func (d *deliverer) hand(batch []nib.Record) (n int, again bool, err error) {
 	if d.resumer != nil && batch[0].Seq < d.s.opened {
 		n, err = d.resume(batch)
@@ -195,8 +197,8 @@ func (d *deliverer) hand(batch []nib.Record) (n int, again bool, err error) {
 	return n, again, err
 }
 
-// failed counts an attempt that has not settled everything, and waits, unless the
-// destination just takes part of a batch at a time.
+// failed counts an attempt that has not settled everything, and waits, unless
+// the destination just takes part of a batch at a time.
 func (d *deliverer) failed(settled int, err error) {
 	s := d.s
 	s.mu.Lock()
@@ -218,9 +220,9 @@ func (d *deliverer) failed(settled int, err error) {
 	d.wait()
 }
 
-// wait waits before another attempt: twice as long as the last time, and by chance up to half
-// less, so that many processes do not come back at once. Flush and Close cut it
-// short, but for the first pause.
+// wait waits before another attempt: twice as long as the last time, and by
+// chance up to half less, so that many processes do not come back at once.
+// Flush and Close cut it short, but for the first pause.
 func (d *deliverer) wait() {
 	d.pause = min(max(2*d.pause, d.s.c.tick), longerPause)
 	least := d.s.c.tick / 2
@@ -263,7 +265,8 @@ func (d *deliverer) sleep() {
 	}
 }
 
-// finish counts what is left in memory. The last goroutine to end gives everything back.
+// finish counts what is left in memory. The last goroutine to end gives
+// everything back.
 func (d *deliverer) finish() {
 	s := d.s
 	d.endOutage()

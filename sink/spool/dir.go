@@ -46,15 +46,15 @@ type dir struct {
 	empty      []uint64 // segments that were never used
 
 	unused   uint64 // how many numbers the segments behind the last one that was used could have taken
-	unknown  bool   // one of these was put aside: it was used, as far as anybody knows
+	unknown  bool   // one of these was quarantined, and may have been used
 	unmapped bool   // segments are written, not mapped: see twin
 	minFree  int64  // bytes of the volume that are left to others
 	sweeper  *sweeper
 
 	mu      sync.Mutex
 	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
-	removed func()          // tells the copier
-	noted   []opError       // of operations that had no Sink to report them to
+	removed func()          // notifies the copier
+	noted   []opError       // errors of operations without a Sink to report them
 }
 
 // An oldSegment is one that another process has left.
@@ -63,7 +63,7 @@ type oldSegment struct {
 	start
 	end     uint64 // number behind its last record
 	used    int    // offset behind that, if more records may follow there, else 0
-	sure    uint64 // below it all numbers were given; up to end nobody knows, since that could not be read when it was the last segment
+	sure    uint64 // below it all numbers were used; those up to end are unknown, since they could not be read when it was the last segment
 	copied  bool   // there is a copy
 	damaged bool   // numbers up to end are in a segment that is gone
 }
@@ -115,8 +115,8 @@ func checkDir(fsys vfs.FS, path string) error {
 	return checkOwner(info, "it")
 }
 
-// checkOwner refuses what belongs to another user, who may change it at any time, whatever
-// its mode is.
+// checkOwner refuses what belongs to another user, who may change it at any
+// time, whatever its mode is.
 func checkOwner(info vfs.Info, name string) error {
 	if info.Foreign() {
 		return fmt.Errorf("%w: %s belongs to user %d, and this process is user %d", ErrUnsafe, name, info.Owner, os.Geteuid())
@@ -124,15 +124,15 @@ func checkOwner(info vfs.Info, name string) error {
 	return nil
 }
 
-// isFile reports whether there is a file called base, as far as that is known, and no directory,
-// link, or pipe, which no spool has made.
+// isFile reports whether there is a file called base, as far as that is known,
+// and no directory, link, or pipe, which no spool has made.
 func (d *dir) isFile(base string) bool {
 	info, err := d.fs.Lstat(d.name(base))
 	return err != nil || info.Mode.IsRegular()
 }
 
-// checkFile is checkOwner for an open file, and for processes that deliver or write: looking at a
-// spool of another user is allowed.
+// checkFile is checkOwner for an open file, and for processes that deliver or
+// write: looking at a spool of another user is allowed.
 func (d *dir) checkFile(f vfs.File, name string) error {
 	if !d.strict {
 		return nil
@@ -150,12 +150,13 @@ func hex(number uint64) string { return fmt.Sprintf("%016x", number) }
 
 func segmentName(number uint64) string { return hex(number) + segmentExt }
 
-// A found says which files of a segment there are.
+// A found reports which files of a segment exist.
 type found struct{ segment, copy bool }
 
-// list reads the headers of all segments. It changes nothing: what is to be changed is left
-// to tidy, so an Open that fails leaves every file alone. A file that cannot be read is an
-// error, and no damage: a later attempt may be able to read it.
+// list reads the headers of all segments. It changes nothing: what is to be
+// changed is left to tidy, so an Open that fails leaves every file alone. A
+// file that cannot be read is an error, and no damage: a later attempt may be
+// able to read it.
 func (d *dir) list() (old []oldSegment, err error) {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil {
@@ -189,8 +190,8 @@ func (d *dir) list() (old []oldSegment, err error) {
 	return old, nil
 }
 
-// sort finds the segments and copies among names, and notes the highest number, which counts if
-// the file was quarantined, too: a number is never used again.
+// sort finds the segments and copies among names, and notes the highest number,
+// which counts if the file was quarantined, too: a number is never used again.
 func (d *dir) sort(names []string) map[uint64]found {
 	files := map[uint64]found{}
 	for _, name := range names {
@@ -213,9 +214,9 @@ func (d *dir) sort(names []string) map[uint64]found {
 	return files
 }
 
-// lookAt reads the header of a segment, or that of its copy if the one of the segment is
-// not there. What is neither is to be quarantined. An error says that a file cannot be read now, or
-// has a later version.
+// lookAt reads the header of a segment, or that of its copy if the one of the
+// segment is not there. A file that is neither is to be quarantined. An error
+// means that a file cannot be read now, or has a later version.
 func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok bool, err error) {
 	fits := func(g oldSegment, err error) bool {
 		return err == nil && g.number == number && (d.spool == 0 || g.spool == d.spool)
@@ -257,8 +258,9 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 	return g, used, ok, nil
 }
 
-// look reads the header of a segment. The error is errHeader if that was read and is damaged,
-// and ErrVersion if it is of a later version. One that is sound and was not used yet is not kept.
+// look reads the header of a segment. The error is errHeader if that was read
+// and is damaged, and ErrVersion if it is of a later version. One that is sound
+// and was not used yet is not kept.
 func (d *dir) look(name string) (g oldSegment, used bool, err error) {
 	if !d.isFile(name) {
 		return g, false, errHeader
@@ -291,20 +293,20 @@ func (d *dir) look(name string) (g oldSegment, used bool, err error) {
 	}
 	for _, x := range append(b[64:88:88], first[:]...) {
 		if x != 0 {
-			return g, false, errStart // it had records, and nobody knows which
+			return g, false, errStart // it had records, and which is unknown
 		}
 	}
 	return g, false, nil
 }
 
 var (
-	errHeader = errors.New("not the header of a segment")
+	errHeader = errors.New("not a segment header")
 	errStart  = fmt.Errorf("%w: its start is damaged, or is being written", errHeader)
 )
 
-// tidy makes the changes that list has found to be necessary: what a dead process was making,
-// and segments that were never used, are removed, and what is damaged is quarantined. If a step
-// fails the next start does it.
+// tidy makes the changes that list has found to be necessary: what a dead
+// process was making, and segments that were never used, are removed, and what
+// is damaged is quarantined. If a step fails the next start does it.
 func (d *dir) tidy() (err error) {
 	note := func(e error) {
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
@@ -324,7 +326,7 @@ func (d *dir) tidy() (err error) {
 	return err
 }
 
-// putAside quarantines a file: it gets a name that nobody reads.
+// putAside quarantines a file: it gets a name that no reader looks for.
 func (d *dir) putAside(name string) error {
 	return d.fs.Rename(d.name(name), d.name(name+badExt))
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spool keeps lines in memory-mapped files until a destination has taken
-// them. A line whose call has returned survives the death of the process, by
-// SIGKILL too, and is delivered by the next one. Some milliseconds later it survives a
-// loss of power.
+// Package spool stores lines in memory-mapped files until a destination has
+// accepted them. A line whose call has returned survives the death of the
+// process, even by SIGKILL, and is delivered by the next process. A few
+// milliseconds later it also survives a power failure.
 //
 //	out, err := file.Open("/var/log/app/app.log", file.Config{})
 //	if err != nil {
@@ -17,138 +17,156 @@
 //	defer s.Close() // before out
 //	log := nib.NewSink(s)
 //
-// # How a record comes into being
+// # Writing a record
 //
-// A queue with a lock would do, but whoever is suspended or killed while holding
-// it takes the queue along. So a record is written in three steps, and each leaves
-// something that a reader can understand, whenever the writer stops:
+// A locked queue would be simpler, but a goroutine that is suspended or killed
+// while it holds the lock blocks the queue. So a record is written in three
+// steps, and a reader can interpret the state after each of them, whenever the
+// writer stops:
 //
 //	         reserve               mark               copy, commit
 //	free ──────────────► claimed ────────► marked ───────────────► committed
 //	word = 0             word = 0          word = -length           word = length, checksum
 //
 // reserve is one compare-and-swap on the tail of the segment, which holds the
-// offset and the count of records: it takes a place and a number at once, so
-// records lie in the order of their numbers. That is the order of each goroutine's
-// calls as well. mark stores the negative length in the first word of the record:
-// from now on a reader can step over it. Then the bytes are copied, they are
-// final already and no code of the user's runs, and a checksum is taken of
-// the copy. commit is one store of eight bytes, length and checksum together, after
-// all others: who sees it, sees the record.
+// offset and the count of records. It claims space and a record number at once,
+// so records are stored in the order of their numbers, which is also the order
+// of each goroutine's calls. mark stores the negative length in the first word
+// of the record: from then on a reader can skip it. Then the bytes are copied
+// and a checksum is computed from the copy; the bytes are final by then, and no
+// user code runs. commit is a single store of eight bytes, length and checksum
+// together, after all other stores: a reader that sees it sees the whole
+// record.
 //
-// A reader in the same process knows the tail. A claim below it that is
-// not committed belongs to a goroutine that is at work, however long that takes:
-// the reader waits. A reader after a crash holds the lock of the spool, so nobody
-// is at work: what is not committed never will be. It is stepped over if marked;
-// if it is not, the next record is found by looking at every eighth byte, and the
-// numbers tell how many calls did not come to their end. None of them had returned.
+// A reader in the same process can read the tail. A claim below the tail that
+// is not committed belongs to a running goroutine, so the reader waits, however
+// long that takes. A reader after a crash holds the lock of the spool, so there
+// are no writers, and a claim that is not committed never will be. If it is
+// marked, the reader skips it. If not, the reader looks for the next record at
+// every eighth byte, and the record numbers show how many calls did not
+// complete. None of those calls had returned.
 //
-// That holds for the death of the process, which leaves the pages to the system.
-// After a loss of power any page may be old. Then the checksum decides, seeded
-// differently in each segment: what is not exactly what was committed there is
-// taken from the copy, which has what was synced, and counted as damaged if it is not there.
+// All of this holds if the process dies, because the pages stay in the page
+// cache. After a power failure any page may be stale. Then the checksum
+// decides, with a different seed for each segment: a record that does not match
+// is read from the copy, which has everything that was synced. If it is not
+// there either, it is counted as damaged.
 //
 // # Segments
 //
-// A segment is full when a record does not fit. It is sealed: the highest bit of
-// its tail makes all later reservations fail; then the next one, which a goroutine has
-// made, allocated and touched beforehand, is taken into use. A segment is unmapped
-// when the reader has seen all its claims committed, which is a writer's last
-// access, and deleted when everything in it is settled and the cursor
-// says so on the disk.
+// A segment is full when a record does not fit. It is sealed: the highest bit
+// of its tail makes all later reservations fail. Then the next segment becomes
+// active; a goroutine has created, allocated and prefaulted it beforehand. A
+// segment is unmapped when the reader has seen all of its claims committed,
+// since a commit is a writer's last access. It is deleted when all of its
+// records are settled and the cursor on disk says so.
 //
-// Recovery changes no record that it finds, so dying in the midst of it costs
-// nothing. The new process continues the last segment behind its last record if
-// the system has not been restarted since and nothing in the segment is
-// unfinished; else it begins with a new one. If that would exceed
-// [Config.Size] it begins with none, as full as a spool that has run full. So
-// disk use is bounded over any number of starts.
+// Recovery does not modify the records that it finds, so a crash during
+// recovery does no harm. The new process continues the last segment after its
+// last record if the system has not been restarted since and no record in the
+// segment is unfinished. Otherwise it starts a new segment. If that would
+// exceed [Config.Size], it starts without one, as a spool that has become full.
+// So disk use is bounded over any number of restarts.
 //
-// To make 8 MiB, and to give them back, takes the kernel milliseconds in which the processor runs
-// nothing else: no call of this package waits for it, but a call of anybody may. One goroutine does all of it, in
-// parts of some hundredths of a millisecond, and rests between them as long as there is time.
+// Creating and freeing 8 MiB takes milliseconds in the kernel, during which the
+// processor runs nothing else. No call of this package waits for that, but any
+// other goroutine may. So a single goroutine does all of this work in steps of
+// some hundredths of a millisecond, and pauses between them while there is
+// time.
 //
 // docs/spool-format.md describes the files.
 //
-// Segments that wait for a destination stay mapped, but those that are not read soon have no pages in the
-// memory of the process: a backlog is in the page cache, from where the system takes it when it needs room.
+// Segments that wait for a destination stay mapped, but those that are not read
+// soon have no resident pages: a backlog is in the page cache, where the system
+// can reclaim it under memory pressure.
 //
 // # Copies
 //
-// The system writes pages of a mapping to the disk when it sees fit. To make it do so at once,
-// with msync(2), would make each store to such a page wait meanwhile, and the calls
-// with it. So a goroutine, the copier, reads what is committed, up to the first claim that is
-// not, which no writer touches any more; writes it to the same place of a second file; and syncs
-// that file, for all lines of the last milliseconds at once. Then it publishes how far that is:
-// [Sink.Synced], [Sink.Sync]. Lines that their destination has settled by then are not
-// copied. A call with an error waits for that if [SyncErrors] says so.
+// The system writes the pages of a mapping to disk when it sees fit. Forcing it
+// with msync(2) would delay each store to such a page, and the calls with it.
+// So a goroutine, the copier, reads the committed records, up to the first
+// uncommitted claim, which no writer modifies any more. It writes them to the
+// same offsets of a second file and syncs that file once for all lines of the
+// last few milliseconds. Then it publishes its progress: [Sink.Synced],
+// [Sink.Sync]. Lines that their destination has settled by then are not copied.
+// With [SyncErrors], a call at LevelError or above waits until its line is
+// synced.
 //
-// A sync that fails is not tried again, since the system takes the pages for written then. What the file
-// had is written once more, from memory, to another one that replaces it when it is on the
-// disk. Meanwhile lines are taken as before, and are as safe as without copies.
+// A failed sync is not retried, since the system then considers the pages
+// written. The contents of the file are written again, from memory, to a new
+// file that replaces it once it is on disk. Until then lines are accepted as
+// usual, and are as safe as without copies.
 //
-// # Where files are not mapped
+// # Unmapped files
 //
-// Outside of Linux, on file systems that several machines share, and by [Config.Access], the same
-// code makes the same bytes in memory, and writes them to the file before the call
-// returns. A write that fails may have brought a record: it is overwritten with the
-// mark of a claim, as soon as the file can be written, for its line gets another number.
+// On systems other than Linux, on network file systems, and with
+// [AccessWritten], the same code builds the same bytes in memory and writes
+// them to the file before the call returns. A failed write may have written a
+// complete record. It is overwritten with the mark of a claim as soon as the
+// file can be written, because its line gets another number.
 //
 //	        copy              write(2), store
 //	marked ──────► ready ─────────────────────► committed
 //	               word = -length, checksum     word = length, checksum
 //
-// One of the calls that wait for that writes what is ready for all of them. None waits for a
-// call that is not ready: if one is in the way, each writes its own record. A reader sees records
-// only when they are in the file, so a write that fails leaves nothing that might be delivered
-// twice: its line gets a place in the next segment.
+// One of the waiting calls writes all ready records on behalf of the others. No
+// call waits for a record that is not ready: if one is in the way, each call
+// writes its own record. A reader sees records only when they are in the file,
+// so a failed write leaves nothing that could be delivered twice: its line gets
+// a place in the next segment.
 //
-// # Files that go wrong
+// # Truncated and unreadable files
 //
-// An access to a mapping whose file was cut off, or cannot be read, is a signal that ends
-// a Go program. Each access is guarded (debug.SetPanicOnFault), and costs the segment:
-// it is sealed, the claim is void, and the line gets another number in the next segment, or is dropped if
-// there is none. What was committed in the pages that are gone is counted as damaged. Such
-// a segment stays mapped until the process ends, if anything of it could not be read.
+// An access to a mapping whose file was truncated or cannot be read raises a
+// signal that terminates a Go program. Each access is guarded
+// (debug.SetPanicOnFault). A fault costs the segment: it is sealed, the claim
+// is void, and the line gets another number in the next segment, or is dropped
+// if there is none. Records in the missing pages are counted as damaged. If any
+// part of such a segment could not be read, it stays mapped until the process
+// exits.
 //
-// With the race detector this does not hold: its runtime does atomic operations in C, where a
-// page that is gone ends the process.
+// This does not work under the race detector: its runtime performs atomic
+// operations in C, where access to a missing page terminates the process.
 //
-// # Files that cannot be read now
+// # Temporary read errors
 //
-// A read that fails is not damage, which only a checksum can show. Open fails if it cannot read
-// what it needs, and changes nothing. Delivery reads again, with growing pauses. Nothing is settled,
-// renamed or deleted meanwhile. There is one exception, for bad sectors: pages that fail with EIO
-// in every attempt over 30 s, at least 10, while other pages of the same file can be read, count as
-// damaged. Their records are counted, and the file is quarantined instead of deleted.
+// A failed read is not damage; only a checksum can prove damage. Open fails if
+// it cannot read what it needs, and changes nothing. Delivery retries with
+// growing pauses, and until it succeeds nothing is settled, renamed or deleted.
+// There is one exception, for bad sectors: pages that fail with EIO in every
+// attempt over 30 s, and at least 10 attempts, while other pages of the same
+// file can be read, count as damaged. Their records are counted, and the file
+// is quarantined instead of deleted.
 //
-// # Accounts
+// # Counters
 //
-// At any time when no call is under way
+// While no call is in progress,
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + the sum of Dropped
 //
-// holds in [Stats], and in the [DestinationStats] of each destination: no line leaves
-// uncounted. Lines that were dropped are announced by the first line of the next segment. The
-// counts that no such line has told of are in the header of the active segment, so that a process that
-// dies does not take them along: the next one announces them ([Stats.Inherited]). With
-// several destinations an announcement tells of what any of them has lost, and is
-// repeated if its segment is dropped before all have read it.
+// holds in [Stats], and in the [DestinationStats] of each destination: every
+// line is accounted for. Dropped lines are reported by a notice, which is the
+// first line of the next segment. Counts that no notice has reported yet are
+// stored in the header of the active segment, so that they survive the death of
+// the process: the next process reports them ([Stats.Inherited]). With several
+// destinations a notice reports the lines that any of them has lost, and is
+// repeated if its segment is dropped before all destinations have read it.
 //
 // # Limits
 //
-// What a loss of power may take are the lines of the last 10 ms or so ([Config.SyncDelay],
-// and how long the disk takes), those of a spool in /dev/shm or another
-// file system in memory, which goes with the container as well, and those under
-// the watermark if the disk says that it has what it has not. The copies take as much of
-// the disk as the segments, as long as lines are not delivered. Counts of dropped lines
-// that were not announced yet do not survive a loss of power.
+// A power failure may lose the lines of about the last 10 ms
+// ([Config.SyncDelay] plus the latency of the disk), those of a spool in
+// /dev/shm or another in-memory file system, which a container loses as well
+// when it is removed, and lines below the watermark if the disk acknowledges
+// writes that it has not made durable. The copies use as much disk space as the
+// segments while lines are not delivered. Counts of dropped lines that were not
+// reported yet do not survive a power failure.
 //
-// A disk that is slower than the lines come makes calls wait or drop lines, as OnFull says, when no
-// segment is ready; before that it makes no call wait where files are mapped. Where they
-// are written, each call is a system call.
+// If the disk cannot keep up, calls wait or drop lines, as [Config.OnFull]
+// says, once no segment is ready. Before that no call waits for the disk where
+// files are mapped. Where they are written, each call makes a system call.
 //
-// A process that dies after its destination has accepted a batch, and before
-// the cursor was written, delivers that batch again, at most one, unless the destination is
-// a [delivery.Resumer], as that of sink/file.
+// A process that dies after its destination has accepted a batch and before the
+// cursor was written delivers that batch again, at most one, unless the
+// destination is a [delivery.Resumer], as sink/file is.
 package spool

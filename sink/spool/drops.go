@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 )
 
-// A process that dies must not take along how many lines it has dropped. So the
-// counts that no notice has told of are in the header of the active segment, in two
-// sections:
+// The counts of dropped lines must survive the death of the process. So the
+// counts that no notice has reported are stored in the header of the active
+// segment, in two sections:
 //
 //	told   what the first record of the segment tells of, if that is committed
 //	since  what was dropped since then
 //
-// A start reads them from the last segment: since, and told if there is no such
+// Open reads them from the last segment: since, and told if there is no such
 // record. Each count is one word with its own checksum, so no store is torn.
 type section int
 
@@ -36,7 +36,8 @@ func dropAt(s section, c cause, l int) int {
 	return dropsAt + ((int(s)*int(causes)+int(c))*levels+l)*8
 }
 
-// checked packs a count of up to 48 bits with a checksum of it and its place. None is 0.
+// checked packs a count of up to 48 bits with a checksum of it and its place.
+// None is 0.
 func checked(n uint64, at int, seed uint32) uint64 {
 	if n == 0 {
 		return 0
@@ -74,8 +75,8 @@ func hasCounts(b []byte, g *oldSegment) bool {
 	return countsIn(b, g.seed(), told) != tally{} || countsIn(b, g.seed(), since) != tally{}
 }
 
-// inherit takes over what the process that has left b, its last segment, has dropped and no
-// notice tells of.
+// inherit adds the drops of the process that wrote b, its last segment, that no
+// notice has reported.
 func (s *Sink) inherit(b []byte, g *oldSegment) {
 	if !hasNotice(b, g) {
 		s.carried = countsIn(b, g.seed(), told)
@@ -83,8 +84,8 @@ func (s *Sink) inherit(b []byte, g *oldSegment) {
 	s.inherited = untold(b, g)
 }
 
-// untold returns what was dropped by the process that has left b, an old segment that was its
-// last, and was not told of.
+// untold returns the unreported drops of the process that wrote b, the last
+// segment of that process.
 func untold(b []byte, g *oldSegment) tally {
 	t := countsIn(b, g.seed(), since)
 	if !hasNotice(b, g) {
@@ -94,18 +95,18 @@ func untold(b []byte, g *oldSegment) tally {
 	return t
 }
 
-// hasNotice says whether the first record of a segment is there: the only one that can tell
-// of what is in the header.
+// hasNotice reports whether the first record of a segment exists: the only one
+// that can report the counts in the header.
 func hasNotice(b []byte, g *oldSegment) bool {
 	_, _, ok := recordAt(b, headerSize, g.gen, g.seed())
 	return ok
 }
 
-// mark stores a word in the header. If that fails, a start counts what was counted before. mu is
-// held.
+// mark stores a word in the header. If that fails, a start counts what was
+// counted before. mu is held.
 func (s *Sink) mark(g *segment, at int, w uint64) {
 	if g.free == nil {
-		return // in memory nobody reads it
+		return // a spool in memory is never recovered
 	}
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	word(g.b, at).Store(stored(w))
@@ -114,8 +115,8 @@ func (s *Sink) mark(g *segment, at int, w uint64) {
 	}
 }
 
-// publish stores the counts that no notice has told of. It is called when any of them has
-// changed. mu is held.
+// publish stores the counts that no notice has reported. It is called when any
+// of them has changed. mu is held.
 func (s *Sink) publish() {
 	if s.dir == nil || s.unmapped {
 		return
@@ -133,9 +134,9 @@ func (s *Sink) publish() {
 	}
 }
 
-// commission takes a segment into use that nobody else knows yet, and writes a notice into it if
-// lines were dropped since the last one. It reports false if the segment is broken. mu is
-// held.
+// commission takes a segment into use that no other goroutine can see yet, and
+// writes a notice into it if lines were dropped since the last notice. It
+// reports false if the segment is broken. mu is held.
 func (s *Sink) commission(g *segment, first start) bool {
 	losses := s.losses()
 	lost := losses.minus(&s.told)
@@ -166,23 +167,24 @@ func (s *Sink) commission(g *segment, first start) bool {
 	return true
 }
 
-// activate makes a segment that is commissioned the active one. mu is held, or nobody else is
-// there yet.
+// activate makes a commissioned segment the active one. mu is held, or no other
+// goroutine is running yet.
 func (s *Sink) activate(g *segment) {
 	s.active.Store(g)
 	s.published = tally{}
 	s.publish()
 }
 
-// noteDropped says in the header of a link that numbers before it went with segments that
-// were dropped: else the next start would take them for damaged. mu is held.
+// noteDropped stores in the header of a link that numbers before it went with
+// segments that were dropped: else the next start would take them for damaged.
+// mu is held.
 func (s *Sink) noteDropped(l *link, numbers uint64) {
 	if s.dir == nil {
 		return
 	}
 	l.skipped, l.dropped = numbers, true
 	if l.none {
-		return // the next segment says it
+		return // the next segment has it
 	}
 	w := dropped(numbers, l.seed())
 	if l.live != nil {
@@ -204,14 +206,15 @@ func (s *Sink) noteDropped(l *link, numbers uint64) {
 	}
 }
 
-// dropped packs how many numbers before a segment were dropped. It is one word, so that it
-// can be raised.
+// dropped packs how many numbers before a segment were dropped. It is one word,
+// so that it can be raised.
 func dropped(numbers uint64, seed uint32) uint64 {
 	n := uint32(min(numbers, 1<<32-1))
 	return uint64(n) | uint64(crc32.Update(seed, castagnoli, le.AppendUint32(nil, n)))<<32
 }
 
-// withDropped takes the numbers that were dropped before the segment with header b into s.
+// withDropped takes the numbers that were dropped before the segment with
+// header b into s.
 func (s start) withDropped(b []byte, seed uint32) start {
 	if len(b) < dropsAt {
 		return s

@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// Find returns the directories of spools: root if it is one, and those in it, and
-// in the directories in it, sorted. Of a directory that several processes share
-// ([Config.Shared]) it returns the slots. Links are not followed, and what cannot
-// be read is left out, but for root.
+// Find returns the spool directories among root, its subdirectories, and their
+// subdirectories, sorted. For a directory shared by several processes
+// ([Config.Shared]) it returns the slots. It does not follow links, and skips
+// directories that cannot be read, except root.
 func Find(root string) ([]string, error) {
 	if _, err := os.ReadDir(root); err != nil {
 		return nil, fmt.Errorf("nib/spool: find: %w", err)
@@ -21,8 +21,8 @@ func Find(root string) ([]string, error) {
 	return find(root, 2), nil
 }
 
-// find looks into the directories of a spool, too: it may only look like one, for
-// a stray file.
+// find looks into the directories of a spool, too: it may only look like one,
+// for a stray file.
 func find(dir string, deeper int) (found []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A process begins with one of three segments, so that any number of starts stays
-// within Config.Size:
+// A process begins with one of three segments, so that any number of starts
+// stays within Config.Size:
 //
-//   - the last one of the process before it, behind its last record, if it ended
-//     in the same run of the system and left nothing unfinished there;
+//   - the last one of the process before it, behind its last record, if it
+//     ended in the same run of the system and left nothing unfinished there;
 //   - a new one, if there is room for it;
-//   - none: a segment without a file that is sealed. The first line finds it full,
-//     as it would find any other, and Config.OnFull decides.
+//   - none: a segment without a file that is sealed. The first line finds it
+//     full, as it would find any other, and Config.OnFull decides.
 
-var errNotWhole = errors.New("the segment is shorter than it was made")
+var errNotWhole = errors.New("the segment file was truncated")
 
-// firstSegment makes the segment that a process begins with the active one, and the
-// last of the chain.
+// firstSegment makes the segment that a process begins with the active one, and
+// the last of the chain.
 func (s *Sink) firstSegment(first start) error {
 	if s.continueLast(first) {
 		return nil
@@ -51,15 +51,15 @@ func (s *Sink) firstSegment(first start) error {
 	return nil
 }
 
-// hasRoom reports whether another segment fits into the size of the spool. mu is held,
-// or nobody else is there yet.
+// hasRoom reports whether another segment fits into the size of the spool. mu
+// is held, or no other goroutine is running yet.
 func (s *Sink) hasRoom() bool {
 	return !s.c.DeliverOnly && s.bytes+s.others+s.c.SegmentSize <= s.c.Size
 }
 
-// continueLast takes the last segment of the process before into use again. If that is
-// not possible, for whatever reason, it has changed nothing. Behind a segment of another run
-// of the system, numbers were skipped.
+// continueLast takes the last segment of the process before into use again. If
+// that is not possible, for whatever reason, it has changed nothing. Behind a
+// segment of another run of the system, numbers were skipped.
 func (s *Sink) continueLast(first start) bool {
 	n := len(s.chain)
 	if n == 0 || s.c.DeliverOnly {
@@ -82,8 +82,9 @@ func (s *Sink) continueLast(first start) bool {
 	return true
 }
 
-// beginFull begins without a segment. Until there is one, the counts of dropped lines
-// go to the header of the last segment of the process before, if there is one.
+// beginFull begins without a segment. Until there is one, the counts of dropped
+// lines go to the header of the last segment of the process before, if there is
+// one.
 func (s *Sink) beginFull(first start) {
 	g := &segment{start: first, b: make([]byte, headerSize)}
 	if n := len(s.chain); n > 0 {
@@ -107,8 +108,9 @@ func (s *Sink) beginFull(first start) {
 	s.chain[len(s.chain)-1].none = true
 }
 
-// reopen makes an old segment one of this process, which goes on behind its last
-// record. finish is what is left to do before anything in it may be delivered.
+// reopen makes an old segment one of this process, which goes on behind its
+// last record. finish is what is left to do before anything in it may be
+// delivered.
 func (d *dir) reopen(old *oldSegment) (g *segment, finish func() error, err error) {
 	if err := d.held(); err != nil {
 		return nil, nil, err
@@ -145,8 +147,8 @@ func (d *dir) reopen(old *oldSegment) (g *segment, finish func() error, err erro
 	return g, d.finisher(g, f), nil
 }
 
-// finisher returns what has to be done before anything of the first segment may be
-// delivered: the file and its name are synced.
+// finisher returns what has to be done before anything of the first segment may
+// be delivered: the file and its name are synced.
 func (d *dir) finisher(g *segment, f vfs.File) func() error {
 	return func() error {
 		defer d.closeMapped(g, f)

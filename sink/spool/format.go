@@ -75,8 +75,9 @@ func putHeader(b []byte, id identity) {
 	le.PutUint32(b[60:], crc32.Update(0, castagnoli, b[:60]))
 }
 
-// readHeader reads what putHeader has written. A later version may change everything but the
-// magic, the version, and the checksum of the first 60 bytes at 60.
+// readHeader reads what putHeader has written. A later version may change
+// everything but the magic, the version, and the checksum of the first 60 bytes
+// at 60.
 func readHeader(b []byte) (id identity, err error) {
 	if len(b) < 64 || string(b[:8]) != magic || le.Uint32(b[60:]) != crc32.Update(0, castagnoli, b[:60]) {
 		return identity{}, errHeader
@@ -100,7 +101,7 @@ func readHeader(b []byte) (id identity, err error) {
 type laterVersion struct{ is, known uint32 }
 
 func (v laterVersion) Error() string {
-	return fmt.Sprintf("format version %d, and this program knows versions up to %d", v.is, v.known)
+	return fmt.Sprintf("format version %d, and this program supports versions up to %d", v.is, v.known)
 }
 
 func (laterVersion) Is(target error) bool { return target == ErrVersion }
@@ -154,8 +155,9 @@ func recordSize(r *nib.Record, message int) int {
 // putRecord writes all of r but the first eight bytes to b, which has exactly
 // its size, and returns those: the length and the checksum.
 //
-// The head is written in words of eight bytes, as the checksum reads it: a load that needs several
-// stores has to wait until these have left the processor's store buffer.
+// The head is written in words of eight bytes, as the checksum reads it: a load
+// that needs several stores has to wait until these have left the processor's
+// store buffer.
 func putRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint32) uint64 {
 	name := loggerName(r)
 	var flags uint64
@@ -181,8 +183,8 @@ func putRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 
-// recordAt returns the bytes of the record at offset at of b if there is one, whole and
-// of this segment. It reads nothing behind b and trusts no length.
+// recordAt returns the bytes of the record at offset at of b if there is one,
+// whole and of this segment. It reads nothing behind b and trusts no length.
 func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bool) {
 	if at < 0 || at+recordHead > len(b) {
 		return nil, 0, false
@@ -199,10 +201,10 @@ func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bo
 	return rec, le.Uint64(rec[8:]), true
 }
 
-// decode makes a Record of rec, which it refers to. The checksum was right; what
-// does not fit nevertheless is not taken. A program counter means nothing in
-// another process: own tells that it is of this one. names keeps the texts of
-// loggers, of which there are few.
+// decode makes a Record of rec, which it refers to. The checksum was right; a
+// record that is inconsistent nevertheless is not accepted. A program counter
+// means nothing in another process: own reports whether it is of this one.
+// names keeps the texts of loggers, of which there are few.
 func decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
 	if len(rec) < recordHead {
 		return r, false

@@ -9,14 +9,14 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A page of a mapping that has no page of the file behind it any more, because
-// someone has truncated the file or the disk cannot be read, makes the system
-// send SIGBUS, which ends a Go program. debug.SetPanicOnFault turns it into
-// a panic of the goroutine at fault, for some nanoseconds per access. Every access to
-// a mapping is guarded in this way, and only those.
+// If a page of a mapping has no page of the file any more, because the file was
+// truncated or the disk cannot be read, the system sends SIGBUS, which ends a
+// Go program. debug.SetPanicOnFault turns it into a panic of the goroutine at
+// fault, for some nanoseconds per access. Every access to a mapping is guarded
+// in this way, and only those.
 
-// writeMapped is write for a mapping. The bytes of the line may be in a mapping of the
-// user's: what an access to them panics with is returned.
+// writeMapped is write for a mapping. The bytes of the line may be in a mapping
+// of user code: the value that an access to them panics with is returned.
 func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
@@ -31,8 +31,8 @@ func (g *segment) writeMapped(at, size int, seq uint64, r *nib.Record, message i
 	return true, nil
 }
 
-// endGuard is deferred with what SetPanicOnFault has returned. It ends a panic that
-// was caused by an access to the segment, and no other.
+// endGuard is deferred with what SetPanicOnFault has returned. It ends a panic
+// that was caused by an access to the segment, and no other.
 func (g *segment) endGuard(before bool) {
 	debug.SetPanicOnFault(before)
 	if p := recover(); p != nil && !g.isFault(p) {
@@ -40,22 +40,24 @@ func (g *segment) endGuard(before bool) {
 	}
 }
 
-// isFault says whether p is the panic of an access to the segment.
+// isFault reports whether p is the panic of an access to the segment.
 func (g *segment) isFault(p any) bool {
 	fault, ok := p.(interface{ Addr() uintptr })
 	return ok && g.free != nil && g.twin == nil && within(fault.Addr(), g.b)
 }
 
-// probe panics if the file of a mapping is shorter than it should be. A record that begins
-// in its last page looks as if its writer was at work: the rest of that page is zeros.
+// probe panics if the file of a mapping is shorter than it should be. A record
+// that begins in its last page looks as if its writer was at work: the rest of
+// that page is zeros.
 func (g *segment) probe() {
 	if g.free != nil && g.twin == nil {
 		_ = word(g.b, len(g.b)-8).Load()
 	}
 }
 
-// retire ends the use of a segment in which the claim at offset at, of number seq, could not
-// become a record, and voids that: its line is going to get another number.
+// retire ends the use of a segment in which the claim at offset at, of number
+// seq, could not become a record, and voids that: its line is going to get
+// another number.
 func (s *Sink) retire(g *segment, at, size int, seq uint64) {
 	s.mu.Lock()
 	s.retireLocked(g, at, size, seq)
@@ -66,8 +68,8 @@ func (s *Sink) retire(g *segment, at, size int, seq uint64) {
 	s.report("write to a segment", g.fault())
 }
 
-// retireLocked is retire under mu. A reader that has given the number up has counted it as
-// damaged, and takes that back.
+// retireLocked is retire under mu. A reader that has given the number up has
+// counted it as damaged, and takes that back.
 func (s *Sink) retireLocked(g *segment, at, size int, seq uint64) {
 	g.seal()
 	if !g.broken.Load() {
@@ -86,9 +88,9 @@ func (s *Sink) retireLocked(g *segment, at, size int, seq uint64) {
 	}
 }
 
-var errGone = errors.New("a page of the file is gone, or cannot be read")
+var errGone = errors.New("a page of the file is missing or cannot be read")
 
-// fault says why g is broken.
+// fault returns why g is broken.
 func (g *segment) fault() error {
 	if t := g.twin; t != nil {
 		t.mu.Lock()
@@ -134,8 +136,8 @@ func (d *deliverer) stepOver(size int) {
 	d.pass(1)
 }
 
-// pass moves the position over numbers that have no record, as those whose lines went
-// elsewhere: they are among d.skips.
+// pass moves the position over numbers that have no record, as those whose
+// lines went elsewhere: they are among d.skips.
 func (d *deliverer) pass(n uint64) {
 	s := d.s
 	if n == 0 || d.dest == nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-var errReplaced = errors.New("the directory that was opened has been removed, or its lock has")
+var errReplaced = errors.New("the directory or its lock file was removed")
 
-// held says whether the lock is still the one that others find in the directory. When
-// someone has removed the directory, another process may have made and locked a new one:
-// what has the names of this spool's files there is not this spool's. Then lines go on in
-// the segments that are mapped, and afterwards are refused, until the process is started
-// anew.
+// held reports whether the lock file is still the one in the directory. If the
+// directory was removed, another process may have made and locked a new one:
+// files there with the names of this spool belong to that process. Then lines
+// continue in the mapped segments, and are refused after that, until the
+// process is restarted.
 func (d *dir) held() error {
 	f, ok := d.lock.(vfs.File)
 	if !ok {
-		return nil // a system that lets nobody remove a file that is open
+		return nil // the system does not remove open files
 	}
 	own, err := f.Stat()
 	if err != nil {
@@ -33,8 +33,8 @@ func (d *dir) held() error {
 	return err
 }
 
-// unlink removes a file of the spool, if it is there and not another one's. It returns the file
-// if what that takes up is to be given back by a sweeper.
+// unlink removes a file of the spool, if it is there and not another one's. It
+// returns the file if what that takes up is to be given back by a sweeper.
 func (d *dir) unlink(name string) (vfs.File, error) {
 	switch err := d.held(); {
 	case err == errReplaced:

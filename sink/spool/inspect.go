@@ -16,32 +16,32 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// DefaultName is the name of a destination that was given none.
+// DefaultName is the default of [Config.Name].
 const DefaultName = "destination"
 
-// A View is what [Inspect] saw in the directory of a spool. It does not change and
-// holds nothing open.
+// A View is a snapshot of the directory of a spool, made by [Inspect]. It does
+// not change and holds no files open.
 type View struct {
 	Dir          string
-	ID           uint64 // that records are delivered with; 0 if there is no segment
+	ID           uint64 // the spool id of delivered records; 0 if there is no segment
 	Owner        Owner
-	Segments     []SegmentInfo // those that are in use or were, oldest first
-	Spare        int64         // bytes of the segment that was made beforehand
+	Segments     []SegmentInfo // segments that are or were in use, oldest first
+	Spare        int64         // size in bytes of the segment that was created in advance
 	Destinations []DestinationInfo
-	Bad          []string  // files that Open will move out of the way
-	Unread       []string  // files that cannot be read now, or have a later version: what is pending is not known
-	Aside        []string  // files that it has moved there
-	First, Last  time.Time // of the oldest and the youngest record; zero if there is none
+	Bad          []string  // files that Open will quarantine
+	Unread       []string  // files that cannot be read now or have a later format version; what is pending there is unknown
+	Aside        []string  // files that were quarantined
+	First, Last  time.Time // of the oldest and the newest record; zero if there is none
 
 	fs vfs.FS
 }
 
-// An Owner says whether a process has a spool open.
+// An Owner reports whether a process has a spool open.
 type Owner int
 
-// What is known of an owner.
+// The states of ownership.
 const (
-	OwnerUnknown Owner = iota // locks do not hold on the file system, or the caller has no right to look
+	OwnerUnknown Owner = iota // locks are not reliable on the file system, or permission is denied
 	OwnerNone
 	OwnerAlive
 )
@@ -56,37 +56,38 @@ func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 // A SegmentInfo describes a segment.
 type SegmentInfo struct {
 	Number     uint64
-	Generation uint32 // which of the processes that had the spool open has made it
-	Size       int64  // bytes it should have
-	Bytes      int64  // bytes that it takes, with its copy
+	Generation uint32 // counts the processes that had the spool open; this one created the segment
+	Size       int64  // nominal size in bytes
+	Bytes      int64  // disk usage in bytes, including its copy
 	First      uint64 // number of its first record
-	Skipped    uint64 // numbers before that no record has
-	End        uint64 // number behind its last record
-	Absent     bool   // the segment behind it is gone: the numbers up to End may have been there
+	Skipped    uint64 // how many numbers before First have no record
+	End        uint64 // number after its last record
+	Absent     bool   // the next segment is missing: the numbers up to End may have been there
 	id         identity
 	copied     bool
 	dropped    bool // what was between it and the one before has been dropped
 }
 
-// A DestinationInfo says how far a destination is.
+// A DestinationInfo describes the progress of a destination.
 type DestinationInfo struct {
 	Name    string
-	Known   bool   // its cursor is sound, and of this spool; else it begins with the oldest record
-	Settled uint64 // number of the first record that it has not settled
-	Pending uint64 // records that it has not settled; numbers without a record are counted, too
-	Mark    string // the bytes that it has stored as a [delivery.Resumer]
+	Known   bool   // its cursor is valid and belongs to this spool; otherwise delivery starts with the oldest record
+	Settled uint64 // number of the first unsettled record
+	Pending uint64 // unsettled records, including numbers without a record
+	Mark    string // the mark that it has stored as a [delivery.Resumer]
 }
 
-// Inspect looks at the spool in dir. It owns nothing, writes nothing and may be
-// called while another process has the spool open: then it shows a moment that has
-// passed. It reads the headers of all segments, the last segment, and as much as
-// it takes to find the oldest record. For an instant it takes a shared lock, to learn whether
-// someone has the spool: an Open that comes at just that time fails with
-// [ErrInUse]. The error is that of the system, or [fs.ErrNotExist] if dir is not
-// a spool.
+// Inspect returns a snapshot of the spool in dir. It writes nothing and may be
+// called while another process has the spool open; the result may be out of
+// date by the time it returns. It reads the headers of all segments, the last
+// segment, and as much as is needed to find the oldest record. It briefly takes
+// a shared lock to check whether a process has the spool open: a concurrent
+// Open can fail with [ErrInUse]. The error is that of the system, or
+// [fs.ErrNotExist] if dir is not a spool.
 func Inspect(dir string) (*View, error) { return inspect(vfs.OS(), dir) }
 
-// attempts is how often something is read again that a process changes meanwhile.
+// attempts is how often something is read again that a process changes
+// meanwhile.
 const attempts = 5
 
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
@@ -112,21 +113,22 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 	return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, errMoved)
 }
 
-// OwnerOf says whether a process has the spool in dir open. It is what [View.Owner]
-// would be, for those who ask often: it looks at nothing else.
+// OwnerOf reports whether a process has the spool in dir open. It returns the
+// same as [View.Owner], but reads nothing else, so it suits callers that poll.
 func OwnerOf(dirname string) Owner {
 	o, _ := owner(&dir{fs: vfs.OS(), path: dirname}) // it is unknown then
 	return o
 }
 
-// owner finds out whether the lock is free. A lock file that nobody has made was
-// never locked. The error says why the owner is unknown, if it is that of the system.
+// owner finds out whether the lock is free. A lock file that does not exist was
+// never locked. The error is why the owner is unknown, if it is that of the
+// system.
 func owner(d *dir) (Owner, error) {
 	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return OwnerNone, nil
 	}
-	windows := runtime.GOOS == "windows" // its owner shares the file with nobody, instead of a lock
+	windows := runtime.GOOS == "windows" // its owner opens the file exclusively, instead of locking it
 	if err != nil {
 		if windows && !errors.Is(err, fs.ErrPermission) {
 			return OwnerAlive, nil
@@ -146,8 +148,8 @@ func owner(d *dir) (Owner, error) {
 	return OwnerNone, nil
 }
 
-// list reads the headers. moved says that a segment has gone between the list of
-// names and its header: what is left would look as if it was damaged.
+// list reads the headers. moved reports that a segment has gone between the
+// list of names and its header: what is left would look as if it was damaged.
 func (v *View) list(d *dir) (moved bool, err error) {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil {
@@ -185,7 +187,8 @@ func (v *View) list(d *dir) (moved bool, err error) {
 	return false, nil
 }
 
-// add reads the header of a segment, or that of its copy if there is none, as a start does.
+// add reads the header of a segment, or that of its copy if there is none, as a
+// start does.
 func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err error) {
 	var s SegmentInfo
 	var used, ok bool
@@ -232,7 +235,8 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 	return false, nil
 }
 
-// segmentNumber returns the number that the name of a segment, or of its copy, has.
+// segmentNumber returns the number that the name of a segment, or of its copy,
+// has.
 func segmentNumber(name string) (uint64, bool) {
 	digits, ext, _ := strings.Cut(name, ".")
 	number, err := strconv.ParseUint(digits, 16, 64)
@@ -244,7 +248,7 @@ func isSegmentName(name string) bool {
 	return ok
 }
 
-// look reads a header, again if somebody may be writing it just now.
+// look reads a header, and again if it may be being written.
 func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 	var g oldSegment
 	for range attempts {
@@ -263,13 +267,13 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 	}, used, err
 }
 
-// old is the segment as a start knows it.
+// old returns the segment as Open would see it.
 func (s *SegmentInfo) old() *oldSegment {
 	return &oldSegment{identity: s.id, start: start{first: s.First, skipped: s.Skipped}, end: s.End, sure: s.End, copied: s.copied}
 }
 
-// measure finds out where segments end, as a start would, and the times of the oldest and the
-// youngest record.
+// measure finds out where segments end, as a start would, and the times of the
+// oldest and the youngest record.
 func (v *View) measure(d *dir) {
 	for i := range len(v.Segments) - 1 {
 		s, next := &v.Segments[i], &v.Segments[i+1]
@@ -345,11 +349,12 @@ func (v *View) numbers(from uint64) (n uint64) {
 	return n
 }
 
-// Pending is how many records the destination called name has not settled, all
-// of them if it has no cursor. Numbers without a record are counted, too.
+// Pending returns how many records the destination called name has not settled,
+// or all of them if it has no cursor. Numbers without a record are included.
 func (v *View) Pending(name string) uint64 { return v.numbers(v.settled(name)) }
 
-// settled is the number of the first record that a destination has not settled.
+// settled returns the number of the first record that a destination has not
+// settled.
 func (v *View) settled(name string) uint64 {
 	for i := range v.Destinations {
 		if d := &v.Destinations[i]; d.Name == name {
@@ -370,10 +375,11 @@ func (v *View) settledByAll() (seq uint64) {
 	return seq
 }
 
-// Numbers is how many numbers the segments have, those without a record included.
+// Numbers returns how many record numbers the segments cover, including those
+// without a record.
 func (v *View) Numbers() uint64 { return v.numbers(0) }
 
-// Bytes is how many bytes the segments take.
+// Bytes returns the disk usage of the segments in bytes.
 func (v *View) Bytes() int64 {
 	n := v.Spare
 	for i := range v.Segments {

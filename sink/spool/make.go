@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// create makes a segment in the order that docs/spool-format.md gives. It calls rest
-// now and then.
+// create makes a segment in the order that docs/spool-format.md gives. It calls
+// rest now and then.
 func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 	g, f, err := d.make(number, size, d.minFree)
 	if err != nil {
@@ -37,8 +37,9 @@ func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 	return g, nil
 }
 
-// begin makes the first segment of a process, which is used at once. It is synced by finish,
-// and nothing of it may be delivered before; its pages are touched by warm.
+// begin makes the first segment of a process, which is used at once. It is
+// synced by finish, and nothing of it may be delivered before; its pages are
+// touched by warm.
 func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
 	g, f, err := d.make(number, size, 0)
 	if err != nil {
@@ -88,7 +89,8 @@ func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, 
 	return g, f, nil
 }
 
-// leaveRoom is an error if less than minFree would be free behind size bytes of a new file.
+// leaveRoom is an error if less than minFree would be free behind size bytes of
+// a new file.
 func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 	if minFree == 0 {
 		return nil
@@ -99,8 +101,8 @@ func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 	return nil
 }
 
-// attach makes a segment of a file that is allocated: it is mapped, or else gets
-// a twin, whose memory is zeros.
+// attach makes a segment of a file that is allocated: it is mapped, or else
+// gets a twin, whose memory is zeros.
 func (d *dir) attach(f vfs.File, id identity) (g *segment, err error) {
 	if d.unmapped {
 		g = newSegment(make([]byte, id.size), id, func() {
@@ -127,8 +129,8 @@ func (d *dir) publish(g *segment, f vfs.File) (vfs.File, error) {
 	return f, err
 }
 
-// rename takes the suffix away that the name of a file has while it is made. A system that
-// does not rename open files opens another one.
+// rename takes the suffix away that the name of a file has while it is made. A
+// system that does not rename open files opens another one.
 func (d *dir) rename(f vfs.File, name string) (vfs.File, error) {
 	if !vfs.CanRenameOpen {
 		_ = f.Close() // it was synced, or what is in it is not needed yet
@@ -153,11 +155,12 @@ func (d *dir) closeMapped(g *segment, f vfs.File) {
 	}
 }
 
-// touch touches all pages of a mapping for writing: that is work for a goroutine that
-// nobody waits for, since the first touch of a page of ext4 takes up to some
-// milliseconds. Nobody else knows the segment yet. Zeros are written before: so the pages come
-// into the cache many at a time, and in large ones where the file system has them, which takes
-// a third of the time of touching them one by one, and less again when they are given back.
+// touch touches all pages of a mapping for writing: that is work for a
+// goroutine that no call waits for, since the first touch of a page of ext4
+// takes up to some milliseconds. No other goroutine can see the segment yet.
+// Zeros are written before: so the pages come into the cache many at a time,
+// and in large ones where the file system has them, which takes a third of the
+// time of touching them one by one, and less again when they are given back.
 func touch(g *segment, f vfs.File, rest func()) (err error) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)

@@ -31,8 +31,9 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 // milliseconds, until warm is called.
 func hurry(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // it is slower without
 
-// warm touches all pages of a mapping while others use it. It takes milliseconds of a processor,
-// for which others would wait where there are few: so it rests after each part.
+// warm touches all pages of a mapping while others use it. It takes
+// milliseconds of a processor, for which others would wait where there are few:
+// so it rests after each part.
 func warm(b []byte, rest func()) {
 	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // it is slower without
 	for part := range slices.Chunk(b, warmed) {
@@ -43,15 +44,17 @@ func warm(b []byte, rest func()) {
 	}
 }
 
-// warmed is how many bytes are touched in one go, in about a tenth of a millisecond.
+// warmed is how many bytes are touched in one go, in about a tenth of a
+// millisecond.
 const warmed = 256 << 10
 
-// populate touches pages of a mapping for writing, and reports false if the kernel cannot.
+// populate touches pages of a mapping for writing, and reports false if the
+// kernel cannot.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// fetch brings pages of a mapping back that zap has given back, if there are any. It does so in a
-// system call: in a page fault a goroutine holds its processor while the disk is read, and a
-// stop of the world waits for it.
+// fetch prefetches the pages of a mapping that zap has discarded, if there are
+// any. It does so in a system call: in a page fault a goroutine holds its
+// processor while the disk is read, and a stop of the world waits for it.
 func fetch(pages []byte) {
 	if len(pages) > 0 {
 		_ = syscall.Madvise(pages, populateRead) // else the first access does it

@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// notice writes a line that tells of a loss into a segment that nobody else knows yet.
-// mu is held.
+// notice writes a line that reports a loss into a segment that no other
+// goroutine can see yet. mu is held.
 func (s *Sink) notice(g *segment, lost tally) (ok bool) {
 	now := time.Now()
 	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.list())}
@@ -23,13 +23,13 @@ func (s *Sink) notice(g *segment, lost tally) (ok bool) {
 	if ok, _ = g.write(at, size, seq, &r, -1); ok {
 		s.stats.Notices++
 	} else {
-		s.retireLocked(g, at, size, seq) // the next segment tells of it
+		s.retireLocked(g, at, size, seq) // the next segment reports it
 	}
 	return ok
 }
 
-// losses is what was dropped for any destination, a line that several have lost once, and what
-// former processes have not told of. mu is held.
+// losses is what was dropped for any destination, a line that several have lost
+// once, and what earlier processes have not reported. mu is held.
 func (s *Sink) losses() tally {
 	var most tally
 	for _, d := range s.deliveries {
@@ -44,7 +44,7 @@ func (s *Sink) losses() tally {
 	return most.plus(&s.dropped)
 }
 
-// appendNotice appends the line that tells of a loss.
+// appendNotice appends the line that reports a loss.
 func appendNotice(dst []byte, now time.Time, lost []delivery.Drop) []byte {
 	dst = append(dst, `{"time":"`...)
 	dst = now.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")

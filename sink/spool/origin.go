@@ -14,10 +14,11 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// The directory of a spool can be copied: with cp, in an image, as a snapshot of its volume.
-// Two copies that deliver under one id lose lines: a destination that knows lines by spool and
-// number takes the new lines of one for repetitions of the other's. So the file origin remembers
-// where the directory was and under which id it delivers, and a copy takes a new id. The decision
+// The directory of a spool can be copied: with cp, in an image, as a snapshot
+// of its volume. Two copies that deliver under one id lose lines: a destination
+// that knows lines by spool and number takes the new lines of one for
+// repetitions of the other's. So the file origin remembers where the directory
+// was and under which id it delivers, and a copy takes a new id. The decision
 // is described in docs/decisions/2026-11-22-copies-of-spool-directories.md.
 
 const (
@@ -41,8 +42,9 @@ type site struct {
 	boot          uint64 // a label of the system's run
 }
 
-// isCopy reports whether a directory that was at one site and is at another one now is a copy,
-// or may well be. mounted reports whether a device has a mounted file system.
+// isCopy reports whether a directory that was at one site and is at another one
+// now is a copy, or may well be. mounted reports whether a device has a mounted
+// file system.
 func (was site) isCopy(now site, mounted func(device uint64) bool) bool {
 	switch {
 	case was.inode != now.inode || was.volume != now.volume:
@@ -76,8 +78,8 @@ func readOrigin(b []byte) (o origin, ok bool, err error) {
 	return o, true, nil
 }
 
-// identify finds out the id that records are delivered with, and stores it. A spool that nobody
-// has used, and nobody is to use, stays as it is.
+// identify finds out the id that records are delivered with, and stores it. A
+// spool that was never used, and is only inspected, stays as it is.
 func (s *Sink) identify(unused bool) error {
 	id, stored, err := s.dir.whichID(&s.c)
 	if err != nil {
@@ -92,8 +94,9 @@ func (s *Sink) identify(unused bool) error {
 	return nil
 }
 
-// whichID returns the id that records are delivered with, and whether it is stored. A file that
-// cannot be read is an error: a later attempt may be able to read it.
+// whichID returns the id that records are delivered with, and whether it is
+// stored. A file that cannot be read is an error: a later attempt may be able
+// to read it.
 func (d *dir) whichID(c *Config) (id uint64, stored bool, err error) {
 	f, err := d.fs.Open(d.name(originName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) { // a new spool, or one of an earlier version
@@ -133,8 +136,8 @@ func loadOrigin(f io.ReaderAt) (o origin, err error) {
 	return o, nil
 }
 
-// storeOrigin writes the file. If it is lost, or torn, with the power, nothing was delivered yet
-// under an id that only it has.
+// storeOrigin writes the file. If it is lost, or torn, with the power, nothing
+// was delivered yet under an id that only it has.
 func (d *dir) storeOrigin(c *Config, id uint64) error {
 	f, err := d.fs.Open(d.name(originName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -159,8 +162,8 @@ func (c *Config) siteOf(f vfs.File) (site, error) {
 	return site{inode: info.ID.Inode, device: info.ID.Device, volume: c.volume.id, host: c.host, boot: c.boot}, err
 }
 
-// knownAs returns the id that the records of a spool are delivered with, as far as the file
-// origin says: for who looks at it from outside.
+// knownAs returns the id that the records of a spool are delivered with, as far
+// as the file origin says: for who looks at it from outside.
 func (d *dir) knownAs(spool uint64) uint64 {
 	f, err := d.fs.Open(d.name(originName), os.O_RDONLY, 0)
 	if err != nil {
@@ -173,14 +176,16 @@ func (d *dir) knownAs(spool uint64) uint64 {
 	return spool
 }
 
-// hostLabel tells machines apart, by the id of the system that is installed and by name.
+// hostLabel distinguishes machines, by the id of the system that is installed
+// and by name.
 func hostLabel() uint64 {
 	id, _ := os.ReadFile("/etc/machine-id") // containers seldom have one, and other systems none
 	name, _ := os.Hostname()
 	return label(append(id, name...))
 }
 
-// isMounted reports whether a file system on device is mounted, as far as this process can see.
+// isMounted reports whether a file system on device is mounted, as far as this
+// process can see.
 func isMounted(device uint64) bool {
 	text, _ := os.ReadFile("/proc/self/mountinfo")
 	number := fmt.Sprintf("%d:%d", device>>8&0xfff|device>>32&^0xfff, device&0xff|device>>12&^0xff&0xffffffff)

@@ -9,15 +9,17 @@ import (
 )
 
 const (
-	// outageDelay is how long a destination may accept nothing until that is reported, also
-	// when no attempt has failed because the first one has not come back.
+	// outageDelay is how long a destination may accept nothing until that is
+	// reported, also when no attempt has failed because the first one has not
+	// come back.
 	outageDelay = 4 * time.Second
 
 	// outagePause is the time between two reports about one destination.
 	outagePause = time.Minute
 )
 
-// An outage is the time in which a destination accepts nothing. Sink.mu protects it.
+// An outage is the time in which a destination accepts nothing. Sink.mu
+// protects it.
 type outage struct {
 	since    time.Time   // of the first attempt; zero: there is no outage
 	err      error       // of the last attempt; nil: none has come back
@@ -29,8 +31,8 @@ type outage struct {
 
 var errNoAnswer = errors.New("no answer")
 
-// beginAttempt takes note of an attempt to deliver a record of some time and those behind it.
-// mu is held.
+// beginAttempt takes note of an attempt to deliver a record of some time and
+// those behind it. mu is held.
 func (d *deliverer) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
@@ -46,8 +48,8 @@ func (d *deliverer) beginAttempt(oldest int64) {
 	}
 }
 
-// endOutage takes note that the destination has accepted something, or that there will be no
-// attempt any more.
+// endOutage takes note that the destination has accepted something, or that
+// there will be no attempt any more.
 func (d *deliverer) endOutage() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -64,7 +66,8 @@ func (d *deliverer) attemptFailed(err error) {
 	d.reportOutage()
 }
 
-// watch reports an outage that has lasted for outageDelay, and then once a minute.
+// watch reports an outage that has lasted for outageDelay, and then once a
+// minute.
 func (d *deliverer) watch() {
 	d.s.mu.Lock()
 	if d.outage.since.IsZero() || d.s.ctx.Err() != nil {
@@ -91,7 +94,7 @@ func (d *deliverer) reportOutage() {
 	d.s.report("deliver to "+d.name, fmt.Errorf("%w; %s", err, text))
 }
 
-// backlog says how much waits for the destination. mu is held.
+// backlog describes how much waits for the destination. mu is held.
 func (d *deliverer) backlog(now time.Time) string {
 	_, next, _ := d.s.active.Load().claimed()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.settled-d.skips, d.pendingBytes())
@@ -101,8 +104,8 @@ func (d *deliverer) backlog(now time.Time) string {
 	return text
 }
 
-// age returns how long the first record that the last attempt had has been waiting; 0 if its
-// time is not known. mu is held.
+// age returns how long the first record that the last attempt had has been
+// waiting; 0 if its time is not known. mu is held.
 func (d *deliverer) age(now time.Time) time.Duration {
 	if d.outage.oldest == 0 {
 		return 0
@@ -110,8 +113,8 @@ func (d *deliverer) age(now time.Time) time.Duration {
 	return max(now.Sub(time.Unix(0, d.outage.oldest)), 0)
 }
 
-// pendingBytes returns an upper bound of the bytes that wait, for which nothing has to be
-// read. mu is held.
+// pendingBytes returns an upper bound of the bytes that wait, for which nothing
+// has to be read. mu is held.
 func (d *deliverer) pendingBytes() (bytes int64) {
 	waits := false
 	for _, l := range d.s.chain {

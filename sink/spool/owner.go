@@ -14,13 +14,13 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// glances is how often a lock that another process holds is tried again, a millisecond
-// later: whoever looks whether it is free has it for microseconds, unless it is
-// suspended meanwhile.
+// glances is how often a lock that another process holds is tried again, a
+// millisecond later: a process that checks whether it is free holds it for
+// microseconds, unless it is suspended.
 const glances = 100
 
-// take locks the directory, and writes into the lock file which process that is. A slot
-// of a shared directory is tried once: there are others.
+// take locks the directory, and writes into the lock file which process that
+// is. A slot of a shared directory is tried once: there are others.
 func (d *dir) take(c *Config) (err error) {
 	tries := glances
 	if c.Shared {
@@ -34,7 +34,7 @@ func (d *dir) take(c *Config) (err error) {
 			}
 			_ = d.lock.Close() // nothing was written to it
 		}
-		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, errReplaced) { // by who has deleted an empty slot
+		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, errReplaced) { // by a process that has deleted an empty slot
 			return err
 		}
 		if tries > 1 {
@@ -47,8 +47,8 @@ func (d *dir) take(c *Config) (err error) {
 	return d.inUse()
 }
 
-// sign writes into the lock file which process has it. That is for people: who has the lock is
-// known without it.
+// sign writes into the lock file which process has it. That is for people: who
+// has the lock is known without it.
 func (d *dir) sign() {
 	f, ok := d.lock.(vfs.File)
 	if !ok {

@@ -14,27 +14,31 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// An error of a read is no damage. What it means for the records decides the errno:
+// An error of a read is no damage. What it means for the records decides the
+// errno:
 //
-//   - EIO of some pages of a file, while the rest of it can be read, is probably a bad
-//     sector. The file is read around these pages. If the records in them are not in the copy
-//     either, delivery waits and reads again, with growing pauses. When that has failed for
-//     giveUpTime and at least giveUpTries times, the pages count as damaged: their
-//     records are counted, the rest of the segment is delivered, and its file is quarantined
-//     rather than deleted.
-//   - Any other error, and EIO of a whole file, is about the process, the system, or the device: too
-//     many open files, no memory, a stale handle, no rights. Delivery reads again, with growing
-//     pauses, for as long as it takes.
+//   - EIO of some pages of a file, while the rest of it can be read, is
+//     probably a bad sector. The file is read around these pages. If the
+//     records in them are not in the copy either, delivery waits and reads
+//     again, with growing pauses. When that has failed for giveUpTime and at
+//     least giveUpTries times, the pages count as damaged: their records are
+//     counted, the rest of the segment is delivered, and its file is
+//     quarantined rather than deleted.
+//   - Any other error, and EIO of a whole file, is about the process, the
+//     system, or the device: too many open files, no memory, a stale handle, no
+//     rights. Delivery reads again, with growing pauses, for as long as it
+//     takes.
 //
-// A start does not wait. It fails if it cannot read what it needs, but for bad sectors
-// behind the header of the last segment: there it skips the numbers that may have been used.
+// A start does not wait. It fails if it cannot read what it needs, but for bad
+// sectors behind the header of the last segment: there it skips the numbers
+// that may have been used.
 
 const (
 	giveUpTime  = 30 * time.Second
 	giveUpTries = 10
 )
 
-// A pageError says that some pages of a file cannot be read, and others can.
+// A pageError means that some pages of a file cannot be read, and others can.
 type pageError struct {
 	name  string
 	at    int64 // of the first page
@@ -48,18 +52,18 @@ func (e *pageError) Error() string {
 
 func (e *pageError) Unwrap() error { return e.err }
 
-// isPageError says whether err may be that of a bad sector.
+// isPageError reports whether err may be that of a bad sector.
 func isPageError(err error) bool { return errors.Is(err, syscall.EIO) }
 
-// isPartial says whether the rest of the file could be read.
+// isPartial reports whether the rest of the file could be read.
 func isPartial(err error) bool {
 	var e *pageError
 	return errors.As(err, &e)
 }
 
-// read returns what there is of a segment, with the help of its copy if that is needed. The
-// bytes are what can be read if the error is a pageError, and all there is if it is
-// fs.ErrNotExist.
+// read returns what there is of a segment, with the help of its copy if that is
+// needed. The bytes are what can be read if the error is a pageError, and all
+// there is if it is fs.ErrNotExist.
 func (d *dir) read(g *oldSegment) ([]byte, error) {
 	b, err := d.bytes(segmentName(g.number), g.size)
 	if !g.copied || err == nil && g.boot == d.boot && d.boot != 0 && int64(len(b)) >= g.size && isWhole(b, g) {
@@ -83,8 +87,8 @@ func (d *dir) read(g *oldSegment) ([]byte, error) {
 	return b, err
 }
 
-// bytes returns the first size bytes of a file, or as many as there are. With a pageError, the
-// pages that cannot be read are full of poison.
+// bytes returns the first size bytes of a file, or as many as there are. With a
+// pageError, the pages that cannot be read are full of poison.
 func (d *dir) bytes(name string, size int64) ([]byte, error) {
 	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
 	if err != nil {
@@ -108,7 +112,7 @@ func (d *dir) bytes(name string, size int64) ([]byte, error) {
 	case e != nil:
 		return nil, e
 	case info.Links == 0:
-		err = fs.ErrNotExist // and somebody may be cutting it off
+		err = fs.ErrNotExist // and it may be truncated concurrently
 	}
 	return b[:n&^7], err
 }
@@ -151,7 +155,7 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 	return n, bad
 }
 
-// hasAll says whether all records of a segment are in b.
+// hasAll reports whether all records of a segment are in b.
 func hasAll(b []byte, g *oldSegment) bool {
 	sc := newScanner(b, g.identity, g.first)
 	for sc.want < g.end {
@@ -162,8 +166,9 @@ func hasAll(b []byte, g *oldSegment) bool {
 	return true
 }
 
-// readInstead is the operation of an error of a segment whose copy has everything: a disk that
-// begins to fail is to be replaced before the copy is needed.
+// readInstead is the operation of an error of a segment whose copy has
+// everything: a disk that begins to fail is to be replaced before the copy is
+// needed.
 const readInstead = "read a segment, whose copy is read instead"
 
 // note notes an error for reportNoted. Sink.mu may be held.
@@ -173,7 +178,8 @@ func (d *dir) note(op string, err error) {
 	d.noted = append(d.noted, opError{op, err, err.Error()})
 }
 
-// close closes a file that was written to: some systems report only then that they could not write.
+// close closes a file that was written to: some systems report only then that
+// they could not write.
 func (d *dir) close(what string, f vfs.File) {
 	if err := f.Close(); err != nil {
 		d.note("close "+what, err)
@@ -194,20 +200,21 @@ func (s *Sink) reportNoted() {
 	}
 }
 
-// A rereading is what a delivery remembers of a segment that it cannot read.
+// A rereading is the state of a delivery that cannot read a segment.
 type rereading struct {
 	since time.Time
 	tries int
 }
 
-// readOld reads an old segment. If that fails, ok is false, and the delivery has waited
-// before it reads again. given says that pages have failed for so long that they count as damaged.
+// readOld reads an old segment. If that fails, ok is false, and the delivery
+// has waited before it reads again. given reports that pages have failed for so
+// long that they count as damaged.
 func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
 	d.s.reportNoted()
 	if errors.Is(err, fs.ErrNotExist) {
 		if e := d.s.dir.held(); e != nil {
-			err = e // the directory is another one now, or nobody knows
+			err = e // the directory was replaced, or that cannot be determined
 		} else {
 			d.s.fault("read a segment", err)
 			d.again, d.pause = rereading{}, 0

@@ -11,11 +11,12 @@ import (
 // window is how much of a segment quickEnd reads at a time.
 const window = 256 << 10
 
-// quickEnd returns what a segment begins with, with the first record, and the number and
-// the offset behind the last one, if that can be found out in the time of a start: all records lie one behind the other, and behind them is
-// nothing but zeros, or the file ends. It reads through a window that stays in the
-// processor's cache, for a start waits for it. Anything else is for read and a
-// scanner, which find the same number in such a segment.
+// quickEnd returns what a segment begins with, with the first record, and the
+// number and the offset behind the last one, if that can be found out in the
+// time of a start: all records lie one behind the other, and behind them is
+// nothing but zeros, or the file ends. It reads through a window that stays in
+// the processor's cache, for a start waits for it. Anything else is for read
+// and a scanner, which find the same number in such a segment.
 func (d *dir) quickEnd(g *oldSegment) (head []byte, next uint64, used int, ok bool) {
 	if g.copied && (g.boot != d.boot || d.boot == 0) {
 		return nil, 0, 0, false // the copy may know more
@@ -66,7 +67,7 @@ func (d *dir) runToEnd(f io.ReaderAt, g *oldSegment) (next uint64, used int, ok 
 
 var nothing [window]byte
 
-// isEmpty says whether nothing but zeros is in [from, to) of f.
+// isEmpty reports whether f is all zeros in [from, to).
 func isEmpty(f io.ReaderAt, buf []byte, from, to int64) bool {
 	for from < to {
 		n, err := f.ReadAt(buf[:min(window, to-from)], from)

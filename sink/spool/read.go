@@ -8,8 +8,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// fill reads records into the batch. ended says that the segment has no more of them,
-// and busy that the next one is not committed yet.
+// fill reads records into the batch. ended reports that the segment has no more
+// of them, and busy that the next one is not committed yet.
 func (d *deliverer) fill() (ended, busy bool) {
 	ended, busy = d.fillOne()
 	for ended && d.ahead() {
@@ -36,8 +36,8 @@ func (d *deliverer) fillOne() (ended, busy bool) {
 	return d.fillGuarded(l.live)
 }
 
-// passSettled steps over the records at the beginning of a segment that the process before
-// has settled.
+// passSettled steps over the records at the beginning of a segment that the
+// process before has settled.
 func (d *deliverer) passSettled(g *segment) {
 	settled := d.position()
 	defer g.endGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
@@ -46,9 +46,10 @@ func (d *deliverer) passSettled(g *segment) {
 	}
 }
 
-// ahead goes on to the next segment while the batch has records of this one. Both are of this
-// process, and no numbers are missing between them: else what is in the batch has to be
-// settled first. At most half of the spool is kept in this way, for ActionDropOld takes none of it.
+// ahead goes on to the next segment while the batch has records of this one.
+// Both are of this process, and no numbers are missing between them: else what
+// is in the batch has to be settled first. At most half of the spool is kept in
+// this way, for ActionDropOld takes none of it.
 func (d *deliverer) ahead() bool {
 	s := d.s
 	if !d.overlaps || len(d.batch) == 0 {
@@ -108,10 +109,11 @@ func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 	}
 }
 
-// wiped says whether the claim at d.at is in a page from which somebody has taken what was written, so that it
-// looks as if its writer had not begun. Such a claim would be waited for without an end. The proof is
-// the end of the record before, in the same page, which was there when that was read. Without it, as
-// at the beginning of a page, nobody can know, and a writer may be suspended for as long as it likes.
+// wiped reports whether the claim at d.at is in a page whose contents were
+// erased, so that it looks as if its writer had not begun. Such a claim would
+// be waited for forever. The proof is the end of the record before, in the same
+// page, which was there when that was read. Without it, as at the beginning of
+// a page, it cannot be decided, and a writer may be suspended for any time.
 func (d *deliverer) wiped(g *segment) bool {
 	return d.witness && d.at%pageSize != 0 && word(g.b, d.at).Load() == 0 && word(g.b, d.at-8).Load() == 0
 }
@@ -119,8 +121,9 @@ func (d *deliverer) wiped(g *segment) bool {
 // pageSize is what files lose data in multiples of, at least.
 const pageSize = 4096
 
-// lost steps over a record that is not what was written, although only this process has the
-// file. It reports false if the length of the record does not lead to the next one.
+// lost steps over a record that is not what was written, although only this
+// process has the file. It reports false if the length of the record does not
+// lead to the next one.
 func (d *deliverer) lost(g *segment, end int) bool {
 	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
 	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
@@ -131,7 +134,7 @@ func (d *deliverer) lost(g *segment, end int) bool {
 	return false
 }
 
-// leads says whether the record behind a damaged one is at offset at.
+// leads reports whether the record behind a damaged one is at offset at.
 func (d *deliverer) leads(g *segment, at, end int) bool {
 	if at == end {
 		return true
@@ -140,8 +143,8 @@ func (d *deliverer) leads(g *segment, at, end int) bool {
 	return ok && seq == d.want+1
 }
 
-// fillOld reads from a segment that another process has left. busy says that it cannot be read
-// now.
+// fillOld reads from a segment that another process has left. busy reports that
+// it cannot be read now.
 func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
 	if d.dest == nil || !d.entered && d.position() >= g.end {
 		return true, false
@@ -194,8 +197,9 @@ func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
 	return false, false
 }
 
-// neverGiven returns how many of the missing numbers before seq were probably never given: those
-// behind the last record, if a start could not read that and took the highest number that it could have.
+// neverGiven returns how many of the missing numbers before seq were probably
+// never given: those behind the last record, if a start could not read that and
+// took the highest number that it could have.
 func (g *oldSegment) neverGiven(seq, missing uint64) uint64 {
 	if seq < g.end {
 		return 0
@@ -203,7 +207,8 @@ func (g *oldSegment) neverGiven(seq, missing uint64) uint64 {
 	return min(missing, g.end-g.sure)
 }
 
-// neverGiven takes n numbers back that were counted as recovered, and were never given.
+// neverGiven takes n numbers back that were counted as recovered, and were
+// never given.
 func (d *deliverer) neverGiven(n uint64) {
 	if n == 0 {
 		return
@@ -242,7 +247,8 @@ func (d *deliverer) add(rec []byte, own bool) bool {
 	return true
 }
 
-// swap goes on in the other buffer, if nothing in it is needed any more, for size bytes. A long record stays alone.
+// swap goes on in the other buffer, if nothing in it is needed any more, for
+// size bytes. A long record stays alone.
 func (d *deliverer) swap(size int) bool {
 	if !d.overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
 		return false
@@ -268,8 +274,8 @@ func (d *deliverer) emptied(b []byte) []byte {
 	return b[:0]
 }
 
-// quiet says whether nobody writes to g any more: it is sealed, and all that was claimed is
-// committed. Not if its mapping is gone.
+// quiet reports whether g has no writers any more: it is sealed, and all that
+// was claimed is committed. It is false if its mapping is gone.
 func (g *segment) quiet() (is bool) {
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.claimed()

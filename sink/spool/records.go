@@ -14,21 +14,21 @@ import (
 // A Gap is a range of numbers without a record.
 type Gap struct {
 	First   uint64 // the first number
-	Numbers uint64 // how many; 0 at the end of the last segment, where nobody knows
+	Numbers uint64 // how many; 0 if unknown, at the end of the last segment
 	Kind    GapKind
 	Err     error // for GapUnreadable
 }
 
-// A GapKind says why numbers have no record.
+// A GapKind is the reason why numbers have no record.
 type GapKind int
 
 // The kinds of gaps.
 const (
-	GapUnfinished GapKind = iota + 1 // their calls did not return, or not yet if someone has the spool open
-	GapDamaged                       // the file does not say any more what was written
-	GapAbsent                        // their segment was not there
+	GapUnfinished GapKind = iota + 1 // their calls did not return, or not yet if a process has the spool open
+	GapDamaged                       // the file no longer contains the record
+	GapAbsent                        // their segment is missing
 	GapRemoved                       // their segment was deleted after Inspect
-	GapUnreadable                    // the system does not let their segment be read
+	GapUnreadable                    // their segment cannot be read
 )
 
 func (k GapKind) String() string {
@@ -38,18 +38,18 @@ func (k GapKind) String() string {
 	return [...]string{"unfinished", "damaged", "absent", "removed", "unreadable"}[k-GapUnfinished]
 }
 
-// Unsettled returns the records, and gaps, that the destination called name
-// has not settled: all of them if it has no cursor. See [View.Records].
+// Unsettled returns the records and gaps that the destination called name has
+// not settled, or all of them if it has no cursor. See [View.Records].
 func (v *View) Unsettled(name string) iter.Seq2[nib.Record, Gap] {
 	return v.Records(v.settled(name))
 }
 
-// Records returns the records from a number on, up to the last one that Inspect saw, and
-// what is missing between them: with a record the Gap has Kind 0, with a Gap the record has
-// no Line. It reads one segment at a time into memory. The bytes of a record belong
-// to the caller. A process that has the spool open is not disturbed: what it
-// writes in that moment is read again before it is taken for damaged, and nothing is said of
-// what lies behind the last record.
+// Records returns the records starting at number from, up to the last one that
+// Inspect saw, and the gaps between them. For a record the Gap has Kind 0; for
+// a gap the record has no Line. Records reads one segment at a time into
+// memory. The bytes of a record belong to the caller. It does not disturb a
+// process that has the spool open: a record that is being written is read again
+// before it counts as damaged, and nothing is reported after the last record.
 func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
 	return func(yield func(nib.Record, Gap) bool) {
 		names := map[string]string{}
@@ -67,8 +67,8 @@ func (v *View) Records(from uint64) iter.Seq2[nib.Record, Gap] {
 type walk struct {
 	v     *View
 	s     *SegmentInfo
-	last  bool   // there is no segment behind it
-	from  uint64 // numbers before are left out
+	last  bool   // it is the last segment
+	from  uint64 // lower numbers are skipped
 	names map[string]string
 	yield func(nib.Record, Gap) bool
 }
@@ -80,7 +80,7 @@ func (w *walk) run() bool {
 	sc := newScanner(b, s.id, s.First)
 	for tries, at := 0, uint64(0); ; {
 		before := *sc
-		if w.v.Owner == OwnerAlive && before.want >= s.End { // what lies behind is being written
+		if w.v.Owner == OwnerAlive && before.want >= s.End { // what follows is being written
 			return w.end(before.want, int64(len(b)) < s.Size&^7, err)
 		}
 		rec, gap, ok := sc.next()
@@ -88,7 +88,7 @@ func (w *walk) run() bool {
 			tries, at = 0, before.want
 		}
 		if gap.damaged && w.v.Owner != OwnerNone && tries < attempts {
-			tries++ // it may have been read while it was written: who claimed it has marked it by now
+			tries++ // it may have been read while it was written: its writer has marked it by now
 			again, _ := w.read()
 			before.b = again
 			*sc = before
@@ -122,8 +122,8 @@ func (w *walk) record(rec []byte, seq uint64) bool {
 	return w.yield(r, Gap{})
 }
 
-// end yields what is missing behind the last record. Nobody knows the numbers of
-// what is damaged at the end of the last segment.
+// end yields the gap after the last record. The numbers of damaged records at
+// the end of the last segment are unknown.
 func (w *walk) end(want uint64, damaged bool, err error) bool {
 	g := w.kind(damaged, err)
 	if want < w.s.End {
@@ -144,7 +144,7 @@ func pagesOf(g gap, err error) error {
 	return nil
 }
 
-// kind says why numbers are missing.
+// kind returns why numbers are missing.
 func (w *walk) kind(damaged bool, err error) Gap {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -157,7 +157,7 @@ func (w *walk) kind(damaged bool, err error) Gap {
 	return Gap{Kind: GapUnfinished}
 }
 
-// gap yields the numbers from first to end, without those that are not wanted.
+// gap yields the numbers from first to end, except those before w.from.
 func (w *walk) gap(first, end uint64, g Gap) bool {
 	if end == w.s.End && w.s.Absent && g.Kind == GapUnfinished {
 		g.Kind = GapAbsent

@@ -10,10 +10,10 @@ import (
 
 func newSpoolID() uint64 { return rand.Uint64() | 1 }
 
-// recover takes the directory and finds out what is in it: which numbers are
-// to be delivered, and where the new ones begin. It reads the headers of all
-// segments and the records of the last one, and changes none of them. So it may
-// be interrupted at any point and be done again.
+// recover takes the directory and finds out which numbers are to be delivered,
+// and where the new ones begin. It reads the headers of all segments and the
+// records of the last one, and changes none of them. So it may be interrupted
+// at any point and be repeated.
 func (s *Sink) recover(path string) (first start, err error) {
 	dir, old, err := openDir(path, &s.c)
 	if err != nil {
@@ -51,8 +51,9 @@ func (s *Sink) recover(path string) (first start, err error) {
 		first.first += dir.unused // the segments before them were deleted, so the cursors are behind these
 	}
 	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
-		// The machine was off meanwhile, or a segment cannot be read. Records may be gone that were delivered,
-		// and their numbers must not be given again.
+		// The machine was restarted, or a segment cannot be read. Records may
+		// be gone that were delivered, and their numbers must not be given
+		// again.
 		first.first = max(first.first, old[n-1].first+uint64(old[n-1].size/recordHead)+dir.unused)
 	}
 	if n := len(old); n > 0 {
@@ -73,7 +74,8 @@ func (s *Sink) recover(path string) (first start, err error) {
 	return first, nil
 }
 
-// ends finds out where the segments end, and returns the number behind all of them.
+// ends finds out where the segments end, and returns the number behind all of
+// them.
 func (s *Sink) ends(old []oldSegment) (next uint64, err error) {
 	for i := range old {
 		g := &old[i]
@@ -92,9 +94,10 @@ func (s *Sink) ends(old []oldSegment) (next uint64, err error) {
 	return 1, nil
 }
 
-// lastNumber returns the number behind the last record of the last segment. What
-// was claimed behind that was not committed: its numbers are given again. If a part of the
-// segment cannot be read, end is the highest number that could be there instead.
+// lastNumber returns the number behind the last record of the last segment.
+// What was claimed behind that was not committed: its numbers are given again.
+// If a part of the segment cannot be read, end is the highest number that could
+// be there instead.
 func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
 	if head, next, used, ok := s.dir.quickEnd(g); ok {
 		s.inherit(head, g)

@@ -22,10 +22,11 @@ type refusal struct {
 	reason string
 }
 
-// putRejected appends records to the file NAME.rejected, as lines of JSON with
-// number, reason and line, for somebody to look at. It is opened for each batch, so that whoever
-// wants to can take it away. What does not fit any more, or cannot be written, is counted:
-// delivery goes on in any case. After a crash in the meantime records may be there twice.
+// putRejected appends records to the file NAME.rejected, as JSON lines with
+// number, reason and line, for inspection. The file is opened for each batch,
+// so that it can be moved away at any time. Records that do not fit or cannot
+// be written are counted: delivery continues in any case. After a crash in
+// between, records may be there twice.
 func (d *deliverer) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
 	if d.s.dir != nil {
@@ -81,7 +82,8 @@ func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	return kept, nil
 }
 
-// endLine is what has to be written before a line: a newline, if the one before was cut off.
+// endLine is what has to be written before a line: a newline, if the one before
+// was cut off.
 func endLine(f vfs.File, size int64) []byte {
 	var last [1]byte
 	if size == 0 {

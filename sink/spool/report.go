@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// A reporter calls OnError, from a goroutine of its own that lives as long as there is
-// something to report: OnError may be slow, panic, log into this spool, or end its goroutine, and
-// neither a call that logs nor a delivery waits for it.
+// A reporter calls OnError, from a goroutine of its own that lives as long as
+// there is something to report: OnError may be slow, panic, log into this
+// spool, or end its goroutine, and neither a call that logs nor a delivery
+// waits for it.
 type reporter struct {
 	last    map[string]time.Time // when each reason was reported
 	queue   []error
 	running bool
-	idle    chan struct{} // closed when running ends; nil if nobody waits
+	idle    chan struct{} // closed when running ends; nil if there is no waiter
 }
 
 const (
@@ -22,7 +23,8 @@ const (
 	mostReports = 100         // that wait; further ones are left out, and reported when they come again
 )
 
-// report queues an error for OnError, unless it was reported within the last minute.
+// report queues an error for OnError, unless it was reported within the last
+// minute.
 func (s *Sink) report(op string, err error) {
 	if s.parent != nil {
 		s.parent.report(op, err)
@@ -86,11 +88,12 @@ func (s *Sink) callOnError() {
 }
 
 func (s *Sink) callOnErrorWith(e error) {
-	defer func() { _ = recover() }() // there is nobody left to report to
+	defer func() { _ = recover() }() // there is nowhere left to report to
 	s.c.OnError(e)
 }
 
-// awaitReports waits until OnError was called for everything that was reported, up to hangs.
+// awaitReports waits until OnError was called for everything that was reported,
+// up to hangs.
 func (s *Sink) awaitReports() {
 	s.mu.Lock()
 	r := &s.reports
@@ -111,7 +114,7 @@ func (s *Sink) awaitReports() {
 	}
 }
 
-// An opError says what failed.
+// An opError is an error and the operation that failed.
 type opError struct {
 	op   string
 	err  error

@@ -9,19 +9,23 @@ import (
 	"time"
 )
 
-// A live segment is rescued when its records cannot be followed one by one any more: a page cannot
-// be read, or does not have what was written. The segment is sealed, so that lines go on in another
-// one, and is read from a copy in memory, in which records are looked for as in that of a dead
-// process. What is missing is taken from the copier's file. Delivery reads again, with growing
-// pauses, as long as numbers are missing that may still come: of pages that may be readable later, as
-// for old segments (see pages.go), and of calls that are at work. Then they count as damaged.
+// A live segment is rescued when its records cannot be followed one by one any
+// more: a page cannot be read, or does not have what was written. The segment
+// is sealed, so that lines go on in another one, and is read from a copy in
+// memory, in which records are looked for as in that of a dead process. What is
+// missing is taken from the copier's file. Delivery reads again, with growing
+// pauses, as long as numbers are missing that may still come: of pages that may
+// be readable later, as for old segments (see pages.go), and of calls that are
+// at work. Then they count as damaged.
 
-// rescueTries is how often a segment is read of which nothing more can come, but from calls that are at work.
+// rescueTries is how often a segment is read of which nothing more can come,
+// but from calls that are at work.
 const rescueTries = 4
 
-var errChanged = errors.New("what was written is not there any more")
+var errChanged = errors.New("written records are gone")
 
-// rescue begins to rescue g, for a reason. Writers may still be at work there, so it is never unmapped.
+// rescue begins to rescue g, for a reason. Writers may still be at work there,
+// so it is never unmapped.
 func (d *deliverer) rescue(g *segment, why error) {
 	g.seal()
 	d.s.mu.Lock()
@@ -70,7 +74,8 @@ func (d *deliverer) fillRescued(g *segment) (ended, busy bool) {
 	return false, false
 }
 
-// giveUp settles the numbers from the first that is not settled to seq. They are damaged, but for those of void claims.
+// giveUp settles the numbers from the first that is not settled to seq. They
+// are damaged, but for those of void claims.
 func (d *deliverer) giveUp(g *segment, seq uint64) {
 	s := d.s
 	s.mu.Lock()
@@ -84,8 +89,8 @@ func (d *deliverer) giveUp(g *segment, seq uint64) {
 	d.note()
 }
 
-// readRescued returns what can be read of g. If that is not all, and more may come, ok is false, and the delivery
-// has waited before it reads again.
+// readRescued returns what can be read of g. If that is not all, and more may
+// come, ok is false, and the delivery has waited before it reads again.
 func (d *deliverer) readRescued(g *segment) (b []byte, ok bool) {
 	s := d.s
 	b, unread := g.snapshot()
@@ -127,7 +132,8 @@ func (d *deliverer) withCopy(g *segment, b []byte) []byte {
 	return complete(&oldSegment{identity: g.identity, start: g.start}, b, kept)
 }
 
-// missing says how many records that are not settled b does not have, of those that are or may come.
+// missing returns how many records that are not settled b does not have, of
+// those that are or may come.
 func (d *deliverer) missing(g *segment, b []byte) uint64 {
 	_, end, _ := g.claimed()
 	settled, found := d.position(), uint64(0)
@@ -145,7 +151,8 @@ func (d *deliverer) missing(g *segment, b []byte) uint64 {
 	return end - min(settled, end) - g.voidsIn(settled, end) - found
 }
 
-// voidsIn says how many of the numbers from a first one to an end have void claims. Sink.mu is held.
+// voidsIn returns how many of the numbers from a first one to an end have void
+// claims. Sink.mu is held.
 func (g *segment) voidsIn(from, to uint64) (n uint64) {
 	for _, v := range g.voids {
 		if v.seq >= from && v.seq < to {
@@ -155,8 +162,8 @@ func (g *segment) voidsIn(from, to uint64) (n uint64) {
 	return n
 }
 
-// snapshot returns a copy of what is claimed of g, and how many pages of it cannot be read. These are
-// full of poison.
+// snapshot returns a copy of what is claimed of g, and how many pages of it
+// cannot be read. These are full of poison.
 func (g *segment) snapshot() (b []byte, unread int) {
 	end, _, _ := g.claimed()
 	b = make([]byte, end)
@@ -180,7 +187,7 @@ func (g *segment) copyPage(to, from []byte) (ok bool) {
 	return true
 }
 
-// isCutOff says whether the file of g is shorter than it was made, or gone.
+// isCutOff reports whether the file of g was truncated or removed.
 func (s *Sink) isCutOff(g *segment) bool {
 	info, err := s.dir.fs.Lstat(s.dir.name(segmentName(g.number)))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size < g.size

@@ -14,11 +14,11 @@ import (
 
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
-	errTaken = errors.New("more, or less, was taken than there is")
+	errTaken = errors.New("Resume returned a count outside of the batch")
 )
 
-// resume finds out what the destination has of batch, and settles that. Then it is
-// not asked again, unless that is all.
+// resume settles the records of batch that the destination already has. It is
+// not called again, unless those are all of them.
 func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
 	var n int
 	err = d.try(batch, func(ctx context.Context) (err error) {
@@ -41,8 +41,8 @@ func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
 	return n, nil
 }
 
-// begin stores the mark that a destination has before anything is delivered, on the
-// disk: after a loss of power there is one.
+// begin stores the mark that a destination has before anything is delivered, on
+// the disk: after a loss of power there is one.
 func (d *deliverer) begin() {
 	d.resumer, d.begun = nil, true
 	if d.marker == nil {
@@ -55,7 +55,7 @@ func (d *deliverer) begin() {
 	}
 }
 
-// mark asks for the mark. nil is one, if it may be.
+// mark gets the mark. nil is one if mayBeNil.
 func (d *deliverer) mark(mayBeNil bool) {
 	if d.marker == nil {
 		return
@@ -72,11 +72,11 @@ func (d *deliverer) mark(mayBeNil bool) {
 		d.cursor.mark = append(d.cursor.mark[:0], m...)
 	}
 	if err != nil {
-		d.s.fault("mark", err) // the one before is as good: it is older
+		d.s.fault("mark", err) // the previous mark will do: it is older
 	}
 }
 
-// syncMark brings the cursor to the disk if the destination wants that.
+// syncMark syncs the cursor if the destination requires it.
 func (d *deliverer) syncMark() (wanted bool) {
 	err := d.guard(func() error {
 		wanted = d.syncer.SyncMark()
@@ -103,8 +103,8 @@ func (d *deliverer) syncMark() (wanted bool) {
 	return true
 }
 
-// try makes an attempt with a copy of batch, for the destination has the records to itself
-// meanwhile. Of their bytes it is one already.
+// try makes an attempt with a copy of batch, since the destination owns the
+// records during the call. Their bytes are a copy already.
 func (d *deliverer) try(batch []nib.Record, attempt func(context.Context) error) error {
 	d.out = append(d.out[:0], batch...)
 	d.s.mu.Lock()
@@ -133,7 +133,7 @@ func (d *deliverer) inTurn(attempt func(context.Context) error) error {
 	return attempt(d.s.ctx)
 }
 
-// guard survives what a destination does.
+// guard recovers panics of a destination.
 func (d *deliverer) guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

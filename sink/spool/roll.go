@@ -17,11 +17,11 @@ const (
 	longerPause = 5 * time.Second
 )
 
-var errSlow = errors.New("nib/spool: making a segment takes long")
+var errSlow = errors.New("nib/spool: creating a segment takes too long")
 
-// roll is called when r does not fit into g. It returns nil when there is another
-// active segment, and else has dropped r and says why. A call that is to wait does so
-// without the lock.
+// roll is called when r does not fit into g. It returns nil when there is
+// another active segment; otherwise it has dropped r and returns why. A call
+// that must wait does so without the lock.
 func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,9 +74,8 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 	}
 }
 
-// install takes the next segment into use. From the moment on at which the old one is
-// sealed its count of records stands, and with it the first number of the new
-// one. mu is held.
+// install takes the next segment into use. Sealing the old one fixes its count
+// of records, and with it the first number of the new one. mu is held.
 func (s *Sink) install() {
 	old, g := s.active.Load(), s.next
 	old.seal()
@@ -109,13 +108,15 @@ func (s *Sink) install() {
 	s.poke()
 }
 
-// enqueue gives a segment to those who read it. mu is held, or nobody else is there yet.
+// enqueue gives a segment to its readers. mu is held, or no other goroutine is
+// running yet.
 func (s *Sink) enqueue(g *segment) {
 	s.link(g)
 	s.copyLater(g)
 }
 
-// copyLater gives a segment to the copier. mu is held, or nobody else is there yet.
+// copyLater gives a segment to the copier. mu is held, or no other goroutine is
+// running yet.
 func (s *Sink) copyLater(g *segment) {
 	if s.copier != nil {
 		g.hold()

@@ -4,7 +4,7 @@ package spool
 
 import "bytes"
 
-// A scanner reads the records of a segment that nobody writes to any more, and
+// A scanner reads the records of a segment that has no writers any more, and
 // finds out what is missing. It changes nothing.
 type scanner struct {
 	b     []byte // the segment, as much of it as there is
@@ -30,13 +30,13 @@ func newScanner(b []byte, id identity, first uint64) *scanner {
 }
 
 // next returns the next record and what is missing before it. At the end ok is
-// false, and the gap says whether something damaged lies there; how many numbers
-// are missing then, only the next segment can tell.
+// false, and the gap reports whether something damaged lies there; how many
+// numbers are missing then, only the next segment can tell.
 //
-// A claim that tells its length is stepped over, and so are zeros. Behind anything
-// else the next record is looked for at each multiple of 8, and no length is believed: a
-// record proves itself by generation, number and a checksum that is different for
-// each segment.
+// A claim that has its length is skipped, and so are zeros. Behind anything
+// else the next record is looked for at each multiple of 8, and no length is
+// trusted: a record proves itself by generation, number and a checksum that is
+// different for each segment.
 func (s *scanner) next() (rec []byte, g gap, ok bool) {
 	lost := false // what is at s.at may be the inside of a record
 	for s.at+recordHead <= len(s.b) {
@@ -49,7 +49,7 @@ func (s *scanner) next() (rec []byte, g gap, ok bool) {
 		w := stored(word(s.b, s.at).Load())
 		claim := -int(int32(uint32(w)))
 		switch {
-		case w == 0: // free, or claimed: whoever claims without a mark has written nothing
+		case w == 0: // free, or claimed: a writer that has not marked its claim has written nothing
 			s.at += 8
 			for s.at+len(zeros) <= len(s.b) && bytes.Equal(s.b[s.at:s.at+len(zeros)], zeros[:]) {
 				s.at += len(zeros) // a start waits until the free rest of a segment is looked through

@@ -11,21 +11,21 @@ import (
 )
 
 // A segment is a stretch of memory that records are put into, one behind the
-// other, by any number of goroutines: the heap, or a mapped file. The code is the
-// same for both.
+// other, by any number of goroutines: the heap, or a mapped file. The code is
+// the same for both.
 //
-// tail is how far it is claimed: offset/8 in the low 32 bits, and above them how
-// many records that are; so one compare-and-swap takes a place and a number
+// tail is how far it is claimed: offset/8 in the low 32 bits, and above them
+// how many records that are; so one compare-and-swap takes a place and a number
 // together, and records lie in the order of their numbers. The highest bit ends
-// the claiming. It is no part of the file: after the death of the process what was
-// claimed is found out from the records.
+// the claiming. It is no part of the file: after the death of the process what
+// was claimed is found out from the records.
 type segment struct {
 	identity
 	start
 	b    []byte
 	crc  uint32 // seed of the checksums
 	drop func() // the reader has done with b; nil in memory
-	told tally  // what the notice in it tells of
+	told tally  // what the notice in it reports
 
 	free    func()       // gives b back
 	file    vfs.File     // its file, without a name, from when that is deleted on: free gives it back
@@ -55,8 +55,8 @@ const (
 	oneRecord = uint64(1) << 32
 )
 
-// newSegment makes a segment of b, which is all zeros, but for the header if it is a
-// file. free gives b back, and is nil in memory.
+// newSegment makes a segment of b, which is all zeros, but for the header if it
+// is a file. free gives b back, and is nil in memory.
 func newSegment(b []byte, id identity, free func()) *segment {
 	g := &segment{identity: id, b: b, crc: id.seed(), free: free}
 	if free == nil {
@@ -69,19 +69,19 @@ func newSegment(b []byte, id identity, free func()) *segment {
 	return g
 }
 
-// hold keeps b until letGo is called as often. The first holder is there from the
-// beginning.
+// hold keeps b until letGo is called as often. The first holder is there from
+// the beginning.
 func (g *segment) hold() { g.holders.Add(1) }
 
-// letGo gives b back when nobody holds it any more.
+// letGo frees b when the last holder is gone.
 func (g *segment) letGo() {
 	if g.holders.Add(-1) == 0 {
 		g.free()
 	}
 }
 
-// done is called when the reader has done with b, with the file if it is deleted. A mapping that
-// was rescued stays, see rescue.
+// done is called when the reader has done with b, with the file if it is
+// deleted. A mapping that was rescued stays, see rescue.
 func (g *segment) done(file vfs.File) {
 	if g.drop != nil && !g.abandoned {
 		g.file = file
@@ -91,8 +91,8 @@ func (g *segment) done(file vfs.File) {
 	}
 }
 
-// begin takes the segment into use. Nobody else knows it yet. If it reports false
-// the segment is broken, and takes no records.
+// begin takes the segment into use. No other goroutine can see it yet. If it
+// reports false the segment is broken, and accepts no records.
 func (g *segment) begin(s start) (ok bool) {
 	defer g.endGuard(debug.SetPanicOnFault(true))
 	g.start = s
@@ -107,7 +107,7 @@ func (g *segment) begin(s start) (ok bool) {
 	return false
 }
 
-// fits says whether a record can be in a segment of this size at all.
+// fits reports whether a record fits into a segment of this size at all.
 func fits(size int, segment int64) bool { return int64(align(size)) <= segment-headerSize }
 
 // reserve claims the next size bytes, and the next number. ok is false if there
@@ -125,15 +125,15 @@ func (g *segment) reserve(size int) (at int, seq uint64, ok bool) {
 	}
 }
 
-// write copies r to where reserve said, and commits it. Until the last store no
-// reader takes the record for one; before the copy it is marked with its length,
-// so that a reader after a crash can step over it. What runs in between is this
-// function and nothing of the user's. Afterwards the writer does not touch the
-// segment again: whoever has seen all records committed may unmap it.
+// write copies r to the place that reserve returned, and commits it. Until the
+// last store no reader takes it for a record; before the copy it is marked with
+// its length, so that a reader after a crash can skip it. No user code runs in
+// between. Afterwards the writer does not touch the segment again: a reader
+// that has seen all records committed may unmap it.
 //
-// It reports false if b is a mapping that is gone, or the file of a twin failed:
-// then there is no such record, and there will be none. The same holds if r cannot be read:
-// then foreign is what the caller panics with.
+// It reports false if b is a mapping that is gone, or the file of a twin
+// failed: then there is no such record, and there will be none. The same holds
+// if r cannot be read: then foreign is what the caller panics with.
 func (g *segment) write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	switch {
 	case g.free == nil:
@@ -169,8 +169,8 @@ func (g *segment) claimed() (end int, next uint64, final bool) {
 	return int(uint32(t)) * 8, g.first + t&^sealed>>32, t&sealed != 0
 }
 
-// committed says whether the claim at offset at is a record now, or something
-// that is none although it was committed.
+// committed reports whether the claim at offset at is a record now, or was
+// committed but is damaged.
 func (g *segment) committed(at int) bool {
 	return int32(uint32(stored(word(g.b, at).Load()))) > 0
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-var errNothing = errors.New("the destination settled nothing and gave no reason")
+var errNothing = errors.New("the destination settled nothing and returned no error")
 
 // position returns the number of the first record that is not settled.
 func (d *deliverer) position() uint64 {
@@ -43,21 +43,22 @@ func (s *Sink) fault(op string, err error) {
 	s.report(op, err)
 }
 
-// faultLocked is fault for who holds mu.
+// faultLocked is fault under mu.
 func (s *Sink) faultLocked(op string, err error) {
 	s.stats.Errors++
 	s.queueReport(opError{op, err, textOf(err)})
 }
 
-// isClosed says whether Close was called.
+// isClosed reports whether Close was called.
 func (s *Sink) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// skip moves the position over the numbers before a segment that were never given, or
-// went with segments that ActionDropOld has taken away, unless it is behind them already.
+// skip moves the position over the numbers before a segment that were never
+// given, or went with segments that ActionDropOld has taken away, unless it is
+// behind them already.
 func (d *deliverer) skip(first uint64) {
 	s := d.s
 	if d.dest == nil {
@@ -92,8 +93,9 @@ func (d *deliverer) settle(missing, damagedOnes uint64) {
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
-// behind them. A record that is rejected twice, or was not settled, is not believed. What is
-// rejected is kept before the cursor says that it is settled.
+// behind them. A rejection of a record that was already rejected or is not
+// settled is ignored. Rejected records are stored before the cursor says that
+// they are settled.
 func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Rejection) {
 	var refused []refusal
 	last := -1
@@ -125,7 +127,8 @@ func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Reject
 	d.note()
 }
 
-// count counts what was delivered by level. refused is in the order of batch. mu is held.
+// count counts what was delivered by level. refused is in the order of batch.
+// mu is held.
 func (d *deliverer) count(batch []nib.Record, refused []refusal) {
 	for i := range batch {
 		if len(refused) > 0 && refused[0].r == &batch[i] {
@@ -146,14 +149,15 @@ func (d *deliverer) note() {
 	}
 }
 
-// put writes the position into the cursor. If that fails, the position there is an older one.
+// put writes the position into the cursor. If that fails, the position there is
+// an older one.
 func (d *deliverer) put() error {
 	err := d.cursor.put(position{d.s.dir.spool, d.position()})
 	d.stale = err != nil
 	return err
 }
 
-// sync brings the position to the disk.
+// sync syncs the position to disk.
 func (d *deliverer) sync() (err error) {
 	if d.stale {
 		err = d.put()

@@ -15,23 +15,24 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// With Config.Shared a directory is the home of several processes. Each has a slot:
-// a subdirectory that is a spool of its own, with its own lock, numbers, cursors and
-// marks. The decision is described in
+// With Config.Shared several processes share a directory, the home. Each has a
+// slot: a subdirectory that is a spool of its own, with its own lock, numbers,
+// cursors and marks. The decision is described in
 // docs/decisions/2026-11-22-shared-spool-directories.md.
 
 const (
 	slotPrefix = "slot-"
 	maxSlots   = 9999
 
-	// maxRaces is how often a slot that was not there may be locked by another process
-	// when this one comes to it: far more often than processes start at the same moment.
+	// maxRaces is how often a slot that was not there may be locked by another
+	// process before this one does: far more often than processes start at the
+	// same moment.
 	maxRaces = 200
 )
 
 var (
-	errNotShared = errors.New("several processes share the directory, and what they have left there would not be delivered: set Config.Shared")
-	errNoLocks   = errors.New("Config.Shared needs locks, and those of this file system may not hold: use a file system of this machine, or a directory for each process")
+	errNotShared = errors.New("the directory is shared by several processes, whose lines would not be delivered: set Config.Shared")
+	errNoLocks   = errors.New("Config.Shared needs locks, which are not reliable on this file system: use a local file system, or a directory for each process")
 	errCrowded   = fmt.Errorf("all slots are in use: %w", ErrInUse)
 )
 
@@ -51,9 +52,9 @@ func isSlot(name string) bool {
 	return ok && err == nil && n > 0 && slotName(n) == name
 }
 
-// takeSlot recovers the first slot that no process has, and makes one if there is none.
-// A slot that cannot be opened for another reason is left to a later attempt to
-// deliver it, unless it is new: then that is the error.
+// takeSlot recovers the first slot that no process has, and makes one if there
+// is none. A slot that cannot be opened for another reason is left to a later
+// attempt to deliver it, unless it is new: then that is the error.
 func (s *Sink) takeSlot(h *home) (first start, err error) {
 	switch err := checkHome(h.fs, h.path); {
 	case err != nil:
@@ -113,8 +114,8 @@ func checkHome(fsys vfs.FS, path string) error {
 	return checkDir(fsys, path)
 }
 
-// refuseHome is the error for a directory that is opened unshared and has slots, but
-// no spool of its own.
+// refuseHome is the error for a directory that is opened unshared and has
+// slots, but no spool of its own.
 func refuseHome(fsys vfs.FS, path string) error {
 	names, err := fsys.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,9 +137,10 @@ func refuseHome(fsys vfs.FS, path string) error {
 	return nil
 }
 
-// slots returns the directories in the home that have segments, without that of this
-// process: slots, and the home itself, which was used unshared before. empty are those in
-// which there is nothing. An error is about some of the slots.
+// slots returns the directories in the home that have segments, without that of
+// this process: slots, and the home itself, which was used unshared before.
+// empty are those in which there is nothing. An error is about some of the
+// slots.
 func (h *home) slots() (paths, empty []string, err error) {
 	names, err := h.fs.ReadDir(h.path)
 	if err != nil {
@@ -182,7 +184,7 @@ func (h *home) sweep(path string) error {
 	case err != nil:
 		return err
 	}
-	defer d.lock.Close() // what is in it is for people only
+	defer d.lock.Close() // its contents are for people only
 	return d.retire(path == h.path)
 }
 
@@ -195,8 +197,9 @@ func hasSegments(names []string) bool {
 	return false
 }
 
-// used returns how many bytes the segments in the home have, without those of one slot.
-// Segments that are being made count. What goes away meanwhile does not.
+// used returns how many bytes the segments in the home have, without those of
+// one slot. Segments that are being created count. Those deleted while it looks
+// do not.
 func (h *home) used(without string) (bytes int64, err error) {
 	names, err := h.fs.ReadDir(h.path)
 	if err != nil {
@@ -249,25 +252,27 @@ func (s *Sink) countOthers() (int64, error) {
 	return s.home.used(s.home.own)
 }
 
-// fitsWith reports whether all segments fit into the size of the spool, those of others
-// included.
+// fitsWith reports whether all segments fit into the size of the spool, those
+// of others included.
 func (s *Sink) fitsWith(others int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes+others <= s.c.Size
 }
 
-// isCrowded reports whether only the segments of others are in the way of another one.
+// isCrowded reports whether only the segments of others are in the way of
+// another one.
 func (s *Sink) isCrowded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.home != nil && s.next == nil && !s.hasRoom() && s.bytes+s.c.SegmentSize <= s.c.Size
 }
 
-// retire deletes the directory of a slot of which everything is delivered. It is locked:
-// a process that opens it meanwhile finds that its lock has no name. What is kept for
-// people, as rejected lines, keeps the directory. As long as anything else is left, so is the
-// lock: the next look removes them.
+// retire deletes the directory of a slot from which everything is delivered. It
+// is locked: a process that opens it concurrently finds that its lock has no
+// name. The directory stays if it has files for people, such as rejected lines.
+// As long as any other file is left, so is the lock: the next look removes
+// them.
 func (d *dir) retire(isHome bool) error {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil || hasSegments(names) {

@@ -25,54 +25,52 @@ var (
 // [delivery.ErrFull], [delivery.ErrTooLarge] and the errors of the system.
 var (
 	ErrInUse    = errors.New("another process has the spool open")
-	ErrUnsafe   = errors.New("others may write to the directory or its files")
-	ErrAdopt    = errors.New("locks do not hold on this file system, and another process was here: it must be known to have ended (Config.Adopt)")
-	ErrVersion  = errors.New("a file of the spool has a later format version than this program knows")
-	ErrUnsynced = errors.New("the disk that lines are copied to fails")
-	ErrPending  = errors.New("nib/spool: not all lines are delivered") // Close returned before they were
+	ErrUnsafe   = errors.New("other users may write to the directory or its files")
+	ErrAdopt    = errors.New("locks are not reliable on this file system, and another process has used the spool: set Config.Adopt once that process has ended")
+	ErrVersion  = errors.New("a file of the spool has a newer format version than this program supports")
+	ErrUnsynced = errors.New("lines cannot be synced to disk")
+	ErrPending  = errors.New("nib/spool: not all lines are delivered") // returned by Close
 )
 
-// A Sink is a spool that is open. It is made by [Open] and safe for concurrent
-// use.
-//
-// Writers share active, and take no lock. mu protects what follows it: it is
-// taken when a segment is full, and once per batch by each delivering goroutine.
+// A Sink is an open spool. It is created by [Open] and safe for concurrent use.
 type Sink struct {
 	traits
 	c     Config
 	dir   *dir // nil: in memory
 	id    uint64
 	keep  bool // there is no destination
-	waits bool // a call with an error waits until its line is synced
+	waits bool // a call at LevelError or above waits until its line is synced
 
 	active  atomic.Pointer[segment]
-	idle    atomic.Bool // a delivering goroutine sleeps, and wants to be woken
-	resting atomic.Bool // the copier does
+	idle    atomic.Bool // a delivering goroutine is asleep and must be woken
+	resting atomic.Bool // the copier is asleep and must be woken
 	copier  *copier     // nil: lines are not synced
 
+	// mu protects the fields below. It is taken when a segment is full, and once
+	// per batch by each delivering goroutine. Writers share active without a lock.
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when a waiting call should look again
-	awaited  bool          // somebody has changed
+	awaited  bool          // a waiting call holds changed
 	chain    []*link       // all segments that are in use or were, oldest first
-	next     *segment      // made beforehand
+	next     *segment      // created in advance
 	making   bool          // next is being made
-	makeErr  error         // why it was not
-	number   uint64        // of the last segment made
+	makeErr  error         // why that failed
+	number   uint64        // of the last segment created
 	segments int           // that exist: those in chain, and next
 	bytes    int64         // of these
 	closed   bool
 	left     bool // lines in memory were dropped by Close
 
 	opened  uint64 // number of the first record of this process
-	stats   Stats  // what is not of a destination; Logged has what was dropped only
-	dropped tally  // before it came to destinations
-	told    tally  // those of losses that a notice has told of
+	stats   Stats  // those that are not of a destination; Logged counts dropped lines only
+	dropped tally  // before they reached a destination
+	told    tally  // those of them that a notice has reported
 
-	inherited   tally // dropped by former processes that told nobody
-	adoptedLoss tally // dropped on the way from slots of others that are gone
-	carried     tally // those of inherited that the header of active has as told, and no notice tells of
-	published   tally // what the header of active says
-	unmapped    bool  // it may be
+	inherited   tally // dropped by earlier processes and never reported
+	adoptedLoss tally // dropped while delivering slots of others that no longer exist
+	carried     tally // those of inherited that are in the told section of active, but in no notice
+	published   tally // the counts in the header of active
+	unmapped    bool  // active may be unmapped
 
 	reports reporter
 	running int // delivering goroutines
@@ -100,17 +98,19 @@ type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
-// Open opens the spool in a directory, or makes one, and delivers what is in it
-// and what is logged from now on to dest, and to those of Config.Also, in order. dir "" means that
-// lines are kept in memory, and end with the process. With a nil dest, and no other, lines are
+// Open opens the spool in a directory, creating it if necessary, and delivers
+// its lines and those logged from now on to dest and to the destinations in
+// Config.Also, in order. With dir "" lines are kept in memory and are lost when
+// the process ends. If dest is nil and there is no other destination, lines are
 // kept for another process to deliver.
 //
-// Damaged files are no error: they are quarantined and counted. Open fails if another process
-// has the spool ([ErrInUse]), if others may write to the directory ([ErrUnsafe]), if a file has a
-// later format version ([ErrVersion]), and if the system does not let it read or write what it needs
-// (no room, no rights, no locks, no descriptors). Then it has changed no segment, copy or
-// cursor, and a later attempt may succeed. It starts one goroutine, and one for each destination, which
-// Close ends.
+// Damaged files are not an error: they are quarantined and counted. Open fails
+// if another process has the spool open ([ErrInUse]), if other users may write
+// to the directory ([ErrUnsafe]), if a file has a newer format version
+// ([ErrVersion]), and if the system refuses an operation that it needs (no
+// space, permissions, locks or descriptors). If it fails it has not changed any
+// segment, copy or cursor, and a later attempt may succeed. Open starts one
+// goroutine, and one for each destination; Close stops them.
 func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 		return nil, errors.New("nib/spool: DeliverOnly without a directory: a spool in memory has nothing to deliver")
 	}
 	if dir == "" && c.Shared {
-		return nil, errors.New("nib/spool: Shared without a directory: no other process can have what is in memory")
+		return nil, errors.New("nib/spool: Shared without a directory: a spool in memory cannot be shared")
 	}
 	s := newSink(c.withDefaults(dir))
 	s.keep = dest == nil && len(c.Also) == 0
@@ -142,7 +142,8 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	return s, nil
 }
 
-// takeDir finds out where the records of this process begin.
+// takeDir recovers the directory and returns where the records of this process
+// begin.
 func (s *Sink) takeDir(dir string) (first start, err error) {
 	switch {
 	case dir == "":
@@ -170,7 +171,7 @@ func (s *Sink) takeDir(dir string) (first start, err error) {
 	return first, nil
 }
 
-// newSink makes a Sink that has not begun.
+// newSink returns a Sink that is not started.
 func newSink(c Config) *Sink {
 	s := &Sink{
 		c:       c,
@@ -216,12 +217,13 @@ func (s *Sink) begin(first start) error {
 	return nil
 }
 
-// WriteRecord copies r into the spool. When it returns nil, the line is in a
-// mapped page if the spool has a directory: the death of the process does not take
-// it away. It waits only when segments fill up faster than they are made, or when
-// a [FullRule] says so. The errors are [delivery.ErrFull], [delivery.ErrTooLarge], [delivery.ErrClosed], or why no
-// segment could be made; then the line is dropped and counted. r is not kept. 0
-// allocs, but for a line that begins a segment.
+// WriteRecord copies r into the spool. If the spool has a directory, the line
+// survives the death of the process once WriteRecord has returned nil. It waits
+// only when segments fill up faster than they are created, or when a [FullRule]
+// says so. The error is [delivery.ErrFull], [delivery.ErrTooLarge],
+// [delivery.ErrClosed], or the reason why no segment could be created; then the
+// line is dropped and counted. WriteRecord does not retain r. It does not
+// allocate, except for a line that starts a segment.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	message := messageAt(r)
 	size := recordSize(r, message)
@@ -252,23 +254,23 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	}
 }
 
-// wake wakes the delivering goroutines that sleep. They looked for records after
-// saying so, and have either seen this one or are told of it here.
+// wake wakes the delivering goroutines that are asleep. They checked for
+// records after setting idle, and have either seen this one or are woken here.
 func (s *Sink) wake() {
 	if s.idle.CompareAndSwap(true, false) {
 		s.poke()
 	}
 }
 
-// poke makes the delivering goroutines look that are asleep. Whoever takes idle back
-// has to call it: it is for all of them.
+// poke wakes the delivering goroutines that are asleep. A caller that clears
+// idle must call it, since idle is for all of them.
 func (s *Sink) poke() {
 	for _, d := range s.deliveries {
 		poke(d.wakeup)
 	}
 }
 
-// urge makes them look, asleep or between attempts.
+// urge wakes them, whether asleep or between attempts.
 func (s *Sink) urge() {
 	s.idle.Store(false)
 	for _, d := range s.deliveries {
@@ -277,14 +279,14 @@ func (s *Sink) urge() {
 	}
 }
 
-// change is closed by the next broadcast. mu is held.
+// change returns a channel that the next broadcast closes. mu is held.
 func (s *Sink) change() <-chan struct{} {
 	s.awaited = true
 	return s.changed
 }
 
-// broadcast lets all look again who wait for something to change. It allocates only when
-// somebody does: the copier comes here many times a second. mu is held.
+// broadcast wakes everything that waits for a change. It allocates only if
+// there is a waiter: the copier calls it many times a second. mu is held.
 func (s *Sink) broadcast() {
 	if !s.awaited {
 		return
@@ -293,9 +295,10 @@ func (s *Sink) broadcast() {
 	s.changed, s.awaited = make(chan struct{}), false
 }
 
-// Flush waits until everything logged before is settled with all destinations. Without one
-// there is nothing to wait for. An attempt is made at once if one has failed. The
-// error is that of ctx, and delivery.ErrClosed after Close if not all was delivered.
+// Flush waits until all destinations have settled every line logged before.
+// Without a destination it returns at once. If an attempt has failed, it is
+// retried at once. The error is that of ctx, or delivery.ErrClosed after Close
+// if lines are pending.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,8 +329,8 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return nil
 }
 
-// settledAll says whether all destinations have settled the records before number
-// end. mu is held.
+// settledAll reports whether all destinations have settled the records before
+// number end. mu is held.
 func (s *Sink) settledAll(end uint64) bool {
 	for _, d := range s.deliveries {
 		if d.settled < end {
@@ -337,12 +340,13 @@ func (s *Sink) settledAll(end uint64) bool {
 	return true
 }
 
-// Close takes no more lines, waits up to Config.Drain until the destinations have
-// taken those that are there, and closes the files. If they did not take all, the
-// error wraps [ErrPending] and says how many are left: in a directory they stay for
-// the next Open, in memory they are dropped. A call of Deliver that does not end when its context does is left
-// behind, and the directory stays locked until it ends. Errors that are still to be reported
-// get up to a second for [Config.OnError]. Closing again does nothing.
+// Close stops accepting lines, waits up to Config.Drain until the destinations
+// have accepted the pending ones, and closes the files. If lines remain, the
+// error wraps [ErrPending] and says how many: in a directory they stay for the
+// next Open, in memory they are dropped. Close does not wait for a call of
+// Deliver that ignores its context; the directory stays locked until that call
+// returns. Close waits up to a second for [Config.OnError] to receive the
+// errors that were not reported yet. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -386,5 +390,6 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// hangs is how long Close waits for a call of Deliver whose context has ended, and for OnError.
+// hangs is how long Close waits for a call of Deliver whose context has ended,
+// and for OnError.
 const hangs = time.Second

@@ -11,47 +11,48 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// Stats counts what became of the lines. While no call is under way
+// Stats counts the lines of a spool. While no call is in progress,
 //
 //	Logged + Recovered = Delivered + Pending + Unfinished + Lost()
 //
-// Recovered, Delivered, Pending, Unfinished, Dropped, Attempts and Failures are those of the
-// first destination, which Destinations repeats beside the others; the rest is of
-// the spool. Logged belongs to the equation of each.
+// Recovered, Delivered, Pending, Unfinished, Dropped, Attempts and Failures are
+// those of the first destination, which Destinations lists as well; the other
+// fields are for the whole spool. Logged applies to the equation of each
+// destination.
 type Stats struct {
-	Logged     uint64          // WriteRecord was called for, and Notices
-	Recovered  uint64          // found by Open, not settled; at most so many as long as a part of the last segment cannot be read
+	Logged     uint64          // calls of WriteRecord, and Notices
+	Recovered  uint64          // unsettled lines found by Open; an upper bound while part of the last segment cannot be read
 	Delivered  uint64          // accepted by the destination
 	Pending    uint64          // in the spool
-	Unfinished uint64          // of Recovered: numbers that were claimed by a call that did not return
-	Dropped    []delivery.Drop // by reason and level, without those that are 0
+	Unfinished uint64          // of Recovered: numbers claimed by calls that did not return
+	Dropped    []delivery.Drop // by reason and level, zero counts omitted
 
-	Inherited []delivery.Drop // dropped by former processes that died before a notice told of it; in no equation
+	Inherited []delivery.Drop // dropped by earlier processes that died before a notice reported it; in no equation
 
-	Notices  uint64 // lines of the spool's own, each of which told of lines dropped before
+	Notices  uint64 // lines written by the spool itself, each of which reports dropped lines
 	Attempts uint64 // calls of Deliver
-	Failures uint64 // those of them that settled less than they were given
-	Segments int    // that exist
-	Bad      int    // files that were quarantined
-	Unsynced uint64 // calls that did not wait any longer for their line to be synced
-	Retired  int    // segments whose files failed while in use; what was not delivered of them counts as Damaged
-	Errors   uint64 // of file operations
+	Failures uint64 // of Attempts: those that did not settle the whole batch
+	Segments int    // existing segments
+	Bad      int    // quarantined files
+	Unsynced uint64 // calls whose SyncWait ended before their line was synced
+	Retired  int    // segments whose files failed while in use; their undelivered lines count as Damaged
+	Errors   uint64 // failed file operations
 
 	Destinations []DestinationStats // in the order of Open and [Config.Also]
 }
 
-// DestinationStats counts what became of the lines on their way to one destination.
+// DestinationStats counts the lines for one destination.
 type DestinationStats struct {
 	Name       string
 	Recovered  uint64
 	Delivered  uint64
 	Pending    uint64
 	Unfinished uint64
-	Dropped    []delivery.Drop // also what was dropped before it came to destinations
+	Dropped    []delivery.Drop // including lines dropped before they reached a destination
 	Attempts   uint64
 	Failures   uint64
-	Busy       time.Duration // how long the call of Deliver that is under way takes so far; 0 if none is
-	Unkept     uint64        // of those that it rejected: not in the file NAME.rejected, which is full, or cannot be written
+	Busy       time.Duration // duration so far of the current call of Deliver; 0 if there is none
+	Unkept     uint64        // rejected lines that are not in the file NAME.rejected because it is full or cannot be written
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -88,7 +89,7 @@ const levels = 7
 // A tally counts lines by cause and level.
 type tally [causes][levels]uint64
 
-// levelUnknown is what lines are counted as of which no level is known any more.
+// levelUnknown is the level of lines whose level is lost.
 const levelUnknown = nib.LevelInfo
 
 func (t *tally) add(c cause, l nib.Level, n uint64) {
@@ -110,8 +111,8 @@ func (t *tally) plus(u *tally) tally {
 	return sum
 }
 
-// minus returns t without u. A count of u may be higher: of a line that was told of as damaged,
-// and then got another number.
+// minus returns t without u. A count of u may be higher: that of a line that
+// was reported as damaged and then got another number.
 func (t *tally) minus(u *tally) tally {
 	left := *t
 	for c := range left {
@@ -133,7 +134,7 @@ func (t *tally) list() (drops []delivery.Drop) {
 	return drops
 }
 
-// Stats returns the counts so far. It may be called at any time. It allocates.
+// Stats returns the current counts. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +163,8 @@ func (s *Sink) Stats() Stats {
 	return st
 }
 
-// pending returns an error with what each destination has not accepted of the
-// numbers before end. s.mu is held.
+// pending returns an error with the number of lines before end that each
+// destination has not accepted. s.mu is held.
 func (s *Sink) pending(end uint64) error {
 	if s.dir == nil {
 		return fmt.Errorf("%w: the others were in memory and are dropped", ErrPending)

@@ -8,10 +8,11 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A sweeper gives back what deleted segments and copies take up. To unmap and to delete 8 MiB at
-// once keeps a processor in the kernel for milliseconds, in which it runs nothing else; so that
-// is done in parts, by the goroutine that makes segments, which rests between them. Until it runs,
-// when it has ended, and when it does not keep up, whoever has something gives it back at once.
+// A sweeper gives back what deleted segments and copies take up. To unmap and
+// to delete 8 MiB at once keeps a processor in the kernel for milliseconds, in
+// which it runs nothing else; so that is done in parts, by the goroutine that
+// makes segments, which rests between them. Before it runs, after it has ended,
+// and when it does not keep up, callers free their memory at once.
 type sweeper struct {
 	due chan struct{} // there is something to do
 
@@ -20,11 +21,12 @@ type sweeper struct {
 	list    []*spent // oldest first
 }
 
-// A spent is what is left of a segment or of a copy, or the pages of one that is not read soon.
+// A spent is what is left of a segment or of a copy, or the pages of one that
+// is not read soon.
 type spent struct {
-	pages []byte   // of a mapping that nobody uses, from its beginning on: those that are not given back
+	pages []byte   // of an unused mapping, from its beginning on: those that are not freed yet
 	unmap func()   // what is left to do then, nil if nothing
-	file  vfs.File // it has no name any more; nil if somebody else deletes it
+	file  vfs.File // it has no name any more; nil if another goroutine deletes it
 	size  int64    // of it, from when it is looked at on
 }
 
@@ -65,14 +67,15 @@ func (w *sweeper) end() {
 	w.all()
 }
 
-// count says of how many files something is left.
+// count returns of how many files something is left.
 func (w *sweeper) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.list)
 }
 
-// part gives one part back, and says of how many files something is left. One goroutine calls it.
+// part frees one part, and returns of how many files something is left. One
+// goroutine calls it.
 func (w *sweeper) part() (left int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +92,7 @@ func (w *sweeper) part() (left int) {
 	return len(w.list)
 }
 
-// all gives everything back, and says whether there was anything.
+// all frees everything, and reports whether there was anything.
 func (w *sweeper) all() bool {
 	has := w.count() > 0
 	for w.part() > 0 {
@@ -107,7 +110,7 @@ func (x *spent) giveBack() {
 	}
 }
 
-// part gives one part back, and says whether that was the last one.
+// part frees one part, and reports whether that was the last one.
 func (x *spent) part() (last bool) {
 	switch {
 	case len(x.pages) > 0:
@@ -123,7 +126,7 @@ func (x *spent) part() (last bool) {
 	case x.size == 0:
 		info, err := x.file.Stat()
 		if err != nil || info.Links > 0 || info.Size <= deletedPart {
-			return x.close() // somebody has another name for it, or it is quickly deleted
+			return x.close() // it has another name, or is deleted quickly
 		}
 		x.size = info.Size
 	case x.size <= deletedPart:

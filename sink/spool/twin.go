@@ -10,14 +10,14 @@ import (
 )
 
 // A twin is the file of a segment where files are not mapped. Records are made
-// in memory, by the same code, and written to the same place of the file
-// before the call returns: then they are in the page cache, as those of a mapping.
+// in memory, by the same code, and written to the same place of the file before
+// the call returns: then they are in the page cache, as those of a mapping.
 //
 // Between copy and commit a record is ready: its length is negative and its
-// checksum is there. One of the goroutines that want theirs written has the lock and
-// writes all that is ready, for those who wait for it; then it commits them.
-// Nobody waits for a record that is not ready: if one is in the way,
-// a goroutine writes its own only.
+// checksum is there. One of the goroutines that want theirs written takes the
+// lock, writes all ready records, for itself and the others, and commits them.
+// No goroutine waits for a record that is not ready: if one is in the way, each
+// writes only its own.
 type twin struct {
 	file vfs.File
 
@@ -28,8 +28,8 @@ type twin struct {
 	unclear []patch
 }
 
-// A patch is written where a write that failed may have left bytes that a start would
-// misunderstand.
+// A patch is written where a write that failed may have left bytes that a start
+// would misunderstand.
 type patch struct {
 	at int
 	b  []byte
@@ -68,7 +68,8 @@ func (t *twin) write(g *segment, at, size int, seq uint64, r *nib.Record, messag
 	return true
 }
 
-// negated turns the first word of a record into that of one that is ready, and back.
+// negated turns the first word of a record into that of one that is ready, and
+// back.
 func negated(w uint64) uint64 { return w>>32<<32 | uint64(-uint32(w)) }
 
 // ready returns the offset of the first claim that is neither ready nor
@@ -117,8 +118,9 @@ func (t *twin) commit(g *segment, from, to int) error {
 	return nil
 }
 
-// takeBack puts marks where a write that failed may have brought a whole record, or a part of one,
-// into the file. Their lines get other numbers: a start would find them twice. mu is held.
+// takeBack puts marks where a write that failed may have brought a whole
+// record, or a part of one, into the file. Their lines get other numbers: a
+// start would find them twice. mu is held.
 func (t *twin) takeBack(g *segment, from, to int) {
 	for at := from; at < to; {
 		w := stored(word(g.b, at).Load())
@@ -143,8 +145,8 @@ func (t *twin) clear() error {
 	return nil
 }
 
-// patch writes the patches that segments whose files failed still need, and reports whether
-// any are left.
+// patch writes the patches that segments whose files failed still need, and
+// reports whether any are left.
 func (s *Sink) patch() (left bool) {
 	s.mu.Lock()
 	var list []*segment
@@ -164,8 +166,9 @@ func (s *Sink) patch() (left bool) {
 	return left
 }
 
-// whole says whether all claims of a sealed segment are in its file, and which number
-// follows them. Then no writer has anything left to do with its bytes but to see that.
+// whole reports whether all claims of a sealed segment are in its file, and
+// which number follows them. Then no writer uses its bytes any more, except to
+// see that.
 func (t *twin) whole(g *segment) (next uint64, whole bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

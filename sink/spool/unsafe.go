@@ -7,19 +7,20 @@ import (
 	"unsafe"
 )
 
-// word is the first eight bytes of the record at offset at, which decide about
-// its state. They are read and written in one piece.
+// word returns the first eight bytes of the record at offset at, which hold its
+// state. They are read and written atomically.
 //
 // The slice expression checks that they are within b. They are aligned, for at
 // is a multiple of 8, and b begins at a page (mapped) or at an object of more
-// than 16 bytes without pointers (heap), which Go aligns to 8. b lives as long as
-// the result is used: callers hold it.
+// than 16 bytes without pointers (heap), which Go aligns to 8. b lives as long
+// as the result is used: callers hold it.
 func word(b []byte, at int) *atomic.Uint64 {
 	p := b[at : at+8 : at+8]
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
 
-// within says whether an address lies in b. The address of b is compared, not used.
+// within reports whether an address lies in b. The address of b is compared,
+// not used.
 func within(addr uintptr, b []byte) bool {
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return addr >= begin && addr-begin < uintptr(len(b))

@@ -11,13 +11,12 @@ import (
 	"strings"
 )
 
-// A volume is what is known of the file system that a spool lies on. What is not known
-// is 0.
+// A volume describes the file system of a spool. Unknown fields are 0.
 type volume struct {
 	size   int64  // in bytes
 	memory bool   // its files are memory, and end with the system or the container
-	id     uint64 // tells its snapshots apart where these have their files' inodes
-	remote bool   // other machines have it too: locks and mappings are not to be trusted
+	id     uint64 // distinguishes its snapshots where these have their files' inodes
+	remote bool   // other machines share it: locks and mappings are not reliable
 }
 
 const (
@@ -27,9 +26,9 @@ const (
 	mostFree    = 1 << 30
 )
 
-// sizes fills in the sizes that a Config leaves out: a segment is at most 1 % of the
-// memory that this process may use, and all segments together with their copies 10 % of the
-// volume, or of the memory if that is what the volume is.
+// sizes fills in the sizes that a Config leaves out: a segment is at most 1 %
+// of the memory that this process may use, and all segments together with their
+// copies 10 % of the volume, or of the memory if that is what the volume is.
 func (c Config) sizes(dir string, v volume, memory int64) Config {
 	if c.SegmentSize == 0 {
 		c.SegmentSize = between(minSegment, wholePages(memory/memoryShare), defaultSegment)
@@ -65,8 +64,8 @@ func (c Config) sizes(dir string, v volume, memory int64) Config {
 // between returns n, but at least low and at most high.
 func between(low, n, high int64) int64 { return min(max(n, low), high) }
 
-// wholePages returns the highest power of two up to n, in which there are only whole
-// pages from minSegment on.
+// wholePages returns the highest power of two up to n, in which there are only
+// whole pages from minSegment on.
 func wholePages(n int64) int64 {
 	if n < minSegment {
 		return minSegment
@@ -74,8 +73,8 @@ func wholePages(n int64) int64 {
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }
 
-// memoryLimit is how much memory this process may use: what its control group says, and
-// GOMEMLIMIT, and the machine.
+// memoryLimit is how much memory this process may use: what its control group
+// says, and GOMEMLIMIT, and the machine.
 func memoryLimit() int64 {
 	limit := machineMemory()
 	if own := debug.SetMemoryLimit(-1); own < limit {
@@ -93,8 +92,9 @@ func memoryLimit() int64 {
 	return limit
 }
 
-// groupLimits are the files that may say how much memory the control group of this process, or
-// one that it is in, may use: versions 2 and 1. In a container its own group is the root.
+// groupLimits are the files that may say how much memory the control group of
+// this process, or one that it is in, may use: versions 2 and 1. In a container
+// its own group is the root.
 func groupLimits() (names []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
