@@ -41,8 +41,8 @@
 //	rules, err := nib.ParseRules("warn,db=debug,http.*=error")
 //	log := nib.New(os.Stdout, nib.WithRules(rules))
 //
-// Panic and Fatal write their line, flush, and then panic or end the process. They
-// do so also if their line is filtered out.
+// Panic and Fatal write their line, flush, and then panic or end the process.
+// They do so even if their line is filtered out.
 //
 // # Contexts
 //
@@ -52,8 +52,8 @@
 //	nib.FromContext(ctx).Info().Msg("order placed")
 //	log.LogAttrs(ctx, nib.LevelInfo, "order placed", slog.Int("items", 3))
 //
-// Both lines have the id. Package nibhttp does this for each request of an HTTP
-// server, and lines of log/slog have it through package nibslog.
+// Both lines contain request_id. Package nibhttp does this for each request of
+// an HTTP server, and lines of log/slog have it through package nibslog.
 //
 // # Values
 //
@@ -64,26 +64,27 @@
 //
 //	log.Info().Object("user", user).Msg("signed up")
 //
-// A [Secret] never shows its value, and [WithRedact] replaces the values of keys
-// wherever they stand. Methods of your types run on the goroutine that logs; if
-// one panics, the line says so and is written.
+// A [Secret] never shows its value, and [WithRedact] replaces the values of
+// keys at any depth. Methods of your types run on the goroutine that logs; if
+// one panics, the line is still written and contains the text of the panic.
 //
 // # The shape of a line
 //
-// A [Layout] has the keys and formats of what nib itself writes: time, level,
-// message, error, call site. Package layout has those of other loggers and of log
-// services. A field with one of these keys is renamed to "field." and the key, so
-// that no field can be taken for the time or the level of the line.
+// A [Layout] has the keys and formats of the fields that nib itself writes:
+// time, level, message, error, call site. Package layout has those of other
+// loggers and of log services. A field with one of these keys is renamed to
+// "field." and the key, so that no field can be taken for the time or the level
+// of the line.
 //
 //	log := nib.New(os.Stdout, nib.WithLayout(layout.ECS()), nib.WithCaller())
 //
 // # Where lines go
 //
-// [New] writes to an io.Writer, one Write per line, under a lock. [NewSink] takes
-// a [Sink]: package sink/console shows lines to people, sink/file rotates files,
-// sink/spool keeps lines until a destination such as Kafka has taken them, also if
-// the process is killed, and package sink combines sinks. Package setup opens them
-// as the environment says.
+// [New] writes to an io.Writer, one Write per line, under a lock. [NewSink]
+// takes a [Sink]: package sink/console shows lines to people, sink/file rotates
+// files, sink/spool keeps lines until a destination such as Kafka has taken
+// them, even if the process is killed, and package sink combines sinks. Package
+// setup opens them as configured by environment variables.
 //
 //	log := nib.NewSink(console.New(os.Stderr, console.Config{}))
 //
@@ -94,10 +95,10 @@
 // # Performance
 //
 // A field costs about as much as copying its bytes. No call allocates in the
-// steady state, but for three kinds: Msgf and Any box their arguments before nib
-// is called, methods of your types may allocate, and the first lines fill pools.
-// A line whose level is off costs a comparison; arguments that are expensive to
-// compute belong into Func or MsgFunc, which do not run then. Bind fields that
-// several lines have with [Logger.With]: they are encoded once. [NewTemplate] is
-// for lines whose fields are always the same struct.
+// steady state, with three exceptions: Msgf and Any box their arguments before
+// nib is called, methods of your types may allocate, and the first lines fill
+// pools. A line whose level is off costs a comparison; compute expensive
+// arguments in Func or MsgFunc, which do not run then. Bind fields that several
+// lines have with [Logger.With]: they are encoded once. [NewTemplate] is for
+// lines whose fields are always the same struct.
 package nib

@@ -51,7 +51,7 @@ type Event struct {
 	tooDeep int32 // how often the field has met the limit of nesting
 
 	carried    *Logger       // of the context, whose fields wait for the groups to end
-	user       *reentry.Slot // while code of the user's runs, on the goroutine that counts there
+	user       *reentry.Slot // while user code runs, on the goroutine that counts there
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
 
@@ -78,7 +78,7 @@ const (
 	muted     flags = 1 << iota // fields are taken, the line is not written
 	inArray                     // the innermost container is an array
 	nested                      // a container is open
-	inValue                     // a method of the user's gives the value of a field: none can be added
+	inValue                     // a user method returns the value of a field: none can be added
 	hasTime                     // sec and nsec are set
 	timeShown                   // the line has its time field
 	hasCaller
@@ -133,7 +133,7 @@ func (e *Event) release() {
 	eventPool.Put(e)
 }
 
-// retire is release for an event that does not go back as it is.
+// retire is release for an event whose buffer must not be reused.
 func (e *Event) retire() {
 	if invariants.Enabled {
 		e.ended.Record()
@@ -330,9 +330,10 @@ func (e *Event) live() bool {
 	return e != nil && e.nest >= 0
 }
 
-// takes reports whether e may be given one of nib's own fields: not twice, which
-// unless says, and only at the top of a line: a builder has no places of its
-// own, only those that the last line left in the event.
+// takes reports whether one of nib's own fields may be added to e: only once
+// (the flag unless is set if it is there already), and only at the top level of
+// a line. A builder keeps no positions of its own, only those that the last
+// line left in the event.
 func (e *Event) takes(unless flags) bool {
 	return e.live() && e.flags&(unless|nested|inValue|building) == 0
 }

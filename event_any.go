@@ -17,8 +17,8 @@ import (
 // Any adds a value of any type: a [Marshaler] as an object, an error or a
 // []error as text, numbers, strings, times and durations as their own methods
 // write them, map[string]any and []any element by element, everything else as
-// encoding/json does, without HTML escaping. What cannot be encoded becomes a
-// text beginning with "!ERROR: ".
+// encoding/json does, without HTML escaping. A value that cannot be encoded
+// becomes a text beginning with "!ERROR: ".
 //
 // Go boxes a value that is neither a constant nor a pointer before nib is
 // called, also when the level is off; the typed methods have no such cost.

@@ -41,9 +41,10 @@ func (e *Event) Send() {
 }
 
 // Msgf writes the line with a message that package fmt formats. (fmt follows a
-// value that contains itself until the stack is full: give such a one to Any.) Go boxes each argument that is
-// not a constant or a pointer before nib is called, also when the level is off:
-// the typed field methods and Msg have no such cost.
+// value that contains itself until the stack is full: give such a value to
+// Any.) Go boxes each argument that is not a constant or a pointer before nib
+// is called, also when the level is off: the typed field methods and Msg have
+// no such cost.
 func (e *Event) Msgf(format string, args ...any) {
 	if e == nil || !e.finishable() {
 		return
@@ -93,7 +94,7 @@ func (e *Event) finishf(format string, args []any) {
 	e.scratch = nil
 	scratch = e.format(scratch, format, args)
 	if e.log.busyEnd {
-		msg := "" // only hooks are told
+		msg := "" // only hooks need it
 		if len(e.log.core.hooks) > 0 {
 			msg = string(scratch)
 		}
@@ -350,7 +351,7 @@ func (e *Event) findMessage() {
 	e.messageAt, e.messageEnd = from+1, end-1
 }
 
-// class tells how dear a top-level field is to a line that is too long.
+// class returns the truncation priority of a top-level field.
 func (f *format) class(key []byte) lineedit.Class {
 	switch string(key) {
 	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:

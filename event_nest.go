@@ -9,14 +9,14 @@ import (
 )
 
 // A Marshaler writes itself as fields of an event. It only adds fields, keeps
-// no copy of e, and may panic: the line then says so. It is honoured at the
-// value given to Any, Object and EmbedObject.
+// no copy of e, and may panic: the line then contains the text of the panic. It
+// is used for the value given to Any, Object and EmbedObject.
 type Marshaler interface {
 	MarshalNib(e *Event)
 }
 
 // Dict adds an object whose fields f adds. Containers may be nested 32 deep; a
-// deeper one is replaced by a text that says so.
+// deeper one is replaced by an error text.
 func (e *Event) Dict(key string, f func(*Event)) *Event {
 	if e == nil {
 		return nil
@@ -65,7 +65,8 @@ func (e *Event) Func(f func(*Event)) *Event {
 	return e
 }
 
-// A scope is a container that is being filled, and what it hides meanwhile.
+// A scope is a container that is being filled, with the state to restore at its
+// end.
 type scope struct {
 	from    int // the place of its opening byte
 	watched uint64

@@ -223,7 +223,7 @@ func (e *Event) filled(key string, val []byte) bool {
 	return val != nil
 }
 
-// null appends the value of what is not there.
+// null appends the value of a missing argument.
 func (e *Event) null() { e.buf = append(e.buf, "null"...) }
 
 // Time adds a time in the layout's format and zone.

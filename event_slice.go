@@ -227,8 +227,8 @@ func (e *Event) endList(from int) {
 	e.buf = append(e.buf, ']')
 }
 
-// each adds an array of values that the event itself writes, since their own
-// methods run meanwhile or since it keeps something for them.
+// each adds an array of values that the event itself writes, because it runs
+// their methods or keeps state for them.
 func each[T any](e *Event, key string, vals []T, add func(*Event, T)) *Event {
 	if e == nil {
 		return nil

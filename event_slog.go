@@ -192,8 +192,8 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 	e.leave(s, "{}")
 }
 
-// inline adds the attributes of a group without a key at this level. It counts
-// as nesting all the same: the value of a LogValuer may contain itself.
+// inline adds the attributes of a group without a key at this level. It still
+// counts as nesting, because the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
 	if why := e.down(maxDepth); why != "" {
 		e.str("", why)

@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A front says what the buffer of an idle event still begins with: all that
-// comes before the fields of the line it was last used for. The next line of
-// the same logger and level, in the same second, begins alike but for the
+// A front describes what the buffer of an idle event still begins with: all
+// that comes before the fields of the line it was last used for. The next line
+// of the same logger and level, in the same second, begins alike but for the
 // fraction of the second; then a few digits are all there is to write. Nothing
 // overwrites the front of an idle event: stale calls write nothing, and the
 // buffer only grows at its end.
@@ -122,8 +122,8 @@ func (e *Event) addBound() {
 	}
 }
 
-// An Entry is what another front end (slog, logrus, a bridge) knows of a line
-// before nib sees it.
+// An Entry is a line that another front end (slog, logrus, a bridge) passes to
+// nib.
 type Entry struct {
 	Time    time.Time // the zero Time leaves the time out
 	Level   Level

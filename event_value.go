@@ -12,11 +12,11 @@ import (
 
 // Val adds a value of any type, as [Event.Any] does but without the box: a
 // scalar, string, time, struct, slice or array is encoded where it is, and when
-// the level is off nothing happens at all. Structs go by a plan that is made
-// when their type is seen first; package schema tells which tags it knows, and
-// what encoding/json and nib do alike. 0 allocs, but one for a value with
-// methods that take part (a [Marshaler], json.Marshaler, error, …) or with
-// something in it that may have such methods.
+// the level is off nothing happens at all. Structs are encoded by a plan that
+// is made when their type is first seen; package schema documents the supported
+// tags and the differences from encoding/json. 0 allocs, or 1 for a value with
+// methods that take part in the encoding (a [Marshaler], json.Marshaler, error,
+// …) or with something in it that may have such methods.
 func Val[T any](e *Event, key string, v T) *Event {
 	if e == nil || !e.open(key) {
 		return e
@@ -103,7 +103,7 @@ func Inline[T any](e *Event, v T) *Event {
 	return e
 }
 
-// A clash says which keys of a struct a layout reserves.
+// A clash is the set of keys of a struct that a layout reserves.
 type clash uint8
 
 const (
@@ -159,8 +159,8 @@ func (e *Event) addOther(v any) {
 	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
 }
 
-// marshal lets encode, which runs code of the user's, append to the line. What
-// set makes of its result is also what happens to the text of a panic.
+// marshal lets encode, which runs user code, append to the line. What set makes
+// of its result is also what happens to the text of a panic.
 func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Event, buf []byte, err error)) {
 	done := false
 	s, why := e.suspend()
@@ -184,7 +184,7 @@ func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Eve
 	set(e, buf, err)
 }
 
-// A userError is a text that stands in a line as it is.
+// A userError is a text that is written to a line unchanged.
 type userError string
 
 func (u userError) Error() string { return string(u) }

@@ -21,7 +21,7 @@ import (
 // the same guard as the method that returned it.
 
 const (
-	panicKey = "panic" // the field that says that a callback has panicked
+	panicKey = "panic" // the field that reports that a callback has panicked
 	depthKey = "depth" // the field in place of those embedded too deep
 )
 
@@ -64,7 +64,7 @@ func (e *Event) up() {
 
 // failure turns a recovered panic into text. For nil the goroutine is ending
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
-// garbage collector, since outer callbacks of the same event will still come by.
+// garbage collector, since outer callbacks of the same event will still return.
 func (e *Event) failure(panicked any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
@@ -108,7 +108,7 @@ func (e *Event) run(f func(*Event)) {
 	e.up()
 }
 
-// fieldFailed adds a field that tells of a panic among fields.
+// fieldFailed adds a field that reports a panic in a callback that adds fields.
 func (e *Event) fieldFailed(panicked any) {
 	if text, ok := e.failure(panicked); ok {
 		e.up()

@@ -24,8 +24,8 @@ import (
 const OmitKey = "-"
 
 // Time formats that are not layouts of package time: the instant as a whole
-// number since 1970. They are exact for every time.Time, also where
-// nanoseconds no longer fit an int64.
+// number since 1970. They are exact for every time.Time, even if the
+// nanoseconds do not fit in an int64.
 const (
 	TimeUnix      = "UNIX"      // seconds
 	TimeUnixMilli = "UNIXMS"    // milliseconds
@@ -33,7 +33,7 @@ const (
 	TimeUnixNano  = "UNIXNANO"  // nanoseconds
 )
 
-// A DurationFormat says how a time.Duration is written.
+// A DurationFormat is a format of time.Duration fields.
 type DurationFormat uint8
 
 // The duration formats. All but the last are JSON numbers and exact.
@@ -148,8 +148,9 @@ func (l *Layout) setDefaults() {
 	}
 }
 
-// Validate returns what [WithLayout] panics with: a TimeFormat without any field
-// of a time, such as "YYYY-MM-DD", and keys that are equal. It joins all faults.
+// Validate returns what [WithLayout] panics with: a TimeFormat without any
+// field of a time, such as "YYYY-MM-DD", and keys that are equal. It joins all
+// errors.
 func (l Layout) Validate() error {
 	l.setDefaults()
 	var faults []error

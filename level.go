@@ -86,10 +86,10 @@ func (v *LevelVar) UnmarshalText(text []byte) error {
 type Rules struct{ table level.Table }
 
 // ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
-// [Logger.Named] name. A level alone is for all names, "db" for db and the names
-// below it (db.pool), "http.*" for those below it only. Of the rules that fit a
-// name the longest holds, and where none does LevelInfo. The error joins all
-// faults.
+// [Logger.Named] name. A level alone is for all names, "db" for db and the
+// names below it (db.pool), "http.*" for those below it only. Of the rules that
+// fit a name the longest holds, and where none does LevelInfo. The error joins
+// one for each mistake.
 func ParseRules(s string) (*Rules, error) {
 	r := new(Rules)
 	if err := r.Set(s); err != nil {

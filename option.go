@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/lineedit"
 )
 
-// An Option changes how a Logger works. Options are applied in order, so of
-// two that set the same thing the later one holds; hooks add up. The zero Option
+// An Option changes how a Logger works. Options are applied in order, so of two
+// that set the same thing the later one wins; hooks add up. The zero Option
 // changes nothing.
 type Option struct{ apply func(*Logger) }
 
@@ -98,7 +98,7 @@ type HookFunc func(e *Event, level Level, msg string)
 // Run calls f.
 func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
 
-// WithHook adds a hook behind those already there.
+// WithHook adds a hook after the existing ones.
 func WithHook(h Hook) Option {
 	return Option{func(l *Logger) {
 		l.core.hooks = append(l.core.hooks[:len(l.core.hooks):len(l.core.hooks)], h)
@@ -113,7 +113,7 @@ type Sampler interface {
 	Sample(level Level) bool
 }
 
-// WithSampler sets the sampler; there is none by default, and nil takes it away.
+// WithSampler sets the sampler; there is none by default, and nil removes it.
 func WithSampler(s Sampler) Option { return Option{func(l *Logger) { l.core.sampler = s }} }
 
 // WithErrorHandler sets the handler of lines that could not be written and of
@@ -134,8 +134,8 @@ func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return Option{func(l *Logger) { l.core.contextFields = f }}
 }
 
-// DuplicateKeys says what becomes of top-level fields with the same key. JSON
-// has no rule for them, and readers take the first, the last, or neither.
+// DuplicateKeys is the policy for top-level fields with the same key. JSON has
+// no rule for them, and readers take the first, the last, or neither.
 type DuplicateKeys uint8
 
 // The policies for equal keys at the top level. They apply once, when the line
@@ -148,7 +148,7 @@ const (
 	DuplicatesRename                         // "key", "key#2", "key#3"
 )
 
-// WithDuplicateKeys sets what becomes of top-level fields with the same key.
+// WithDuplicateKeys sets the policy for top-level fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
 	return Option{func(l *Logger) { l.core.edits.duplicates = lineedit.Policy(p) }}
 }
@@ -156,10 +156,10 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // WithRedact writes *** in place of the value of every field with one of these
 // keys, in whatever case, wherever it stands: bound, within objects, structs,
 // maps and RawJSON. It also looks through texts, the message included, for
-// passwords in URLs and for values behind such a key as a whole word: "token=…",
-// `"token":"…"`, "Token: Bearer …", and as %+v prints structs and maps. It happens
-// before any byte leaves the event, and reads the line again. Keys add up. What
-// must never be seen is better held as a [Secret].
+// passwords in URLs and for values behind such a key as a whole word:
+// "token=…", `"token":"…"`, "Token: Bearer …", and as %+v prints structs and
+// maps. Redaction happens before any byte leaves the event, and reads the line
+// again. Keys add up. What must never be seen is better held as a [Secret].
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)

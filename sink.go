@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/internal/sinktraits"
 )
 
-// A Record is one finished line and what a sink may want to know of it without
-// reading it. Build Records with keyed literals; fields may be added.
+// A Record is one finished line, with the properties that a sink may need
+// without parsing it. Build Records with keyed literals; fields may be added.
 type Record struct {
 	Time    int64   // Unix nanoseconds, saturated outside 1678 to 2262; set also when the line does not show it
 	Level   Level   // LevelInfo for lines of Logger.Log, which show no level
@@ -22,7 +22,7 @@ type Record struct {
 	Message []byte  // the message as it stands in Line, escaped, without its quotes; nil without a message
 	Line    []byte  // one complete JSON object and its newline
 
-	// Spool and Seq identify the record for ever once a spool has taken it; 0 before.
+	// Spool and Seq identify the record permanently once a spool has accepted it; 0 before.
 	Spool, Seq uint64
 }
 

@@ -69,9 +69,9 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// patience is how long package log is kept waiting for a line. When the writer
-// is what prints, there is little sense in it: the line comes after the one that
-// is being written.
+// patience returns how long package log waits for a line. If the writer itself
+// prints to the logger, a long wait is useless, because its line is written
+// after the current one.
 func (c *core) patience(final bool) time.Duration {
 	const short = 100 * time.Millisecond
 	inWriter := c.out.lines != nil && linewriter.Writing()
@@ -98,7 +98,7 @@ func (e *Event) finishStd(msg string, final bool) {
 	}
 }
 
-// neverLogs reports whether no code of the user's runs while a line is written.
+// neverLogs reports whether no user code runs while a line is written.
 func (c *core) neverLogs() bool {
 	o := &c.out
 	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()

@@ -21,12 +21,12 @@ const (
 // bytes, on average over runs calls: exactly, so a function that allocates in
 // every second call has 0.5 mallocs. f is called six times runs: once to warm
 // up, then in five windows of which the one with the fewest allocations counts.
-// What happens less than once in runs calls may therefore be missed.
+// Allocations that happen less than once in runs calls may therefore be missed.
 //
-// It sets GOMAXPROCS to 1 and stops the garbage collector meanwhile, so it must
-// not run in parallel with other tests. The collector does run when the heap
-// has grown by 64 MiB; pools are empty after that. It panics if runs is not
-// positive. See [Enabled] for builds in which the result means nothing.
+// It sets GOMAXPROCS to 1 and stops the garbage collector during the call, so
+// it must not run in parallel with other tests. The collector does run when the
+// heap has grown by 64 MiB; pools are empty after that. It panics if runs is
+// not positive. See [Enabled] for builds in which the result is meaningless.
 func Count(f func(), runs int) (mallocs, bytes float64) {
 	lowest := total{mallocs: ^uint64(0), bytes: ^uint64(0)}
 	for _, w := range count(f, runs) {

@@ -25,17 +25,18 @@
 // branches that f did not take were not measured, and the compiler may decide
 // differently elsewhere. It holds for the steady state: what f allocates in its
 // first calls (pools and caches that fill, buffers that grow) is not counted,
-// and the garbage collector, which empties every [sync.Pool], rests meanwhile.
+// and the garbage collector, which empties every [sync.Pool], does not run
+// during a count.
 //
 // The runtime counts for the whole process. So a test that counts must not run
 // in parallel with others, and allocations of goroutines that f leaves running
-// belong to it too. What the runtime allocates on its own account now and then
-// is told apart by measuring several times and taking the lowest count.
+// are counted too. Occasional allocations of the runtime itself are excluded by
+// measuring several times and taking the lowest count.
 //
-// # Builds in which nothing is proved
+// # Instrumented builds
 //
-// With -race, -msan, -asan or -tags invariants code allocates that does not
+// With -race, -msan, -asan or -tags invariants, code allocates that does not
 // otherwise: sync.Pool drops values at random and instrumented code keeps
-// records. [Enabled] is false in such a build, and Zero logs that it has proved
-// nothing.
+// records. [Enabled] is false in such a build, and Zero logs that it has not
+// counted.
 package alloctest

@@ -4,6 +4,6 @@
 
 package alloctest
 
-// Enabled tells whether counts mean something in this build. It is false with
+// Enabled reports whether counts are meaningful in this build. It is false with
 // -race, -msan, -asan and -tags invariants.
 const Enabled = true

@@ -35,7 +35,7 @@ var caches = []string{"runtime.typeAssert", "runtime.interfaceSwitch"}
 
 // profile calls f with the memory profile at its finest and returns what it
 // saw. The rate is meant to be set once at the start of a program; a rate of 1
-// takes effect at once all the same, because every allocation looks at it.
+// takes effect at once, because every allocation checks it.
 func profile(f func(), calls int) findings {
 	defer quiet()()
 	before := snapshot()

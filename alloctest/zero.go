@@ -10,18 +10,18 @@ import (
 // runs is the number of calls in a window of Zero.
 const runs = 1000
 
-// Zero fails tb, and lets it go on, when f allocates on the heap in the steady
-// state, and says where. It counts as [Count] does, over 1000 calls. When only
-// some of the windows have allocations, f is called 6000 times more to see
-// whether they are its own: so those that happen once in some thousand calls
-// are found too.
+// Zero fails tb, without ending the test, if f allocates on the heap in the
+// steady state, and reports where. It counts as [Count] does, over 1000 calls.
+// When only some of the windows have allocations, f is called 6000 times more
+// to see whether they are its own: so those that happen once in some thousand
+// calls are found too.
 //
 // The stacks come from the memory profile of further calls. They are cut off
 // at 32 frames, and objects of less than 16 bytes without pointers, which share
 // a block of memory, are not all seen; the counts are exact nevertheless.
 //
-// In a build in which nothing can be proved (see [Enabled]) it calls f a few
-// times, logs that it has not counted, and returns.
+// In an instrumented build (see [Enabled]) it calls f a few times, logs that it
+// has not counted, and returns.
 func Zero(tb testing.TB, f func()) {
 	tb.Helper()
 	if !Enabled {

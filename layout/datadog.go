@@ -15,8 +15,8 @@ import "github.com/nib-log/nib"
 //   - timestamp: UTC, with milliseconds, one of the default dates
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_date_remapper/)
 //   - status: debug for trace and debug, info, notice from nib.LevelInfo+2 on,
-//     warn, error, critical for panic, alert for fatal. nib's own names would not
-//     do: Datadog takes "panic" for info
+//     warn, error, critical for panic, alert for fatal. nib's own names do not
+//     work: Datadog reads "panic" as info
 //     (https://docs.datadoghq.com/logs/log_configuration/processors/log_status_remapper/)
 //   - message
 //   - logger.name: the name of the logger

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package layout has layouts under which nib's lines look like those of other
-// loggers, or like what a log service expects. Each function returns a
-// [nib.Layout] for [nib.WithLayout], which may be changed before use:
+// Package layout has layouts that give nib's lines the format of other loggers
+// or of log services. Each function returns a [nib.Layout] for
+// [nib.WithLayout], which may be changed before use:
 //
 //	func main() {
 //		l := layout.ECS()
@@ -21,7 +21,7 @@
 // the key (see [nib.Layout]).
 //
 // The functions may be called by any number of goroutines. Their layouts cost
-// no more per line than the default one, but where a comment says so.
+// no more per line than the default one, except where noted.
 package layout
 
 import (

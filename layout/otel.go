@@ -38,17 +38,17 @@ import (
 //	  - type: remove
 //	    field: attributes.SeverityText
 //
-// What is left are the attributes of the record: the fields. The keys are those
+// The remaining fields become the attributes of the record. The keys are those
 // of https://opentelemetry.io/docs/specs/otel/logs/data-model/ and of
 // https://opentelemetry.io/docs/specs/semconv/ (version 1.43):
 //
 //   - Timestamp: UTC, with nanoseconds, as text: a JSON number would be read as
 //     a float64, which has no room for them
 //   - SeverityText: the short name of a SeverityNumber. The number is the level
-//     plus 9, at most 24, as in OpenTelemetry's own bridge for slog: TRACE, DEBUG,
-//     INFO, INFO2 for nib.LevelInfo+1, WARN, ERROR, FATAL for panic and FATAL4
-//     for fatal. The receiver knows these names, so there is no field for the
-//     number
+//     plus 9, at most 24, as in OpenTelemetry's own bridge for slog: TRACE,
+//     DEBUG, INFO, INFO2 for nib.LevelInfo+1, WARN, ERROR, FATAL for panic and
+//     FATAL4 for fatal. The receiver accepts these names, so there is no field
+//     for the number
 //   - Body: the message
 //   - otel.scope.name: the name of the logger
 //   - code.file.path, code.line.number, code.function.name: with nib.WithCaller

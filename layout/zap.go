@@ -13,10 +13,10 @@ import (
 //
 //	{"level":"info","ts":1767366245,"msg":"…",…fields…}
 //
-// but for the order of ts and level, which nib begins with the time. The keys
-// are level, ts, logger, caller ("app/main.go:12"), msg, error and stacktrace.
-// Durations and times are seconds, levels have nib's names, which are zap's; nib
-// has trace as well, and writes a nil error as null where zap leaves it out.
+// except that nib writes ts before level. The keys are level, ts, logger,
+// caller ("app/main.go:12"), msg, error and stacktrace. Durations and times are
+// seconds, levels have nib's names, which are zap's; nib has trace as well, and
+// writes a nil error as null where zap leaves it out.
 //
 // Err writes error, errorVerbose for errors that print more with %+v, and
 // errorCauses for groups of errors (those with a method Errors() []error), as

@@ -18,11 +18,11 @@
 //	})
 //
 // Names and units follow the conventions of Prometheus and OpenTelemetry: base
-// units, the unit at the end of the name, and _total behind what only grows.
-// Labels have few values, which are fixed by the configuration: names, paths,
-// levels and reasons, never texts, numbers or times. So the set of series does
-// not change while a program runs, but for reasons and levels that occur for the
-// first time.
+// units, the unit at the end of the name, and _total after the name of a
+// counter. Labels have few values, which are fixed by the configuration: names,
+// paths, levels and reasons, never texts, numbers or times. So the set of
+// series does not change while a program runs, but for reasons and levels that
+// occur for the first time.
 package metrics
 
 import (
@@ -31,7 +31,7 @@ import (
 	"slices"
 )
 
-// A Kind says how the value of a Metric changes.
+// A Kind describes how the value of a Metric changes.
 type Kind int
 
 // The kinds.

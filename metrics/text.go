@@ -144,8 +144,8 @@ func validName(name string, k Kind) string {
 	return name
 }
 
-// clean replaces what is not a letter, a digit, _ or in allowed. The result does
-// not begin with a digit.
+// clean replaces all characters but letters, digits, _ and those in allowed.
+// The result does not begin with a digit.
 func clean(name, allowed string) string {
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || strings.ContainsRune(allowed, c) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nibhttp connects nib with net/http: [Middleware] writes one line per
-// request and gives handlers a logger that knows the request, and with
-// [WithBacktrace] writes the debug lines of those requests that have failed;
-// [LevelHandler] and [RulesHandler] change levels while the server runs,
-// [MetricsHandler] serves metrics to Prometheus, [SitesHandler] shows which lines
-// of the program fill the log.
+// request and gives handlers a logger with the ids of the request, and with
+// [WithBacktrace] writes the debug lines of failed requests; [LevelHandler] and
+// [RulesHandler] change levels while the server runs, [MetricsHandler] serves
+// metrics to Prometheus, [SitesHandler] shows which lines of the program fill
+// the log.
 //
 //	func serve(log *nib.Logger, level *nib.LevelVar) error {
 //		mux := http.NewServeMux()
@@ -33,16 +33,16 @@
 //	request_id  from X-Request-Id, or made up
 //	trace_id, span_id  from traceparent (W3C Trace Context), if there is a valid one
 //	canceled    true when the context of the request was cancelled before the handler
-//	            had ended: the client went away, or the server was told to stop
+//	            had ended: the client went away, or the server is shutting down
 //	hijacked    true when the handler took the connection over
 //	aborted     true when the handler panicked or ended its goroutine
 //	status_ignored  a second status the handler set, too late to be sent
 //	panic       text of what the handler panicked with, with the stack behind it
 //
-// A client decides no size: of method, path, remote and the text of a panic at
-// most 4 KiB are shown (see [WithMaxText]), and a cut text is followed by its
-// length, as path_length. A request_id is one of the client's only up to 128
-// characters.
+// A client cannot make lines arbitrarily long: of method, path, remote and the
+// text of a panic at most 4 KiB are written (see [WithMaxText]), and a cut text
+// is followed by its length, as path_length. A request_id of the client is used
+// only if it has at most 128 characters.
 //
 // The status is 200 when the handler set none, as in net/http, and 500 when it
 // panicked before it set one, although net/http then closes the connection. It

@@ -134,8 +134,8 @@ func (x *exchange) end(r *http.Request) {
 	}
 }
 
-// isOutermost reports whether nothing but net/http sees what the handler panics
-// with: it would write what the access line says already.
+// isOutermost reports whether nothing but net/http recovers a panic of the
+// handler: net/http would log what the access line contains already.
 func (x *exchange) isOutermost() bool {
 	s, ok := x.Context.Value(http.ServerContextKey).(*http.Server)
 	return ok && s.Handler == http.Handler(x.m)

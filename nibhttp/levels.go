@@ -18,13 +18,13 @@ import (
 
 // LevelHandler shows and changes a level while the server runs:
 //
-//	GET        gives the level, as text ("info") or, if Accept names application/json, as {"level":"info"}
-//	PUT, POST  sets it to what the body says, in either form by its Content-Type, and gives the new one
+//	GET        returns the level, as text ("info") or, if Accept names application/json, as {"level":"info"}
+//	PUT, POST  sets it to the level in the body, in either form by its Content-Type, and returns the new one
 //
-// What is not a level is answered with status 400 and why, and changes nothing.
-// Requests that a browser makes for a page of another site are refused. But
-// whoever else can reach the handler can change what is logged: keep it off the
-// public side. It is safe for concurrent use.
+// An invalid level is answered with status 400 and an error, and changes
+// nothing. Requests that a browser makes for a page of another site are
+// refused. Any other client that can reach the handler can change what is
+// logged: do not serve it to the public. It is safe for concurrent use.
 func LevelHandler(v *nib.LevelVar) http.Handler {
 	return settingHandler(func(*http.Request) (setting, error) {
 		return setting{key: "level", get: v.String, set: func(s string) error { return v.UnmarshalText([]byte(s)) }}, nil
@@ -35,18 +35,18 @@ func LevelHandler(v *nib.LevelVar) http.Handler {
 // shows and sets the rules as a whole, such as "warn,db=debug,http.*=error", in
 // JSON as {"rules":"…"}.
 //
-// With ?logger=db in the URL it is for the one rule of that name, as the rules
-// have it ("db", "http.*", or "*" for the level of all others):
+// With ?logger=db in the URL it handles only the rule of that name, as written
+// in the rules ("db", "http.*", or "*" for the level of all others):
 //
-//	GET        gives its level, or status 404 if there is no such rule
+//	GET        returns its level, or status 404 if there is no such rule
 //	PUT, POST  sets it, and adds the rule if there is none
-//	DELETE     takes it away
+//	DELETE     removes it
 //
 //	curl -X PUT -d debug localhost:8080/rules?logger=db
 //
 // At most 1000 rules of 64 KiB are accepted, with names of at most 256 bytes.
-// Changes of single rules are made one after the other; one made elsewhere at the
-// same time, not through this handler, may get lost.
+// Changes of single rules are made one after the other; a concurrent change
+// that is not made through this handler may be lost.
 func RulesHandler(r *nib.Rules) http.Handler {
 	e := &ruleEditor{rules: r}
 	return settingHandler(func(req *http.Request) (setting, error) {
@@ -132,7 +132,7 @@ func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
 	})
 }
 
-// read changes the setting to what the body says.
+// read changes the setting to the value in the body.
 func (s *setting) read(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSettingBody))
 	if err != nil {
@@ -196,9 +196,9 @@ func isJSON(mediaType string) bool {
 	return err == nil && t == "application/json"
 }
 
-// crossSite tells whether a browser makes the request for a page from elsewhere.
-// Browsers say so in Sec-Fetch-Site (W3C Fetch Metadata); older ones send the
-// Origin (RFC 6454). Programs send neither.
+// crossSite reports whether a browser makes the request for a page of another
+// site. Browsers say so in Sec-Fetch-Site (W3C Fetch Metadata); older ones send
+// the Origin (RFC 6454). Programs send neither.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
@@ -254,8 +254,8 @@ func (e *ruleEditor) setAll(rules string) error {
 	return e.store(rules)
 }
 
-// store sets the rules unless there are too many: each logger that is made looks
-// through them, and whoever can reach the handler could add one at a time.
+// store sets the rules unless there are too many: each logger that is made
+// looks through them, and any client of the handler could add one at a time.
 func (e *ruleEditor) store(rules string) error {
 	if n := strings.Count(rules, ",") + 1; n > maxRules {
 		return fmt.Errorf("nib/http: %d rules, want at most %d", n, maxRules)

@@ -38,8 +38,8 @@ type Option func(*config)
 // LevelError at least.
 func WithLevels(f func(status int) nib.Level) Option { return func(c *config) { c.levels = f } }
 
-// WithSkip leaves the access line out for requests that f says true for: health
-// checks, say. They are not skipped when their handler panics.
+// WithSkip omits the access line of requests for which f returns true, such as
+// health checks, unless their handler panics.
 func WithSkip(f func(*http.Request) bool) Option { return func(c *config) { c.skip = f } }
 
 // WithFields lets f add fields to each access line, behind nib's own. f runs

@@ -15,28 +15,29 @@
 //
 //	{"level":"info","msg":"task done","rows":3,"time":"2026-01-02T15:04:05Z"}
 //
-// It can also bring entries into a fixed format: keys that come first, in an
-// order of their own, keys that are always there, other names. [Install] puts
-// nib's sinks, hooks and layouts behind a logrus.Logger, which then formats and
-// writes nothing itself.
+// It can also enforce a fixed format: keys that come first, in a given order,
+// keys that are always present, renamed keys. [Install] makes a logrus.Logger
+// write through nib's sinks, hooks and layouts; it then formats and writes
+// nothing itself.
 //
 // # Differences from logrus.JSONFormatter
 //
-// Lines that logrus loses: it writes none when a value cannot be encoded, and
-// says so on standard error. Here the line is written, and the value is
+// Lines that logrus loses: it writes no line when a value cannot be encoded,
+// and reports that on standard error. Here the line is written, and the value
+// is
 //   - "NaN", "+Inf" or "-Inf" for a float that JSON has no number for;
 //   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors of
 //     MarshalJSON), and for containers nested more than 32 deep, which logrus
 //     follows until the stack is full;
-//   - "!PANIC: …" where a method of the value panics, which logrus hands on to
-//     whoever logs.
+//   - "!PANIC: …" where a method of the value panics; in logrus the caller
+//     panics.
 //
 // Values:
 //   - An error is its text also within []any, []error, map[string]any and
 //     logrus.Fields, at any depth; in logrus it is {}.
 //   - A nil pointer that is an error is null. logrus calls its method.
 //   - A [nib.Marshaler] writes itself.
-//   - Raw JSON that is none becomes a string.
+//   - Invalid raw JSON becomes a string.
 //
 // Keys:
 //   - A field whose key the formatter uses itself is written as "fields." and the

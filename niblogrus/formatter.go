@@ -13,8 +13,8 @@ import (
 
 var _ logrus.Formatter = (*Formatter)(nil)
 
-// A Formatter stands in place of [logrus.JSONFormatter] and writes the same keys
-// and values, one JSON object and a newline for each entry:
+// A Formatter replaces [logrus.JSONFormatter] and writes the same keys and
+// values, one JSON object and a newline for each entry:
 //
 //	log.SetFormatter(&logrus.JSONFormatter{})
 //	log.SetFormatter(&niblogrus.Formatter{})
@@ -23,12 +23,13 @@ var _ logrus.Formatter = (*Formatter)(nil)
 // formatted and must not be changed afterwards; it must not be copied either.
 // It is safe for concurrent use.
 type Formatter struct {
-	// Layout has the names and formats of what is not a field of the entry. What
-	// is left zero is as logrus has it: keys time, level and msg, errors under
-	// logrus.ErrorKey, the call site as func and file, times in the zone they come
-	// in and as [time.RFC3339], logrus's names of levels, and durations as whole
-	// nanoseconds (so that [nib.DurationMillis], the zero value, cannot be had).
-	// nib.OmitKey as a key leaves that field out.
+	// Layout has the names and formats of everything but the fields of the
+	// entry. The zero value of each field means the default of logrus: keys
+	// time, level and msg, errors under logrus.ErrorKey, the call site as func
+	// and file, times in the zone they come in and as [time.RFC3339], logrus's
+	// names of levels, and durations as whole nanoseconds (so that
+	// [nib.DurationMillis], the zero value, cannot be had). nib.OmitKey as a
+	// key leaves that field out.
 	//
 	// TimeFormat, TimeZone and KeepZone are those of the entry's own time. Times
 	// among the fields stay what encoding/json makes of them.
@@ -71,12 +72,12 @@ type Formatter struct {
 	plan *plan
 }
 
-// Format gives the line for entry, whatever is in it: it neither panics nor
-// returns an error, unless entry is nil. Methods of values (Error, MarshalJSON,
-// …) run on the calling goroutine, without any lock. Nothing of entry.Data is
-// kept. The line is in entry.Buffer, as with logrus's own formatters, unless
-// there is none or the line is longer than 64 KiB, which that pooled buffer
-// would hold for ever. 0 allocs otherwise, when the fields are plain values.
+// Format returns the line for any entry: it neither panics nor returns an
+// error, unless entry is nil. Methods of values (Error, MarshalJSON, …) run on
+// the calling goroutine, without any lock. Nothing of entry.Data is kept. The
+// line is in entry.Buffer, as with logrus's own formatters, unless there is
+// none or the line is longer than 64 KiB, which would stay in that pooled
+// buffer. 0 allocs otherwise, when the fields are plain values.
 func (f *Formatter) Format(entry *logrus.Entry) ([]byte, error) {
 	if entry == nil {
 		return nil, errNoEntry

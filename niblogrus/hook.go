@@ -19,11 +19,11 @@ var _ logrus.Hook = (*Hook)(nil)
 // logrus writes itself: to a second place, or for some levels. [Install] puts nib
 // in the place of logrus's own output.
 //
-// logrus decides about levels: an entry that comes here is written, whatever
-// the level of the nib.Logger. Its other options hold (layout, bound fields,
-// hooks, sampler, context fields). The call site is that of the entry, if
-// logrus reports it. Fields with a key that nib keeps for itself are written
-// under "field." and the key.
+// logrus filters by level: an entry that reaches the hook is written, whatever
+// the level of the nib.Logger. The other options of that Logger apply (layout,
+// bound fields, hooks, sampler, context fields). The call site is that of the
+// entry, if logrus reports it. Fields with a key that nib keeps for itself are
+// written under "field." and the key.
 //
 // A Hook must not be changed or copied once it has been added. It is safe for
 // concurrent use.
@@ -35,7 +35,7 @@ type Hook struct {
 	log  *nib.Logger
 }
 
-// Levels tells logrus which entries are for the hook.
+// Levels returns the levels of the entries that the hook receives.
 func (h *Hook) Levels() []logrus.Level {
 	if h.LogLevels == nil {
 		return logrus.AllLevels
@@ -73,7 +73,7 @@ func (h *Hook) write(entry *logrus.Entry) {
 	if e == nil {
 		return
 	}
-	if caller != nil && caller.PC == 0 { // not from the stack, but somebody's words
+	if caller != nil && caller.PC == 0 { // not from the stack, but set by the program
 		e.Str(logrus.FieldKeyFunc, caller.Function).Str(logrus.FieldKeyFile, fmt.Sprintf("%s:%d", caller.File, caller.Line))
 	}
 	e.Ctx(entry.Context)

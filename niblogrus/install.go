@@ -13,16 +13,16 @@ import (
 //
 //	niblogrus.Install(logrus.StandardLogger(), nib.New(os.Stdout))
 //
-// What [Hook] says of levels, fields, call sites and flushing holds here, too. n
-// stands in the place of l's formatter and output, not among its hooks: it sees
-// what all of them have changed, also those added later, and writes the entry
-// even if one of them fails. logrus formats nothing any more, except for hooks
-// that ask an entry for its text (Entry.Bytes, Entry.String): they get it from the
+// Levels, fields, call sites and flushing work as documented for [Hook]. n
+// replaces l's formatter and output and is not one of its hooks: it sees the
+// changes of all hooks, including those added later, and writes the entry even
+// if one of them fails. logrus formats nothing any more, except for hooks that
+// ask an entry for its text (Entry.Bytes, Entry.String): they get it from the
 // formatter that l has had so far.
 //
-// A call of SetFormatter or SetOutput on l takes n out again; after SetFormatter
-// alone, the formatted text becomes the message of n's lines. Call Install once,
-// before other goroutines use l.
+// A call of SetFormatter or SetOutput on l removes n again; after SetFormatter
+// alone, the formatted text becomes the message of n's lines. Call Install
+// once, before other goroutines use l.
 func Install(l *logrus.Logger, n *nib.Logger) {
 	l.SetFormatter(&forwarder{Hook{Logger: n}, l.Formatter})
 	l.SetOutput(&stray{n})

@@ -18,8 +18,8 @@ var levels = [...]nib.Level{
 	logrus.TraceLevel: nib.LevelTrace,
 }
 
-// Level gives nib's level for one of logrus's. Those that logrus does not know
-// are less severe than trace: nib's scale goes on below it.
+// Level returns nib's level for one of logrus. Unknown levels of logrus are
+// less severe than trace: nib's scale continues below it.
 func Level(l logrus.Level) nib.Level {
 	if l < logrus.Level(len(levels)) {
 		return levels[l]

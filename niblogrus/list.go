@@ -16,27 +16,27 @@ type item struct {
 	claim claim
 }
 
-// A kind says what the value of an item is.
+// A kind is the kind of value that an item has.
 type kind uint8
 
 const (
 	field   kind = iota // in value
-	problem             // an error, in value, that the layout has a say in
+	problem             // an error, in value, that the layout may format
 	text                // in text
 	stamp               // the time of the entry
 	site                // the file and line of the call site
 	caller              // whatever the layout makes of the call site
 )
 
-// A claim is how good the right of an item to its key is: of several with one
-// key, the first of these keeps it.
+// A claim is the precedence of an item for its key: of several items with one
+// key, the one with the lowest claim keeps it.
 type claim uint8
 
 const (
-	reserved claim = iota // what the formatter itself says of the line
+	reserved claim = iota // a field that the formatter itself writes
 	own                   // the field has this key in the entry
 	renamed               // the field has been given this key
-	filler                // the key is to be there, whatever its value
+	filler                // the key must be there, whatever its value
 )
 
 // A list is the items of one line. It is used by one goroutine at a time.
@@ -82,7 +82,7 @@ func prefix(key string) uint64 {
 	return 0
 }
 
-// four is one load: the compiler knows the pattern.
+// four is one load: the compiler recognizes the pattern.
 func four(s string) uint32 {
 	_ = s[3]
 	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
@@ -165,11 +165,12 @@ func (l *list) compare(a, b place) int {
 	return strings.Compare(x.text, y.text)
 }
 
-// clashPrefix goes in front of a key that another item has the better claim to.
+// clashPrefix is added to a key that an item with a higher precedence has.
 const clashPrefix = "fields."
 
-// separate gives each item of the sorted list a key of its own, so that no field
-// is lost to a reader that keeps one of two. position is where a key belongs.
+// separate gives each item of the sorted list a key of its own, so that a
+// reader that keeps one of two equal keys loses no field. position is where a
+// key belongs.
 func (l *list) separate(position func(key string) int) {
 	if !l.clash {
 		return

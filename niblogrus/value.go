@@ -11,8 +11,8 @@ import (
 )
 
 // add adds a value as Event.Any does, but errors are always their text, and
-// logrus.Fields are an object like any map. The types that entries mostly have
-// are told apart here: Event.Any would do the same, behind one more call.
+// logrus.Fields are an object like any map. The most frequent types are handled
+// here: Event.Any would do the same, with one more call.
 func add(e *nib.Event, key string, value any) {
 	switch v := value.(type) {
 	case string:

@@ -203,7 +203,7 @@ func (w *writer) addTime(e *nib.Event, key string, t time.Time) {
 	e.Bytes(key, w.second.format(t, w.timeFormat))
 }
 
-// addError adds the error of an entry in the way of the layout, which knows of
+// addError adds the error of an entry in the format of the layout, which has
 // one key only.
 func (w *writer) addError(e *nib.Event, it *item) {
 	err, _ := it.value.(error)

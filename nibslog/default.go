@@ -31,9 +31,9 @@ func SetDefault(l *nib.Logger) {
 }
 
 // After slog.SetDefault, log's lines come to Handle by way of a writer of
-// slog's, with log's lock held. They are to be written as those of SetDefault
-// are, lest a sink that uses log wait for ever. Nothing in a record says that it
-// came this way; but one call in the program text always comes the same way.
+// slog's, with log's lock held. They are written like those of SetDefault;
+// otherwise a sink that uses log would deadlock. A Record does not show its
+// origin, but a given call site always has the same one.
 var viaLog callsite.Table[bool]
 
 // fromLog reports whether a record was made by package log.

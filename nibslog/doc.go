@@ -2,7 +2,7 @@
 
 // Package nibslog is nib behind log/slog: a [slog.Handler] on nib's encoder.
 //
-// One word changes:
+// To switch, change one word:
 //
 //	func main() {
 //		// was: handler := slog.NewJSONHandler(os.Stdout, nil)
@@ -32,33 +32,35 @@
 //
 // Safety of lines:
 //   - A top-level attribute whose key is that of a built-in one (time, level,
-//     msg, and source with AddSource) is written as "field." and the key, so that
-//     no attribute passes for what the handler says of the line.
+//     msg, and source with AddSource) is written as "field." and the key, so
+//     that no attribute can be taken for a field of the handler.
 //   - DEL, C1 controls, bidirectional controls, U+2028, U+2029 and U+FEFF are
 //     written as \uXXXX. Decoded, the strings are the same.
 //   - Containers are nested at most 32 deep; a deeper one becomes the text
 //     "!ERROR: nested deeper than 32". slog follows a LogValuer that contains
 //     itself until the stack is full.
-//   - The output of MarshalJSON is checked, and put on one line. Raw JSON that is
-//     none becomes a string.
+//   - The output of MarshalJSON is checked, and put on one line. Invalid raw
+//     JSON becomes a string.
 //
 // Values:
 //   - NaN and infinities are the strings "NaN", "+Inf", "-Inf"; in slog an error.
 //   - Errors of encoding are "!ERROR: …", in slog "!ERROR:…".
-//   - A panic is "!PANIC: …" also in LogValue (slog: an error with a stack) and in
-//     ReplaceAttr (slog: the caller panics). A LogValue that never comes to a value
-//     is an "!ERROR: …".
+//   - A panic is "!PANIC: …" also in LogValue (slog: an error with a stack) and
+//     in ReplaceAttr (slog: the caller panics). A LogValue that never resolves
+//     to a value is an "!ERROR: …".
 //   - A nil pointer that is an error, or whose LogValue panics, is null; in slog
 //     "<nil>" or the error with a stack.
-//   - What fails within a map[string]any or []any fails alone; in slog the whole
-//     attribute does. An error there is its text, in slog {}.
+//   - An element of a map[string]any or []any that cannot be encoded does not
+//     affect the others; in slog the whole attribute fails. An error there is
+//     its text, in slog {}.
 //   - A [nib.Marshaler] writes itself.
 //   - Years beyond 9999 are written in full; slog's line is not valid JSON then.
 //
 // Groups:
-//   - A group whose attributes all turn out to be empty is left out. slog writes {}
-//     when they are LogValuers for empty groups; otherwise it forgets the comma
-//     behind the group, and passes its name to ReplaceAttr with what follows.
+//   - A group whose attributes all turn out to be empty is left out. slog
+//     writes {} when they are LogValuers for empty groups; otherwise it omits
+//     the comma after the group, and passes the name of the group to
+//     ReplaceAttr with the attributes that follow.
 //   - WithGroup("") on the handler changes nothing, as the interface demands.
 //
 // Errors: Handle returns nil. Errors of the writer are counted in

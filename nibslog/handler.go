@@ -20,11 +20,10 @@ type Handler struct {
 	replace *replacer // of NewJSONHandler with ReplaceAttr, otherwise nil
 }
 
-// NewJSONHandler stands in place of [slog.NewJSONHandler] and takes the same
-// options; nil means none. Lines go to w as [nib.New] describes: one Write per
-// line, under one lock. The package comment lists what is different in them.
-// With ReplaceAttr each line takes several times as long, and allocates. A nil
-// w panics.
+// NewJSONHandler replaces [slog.NewJSONHandler] and takes the same options; nil
+// means none. Lines go to w as [nib.New] describes: one Write per line, under
+// one lock. The package comment lists the differences. With ReplaceAttr each
+// line takes several times as long, and allocates. A nil w panics.
 func NewJSONHandler(w io.Writer, opts *slog.HandlerOptions) *Handler {
 	if opts == nil {
 		opts = new(slog.HandlerOptions)
@@ -38,7 +37,7 @@ func NewJSONHandler(w io.Writer, opts *slog.HandlerOptions) *Handler {
 		return &Handler{log: nib.New(w, with...), replace: newReplacer(opts)}
 	}
 	l := layout.Slog()
-	// slog knows neither names nor stacks: their keys are the user's.
+	// slog has neither names nor stacks: their keys are free for attributes.
 	l.LoggerKey, l.StackKey = nib.OmitKey, nib.OmitKey
 	if opts.AddSource {
 		with = append(with, nib.WithCaller())
@@ -48,8 +47,8 @@ func NewJSONHandler(w io.Writer, opts *slog.HandlerOptions) *Handler {
 	return &Handler{log: nib.New(w, append(with, nib.WithLayout(l))...)}
 }
 
-// NewHandler makes a Handler that writes lines of l, in its layout. l decides
-// about level, sampling, call site and context fields. A nil l discards.
+// NewHandler makes a Handler that writes through l, with its layout, level,
+// sampler, call site and context fields. A nil l discards.
 func NewHandler(l *nib.Logger) *Handler { return &Handler{log: l} }
 
 // Enabled reports whether the logger's level lets a record of this level pass.
@@ -57,10 +56,10 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 	return h.log.Enabled(nib.Level(level))
 }
 
-// Handle writes one line, with what ctx carries: see [nib.Event.Ctx]. It does not look at the level again, which the caller
-// has done with Enabled. It returns nil: an error of the sink goes to the
-// logger's error handler. 0 allocs when the attributes hold plain values and
-// there is no ReplaceAttr.
+// Handle writes one line, with what ctx carries: see [nib.Event.Ctx]. It does
+// not check the level again: the caller has done so with Enabled. It returns
+// nil: an error of the sink goes to the logger's error handler. 0 allocs when
+// the attributes hold plain values and there is no ReplaceAttr.
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	switch {
 	case fromLog(&r):

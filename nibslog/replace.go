@@ -198,7 +198,8 @@ type freezer struct {
 	value json.RawMessage
 }
 
-// freeze changes attrs in place: add has made them and they are nobody else's.
+// freeze changes attrs in place: add has made them and keeps no other
+// reference.
 func (f *freezer) freeze(attrs []slog.Attr) {
 	for i := range attrs {
 		switch v := attrs[i].Value; v.Kind() {

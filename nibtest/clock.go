@@ -10,8 +10,8 @@ import (
 // Epoch is where a zero [Clock] stands.
 var Epoch = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
-// A Clock stands still until it is told to move, so that a test knows the time
-// of each line beforehand:
+// A Clock stands still until Advance or Set moves it, so that the time of each
+// line is predictable:
 //
 //	var clock nibtest.Clock
 //	log := nib.New(w, nib.WithClock(clock.Now))

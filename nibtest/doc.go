@@ -20,7 +20,7 @@
 //   - [Recorder] is a sink, and a destination of a spool, that keeps every line,
 //     with lookups that make a test short. It can be made to fail, to reject
 //     records and to accept a part of a batch.
-//   - [Clock] is a clock that moves only when it is told to.
+//   - [Clock] is a clock that moves only when a test moves it.
 //   - [TestSink] and [TestDestination] check an implementation of nib.Sink or
 //     delivery.Destination against what nib relies on.
 package nibtest

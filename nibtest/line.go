@@ -54,7 +54,8 @@ func mangle(b []byte) {
 	}
 }
 
-// difference tells the first one between two lists of lines, or "".
+// difference describes the first difference between two lists of lines, or
+// returns "".
 func difference(got, want [][]byte) string {
 	for i := range min(len(got), len(want)) {
 		if !bytes.Equal(got[i], want[i]) {
@@ -68,7 +69,8 @@ func difference(got, want [][]byte) string {
 }
 
 // eachOnce checks the lines of all goroutines of a suite: each arrived once,
-// whole, and those of one goroutine in order. It tells the first fault, or "".
+// whole, and those of one goroutine in order. It describes the first fault, or
+// returns "".
 func eachOnce(got [][]byte, size func(g, n int) int) string {
 	var next [writers]int
 	for i, l := range got {
@@ -102,7 +104,7 @@ func short(line []byte) string {
 	return fmt.Sprintf("%q… (%d bytes) …%q", line[:most/2], len(line), line[len(line)-most/2:])
 }
 
-// within reports whether f returned before patience was over.
+// within reports whether f returned before the timeout.
 func within(f func()) bool {
 	done := make(chan struct{})
 	go func() {

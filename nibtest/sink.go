@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// patience is how long a call may take before the suites say that it hangs. It
-// is no measure of speed.
+// patience is how long a call may take before the suites report that it hangs.
+// It does not measure speed.
 const patience = 2 * time.Minute
 
 // Sizes of the suites: enough goroutines to collide, lines up to the largest
@@ -34,15 +34,15 @@ const (
 //     also when many call at once and when a line is megabytes long;
 //   - neither the record nor its bytes are changed by the sink, or kept by it
 //     after WriteRecord has returned;
-//   - Flush, if there is one, brings the lines to where read finds them, and
+//   - Flush, if there is one, writes the lines to where read finds them, and
 //     ends when its context does;
 //   - Close, if there is one, may be called twice and loses nothing;
 //     WriteRecord after it returns an error that wraps delivery.ErrClosed.
 //
 // newSink makes a fresh sink for each of these. read returns the lines that
 // have arrived since, each with its newline, from wherever the sink puts them;
-// it is called after Flush or Close, and not while lines are being written.
-// What goes wrong is reported to t, the first fault of each kind.
+// it is called after Flush or Close, and not while lines are being written. The
+// first fault of each kind is reported to t.
 func TestSink(t testing.TB, newSink func(t testing.TB) (sink nib.Sink, read func() [][]byte)) {
 	t.Helper()
 	for _, c := range []struct {

@@ -28,8 +28,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// Every returns a sampler that keeps the first event and then each n-th. It
-// keeps all events if n is less than 2.
+// Every returns a sampler that keeps the first event and then every n-th one.
+// It keeps all events if n is less than 2.
 func Every(n int) nib.Sampler { return &every{n: uint64(max(n, 1))} }
 
 type every struct {
@@ -82,10 +82,10 @@ func (s *burst) Sample(level nib.Level) bool {
 	}
 }
 
-// ByLevel returns a sampler that asks the sampler of the event's level. A level
-// between two named ones that is not in samplers belongs to the lower one:
-// LevelInfo+2 to LevelInfo. All events of a level without a sampler are kept.
-// ByLevel copies the map.
+// ByLevel returns a sampler that calls the sampler of the event's level. A
+// level between two named ones that is not in samplers uses the sampler of the
+// lower one: LevelInfo+2 that of LevelInfo. All events of a level without a
+// sampler are kept. ByLevel copies the map.
 func ByLevel(samplers map[nib.Level]nib.Sampler) nib.Sampler {
 	s := make(byLevel, len(samplers))
 	for level, sampler := range samplers {

@@ -4,18 +4,18 @@ package schema
 
 import "github.com/nib-log/nib/internal/jsonschema"
 
-// JSONSchema returns a JSON Schema of draft 2020-12, indented and with a newline
-// at its end, that holds for whatever [Codec.AppendJSON] writes for a T: a
-// contract for those who read the lines of a topic or an index. The same T gives
-// the same text on every platform.
+// JSONSchema returns a JSON Schema of draft 2020-12, indented and with a
+// newline at its end, that holds for whatever [Codec.AppendJSON] writes for a
+// T: a contract for the consumers of a topic or an index. The same T gives the
+// same text on every platform.
 //
 // A struct is an object whose properties stand in the order of its fields.
 // Required are those that every value has: not what omitempty or omitzero may
 // leave out, nor what lies behind an embedded pointer. Other properties are
 // allowed, since additionalProperties is not set: a column that is added later
-// must not make old readers refuse new lines, and a line is more than one struct,
-// so that schemas are put together by allOf. Whoever wants to refuse the unknown
-// says unevaluatedProperties beside a $ref.
+// must not make old consumers reject new lines, and a line is more than one
+// struct, so that schemas are put together by allOf. To reject unknown
+// properties, set unevaluatedProperties beside a $ref.
 //
 // What the types become:
 //   - int8 to int64 and uint8 to uint64: integer, with the bounds of the type;

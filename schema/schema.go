@@ -19,18 +19,17 @@ var _ = [1]struct{}{}[MaxDepth-plan.MaxDepth]
 // [encoding/json.UnsupportedTypeError], or describes the fault in the type.
 type Error = plan.Error
 
-// A Codec encodes values of type T. It never changes, and any number of
-// goroutines may use it. [For] and [MustFor] make one; the zero Codec is of no
-// use.
+// A Codec encodes values of type T. It is immutable and safe for concurrent
+// use. [For] and [MustFor] make one; the zero Codec must not be used.
 type Codec[T any] struct{ plan *plan.Plan }
 
-// For returns the codec of T. The first call for a type finds out by reflection
-// how it is encoded, which is then known for the life of the program; later calls
-// take some nanoseconds and allocate the Codec, which is one word.
+// For returns the codec of T. The first call for a type makes its plan by
+// reflection, which is kept for the life of the program; later calls take a few
+// nanoseconds and allocate the Codec, which is one word.
 //
-// The error, an [*Error], is for types of which no value can be encoded, as they
-// have a channel, function or complex number in a field that is always there, and
-// for tags of the key log that make no sense, anywhere in T.
+// The error, an [*Error], is for types of which no value can be encoded, as
+// they have a channel, function or complex number in a field that is always
+// there, and for invalid tags of the key log, anywhere in T.
 func For[T any]() (*Codec[T], error) {
 	p := plan.For[T]()
 	if err := p.Err(); err != nil {
@@ -56,9 +55,9 @@ func MustFor[T any]() *Codec[T] {
 // v escapes: keep it on the heap, or in a variable that lives longer than the
 // call, if that matters.
 //
-// The error is an [*Error]; dst is then returned at its old length, but the bytes
-// behind it may have changed. Methods of the values may panic: that is passed on,
-// and nothing is damaged by it.
+// The error is an [*Error]; dst is then returned at its old length, but the
+// bytes behind it may have changed. A panic in a method of a value is passed on
+// to the caller.
 func (c *Codec[T]) AppendJSON(dst []byte, v *T) ([]byte, error) {
 	return plan.AppendPointer(c.plan, dst, v, plan.MaxDepth)
 }
@@ -70,10 +69,10 @@ func AppendMap(dst []byte, m map[string]any) ([]byte, error) {
 	return plan.AppendMap(dst, m, plan.MaxDepth)
 }
 
-// AppendAny appends v, whatever it holds, by the plan of its type, which is made
-// when it is seen for the first time. What an interface holds has no address: as
-// in encoding/json, methods with a pointer receiver count only if v is a pointer.
-// Cost and errors are those of [Codec.AppendJSON].
+// AppendAny appends v, a value of any type, by the plan of its type, which is
+// made when the type is first seen. What an interface holds has no address: as
+// in encoding/json, methods with a pointer receiver count only if v is a
+// pointer. Cost and errors are those of [Codec.AppendJSON].
 func AppendAny(dst []byte, v any) ([]byte, error) {
 	return plan.AppendAny(dst, v, plan.MaxDepth)
 }

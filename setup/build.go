@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// addBuild says which program it is, for whoever has to find the source that a
-// stack belongs to.
+// addBuild adds the version of the program, so that the source of a stack can
+// be found.
 func addBuild(e *nib.Event) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -40,7 +40,8 @@ func addBuild(e *nib.Event) {
 	})
 }
 
-// buildID returns what "go tool buildid" says of the running program, or "".
+// buildID returns the output of "go tool buildid" for the running program, or
+// "".
 func buildID() string {
 	name := "/proc/self/exe" // also when the file has been replaced or removed
 	if _, err := os.Lstat(name); err != nil {

@@ -12,17 +12,17 @@ import (
 	"github.com/nib-log/nib/internal/panictext"
 )
 
-// Close flushes and closes all that [Open] has opened, and ends the goroutine
-// and the process that it may have started. It waits no longer than
-// Config.Timeout; what could not be flushed by then it writes to standard error
-// and returns. Later lines are lost, and the loggers' error handlers are told.
-// Closing again does nothing. While a signal is ending the process, Close does
-// not return.
+// Close flushes and closes everything that [Open] has opened, and ends the
+// goroutine and the process that it may have started. It waits no longer than
+// Config.Timeout; it reports what could not be flushed by then to standard
+// error, and returns that error. Later lines are lost, and reported to the
+// loggers' error handlers. Closing again does nothing. While a signal is ending
+// the process, Close does not return.
 //
-// Deferred by itself in main (defer log.Close(), not within another function),
-// it sees a panic: it writes a line with it and its stack (unless there is a
-// monitor, which will), flushes and closes likewise, and panics on with the same
-// value. Nothing can be caught of a panic on another goroutine, nor of os.Exit.
+// Deferred directly in main (defer log.Close(), not within another function),
+// it handles a panic: it writes a line with it and its stack (unless there is a
+// monitor, which will), flushes and closes as usual, and panics again with the
+// same value. A panic on another goroutine and os.Exit cannot be caught.
 func (l *Log) Close() error {
 	if p := recover(); p != nil {
 		_ = l.finish(l.panicLine(p))
@@ -34,11 +34,11 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Guard is for other goroutines than that of main: deferred by itself (defer
-// log.Guard()), it sees a panic there, writes a line with it and its stack
+// Guard is for goroutines other than that of main: deferred directly (defer
+// log.Guard()), it handles a panic there: writes a line with it and its stack
 // (unless there is a monitor), flushes, for no longer than Config.Timeout, and
-// panics on with the same value. Nothing is closed, since someone further out
-// may recover. Without a panic it does nothing.
+// panics again with the same value. Nothing is closed, since a caller may
+// recover. Without a panic it does nothing.
 func (l *Log) Guard() {
 	if p := recover(); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
@@ -53,8 +53,8 @@ func (l *Log) Guard() {
 	}
 }
 
-// finish flushes and closes the outputs, once, and tells what went wrong. Those
-// who come later wait for the first and get the same error.
+// finish flushes and closes the outputs, once, and reports errors. Later calls
+// wait for the first and return the same error.
 func (l *Log) finish(last func()) error {
 	l.ended.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
@@ -92,7 +92,7 @@ func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) err
 		of  int
 		err error
 	}
-	results := make(chan result, len(outputs)) // room for all: none is stuck when nobody waits any more
+	results := make(chan result, len(outputs)) // room for all: no goroutine blocks after the timeout
 	for i, o := range outputs {
 		go func() {
 			r := result{i, fmt.Errorf("nib/setup: output %s: Flush ended its goroutine", o.name)}
@@ -109,7 +109,7 @@ func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) err
 		case r := <-results:
 			errs[r.of] = r.err
 			continue
-		default: // a result that is there counts, also when ctx has ended meanwhile
+		default: // a result that is there counts, even if ctx is done
 		}
 		select {
 		case r := <-results:

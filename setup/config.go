@@ -10,13 +10,15 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A Config says where the lines of a process go, how they look, and what
-// becomes of them at its end. The zero Config is ready to use. As JSON it has
+// A Config sets where the lines of a process go, their format, and what happens
+// at the end of the process. The zero Config is ready to use. In JSON it has
 // the names of the tags; docs/setup.md has tables of all settings. A Config is
-// a [ConfigSource], and may be a field of a larger struct that is read from JSON.
+// a [ConfigSource], and may be a field of a larger struct that is read from
+// JSON.
 type Config struct {
-	// Level is the lowest level that is written, by the names of loggers if need
-	// be: "warn,db=debug,http.*=error", see [nib.ParseRules]. Defaults to "info".
+	// Level is the lowest level that is written, optionally by the names of
+	// loggers: "warn,db=debug,http.*=error", see [nib.ParseRules]. Defaults to
+	// "info".
 	Level string `set:"level" is:"levels" default:"info" doc:"the lowest level that is written: trace, debug, info, warn, error, panic, fatal, info+2; by the names of loggers, too: warn,db=debug,http.*=error"`
 
 	// Format is "json", the default, one of the layouts of package layout ("ecs",
@@ -24,10 +26,11 @@ type Config struct {
 	// outputs that have none of their own: "console" or "logfmt".
 	Format string `set:"format" is:"json|console|logfmt|ecs|gcp|datadog|otel|zap|zerolog|slog|logrus" default:"json" doc:"JSON, a view for people, or a layout"`
 
-	// Output is where lines go, all of them to each: targets such as "stdout",
-	// "file:/var/log/app.log?max_size=100MB" or "kafka://broker:9092/logs?spool=/var/spool/app",
-	// see package target. Defaults to standard output, unless there are Sinks.
-	// Characters of a path that have a meaning are escaped by [net/url.PathEscape].
+	// Output lists where lines go, each line to all of them: targets such as
+	// "stdout", "file:/var/log/app.log?max_size=100MB" or
+	// "kafka://broker:9092/logs?spool=/var/spool/app", see package target.
+	// Defaults to standard output, unless there are Sinks. Characters of a path
+	// that have a special meaning are escaped by [net/url.PathEscape].
 	Output []string `set:"output" default:"stdout" doc:"where lines go, see below; several, joined by commas, get all lines each"`
 
 	// Fields stand in every line, in the order of their keys.
@@ -39,10 +42,10 @@ type Config struct {
 	// Stack is the level from which on lines have a stack. Defaults to none.
 	Stack string `set:"stack" is:"level" default:"none" doc:"the level from which on lines have a stack"`
 
-	// Timeout is how long the end of the process may wait for outputs. Defaults
-	// to 5 s. Half of it is for the destinations of spools; what they have not
-	// accepted by then stays in the directory of the spool.
-	Timeout time.Duration `set:"timeout" default:"5s" doc:"how long the end may wait for outputs"`
+	// Timeout limits how long the end of the process waits for outputs.
+	// Defaults to 5 s. Half of it is for the destinations of spools; what they
+	// have not accepted by then stays in the directory of the spool.
+	Timeout time.Duration `set:"timeout" default:"5s" doc:"how long the end of the process waits for outputs"`
 
 	// Signals says whether SIGTERM and SIGINT flush before they end the process.
 	// Defaults to On if an output holds lines back (a buffer, a file that is synced
@@ -53,23 +56,23 @@ type Config struct {
 	// Reopen says whether SIGHUP reopens files. Defaults to On if there is one.
 	Reopen Switch `set:"reopen" default:"on if there is a file" doc:"on, off: SIGHUP reopens files"`
 
-	// Crash starts the monitor that makes a line of a crash. Defaults to Off.
-	Crash Switch `set:"crash" default:"off" doc:"on, off: a monitor process makes a line of a crash"`
+	// Crash starts the monitor that logs a crash. Defaults to Off.
+	Crash Switch `set:"crash" default:"off" doc:"on, off: a monitor process logs a crash"`
 
-	// Default makes the logger that of the package-level functions of nib, slog
-	// and log, until Close. Defaults to Off.
+	// Default makes the package-level functions of nib, slog and log use the
+	// logger, until Close. Defaults to Off.
 	Default Switch `set:"default" default:"off" doc:"on, off: the package-level functions of nib, slog and log write here, too"`
 
-	// Kinds are further kinds of outputs, see [Kinds].
+	// Kinds are additional kinds of outputs, see [Kinds].
 	Kinds []target.Spec
 
-	// Rules, if not nil, decide for the logger, so that the program can change
-	// levels while it runs. Level is put into them if it is set.
+	// Rules, if not nil, are the level rules of the logger, so that the program
+	// can change levels while it runs. If Level is set, Open sets them to it.
 	Rules *nib.Rules
 
 	// Sinks are further outputs that the program has opened itself: they are
-	// flushed with the others, and their owner closes them. The monitor cannot
-	// write to them.
+	// flushed with the others, but not closed. The monitor cannot write to
+	// them.
 	Sinks []nib.Sink
 
 	// Options are applied to the logger after all others.
@@ -78,9 +81,9 @@ type Config struct {
 	apart bool // of the monitor: begin a line where the runtime may be in the middle of one
 }
 
-// A Switch is On, Off, or not set, so that a later source can switch off what an
-// earlier one has switched on. As text it is "on" or "off", in JSON true or
-// false.
+// A Switch is On, Off, or not set, so that a later source can switch off what
+// an earlier one has switched on. It is "on" or "off" as text, and true or
+// false in JSON.
 type Switch int8
 
 // The settings of a Switch. The zero Switch is not set.
@@ -97,8 +100,8 @@ func (s Switch) or(byDefault bool) bool {
 	return s == SwitchOn
 }
 
-// Validate returns all that is wrong with c, joined, or nil. It opens nothing but
-// the files of certificates and passwords.
+// Validate returns every mistake in c, joined, or nil. It opens nothing but the
+// files of certificates and passwords.
 func (c Config) Validate() error {
 	r := reading{kinds: c.Kinds}
 	c.read(&r)
@@ -132,8 +135,8 @@ func (c Config) read(r *reading) Config {
 
 func (c Config) furtherKinds() []target.Spec { return c.Kinds }
 
-// withDefaults fills in what was left out, but for settings that an output
-// leaves to its sink.
+// withDefaults sets the defaults, except for settings that an output leaves to
+// its sink.
 func (c Config) withDefaults() Config {
 	if c.Level == "" && c.Rules == nil {
 		c.Level = "info"

@@ -82,9 +82,9 @@ func (t *crashText) String() string {
 
 func (t *crashText) isPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
 
-// message is the first line. Up to Go 1.27 the runtime does not write that one of
-// a fatal error to where SetCrashOutput says (golang.org/issue/76859); then the
-// stack has to tell what it was.
+// message is the first line. Up to Go 1.27 the runtime does not write that line
+// of a fatal error to the file of SetCrashOutput (golang.org/issue/76859); the
+// reason is then derived from the stack.
 func (t *crashText) message() string {
 	first, _, _ := strings.Cut(t.String(), "\n")
 	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // by Close
@@ -96,8 +96,8 @@ func (t *crashText) message() string {
 	return "fatal error" + t.reason(first)
 }
 
-// reason is what the stack tells of a fatal error. The runtime's own text stands
-// on standard error.
+// reason derives the reason of a fatal error from the stack. The runtime's own
+// text is on standard error.
 func (t *crashText) reason(first string) string {
 	calls := t.calls()
 	for _, known := range []struct{ function, reason string }{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package setup gives a process its logger, with one call at the beginning of
-// main, and takes care of the lines at its end.
+// main, and flushes it when the process ends.
 //
 //	func main() {
 //		log, err := setup.Open(setup.FromEnv("NIB"))
@@ -15,10 +15,10 @@
 //
 // # Configuration
 //
-// A [Config] is put together from sources, of which later ones win: a JSON file
-// ([Load]), the environment ([FromEnv]), the program itself (a Config). The error
-// joins a [Fault] for each mistake in any of them, with the variable, the JSON
-// path or the field.
+// A [Config] is merged from sources, of which later ones take precedence: a
+// JSON file ([Load]), the environment ([FromEnv]), the program itself (a
+// Config). The error joins a [Fault] for each mistake in any of them, with the
+// variable, the JSON path or the field.
 //
 //	NIB_LEVEL=warn,db=debug
 //	NIB_FORMAT=ecs
@@ -38,32 +38,33 @@
 // each written before the call returns; there is no goroutine, and no signal is
 // handled.
 //
-// # The ends of a process
+// # Graceful shutdown
 //
-// [Log.Close], deferred in main, flushes and closes all that Open has opened, no
-// later than Config.Timeout from then, and writes to standard error what could
-// not be flushed. That is so
+// [Log.Close], deferred in main, flushes and closes everything that Open has
+// opened, within Config.Timeout, and reports to standard error what could not
+// be flushed. This happens
 //
 //   - when main returns;
 //   - when the goroutine of main panics: a line with the panic and its stack is
-//     written first, and the panic goes on with the same value and stack;
-//   - on SIGTERM and SIGINT, if an output holds lines back (see Config.Signals):
-//     then the process ends by that signal. A second one ends it at once. A
-//     program that calls [Log.Context] is told instead, and returns from main.
+//     written first, and the panic continues with the same value and stack;
+//   - on SIGTERM and SIGINT, if an output holds lines back (see
+//     Config.Signals): then the process ends by that signal. A second one ends
+//     it at once. A program that calls [Log.Context] is notified instead, and
+//     returns from main.
 //
-// Fatal flushes by itself, and so does a goroutine that defers [Log.Guard], when
-// it panics. os.Exit, panics on other goroutines and fatal errors of the runtime
-// cannot be caught by anything in the process: what a buffer holds then is lost
-// (what is unbuffered is written already).
+// Fatal flushes by itself, and so does a goroutine that defers [Log.Guard],
+// when it panics. os.Exit, panics on other goroutines and fatal errors of the
+// runtime cannot be handled within the process: buffered lines are lost
+// (unbuffered ones are already written).
 //
 // # Crashes
 //
-// With Config.Crash a second process of the same program, the monitor, waits for
-// the text that the runtime writes when it dies ([debug.SetCrashOutput]) and
-// makes one line of it, in the same format and on the same outputs, with the
+// With Config.Crash a second process of the same program, the monitor, waits
+// for the text that the runtime writes when it dies ([debug.SetCrashOutput])
+// and logs it as one line, in the same format and to the same outputs, with the
 // stack and the build. On Linux the dying process cannot end before the line is
 // written, so it works for process 1 of a container, too, with which the kernel
-// kills the monitor. It is off by default, since it is a process: 4.4 MB of
+// kills the monitor. It is off by default because of its cost: 4.4 MB of
 // memory, most of it shared, and the package-level initialization of the
 // program, which runs in the monitor as well.
 package setup

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A Fault is one thing that is wrong with a configuration. The error of [Open],
-// [Read] and Config.Validate joins all of them; errors.As finds the first.
+// A Fault is one mistake in a configuration. The error of [Open], [Read] and
+// Config.Validate joins all of them; errors.As finds the first.
 type Fault struct {
 	// Where is the variable ("NIB_OUTPUT[1].max_size"), the JSON path
 	// ("output[1].max_size", with the name of the file in front if it is known),

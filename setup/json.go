@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/settings"
 )
 
-// UnmarshalJSON sets what data has. Its error joins a [Fault] for each thing
-// that is wrong, unknown names among them. Outputs are checked by [Open] and
+// UnmarshalJSON sets the fields that are in data. Its error joins a [Fault] for
+// each mistake, including unknown names. Outputs are checked by [Open] and
 // Validate, which have Kinds.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	r := reading{uncheckedOutputs: true}
@@ -22,8 +22,8 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	return r.err()
 }
 
-// MarshalJSON leaves out what is not set. What a program only can set is not part
-// of it.
+// MarshalJSON omits what is not set, and the fields that only a program can
+// set.
 func (c Config) MarshalJSON() ([]byte, error) {
 	all := map[string]any{}
 	list := settings.Of(&c)
@@ -185,7 +185,7 @@ func eachMember(raw []byte, f func(name string, raw json.RawMessage)) error {
 	return nil
 }
 
-// syntax says that it is the JSON that is wrong.
+// syntax makes an error that names the position of invalid JSON.
 func syntax(err error) error {
 	var at *json.SyntaxError
 	if errors.As(err, &at) {

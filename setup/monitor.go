@@ -17,10 +17,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A monitor is the process that writes the line of a crash. It is this program
-// once more, and knows by a variable that it is to be the monitor; init below
-// sees to that before main. Its standard input is a pipe that the runtime writes
-// to when the process dies.
+// A monitor is the process that writes the line of a crash. It is a second
+// process of this program; a variable makes it the monitor, in init below,
+// before main runs. Its standard input is a pipe that the runtime writes to
+// when the process dies.
 type monitor struct {
 	process *exec.Cmd
 }
@@ -28,14 +28,14 @@ type monitor struct {
 // monitorVar holds the orders of a monitor.
 const monitorVar = "NIB_SETUP_MONITOR"
 
-// orders are what a monitor is told.
+// orders are the input of a monitor.
 type orders struct {
 	Config Config
 	PID    int
 }
 
 func init() {
-	// A program with rights that its caller does not have takes no orders.
+	// A program with rights that its caller does not have ignores the variable.
 	if text, ok := os.LookupEnv(monitorVar); ok && !hasOtherRights() {
 		os.Exit(beMonitor(text))
 	}
@@ -115,7 +115,7 @@ func (m *monitor) stop(until time.Time) {
 // beMonitor is what the monitor does. It returns its exit status.
 func beMonitor(text string) int {
 	_ = os.Unsetenv(monitorVar)
-	signal.Ignore() // all, as they are meant for the process, whose crash is to be told nevertheless
+	signal.Ignore() // all: they are meant for the process, whose crash must still be reported
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		tell(fmt.Errorf("nib/setup: crash monitor: %w", err))
@@ -127,8 +127,8 @@ func beMonitor(text string) int {
 }
 
 // awaitCrash reads to the end, and calls write when the text of a crash is
-// complete, once, or has not become so within timeout. The process that dies
-// waits meanwhile, but not for ever: after twice that time giveUp is called.
+// complete, once, or has not become so within timeout. The dying process waits
+// for that; after twice that time giveUp is called.
 func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveUp func()) {
 	var mu sync.Mutex
 	var text crashText
@@ -161,8 +161,8 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveU
 	}
 }
 
-// write makes a line of text. An output that cannot be opened now must not take
-// it from the others; standard error is there when none can.
+// write makes a line of text. If an output cannot be opened now, the others
+// still get it; if none can, standard error does.
 func (o *orders) write(text *crashText) {
 	c := o.Config.withDefaults()
 	c.apart = true

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// readyFile is where the monitor says that it is there.
+// readyFile is where the monitor reports that it is ready.
 const readyFile = 3
 
 // startAndAwait starts a monitor, in a session of its own: what a terminal or a

@@ -22,7 +22,8 @@ import (
 )
 
 // A Log is the logger of a process, with what Open has opened for it. Its
-// methods are safe for concurrent use. Hand on the Logger, not the Log.
+// methods are safe for concurrent use. Pass the Logger to other code, not the
+// Log.
 type Log struct {
 	*nib.Logger
 
@@ -41,24 +42,25 @@ type Log struct {
 // An output is an open sink and what else can be done to it.
 type output struct {
 	name   string
-	sink   nib.Sink                    // what lines are handed to
+	sink   nib.Sink                    // that lines are written to
 	flush  func(context.Context) error // nil: nothing is held back
-	close  func() error                // nil: somebody else's
+	close  func() error                // nil: the sink has another owner
 	reopen func() error                // nil: not a file
 
 	holdsBack bool // flush may have something to do
 }
 
-// ErrOpen is what Open returns while there is another Log that takes care of the
-// end of the process: each would end it before the other has flushed. One of
-// them needs Config.Signals and Reopen Off, and no Crash.
-var ErrOpen = errors.New("nib/setup: another Log takes care of the end of the process")
+// ErrOpen is the error of Open while another Log handles the end of the
+// process: each would end it before the other has flushed. One of them needs
+// Config.Signals and Reopen Off, and no Crash.
+var ErrOpen = errors.New("nib/setup: another Log handles the end of the process")
 
-// Open puts the configuration of sources together as [Read] does, opens what it
-// says and returns the logger. Each goroutine and process that it starts was
-// asked for; [Log.Close] ends them. The error joins all that is wrong: [Fault]s
-// if it is the configuration, else what could not be opened. Then nothing is
-// left open, and nothing has changed.
+// Open merges the configurations of sources as [Read] does, opens the outputs
+// and returns the logger. It starts goroutines and processes only if the
+// configuration requires them; [Log.Close] ends them. The error joins every
+// error: [Fault]s if the configuration is invalid, else those of the outputs
+// that could not be opened. After an error nothing is left open, and nothing
+// has changed.
 func Open(sources ...ConfigSource) (*Log, error) {
 	c, err := Read(sources...)
 	if err != nil {
@@ -122,7 +124,7 @@ func closeUnused(outputs []*output) {
 	}
 }
 
-// openOutput opens w, which has no faults.
+// openOutput opens w, which is valid.
 func openOutput(c *Config, w *wanted) (*output, error) {
 	if err := w.expandPaths(); err != nil {
 		return nil, err
@@ -223,7 +225,7 @@ func (o *output) use(s nib.Sink) {
 	}
 }
 
-// newLogger makes the logger for outputs. c has no faults, and its defaults are
+// newLogger makes the logger for outputs. c is valid, and its defaults are
 // filled in.
 func newLogger(c *Config, outputs []*output) *nib.Logger {
 	s := outputs[0].sink
@@ -256,7 +258,7 @@ func levelOption(c *Config) nib.Option {
 		rules = new(nib.Rules)
 	}
 	if c.Level != "" {
-		_ = rules.Set(c.Level) // which has no faults
+		_ = rules.Set(c.Level) // which is valid
 	}
 	return nib.WithRules(rules)
 }
@@ -270,8 +272,8 @@ func withFields(l *nib.Logger, fields map[string]string) *nib.Logger {
 }
 
 // Reopen opens the files of all outputs again by their names, as SIGHUP does:
-// for a program that renames log files by other means than this one. Its error
-// joins those of the files; one that could not be opened stays in use as it is.
+// for a program in which something else renames log files. Its error joins
+// those of the files; a file that could not be opened again stays in use.
 func (l *Log) Reopen() error {
 	var errs []error
 	for _, o := range l.outputs {

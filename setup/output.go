@@ -50,8 +50,7 @@ func builtin() []target.Spec {
 // elsewhere are the kinds of other modules, by their schemes.
 var elsewhere = map[string]string{"kafka": "github.com/nib-log/nib/dest/kafka"}
 
-// Kinds is a source that adds kinds of outputs from other modules, or of the
-// program's own:
+// Kinds adds kinds of outputs of other modules or of the program:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
 func Kinds(kinds ...target.Spec) ConfigSource { return Config{Kinds: kinds} }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// taken is set while a Log takes care of the end of the process.
+// taken is set while a Log handles the end of the process.
 var taken atomic.Bool
 
 // takeProcess begins to handle signals and crashes, as far as c says so. The

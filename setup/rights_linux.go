@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// atSecure is the entry of auxv in which the kernel says that the program has
-// rights that the process which started it did not have: set-uid, set-gid, file
+// atSecure is the entry of auxv that reports whether the program has rights
+// that the process which started it did not have: set-uid, set-gid, file
 // capabilities, or a security module (getauxval(3)).
 const atSecure = 23
 
-// hasOtherRights reports whether the environment comes from someone with fewer
+// hasOtherRights reports whether the environment comes from a user with fewer
 // rights than this program has. Without /proc that is not known: then it is
 // taken to be so. (In a program with file capabilities auxv cannot be read.)
 func hasOtherRights() bool {

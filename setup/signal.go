@@ -28,17 +28,18 @@ type signals struct {
 	hangups atomic.Int32 // that files are being reopened for
 }
 
-// A SignalError is the cause of the end of [Log.Context].
+// A SignalError is the cause of a context of [Log.Context] that a signal has
+// canceled.
 type SignalError struct{ Signal os.Signal }
 
 // Error names the signal.
 func (e *SignalError) Error() string { return "nib/setup: received signal: " + e.Signal.String() }
 
-// Context returns a context that ends with the first SIGTERM or SIGINT, its
-// cause a [*SignalError], and with Close. From the first call on, the program is
-// the one that reacts to a signal: it is expected to return from main, where
-// Close flushes; a second signal ends the process at once. With Config.Signals
-// Off the context ends with Close only.
+// Context returns a context that is canceled by the first SIGTERM or SIGINT,
+// with a [*SignalError] as its cause, and by Close. From the first call on, a
+// signal no longer ends the process: the program should return from main, where
+// Close flushes. A second signal ends the process at once. With Config.Signals
+// Off, only Close cancels the context.
 func (l *Log) Context() context.Context {
 	l.signals.asked.Store(true)
 	l.signals.start(true)
@@ -70,14 +71,14 @@ func (s *signals) start(ends bool) {
 	}
 }
 
-// stop gives the signals back and waits for the goroutine.
+// stop stops the handling of signals and waits for the goroutine.
 func (s *signals) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.notify != nil {
 		signal.Stop(s.notify)
 		close(s.quit)
-		<-s.done // for ever, if the process is about to end by a signal
+		<-s.done // blocks if the process is about to end by a signal
 		s.notify = nil
 	}
 	s.ends, s.reopen = false, false // also for Context
@@ -115,9 +116,9 @@ func (s *signals) handle(sig os.Signal, notify <-chan os.Signal) {
 	}
 }
 
-// reopenFiles works on a goroutine of its own: on a file system that hangs the
-// process is to be ended by a signal nevertheless. A signal that comes meanwhile
-// is for a file that may have been renamed meanwhile.
+// reopenFiles works on a goroutine of its own: a signal must end the process
+// even if the file system hangs. A signal that arrives during a call causes
+// another one, since the file may have been renamed again.
 func (s *signals) reopenFiles() {
 	if s.hangups.Add(1) > 1 {
 		return
@@ -133,8 +134,8 @@ func (s *signals) reopenFiles() {
 	}()
 }
 
-// end flushes and ends the process by the signal; by another one, should that
-// come meanwhile.
+// end flushes and ends the process by the signal; if another one arrives before
+// that, by the other one.
 func (s *signals) end(sig os.Signal, notify <-chan os.Signal) {
 	flushed := make(chan struct{})
 	go func() {

@@ -18,9 +18,9 @@ var (
 
 func isReopen(sig os.Signal) bool { return sig == syscall.SIGHUP }
 
-// raise ends the process by sig, so that whoever started it sees the reason in
-// its status (143 for SIGTERM, 130 for SIGINT, as a shell shows them). Process 1
-// of a container cannot die of a signal that it does not handle; it exits with
+// raise ends the process by sig, so that its parent sees the reason in its
+// status (143 for SIGTERM, 130 for SIGINT, as a shell shows them). Process 1 of
+// a container cannot die of a signal that it does not handle; it exits with
 // that number.
 func raise(sig os.Signal) {
 	n := sig.(syscall.Signal)

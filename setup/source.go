@@ -23,10 +23,10 @@ type ConfigSource interface {
 	furtherKinds() []target.Spec
 }
 
-// Read puts a configuration together without opening anything. Settings of later
-// sources replace those of earlier ones, each list as a whole; Fields, Kinds,
-// Sinks and Options add up, and the Kinds are for the outputs of all sources. The
-// error joins the faults of all sources.
+// Read merges the configurations of sources without opening anything. Settings
+// of later sources replace those of earlier ones, each list as a whole; Fields,
+// Kinds, Sinks and Options are added up, and the Kinds apply to the outputs of
+// all sources. The error joins the [Fault]s of all sources.
 func Read(sources ...ConfigSource) (Config, error) {
 	var c Config
 	var r reading
@@ -52,7 +52,7 @@ func merge(base, over Config) Config {
 	return base
 }
 
-// checkOutputs finds the faults of outputs, and returns them.
+// checkOutputs returns the mistakes in outputs.
 func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 	spools := map[string]int{}
 	for i, text := range list {
@@ -85,14 +85,15 @@ type sourceFunc func(r *reading) Config
 func (f sourceFunc) read(r *reading) Config      { return f(r) }
 func (f sourceFunc) furtherKinds() []target.Spec { return nil }
 
-// FromEnv is the environment: variables whose names are prefix, an underscore,
-// and the name of a setting in upper case (NIB_LEVEL). An empty prefix means
-// NIB. A variable that is empty counts as not set. Other names are left alone, for
-// other programs may use them (Kubernetes makes some of the names of services),
-// unless they are nearly those of settings: NIB_LVL is a fault. prefix_CONFIG is the path of a JSON file that is
-// read first, so the other variables win over it. It is read when Open or Read
-// is called. In a program with set-uid, set-gid or file capabilities FromEnv sets
-// nothing: its caller must not choose the files that it writes.
+// FromEnv reads the environment: variables whose names are prefix, an
+// underscore, and the name of a setting in upper case (NIB_LEVEL). An empty
+// prefix means NIB. A variable that is empty counts as not set. Other names are
+// ignored, since other programs may use them (Kubernetes derives some from the
+// names of services), unless they are similar to those of settings: NIB_LVL is
+// a Fault. prefix_CONFIG is the path of a JSON file that is read first, so the
+// other variables override it. It is read when Open or Read is called. In a
+// program with set-uid, set-gid or file capabilities FromEnv sets nothing: its
+// caller must not be able to choose the files that it writes.
 func FromEnv(prefix string) ConfigSource {
 	if prefix == "" {
 		prefix = "NIB"
@@ -159,8 +160,8 @@ func readFile(path, where string, r *reading) Config {
 	return readJSON(f, path+": ", r)
 }
 
-// Load is a JSON object, read from a reader to its end when Open or Read is
-// called. If the reader has a name, as a file has, faults begin with it.
+// Load reads a JSON object from a reader, to its end, when Open or Read is
+// called. If the reader has a name, as a file has, each Fault begins with it.
 func Load(from io.Reader) ConfigSource {
 	name := ""
 	if named, ok := from.(interface{ Name() string }); ok {

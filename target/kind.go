@@ -21,7 +21,7 @@ type Spec struct {
 	// them, "stdout" for neither. They must not be empty.
 	Forms []string
 
-	// Doc says in a few words what it is.
+	// Doc describes it in a few words.
 	Doc string
 
 	// Params returns a pointer to a new struct. Its fields with the tag "set" are
@@ -47,10 +47,10 @@ type Params interface {
 	Open(t Target) (delivery.Destination, error)
 }
 
-// Parse reads a target of one of some kinds, decodes its parameters and validates
-// them. A comma needs no escape here, only in lists. The fields of the structs
-// that with points to are further parameters, of the program. The error joins one
-// for each mistake, and quotes no passwords.
+// Parse reads a target of one of the kinds, decodes its parameters and
+// validates them. A comma needs no escape here, only in lists. The fields of
+// the structs that with points to are additional parameters. The error joins
+// one for each mistake and never quotes a password.
 func Parse(text string, kinds []Spec, with ...any) (Target, Params, error) {
 	var found faults
 	t, err := parse(text)

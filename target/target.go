@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package target reads and writes the texts that say where lines go. Variables,
-// JSON and nib relay have the same ones:
+// Package target parses and formats targets, texts that describe where lines
+// go. Variables, JSON and nib relay accept the same ones:
 //
 //	stdout
 //	file:/var/log/app.log?max_size=100MB&backups=5
@@ -27,7 +27,7 @@ import (
 	"github.com/nib-log/nib/internal/settings"
 )
 
-// A Target says where lines go.
+// A Target describes where lines go.
 type Target struct {
 	Scheme string      // "syslog+tls", in lower case
 	Host   string      // "logs:6514"; several are separated by commas

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clock tells the wall time for log lines at less than the cost of
-// [time.Now], which reads two clocks of the system each time.
+// Package clock returns the wall time for log lines at less than the cost of
+// [time.Now], which reads two clocks of the system on each call.
 //
-// The wall clock and the monotonic clock run at the same rate; they part only
-// when someone sets the wall clock. So it is enough to read the monotonic one
-// per line and to measure the difference of the two now and then. Whoever asks
-// for the time when the last measurement is 10 ms old does that: there is no
-// goroutine, and a program that logs nothing does nothing.
+// The wall clock and the monotonic clock run at the same rate; they diverge
+// only when the wall clock is set. So it is enough to read the monotonic one
+// per line and to measure the difference of the two now and then. The first
+// call more than 10 ms after the last measurement does that: there is no
+// goroutine, and no work without log lines.
 //
 // With -tags nibfast on linux/amd64 the cycle counter of the processor takes
 // the place of the monotonic clock, if the processor has one that is fit for it.

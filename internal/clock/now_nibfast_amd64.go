@@ -6,8 +6,9 @@ package clock
 
 import "time"
 
-// counted is the clock by the cycle counter; usable tells whether the processor
-// has one that runs at a constant rate, and does not change after init.
+// counted is the clock by the cycle counter; usable reports whether the
+// processor has one that runs at a constant rate, and does not change after
+// init.
 var (
 	counted tickClock
 	usable  = hasInvariantTicks()
@@ -39,7 +40,8 @@ func systemBoth() (wall, mono int64) {
 //go:noescape
 func readTicks() uint64
 
-// hasInvariantTicks asks the processor whether its counter is fit to tell time.
+// hasInvariantTicks reports whether the counter of the processor runs at a
+// constant rate.
 //
 //go:noescape
 func hasInvariantTicks() bool

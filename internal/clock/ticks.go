@@ -23,7 +23,8 @@ const (
 	// sample to the next, apart from a thousandth of the time between.
 	tolerance = int64(20 * time.Microsecond)
 
-	// maxFaults is how many disagreements it takes to give the counter up.
+	// maxFaults is the number of disagreements after which the counter is no
+	// longer used.
 	maxFaults = 8
 
 	// retryTicks is the number of ticks between two attempts at a sample: 0.2
@@ -39,8 +40,8 @@ const (
 // the machine sleeps, and its rate may change when a virtual machine moves. So
 // every sample compares it with the monotonic clock. As long as the two agree,
 // the sample becomes the new place to count from; when they do not, readings
-// come from the fallback until the rate has been measured anew, and for ever
-// once that has happened too often. A change of the rate of all clocks by more
+// come from the fallback until the rate has been measured again, or permanently
+// after maxFaults disagreements. A change of the rate of all clocks by more
 // than half a percent, such as a daemon may use to take back seconds, counts as
 // a step: it is followed within 20 ms.
 type tickClock struct {
@@ -54,7 +55,7 @@ type tickClock struct {
 
 	tried atomic.Uint64 // counter at the last attempt at a sample
 
-	// Protected by sampling, for which nobody waits.
+	// Protected by sampling, which is taken with TryLock only.
 	sampling  sync.Mutex
 	last      tickSample // what from and wall come from
 	far, near tickSample // where the rate is measured from, and will be next
@@ -67,8 +68,8 @@ type tickClock struct {
 }
 
 // start takes the first sample. ticks reads the counter, both reads the wall
-// clock and the monotonic clock at one moment, fallback tells the wall time
-// when the counter cannot.
+// clock and the monotonic clock at one moment, fallback returns the wall time
+// when the counter cannot be used.
 func (c *tickClock) start(ticks func() uint64, both func() (wall, mono int64), fallback func() int64) {
 	c.ticks, c.both, c.fallback = ticks, both, fallback
 	s := c.sample()
@@ -182,7 +183,7 @@ type tickSample struct {
 	wall, mono int64
 }
 
-// wide tells whether the sample was disturbed. A counter that jumped back
+// wide reports whether the sample was disturbed. A counter that jumped back
 // between its two readings shows as a huge width.
 func (s tickSample) wide(rate uint64) bool {
 	return s.width >= uint64(maxWidth)<<32/rate
@@ -198,8 +199,8 @@ func (s tickSample) rate(before tickSample) (rate uint64, ok bool) {
 	return uint64(float64(ns) / float64(ticks) * (1 << 32)), true
 }
 
-// agrees tells whether counter and monotonic clock say the same about the time
-// since the sample before.
+// agrees reports whether counter and monotonic clock agree on the time since
+// the sample before.
 func (s tickSample) agrees(before tickSample, rate uint64) bool {
 	toNs := float64(rate) / (1 << 32)
 	counted := float64(int64(s.at-before.at)) * toNs

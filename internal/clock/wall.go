@@ -35,14 +35,15 @@ const (
 // fixed moment.
 //
 // offset and due need not be read as a pair: every offset that was ever stored
-// is a correct one, and due only says how long it stays so. It is stored after
-// its offset, so whoever sees the new due sees an offset at least as new.
+// is a correct one, and due is only how long it stays so. It is stored after
+// its offset, so a goroutine that sees the new due sees an offset at least as
+// new.
 type wallClock struct {
 	offset atomic.Int64 // wall minus monotonic time
 	due    atomic.Int64 // monotonic time at which offset is to be measured again
 	retry  atomic.Int64 // monotonic time before which that is not tried again
 
-	measuring  sync.Mutex // held by renew; nobody waits for it
+	measuring  sync.Mutex // held by renew, with TryLock only
 	wall, mono func() int64
 }
 
@@ -62,10 +63,10 @@ func (c *wallClock) reading(m int64) int64 {
 	return m + c.offset.Load()
 }
 
-// renew measures the offset again and returns the wall time. Whoever comes
-// while another goroutine is at it, or after a measurement that was disturbed,
-// gets a reading of the wall clock itself. So nobody waits, and no reading
-// rests on an offset that is overdue, however long that goroutine is suspended.
+// renew measures the offset again and returns the wall time. While another
+// goroutine measures, or after a measurement that was disturbed, it returns a
+// reading of the wall clock itself. So no goroutine waits, and no reading uses
+// an overdue offset, however long the other goroutine is suspended.
 func (c *wallClock) renew(m int64) int64 {
 	if m < c.retry.Load() || !c.measuring.TryLock() {
 		return c.wall()

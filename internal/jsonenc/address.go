@@ -46,7 +46,7 @@ func AppendIPNet(dst []byte, n net.IPNet) []byte {
 			mask = mask[net.IPv6len-net.IPv4len:]
 		}
 	}
-	// An IPv4 mask says nothing about an IPv6 address; String calls that nil.
+	// An IPv4 mask does not apply to an IPv6 address; String calls that nil.
 	if len(ip) != net.IPv4len && len(ip) != net.IPv6len || len(mask) != len(ip) {
 		return append(dst, "\"<nil>\""...)
 	}

@@ -4,5 +4,5 @@
 
 package jsonenc
 
-// checked tells whether the accesses of unsafe.go are checked.
+// checked reports whether the accesses of unsafe.go are checked.
 const checked = false

@@ -62,7 +62,7 @@ var tens = [...]float64{
 // back, so no other one reads back as v. So it is enough to look at the largest k
 // and take the zeros behind the point away: one division, whatever k is.
 func decimal64(v float64) (m uint64, k int) {
-	// The exponent of 2 tells the power of ten, or one too few.
+	// The exponent of 2 determines the power of ten, or one too few.
 	exp := int(math.Float64bits(v)>>52) - 1023
 	k = 14 - exp*1233>>12
 	x := v * tens[k]
@@ -150,8 +150,8 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 // the point, and a zero before or up to 6 behind it.
 const maxFloatLen = 32
 
-// appendRareFloat appends 0, very small and very large numbers, and what is not
-// a number. v is a float32 if size is 32.
+// appendRareFloat appends 0, very small and very large numbers, infinities and
+// NaN. v is a float32 if size is 32.
 func appendRareFloat(dst []byte, v float64, size int) []byte {
 	abs := math.Abs(v)
 	small := abs < 1e-6

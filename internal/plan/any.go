@@ -59,7 +59,7 @@ func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	return p.value(dst, hideWord(&word), depth)
 }
 
-// RunsCode reports whether AppendAny may run code of the user's for v.
+// RunsCode reports whether AppendAny may run user code for v.
 func (s *Set) RunsCode(v any) bool {
 	typ, _ := unpack(v)
 	return typ != nil && !s.of(typ, v).Plain()

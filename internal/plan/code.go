@@ -4,7 +4,7 @@ package plan
 
 import "reflect"
 
-// A code says how a value is written.
+// A code selects how a value is written.
 type code uint8
 
 const (

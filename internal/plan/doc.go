@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan turns types into plans, once, and values into JSON by them.
+// Package plan compiles types into plans, once, and encodes values as JSON with
+// them.
 //
 // # How a value is encoded
 //
@@ -14,22 +15,22 @@
 // The text is that of encoding/json in Go 1.26 without HTML escaping, except
 // that
 //
-//   - strings are escaped as package jsonenc says, and bytes that are not UTF-8
-//     become U+FFFD itself and not an escape sequence, in what marshalers return
-//     as well;
+//   - strings are escaped as in package jsonenc, and bytes that are not UTF-8
+//     become U+FFFD itself and not an escape sequence, in what marshalers
+//     return as well;
 //   - NaN and the infinities are the strings "NaN", "+Inf" and "-Inf" and no
 //     error;
 //   - containers nest at most as deep as the caller allows, which also ends
 //     cycles, and a pointer to a pointer or to an interface counts as one;
-//   - the tag log has a say: log:"-" leaves a field out, log:"mask" writes "***"
-//     in its place, and log:"unit=s" (or ms, us, ns) writes a [time.Duration] as
-//     a number of that unit;
+//   - the tag log is supported: log:"-" leaves a field out, log:"mask" writes
+//     "***" in its place, and log:"unit=s" (or ms, us, ns) writes a
+//     [time.Duration] as a number of that unit;
 //   - a value with a method IsSecret() is written "***", wherever it stands.
 //
 // # Pointers that are hidden
 //
 // A value on the stack can be encoded where it lies if nothing keeps a pointer
-// to it. Whether that is so, [Plan.Hideable] tells; the compiler cannot know, so
-// [AppendValue] hides the pointer from it. What the value points to is not
-// hidden and lies on the heap.
+// to it. [Plan.Hideable] reports whether that is so; the compiler cannot prove
+// it, so [AppendValue] hides the pointer from escape analysis. What the value
+// points to is not hidden and lies on the heap.
 package plan

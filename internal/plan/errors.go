@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// An Error says what could not be encoded and where it stands.
+// An Error describes what could not be encoded, and where.
 type Error struct {
 	Path string // from the outermost type: Order.Items[3].Price
 	Err  error  // what is wrong there
@@ -20,8 +20,8 @@ type Error struct {
 
 func (e *Error) Error() string { return "nib/schema: " + e.Path + ": " + e.Err.Error() }
 
-// Text is what a line says in place of the value: the error, and the path if it
-// is not the value itself that is at fault.
+// Text returns the text that replaces the value in a line: the error, and the
+// path if the error is not that of the value itself.
 func (e *Error) Text() string {
 	if e.whole {
 		return e.Err.Error()

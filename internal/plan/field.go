@@ -45,8 +45,8 @@ type embedded struct {
 // the same name that are embedded deeper; of several on one level those with a
 // name from a tag come first; if there is still more than one, none counts.
 //
-// What log:"-" leaves out hides others all the same: a field that is left out on
-// purpose must not give way to one of its name from further down.
+// A field left out by log:"-" still hides others: a deeper field of the same
+// name must not take its place.
 func fieldsOf(t reflect.Type) ([]Field, *Error) {
 	byName := map[string][]candidate{}
 	seen := map[reflect.Type]bool{}

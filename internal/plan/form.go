@@ -4,13 +4,13 @@ package plan
 
 import "reflect"
 
-// A Form is what values look like in JSON, for those who describe them.
+// A Form is the form of a value in JSON, for schemas.
 type Form uint8
 
 const (
 	FormNone Form = iota // there is no such value: it cannot be encoded
 	FormString
-	FormInteger // the type tells how large
+	FormInteger // its bounds are those of the type
 	FormFloat   // or one of the strings "NaN", "+Inf", "-Inf"
 	FormBool
 	FormNumber  // a json.Number
@@ -26,8 +26,8 @@ const (
 	FormPointer // Elem, null for nil
 )
 
-// Form returns what values of the plan's type look like. Where the type does not
-// write itself, its kind tells: of some kinds there are several codes.
+// Form returns what values of the plan's type look like. If the type does not
+// write itself, it depends on the kind: some kinds have several codes.
 func (p *Plan) Form() Form {
 	switch p.code {
 	case codeNone:
@@ -92,7 +92,7 @@ func (p *Plan) Member(f *Field) (value *Plan, always bool) {
 	return value, always
 }
 
-// canBeEmpty tells whether omitempty may leave out a value of t.
+// canBeEmpty reports whether omitempty may leave out a value of t.
 func canBeEmpty(t reflect.Type) bool {
 	return whenEmpty(t) != omitNever || t.Kind() == reflect.Array && t.Len() == 0
 }

@@ -27,8 +27,9 @@ func appendNumber(dst []byte, s string) ([]byte, *Error) {
 	return append(dst, s...), nil
 }
 
-// isNumber tells whether s is a number in JSON. With a digit or a sign in front
-// and a digit at its end, a JSON value is a number without space around it.
+// isNumber reports whether s is a number in JSON. With a digit or a sign in
+// front and a digit at its end, a JSON value is a number without space around
+// it.
 func isNumber(s string) bool {
 	first, last := s[0], s[len(s)-1]
 	return (first == '-' || first-'0' <= 9) && last-'0' <= 9 && jsonscan.Valid(viewBytes(s))
@@ -47,7 +48,7 @@ func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
 }
 
 // addresses are types of the standard library whose text can be appended: that
-// saves the copy that MarshalText returns, and runs no code of the user's.
+// saves the copy that MarshalText returns, and runs no user code.
 var addresses = map[reflect.Type]bool{
 	reflect.TypeFor[netip.Addr](): true, reflect.TypeFor[netip.AddrPort](): true, reflect.TypeFor[netip.Prefix](): true,
 	reflect.TypeFor[net.IP](): true,

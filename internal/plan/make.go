@@ -97,8 +97,8 @@ func (m *maker) fill(p *Plan, addr bool) {
 	}
 }
 
-// known tells whether this package has its own way with values of t, although
-// they have methods.
+// known reports whether this package encodes values of t itself although they
+// have methods.
 func known(t reflect.Type) bool {
 	return t == typeTime || t == typeRaw || addresses[t] || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(typeSecret)
 }
@@ -113,7 +113,7 @@ func (m *maker) fillMethod(p *Plan, c code, byPointer bool) {
 	p.locked = !p.typ.Implements(method) && holdsLock(p.typ)
 }
 
-// holdsLock tells whether a copy of a value of t would copy the state of a lock.
+// holdsLock reports whether copying a value of t copies the state of a lock.
 func holdsLock(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
@@ -159,10 +159,10 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 	}
 }
 
-// direct tells whether an interface holds a value of t itself, not its address:
-// t is a pointer, or has the size of one and consists of just that. What exactly
-// counts differs between releases of Go, so an interface is made and looked at:
-// the address of a value is never nil.
+// direct reports whether an interface holds a value of t itself, not its
+// address: t is a pointer, or has the size of one and consists of just that.
+// What exactly counts differs between releases of Go, so an interface is made
+// and looked at: the address of a value is never nil.
 func direct(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
@@ -224,7 +224,7 @@ func (p *Plan) learnOp(i int) {
 	}
 }
 
-// learnFrom takes over from part. always says that each value of p has one, and
+// learnFrom takes over from part. always reports that each value of p has one,
 // within that it lies within the value itself.
 func (p *Plan) learnFrom(part *Plan, step string, always, within bool) {
 	p.calls = p.calls || part.calls

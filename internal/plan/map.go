@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A mapping is what a plan knows about a type of map.
+// A mapping is the part of a plan that is specific to a map type.
 type mapping struct {
 	key    *Plan // how keys become names: codeString, an integer, or codeText
 	elems  reflect.Type
@@ -96,9 +96,9 @@ func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
 }
 
 // take returns a gathered with room for n entries. It comes from the pool and
-// goes back when all has gone well; one that a method of the user's has run
-// away from, by a panic or otherwise, is left to the garbage collector. So it
-// needs no care when methods encode maps of the same type meanwhile.
+// goes back when all has gone well; one that a user method has abandoned, by a
+// panic or runtime.Goexit, is left to the garbage collector. So methods may
+// encode maps of the same type while it is in use.
 func (k *mapping) take(n int) *gathered {
 	g, _ := k.spares.Get().(*gathered)
 	if g == nil {
@@ -124,9 +124,9 @@ func (k *mapping) give(g *gathered) {
 	k.spares.Put(g)
 }
 
-// gather copies the entries of r. A map that changes meanwhile is the caller's
-// race, unless it is a method of a key that changes it: then there may be more
-// entries than there were.
+// gather copies the entries of r. A map that changes during the call is a data
+// race of the caller, unless a method of a key changes it: then there may be
+// more entries than before.
 func (p *Plan) gather(g *gathered, r reflect.Value) *Error {
 	g.iter.Reset(r)
 	for i := 0; g.iter.Next(); i++ {

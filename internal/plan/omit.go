@@ -23,7 +23,7 @@ const (
 	omitMapLen     // map of length 0
 	omitZero       // the zero value, as reflect has it
 	omitTime       // time.Time
-	omitCall       // a method IsZero says so
+	omitCall       // if a method IsZero returns true
 	omitCallOfCopy // the same, with a pointer receiver, of a value without address
 	omitCallPtr    // the same of a pointer or an interface, or it is nil
 	omitEither     // one of two of the above, which are in op.either

@@ -12,17 +12,17 @@ import (
 // MaxDepth is how deep nib lets containers nest.
 const MaxDepth = 32
 
-// A Plan tells how values of one type are encoded. Plans are made by [Of] and
-// [For], never change and are kept for the life of the program; any number of
-// goroutines may use them.
+// A Plan encodes values of one type. Plans are made by [Of] and [For], are
+// immutable and kept for the life of the program; they are safe for concurrent
+// use.
 type Plan struct {
 	code   code
 	kind   reflect.Kind
 	direct bool // an interface holds the value itself where others hold its address
 	link   bool // of a pointer: to a pointer or an interface, so it counts as a container
-	calls  bool // code of the user's may run
+	calls  bool // user code may run
 	method bool // the type, or a pointer to it, has methods
-	shows  bool // code of the user's may be given the address of the value or a part of it
+	shows  bool // user code may get the address of the value or a part of it
 	inner  int  // how deep structs nest in the operations of this one
 
 	elem *Plan   // of a pointer, slice, array or map; of what is quoted
@@ -59,10 +59,10 @@ type op struct {
 // making guards the making of plans.
 var making sync.Mutex
 
-// Of returns the plan of type t in the style of encoding/json, for a value at an address of its own, so that
-// methods with a pointer receiver count. It takes a few nanoseconds and
-// allocates nothing, except the first time it sees the type. A type that cannot
-// be encoded has a plan too, which says so: see Err.
+// Of returns the plan of type t in the style of encoding/json, for a value at
+// an address of its own, so that methods with a pointer receiver count. It
+// takes a few nanoseconds and allocates nothing, except the first time it sees
+// the type. A type that cannot be encoded has a plan too; its Err returns why.
 func Of(t reflect.Type) *Plan {
 	if p := standard.addressed.find(uintptr(identity(t))); p != nil {
 		return p
@@ -84,7 +84,7 @@ func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 	making.Lock()
 	defer making.Unlock()
 	m := maker{set: s, plans: map[node]*Plan{}}
-	p := m.plan(t, addr) // perhaps someone else's, made meanwhile
+	p := m.plan(t, addr) // perhaps made by another goroutine before the lock
 	m.finish()
 	s.addressed.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.self) })
 	s.targets.add(m.made[1], func(p *Plan) uintptr { return uintptr(p.toSelf) })
@@ -95,22 +95,22 @@ func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 // Type returns the type that the plan is for.
 func (p *Plan) Type() reflect.Type { return p.typ }
 
-// Err tells why no value of the type can be encoded: a channel, function or
+// Err returns why no value of the type can be encoded: a channel, function or
 // complex number in a field that is always there, or a tag that makes no sense,
 // anywhere. It is nil for a type with a fault that a value may avoid, such as a
 // pointer to a channel; encoding it fails if it does not.
 func (p *Plan) Err() error { return p.err }
 
-// Plain reports whether encoding a value runs no code of the user's: no method
-// of the value or of anything that it leads to, and no interface whose value
-// might have one.
+// Plain reports whether encoding a value runs no user code: no method of the
+// value or of anything that it leads to, and no interface whose value might
+// have one.
 func (p *Plan) Plain() bool { return !p.calls }
 
 // ID is a number that no other plan has.
 func (p *Plan) ID() uintptr { return uintptr(p.self) }
 
 // Methods reports whether the type, or a pointer to it, has methods: it may
-// implement an interface that this package knows nothing of.
+// implement an interface that this package does not know.
 func (p *Plan) Methods() bool { return p.method }
 
 // Hideable reports whether encoding keeps no copy of the value's address: it is
@@ -120,9 +120,9 @@ func (p *Plan) Methods() bool { return p.method }
 func (p *Plan) Hideable() bool { return !p.shows }
 
 // Locked reports whether a copy of a value must not be encoded: the value, or
-// one within it, has a method Lock and is encoded by a method, either one with a
-// pointer receiver. The method may lock, and who copied the value may have
-// copied a lock that is taken.
+// one within it, has a method Lock and is encoded by a method, either one with
+// a pointer receiver. The method may lock, and a copy of the value may contain
+// a locked lock.
 func (p *Plan) Locked() bool { return p.locked }
 
 // IsStruct reports whether AppendFields can be used.

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A Style says how times and durations are written. The zero Style is that of
+// A Style sets how times and durations are written. The zero Style is that of
 // encoding/json. It is comparable: equal Styles share their plans.
 type Style struct {
 	Duration   Duration

@@ -89,7 +89,7 @@ func gatherFew[V any](list *[few]entry[V], places *[few]place, m map[string]V) i
 		places[n&indexBits] = makePlace(name, n&indexBits)
 		n++
 	}
-	n = min(n, few) // more only if the map changes meanwhile, which is a race
+	n = min(n, few) // more only if the map changes concurrently, which is a data race
 	sortFew(places, n, func(i int) string { return list[i].name })
 	return n
 }
@@ -136,8 +136,8 @@ func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Er
 	return append(dst, '}'), nil
 }
 
-// appendMany sorts in memory of a pool. If a method of the user's runs away, by a
-// panic or otherwise, the memory is left to the garbage collector.
+// appendMany sorts in memory of a pool. If a user method does not return,
+// because of a panic or otherwise, the memory is left to the garbage collector.
 func appendMany[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[V], spares *sync.Pool) ([]byte, *Error) {
 	e, _ := spares.Get().(*entries[V])
 	if e == nil {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// A jsonTag is what the tag json says.
+// A jsonTag is a parsed json tag.
 type jsonTag struct {
 	name                        string // empty if there is none, or one that is not allowed
 	skip                        bool
@@ -39,8 +39,9 @@ func parseJSONTag(tag reflect.StructTag) jsonTag {
 	return t
 }
 
-// allowedName tells whether encoding/json takes a name from a tag: it may hold
-// letters, digits, and ASCII punctuation but for quotes, backslash and comma.
+// allowedName reports whether encoding/json accepts a name in a tag: it may
+// hold letters, digits, and ASCII punctuation but for quotes, backslash and
+// comma.
 func allowedName(name string) bool {
 	for _, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) {
@@ -50,7 +51,7 @@ func allowedName(name string) bool {
 	return name != ""
 }
 
-// A logTag is what the tag log says.
+// A logTag is a parsed log tag.
 type logTag struct {
 	skip, mask bool
 	unit       string // "", or a key of units

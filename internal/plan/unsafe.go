@@ -13,7 +13,7 @@ import (
 // all come from reflect.
 type pointer = unsafe.Pointer
 
-// load reads the T at p. In bounds because the plan says that a T, or a type
+// load reads the T at p. In bounds because according to the plan a T, or a type
 // with the same layout, is there.
 func load[T any](p pointer) T { return *(*T)(p) }
 

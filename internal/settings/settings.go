@@ -10,8 +10,9 @@
 //		Mode    string        `set:"mode" is:"fast|safe" doc:"how to send"`
 //	}
 //
-// A field without the tag "set" is no setting, but those of an embedded struct
-// are. The tag "is" names a unit where the type does not, or lists words.
+// A field without the tag "set" is not a setting; the fields of an embedded
+// struct are included. The tag "is" names a unit where the type does not, or
+// lists words.
 package settings
 
 import (

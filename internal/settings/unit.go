@@ -72,7 +72,7 @@ func unitOf(f reflect.StructField) unit {
 	return text("text", "anything but nothing", func(string) error { return nil })
 }
 
-// want hides an error that says no more than the unit does.
+// want replaces an error that adds nothing to the unit.
 func want(err error) error {
 	if err != nil {
 		return errWant
