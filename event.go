@@ -330,10 +330,9 @@ func (e *Event) live() bool {
 	return e != nil && e.nest >= 0
 }
 
-// takes reports whether one of nib's own fields may be added to e: only once
-// (the flag unless is set if it is there already), and only at the top level of
-// a line. A builder keeps no positions of its own, only those that the last
-// line left in the event.
+// takes reports whether one of nib's own fields may be added to e: once only
+// (the flag unless records it), at the top level of a line, and not in a
+// builder, which keeps no positions.
 func (e *Event) takes(unless flags) bool {
 	return e.live() && e.flags&(unless|nested|inValue|building) == 0
 }

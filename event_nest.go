@@ -65,8 +65,7 @@ func (e *Event) Func(f func(*Event)) *Event {
 	return e
 }
 
-// A scope is a container that is being filled, with the state to restore at its
-// end.
+// A scope is an open container, with the state to restore at its end.
 type scope struct {
 	from    int // the place of its opening byte
 	watched uint64

@@ -10,12 +10,11 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A front describes what the buffer of an idle event still begins with: all
-// that comes before the fields of the line it was last used for. The next line
-// of the same logger and level, in the same second, begins alike but for the
-// fraction of the second; then a few digits are all there is to write. Nothing
-// overwrites the front of an idle event: stale calls write nothing, and the
-// buffer only grows at its end.
+// A front describes what the buffer of an idle event still begins with:
+// everything before the fields of its last line. The next line of the same
+// logger and level, in the same second, differs in the fraction of the second
+// only, so only these digits are written. Nothing overwrites the front of an
+// idle event: stale calls write nothing, and the buffer only grows at its end.
 type front struct {
 	of       uint64 // id of the logger; 0: the buffer holds nothing of use
 	level    Level

@@ -24,8 +24,8 @@ import (
 const OmitKey = "-"
 
 // Time formats that are not layouts of package time: the instant as a whole
-// number since 1970. They are exact for every time.Time, even if the
-// nanoseconds do not fit in an int64.
+// number since 1970. They are exact for every time.Time, even where they
+// overflow an int64.
 const (
 	TimeUnix      = "UNIX"      // seconds
 	TimeUnixMilli = "UNIXMS"    // milliseconds

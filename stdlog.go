@@ -70,8 +70,8 @@ func (w stdWriter) Write(p []byte) (int, error) {
 }
 
 // patience returns how long package log waits for a line. If the writer itself
-// prints to the logger, a long wait is useless, because its line is written
-// after the current one.
+// prints to the logger, that is short: its line is written after the current
+// one.
 func (c *core) patience(final bool) time.Duration {
 	const short = 100 * time.Millisecond
 	inWriter := c.out.lines != nil && linewriter.Writing()

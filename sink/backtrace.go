@@ -75,9 +75,9 @@ type Backtracer struct {
 	mark   string
 	rings  *pool.Pool[*ring] // empty ones
 
-	// dumping lets one goroutine write what was held back, so that the lines of
-	// each keep their order. A sink that may log would wait for itself; there,
-	// lines of dumps at the same time may mix.
+	// dumping lets one goroutine at a time write a dump, so that concurrent
+	// dumps do not mix. A sink that may log would deadlock; it gets no lock,
+	// and the lines of concurrent dumps may interleave there.
 	dumping sync.Mutex
 
 	mu   sync.Mutex // protects ring
@@ -92,19 +92,22 @@ var (
 	_ metrics.Source = (*Backtracer)(nil)
 )
 
-// Backtrace makes a sink that holds back the lines below a level, the last of
-// them in a ring of bounded size, and writes them to s only when something has
-// gone wrong: before a line of level Trigger or above. So the debug lines that
-// led to an error are there, and those that led to none cost no disk.
+// Backtrace makes a sink that holds back the lines below a level, the most
+// recent ones in a ring of bounded size, and writes them to s only before a
+// line of level Trigger or above. So the debug lines that led to an error are
+// written, and all others cost no disk space.
 //
-// The logger must be willing to make such lines: its level (WithLevel) decides
-// which lines there are at all, Level here decides which of them are held back.
+// The logger must produce such lines: its level (WithLevel) decides which lines
+// are made, Level here decides which of them are held back.
 //
-// The ring of the Backtracer is for all lines that are written to it. [Scope] has
-// a ring of its own, for one request or job. Lines come out in the order in which
-// they came in, as whole records with their old time, and marked with a field.
-// A line that does not fit in the ring is dropped, as are the oldest when it is
-// full; both are counted. Flush does not write what is held back.
+// The ring of the Backtracer holds all lines that are written to it. Each
+// [Scope] has a ring of its own, for one request or job. A dump writes the
+// lines in the order in which they were held back, as whole records with their
+// original time, and marked with a field. Concurrent dumps are written one
+// after the other if s cannot log; to a sink that may log, such as one with
+// user code, their lines may interleave. A line that does not fit in the ring
+// is dropped, as are the oldest when it is full; both are counted. Flush does
+// not write what is held back.
 //
 // It panics if s is nil or c is not valid. Any number of goroutines may write at
 // the same time. 0 allocs per line once the ring has its size.
