@@ -9,18 +9,18 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A buffer is where lines wait. Callers append to fill under the buffer's lock;
-// whoever finds it full takes the lock of the sink, swaps fill and out and writes
-// that, while others go on filling. A timer is set by the first line that finds
-// it unset and writes the lines when it fires, so an idle sink has neither a timer
-// nor a goroutine.
+// A buffer collects lines. Callers append to fill under the buffer's lock; a
+// caller that finds it full takes the lock of the sink, swaps fill and out and
+// writes out, while others go on filling. A timer is set by the first line that
+// finds it unset and writes the lines when it fires, so an idle sink has
+// neither a timer nor a goroutine.
 type buffer struct {
 	size  int
 	delay time.Duration
 
 	mu     sync.Mutex // taken under that of the sink
 	fill   batch
-	direct bool // lines are to take the way of write, to learn why they are lost
+	direct bool // lines are written directly, so that callers learn why they are lost
 	armed  bool
 	timer  *time.Timer
 	firing sync.WaitGroup // timers that are set, and functions of theirs that run
@@ -57,7 +57,7 @@ func (b *buffer) add(r *nib.Record) bool {
 	return true
 }
 
-// put adds the line of r and sees to it that it is written in time. The lock of
+// put adds the line of r and ensures that it is written in time. The lock of
 // the buffer is held.
 func (b *buffer) put(r *nib.Record) {
 	b.fill.add(r)
@@ -74,7 +74,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.closed && s.failing.err == nil && len(r.Line) <= s.buffer.size {
-		if !s.buffer.add(r) { // nobody has made room meanwhile
+		if !s.buffer.add(r) { // no other call has made room since
 			s.flushBuffer(r)
 		}
 		if r.Level >= nib.LevelError {
@@ -86,9 +86,9 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	return s.write(r)
 }
 
-// flushBuffer writes what is in the buffer, and puts r, if there is one, into it
-// before anybody else can. Lines that cannot be written are dropped. The lock of
-// the sink is held.
+// flushBuffer writes the buffered lines, and puts r, if there is one, into the
+// buffer before any other call can. Lines that cannot be written are dropped.
+// The lock of the sink is held.
 func (s *Sink) flushBuffer(r *nib.Record) {
 	b := s.buffer
 	if b == nil {
@@ -143,7 +143,8 @@ func (s *Sink) flushLate() {
 	s.flushBuffer(nil)
 }
 
-// pending is how many lines are in the buffer. The lock of the sink is held.
+// pending returns how many lines are in the buffer. The lock of the sink is
+// held.
 func (s *Sink) pending() uint64 {
 	if s.buffer == nil {
 		return 0
@@ -153,15 +154,15 @@ func (s *Sink) pending() uint64 {
 	return uint64(s.buffer.fill.lines() + s.out.lines())
 }
 
-// setDirect says whether lines may be collected.
+// setDirect sets whether lines are written directly.
 func (b *buffer) setDirect(direct bool) {
 	b.mu.Lock()
 	b.direct = direct
 	b.mu.Unlock()
 }
 
-// closeBuffer lets no more lines in and stops the timer. The lock of the sink is
-// held.
+// closeBuffer lets no more lines in and stops the timer. The lock of the sink
+// is held.
 func (s *Sink) closeBuffer() {
 	b := s.buffer
 	if b == nil {

@@ -14,32 +14,33 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Spools that deliver to one path take turns to write, by a lock on a file beside
-// the log. It says which part of the log is whose:
+// Spools that deliver to one path take turns to write, by a lock on a file
+// beside the log, which records the part of the log that each has written:
 //
 //	.app.log.claims
 //
-// Before a Sink writes a batch, it stores there where in which file the batch
-// begins. That is its claim. It is open until the next Sink has the lock: that one
-// ends it at the size that the file has by then. So whatever a process has written
-// that was killed is between the two offsets of its claim, and no other spool has
-// written there.
+// Before a Sink writes a batch, it stores there the file and the offset where
+// the batch begins. That is its claim. The claim is open until the next Sink
+// has the lock and ends it at the current size of the file. So everything that
+// a killed process has written is between the two offsets of its claim, and no
+// other spool has written there.
 //
 // A claim belongs to a mark: both have the number of the writer, and its epoch,
-// which grows when records are settled. A claim of the mark's epoch is about the
-// batch that was under way; an older one means that there was none; a newer one
-// that the mark is an old one.
+// which grows when records are settled. A claim of the mark's epoch is about
+// the batch that was under way; an older one means that there was none; a newer
+// one that the mark is an old one.
 //
-// A Sink that cannot have the lock within a second writes nevertheless. Before it
-// does, the spool stores a mark without a writer. With such a mark Resume looks at all
-// lines behind it, and may take one of another process for an identical record.
+// A Sink that cannot have the lock within a second writes nevertheless. Before
+// it does, the spool stores a mark without a writer. With such a mark Resume
+// looks at all lines behind it, and may take one of another process for an
+// identical record.
 
 const (
 	claimVersion = 1
 	claimSize    = 64
 	maxClaims    = 256 // the one that was renewed longest ago gives way
 
-	claimTimeout = time.Second           // for the lock, which others have as long as they write a batch
+	claimTimeout = time.Second           // for the lock, which others hold while they write a batch
 	claimRetry   = 10 * time.Millisecond // the same, when it could not be had before
 	claimPoll    = 50 * time.Microsecond // between two attempts; it doubles up to a millisecond
 )
@@ -55,8 +56,8 @@ type claim struct {
 	count         uint64 // the higher, the later it was written
 }
 
-// putClaim makes 64 bytes of a claim. They are valid in this run of the system only:
-// a loss of power may leave an older claim, or an older log.
+// putClaim makes 64 bytes of a claim. They are valid in this run of the system
+// only: a loss of power may leave an older claim, or an older log.
 func putClaim(b []byte, boot uint64, c claim) {
 	le := binary.LittleEndian
 	clear(b[:claimSize])
@@ -149,7 +150,7 @@ func (s *Sink) tryClaims() (err error) {
 		if err != nil || info.Links > 0 {
 			return err
 		}
-		c.drop() // someone has deleted it
+		c.drop() // it was deleted
 	}
 	return errMoved
 }
@@ -190,8 +191,8 @@ func (c *claims) drop() {
 	c.file, c.locked = nil, false
 }
 
-// failClaims notes that there is no claim, and that it is not to be tried again at
-// once.
+// failClaims notes that there is no claim, and that it is not to be tried again
+// at once.
 func (s *Sink) failClaims(err error) {
 	c := &s.claims
 	c.drop()
@@ -202,7 +203,7 @@ func (s *Sink) failClaims(err error) {
 	}
 }
 
-// all returns the claims that were read, and where they stand.
+// all returns the claims that were read, and their offsets.
 func (c *claims) all(yield func(at int, old claim) bool) {
 	for at := 0; at < len(c.table); at += claimSize {
 		if old, ok := readClaim(c.table[at:], c.boot); ok && !yield(at, old) {
@@ -221,7 +222,8 @@ func (c *claims) of(writer uint32) (own claim, ok bool) {
 	return claim{}, false
 }
 
-// endOthers ends the open claims of other writers to a file that has so many bytes.
+// endOthers ends the open claims of other writers to a file that has so many
+// bytes.
 func (c *claims) endOthers(id vfs.ID, size int64) error {
 	for at, old := range c.all {
 		if old.end == openEnd && old.id == id && old.writer != c.writer {
@@ -234,8 +236,8 @@ func (c *claims) endOthers(id vfs.ID, size int64) error {
 	return nil
 }
 
-// store writes the claim of this sink: over its last one, to where there is none, or
-// over the oldest.
+// store writes the claim of this sink: over its last one, to where there is
+// none, or over the oldest.
 func (c *claims) store(mine claim) error {
 	for taken := c.writer == 0; taken; {
 		c.writer = rand.Uint32()
@@ -274,9 +276,9 @@ func (c *claims) write(at int, x claim) error {
 	return err
 }
 
-// claimFrom claims what comes behind start in the file, before any of it is written.
-// It returns false if the spool has to store another mark first, since there is no
-// claim. The claims are locked if they could be.
+// claimFrom claims what comes behind start in the file, before any of it is
+// written. It returns false if the spool has to store another mark first, since
+// there is no claim. The claims are locked if they could be.
 func (s *Sink) claimFrom(start int64) bool {
 	c := &s.claims
 	if c.locked {
@@ -291,13 +293,13 @@ func (s *Sink) claimFrom(start int64) bool {
 		s.failClaims(err)
 	}
 	stop := c.marked
-	c.weak, c.marked = true, false // a spool that does not ask, see SyncMark, is not asked twice
+	c.weak, c.marked = true, false // a spool that does not call SyncMark is not made to store twice
 	s.delivering.ask = s.delivering.ask || stop
 	return !stop
 }
 
-// beginClaims stores an empty claim of an older epoch before there is a mark. Then
-// Resume finds out that no batch was begun.
+// beginClaims stores an empty claim of an older epoch before there is a mark.
+// Then Resume finds out that no batch was begun.
 func (s *Sink) beginClaims() {
 	c := &s.claims
 	if c.stored || !s.lockClaims() {
@@ -312,9 +314,10 @@ func (s *Sink) beginClaims() {
 	}
 }
 
-// inFlight returns where lines can be that were written behind p: in the file of a place,
-// behind it and between two offsets. It returns false if the claims do not say; then that is
-// anywhere behind p. They are locked if they could be.
+// inFlight returns where lines can be that were written behind p: in the file
+// of a place, behind it and between two offsets. It returns false if the claims
+// do not determine that; then it is anywhere behind p. They are locked if they
+// could be.
 func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
 	c := &s.claims
 	c.writer, c.epoch = p.writer, p.epoch

@@ -15,27 +15,27 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A Compressor makes old files smaller. It is called by one goroutine of a sink
-// at a time.
+// A Compressor compresses old files. A sink calls it from one goroutine at a
+// time.
 type Compressor interface {
-	// Extension is what the names of compressed files end with: a dot, letters and
-	// digits.
+	// Extension returns the suffix of the names of compressed files: a dot,
+	// letters and digits.
 	Extension() string
 
-	// Compress reads src to its end and writes to dst. An error of either is
-	// to be returned. It must not keep them.
+	// Compress reads src to its end and writes the compressed data to dst. It
+	// must return an error of either, and must not retain them.
 	Compress(dst io.Writer, src io.Reader) error
 }
 
-// Gzip is the Compressor of the standard library.
+// Gzip is a Compressor that uses compress/gzip.
 type Gzip struct {
-	Level int // 1 to 9, see compress/gzip; 0: its default
+	Level int // 1 to 9, see compress/gzip; 0 means its default
 }
 
 // Extension returns ".gz".
 func (Gzip) Extension() string { return ".gz" }
 
-// Compress compresses with the level of g.
+// Compress compresses src at the level of g.
 func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
 	level := g.Level
 	if level == 0 {
@@ -51,13 +51,13 @@ func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
 	return w.Close()
 }
 
-// errBroken says that Close has broken off a compression.
-var errBroken = errors.New("broken off by Close")
+// errBroken means that Close has interrupted a compression.
+var errBroken = errors.New("interrupted by Close")
 
-// compress puts a compressed file in the place of an old one: it is written
-// under a name of its own, synced, given its name, and only then the old one is
-// deleted. Whatever ends the program in between, the lines are in one file at
-// least, and what is left over is done or deleted next time.
+// compress replaces an old file by a compressed one: it is written under a name
+// of its own, synced and renamed, and only then the old one is deleted.
+// Whenever the program ends in between, the lines are in at least one file, and
+// temporary files are completed or deleted next time.
 func (s *Sink) compress(b backup) error {
 	src, info, err := s.seize(b.name)
 	if src == nil {
@@ -71,7 +71,7 @@ func (s *Sink) compress(b backup) error {
 	}
 	if now, err := src.Stat(); err != nil || now.Size != info.Size {
 		_ = s.fs.Remove(temp)
-		return fmt.Errorf("%s has changed meanwhile: %w", b.name, errors.Join(err, errMoved))
+		return fmt.Errorf("%s was replaced: %w", b.name, errors.Join(err, errMoved))
 	}
 	if err := s.fs.Rename(temp, filepath.Join(s.dir, b.name+s.c.Compress.Extension())); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (s *Sink) compress(b backup) error {
 
 // compressInto writes the compressed file.
 func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
-	// Nobody else compresses this file while it is locked, so one that is there
-	// was left over.
+	// No other process compresses this file while it is locked, so one that is
+	// there was left over.
 	if err := s.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -100,8 +100,8 @@ func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
 	return errors.Join(err, dst.Close())
 }
 
-// runCompressor calls user code, and the methods of what that returns. An error of
-// the disk is returned as it is.
+// runCompressor calls user code, and the methods of its results. An error of
+// the disk is returned as is.
 func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	src, dst := &stoppable{r: in, quit: &s.tidying.quit}, &whole{f: file}
 	returned := false
@@ -123,8 +123,8 @@ func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	return err
 }
 
-// A compressorError is an error of user code, whose text was asked for once: its
-// methods may panic.
+// A compressorError is an error of user code, whose text was asked for once:
+// its methods may panic.
 type compressorError struct {
 	err  error
 	text string
@@ -151,8 +151,8 @@ func (r *stoppable) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// A whole writer goes on after short writes, as an io.Writer has to. It keeps its
-// error.
+// A whole writer goes on after short writes, as an io.Writer has to. It keeps
+// its error.
 type whole struct {
 	f   vfs.File
 	err error

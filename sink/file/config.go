@@ -17,89 +17,90 @@ const (
 	defaultDelay = 10 * time.Millisecond
 )
 
-// A Config says how to write, when to begin a new file and what to keep of the
-// old ones. The zero value appends to one file for ever: each line written
-// before the call returns, nothing rotated, nothing deleted.
+// A Config configures a Sink. The zero value appends to a single file, writes
+// each line before the call returns, and neither rotates nor deletes anything.
 type Config struct {
-	// MaxSize is how many bytes a file may have. A line that would make it
-	// larger begins a new file; one that is larger by itself gets a file of its
-	// own. What other processes write to the file is known a tenth of a second
-	// later. Defaults to 0: any size.
+	// MaxSize is the maximum size of a file in bytes. A line that would exceed
+	// it starts a new file; a line larger than MaxSize gets a file of its own.
+	// Writes of other processes are noticed within a tenth of a second.
+	// Defaults to 0: no limit.
 	MaxSize int64
 
-	// Every begins a new file at each multiple of it since midnight UTC of
-	// Monday, January 1 of the year 1: time.Hour means each full hour. Defaults to
-	// 0: never. Nothing happens without a line: the first one after that time
-	// begins the file, by the time at which it is written.
+	// Every starts a new file at each multiple of it since midnight UTC of
+	// Monday, January 1 of the year 1: time.Hour means each full hour. The
+	// first line that is written after that time starts the file; without lines
+	// nothing happens. Defaults to 0: never.
 	Every time.Duration
 
-	// At begins a new file each day at these times of the clock on the wall,
-	// "15:04", in Zone. A time that a day skips, when summer begins, is moved by
-	// the hour that is missing; one that comes twice counts once.
+	// At starts a new file each day at these wall clock times, such as "15:04",
+	// in Zone. A time that daylight saving skips is moved by the missing hour;
+	// one that occurs twice counts once.
 	At []string
 
-	// Zone is where At is meant. Defaults to time.Local.
+	// Zone is the time zone of At. Defaults to time.Local.
 	Zone *time.Location
 
-	// MaxBackups is how many old files are kept, MaxAge for how long after they
-	// were closed, and MaxTotal how many bytes of them, the live file not counted.
-	// They default to 0: no limit. They are looked at when a file is opened and when
-	// one is rotated, in a goroutine that ends with that.
+	// MaxBackups is the maximum number of old files, MaxAge the time for which
+	// they are kept after they were closed, and MaxTotal their maximum total
+	// size in bytes, not counting the live file. They default to 0: no limit.
+	// They are applied when a file is opened and after each rotation, by a
+	// goroutine that then ends.
 	MaxBackups int
 	MaxAge     time.Duration
 	MaxTotal   int64
 
-	// Compress compresses old files, in that goroutine. Defaults to nil: they stay
-	// as they are.
+	// Compress compresses old files, on the same goroutine. Defaults to nil: no
+	// compression.
 	Compress Compressor
 
-	// Mode is the mode of new files, less the umask. Defaults to 0600. A file
-	// that exists keeps its own.
+	// Mode is the mode of new files, before the umask. Defaults to 0600. An
+	// existing file keeps its mode.
 	Mode fs.FileMode
 
 	// Buffer is how many bytes of lines are collected before they are written.
-	// Defaults to 0: each line is written by itself, before the call returns. The
-	// sink takes twice as much memory.
+	// The sink uses twice as much memory. Defaults to 0: each line is written
+	// by itself, before the call returns.
 	Buffer int
 
-	// Delay is how long a line may wait in the buffer. Defaults to 10 ms. It is
-	// not set without Buffer.
+	// Delay is the maximum time that a line waits in the buffer. It requires
+	// Buffer. Defaults to 10 ms.
 	Delay time.Duration
 
-	// MinFree is how many bytes of the file system are left to others: while
-	// less is free, lines are dropped as [delivery.ReasonFull]. It is looked at ten times a
-	// second, on Linux, macOS and FreeBSD. Defaults to 0.
+	// MinFree is how many bytes of the file system are kept free: while less is
+	// free, lines are dropped as [delivery.ReasonFull]. It is checked ten times
+	// a second, on Linux, macOS and FreeBSD. Defaults to 0.
 	MinFree int64
 
-	// Sync says when what is written is also brought to the disk. Defaults to
-	// SyncNever. Deliver always does.
+	// Sync selects when the file is synced. Defaults to SyncNever. Deliver
+	// always syncs.
 	Sync SyncPolicy
 
-	// OnError is called with errors that no call returns: rotation, compression or
-	// deletion failed, or buffered lines were lost after their calls had returned.
-	// It is called without a lock, by the goroutine that found out, and not while
-	// it runs; for the same fault once a minute. It must not call Close, which
-	// waits for it. What it panics with is discarded. By default errors are written
-	// to standard error, one line a second at most.
+	// OnError is called with errors that no call returns: a rotation,
+	// compression or deletion failed, or buffered lines were lost after their
+	// calls had returned. It is called by the goroutine that detected the
+	// error, without a lock held, never concurrently, and at most once a minute
+	// for the same error. It must not call Close, which waits for it. Its
+	// panics are discarded. By default errors are written to standard error, at
+	// most one line a second.
 	OnError func(error)
 
-	fs    vfs.FS // nil: that of the system
-	clock clock  // zero: that of the system
-	boot  uint64 // see vfs.Boot; 0: what it is
+	fs    vfs.FS // nil: the file system of the operating system
+	clock clock  // zero: the system clock
+	boot  uint64 // see vfs.Boot; 0: detect it
 }
 
-// A SyncPolicy says when a file is synced. It decides what a loss of power may
-// take: the death of the process takes nothing that was written.
+// A SyncPolicy selects when a file is synced, and so what a power failure may
+// lose. The death of the process loses no written line.
 type SyncPolicy int
 
 // The policies.
 const (
 	SyncNever  SyncPolicy = iota // when the system sees fit, usually within 30 s
 	SyncFlush                    // in Flush and Close, and at the end of a file
-	SyncAlways                   // with each write, before the call returns: milliseconds
+	SyncAlways                   // with each write, before the call returns; takes milliseconds
 )
 
-// A clock is where a sink reads the time.
+// A clock is the time source of a sink.
 type clock struct {
 	mono func() int64 // nanoseconds since any moment, never backwards
 	wall func() time.Time
@@ -139,7 +140,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.Zone == nil {
 		c.Zone = time.Local

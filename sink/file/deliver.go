@@ -11,19 +11,20 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// deliverySize is how many bytes of a batch are written at once, and how often
-// the context is looked at.
+// deliverySize is how many bytes of a batch are written at once, between two
+// checks of the context.
 const deliverySize = 64 << 10
 
-// Deliver appends batch and brings it to the disk, with the name of the file,
-// before it returns: what it has accepted survives a loss of power. Nothing is
-// ever rejected. When something cannot be written, Result says how many records
-// are safe nevertheless; after a sync that failed none of the batch is, for
-// nobody knows what is on the disk, and those that are delivered again will stand
-// in the file twice. It does not wait for anything but the disk.
+// Deliver appends batch and syncs the file and its name before it returns:
+// accepted records survive a power failure. It never rejects a record. If a
+// write fails, Result says how many records are durable. After a failed sync
+// none of the batch is, since the contents of the disk are unknown; records
+// that are delivered again are then in the file twice. Deliver waits for
+// nothing but the disk.
 //
-// If a spool remembers where the file stands (Mark), a batch goes to one file only, and a
-// Deliver may settle nothing, without an error, before it ends one.
+// If a spool stores the position in the file (Mark), a batch goes to a single
+// file, and a call of Deliver may settle no record, without an error, before it
+// ends a file.
 func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if len(batch) == 0 {
 		return delivery.Result{}, nil
@@ -33,7 +34,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	if s.closed {
 		return delivery.Result{}, errClosed
 	}
-	s.failing.retry = 0 // what is asked for is tried
+	s.failing.retry = 0 // an explicit request is always tried
 	s.flushBuffer(nil)
 	if err := s.syncName(); err != nil { // before lines are written that would be written again
 		return delivery.Result{}, err
@@ -48,7 +49,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	if syncErr := s.sync(); syncErr != nil {
 		return delivery.Result{}, syncErr
 	}
-	if s.undurable != nil { // of a file that was ended meanwhile
+	if s.undurable != nil { // of a file that was ended since
 		return delivery.Result{}, s.undurable
 	}
 	for i := range batch[:n] {
@@ -61,15 +62,16 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	return delivery.Result{Accepted: n}, err
 }
 
-// take writes the lines of batch, and returns how many are in a file. With a spool that
-// remembers the place that is one file, and it may be none of them without an error.
+// take writes the lines of batch, and returns how many are in a file. With a
+// spool that remembers the place that is one file, and it may be none of them
+// without an error.
 func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) {
 	d := &s.delivering
 	if !d.marking {
 		return s.append(ctx, batch)
 	}
 	if d.ask || d.asked {
-		d.ask, d.asked, d.stored = false, false, true // a spool that does not ask does not store it either
+		d.ask, d.asked, d.stored = false, false, true // a spool that does not call SyncMark does not store it either
 	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -101,13 +103,13 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	return n + m, err
 }
 
-// ensureFirst makes sure that the first line of a batch, which was written behind an offset,
-// is whole: another process may have died within a write just before. Then that line is
-// written once more.
+// ensureFirst makes sure that the first line of a batch, which was written
+// behind an offset, is whole: another process may have died within a write just
+// before. Then that line is written once more.
 func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error {
 	info, err := s.file.Stat()
 	if err == nil && info.Size == s.size {
-		return nil // nobody else has written
+		return nil // no other process has written
 	}
 	n := 0
 	if err == nil {
@@ -123,8 +125,9 @@ func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error
 	return err
 }
 
-// seeOthers finds out whether another process has written to the file. It may have died in
-// the middle of a line, behind which nothing may follow. It reports whether the size is known.
+// seeOthers finds out whether another process has written to the file. It may
+// have died in the middle of a line, behind which nothing may follow. It
+// reports whether the size is known.
 func (s *Sink) seeOthers() bool {
 	if s.file == nil {
 		return false

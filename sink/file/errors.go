@@ -17,10 +17,10 @@ import (
 // Open and the methods of a Sink wrap these, [delivery.ErrClosed],
 // [delivery.ErrFull] for a full disk, and the errors of the system.
 var (
-	ErrNotRegular = errors.New("not a regular file")        // a link, FIFO, device, socket or directory is in the place of the file
-	ErrLinked     = errors.New("the file has another name") // a hard link: someone may have put it there to have another file written to
-	ErrOwner      = errors.New("owned by another user")     // the file or its directory belongs neither to the user of this process nor to root
-	ErrInUse      = errors.New("locked by someone else")    // another program holds an exclusive lock on the file or its directory
+	ErrNotRegular = errors.New("not a regular file")        // the path is a link, FIFO, device, socket or directory
+	ErrLinked     = errors.New("the file has another name") // a hard link, which may have been placed there to redirect writes to another file
+	ErrOwner      = errors.New("owned by another user")     // the file or its directory is owned neither by the user of this process nor by root
+	ErrInUse      = errors.New("locked by another program") // another program holds an exclusive lock on the file or its directory
 )
 
 var (
@@ -29,14 +29,14 @@ var (
 )
 
 // Writing that fails is tried again at once, then after a pause that doubles
-// from firstPause to longestPause. So one fault costs few lines, and a disk that
-// stays full few system calls.
+// from firstPause to longestPause. So one fault costs few lines, and a disk
+// that stays full few system calls.
 const (
 	firstPause   = int64(time.Millisecond)
 	longestPause = int64(250 * time.Millisecond)
 )
 
-// sayAgain is how long the same error is not told again.
+// sayAgain is how long the same error is not reported again.
 const sayAgain = int64(time.Minute)
 
 // A failure is the state of writing that fails.
@@ -66,7 +66,7 @@ func (s *Sink) fail(op string, err error) error {
 	return f.err
 }
 
-// wrap says what failed, with the path once.
+// wrap adds the operation to err, with the path once.
 func (s *Sink) wrap(op string, err error) error {
 	if p, ok := err.(*fs.PathError); ok && p.Path == s.path {
 		err = p.Err
@@ -77,7 +77,7 @@ func (s *Sink) wrap(op string, err error) error {
 	return fmt.Errorf("nib/file: %s %s: %w", op, s.path, err)
 }
 
-// A fullError is an error of the system that means that there is no room.
+// A fullError is an error of the system that means that the disk is full.
 type fullError struct{ error }
 
 func (e fullError) Unwrap() error      { return e.error }
@@ -90,9 +90,9 @@ func (s *Sink) returned(op string, err error) error {
 	return s.wrap(op, err)
 }
 
-// again says whether what has just failed is to be tried once more: the first
-// time, when it is no matter of space. A file that another system has replaced, say,
-// works again after it was opened again. The lock is held.
+// again reports whether the operation that has just failed is to be retried:
+// the first time, unless the disk is full. A file that another system has
+// replaced, for example, works after it is reopened. The lock is held.
 func (s *Sink) again() bool {
 	f := &s.failing
 	return f.err != nil && f.cause == failed && f.pause == firstPause
@@ -112,7 +112,7 @@ func (s *Sink) drop(r *nib.Record, err error) error {
 	return err
 }
 
-// causeOf tells what the loss of a line is to be counted as.
+// causeOf returns the cause that the loss of a line is counted under.
 func (s *Sink) causeOf(err error) cause {
 	if err == errClosed {
 		return closed
@@ -120,14 +120,15 @@ func (s *Sink) causeOf(err error) cause {
 	return s.failing.cause
 }
 
-// report counts an error that no call returns, and announces it. The lock is held.
+// report counts an error that no call returns, and announces it. The lock is
+// held.
 func (s *Sink) report(op string, err error) {
 	s.stats.Errors++
 	s.announce(op, s.wrap(op, err))
 }
 
-// announce leaves err for unlock to tell OnError, unless op has failed for the
-// same reason a short while ago. The lock is held.
+// announce leaves err for unlock to report to OnError, unless op has failed for
+// the same reason a short while ago. The lock is held.
 func (s *Sink) announce(op string, err error) {
 	if s.news != nil {
 		return
@@ -143,10 +144,10 @@ func (s *Sink) announce(op string, err error) {
 	s.news = err
 }
 
-// A saying is what OnError was told of an operation.
+// A saying is the last error of an operation that OnError was called with.
 type saying struct {
 	reason string
-	again  int64 // monotonic time from which on it is told again
+	again  int64 // monotonic time from which on it is reported again
 }
 
 // root is what err wraps in the end, the first of several.
@@ -169,8 +170,8 @@ func root(err error) error {
 	}
 }
 
-// unlock releases the lock, after anything but the usual write, and tells
-// OnError what there is to tell.
+// unlock releases the lock, after anything but the usual write, and calls
+// OnError with the pending errors.
 func (s *Sink) unlock() {
 	s.assess()
 	news := s.news
@@ -186,7 +187,7 @@ func (s *Sink) unlock() {
 
 func (s *Sink) tell(err error) {
 	defer func() {
-		_ = recover() // the user's, and there is nobody left to tell
+		_ = recover() // a panic of user code; there is nowhere left to report it
 		s.mu.Lock()
 		s.telling = false
 		s.mu.Unlock()

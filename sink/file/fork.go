@@ -4,9 +4,10 @@ package file
 
 import "github.com/nib-log/nib/delivery"
 
-// Fork opens the path once more, with the same configuration, as the destination of
-// another spool: the place that Mark remembers belongs to the records of one. A spool that
-// several processes share (spool.Config.Shared) calls it, and closes the result.
+// Fork opens the path again, with the same configuration, as the destination of
+// another spool, since the position in Mark is for the records of a single
+// spool. A spool shared by several processes (spool.Config.Shared) calls Fork,
+// and closes the result.
 func (s *Sink) Fork() (delivery.Destination, error) {
 	other, err := Open(s.path, s.given)
 	if err != nil {

@@ -13,24 +13,25 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A file has a name, and both may part: logrotate renames it, an administrator
-// deletes it, another process that logs to the same path rotates it. So the sink
-// looks now and then whether the name still means the file that is open, and
-// follows the name.
+// A path may stop referring to the open file: logrotate renames the file, an
+// administrator deletes it, another process that logs to the same path rotates
+// it. So the sink checks now and then whether the path still refers to the open
+// file, and follows the path.
 //
-// Whoever writes to a file holds a shared lock on it, whatever it is called by
-// then; whoever deletes one, or replaces it by its compressed form, locks it alone
-// first. Between opening the file and locking it someone may have done so: it is
-// only used if the name means it after it was locked.
+// A writer holds a shared lock on its file, whatever the file is called by
+// then; a process that deletes a file, or replaces it by its compressed form,
+// locks it exclusively first. That may have happened between opening the file
+// and locking it, so the file is used only if the path still refers to it after
+// it was locked.
 
-// coarse is how far the times of files may lag behind the clock. A file that was
-// begun at midnight may seem to have been written to just before.
+// coarse is how far the times of files may lag behind the clock. A file that
+// was begun at midnight may seem to have been written to just before.
 const coarse = 20 * time.Millisecond
 
 // openTries is how often a name may change while it is being opened.
 const openTries = 10
 
-// errMoved says that the name meant another file in the end.
+// errMoved means that the path referred to another file each time.
 var errMoved = errors.New("the file at this name keeps changing")
 
 // openLive opens the file that has the name, or makes it, and locks it together
@@ -88,15 +89,15 @@ func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
 		return vfs.Info{}, errMoved
 	case err != nil:
 		return vfs.Info{}, err
-	case lockErr == vfs.ErrLocked: // not someone who compresses it: it would have another name
+	case lockErr == vfs.ErrLocked: // not a process that compresses it: it would have another name
 		return vfs.Info{}, ErrInUse
 	}
 	return info, fit(info)
 }
 
-// fit refuses what nobody wants a log in: a link, a FIFO, a device, a file that
-// has another name somewhere else, or that another user has put there, as anyone
-// can in a directory like /tmp.
+// fit refuses files that are not suitable for a log: a link, a FIFO, a device,
+// a file that has another name somewhere else, or that another user has put
+// there, as anyone can in a directory like /tmp.
 func fit(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
 		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
@@ -107,7 +108,8 @@ func fit(info vfs.Info) error {
 	return fitOwner(info)
 }
 
-// fitOwner refuses what belongs to another user than root and that of this process.
+// fitOwner refuses a file that is owned neither by root nor by the user of this
+// process.
 func fitOwner(info vfs.Info) error {
 	if info.Foreign() {
 		return fmt.Errorf("%w: %d, this process is user %d: chown it, or run as its owner", ErrOwner, info.Owner, os.Geteuid())
@@ -115,8 +117,8 @@ func fitOwner(info vfs.Info) error {
 	return nil
 }
 
-// fitDir refuses a directory of another user, who could put any file in the place
-// of the log.
+// fitDir refuses a directory of another user, who could put any file in the
+// place of the log.
 func (s *Sink) fitDir() error {
 	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // that of a link to it
 	if err != nil {
@@ -145,8 +147,8 @@ func describe(t fs.FileMode) string {
 	return "something else"
 }
 
-// reopen opens the file that has the name now and lets go of the other one. With
-// an error, everything is as before. The lock is held.
+// reopen opens the file that has the name now and lets go of the other one.
+// With an error, everything is as before. The lock is held.
 func (s *Sink) reopen() error {
 	f, info, err := s.openLive()
 	if err != nil {
@@ -174,8 +176,8 @@ func (s *Sink) reopen() error {
 	return nil
 }
 
-// syncOld syncs a file before it is let go, if anybody relies on that. The lock
-// is held.
+// syncOld syncs a file before it is closed, if that was promised. The lock is
+// held.
 func (s *Sink) syncOld() {
 	if s.file != nil && s.unsynced && (s.durable || s.c.Sync != SyncNever) {
 		if err := s.sync(); err != nil {
@@ -186,7 +188,7 @@ func (s *Sink) syncOld() {
 }
 
 // look compares the file with its name, the clock with the schedule and the
-// free space with what is to be left. The lock is held.
+// free space with MinFree. The lock is held.
 func (s *Sink) look(now int64) error {
 	s.checkAt = now + checkEvery
 	info, err := s.fs.Lstat(s.path)
@@ -215,8 +217,8 @@ func (s *Sink) look(now int64) error {
 	return nil
 }
 
-// resize takes note of the size that the file has. It is less than known if
-// someone has cut it off, as copytruncate does; lines go to its end nevertheless.
+// resize records the current size of the file. It has shrunk if the file was
+// truncated, as by copytruncate; lines go to its end nevertheless.
 func (s *Sink) resize(size int64) {
 	if size < s.size {
 		s.stats.Truncations++
@@ -225,8 +227,8 @@ func (s *Sink) resize(size int64) {
 	s.size = size
 }
 
-// orphaned says whether what would be written now is lost, because the file
-// has no name any more.
+// orphaned reports whether lines written now would be lost because the file has
+// no name any more.
 func (s *Sink) orphaned() bool {
 	if s.file == nil {
 		return true

@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// Kind makes files of targets such as file:/var/log/app.log?max_size=100MB. Its
-// destinations are [*Sink]s.
+// Kind opens files for targets such as file:/var/log/app.log?max_size=100MB.
+// Its destinations are of type [*Sink].
 var Kind = target.Spec{
 	Forms:  []string{"file:PATH"},
 	Doc:    "a file that lines are appended to, with rotation",
@@ -35,7 +35,7 @@ type params struct {
 	Sync     string        `set:"sync" is:"never|flush|always" default:"never" doc:"when the disk is waited for"`
 }
 
-// config returns the Config. What Validate has found wrong is left out.
+// config returns the Config without the parameters that Validate rejects.
 func (p *params) config() Config {
 	c := Config{
 		MaxSize: p.MaxSize, Every: p.Every, At: p.At, MaxBackups: p.Backups, MaxAge: p.MaxAge, MaxTotal: p.MaxTotal,

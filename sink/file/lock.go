@@ -13,15 +13,15 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Processes that log to one path take turns to rotate by a lock on a file of its
-// own, which stays beside the log:
+// Processes that log to one path take turns to rotate by a lock on a file of
+// its own, which stays beside the log:
 //
 //	.app.log.lock
 //
-// Anyone who may read a directory, or a log with a mode for other readers, may
-// lock it as well, and would stop the rotation for as long as that holds. This
-// file has mode 0600. Its name begins with a dot so that patterns of collectors
-// such as *.log or app* do not match it.
+// Any user who may read a directory, or a log with a mode for other readers,
+// may lock it as well, and would block rotation for as long as the lock is
+// held. This file has mode 0600. Its name begins with a dot so that patterns of
+// collectors such as *.log or app* do not match it.
 
 // lockName is the name of the lock of the log called base.
 func lockName(base string) string { return "." + base + ".lock" }
@@ -56,8 +56,8 @@ func (s *Sink) takeTurn() (io.Closer, error) {
 	return nil, errMoved
 }
 
-// holdLock locks f and makes sure that it is what the name means: someone may
-// have removed the file meanwhile.
+// holdLock locks f and checks that the path still refers to it: the file may
+// have been removed since.
 func (s *Sink) holdLock(f vfs.File, path string) error {
 	err := f.Lock(vfs.Exclusive)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {

@@ -11,24 +11,27 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A spool remembers, with each batch that was settled, where in the file that
-// ended. After a crash the bytes behind that tell what was written and not settled.
+// A spool stores, with each settled batch, the position in the file where that
+// batch ended. After a crash the bytes after it show what was written and not
+// settled.
 //
-// That is only so if those bytes are in the file that is remembered. So a file
-// is ended at the beginning of a Deliver, in steps, between which the spool gets the
-// lines back that it has asked to be delivered:
+// That holds only if those bytes are in the file of the position. So a file is
+// ended at the beginning of a Deliver, in steps, between which the spool gets
+// back the lines that it wants delivered:
 //
 //	1. the place is at the end of the file, and on the disk: the cursor is synced
 //	2. the file is renamed, and a new one is made
 //	3. the place is at the beginning of that, and on the disk
 //	4. lines are written to it
 //
-// Whoever dies in between has either written nothing to the new file, or left a place in
-// it. A file that logrotate renames, or another line than a delivered one ends, has the
-// steps 3 and 4; the old one is found by its identity then.
+// A process that dies in between has either written nothing to the new file, or
+// stored a place in it. A file that logrotate renames, or that ends with a line
+// that was not delivered, takes steps 3 and 4; the old one is found by its
+// identity then.
 
-// A place is where in which file the lines end that were delivered. The bytes
-// before tell that file from another one that got its identity after it was deleted.
+// A place is a file and the offset in it where the delivered lines end. The
+// bytes before the offset distinguish that file from another one that got its
+// identity after it was deleted.
 type place struct {
 	id   vfs.ID
 	at   int64
@@ -45,24 +48,25 @@ const (
 	tailSize      = 512
 )
 
-// A delivering is what a Sink knows as a destination. The lock of the sink protects it.
+// A delivering is the state of a Sink as a destination. The lock of the sink
+// protects it.
 type delivering struct {
-	marking bool // a spool remembers the place
+	marking bool // a spool stores the place
 	place   place
 	stored  bool  // it is on the disk, and belongs to all that was settled
-	ask     bool  // SyncMark is to say so
+	ask     bool  // SyncMark must report true
 	asked   bool  // it has
 	held    bool  // no rotation now, ask instead
-	doubt   bool  // what is behind place was not delivered, see unfinished
+	doubt   bool  // the bytes behind place were not delivered, see unfinished
 	from    int64 // where that begins at the earliest
 	until   int64 // the size of the file if it ends with that; 0: unknown
 	tainted bool  // a sync has failed: what was written since the last one may be lost
 }
 
-// Mark returns where the lines end that were delivered. It is for a spool, which
-// stores it with the number of these lines and gives it to Resume after a crash.
-// From the first call on, the file is rotated in deliveries only when the spool
-// has stored that, see SyncMark.
+// Mark returns the position in the file after the delivered lines. It is for a
+// spool, which stores it with the number of these lines and passes it to Resume
+// after a crash. After the first call of Mark, a delivery rotates the file only
+// when the spool has stored the position; see SyncMark.
 func (s *Sink) Mark() []byte {
 	s.mu.Lock()
 	defer s.unlock()
@@ -87,7 +91,7 @@ func (s *Sink) Mark() []byte {
 	return b
 }
 
-// beginMarking is called before a spool remembers the place.
+// beginMarking is called before a spool stores the place.
 func (s *Sink) beginMarking() {
 	s.delivering.marking = true
 	c := &s.claims
@@ -113,8 +117,8 @@ func readMark(b []byte) (p place, ok bool) {
 	return p, p.at >= int64(p.tail) && p.tail <= tailSize
 }
 
-// SyncMark says whether what Mark returns has to be on the disk before Deliver is
-// called again: the file is full, or a new one has begun.
+// SyncMark reports whether the result of Mark must be on disk before Deliver is
+// called again: the file is full, or a new one was started.
 func (s *Sink) SyncMark() bool {
 	s.mu.Lock()
 	defer s.unlock()
@@ -140,7 +144,8 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	}
 }
 
-// moveToEnd puts the place to the end of the file, as far as lines of all who write to it go.
+// moveToEnd puts the place to the end of the file, as far as lines of all who
+// write to it go.
 func (s *Sink) moveToEnd() {
 	if s.file == nil {
 		s.delivering.place, s.delivering.stored = place{}, false
@@ -173,8 +178,8 @@ func (p place) isIn(f vfs.File) (bool, error) {
 	return n == len(b) && crc32.ChecksumIEEE(b) == p.sum, nil
 }
 
-// barrier makes the file ready for n bytes of deliveries. stop says that the spool has to
-// store the place first.
+// barrier makes the file ready for n bytes of deliveries. stop reports that the
+// spool has to store the place first.
 func (s *Sink) barrier(n int64) (stop bool, err error) {
 	d := &s.delivering
 	d.held = !d.stored
@@ -192,7 +197,8 @@ func (s *Sink) barrier(n int64) (stop bool, err error) {
 	return false, nil
 }
 
-// mayRotate says whether the file may be ended now, and asks the spool otherwise.
+// mayRotate reports whether the file may be ended now, and otherwise makes
+// SyncMark report true.
 func (s *Sink) mayRotate() bool {
 	if s.delivering.held {
 		s.delivering.ask = true

@@ -11,19 +11,20 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A batch begins with the first line that is not in the file. Before it is written,
-// unfinished and mend deal with what a process has left there that died within it.
+// A batch begins with the first line that is not in the file. Before it is
+// written, unfinished and mend deal with what a process has left there that
+// died within it.
 //
-// A line without an end that is the beginning of the first record is completed, if no other
-// process has the file: whoever wrote it, then the file has that record as a whole. So are the
-// first lines of a record that has several, if they stand behind the place. If everything behind
-// the place is
-// what would be written now, but for sectors that read as zeros, it was written by a
-// process that died with the machine: it is cut off. Anything else is left alone, and
-// ended with a newline by whoever writes next.
+// A line without an end that is the beginning of the first record is completed,
+// if no other process has the file: then the file has the whole record,
+// whichever process wrote it. So are the first lines of a record that has
+// several, if they stand behind the place. If everything behind the place is
+// what would be written now, but for sectors that read as zeros, it was written
+// by a process that died with the machine: it is cut off. Anything else is left
+// alone, and ended with a newline by the next writer.
 
-// unfinished returns how many bytes of the first record of batch the file ends with,
-// after cutting off what a loss of power has left.
+// unfinished returns how many bytes of the first record of batch the file ends
+// with, after cutting off what a loss of power has left.
 func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	d := &s.delivering
 	if s.file == nil || d.tainted {
@@ -53,8 +54,8 @@ func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	return there, err
 }
 
-// mend completes a record of which the file ends with so many bytes. It returns how many
-// records that has brought there.
+// mend completes a record of which the file ends with so many bytes. It returns
+// how many records are in the file after that.
 func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	d := &s.delivering
 	if there == 0 {
@@ -78,8 +79,8 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	return 1, nil
 }
 
-// begun returns how much of record the file ends with, from an offset on: less than all of
-// it, and from the beginning of a line on.
+// begun returns how much of record the file ends with, from an offset on: less
+// than all of it, and from the beginning of a line on.
 func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -107,8 +108,8 @@ func (s *Sink) share() {
 	}
 }
 
-// unlessBusy takes note of an error of locking, unless it means that others have
-// the lock, or that there are none.
+// unlessBusy takes note of an error of locking, unless it means that others
+// have the lock, or that there are no locks.
 func (s *Sink) unlessBusy(err error) error {
 	if err == nil || err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -125,14 +126,15 @@ func (s *Sink) unlessCut(err error) error {
 	return s.fail("read", err)
 }
 
-// behindLine returns what stands behind the first newline of b.
+// behindLine returns the bytes behind the first newline of b.
 func behindLine(b []byte) []byte {
 	_, rest, _ := bytes.Cut(b, []byte{'\n'})
 	return rest
 }
 
-// cut cuts off what is behind the place if that is batch with holes. Nobody else may have
-// the file open: he might write in just that moment.
+// cut truncates the file at the place if the bytes behind it are batch with
+// holes. No other process may have the file open: it might write at that
+// moment.
 func (s *Sink) cut(batch []nib.Record) (bool, error) {
 	at := s.delivering.place.at
 	info, err := s.file.Stat()
@@ -159,8 +161,8 @@ func (s *Sink) cut(batch []nib.Record) (bool, error) {
 	return true, nil
 }
 
-// holed reports whether the bytes of the file from an offset to its end are those of
-// batch, with some that are zeros instead.
+// holed reports whether the bytes of the file from an offset to its end are
+// those of batch, with some that are zeros instead.
 func (s *Sink) holed(batch []nib.Record, at, size int64) (bool, error) {
 	b := make([]byte, deliverySize)
 	holes := false

@@ -12,20 +12,21 @@ import (
 )
 
 // stamp is the time in the name of an old file, always UTC. Microseconds keep
-// the names in the order of the rotations: one takes longer than that, and several
-// processes take turns.
+// the names in the order of the rotations: one takes longer than that, and
+// several processes take turns.
 const stamp = "20060102T150405.000000Z"
 
 // tempExtension is that of a file that is being compressed into.
 const tempExtension = ".tmp"
 
-// A naming knows the names of a log's old files:
+// A naming makes and parses the names of a log's old files:
 //
 //	app-20261121T103000.123456Z-0000.log      rotated at that time, the first one in that microsecond
 //	app-20261121T103000.123456Z-0000.log.gz   compressed
 //	app-20261121T103000.123456Z-0000.log.gz.tmp
 //
-// A name that it would not have given itself, to the letter, is somebody else's.
+// A name that it would not have made itself, to the letter, belongs to another
+// program.
 type naming struct {
 	stem, ext string   // "app" and ".log"
 	packed    []string // extensions of compressed files
@@ -61,7 +62,7 @@ func (n *naming) name(t time.Time, seq int) string {
 // plain is what b was called before it was compressed.
 func (n *naming) plain(b backup) string { return n.name(b.time, b.seq) }
 
-// parse reads a name, and says whether it is one of this log's old files.
+// parse parses a name, and reports whether it is one of this log's old files.
 func (n *naming) parse(name string) (b backup, ok bool) {
 	b.name = name
 	rest, temp := strings.CutSuffix(name, tempExtension)
@@ -105,13 +106,14 @@ func (b backup) compare(o backup) int {
 }
 
 // aheadAtMost is how far the time in a name may be ahead of the clock: others,
-// on a network file system, may have another one, and it may be set back a little.
+// on a network file system, may have another one, and it may be set back a
+// little.
 const aheadAtMost = time.Minute
 
-// compareAt orders backups from the newest to the oldest, as seen at now. A time
-// in the future was given when the clock was wrong. Such a file counts as older
-// than all others: as the newest, it would be kept for years, and each new file
-// deleted in its place.
+// compareAt orders backups from the newest to the oldest, as seen at now. A
+// time in the future was given when the clock was wrong. Such a file counts as
+// older than all others: as the newest, it would be kept for years, and each
+// new file deleted in its place.
 func (b backup) compareAt(o backup, now time.Time) int {
 	ahead := func(b backup) int {
 		if b.time.Sub(now) > aheadAtMost {
@@ -125,7 +127,8 @@ func (b backup) compareAt(o backup, now time.Time) int {
 	return b.compare(o)
 }
 
-// validExtension says whether ext can be told apart from the rest of a name.
+// validExtension reports whether ext can be distinguished from the rest of a
+// name.
 func validExtension(ext string) bool {
 	if len(ext) < 2 || ext[0] != '.' || ext == tempExtension {
 		return false

@@ -12,7 +12,7 @@ import (
 // bytes of text.
 const noticeSize = 640
 
-// appendNotice appends the line that tells of a loss.
+// appendNotice appends the line that reports a loss.
 func appendNotice(dst []byte, now time.Time, lost tally) []byte {
 	text := "no space was left for the log file"
 	for c := range lost {

@@ -18,12 +18,13 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Resume returns how many of the first records of batch are in the file although
-// the spool does not know: the process that wrote them died before its cursor was written.
-// They are looked for line by line in the part of the file that this process claimed behind
-// mark, see claims.go, and synced. If there is no claim, they are looked for in all that
-// is behind mark, and a line of another process with the same bytes as a record counts as
-// that record. Without a mark, or if its file is not found any more, the result is 0.
+// Resume returns how many of the first records of batch are in the file
+// although the spool has not recorded them as settled, because the process that
+// wrote them died before its cursor was written. It searches, line by line, the
+// part of the file after mark that this process has claimed, and syncs it.
+// Without a claim it searches everything after mark, and a line of another
+// process with the same bytes as a record counts as that record. Without a
+// mark, or if the file of the mark is not found, the result is 0.
 func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -62,7 +63,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	for _, t := range texts {
 		n, end, err := t.find(ctx, batch[taken:])
 		if err == nil && n > 0 {
-			err = t.f.SyncData() // whoever wrote it may not have come to that
+			err = t.f.SyncData() // its writer may have died before that
 		}
 		if err != nil {
 			return 0, s.fail("read", err)
@@ -80,18 +81,19 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	return taken, nil
 }
 
-// A stretch is a file between two offsets, of which the second one may be behind its end.
+// A stretch is a file between two offsets, of which the second one may be
+// behind its end.
 type stretch struct {
 	f       vfs.File
 	id      vfs.ID
 	at, end int64
 }
 
-// textsInDoubt returns where the lines are that were written behind a place and may not be
-// settled. None, if the file of the place is not found.
+// textsInDoubt returns where the lines are that were written behind a place and
+// may not be settled. None, if the file of the place is not found.
 func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 	s.lockClaims()
-	defer s.unlockClaims() // others may write then, but not to what is claimed
+	defer s.unlockClaims() // others may write then, but not to the claimed part
 	in, start, end, known := s.inFlight(p)
 	if texts, err = s.textsBehind(in); err != nil || len(texts) == 0 {
 		return texts, err
@@ -129,8 +131,9 @@ func isWithinLine(f vfs.File, at int64) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// textsBehind returns what was written behind a place: the rest of its file, those that
-// were rotated later, and the live file. None, if the file of the place is not found.
+// textsBehind returns what was written behind a place: the rest of its file,
+// those that were rotated later, and the live file. None, if the file of the
+// place is not found.
 func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	if s.file == nil {
 		return nil, errNoFile
@@ -154,7 +157,7 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 		for _, later := range s.rotatedAfter(names, b) {
 			f, err := s.fs.Open(filepath.Join(s.dir, later.name), os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was compressed just now, so it is older than what was not settled
+				continue // it was compressed just now, so it is older than the unsettled records
 			}
 			if err != nil {
 				return texts, err
@@ -170,7 +173,8 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 }
 
 // findFile looks for the file of a place under any name that begins like the
-// log's. An error means that one of them cannot be read now: it may be that file.
+// log's. An error means that one of them cannot be read now: it may be that
+// file.
 func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err error) {
 	for _, name := range names {
 		if !strings.HasPrefix(name, s.naming.stem) {
@@ -203,8 +207,8 @@ func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err e
 	return "", nil, nil
 }
 
-// rotatedAfter returns the old files that were rotated after b and are not compressed, oldest
-// first.
+// rotatedAfter returns the old files that were rotated after b and are not
+// compressed, oldest first.
 func (s *Sink) rotatedAfter(names []string, b backup) (later []backup) {
 	for _, name := range names {
 		if o, ok := s.naming.parse(name); ok && o.packed == "" && o.compare(b) < 0 {
@@ -221,9 +225,10 @@ func (t stretch) close(s *Sink) {
 	}
 }
 
-// find looks for the records of batch, one after the other, and returns how many of them
-// there are and where the last one ends. A record may have several lines, as those of
-// sink/console: it is there if all of them are, one behind the other.
+// find looks for the records of batch, one after the other, and returns how
+// many of them there are and where the last one ends. A record may have several
+// lines, as those of sink/console: it is there if all of them are, one behind
+// the other.
 func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
 	info, err := t.f.Stat()
 	if err != nil {
@@ -257,8 +262,9 @@ func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64
 	return n, end, nil
 }
 
-// nextIs reads a line, and as many more as want has while they are the same. line is how
-// long the first one is, and size what was read. A line without an end is none.
+// nextIs reads a line, and as many more as want has while they are the same.
+// line is how long the first one is, and size what was read. A line without an
+// end is none.
 func nextIs(in *bufio.Reader, want []byte) (same bool, line, size int64, err error) {
 	same = true
 	for {

@@ -16,9 +16,9 @@ import (
 )
 
 // Old files are deleted and compressed by a goroutine that is started when the
-// sink lets go of a file, and ends when there is nothing left to do. A file that
-// another process writes to still is left to that process: it will let go of it,
-// too.
+// sink lets go of a file, and ends when there is nothing left to do. A file
+// that another process writes to still is left to that process: it will let go
+// of it, too.
 
 // A tidying is the state of that goroutine.
 type tidying struct {
@@ -30,23 +30,23 @@ type tidying struct {
 	done           sync.WaitGroup
 }
 
-// What could not be tidied up is tried again after a pause that doubles from
-// firstTidy to longestTidy, if there is something to write.
+// Tidying that failed is retried after a pause that doubles from firstTidy to
+// longestTidy, if there is something to write.
 const (
 	firstTidy   = int64(time.Second)
 	longestTidy = int64(10 * time.Minute)
 )
 
-// retryTidying starts the goroutine again if it has failed and the pause is over.
-// The lock of the sink is held.
+// retryTidying starts the goroutine again if it has failed and the pause is
+// over. The lock of the sink is held.
 func (s *Sink) retryTidying(now int64) {
 	if t := &s.tidying; t.failed && !t.running && now >= t.retryAt {
 		s.startTidying()
 	}
 }
 
-// startTidying sees to it that what is old is looked at from now on. The lock of
-// the sink is held.
+// startTidying starts the goroutine, or makes it look again. The lock of the
+// sink is held.
 func (s *Sink) startTidying() {
 	t := &s.tidying
 	switch {
@@ -109,8 +109,8 @@ func (s *Sink) tidied() bool {
 	return true
 }
 
-// tidyOnce deletes what is too old or too many, compresses the rest, and deletes
-// what is too much then.
+// tidyOnce deletes what is too old or too many, compresses the rest, and
+// deletes what is too much then.
 func (s *Sink) tidyOnce() {
 	if s.c.MaxBackups > 0 || s.c.MaxAge > 0 {
 		now := s.clock.wall()
@@ -143,7 +143,8 @@ func (s *Sink) deleteIf(outdated func(i int, b backup) bool) {
 	}
 }
 
-// compressAll compresses old files, the oldest first, until Close breaks it off.
+// compressAll compresses old files, the oldest first, until Close breaks it
+// off.
 func (s *Sink) compressAll() {
 	for _, b := range slices.Backward(s.backups()) {
 		if b.packed != "" {
@@ -167,8 +168,8 @@ func (s *Sink) complain(op string, err error) {
 	s.report(op, err)
 }
 
-// complainUnlessGone reports an error, if there is one, unless it says that there
-// is no such file: someone else was first.
+// complainUnlessGone reports an error, if there is one, unless there is no such
+// file: another process was first.
 func (s *Sink) complainUnlessGone(op string, err error) {
 	if err = unlessGone(err); err != nil {
 		s.complain(op, err)
@@ -176,8 +177,8 @@ func (s *Sink) complainUnlessGone(op string, err error) {
 }
 
 // backups lists the old files, newest first, and deletes what was left over by
-// rotations and compressions that did not end. A file that cannot be looked at is
-// left out, and so left alone.
+// rotations and compressions that did not end. A file that cannot be looked at
+// is left out, and so left alone.
 func (s *Sink) backups() []backup {
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
@@ -223,7 +224,7 @@ func (s *Sink) removeEmpty(names []string) {
 	}
 	lock, err := s.takeTurn()
 	if err != nil {
-		if !errors.Is(err, vfs.ErrLocked) { // who rotates tidies up as well
+		if !errors.Is(err, vfs.ErrLocked) { // a process that rotates tidies up as well
 			s.complain("delete an old file of", err)
 		}
 		return
@@ -239,9 +240,9 @@ func (s *Sink) removeEmpty(names []string) {
 	}
 }
 
-// remove deletes an old file, unless someone writes to it, or it is no file. One
-// that is locked for long is an error: another process lets go of a file a tenth
-// of a second after its rotation, if it has lines to write.
+// remove deletes an old file, unless a process writes to it, or it is not a
+// regular file. One that is locked for long is an error: another process closes
+// a file a tenth of a second after its rotation, if it has lines to write.
 func (s *Sink) remove(b backup) error {
 	f, info, err := s.seize(b.name)
 	if err == vfs.ErrLocked && s.clock.wall().Sub(b.time) < longLocked {
@@ -256,10 +257,10 @@ func (s *Sink) remove(b backup) error {
 
 const longLocked = time.Minute
 
-// seize opens an old file and locks it alone. It returns nil, and no error, if
-// the name does not mean a regular file, and vfs.ErrLocked if someone writes to it
-// still, or reads it under a lock. A file without lines is not seized, see
-// removeEmpty.
+// seize opens an old file and locks it exclusively. It returns nil, and no
+// error, if the name does not mean a regular file, and vfs.ErrLocked if a
+// process still writes to it, or reads it under a lock. A file without lines is
+// not seized, see removeEmpty.
 func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	path := filepath.Join(s.dir, name)
 	info, err := s.fs.Lstat(path)
@@ -310,8 +311,8 @@ func (s *Sink) isNamed(path string, info vfs.Info) (bool, error) {
 	return err == nil && named.ID == info.ID, unlessGone(err)
 }
 
-// unlessGone forgets an error that says that there is no such file: someone else
-// was first.
+// unlessGone discards an error that means that there is no such file: another
+// process was first.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -29,9 +29,9 @@ const (
 	maxSeq        = 1_000_000 // names in one microsecond
 )
 
-// Rotate ends the file and begins a new one, unless it is empty, or another
-// process or program has just done so. Buffered lines are written to the old file
-// before. If that is not possible, the old file stays in use.
+// Rotate ends the file and starts a new one, unless the file is empty or
+// another process has just rotated it. It writes buffered lines to the old file
+// first. On an error the old file stays in use.
 func (s *Sink) Rotate() error {
 	for start := time.Now(); ; time.Sleep(rotateStep) {
 		err := s.rotateNow()
@@ -57,7 +57,7 @@ func (s *Sink) rotateNow() error {
 		if info, err := s.file.Stat(); err != nil {
 			s.report("rotate", err)
 		} else {
-			s.size = info.Size // of all who write to it
+			s.size = info.Size // with the lines of all writers
 		}
 	}
 	if s.size == 0 {
@@ -70,10 +70,10 @@ func (s *Sink) rotateNow() error {
 	return s.returned("rotate", err)
 }
 
-// Reopen opens the file that has the name now, or makes it, and closes the old
-// one: what a program does on SIGHUP, after logrotate has renamed the file.
-// Buffered lines are written to the old file before. With an error the old file
-// stays in use.
+// Reopen opens the file that has the name now, creating it if necessary, and
+// closes the old one, as a program does on SIGHUP after logrotate has renamed
+// the file. It writes buffered lines to the old file first. On an error the old
+// file stays in use.
 func (s *Sink) Reopen() error {
 	s.mu.Lock()
 	defer s.unlock()
@@ -87,8 +87,9 @@ func (s *Sink) Reopen() error {
 	return nil
 }
 
-// tryRotate rotates, and sees to it that failing does not cost every line
-// another attempt. The lines go to the old file meanwhile. The lock is held.
+// tryRotate rotates, and ensures that a failure does not cost every line
+// another attempt. Until it succeeds, lines go to the old file. The lock is
+// held.
 func (s *Sink) tryRotate(now int64) {
 	err := s.rotate()
 	if err == nil {
@@ -106,8 +107,8 @@ func (s *Sink) tryRotate(now int64) {
 	}
 }
 
-// rotate rotates. With an error, the old file is in use still, under one name or
-// the other. The lock is held.
+// rotate rotates. With an error, the old file is in use still, under one name
+// or the other. The lock is held.
 func (s *Sink) rotate() error {
 	lock, err := s.takeTurn()
 	if err != nil {
@@ -118,11 +119,11 @@ func (s *Sink) rotate() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err != nil || info.ID != s.id { // someone else was first
+	if err != nil || info.ID != s.id { // another process was first
 		s.stats.Followed++
 		return s.reopen()
 	}
-	if s.resize(info.Size); s.size == 0 { // someone has cut it off
+	if s.resize(info.Size); s.size == 0 { // it was truncated
 		return nil
 	}
 	name, err := s.reserve()
@@ -149,9 +150,9 @@ func (s *Sink) rotate() error {
 	return s.reopen()
 }
 
-// wasRenamed reports whether the file has the name although renaming it failed: a
-// network file system may lose the answer of its server. If it has not, the empty
-// file with this name is deleted.
+// wasRenamed reports whether the file has the name although renaming it failed:
+// a network file system may lose the answer of its server. If it has not, the
+// empty file with this name is deleted.
 func (s *Sink) wasRenamed(name string) (bool, error) {
 	info, err := s.fs.Lstat(name)
 	if err != nil || info.Size > 0 {
@@ -160,8 +161,8 @@ func (s *Sink) wasRenamed(name string) (bool, error) {
 	return false, unlessGone(s.fs.Remove(name))
 }
 
-// endLine ends the last line of the file if it was cut off, for those who read
-// the old files as one text. A full disk may be in the way.
+// endLine ends the last line of the file if it was cut off, so that the old
+// files can be read as one text. It may fail on a full disk.
 func (s *Sink) endLine() {
 	if s.unseen {
 		s.seeEnd()
@@ -211,8 +212,8 @@ func (s *Sink) reserve() (name string, err error) {
 	return "", fmt.Errorf("no name is left like %s", name)
 }
 
-// wasPacked reports whether there is a compressed file that was called name once,
-// in whose place the new one would be compressed.
+// wasPacked reports whether there is a compressed file that was called name
+// once, in whose place the new one would be compressed.
 func (s *Sink) wasPacked(name string) (bool, error) {
 	for _, ext := range s.naming.packed {
 		if _, err := s.fs.Lstat(name + ext); !errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +223,7 @@ func (s *Sink) wasPacked(name string) (bool, error) {
 	return false, nil
 }
 
-// lookAtClock rotates if the schedule says so, and sees to it that the next look
+// lookAtClock rotates if the schedule says so, and ensures that the next look
 // is not later than the schedule. The lock is held.
 func (s *Sink) lookAtClock(now int64) {
 	if s.schedule.never() {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A schedule says when new files begin.
+// A schedule determines when new files begin.
 type schedule struct {
 	every time.Duration
 	at    []timeOfDay
 	zone  *time.Location
 }
 
-// A timeOfDay is what a clock on the wall shows.
+// A timeOfDay is a wall clock time.
 type timeOfDay struct{ hour, minute int }
 
 // parseTimeOfDay reads "15:04".
@@ -30,13 +30,13 @@ func parseTimeOfDay(s string) (timeOfDay, error) {
 func newSchedule(c *Config) schedule {
 	s := schedule{every: c.Every, zone: c.Zone}
 	for _, text := range c.At {
-		at, _ := parseTimeOfDay(text) // Validate has looked at it
+		at, _ := parseTimeOfDay(text) // Validate has checked it
 		s.at = append(s.at, at)
 	}
 	return s
 }
 
-// never says that files do not begin by the clock.
+// never reports whether files do not begin by the clock.
 func (s *schedule) never() bool { return s.every == 0 && len(s.at) == 0 }
 
 // next returns the first moment after t at which a file begins. 0 allocs.
@@ -52,8 +52,9 @@ func (s *schedule) next(t time.Time) time.Time {
 	}
 	year, month, day := t.In(s.zone).Date()
 	for _, at := range s.at {
-		// The day after tomorrow too: when tomorrow's hour is skipped, time.Date
-		// may choose the one before, which is today's if it is midnight.
+		// The day after tomorrow too: when tomorrow's hour is skipped,
+		// time.Date may choose the one before, which is today's if it is
+		// midnight.
 		for d := range 3 {
 			consider(time.Date(year, month, day+d, at.hour, at.minute, 0, 0, s.zone))
 		}

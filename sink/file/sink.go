@@ -25,11 +25,8 @@ var (
 	_ delivery.Forker      = (*Sink)(nil)
 )
 
-// A Sink appends lines to a file. It is made by [Open] and safe for concurrent
-// use. It is a delivery.Destination as well.
-//
-// mu protects the file and everything about writing it, and is held while one
-// writes. A sink with a buffer collects lines under a lock of its own meanwhile.
+// A Sink appends lines to a file. It is created by [Open] and safe for
+// concurrent use. It is also a delivery.Destination.
 type Sink struct {
 	traits
 	c        Config
@@ -42,9 +39,11 @@ type Sink struct {
 	schedule schedule
 	limit    int64 // MaxSize, or what no file reaches
 
+	// mu protects the file and the state of writing it, and is held during
+	// writes. A sink with a buffer collects lines under a lock of its own.
 	mu      sync.Mutex
 	trouble bool  // the next line needs a closer look, see assess
-	size    int64 // of file, as far as this sink knows
+	size    int64 // of file, when this sink last looked or wrote
 	checkAt int64 // monotonic time of the next look at the name
 	file    vfs.File
 	id      vfs.ID
@@ -65,9 +64,9 @@ type Sink struct {
 	stats   Stats // without Lines, Bytes, Pending and Dropped
 	written level.Traffic
 	dropped tally
-	told    tally  // those of dropped that a notice has told of
+	told    tally  // those of dropped that a notice has reported
 	head    []byte // for notices
-	late    error  // first loss of lines whose calls had returned, until Flush or Close tells
+	late    error  // first loss of lines whose calls had returned, until Flush or Close returns it
 
 	news    error             // for OnError
 	said    map[string]saying // by operation
@@ -77,7 +76,7 @@ type Sink struct {
 	out     batch   // of a buffer, or a delivery: what is being written
 	tidying tidying
 
-	durable    bool  // every file is synced before it is let go
+	durable    bool  // every file is synced before it is closed
 	undurable  error // one could not be
 	delivering delivering
 	claims     claims
@@ -90,16 +89,17 @@ var (
 	_ delivery.Destination = (*Sink)(nil)
 )
 
-// checkEvery is how often the name is compared with the file, and the clock with
-// the schedule, when there are lines to write. It is far less than the second
-// for which lines may go to a file that someone has removed.
+// checkEvery is how often the name is compared with the file, and the clock
+// with the schedule, when there are lines to write. It is far less than the
+// second for which lines may go to a file that was removed.
 const checkEvery = int64(100 * time.Millisecond)
 
-// Open opens the file at path for appending, or makes it. Its directory must
-// exist. It refuses what is not a regular file with one name, [ErrNotRegular] and
-// [ErrLinked], and a file or directory of another user than root and that of this
-// process, [ErrOwner]. It starts no goroutine but one that tidies up old files, if
-// c says that and there are any; it ends by itself.
+// Open opens the file at path for appending, creating it if necessary. Its
+// directory must exist. Open refuses anything but a regular file with a single
+// name ([ErrNotRegular], [ErrLinked]), and a file or directory that is owned
+// neither by root nor by the user of this process ([ErrOwner]). It starts a
+// goroutine only if c limits or compresses old files and there are any; that
+// goroutine ends by itself.
 func Open(path string, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -138,12 +138,13 @@ func Open(path string, c Config) (*Sink, error) {
 	return s, nil
 }
 
-// WriteRecord appends the line of r, or drops and counts it and returns why:
-// [delivery.ErrClosed] or what the system says. Without a buffer the line is in the file
-// when it returns nil, written by one write(2); with one it is at least in the
-// buffer. r is not kept. 0 allocs, but for a line that begins a new file, which
-// pays for the names of files, about 25, and on other systems than linux/amd64 and
-// linux/arm64 for the look at the name, ten times a second.
+// WriteRecord appends the line of r, or drops and counts it and returns the
+// reason: [delivery.ErrClosed] or an error of the system. If it returns nil,
+// the line is in the file, written by a single write(2), or with a buffer at
+// least in the buffer. It does not retain r. It does not allocate, except for a
+// line that starts a new file (about 25 allocations for file names) and, on
+// systems other than linux/amd64 and linux/arm64, when it checks the name of
+// the file, ten times a second.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	if s.buffer != nil {
 		return s.collect(r)
@@ -166,19 +167,19 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// Flush writes what is in the buffer, and tells of losses if the file takes it.
-// When it returns nil, all lines whose calls had returned nil are in the file:
-// the death of the process does not take them away. With SyncFlush or SyncAlways
-// they are on the disk, too. The error is that, or the first one that cost lines
-// since the last Flush although their calls had returned nil. It waits for nothing
-// but the disk, for which no deadline of ctx can be kept.
+// Flush writes the buffered lines, and reports losses in the file if it can be
+// written. If it returns nil, all lines whose calls had returned nil are in the
+// file and survive the death of the process; with SyncFlush or SyncAlways they
+// are on disk, too. Otherwise it returns that error, or the first loss since
+// the last Flush of lines whose calls had returned nil. It waits only for the
+// disk, for which a deadline of ctx cannot be enforced.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.closed {
 		return nil
 	}
-	s.failing.retry = 0 // what is asked for is tried
+	s.failing.retry = 0 // an explicit request is always tried
 	return s.flush()
 }
 
@@ -186,7 +187,7 @@ func (s *Sink) Flush(ctx context.Context) error {
 func (s *Sink) flush() error {
 	s.flushBuffer(nil)
 	if s.dropped != s.told {
-		_ = s.ready(0) // writes a notice; what hinders it is told by other calls
+		_ = s.ready(0) // writes a notice; other calls return its errors
 	}
 	if s.c.Sync != SyncNever {
 		if err := s.sync(); err != nil && s.late == nil {
@@ -198,7 +199,7 @@ func (s *Sink) flush() error {
 	return err
 }
 
-// sync brings what was written to the disk, and the name of the file.
+// sync syncs the file and its name.
 func (s *Sink) sync() error {
 	if s.unsynced && s.file != nil {
 		s.unsynced = false // whatever comes: a second attempt would not try the same bytes again
@@ -212,7 +213,7 @@ func (s *Sink) sync() error {
 	return s.syncName()
 }
 
-// syncName brings the name of the file to the disk.
+// syncName syncs the name of the file.
 func (s *Sink) syncName() error {
 	if s.unnamed {
 		if err := s.fs.SyncDir(s.dir); err != nil {
@@ -223,9 +224,9 @@ func (s *Sink) syncName() error {
 	return nil
 }
 
-// Close flushes, drops what cannot be written, and closes the file. Compression
-// of an old file is broken off; the next Open does it. Later lines are dropped.
-// Closing again does nothing.
+// Close flushes, drops lines that cannot be written, and closes the file. It
+// interrupts the compression of an old file, which the next Open repeats. Later
+// lines are dropped. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -8,20 +8,20 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// Stats counts what became of the lines. For lines whose calls have returned,
-// logged = Lines + Pending + the sum of Dropped, which is [Stats.Lost]. Lines that
-// Deliver did not settle belong to the caller still, and are not counted.
+// Stats counts the lines of a Sink. For lines whose calls have returned, logged
+// = Lines + Pending + the sum of Dropped, which is [Stats.Lost]. Lines that
+// Deliver did not settle still belong to the caller, and are not counted.
 type Stats struct {
 	Lines   uint64          // written, or delivered
 	Bytes   uint64          // of these lines
 	Pending uint64          // in the buffer
-	Notices uint64          // lines of the sink's own, each of which told of a loss
-	Dropped []delivery.Drop // by reason and level, without those that are 0
+	Notices uint64          // lines written by the sink itself, each of which reports a loss
+	Dropped []delivery.Drop // by reason and level, zero counts omitted
 
 	Rotations   uint64 // files that this sink has ended
-	Followed    uint64 // times that someone else had renamed or removed the file
-	Truncations uint64 // times that someone else had cut the file off
-	Errors      uint64 // all that went wrong, also what was tried again with success
+	Followed    uint64 // how often the file had been renamed or removed by another program
+	Truncations uint64 // how often the file had been truncated by another program
+	Errors      uint64 // all errors, including those after which a retry succeeded
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -32,8 +32,8 @@ func (s Stats) Lost() (n uint64) {
 	return n
 }
 
-// Stats returns the counts so far. It may be called at any time and waits for a
-// write(2) that is under way. It allocates if lines were dropped.
+// Stats returns the current counts. It may be called at any time, and waits for
+// a write(2) that is in progress. It allocates if lines were dropped.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()

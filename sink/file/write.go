@@ -10,11 +10,11 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// All of this runs under mu. A line takes one of two ways: WriteRecord's own,
-// when there is nothing to think of, or write, which brings the file into a state
-// first where the line may follow.
+// All of this runs under mu. A line takes one of two paths: the fast path in
+// WriteRecord, or write, which first brings the file into a state where the
+// line may follow.
 
-// assess decides whether the next line may take the short way.
+// assess decides whether the next line may take the fast path.
 func (s *Sink) assess() {
 	s.trouble = s.closed || s.file == nil || s.failing.err != nil || s.torn || s.unseen ||
 		s.dropped != s.told || s.c.Sync == SyncAlways
@@ -43,8 +43,8 @@ func (s *Sink) tryWrite(line []byte) error {
 	return err
 }
 
-// isWhole says whether a line of which n bytes are written is there: what comes
-// next begins with the newline, if that is missing.
+// isWhole reports whether a line of which n bytes are written is complete: the
+// next write begins with the newline, if that is missing.
 func isWhole(n, size int) bool { return n >= size-1 }
 
 // finish goes on where a single write has stopped after n bytes. After an error
@@ -124,9 +124,9 @@ func (s *Sink) wrote(p []byte) {
 	s.unsynced = true
 }
 
-// ready brings the file into a state where n bytes may be appended: it is the one
-// that has the name, has room, ends with a newline, and tells of the lines that
-// were lost before. The error says why that cannot be had now.
+// ready brings the file into a state where n bytes may be appended: it has the
+// name and enough room, ends with a newline, and reports the lines that were
+// lost before. The error is why that is not possible now.
 func (s *Sink) ready(n int64) error {
 	if s.closed {
 		return errClosed
@@ -218,7 +218,7 @@ func (s *Sink) seeEnd() {
 			break
 		}
 	}
-	s.torn = true // or nobody knows: an empty line does no harm
+	s.torn = true // or unknown: an empty line does no harm
 }
 
 // putHead writes what the sink itself has to write before the next line: the
