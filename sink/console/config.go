@@ -10,49 +10,48 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// Color says whether colours are written.
+// Color selects whether colours are written.
 type Color uint8
 
-// The choices of Config.Color.
+// The values of Config.Color.
 const (
-	// Auto writes colours to a terminal, unless the environment variable NO_COLOR
-	// is set to anything or TERM is "dumb". CLICOLOR_FORCE, unless it is "0",
-	// makes up for all but NO_COLOR. On Windows and other systems without termios
-	// nothing counts as a terminal.
+	// ColorAuto writes colours to a terminal, unless the environment variable
+	// NO_COLOR is set to anything or TERM is "dumb". CLICOLOR_FORCE, unless it
+	// is "0", forces colours unless NO_COLOR is set. On Windows and other
+	// systems without termios, nothing counts as a terminal.
 	ColorAuto Color = iota
 	ColorAlways
 	ColorNever
 )
 
-// Config says how lines are shown. The zero value is the default.
+// A Config configures a Sink. The zero value is ready to use.
 type Config struct {
-	// Color is Auto by default. The environment is looked at once, by New.
+	// Color defaults to ColorAuto. Only New reads the environment.
 	Color Color
-	// TimeFormat is a layout of package time, "15:04:05.000" by default;
-	// nib.OmitKey leaves the time out.
+	// TimeFormat is a layout of package time. Defaults to "15:04:05.000";
+	// nib.OmitKey omits the time.
 	TimeFormat string
-	// TimeZone is the zone that times are shown in, time.Local by default.
+	// TimeZone is the zone of the times shown. Defaults to time.Local.
 	TimeZone *time.Location
 	// Width is the number of columns of the terminal. Fields that do not fit go
-	// to rows of their own, indented. 0, the default, stands for the environment
-	// variable COLUMNS, which New reads, and without it for the width of the
-	// terminal that is written to, which each line asks for, so that a resized
-	// window needs no signal. What is written elsewhere then has no width, and
-	// each line is one row, as it is with a negative number.
+	// to further rows, indented. If it is 0, the default, New reads the
+	// environment variable COLUMNS. If that is not set, each line queries the
+	// width of the terminal, so a resized window needs no signal; output that
+	// is not a terminal has no width, and each line is one row. So it is with a
+	// negative Width.
 	Width int
-	// MessageWidth is the number of columns that logger and message take up when
-	// fields follow, so that these stand below each other. A longer message, or
-	// fields that would not fit otherwise, just take more. The default is 40, and
-	// less where the terminal has less than 120 columns; a negative number aligns
-	// nothing.
+	// MessageWidth is the number of columns for logger and message if fields
+	// follow, so that fields are aligned. A longer message takes more, as do
+	// fields that would not fit otherwise. Defaults to 40, or less in a
+	// terminal of less than 120 columns; a negative number disables alignment.
 	MessageWidth int
-	// Durations are keys of top-level fields that are durations, for lines that
-	// have them as numbers: those of a file that is read back, or of a logger that
-	// also has a sink for machines. They are shown with a unit, being in that of
-	// Layout.Duration.
+	// Durations lists the keys of top-level fields that are durations, for
+	// lines in which they are numbers: those read back from a file, or of a
+	// logger that also has a sink for machines. The numbers are in the unit of
+	// Layout.Duration, and are shown with a unit.
 	Durations []string
-	// Layout is that of the logger whose lines are shown: its keys, its format of
-	// times and its names of levels are looked for.
+	// Layout is the layout of the logger whose lines are shown: its keys, its
+	// time format and its level names are recognised.
 	Layout nib.Layout
 }
 
@@ -65,7 +64,7 @@ const (
 	maxWidth            = 10_000
 )
 
-// Validate reports all faults of c, joined.
+// Validate returns every error in c, joined, or nil.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Color > ColorNever {
@@ -90,7 +89,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// withDefaults fills in what the zero value stands for.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.TimeFormat == "" {
 		c.TimeFormat = defaultTimeFormat

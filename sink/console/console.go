@@ -16,16 +16,16 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A Sink shows each line it is given on a writer. It is a [nib.Sink]: any number
-// of goroutines may call its methods at the same time. A line is made ready
-// outside of all locks and written as [nib.WriterSink] does, with one Write for
-// the line and its blocks, done when WriteRecord returns. 0 allocs per record.
+// A Sink writes each line to a writer in human-readable form. It is a
+// [nib.Sink] and safe for concurrent use. It formats a line without holding a
+// lock, and writes the line and its blocks as [nib.WriterSink] does, with a
+// single Write before WriteRecord returns. It does not allocate per record.
 type Sink struct {
 	traits
 	view *view
 	out  nib.Sink
-	// The width of the terminal: fixed, if it is not 0, or else that of terminal,
-	// if there is one.
+	// The width of the terminal: fixed, if it is not 0, or else that of
+	// terminal, if there is one.
 	fixed    int
 	terminal syscall.RawConn
 }
@@ -34,9 +34,9 @@ type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
-// New makes a Sink that writes to w. Whether it writes colours is decided now,
-// by c.Color, w and the environment. It panics if w is nil or c is not valid
-// (see [Config.Validate]). Whoever opened w closes it.
+// New returns a Sink that writes to w. Whether it writes colours is decided by
+// New, from c.Color, w and the environment. It panics if w is nil or c is
+// invalid (see [Config.Validate]). It does not close w.
 func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/console: New with a nil io.Writer")
@@ -66,7 +66,7 @@ func (s *Sink) painter() *painter {
 	return p
 }
 
-// WriteRecord shows r. Its error is that of the writer.
+// WriteRecord writes r. It returns the error of the writer.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	p := s.painter()
 	p.buf = p.line(p.buf[:0], r.Line, r)
@@ -76,7 +76,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// Flush flushes the writer if it can be.
+// Flush flushes the writer if it has a Flush method.
 func (s *Sink) Flush(ctx context.Context) error {
 	if f, ok := s.out.(delivery.Flusher); ok {
 		return f.Flush(ctx)
@@ -84,12 +84,13 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Metrics implements [metrics.Source]: those of the writer.
+// Metrics implements [metrics.Source]. It returns the metrics of the writer.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(s.out).Metrics() }
 
-// Render appends line to dst as the Sink would show it: for lines read back from
-// a file. line is one line with or without its end, of any content, and is not
-// kept. What is appended ends with a newline. 0 allocs beyond the growth of dst.
+// Render appends line to dst as the Sink would write it, for lines read back
+// from a file. line is any single line, with or without its newline, and is not
+// retained. The appended text ends with a newline. Render does not allocate
+// except to grow dst.
 func (s *Sink) Render(dst, line []byte) []byte {
 	p := s.painter()
 	dst = p.line(dst, line, nil)
@@ -109,7 +110,7 @@ func newPainter() *painter {
 var painters = sync.Pool{New: func() any { return newPainter() }}
 
 // Painters with more than this are left to the garbage collector, so that a
-// huge line does not hold its memory for ever.
+// huge line does not hold its memory forever.
 const (
 	keepSize   = 64 << 10 // bytes of a buffer
 	keepFields = 1 << 10
@@ -123,8 +124,8 @@ func (p *painter) release() {
 	painters.Put(p)
 }
 
-// plainWriter hides that w is a nib.Sink as well: what is written here are not
-// the lines that a Sink is promised.
+// plainWriter hides that w is a nib.Sink as well: the text written here is not
+// the JSON that a Sink expects.
 func plainWriter(w io.Writer) io.Writer {
 	if _, ok := w.(nib.Sink); !ok {
 		return w

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console shows finished lines to people. It is a view: a line is
-// encoded once, as JSON, and the text for people is made from it. A Logger whose
-// only sink is a console writes durations with their units, whatever its Layout
-// says. Next to a sink for machines, as in a sink.Tee, they stay numbers.
+// Package console writes log lines in a form that people read easily. It is a
+// view: an event is encoded once, as JSON, and the text is made from that. A
+// Logger whose only sink is a console writes durations with their units,
+// whatever its Layout says. If it also has a sink for machines, as in a
+// sink.Tee, they stay numbers.
 //
 //	func main() {
 //		log := nib.NewSink(console.New(os.Stderr, console.Config{}))
@@ -26,33 +27,33 @@
 //
 // From left to right: the time, the level, the name of the logger, the message,
 // the fields, the call site. Stack traces, and the further lines of messages,
-// errors and panics that have several, follow as a block below.
+// errors and panics that have several, follow in a block below.
 //
-// In a terminal the column of messages is narrower where there is less room, and
-// fields that do not fit the row go to the next one, indented; see Config.Width:
+// In a terminal with less room the message column is narrower, and fields that
+// do not fit go to the next row, indented; see Config.Width:
 //
 //	15:04:06.120 INFO  http: request served  method=GET path=/cart status=200
 //	                     took=1.92ms trace=4bf92f3577b34da6
 //
-// # What a reader can rely on
+// # Quoting
 //
-// Text without quotes is literal: it stands as it was logged. Text that could be
-// taken for something else is quoted and escaped as in JSON: a value with
-// spaces, a string that looks like a number, a message with an equals sign in
-// it, everything that has control characters, bidirectional controls, U+2028,
-// U+2029 or U+FEFF. So no logged text can steer the terminal, begin a line, or
-// add a field. Colours are the only control sequences written, they are chosen
-// by nib alone, and without them the text is the same.
+// Text without quotes is literal: it is shown as it was logged. Ambiguous text
+// is quoted and escaped as in JSON: a value with spaces, a string that looks
+// like a number, a message with an equals sign in it, and anything with control
+// characters, bidirectional controls, U+2028, U+2029 or U+FEFF. So logged text
+// cannot control the terminal, start a line, or add a field. Colours are the
+// only control sequences that are written, only nib chooses them, and without
+// them the text is the same.
 //
-// Line breaks are shown as such in blocks only, where each line has a marker in
-// front, and every other control character is shown as JSON would escape it. Line
-// breaks at the end of a message are left out. An indented row begins with a
-// field or the call site, two columns to the right of where messages begin, or at
-// column 4 of a narrow terminal, where no line and no block begins.
+// Only blocks have line breaks, and a marker precedes each of their lines;
+// every other control character is shown as its JSON escape. Line breaks at the
+// end of a message are omitted. An indented row starts with a field or the call
+// site, two columns to the right of where messages start, or at column 4 of a
+// narrow terminal, where neither lines nor blocks start.
 //
-// Of several fields that claim to be the time or the level, the first is shown
-// as such, of several messages the last (the first with
-// [nib.Layout].MessageFirst), as nib and others write them; the rest are shown
-// as fields. Bytes that are not a JSON object are passed on as one line, escaped
-// likewise.
+// If several fields have the key of the time or the level, the first is shown
+// as such; of several messages it is the last (the first with
+// [nib.Layout].MessageFirst). That is how nib and other loggers write them. The
+// rest are shown as fields. Input that is not a JSON object is written as one
+// escaped line.
 package console

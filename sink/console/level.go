@@ -69,7 +69,7 @@ func findKnown(name []byte) *levelName {
 }
 
 // tagOf gives the tag of a level as it stands in a line, in memory that is used
-// again by the next call. fallback is the level of names that say nothing.
+// again by the next call. fallback is the level of unknown names.
 func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.Level) {
 	body := raw
 	if raw[0] == '"' {

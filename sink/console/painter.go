@@ -86,8 +86,8 @@ type painter struct {
 	record nib.Record
 }
 
-// line appends a line and, if it has any, its blocks. known is what the logger
-// says of it, or nil.
+// line appends a line and, if it has any, its blocks. known is its record, or
+// nil.
 func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
 	p.dst, p.row, p.gap = dst, len(dst), 0
 	if p.split(line) {
@@ -159,7 +159,7 @@ func (p *painter) head(known *nib.Record) {
 }
 
 // time writes the time of the line. What cannot be read is shown as it is,
-// unless the logger has told the instant.
+// unless the record has the instant.
 func (p *painter) time(raw []byte, known *nib.Record) {
 	t, ok := parseTime(raw, p.lineFormat, p.lineZone)
 	if !ok {

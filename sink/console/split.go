@@ -84,8 +84,8 @@ func (v *view) roleOf(key []byte) role {
 // panicKey is the key that nib and nibhttp write the text of a panic with.
 const panicKey = "panic"
 
-// split takes line apart into p.fields and gives each field its role. It says
-// false for anything but one JSON object with a field.
+// split takes line apart into p.fields and gives each field its role. It
+// reports false unless line is a JSON object with at least one field.
 func (p *painter) split(line []byte) bool {
 	p.fields, p.at = p.fields[:0], [roles]int{}
 	line = bytes.Trim(line, " \t\r\n")

@@ -20,7 +20,7 @@ const (
 	inValue
 )
 
-// literalIn says in which places an ASCII character may stand without quotes.
+// literalIn maps each ASCII character to the places where it may be unquoted.
 var literalIn = func() (t [utf8.RuneSelf]place) {
 	for c := byte(' '); c < 0x7f; c++ {
 		switch c {

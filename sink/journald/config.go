@@ -17,22 +17,22 @@ const (
 	maxPrefix     = 32
 )
 
-// Config says how lines are handed over. The zero value is the default.
+// A Config configures a Sink. The zero value is ready to use.
 type Config struct {
-	// Identifier is the SYSLOG_IDENTIFIER of all entries, the name that journalctl
-	// shows and -t looks for. Defaults to the name of the program.
+	// Identifier is the SYSLOG_IDENTIFIER of all entries, which journalctl
+	// shows and -t selects. Defaults to the name of the program.
 	Identifier string
 
-	// Prefix goes in front of the names of the line's own fields: "SHOP_". Defaults
-	// to none.
+	// Prefix is prepended to the names of the line's own fields, such as
+	// "SHOP_". Defaults to none.
 	Prefix string
 
-	// Line is the name of a field for the whole line, as JSON: "JSON". Defaults to
-	// "", no such field.
+	// Line is the name of a field with the whole line as JSON, such as "JSON".
+	// Defaults to "", which adds no such field.
 	Line string
 
-	// Stall is how long a call waits for journald when it does not read or is not
-	// there. Defaults to 100 ms.
+	// Stall is the maximum time that a call waits while journald does not read
+	// or is not running. Defaults to 100 ms.
 	Stall time.Duration
 
 	// Socket is the path of journald's socket. Defaults to
@@ -62,7 +62,7 @@ func (c Config) Validate() error {
 // at its end.
 const maxSocketPath = 107
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.Identifier == "" {
 		c.Identifier = "nib"

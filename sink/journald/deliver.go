@@ -26,14 +26,14 @@ var (
 	errLarge = errors.New("nib/journald: too large for a datagram")
 )
 
-// How long a call that waits sleeps before it tries again. Sleeping, unlike
-// waiting for the descriptor, takes up no thread however many calls wait.
+// The time that a waiting call sleeps before it retries. Sleeping, unlike
+// waiting for the descriptor, blocks no thread however many calls wait.
 const (
 	firstPause = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
 )
 
-// deliver hands over an entry, and waits for that up to Config.Stall.
+// deliver sends an entry, waiting up to Config.Stall.
 func (s *Sink) deliver(entry []byte) error {
 	err := s.try(entry)
 	if err == nil {
@@ -61,7 +61,7 @@ func (s *Sink) deliver(entry []byte) error {
 // passes reports whether an error may be over soon.
 func passes(err error) bool { return err == errFull || err == ErrGone }
 
-// reported is what callers are told of an error.
+// reported returns the error for callers.
 func reported(err error) error {
 	if err == errFull {
 		return errStalled
@@ -69,8 +69,8 @@ func reported(err error) error {
 	return err
 }
 
-// try hands over an entry without waiting. If nobody is at the other end it
-// connects again first.
+// try sends an entry without waiting. If the connection is closed it connects
+// again first.
 func (s *Sink) try(entry []byte) error {
 	era, err := s.send(entry)
 	if err != ErrGone {
@@ -83,8 +83,8 @@ func (s *Sink) try(entry []byte) error {
 	return err
 }
 
-// send hands over an entry in whatever way it fits. era says which connection
-// the error is about.
+// send sends an entry in the way that fits its size. era is the connection of
+// the error.
 func (s *Sink) send(entry []byte) (era uint64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -99,7 +99,7 @@ func (s *Sink) send(entry []byte) (era uint64, err error) {
 	return s.era, err
 }
 
-// reconnect replaces the connection of era, unless somebody else has done so.
+// reconnect replaces the connection of era, unless another call has done so.
 func (s *Sink) reconnect(era uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -96,7 +96,7 @@ func (s *socket) sendFile(entry []byte) error {
 	}
 }
 
-// problem tells what an error of a call means.
+// problem converts an error of a call.
 func (s *socket) problem(call string, err error) error {
 	switch err {
 	case syscall.EAGAIN:
@@ -117,7 +117,8 @@ const (
 )
 
 // sealedFile makes a file of data that journald accepts and whose descriptor is
-// all there is of it: a sealed memory file, or a file in /dev/shm without a name.
+// all there is of it: a sealed memory file, or a file in /dev/shm without a
+// name.
 func sealedFile(data []byte) (fd int, err error) {
 	fd, err = memfdCreate(mfdCloexec | mfdAllowSealing)
 	if err == nil {

@@ -7,5 +7,5 @@ package journald
 import "errors"
 
 func openPort(string) (port, error) {
-	return nil, errors.New("nib/journald: journald is a part of systemd, which is on Linux only")
+	return nil, errors.New("nib/journald: journald requires Linux")
 }

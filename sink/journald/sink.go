@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/sinktraits"
 )
 
-// A Sink hands lines to journald. It is made by [Open] and safe for concurrent
-// use.
+// A Sink writes lines to journald. It is created by [Open] and safe for
+// concurrent use.
 type Sink struct {
 	traits
 	config   Config
@@ -21,12 +21,12 @@ type Sink struct {
 	encoders sync.Pool
 	counters counters
 
-	// troubled is set when a call has waited in vain, until an entry gets through:
-	// callers do not queue up behind a journald that does not read.
+	// troubled is set when a call has waited in vain, until an entry is sent:
+	// so callers do not queue up while journald does not read.
 	troubled atomic.Bool
 
-	// mu is held for reading while the port is used, and for writing while it is
-	// replaced. Nobody waits for journald under it.
+	// mu is held for reading while the port is used, and for writing while it
+	// is replaced. No call waits for journald while holding it.
 	mu     sync.RWMutex
 	port   port
 	era    uint64 // how often port was connected
@@ -37,8 +37,8 @@ type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
-// Open connects to journald. It starts no goroutine. The error says what is
-// wrong with c, or that there is no journald, as on other systems than Linux.
+// Open connects to journald. It starts no goroutine. It returns an error if c
+// is invalid or journald is not running, as on systems other than Linux.
 func Open(c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func newSink(c Config, p port) *Sink {
 	return s
 }
 
-// WriteRecord hands r to journald, or drops and counts it and returns why:
-// [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. When it returns
-// nil, the entry is in journald's queue. It waits for journald no longer than
-// Config.Stall. r is not kept. 0 allocs, but for entries too large for a
-// datagram.
+// WriteRecord sends r to journald, or drops and counts it and returns the
+// reason: [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or an error of
+// the system. If it returns nil, the entry is in journald's queue. It waits at
+// most Config.Stall for journald. It does not retain r, and does not allocate
+// except for entries too large for a datagram.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	e := s.encoders.Get().(*encoder)
 	entry := e.entry(r, s.sites.fields(r.PC))
@@ -85,11 +85,11 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 }
 
 // keepSize bounds the buffers that wait for the next line, so that a huge line
-// does not hold its memory for ever.
+// does not hold its memory forever.
 const keepSize = 64 << 10
 
-// Close closes the socket. What WriteRecord has returned nil for is in the
-// journal's hands. Later lines are dropped. Closing again does nothing.
+// Close closes the socket. Entries for which WriteRecord has returned nil are
+// not affected. Later lines are dropped. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

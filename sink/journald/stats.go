@@ -12,23 +12,24 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// ErrGone means that no journald listens at the socket. WriteRecord returns it,
-// [delivery.ErrStalled], [delivery.ErrClosed] or the errors of the system.
-var ErrGone = errors.New("nib/journald: there is no journald at the socket")
+// ErrGone means that journald does not listen on the socket. WriteRecord
+// returns it, [delivery.ErrStalled], [delivery.ErrClosed] or an error of the
+// system.
+var ErrGone = errors.New("nib/journald: journald is not listening on the socket")
 
 var (
 	errStalled = fmt.Errorf("nib/journald: %w", delivery.ErrStalled)
 	errClosed  = fmt.Errorf("nib/journald: %w", delivery.ErrClosed)
 )
 
-// Stats counts what became of the lines. For lines whose calls have returned,
-// logged = Lines + the sum of Dropped, which is [Stats.Lost].
+// Stats counts the lines of a Sink. For lines whose calls have returned, logged
+// = Lines + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
-	Lines      uint64          // handed to journald
+	Lines      uint64          // sent to journald
 	Bytes      uint64          // of their entries
-	Large      uint64          // of these lines, those that went in a file
-	Reconnects uint64          // how often the socket was connected again
-	Dropped    []delivery.Drop // by reason and level, without those that are 0
+	Large      uint64          // of these lines: those sent in a file
+	Reconnects uint64          // how often the socket was reconnected
+	Dropped    []delivery.Drop // by reason and level, zero counts omitted
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -86,8 +87,8 @@ func (c *counters) traffic() (t level.Traffic) {
 	return t
 }
 
-// Stats returns the counts so far. It may be called at any time. It allocates if
-// lines were dropped.
+// Stats returns the current counts. It may be called at any time. It allocates
+// if lines were dropped.
 func (s *Sink) Stats() Stats {
 	c := &s.counters
 	st := Stats{Large: c.large.Load(), Reconnects: c.reconnects.Load()}

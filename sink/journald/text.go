@@ -31,7 +31,7 @@ func appendText(dst, body []byte) []byte {
 }
 
 // appendASCII appends text that is ASCII. DEL is the only character in it that
-// JSON allows and nobody wants to print.
+// JSON allows but that must not be printed.
 func appendASCII(dst, text []byte) []byte {
 	from := len(dst)
 	dst = append(dst, text...)
@@ -50,8 +50,8 @@ func appendRunes(dst, text []byte) []byte {
 	return dst
 }
 
-// escaped decodes the escape sequence at the front of b, and returns its length.
-// b is JSON.
+// escaped decodes the escape sequence at the front of b, and returns its
+// length. b is JSON.
 func escaped(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return utf8.RuneError, len(b)

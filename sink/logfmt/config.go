@@ -4,25 +4,27 @@ package logfmt
 
 import "fmt"
 
-// Objects says how objects within a line are written.
+// Objects selects how nested objects are written.
 type Objects uint8
 
-// The choices of Config.Objects.
+// The values of Config.Objects.
 const (
-	// Flatten gives each value a field of its own: user.id=7 user.name=Ann. Loki
-	// finds such fields without a second parser; it turns the dot into _.
+	// ObjectsFlatten writes each value as a field of its own: user.id=7
+	// user.name=Ann. Loki finds such fields without a second parser; it turns
+	// the dot into _.
 	ObjectsFlatten Objects = iota
-	// JSON keeps an object in one field: user="{\"id\":7,\"name\":\"Ann\"}".
+	// ObjectsJSON writes an object as a single field:
+	// user="{\"id\":7,\"name\":\"Ann\"}".
 	ObjectsJSON
 )
 
-// Config says how lines are written. The zero value is the default.
+// A Config configures a Sink. The zero value is ready to use.
 type Config struct {
-	// Objects is Flatten by default.
+	// Objects defaults to ObjectsFlatten.
 	Objects Objects
 }
 
-// Validate reports what is wrong with c, or nil.
+// Validate returns an error if c is invalid.
 func (c Config) Validate() error {
 	if c.Objects > ObjectsJSON {
 		return fmt.Errorf("nib/logfmt: Objects %d is neither Flatten nor JSON", c.Objects)

@@ -47,7 +47,7 @@ func (e *encoder) line(dst, line []byte) []byte {
 	return append(dst, '\n')
 }
 
-// object appends the fields of line. It says false for anything but one JSON
+// object appends the fields of line. It reports false unless line is one JSON
 // object.
 func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
@@ -59,8 +59,8 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		dst = e.field(dst, key, value)
 		end = &value[len(value)-1]
 	}
-	// Fields ends without a word where the text is wrong. It was right to the end
-	// if nothing but the brace follows what was read.
+	// Fields ends without an error at invalid text. It was right to the end if
+	// nothing but the brace follows what was read.
 	return dst, end == &inside[len(inside)-1]
 }
 
@@ -88,7 +88,7 @@ func (e *encoder) field(dst, key, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// flattened appends the fields of an object. It says false, and appends
+// flattened appends the fields of an object. It reports false, and appends
 // nothing, for one that is kept as JSON.
 func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	if e.depth == maxDepth || len(bytes.TrimLeft(object[1:], space)) == len("}") {

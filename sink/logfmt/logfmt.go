@@ -14,10 +14,10 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A Sink writes each line it is given as logfmt. It is a [nib.Sink]: any number
-// of goroutines may call its methods at the same time. A line is made ready
-// outside of all locks and written as [nib.WriterSink] does, with one Write, done
-// when WriteRecord returns. 0 allocs per record.
+// A Sink writes each line to a writer as logfmt. It is a [nib.Sink] and safe
+// for concurrent use. It formats a line without holding a lock, and writes it
+// as [nib.WriterSink] does, with a single Write before WriteRecord returns. It
+// does not allocate per record.
 type Sink struct {
 	traits  // those of the writer
 	flatten bool
@@ -28,8 +28,8 @@ type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
-// New makes a Sink that writes to w. It panics if w is nil or c is not valid
-// (see [Config.Validate]). Whoever opened w closes it.
+// New returns a Sink that writes to w. It panics if w is nil or c is invalid
+// (see [Config.Validate]). It does not close w.
 func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/logfmt: New with a nil io.Writer")
@@ -42,7 +42,7 @@ func New(w io.Writer, c Config) *Sink {
 	return s
 }
 
-// WriteRecord writes r. Its error is that of the writer.
+// WriteRecord writes r. It returns the error of the writer.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	e := encoders.Get().(*encoder)
 	e.flatten = s.flatten
@@ -53,7 +53,7 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// Flush flushes the writer if it can be.
+// Flush flushes the writer if it has a Flush method.
 func (s *Sink) Flush(ctx context.Context) error {
 	if f, ok := s.out.(delivery.Flusher); ok {
 		return f.Flush(ctx)
@@ -61,13 +61,13 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Metrics implements [metrics.Source]: those of the writer.
+// Metrics implements [metrics.Source]. It returns the metrics of the writer.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] { return metrics.Of(s.out).Metrics() }
 
-// Render appends line to dst as the Sink would write it: for lines read back
-// from a file. line is one line with or without its end, of any content, and is
-// not kept. What is appended ends with a newline. 0 allocs beyond the growth of
-// dst.
+// Render appends line to dst as the Sink would write it, for lines read back
+// from a file. line is any single line, with or without its newline, and is not
+// retained. The appended text ends with a newline. Render does not allocate
+// except to grow dst.
 func (s *Sink) Render(dst, line []byte) []byte {
 	e := encoders.Get().(*encoder)
 	e.flatten = s.flatten
@@ -80,7 +80,7 @@ func (s *Sink) Render(dst, line []byte) []byte {
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 // keepSize bounds the buffers that wait for the next line, so that a huge line
-// does not hold its memory for ever.
+// does not hold its memory forever.
 const keepSize = 64 << 10
 
 func (e *encoder) release() {
@@ -91,8 +91,8 @@ func (e *encoder) release() {
 	encoders.Put(e)
 }
 
-// plainWriter hides that w is a nib.Sink as well: what is written here are not
-// the lines that a Sink is promised.
+// plainWriter hides that w is a nib.Sink as well: the text written here is not
+// the JSON that a Sink expects.
 func plainWriter(w io.Writer) io.Writer {
 	if _, ok := w.(nib.Sink); !ok {
 		return w

@@ -37,10 +37,10 @@ func (b *batch) add(r *nib.Record) {
 // lines is how many lines are not out.
 func (b *batch) lines() int { return len(b.ends) - b.done }
 
-// rest is what is not out.
+// rest returns the bytes that are not written.
 func (b *batch) rest() []byte { return b.data[b.sent:] }
 
-// begun says whether the first of these lines is half out.
+// begun reports whether the first of these lines is half written.
 func (b *batch) begun() bool {
 	return b.sent > 0 && (b.done == 0 || b.sent > b.ends[b.done-1].at)
 }

@@ -11,8 +11,8 @@ import (
 
 // A sink with a buffer has two batches. Callers append to fill under mu. The
 // holder of the turn swaps the two and writes out, without mu. When fill is
-// full, the caller who finds it so writes; the goroutine does when the delay is
-// over. It sleeps until a line wakes it, then keeps the delay until it finds
+// full, the caller that finds it full writes; the goroutine does when the delay
+// is over. It sleeps until a line wakes it, then keeps the delay until it finds
 // nothing to write: so there is no timer and no waking per line.
 
 // collect puts the line of r into the buffer, or writes or drops it.
@@ -39,9 +39,9 @@ func (s *Sink) collect(r *nib.Record) error {
 	return s.collectSlowly(r)
 }
 
-// fits says whether r may be added to fill. While the reader is stalled the last
-// eighth is for errors. While writing fails nothing is: the callers should know.
-// mu is held.
+// fits reports whether r may be added to fill. While the reader is stalled the
+// last eighth is for errors. While writing fails nothing is: the callers should
+// know. mu is held.
 func (s *Sink) fits(r *nib.Record) bool {
 	room := s.size - len(s.fill.data)
 	if s.stalled && r.Level < nib.LevelError {
@@ -73,7 +73,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	switch {
 	case s.closed:
 		return s.drop(r, closed, errClosed)
-	case s.fits(r): // somebody else has made room meanwhile
+	case s.fits(r): // another call has made room since
 		s.add(r)
 	default:
 		added, err := s.flush(l, r)
@@ -104,10 +104,10 @@ func (s *Sink) flushFor(l limit) error {
 }
 
 // flush writes what was in the buffer when it began. When the reader has
-// stopped it returns delivery.ErrStalled, and the rest stays. Any other error has cost
-// the lines of a batch. It adds r, if there is one, to the buffer as soon as it
-// fits, before anybody else can. The turn and mu are held; mu is not while it
-// writes or waits.
+// stopped it returns delivery.ErrStalled, and the rest stays. Any other error
+// has cost the lines of a batch. It adds r, if there is one, to the buffer as
+// soon as it fits, before any other call can. The turn and mu are held; mu is
+// not while it writes or waits.
 func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 	swapped, waited := false, false
 	var before uint64
@@ -218,8 +218,8 @@ func (s *Sink) run() {
 	}
 }
 
-// held says whether there is anything in the buffer. If not, the goroutine goes
-// to sleep.
+// held reports whether there is anything in the buffer. If not, the goroutine
+// goes to sleep.
 func (s *Sink) held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,31 +16,31 @@ const (
 	defaultDelay = time.Millisecond
 )
 
-// A Config says how to write. The zero value is ready to use.
+// A Config configures a Sink. The zero value is ready to use.
 type Config struct {
-	// File is where lines go. Defaults to os.Stdout. The sink takes a
-	// descriptor of its own and neither changes nor closes File; a reader sees
-	// the end of the stream when both are closed.
+	// File is the destination of the lines. Defaults to os.Stdout. The sink
+	// uses a descriptor of its own and neither changes nor closes File; a
+	// reader sees the end of the stream when both are closed.
 	File *os.File
 
-	// Stall is how long a call waits for a reader that does not read. Defaults
-	// to 100 ms.
+	// Stall is the maximum time that a call waits for a stalled reader.
+	// Defaults to 100 ms.
 	Stall time.Duration
 
-	// OnStall is called each time the reader is found to have stopped, with the
-	// counts at that moment, by the goroutine that found out: usually one that
-	// logs and waits meanwhile, else the sink's own. It is not called while it
-	// runs. A line that it logs to the same sink is dropped most likely. What it
-	// panics with is discarded.
+	// OnStall is called, with the current counts, each time the reader stalls,
+	// by the goroutine that detects it: usually one that is logging, which
+	// waits for OnStall, otherwise the sink's own. It is never called
+	// concurrently. A line that it logs to the same sink is most likely
+	// dropped. Its panics are discarded.
 	OnStall func(Stats)
 
 	// Buffer is how many bytes of lines are collected before they are written.
-	// Defaults to 0: each line is written by itself, before the call returns.
-	// The sink takes twice as much memory.
+	// The sink uses twice as much memory. Defaults to 0: each line is written
+	// by itself, before the call returns.
 	Buffer int
 
-	// Delay is how long a line may wait in the buffer. Defaults to 1 ms. It is
-	// not set without Buffer.
+	// Delay is the maximum time that a line waits in the buffer. It requires
+	// Buffer. Defaults to 1 ms.
 	Delay time.Duration
 }
 
@@ -59,7 +59,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.File == nil {
 		c.File = os.Stdout

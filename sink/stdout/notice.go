@@ -12,7 +12,7 @@ import (
 // bytes of text.
 const noticeSize = 640
 
-// appendNotice appends the line that tells of a loss.
+// appendNotice appends the line that reports a loss.
 func appendNotice(dst []byte, now time.Time, lost tally) []byte {
 	text := "standard output was blocked"
 	for c := range lost {
@@ -23,12 +23,12 @@ func appendNotice(dst []byte, now time.Time, lost tally) []byte {
 	return loss.AppendNotice(dst, now, text, reasons[:], lost[:])
 }
 
-// A head is what the sink itself has to write before the next line: the end of
-// a line that was cut off, and the notice of what was lost.
+// A head is what the sink itself must write before the next line: the end of a
+// line that was cut off, and the notice of dropped lines.
 type head struct {
 	text  []byte
 	sent  int   // bytes of text that are out
-	tells tally // the losses that text tells of, all in all
+	tells tally // all losses that text reports
 }
 
 // prepare makes the head for the losses up to now, unless one is half out. The
@@ -64,8 +64,8 @@ func (s *Sink) confirm() {
 }
 
 // send writes the head, then p. It returns how much of p is out. It is called
-// by the one who has the stream to himself: the holder of mu in a sink without
-// a buffer, the holder of the turn in one with a buffer.
+// by the goroutine that owns the stream: the holder of mu in a sink without a
+// buffer, the holder of the turn in one with a buffer.
 func (s *Sink) send(p []byte) (n int, err error) {
 	if h := &s.head; h.sent < len(h.text) {
 		n, err := s.port.Write(h.text[h.sent:])

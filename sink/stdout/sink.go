@@ -13,14 +13,15 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// A Sink writes lines to standard output. It is made by [New] and safe for
+// A Sink writes lines to standard output. It is created by [New] and safe for
 // concurrent use.
 type Sink struct {
-	// Two locks bound how long callers wait. mu protects the state and, without a
-	// buffer, each write that does not wait; no call waits for the reader under
-	// mu. A call that has to wait takes the turn first, with a deadline. Only the
-	// holder of the turn begins a line that a write may cut short (busy). With a
-	// buffer, the holder of the turn makes all writes, and mu is free during them.
+	// Two locks bound how long callers wait. mu protects the state and, without
+	// a buffer, each write that does not wait; no call waits for the reader
+	// under mu. A call that has to wait takes the turn first, with a deadline.
+	// Only the holder of the turn begins a line that a write may cut short
+	// (busy). With a buffer, the holder of the turn makes all writes, and mu is
+	// free during them.
 
 	traits
 	port    stdio.Port
@@ -33,14 +34,14 @@ type Sink struct {
 	timers timers
 
 	mu      sync.Mutex
-	trouble bool // one of the next six, or a loss not yet told of, or a half head
+	trouble bool // one of the next six, or a loss not reported yet, or a half head
 	closed  bool
 	stalled bool // a call has waited for the reader in vain, and nothing was read since
 	broken  bool // the last write failed, and not for want of room
 	hungry  bool // a call has waited for a while: no overtaking
 	busy    bool // a line is half out, and its caller is writing it
 	torn    bool // the last line has no end
-	stalls  bool // OnStall is to be called
+	stalls  bool // OnStall must be called
 	telling bool // it is running
 
 	waiting int // calls in the queue for the turn
@@ -48,14 +49,14 @@ type Sink struct {
 	notices uint64
 	moved   uint64 // bytes that went out, of whole lines or not
 	dropped tally
-	told    tally // those of dropped that a notice has told of
+	told    tally // those of dropped that a notice has reported
 	head    head  // of the holder of the stream, see send
 
 	// The rest is for a sink with a buffer.
 	size  int   // 0: no buffer
 	fill  batch // what is being collected
 	out   batch // what is being written; its bytes belong to the holder of the turn
-	late  error // first loss of lines whose calls had returned, until Flush or Close tells
+	late  error // first loss of lines whose calls had returned, until Flush or Close returns it
 	awake bool  // the goroutine is keeping the delay
 	wake  chan struct{}
 	quit  chan struct{} // closed by Close
@@ -66,10 +67,10 @@ type traits = sinktraits.Set
 
 var _ nib.Sink = (*Sink)(nil)
 
-// New makes a Sink for c.File. It starts a goroutine only if c.Buffer is set,
-// which Close ends. It panics if c is not valid. If the system refuses a
-// descriptor, File's own is used if that is 1 or 2; otherwise every line is
-// dropped as Failed.
+// New returns a Sink that writes to c.File. It starts a goroutine only if
+// c.Buffer is set; Close stops it. It panics if c is invalid. If no descriptor
+// can be allocated, the one of File is used if it is 1 or 2; otherwise every
+// line is dropped as [delivery.ReasonFailed].
 func New(c Config) *Sink {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -96,11 +97,11 @@ func New(c Config) *Sink {
 	return s
 }
 
-// WriteRecord writes the line of r, or drops and counts it and returns why:
-// [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or what the system says. Without a
-// buffer the line is in the pipe or file when it returns nil; with one it is at
-// least in the buffer. It waits for the reader no longer than Config.Stall. r
-// is not kept. 0 allocs.
+// WriteRecord writes the line of r, or drops and counts it and returns the
+// reason: [delivery.ErrStalled], [ErrGone], [delivery.ErrClosed] or an error of
+// the system. If it returns nil, the line is in the pipe or file, or with a
+// buffer at least in the buffer. It waits at most Config.Stall for the reader.
+// It does not retain r and does not allocate.
 func (s *Sink) WriteRecord(r *nib.Record) error {
 	if s.size > 0 {
 		return s.collect(r)
@@ -129,12 +130,12 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// Flush writes what is in the buffer and returns when it is in the pipe or
-// file. If the reader has stopped it waits as long as ctx allows, and
-// Config.Stall if ctx has no deadline; what could not be written stays in the
-// buffer. The error is that, or the first one that cost lines since the last
-// Flush although their calls had returned nil. Without a buffer there is
-// nothing to do but to tell of losses, if that is possible at once.
+// Flush writes the buffered lines and returns when they are in the pipe or
+// file. If the reader has stalled, it waits as long as ctx allows, or
+// Config.Stall if ctx has no deadline; lines that could not be written stay in
+// the buffer. It returns that error, or the first loss since the last Flush of
+// lines whose calls had returned nil. Without a buffer it only reports earlier
+// losses, if that is possible at once.
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	idle := s.size == 0 && !s.owes()
@@ -169,10 +170,10 @@ func flushError(ctx context.Context, err error) error {
 	return err
 }
 
-// Close flushes, waiting for the reader for up to Config.Stall, drops what is
-// still in the buffer then, ends the goroutine and closes the sink's own
-// descriptor. Config.File stays open; it is its owner's. Later lines are
-// dropped. Closing again does nothing.
+// Close flushes, waiting for the reader for up to Config.Stall, drops the lines
+// that are then still in the buffer, stops the goroutine and closes the sink's
+// own descriptor. It does not close Config.File. Later lines are dropped.
+// Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()
 	if s.closed {

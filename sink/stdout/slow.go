@@ -68,9 +68,9 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 }
 
 // setHungry notes whether the holder of the turn has waited so long that calls
-// which have just come must not go before him. Without that they would: they
-// run already, while he has to be woken. (Package sync's Mutex does the same.)
-// mu is held.
+// which have just come must not overtake it. Without that they would: they run
+// already, while it has to be woken. (Package sync's Mutex does the same.) mu
+// is held.
 func (s *Sink) setHungry(is bool) {
 	s.hungry = is
 	s.trouble = s.trouble || is
@@ -158,7 +158,7 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	return n, err
 }
 
-// tell writes the head, if there is one and that is possible at once. The
+// tell writes the head if there is one, and if that is possible at once. The
 // turn and mu are held.
 func (s *Sink) tell() {
 	if s.owes() && s.port.State() == nil {
@@ -171,8 +171,8 @@ func (s *Sink) tell() {
 	}
 }
 
-// owes says whether there is a head to be written: losses to tell of, or a line
-// to end. mu is held.
+// owes reports whether a head must be written: losses to report, or a line to
+// end. mu is held.
 func (s *Sink) owes() bool { return s.torn || s.dropped != s.told }
 
 // settle notes that a write went well. mu is held.
@@ -217,7 +217,7 @@ func (s *Sink) setStalled() {
 	}
 }
 
-// A limit says how long to wait. The channels may be nil.
+// A limit bounds a wait. The channels may be nil.
 type limit struct {
 	until  time.Time
 	cancel <-chan struct{}
@@ -272,7 +272,7 @@ func (s *Sink) callOnStall() {
 		s.mu.Lock()
 		s.telling = false
 		s.mu.Unlock()
-		_ = recover() // the callback's own; the log call that it came from is not to end with it
+		_ = recover() // a panic of the callback must not end the log call
 	}()
 	s.onStall(st)
 }

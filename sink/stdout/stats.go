@@ -11,9 +11,10 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// ErrGone reports that the pipe or socket has no reader any more. WriteRecord,
+// ErrGone means that the pipe or socket has no reader any more. WriteRecord,
 // Flush and Close return it, [delivery.ErrStalled], [delivery.ErrClosed] or an
-// error of the system. A logger made by nib.New(os.Stdout) reports the same errors.
+// error of the system. A logger made by nib.New(os.Stdout) reports the same
+// errors.
 var ErrGone = stdio.ErrGone
 
 var (
@@ -21,14 +22,14 @@ var (
 	errClosed  = fmt.Errorf("nib/stdout: %w", delivery.ErrClosed)
 )
 
-// Stats counts what became of the lines. For lines whose calls have returned,
-// logged = Lines + Pending + the sum of Dropped, which is [Stats.Lost].
+// Stats counts the lines of a Sink. For lines whose calls have returned, logged
+// = Lines + Pending + the sum of Dropped, which is [Stats.Lost].
 type Stats struct {
 	Lines   uint64          // written
 	Bytes   uint64          // of these lines
 	Pending uint64          // in the buffer
-	Notices uint64          // lines of the sink's own, each of which reports dropped lines
-	Dropped []delivery.Drop // by reason and level, without those that are 0
+	Notices uint64          // lines written by the sink itself, each of which reports dropped lines
+	Dropped []delivery.Drop // by reason and level, zero counts omitted
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -39,8 +40,8 @@ func (s Stats) Lost() (n uint64) {
 	return n
 }
 
-// Stats returns the counts so far. It may be called at any time and waits for a
-// write(2) that is under way. It allocates if lines were dropped.
+// Stats returns the current counts. It may be called at any time, and waits for
+// a write(2) that is in progress. It allocates if lines were dropped.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +71,7 @@ const (
 
 var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
 
-// causeOf tells why err came out of a write.
+// causeOf returns the cause of an error of a write.
 func causeOf(err error) cause {
 	if err == ErrGone {
 		return gone
