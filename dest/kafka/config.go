@@ -37,9 +37,10 @@ const (
 // A Compression is how record batches are compressed.
 type Compression int
 
-// The compressions. LZ4 is the default: it costs about a third of a microsecond per
-// line of 250 bytes, makes JSON several times smaller, and every client reads
-// it. Zstd is smaller and slower, Gzip slowest.
+// The compressions. CompressionLZ4 is the default: it costs about a third of a
+// microsecond per line of 250 bytes, makes JSON several times smaller, and
+// every client reads it. CompressionZstd is smaller and slower, CompressionGzip
+// slowest.
 const (
 	CompressionLZ4 Compression = iota
 	CompressionNone
@@ -55,12 +56,12 @@ const (
 	SASLScramSHA512 = "SCRAM-SHA-512"
 )
 
-// SASL is the user that logs in to the brokers. With Plain the password itself crosses the network, so
-// it needs TLS.
+// SASL is the user that logs in to the brokers. With SASLPlain the password
+// itself crosses the network, so it needs TLS.
 type SASL struct {
-	Mechanism      string // Plain, ScramSHA256 or ScramSHA512
+	Mechanism      string // SASLPlain, SASLScramSHA256 or SASLScramSHA512
 	User, Password string
-	AllowClearText bool // allows Plain without TLS: whoever sees the packets has the password
+	AllowClearText bool // allows SASLPlain without TLS: anyone who can read the packets learns the password
 }
 
 const (

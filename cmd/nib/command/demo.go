@@ -13,17 +13,18 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Kill a service that logs real HTTP requests, and check that every line is there",
-		Long: `Starts an HTTP service as a process of its own and sends it requests over keep-alive
-connections. Its access lines go through a spool to a rotating file and to a Kafka
-topic; the first few are shown. Half-way the service is killed with SIGKILL and started again. File and topic are
-then read back: each line whose call has returned must be there once, in order, valid,
-and say what the client saw.
+		Long: `Starts an HTTP service as a separate process and sends it requests over
+keep-alive connections. Its access lines go through a spool to a rotating file
+and to a Kafka topic; the first few are shown. Half-way the service is killed
+with SIGKILL and restarted. Then file and topic are read back: each line whose
+call has returned must be there once, in order, valid, and agree with what the
+client saw.
 
-The service tells of each line when its call has returned, over a pipe. Lines of calls that
-the kill has cut off may be there or not; they are counted apart. A request that was cut off is
-not sent again.
+The service reports each line over a pipe when its call has returned. Lines of
+calls that the kill has interrupted may or may not be there; they are counted
+separately. An interrupted request is not sent again.
 
-The exit code is 0 only if everything is as it must be.`,
+The exit code is 0 only if every check passes.`,
 		Example: `  nib demo
   nib demo -n 500000 --kills 20
   nib demo --kafka localhost:9092 --relp localhost:2514
@@ -40,7 +41,7 @@ The exit code is 0 only if everything is as it must be.`,
 	f.IntVar(&c.Show, "show", demo.DefaultShow, "number of lines to show")
 	f.IntVar(&c.Kills, "kills", demo.DefaultKills, "how often the service is killed")
 	f.StringVar(&c.Kafka, "kafka", demo.EmbeddedKafka, "brokers (`host:port`,host:port) that get a new topic; embedded: one in this process; none: no topic")
-	f.StringVar(&c.RELP, "relp", "", "syslog receiver (`host:port`) that gets the lines, too")
-	f.StringVar(&c.Dir, "dir", "", "folder to keep the files in (default: a temporary one that is removed)")
+	f.StringVar(&c.RELP, "relp", "", "syslog receiver (`host:port`) that also gets the lines")
+	f.StringVar(&c.Dir, "dir", "", "directory for the files, which are kept (default: a temporary one that is removed)")
 	return cmd
 }

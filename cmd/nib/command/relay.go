@@ -54,22 +54,24 @@ func newRelay() *cobra.Command {
 	c := relay.Config{Poll: time.Second}
 	cmd := &cobra.Command{
 		Use:   "relay DIR --to TARGET",
-		Short: "Deliver what dead processes have left in their spools",
-		Long: `Delivers the spools in DIR whose processes have died: as a sidecar, which goes on
-watching until it gets SIGTERM or SIGINT, or with --once as an errand after an accident. DIR is the
-directory of a spool, or one that has spools in it, or in the directories in it.
+		Short: "Deliver the spools of dead processes",
+		Long: `Delivers the spools in DIR whose processes have died: either as a sidecar,
+which runs until SIGTERM or SIGINT, or with --once as a single pass after an
+accident. DIR is the directory of a spool, or a directory with spools in it or
+in its subdirectories.
 
-A spool that a process has open is left to it. Any other one is taken after --grace, delivered, and
-given back; also when the destination accepts nothing for --patience, so that a
-service that starts meanwhile can have it. What was delivered by the dead process is not
-delivered again if the target is the one that it had and has the name that it had there. What the
-spool keeps for destinations that are not given stays.
+The relay does not touch a spool that a process has open. It opens any other
+spool after --grace, delivers it, and releases it when it is empty, or when the
+destination has accepted nothing for --patience, so that a restarted service
+can open it. Records that the dead process has delivered are not delivered
+again, provided that the target and its name are those of the service. Records
+for destinations that are not given with --to stay in the spool.
 
-Targets, the same ones that a service has in NIB_OUTPUT:
+Targets, as in the NIB_OUTPUT of a service:
 ` + targetHelp() + `
 
-Exit codes: 0 nothing is left, 1 the relay could not do its work, 2 lines were rejected or
-damaged, 3 lines are still pending.`,
+Exit codes: 0 everything is delivered, 1 the relay failed, 2 lines were rejected
+or damaged, 3 lines are still pending.`,
 		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
   nib relay /var/spool --to syslog+relp://logs.example.org:2514
   nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`,
@@ -82,11 +84,11 @@ damaged, 3 lines are still pending.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&to, "to", nil, "`target` to deliver to, or NAME=TARGET with the name of the destination in the spools (default: the only one there is); may be given several times")
-	f.BoolVar(&c.Adopt, "adopt", false, "take spools on network volumes, too, where locks do not tell that their processes have ended: you know it")
-	f.BoolVar(&c.Once, "once", false, "end when what is there is delivered")
-	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must be nobody's before it is taken")
-	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing")
-	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to tell of a long delivery")
+	f.BoolVar(&c.Adopt, "adopt", false, "also take spools on network volumes, where locks cannot show whether their processes have ended; use it only if they have")
+	f.BoolVar(&c.Once, "once", false, "exit when all spools are delivered")
+	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must have no owner before it is taken")
+	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing before a spool is released")
+	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to report the progress of a long delivery")
 	_ = cmd.MarkFlagRequired("to") // it is there
 	return cmd
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// Run executes one command line and returns the exit code of the process: 0,
-// or after an error, which is told on stderr, 1 or what the help of the verb says.
-// SIGINT and SIGTERM end a verb early.
+// Run executes one command line and returns the exit code of the process: 0, or
+// after an error, which is written to stderr, 1 or a code in the help of the
+// verb. SIGINT and SIGTERM end a verb early.
 func Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -15,11 +15,12 @@ import (
 func newSpool() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spool",
-		Short: "Look into spools, also while a service writes to them",
-		Long: `Looks into the directories of spools (package sink/spool). Nothing is changed, and a
+		Short: "Inspect spools, also while a service writes to them",
+		Long: `Reads the directories of spools (package sink/spool). Nothing is changed, and a
 service that has a spool open is not disturbed.
 
-DIR is the directory of a spool, or one that has spools in it, or in the directories in it.`,
+DIR is the directory of a spool, or a directory with spools in it or in its
+subdirectories.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -28,8 +29,8 @@ DIR is the directory of a spool, or one that has spools in it, or in the directo
 }
 
 // inspectAll looks at all spools in some directories, and returns those that it
-// can look at together with the errors of the others. A spool that goes away
-// meanwhile is left out.
+// can look at together with the errors of the others. A spool that is deleted
+// during the call is left out.
 func inspectAll(roots []string) (views []*spool.View, err error) {
 	var errs []error
 	for _, root := range roots {

@@ -27,11 +27,11 @@ func newSpoolCat() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat DIR…",
 		Short: "Write the lines of spools to standard output",
-		Long: `Writes the lines that are in spools to standard output, oldest first, one spool after the
-other. Lines that are settled with all destinations may be gone already.
+		Long: `Writes the lines in spools to standard output, oldest first, one spool after the
+other. Lines that all destinations have settled may already be deleted.
 
-Exit codes: 0 all lines were written, 1 some are damaged or could not be read; what can be read
-is written first.`,
+Exit codes: 0 all lines were written, 1 some are damaged or could not be read; all
+readable lines are written.`,
 		Example: `  nib spool cat /var/spool/app | jq .
   nib spool cat --pending kafka --level warn /var/spool/app
   nib spool cat --since 10m --until 2026-11-21T09:00:00Z /var/spool
@@ -55,7 +55,7 @@ is written first.`,
 	return cmd
 }
 
-// A selection says which records are wanted.
+// A selection selects records.
 type selection struct {
 	pending      string
 	level        nib.Level
@@ -131,7 +131,7 @@ func (c *selection) records(v *spool.View) iter.Seq2[nib.Record, spool.Gap] {
 	return v.Records(c.first)
 }
 
-// write writes what is wanted. Whoever reads it may have had enough at any time.
+// write writes the selected lines. The reader may close the pipe at any time.
 func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var unreadable uint64

@@ -21,11 +21,11 @@ func newSpoolLs() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ls DIR…",
-		Short: "List spools: who has them, how much is in them and what is pending",
-		Long: `Lists spools, a line for each. OWNER says whether a process has the spool open; only
-its lock decides that. RECORDS are the numbers in its segments, also those whose
-calls never returned; verify counts exactly. PENDING is what each destination has not
-settled.`,
+		Short: "List spools with their owners, sizes and pending records",
+		Long: `Lists spools, one per line. OWNER is whether a process has the spool open, as its
+lock shows. RECORDS counts the numbers in its segments, including those whose
+calls never returned; verify counts exactly. PENDING counts the records that each
+destination has not settled.`,
 		Example: `  nib spool ls /var/spool/app
   nib spool ls --json /var/spool | jq 'select(.owner == "none" and .records > 0) | .dir'`,
 		Args: cobra.MinimumNArgs(1),

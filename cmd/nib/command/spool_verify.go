@@ -20,15 +20,17 @@ func newSpoolVerify() *cobra.Command {
 		Short: "Read all records of spools and count what is missing",
 		Long: `Reads every record and checks its checksum and its number.
 
-  GOOD        records that are whole
+  GOOD        intact records
   UNFINISHED  numbers whose calls never returned, or have not yet; no loss
-  DAMAGED     numbers whose bytes are not what was written any more
+  DAMAGED     numbers whose bytes have changed since they were written
   MISSING     numbers whose segment is gone or cannot be read
-  BAD FILES   segments that nobody can make sense of
+  BAD FILES   files that are not readable as segments
 
-How many records were behind damage at the very end nobody knows: it counts as one.
+Damage at the end of the last segment counts as one record, since the number of
+records behind it is unknown.
 
-Exit codes: 0 all is sound, 1 something is damaged, missing or bad, or could not be read.`,
+Exit codes: 0 all spools are intact, 1 something is damaged, missing or bad, or
+could not be read.`,
 		Example: `  nib spool verify /var/spool/app
   nib spool verify --json /var/spool | jq .damaged`,
 		Args: cobra.MinimumNArgs(1),
@@ -49,7 +51,7 @@ type verdict struct {
 	Unfinished uint64      `json:"unfinished"`
 	Damaged    uint64      `json:"damaged"`
 	Missing    uint64      `json:"missing"`
-	Removed    uint64      `json:"removed"` // by the owner, meanwhile
+	Removed    uint64      `json:"removed"` // by the owner, during the call
 	Bad        []string    `json:"bad_files"`
 	Unread     []string    `json:"unread_files,omitempty"`
 	Places     []place     `json:"places"` // of what is damaged or missing, the first ones

@@ -25,7 +25,7 @@ type check struct {
 	midCall   int // those of them whose call never returned
 
 	invalid    int // not one JSON object, or not of this run
-	untrue     int // says something else than the client saw
+	untrue     int // differs from what the client saw
 	duplicates int
 	reordered  int // behind a later line of its connection
 	lost       int

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package demo runs an HTTP service under load, kills it half-way, starts it
-// again, and checks what it has logged, in this order: worker.go is the service that is
-// killed and service.go what it answers, load.go asks, run.go kills and starts,
-// ledger.go remembers what was logged, check.go reads files and topic back, cost.go
-// measures, report.go tells.
+// again, and checks what it has logged, in this order: worker.go is the service
+// that is killed and service.go what it answers, load.go asks, run.go kills and
+// starts, ledger.go remembers what was logged, check.go reads files and topic
+// back, cost.go measures, report.go reports.
 package demo
 
 import (
@@ -48,7 +48,7 @@ const (
 	maxFile   = 1 << 20
 )
 
-// A Config says what to run.
+// A Config sets what to run.
 type Config struct {
 	Requests    int
 	Connections int
@@ -63,7 +63,7 @@ type Config struct {
 	calls int // of a round of the measurement; 0: callsPerRound
 }
 
-// Validate reports all faults of c, joined.
+// Validate returns every mistake in c, joined.
 func (c Config) Validate() error {
 	var errs []error
 	for _, b := range []struct {
@@ -123,7 +123,7 @@ func Run(ctx context.Context, c Config) error {
 	return nil
 }
 
-// conclude tells what has come out.
+// conclude reports the result.
 func (c Config) conclude(r result, dir string) error {
 	writeReport(c.Out, term.StyleFor(c.Out), r)
 	if !r.ok() {

@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// What a worker tells its parent comes as frames over a pipe: a kind, the length
-// of the rest in two bytes, the rest. A frame that was written is in the pipe whatever becomes of
-// the worker afterwards, and one of up to 4 KiB is there as a whole or not at all.
+// A worker reports to its parent in frames over a pipe: a kind, the length of
+// the rest in two bytes, the rest. A written frame stays in the pipe when the
+// worker dies, and one of up to 4 KiB is written atomically.
 const (
 	tellLine    = 'l' // the call that wrote a line has returned: which line
 	tellDropped = 'd' // it has returned an error
@@ -24,24 +24,24 @@ const (
 
 const frameHead = 3
 
-// An up is told when the service answers.
+// An up is sent when the service answers.
 type up struct {
 	URL       string
 	Opened    int64  // ns that it took to open the spool
 	Recovered uint64 // records found in it, of the destination that had most of them
 }
 
-// A caught is told when the records of the worker before are delivered.
+// A caught is sent when the records of the worker before are delivered.
 type caught struct {
 	After int64 // ns after the spool was opened
 }
 
-// An end is told last.
+// An end is sent last.
 type end struct {
 	Rejected map[string]uint64 // records that a destination did not want, or that were damaged
 }
 
-// A lineKey tells lines of a run from each other.
+// A lineKey identifies a line of a run.
 type lineKey struct {
 	kind       int // serviceLine or accessLine
 	connection int
@@ -80,7 +80,7 @@ func tellJSON(f *os.File, kind byte, v any) error {
 	return err
 }
 
-// readFrame reads the next frame. A frame that is cut off at the end is not told.
+// readFrame reads the next frame. A truncated frame at the end is ignored.
 func readFrame(r io.Reader, buf *[4096]byte) (kind byte, rest []byte, err error) {
 	if _, err := io.ReadFull(r, buf[:frameHead]); err != nil {
 		return 0, nil, io.EOF

@@ -17,7 +17,7 @@ import (
 type logTopic struct {
 	brokers []string // none: there is no topic
 	name    string
-	cluster *embedded.Cluster // nil: someone else's
+	cluster *embedded.Cluster // nil: an external one
 }
 
 const kafkaLimit = 30 * time.Second // to make the topic, and to read it
@@ -52,7 +52,7 @@ func (t *logTopic) close() {
 	}
 }
 
-// describe tells where lines go besides the file.
+// describe returns where lines go besides the file.
 func (t *logTopic) describe(relp string) (text string) {
 	switch {
 	case t.cluster != nil:

@@ -2,8 +2,8 @@
 
 package demo
 
-// A ledger knows of each line of a plan what has become of its call, and of each
-// request whether it was answered. It is all that the files are compared with.
+// A ledger has the result of the call of each line of a plan, and whether each
+// request was answered. The files are compared with it.
 type ledger struct {
 	plan    plan
 	calls   [2][][]call // per kind of line, connection, request
@@ -32,8 +32,8 @@ func newLedger(p plan) *ledger {
 	return l
 }
 
-// note takes down what a worker has told. A line that it has told of twice was
-// written twice, and shows as a duplicate.
+// note records a report of a worker. A line that is reported twice was written
+// twice, and counts as a duplicate.
 func (l *ledger) note(k lineKey, as call) {
 	if k.kind >= len(l.calls) || k.connection >= len(l.calls[k.kind]) || k.n >= len(l.calls[k.kind][k.connection]) {
 		return
@@ -49,8 +49,8 @@ func (l *ledger) note(k lineKey, as call) {
 	*at = as
 }
 
-// must says whether a line has to be there: its call has returned, or its request
-// was answered, which comes after.
+// must reports whether a line has to be there: its call has returned, or its
+// request was answered, which comes after.
 func (l *ledger) must(k lineKey) bool {
 	c := l.calls[k.kind][k.connection][k.n]
 	if k.kind == serviceLine && !expect(k.n).logs {
@@ -59,7 +59,7 @@ func (l *ledger) must(k lineKey) bool {
 	return c == returned || c == unknown && !l.cut[k.connection][k.n]
 }
 
-// returned says whether the call of a line has returned.
+// returned reports whether the call of a line has returned.
 func (l *ledger) returned(k lineKey) bool {
 	return l.calls[k.kind][k.connection][k.n] == returned
 }

@@ -27,8 +27,8 @@ func (s *shift) isOver() bool {
 	}
 }
 
-// A gate tells connections which worker to ask, and lets them wait while there is
-// none.
+// A gate gives connections the current worker, and makes them wait while there
+// is none.
 type gate struct {
 	mu     sync.Mutex
 	now    *shift // nil: none
@@ -54,7 +54,7 @@ func (g *gate) close() {
 	g.opened = make(chan struct{})
 }
 
-// isOpen says whether there is a shift.
+// isOpen reports whether there is a shift.
 func (g *gate) isOpen() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -107,8 +107,8 @@ func (d *drive) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// connection sends the requests of one connection. A request whose worker is killed meanwhile
-// is not sent again: nobody knows how far it has come.
+// connection sends the requests of one connection. A request whose worker is
+// killed is not sent again: it may have been processed.
 func (d *drive) connection(ctx context.Context, connection int) error {
 	var s *shift
 	var client *http.Client

@@ -15,9 +15,9 @@ const (
 	serviceMessage = "no answer from stock"
 )
 
-// A plan says which requests there are: those of a connection are numbered from
-// 0 on, and all about a request follows from its number. So the file can be
-// checked without a copy of what was logged.
+// A plan defines the requests: those of a connection are numbered from 0 on,
+// and all about a request follows from its number. So the file can be checked
+// without a copy of what was logged.
 type plan struct {
 	requests    int
 	connections int

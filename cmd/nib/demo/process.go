@@ -29,7 +29,7 @@ type process struct {
 	fault string
 }
 
-// startWorker starts a worker. What it tells of lines goes into the ledger, what is
+// startWorker starts a worker. Its reports of lines go into the ledger, lines
 // to be shown to show; both until ended is closed.
 func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
 	program, err := os.Executable()
@@ -60,7 +60,7 @@ func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
 	return p, nil
 }
 
-// read takes down what the worker tells, until its end of the pipe is closed.
+// read records the reports of the worker, until its end of the pipe is closed.
 func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
 	defer close(p.ended)
 	in := bufio.NewReaderSize(out, 64<<10)
@@ -133,7 +133,7 @@ func (p *process) kill() {
 func (p *process) wait() {
 	_ = p.stdin.Close() // or the worker has
 	<-p.ended
-	_ = p.cmd.Wait() // how it ended shows in what it has told
+	_ = p.cmd.Wait() // how it ended shows in its reports
 }
 
 // stop ends the service, and waits until everything is delivered.
@@ -145,7 +145,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// died says why, as far as that is known.
+// died returns why, as far as that is known.
 func (p *process) died(what string) error {
 	text := "demo: the worker " + what
 	if p.cmd.ProcessState != nil {

@@ -57,7 +57,7 @@ func (r *result) writeVerdict(w io.Writer, s term.Style) {
 // writeLoad writes figures of requests and of the kill.
 func (r *result) writeLoad(t table) {
 	over := fmt.Sprintf("over %d connections, in %s", r.plan.connections, round(r.took))
-	if r.dialled > r.plan.connections && len(r.kills) == 0 { // a system that tears a process down may take calls meanwhile
+	if r.dialled > r.plan.connections && len(r.kills) == 0 { // a dying process may still accept connections
 		over += fmt.Sprintf("; dialled %d times", r.dialled)
 	}
 	t.Row("requests", term.Count(r.plan.requests), over)
@@ -81,7 +81,7 @@ func (r *result) writeCost(t table) {
 	fmt.Fprintln(t.W, t.S.Dim(fmt.Sprintf("  %-17s %11s  times: minimum of %d rounds of %s calls", "", "", rounds, term.Count(callsPerRound))))
 }
 
-// writeRecovery tells of the slowest recovery.
+// writeRecovery writes the slowest recovery.
 func (r *result) writeRecovery(t table) {
 	if len(r.kills) == 0 {
 		return

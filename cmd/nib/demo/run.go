@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A result is what there is to tell.
+// A result has what is reported.
 type result struct {
 	plan    plan
 	ledger  *ledger
@@ -22,7 +22,7 @@ type result struct {
 	kills   []recovery
 	spooled map[string]uint64 // records that a destination has not settled in the end
 	settled map[string]uint64 // numbers that it has settled
-	refused map[string]uint64 // records that it did not want, as the last process tells
+	refused map[string]uint64 // records that it rejected, as the last process reports
 	files   []string
 	places  []placed
 	cost    cost
@@ -181,10 +181,11 @@ func (l *load) replace(done int) error {
 	return nil
 }
 
-// maxSaid is how many kills are told of.
+// maxSaid is how many kills are reported.
 const maxSaid = 5
 
-// sayKill tells of a kill, or of the start after it, unless there are too many of them.
+// sayKill reports a kill, or the start after it, unless there are too many of
+// them.
 func (l *load) sayKill(line string) {
 	switch n := len(l.result.kills); {
 	case n < maxSaid, n == maxSaid && l.gate.isOpen():

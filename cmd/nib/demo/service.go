@@ -57,8 +57,8 @@ func (s *service) stop() error {
 // errStock is what goes wrong in the service now and then.
 var errStock = errors.New("stock: connection reset by peer")
 
-// answer is the whole service: it answers as expect says for the number at the
-// end of the path, and logs what it cannot do.
+// answer is the whole service: it sends the answer of expect for the number at
+// the end of the path, and logs errors.
 func answer(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:])
 	if err != nil {

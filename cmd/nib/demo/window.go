@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib/sink/console"
 )
 
-// A window shows the first few lines to people and lets the others pass by. Only
-// one goroutine shows lines.
+// A window shows the first few lines and skips the others. Only one goroutine
+// shows lines.
 type window struct {
 	w    io.Writer
 	view *console.Sink

@@ -50,14 +50,14 @@ const (
 	deliverLimit = 2 * time.Minute // for what is in the spool at the end
 )
 
-// patience lets a request wait for a slow disk rather than lose its line.
+// patience makes a request wait for a slow disk rather than drop its line.
 var patience = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
 // Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
 // ends with its standard input, and returns the exit code.
 func Worker(in, out *os.File) int {
 	if err := work(in, out); err != nil {
-		_, _ = out.Write(appendFrame(nil, tellFault, []byte(err.Error()))) // or nobody is there
+		_, _ = out.Write(appendFrame(nil, tellFault, []byte(err.Error()))) // unless the parent has ended
 		return 1
 	}
 	return 0
@@ -94,7 +94,7 @@ func work(in, out *os.File) error {
 	if recovered > 0 {
 		go func() {
 			if s.Flush(ctx) == nil {
-				_ = tellJSON(out, tellCaught, caught{time.Since(begin).Nanoseconds()}) // or nobody is there
+				_ = tellJSON(out, tellCaught, caught{time.Since(begin).Nanoseconds()}) // unless the parent has ended
 			}
 		}()
 	}
@@ -162,8 +162,8 @@ func (j *job) finish(srv *service, s *spool.Sink, out *os.File) error {
 	return errors.Join(flushErr, closeErr, tellJSON(out, tellEnd, e))
 }
 
-// A teller writes lines to the spool, and tells the parent of each after the call
-// has returned.
+// A teller writes lines to the spool, and reports each to the parent after the
+// call has returned.
 type teller struct {
 	spool *spool.Sink
 	out   *os.File
@@ -183,7 +183,7 @@ func (t *teller) WriteRecord(r *nib.Record) error {
 			kind = tellDropped
 		}
 		if _, writeErr := t.out.Write(appendFrame(b[:0], kind, k.append(nil))); writeErr != nil {
-			return writeErr // there is nobody to check anything
+			return writeErr // the parent has ended
 		}
 	}
 	if t.show.Load() > 0 && t.show.Add(-1) >= 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relay delivers what dead processes have left in their spools.
+// Package relay delivers the spools of dead processes.
 package relay
 
 import (
@@ -19,22 +19,22 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A Config says what to deliver and where.
+// A Config sets what to deliver and where.
 type Config struct {
 	Root     string        // directory of a spool, or of several
 	Targets  []Target      // where all of it goes
-	Adopt    bool          // take spools of which nobody can tell whether they are in use, too
-	Once     bool          // end when what is there was delivered, or cannot be
-	Grace    time.Duration // how long a spool must be nobody's before it is taken, unless Once
-	Patience time.Duration // how long the destinations may accept nothing before a spool is given back
+	Adopt    bool          // also take spools whose use cannot be determined
+	Once     bool          // end when everything was delivered, or cannot be
+	Grace    time.Duration // how long a spool must have no owner before it is taken, unless Once
+	Patience time.Duration // how long the destinations may accept nothing before a spool is released
 	Poll     time.Duration // how often to look
-	Progress time.Duration // how often to tell of a long delivery
+	Progress time.Duration // how often to report the progress of a long delivery
 
-	// Tell is told what happens, a line at a time. It may be called by several goroutines.
+	// Tell reports what happens, a line at a time. It may be called by several goroutines.
 	Tell func(dir, format string, values ...any)
 }
 
-// Counts is what became of records.
+// Counts are the results of a relay.
 type Counts struct {
 	Spools     int    // taken
 	InUse      int    // left to the processes that have them open, at the end
@@ -42,18 +42,18 @@ type Counts struct {
 	Rejected   uint64 // that one will never accept
 	Unfinished uint64 // numbers whose calls had not returned
 	Damaged    uint64
-	Pending    uint64 // in spools that nobody has, at the end
+	Pending    uint64 // in spools without an owner, at the end
 }
 
 // A Target is a destination. Open makes it for one spool, with the mark that the destination of
 // the service has stored there, and the relay closes it if it has a method Close.
 type Target struct {
-	Name string // that it has in spools; "", for a single Target: the only one that a spool knows
+	Name string // that it has in spools; "" for a single Target: the only one in the spool
 	Text string // for people
 	Open func(mark []byte) (delivery.Destination, error)
 }
 
-// A relay knows the spools that it has seen.
+// A relay keeps the state of the spools that it has seen.
 type relay struct {
 	Config
 	Counts
@@ -61,19 +61,20 @@ type relay struct {
 	root  known // of Root, which need not be a spool
 }
 
-// A known is what a relay remembers of a spool.
+// A known is the state of a spool.
 type known struct {
-	free  time.Time     // since when it is nobody's; zero if it is somebody's
+	free  time.Time     // since when it has no owner; zero if it has one
 	done  string        // the names in it after everything was delivered
 	retry time.Time     // not to be taken before
 	pause time.Duration // until then, after the last failure
 	said  string        // why it is left alone
 }
 
-// Run delivers until ctx ends, or with Once until nothing is left to be done. It
-// takes the spools that nobody has one after the other, by the order of their names, and gives each back
-// as soon as it is empty or the destination has lost patience. The error is about Root;
-// what goes wrong with a spool is told and shows in Counts.
+// Run delivers until ctx ends, or with Once until nothing is left to be done.
+// It takes the spools without an owner one after the other, in the order of
+// their names, and releases each as soon as it is empty or the destination has
+// accepted nothing for Patience. The error is about Root; errors of a spool are
+// passed to Tell and counted in Counts.
 func Run(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c, known: map[string]*known{}}
 	for first := true; ; first = false {
@@ -98,7 +99,7 @@ func Run(ctx context.Context, c Config) (Counts, error) {
 	}
 }
 
-// look takes a spool if it is nobody's and has something for the destination.
+// look takes a spool if it has no owner and has records for the destination.
 func (r *relay) look(ctx context.Context, dir string) {
 	k := r.known[dir]
 	if k == nil {
@@ -108,7 +109,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 	if o := spool.OwnerOf(dir); o == spool.OwnerAlive || o == spool.OwnerUnknown && !r.Adopt {
 		k.free = time.Time{}
 		if o == spool.OwnerUnknown {
-			r.sayOnce(k, dir, "left alone: locks do not hold here, so nobody can tell whether it is in use; if its process has ended, say so with --adopt")
+			r.sayOnce(k, dir, "left alone: locks do not hold here, so it may be in use; if its process has ended, use --adopt")
 		}
 		return
 	}
@@ -149,7 +150,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 	case errors.Is(err, spool.ErrInUse):
 		k.free = time.Time{} // its owner was faster
 	default:
-		r.Tell(dir, "given back: %v", err)
+		r.Tell(dir, "released: %v", err)
 		k.pause = min(max(2*k.pause, r.Grace), maxPause)
 		k.retry = time.Now().Add(k.pause)
 	}
@@ -171,7 +172,7 @@ func (r *relay) found(dirs []string, err error) {
 	maps.DeleteFunc(r.known, func(dir string, _ *known) bool { return !slices.Contains(dirs, dir) })
 }
 
-// sayOnce tells why a spool is left alone, until that changes.
+// sayOnce reports why a spool is left alone, once until that changes.
 func (r *relay) sayOnce(k *known, dir, why string) {
 	if k.said != why {
 		k.said = why
@@ -224,7 +225,7 @@ func (r *relay) countPending(dirs []string) {
 	for _, dir := range dirs {
 		v, err := spool.Inspect(dir)
 		if err != nil {
-			continue // gone, or told already
+			continue // gone, or reported already
 		}
 		if v.Owner == spool.OwnerAlive {
 			r.InUse++

@@ -199,7 +199,7 @@ func TestPatienceEnds(t *testing.T) {
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver to destination: away; 7 lines wait", "given back: the destination accepts nothing"} {
+	for _, text := range []string{"taken, 7 records that destination has not settled go to far", "deliver to destination: away; 7 lines wait", "released: the destination accepts nothing"} {
 		if !strings.Contains(told.said(), text) {
 			t.Errorf("%q is not in\n%s", text, told.said())
 		}
@@ -235,7 +235,7 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 	if want := (Counts{Spools: 1, Pending: 7}); err != nil || n != want {
 		t.Errorf("got %+v and %v, want %+v", n, err, want)
 	}
-	if !strings.Contains(told.said(), "given back: the relay ends") {
+	if !strings.Contains(told.said(), "released: the relay ends") {
 		t.Errorf("got %s", told.said())
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// drain is how long a call of Deliver may go on that is under way when a spool is
-// given back.
+// drain limits a call of Deliver that is in flight when a spool is released.
 const drain = time.Second
 
 // glance is how often to look whether a delivery is done.
@@ -28,8 +27,8 @@ var (
 	errEnding  = errors.New("the relay ends")
 )
 
-// A holder stands for a destination that is not the relay's: records that it has
-// not settled stay in the spool.
+// A holder takes the place of a destination that the relay does not deliver to:
+// records that it has not settled stay in the spool.
 type holder struct{}
 
 func (holder) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {

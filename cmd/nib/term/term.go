@@ -39,7 +39,7 @@ func Terminal(w io.Writer) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
-// Width returns how many columns a terminal has, 80 if it does not tell.
+// Width returns how many columns a terminal has, 80 if that is unknown.
 func Width(fd int) int {
 	width, _, err := term.GetSize(fd)
 	if err != nil {
@@ -61,13 +61,13 @@ func (s Style) Dim(text string) string { return s.paint("2", text) }
 // Bold is for figures.
 func (s Style) Bold(text string) string { return s.paint("1", text) }
 
-// Good is for what is as it should be.
+// Good is for good results.
 func (s Style) Good(text string) string { return s.paint("32", text) }
 
-// Bad is for what is not.
+// Bad is for bad results.
 func (s Style) Bad(text string) string { return s.paint("1;31", text) }
 
-// Warn is for what happens on purpose and looks bad.
+// Warn is for expected results that look bad.
 func (s Style) Warn(text string) string { return s.paint("33", text) }
 
 // Count writes a number with commas.
