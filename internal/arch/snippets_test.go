@@ -145,11 +145,7 @@ func programOf(folder string, list []snippet) string {
 	body.WriteString(given[folder] + "\n")
 	for i, s := range list {
 		if s.declarations {
-			code := s.code
-			if strings.Contains(code, "func main()") {
-				code = strings.Replace(code, "func main()", fmt.Sprintf("func main%d()", i), 1)
-			}
-			body.WriteString(code + "\n")
+			body.WriteString(strings.Replace(s.code, "func main()", fmt.Sprintf("func main%d()", i), 1) + "\n")
 			continue
 		}
 		fmt.Fprintf(&body, "func snippet%d() error {\n%s\nreturn nil\n}\n", i, s.code)
