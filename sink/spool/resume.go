@@ -14,7 +14,7 @@ import (
 
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
-	errTaken = errors.New("Resume returned a count outside of the batch")
+	errTaken = errors.New("a count from Resume is not within the batch")
 )
 
 // resume settles the records of batch that the destination already has. It is
