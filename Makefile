@@ -18,12 +18,16 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
-.PHONY: help demo test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
+.PHONY: help demo check test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
 help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
 demo: ## a real HTTP service, its access log, and proof that nothing is lost
 	@cd cmd/nib && $(GO) run . demo $(DEMO)
+
+check: ## formatting, vet and the short tests, with nothing but Go: before each commit
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(call each,$(TESTED),$(GO) vet ./... && $(GO) test -short -vet=off ./...)
 
 test: arch ## all tests of all modules
 	$(call each,$(TESTED),$(GO) test ./...)
