@@ -8,13 +8,15 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// BatchSize tells how many records and bytes a batch should have at most: enough for
-// several requests at a time, so that the brokers work while the next one is made.
+// BatchSize returns the preferred maximum number of records and bytes of a
+// batch: enough for several concurrent requests, so that the brokers work while
+// the next batch is built.
 func (d *Destination) BatchSize() (records, bytes int) { return 64 << 10, 8 << 20 }
 
-// Overlap lets Deliver return while a part of its batch is under way, with what is settled by then: the caller
-// gives the rest again at the beginning of the next batch. So the brokers work while that is
-// made. It is for the spool, which calls it before anything else.
+// Overlap lets Deliver return while part of its batch is in flight, with the
+// records settled so far. The caller passes the rest again at the beginning of
+// the next batch, so the brokers work while that batch is built. It is for the
+// spool, which calls it before any other method.
 func (d *Destination) Overlap() { d.overlaps = true }
 
 // ready makes sure that the partitions and their leaders are known.

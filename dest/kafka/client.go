@@ -16,9 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// versions bounds the protocol. In these versions topics go by their names, and a
-// transaction keeps the epoch of its producer: all brokers from 2.5 to 4 speak
-// them.
+// versions bounds the protocol. In these versions topics go by their names, and
+// a transaction keeps the epoch of its producer: all brokers from 2.5 to 4
+// speak them.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	v.SetMaxKeyVersion(kmsg.Produce.Int16(), 11)
@@ -53,12 +53,13 @@ func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) 
 	return kgo.NewClient(opts...)
 }
 
-// mostPlain bounds what a batch that is read may decompress to: those of other programs may be anything. One of
-// ours is longer only if it is a single record.
+// mostPlain bounds what a batch that is read may decompress to: those of other
+// programs may be anything. One of ours is longer only if it is a single
+// record.
 func mostPlain(c *Config) int { return 16 * max(c.MaxBatch, defaultMaxBatch) }
 
-// A writeHook tells when a produce request is written to its connection: the next one comes
-// behind it then.
+// A writeHook signals when a produce request is written to its connection: the
+// next one follows it.
 type writeHook chan<- struct{}
 
 // OnBrokerWrite is called by franz-go.
@@ -84,7 +85,8 @@ func (s *SASL) mechanism() sasl.Mechanism {
 	}
 }
 
-// A layout is what is known of a topic: which broker leads each of its partitions.
+// A layout is what is known of a topic: which broker leads each of its
+// partitions.
 type layout struct {
 	id      [16]byte // zero with brokers before 2.8
 	leaders []int32  // by partition; -1: none at the moment
@@ -155,8 +157,8 @@ func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) 
 	return layout{}, fmt.Errorf("nib/kafka: look up topic %s: no partitions", topic)
 }
 
-// A producer is what brokers call whoever sends batches. Each partition expects its
-// sequence to go on without a gap.
+// A producer is the sender of batches, in the terms of Kafka. Each partition
+// expects its sequence to continue without a gap.
 type producer struct {
 	id    int64
 	epoch int16
@@ -165,8 +167,9 @@ type producer struct {
 // noProducer asks for a new producer.
 var noProducer = producer{-1, -1}
 
-// newProducer gets an id. For a transactional id it is always the same one, with an epoch
-// that shuts out earlier processes; their transactions have ended when it returns.
+// newProducer gets an id. For a transactional id it is always the same one,
+// with an epoch that shuts out earlier processes; their transactions have ended
+// when it returns.
 func (d *Destination) newProducer(ctx context.Context, transactional *string, before producer) (producer, error) {
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.ProducerID, req.ProducerEpoch = before.id, before.epoch

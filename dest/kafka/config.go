@@ -11,30 +11,33 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Partitioning says to which partition of the topic a record goes. The number
-// of partitions is that of the first delivery; partitions that are added later are
-// used from the next start on.
+// A Partitioning selects the partition of a record. The number of partitions is
+// determined at the first delivery; partitions that are added later are used
+// after the next start.
 type Partitioning int
 
-// The ways of partitioning.
+// The partitioning modes.
 const (
-	// PerSpool puts all records of a spool into one partition, chosen by the
-	// spool's id: they stay in order, and each is there exactly once even if the
-	// process is killed. One partition takes all the load of a process.
+	// PartitioningPerSpool writes all records of a spool to one partition,
+	// chosen by the spool's id: they stay in order, and each is written exactly
+	// once even if the process is killed. A single partition takes the whole
+	// load of a process.
 	PartitioningPerSpool Partitioning = iota
 
-	// Keyed chooses the partition by Config.Key, as Kafka's own clients do. Order
-	// holds among records of the same key only. A process that was killed
-	// waits for Config.Quiet and looks through all partitions before it goes on;
-	// a request of its that a broker executes later than that comes twice.
+	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's own
+	// clients do. Only records of the same key are in order. After a process
+	// was killed, the next one waits for Config.Quiet and searches all
+	// partitions before it continues; a request of the killed process that a
+	// broker executes later is duplicated.
 	PartitioningKeyed
 
-	// RoundRobin spreads records over all partitions by their number. There is no
-	// order. After a kill the same holds as for Keyed.
+	// PartitioningRoundRobin spreads records over all partitions by their
+	// number, without an order. After a kill the same applies as for
+	// PartitioningKeyed.
 	PartitioningRoundRobin
 )
 
-// A Compression is how record batches are compressed.
+// A Compression is a codec for record batches.
 type Compression int
 
 // The compressions. CompressionLZ4 is the default: it costs about a third of a
@@ -49,7 +52,7 @@ const (
 	CompressionGzip
 )
 
-// The mechanisms of [SASL].
+// The values of [SASL].Mechanism.
 const (
 	SASLPlain       = "PLAIN"
 	SASLScramSHA256 = "SCRAM-SHA-256"
@@ -73,71 +76,76 @@ const (
 	defaultTxTimeout = time.Minute
 )
 
-// maxFrame is how long a record batch may be at all: a broker closes the
-// connection of whoever sends a request of more than 100 MiB.
+// maxFrame is the maximum size of a record batch: a broker closes the
+// connection on a request of more than 100 MiB.
 const maxFrame = 100<<20 - 4096
 
-// A Config says how records get to the brokers. The zero value is usable.
+// A Config configures a Destination. The zero value is usable.
 type Config struct {
-	// ClientID is what brokers call this client in their logs, metrics and quotas.
-	// Defaults to "nib".
+	// ClientID identifies this client in the logs, metrics and quotas of
+	// brokers. Defaults to "nib".
 	ClientID string
 
-	// Partitioning defaults to PerSpool.
+	// Partitioning defaults to PartitioningPerSpool.
 	Partitioning Partitioning
 
-	// Key returns the key of a record, for Keyed. Without a key (nil) a record goes to
-	// the partition of its spool. The result may lie within the record; it
-	// must be the same whenever it is asked for.
+	// Key returns the key of a record, for PartitioningKeyed. If it returns
+	// nil, the record goes to the partition of its spool. The result may alias
+	// the record, and must be the same on each call.
 	Key func(*nib.Record) []byte
 
-	// Compression defaults to LZ4.
+	// Compression defaults to CompressionLZ4.
 	Compression Compression
 
-	// MaxBatch is how many bytes the records of one batch have at most before compression,
-	// unless it is one record. Defaults to 1,000,000. If a broker takes less, a batch is
-	// halved until it fits.
+	// MaxBatch is the maximum size in bytes of the records of a batch before
+	// compression; a single record may exceed it. If a broker accepts less, the
+	// batch is halved until it fits. Defaults to 1,000,000.
 	MaxBatch int
 
-	// TLS makes connections encrypted. The name of a broker is checked, unless
-	// the tls.Config says otherwise.
+	// TLS enables TLS. The host name of a broker is verified, unless the
+	// tls.Config disables that.
 	TLS *tls.Config
 
-	// SASL logs in to the brokers.
+	// SASL authenticates to the brokers. Defaults to nil, no authentication.
 	SASL *SASL
 
-	// TransactionalID makes each batch of the spool a transaction under
-	// this name, which no two processes may have at the same time: the later one shuts the
-	// earlier one out. With it nothing is ever there twice for consumers that read
-	// committed records only (isolation.level=read_committed); others see what
-	// was aborted. It needs PerSpool, and costs about four more round trips for each batch.
+	// TransactionalID makes each batch a transaction with this id, which no two
+	// processes may use at the same time: the later one fences the earlier one.
+	// It prevents all duplicates for consumers that read committed records only
+	// (isolation.level=read_committed); other consumers also see aborted
+	// records. It requires PartitioningPerSpool, and costs about four more
+	// round trips for each batch.
 	TransactionalID string
 
-	// DeadLetter is a topic for records that brokers refuse, with the reason in the header "reason". Their
-	// timestamp is that of the moment; their own is in the header "time". Without it, or if it refuses them too, a
-	// record is rejected if others around it are accepted; else it waits, since the reason can be mended.
+	// DeadLetter is a topic for records that brokers refuse, with the reason in
+	// the header "reason". Their timestamp is the current time; their own is in
+	// the header "time". Without it, or if this topic refuses them too, a
+	// record is rejected if others around it are accepted; otherwise it waits,
+	// since the reason can be fixed.
 	DeadLetter string
 
-	// CreateTopic lets brokers create the topics that do not exist, if they are
-	// set up to do so (auto.create.topics.enable). By default a topic that does not exist is an error, reported and
-	// waited for: its name may be mistyped.
+	// CreateTopic lets brokers create a missing topic, if they are configured
+	// to do so (auto.create.topics.enable). By default a missing topic is
+	// reported as an error and waited for, since its name may be mistyped.
 	CreateTopic bool
 
-	// Timeout is how long a broker has to answer. Defaults to 10 s.
+	// Timeout is the maximum time for the response of a broker. Defaults to 10
+	// s.
 	Timeout time.Duration
 
-	// Patience is how long one call of Deliver goes on trying before it tells
-	// why it did not succeed. Nothing is given up: a spool calls again. Negative means until its
-	// context ends. Defaults to 10 s.
+	// Patience is how long one call of Deliver retries before it returns the
+	// error. No record is given up: a spool calls again. If it is negative,
+	// Deliver retries until its context ends. Defaults to 10 s.
 	Patience time.Duration
 
-	// Quiet is how long a process that finds records left by another one waits before it
-	// looks whether they are in the topic already, when it cannot continue as the same
-	// producer: requests of the dead process may still be on their way. Defaults to 1 s.
+	// Quiet is the delay before a process that takes over the records of
+	// another one checks whether they are in the topic already, if it cannot
+	// continue as the same producer: requests of the dead process may still
+	// arrive. Defaults to 1 s.
 	Quiet time.Duration
 
-	// OnError is told why an attempt failed, each time, by the goroutine that
-	// called Deliver.
+	// OnError is called with the error of each failed attempt, by the goroutine
+	// that called Deliver.
 	OnError func(error)
 }
 
@@ -165,7 +173,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.ClientID == "" {
 		c.ClientID = defaultClientID

@@ -19,12 +19,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A Destination writes records to a topic. It is made by [New]. Deliver and Resume
-// must not be called at the same time; Ping, Stats and Close may be called at any
-// time.
+// A Destination writes records to a topic. It is created by [New]. Deliver and
+// Resume must not be called concurrently; Ping, Stats and Close may be called
+// at any time.
 //
-// A Destination serves one spool: what it knows of a spool's progress is forgotten
-// when records of another one come.
+// A Destination serves one spool: its state of a spool's progress is discarded
+// when it gets records of another one.
 type Destination struct {
 	c          Config
 	brokers    []string
@@ -51,7 +51,7 @@ type Destination struct {
 	doubt   bool     // it is not known whether the last transaction was committed
 	shutOut bool     // a later process has it
 
-	reached identity // of the last record that was told to be settled
+	reached identity // of the last record that was reported as settled
 
 	topicID  [16]byte
 	spool    uint64 // the last one that records came of
@@ -61,7 +61,7 @@ type Destination struct {
 	shared   producer // for lanes that have none
 	marks    bool     // the caller stores marks
 	unstored bool     // it has to before anything is sent
-	unsynced bool     // SyncMark is to say so
+	unsynced bool     // SyncMark must report true
 
 	resumed   bool // the topic has been searched
 	homeSpool uint64
@@ -70,7 +70,7 @@ type Destination struct {
 
 	mu     sync.Mutex
 	stats  Stats
-	buried map[identity]struct{} // that are in the dead letter topic, and of which the caller was not told yet
+	buried map[identity]struct{} // that are in the dead letter topic, and not yet reported to the caller
 }
 
 // An identity is the number of a record, in its spool.
@@ -93,25 +93,25 @@ type state struct {
 	reason  error // why it was rejected
 }
 
-// Stats counts what a Destination has done.
+// Stats counts the records and operations of a Destination.
 type Stats struct {
 	Records      uint64 // acknowledged by the brokers
-	Batches      uint64 // that they were sent in
-	Bytes        uint64 // of these batches, compressed
-	Present      uint64 // records that were found in the topic and not sent again
-	Rejected     uint64 // records that were refused for ever
-	DeadLettered uint64 // records that went to Config.DeadLetter
-	Failures     uint64 // attempts that did not succeed, and were repeated
-	Searches     uint64 // how often a partition was read to see what is there
+	Batches      uint64 // acknowledged batches
+	Bytes        uint64 // size of these batches, compressed
+	Present      uint64 // records found in the topic, and not sent again
+	Rejected     uint64 // records refused permanently
+	DeadLettered uint64 // records written to Config.DeadLetter
+	Failures     uint64 // failed attempts, which were repeated
+	Searches     uint64 // searches of a partition for delivered records
 }
 
-// New makes a Destination for a topic. brokers are the addresses, host:port, of some
-// of the cluster's brokers. New does not connect: its errors are faults of the
-// configuration. Deliver waits for brokers that do not answer and for a topic that
-// does not exist.
+// New returns a Destination for a topic. brokers are the addresses, host:port,
+// of some of the cluster's brokers. New does not connect, and fails only if the
+// configuration is invalid. Deliver waits for brokers that do not respond and
+// for a topic that does not exist.
 func New(brokers []string, topic string, c Config) (*Destination, error) {
 	if len(brokers) == 0 || topic == "" {
-		return nil, errors.New("nib/kafka: no broker, or no topic")
+		return nil, errors.New("nib/kafka: no brokers or no topic")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -133,8 +133,9 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	return d, nil
 }
 
-// Ping looks up the topic, which connects to a broker if necessary, and returns nil
-// if the topic exists and has partitions. It tries once, for Config.Patience at most.
+// Ping looks up the topic, which connects to a broker if necessary, and returns
+// nil if the topic exists and has partitions. It tries once, for
+// Config.Patience at most.
 func (d *Destination) Ping(ctx context.Context) error {
 	if d.ctx.Err() != nil {
 		return errClosed
@@ -161,8 +162,9 @@ func (d *Destination) count(f func(*Stats)) {
 	d.mu.Unlock()
 }
 
-// Close ends a call of Deliver that is under way, and closes the connections. There is nothing to
-// flush: what Deliver has accepted is with the brokers. Closing again does nothing.
+// Close interrupts a running call of Deliver, and closes the connections. There
+// is nothing to flush: the brokers have all records that Deliver has accepted.
+// Closing again does nothing.
 func (d *Destination) Close() error {
 	d.stop()
 	d.work.Lock()
@@ -174,17 +176,18 @@ func (d *Destination) Close() error {
 	return nil
 }
 
-// Deliver sends batch, and returns when all of it is acknowledged by all in-sync replicas
-// or refused for ever, when Config.Patience is over, or when ctx ends. Failures in between are repeated, with pauses
-// of up to 2 s; they are told to Config.OnError. A failure after a part of the batch is
-// settled returns that part and no error.
+// Deliver sends batch, and returns when all of it is acknowledged by all
+// in-sync replicas or permanently refused, when Config.Patience is over, or
+// when ctx ends. It retries failures with pauses of up to 2 s, and reports each
+// to Config.OnError. If part of the batch is settled before a failure, it
+// returns that part and no error.
 //
-// Records whose acknowledgement was still under way when ctx ended are kept, as they were
-// sent, until the brokers have told about them; when they are delivered
-// again, which is recognised by their Spool and Seq, they are not sent as new ones. Records
-// without a Seq cannot be recognised.
+// Records that are in flight when ctx ends are kept, as they were sent, until
+// the brokers have responded. If they are delivered again, as identified by
+// their Spool and Seq, they are not sent as new ones. Records without a Seq
+// cannot be identified.
 //
-// The batch is not kept. Allocations are per request, not per record.
+// Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -202,7 +205,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	return res, err
 }
 
-// tell remembers how far the caller knows of what is settled.
+// tell records which settled records were reported to the caller.
 func (d *Destination) tell(settled []nib.Record) {
 	if n := len(settled); n > 0 {
 		d.reached = identity{settled[n-1].Spool, settled[n-1].Seq}
@@ -214,7 +217,8 @@ func (d *Destination) tell(settled []nib.Record) {
 	}
 }
 
-// within makes a context that ends with ctx, with Close and, if it is positive, after patience.
+// within makes a context that ends with ctx, with Close and, if it is positive,
+// after patience.
 func (d *Destination) within(ctx context.Context, patience time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(d.ctx, func() { cancel(errClosed) })
@@ -297,7 +301,7 @@ func (d *Destination) begin(batch []nib.Record) {
 	}
 }
 
-// result says what is settled of the batch, in order.
+// result returns the settled part of the batch, in order.
 func (d *Destination) result() (res delivery.Result) {
 	for i := range d.states {
 		if !d.states[i].settled {
@@ -337,7 +341,8 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) error {
 	return d.drain(ctx, batch)
 }
 
-// drain sends what the lanes have, at the same time if there are several of them.
+// drain sends what the lanes have, at the same time if there are several of
+// them.
 func (d *Destination) drain(ctx context.Context, batch []nib.Record) error {
 	var busy []*lane
 	for _, l := range d.lanes {

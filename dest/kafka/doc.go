@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafka delivers lines to a topic of Kafka, from a spool.
+// Package kafka delivers lines from a spool to a Kafka topic.
 //
 //	out, err := kafka.New([]string{"broker1:9092", "broker2:9092"}, "logs", kafka.Config{})
 //	if err != nil {
@@ -14,8 +14,8 @@
 //	defer s.Close()
 //	log := nib.NewSink(s)
 //
-// The value of a record is the line without its newline, its timestamp is the time of
-// the line in milliseconds. Headers, all of them text:
+// The value of a record is the line without its newline; its timestamp is the
+// time of the line in milliseconds. The headers are all text:
 //
 //	level    debug, info, warn, …
 //	time     Unix nanoseconds
@@ -23,22 +23,23 @@
 //	spool    the spool's id, 16 hexadecimal digits
 //	seq      the number of the record within the spool
 //
-// # Once and in order
+// # Exactly-once delivery
 //
 // A record is acknowledged when all in-sync replicas have it. Deliveries are
-// idempotent: each batch carries the id of a producer and a sequence number, and the leader
-// of a partition takes it if the number is the next one. So a batch whose answer got
-// lost is sent again as it was and appended once, whether the broker, the connection or
-// the leader has changed meanwhile.
+// idempotent: each batch has a producer id and a sequence number, and the
+// leader of a partition accepts it only if the number is the next one. So a
+// batch whose response was lost is sent again unchanged and is appended once,
+// even if the broker, the connection or the leader has changed in between.
 //
-// A producer as libraries offer it forgets its id with the process, and what was
-// under way when the process was killed comes twice. Here the id and the
-// sequence are stored with the cursor of the spool ([Destination.Mark]), and the next process goes on as the
-// same producer: it reads what has arrived behind the mark ([Destination.Resume]),
-// and if another request of its predecessor arrives after that, either that one or the
-// new one is out of sequence. In the latter case the partition is read again. This is
-// why the package makes produce requests itself, and leaves connections, metadata and
-// compression to franz-go.
+// Producers of client libraries lose their id with the process, so requests
+// that were in flight when it was killed are duplicated. Here the id and the
+// sequence number are stored with the cursor of the spool ([Destination.Mark]),
+// and the next process continues as the same producer. It reads the records
+// after the mark ([Destination.Resume]). If another request of its predecessor
+// arrives after that, either that request or the new one is out of sequence; in
+// the latter case the partition is read again. For this the package makes
+// produce requests itself, and leaves connections, metadata and compression to
+// franz-go.
 //
-// docs/kafka.md tells what can still be lost or come twice, and when.
+// docs/kafka.md describes what can still be lost or duplicated, and when.
 package kafka

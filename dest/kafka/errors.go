@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// ErrFenced means that a later process has the transactional id. Deliver, Resume
-// and the reasons of rejections wrap it, [delivery.ErrClosed],
+// ErrFenced means that a later process has the transactional id. Deliver,
+// Resume and the reasons of rejections wrap it, [delivery.ErrClosed],
 // [delivery.ErrStalled], [delivery.ErrTooLarge], and the errors of brokers
 // (package kerr of franz-go) and of the network.
 var ErrFenced = errors.New("nib/kafka: a later process has the transactional id")
@@ -21,8 +21,8 @@ var (
 	errTooLarge = fmt.Errorf("nib/kafka: %w for a request", delivery.ErrTooLarge)
 )
 
-// errUnsure means that the producer's sequence is not what the broker expects: what it
-// has of the spool must be looked up before anything is sent.
+// errUnsure means that the producer's sequence is not what the broker expects:
+// what it has of the spool must be looked up before anything is sent.
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
 // errPatience means that Deliver has tried for as long as it may.
@@ -37,20 +37,20 @@ var errNoLeader = errors.New("nib/kafka: the partition has no leader")
 // errIncomplete means that a part of a partition could not be read.
 var errIncomplete = errors.New("nib/kafka: the end of the partition cannot be read yet")
 
-// An answer is what a broker's error code means for a batch.
+// An answer is the meaning of a broker's error code for a batch.
 type answer int
 
 const (
 	accepted answer = iota
-	retry           // now or when an operator has mended something
+	retry           // now, or when an operator has fixed the cause
 	tooLarge        // for the broker or the topic
 	invalid         // this record will never be taken
 	unsure          // see errUnsure
 )
 
-// classify says what a code of a produce response means. All that is not about the
-// contents of records is retried: a missing topic, a missing right, a policy
-// and a quota can be mended while the records wait.
+// classify returns the meaning of a code of a produce response. Errors that are
+// not about the contents of records are retried: a missing topic, a missing
+// permission, a policy and a quota can be fixed while the records wait.
 func classify(code int16) answer {
 	switch code {
 	case 0:

@@ -8,11 +8,12 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-var errTransactionalFork = errors.New("nib/kafka: processes that share a spool cannot have one TransactionalID: leave it out, or give each process a spool and a TransactionalID of its own")
+var errTransactionalFork = errors.New("nib/kafka: processes that share a spool cannot use one TransactionalID: omit it, or give each process its own spool and TransactionalID")
 
-// Fork makes a destination of the same topic with the same configuration for another
-// spool: the producer that Mark remembers belongs to one. A spool that several processes
-// share (spool.Config.Shared) calls it, and closes the result. It does not connect.
+// Fork returns a destination for another spool, with the same topic and
+// configuration, since the producer in Mark belongs to a single spool. A spool
+// shared by several processes (spool.Config.Shared) calls Fork, and closes the
+// result. It does not connect.
 func (d *Destination) Fork() (delivery.Destination, error) {
 	if d.c.TransactionalID != "" {
 		return nil, errTransactionalFork

@@ -9,11 +9,12 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// KeyField returns a function for Config.Key. The key of a record is the top-level field of that name in
-// its line: the text of a string, anything else as JSON. A record without the field, or with null,
-// has no key.
+// KeyField returns a function for Config.Key. The key of a record is the
+// top-level field of that name in its line: the text of a string, or the JSON
+// of any other value. A record without the field, or with null, has no key.
 //
-// Unlike other functions it can be named to nib relay, which then delivers with the keys of the service.
+// Unlike other functions it can be specified to nib relay, which then delivers
+// with the same keys as the service.
 func KeyField(name string) func(*nib.Record) []byte {
 	return func(r *nib.Record) []byte {
 		value, ok := r.Lookup(name)

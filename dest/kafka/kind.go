@@ -16,21 +16,22 @@ import (
 	"github.com/nib-log/nib/target/tlsfiles"
 )
 
-// Kind makes destinations of targets such as
-// kafka://broker1:9092,broker2:9092/logs?compression=zstd. A program passes it to
-// setup:
+// Kind creates destinations for targets such as
+// kafka://broker1:9092,broker2:9092/logs?compression=zstd. A program passes it
+// to setup:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
 //
-// The password of a user is in the file password_file, or else in the variable
-// NIB_KAFKA_PASSWORD: targets are shown in errors and process lists.
+// The password of a user is read from the file password_file, or else from the
+// environment variable NIB_KAFKA_PASSWORD, because targets are shown in errors
+// and process lists.
 var Kind = target.Spec{
 	Forms:  []string{"kafka://HOST:PORT,HOST:PORT/TOPIC"},
 	Doc:    "a topic of Kafka; the password of a user in NIB_KAFKA_PASSWORD or password_file",
 	Params: func() target.Params { return new(params) },
 }
 
-// passwordVariable has the password.
+// passwordVariable is the environment variable with the password.
 const passwordVariable = "NIB_KAFKA_PASSWORD"
 
 // params are the parameters of a topic: the fields of Config.
@@ -129,8 +130,8 @@ func (p *params) Validate(t target.Target) error {
 
 func topic(t target.Target) string { return strings.TrimPrefix(t.Path, "/") }
 
-// Open implements [target.Params]. Partitions are chosen as the service did whose
-// spool has the mark, unless the target says how.
+// Open implements [target.Params]. Partitions are chosen as the service did
+// whose spool has the mark, unless the target says how.
 func (p *params) Open(t target.Target) (delivery.Destination, error) {
 	c, err := p.config()
 	if err != nil {

@@ -13,20 +13,23 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// depth is how many requests of a lane are under way at most. Of so many batches a broker
-// remembers the sequence, so that one that comes again is not appended again.
+// depth is how many requests of a lane are under way at most. Of so many
+// batches a broker remembers the sequence, so that one that comes again is not
+// appended again.
 const depth = 5
 
-// remembered is how long a leader knows a producer at least. From one that it does not know it takes a
-// batch with any sequence: so the first one has to be there before others follow, else a
-// second one might be taken although the first was refused.
+// remembered is how long a leader knows a producer at least. From one that it
+// does not know it takes a batch with any sequence: so the first one has to be
+// there before others follow, else a second one might be taken although the
+// first was refused.
 const remembered = time.Minute
 
-// A lane is a partition and the producer that writes to it. The broker takes a batch only if
-// its sequence follows on the last one it has; so a batch whose fate is unknown may be
-// sent again, as it was, and is appended once. Several batches are under way at a time as
-// long as all goes well; after an answer that is not an acknowledgement the others are awaited,
-// and what is left goes out one by one.
+// A lane is a partition and the producer that writes to it. The broker takes a
+// batch only if its sequence follows on the last one it has; so a batch whose
+// outcome is unknown may be sent again, as it was, and is appended once.
+// Several batches are under way at a time as long as all goes well; after an
+// answer that is not an acknowledgement the others are awaited, and what is
+// left goes out one by one.
 type lane struct {
 	d         *Destination
 	topic     string
@@ -41,8 +44,9 @@ type lane struct {
 	offset   int64     // of the last record known to be in the partition; -1: none is
 
 	spool, through uint64 // records of spool up to this number are settled, if they belong here
-	// But of the numbers from exactFrom to exactTo, which a search has looked for, only those that
-	// are present: those between were refused, and that may not be known.
+	// But of the numbers from exactFrom to exactTo, which a search has looked
+	// for, only those that are present: those between were refused, and that
+	// may not be known.
 	exactFrom, exactTo uint64
 	present            map[uint64]struct{}
 
@@ -55,7 +59,8 @@ type lane struct {
 	spare   []*sent
 }
 
-// A sent is a batch as it stands in requests. It does not change until it is answered.
+// A sent is a batch as it stands in requests. It does not change until it is
+// answered.
 type sent struct {
 	frame     []byte
 	plain     int   // bytes before compression
@@ -125,9 +130,9 @@ func (l *lane) pending(r *nib.Record) (p *sent, at int) {
 	return nil, -1
 }
 
-// drain sends all that there is, at most so many batches at a time, and returns why
-// it does not go on. No request is under way then; but if all goes well, and a part of the
-// batch is settled, up to left of them may be.
+// drain sends all that there is, at most so many batches at a time, and returns
+// why it does not go on. No request is under way then; but if all goes well,
+// and a part of the batch is settled, up to left of them may be.
 func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) error {
 	l.held = l.held[:0]
 	for {
@@ -178,8 +183,8 @@ func (p *sent) await(ctx context.Context) {
 	p.underway = nil
 }
 
-// launch sends what may be sent now: one batch, or more of them if that is known to be in order. Each
-// is written before the next one.
+// launch sends what may be sent now: one batch, or more of them if that is
+// known to be in order. Each is written before the next one.
 func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error {
 	if len(l.queue) == 0 {
 		l.careful = false
@@ -207,8 +212,9 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 	return nil
 }
 
-// start sends a batch, and returns when it is written, if others are to follow. The
-// request may outlive the call of Deliver; if ctx ends first it is given up by await.
+// start sends a batch, and returns when it is written, if others are to follow.
+// The request may outlive the call of Deliver; if ctx ends first it is given up
+// by await.
 func (l *lane) start(ctx context.Context, p *sent, others bool) {
 	done := make(chan struct{})
 	request, cancel := context.WithCancel(l.d.ctx)

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// A mark is what is stored with the cursor of the spool: how partitions are chosen, who has sent records
-// since, and, if all of these are in one partition and in order, where they begin.
+// A mark is what is stored with the cursor of the spool: how partitions are
+// chosen, who has sent records since, and, if all of these are in one partition
+// and in order, where they begin.
 type mark struct {
 	mode    Partitioning
 	spread  bool // records that are not settled may lie in any partition
@@ -18,7 +19,7 @@ type mark struct {
 	senders senders
 }
 
-// A place is behind the last record in a partition that is settled.
+// A place is the position after the last settled record of a partition.
 type place struct {
 	partition int32 // -1: not known yet
 	offset    int64 // of that record; -1: there is none
@@ -27,15 +28,16 @@ type place struct {
 
 var nowhere = place{-1, -1, 0}
 
-// senders are the producers that may have sent records of the spool that are not settled. What
-// others have sent is not taken for these records, whatever its headers say.
+// senders are the producers that may have sent records of the spool that are
+// not settled. Records of other producers are not mistaken for these, whatever
+// their headers are.
 type senders struct {
 	current  producer
 	previous int64 // id of the one before; -1: there was none
 	any      bool  // there were more, or nothing is known
 }
 
-// anySender is what is known without a mark.
+// anySender is the state without a mark.
 var anySender = senders{current: noProducer, previous: -1, any: true}
 
 // add makes p the current one.
@@ -55,7 +57,8 @@ func (s *senders) has(id int64) bool {
 	return s.any || id >= 0 && (id == s.current.id || id == s.previous)
 }
 
-// A mark is version and way of partitioning, a sum of the topic and the spool, and the fields.
+// A mark is version and way of partitioning, a sum of the topic and the spool,
+// and the fields.
 const (
 	markVersion = 2
 	markSize    = 1 + 1 + 4 + 4 + 8 + 4 + 8 + 2 + 8
@@ -83,8 +86,8 @@ func (m *mark) append(b []byte, sum uint32) []byte {
 	return be.AppendUint64(b, uint64(m.senders.previous))
 }
 
-// readMark reads a mark for the topic and the spool that sum is of. Without one, records may be
-// anywhere.
+// readMark reads a mark for the topic and the spool that sum is of. Without
+// one, records may be anywhere.
 func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	be := binary.BigEndian
 	if _, valid := partitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
@@ -97,9 +100,10 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	return m, true
 }
 
-// partitioningOf returns the Partitioning of the process that made a mark (see [Destination.Mark]). ok is
-// false if mark is none. What delivers the records of another process, which it has left in its spool, has
-// to choose partitions as that one did to keep their order.
+// partitioningOf returns the Partitioning of the process that made a mark (see
+// [Destination.Mark]). ok is false if mark is none. What delivers the records
+// of another process, which it has left in its spool, has to choose partitions
+// as that one did to keep their order.
 func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 	if len(mark) != markSize || mark[0] != markVersion {
 		return 0, false
@@ -108,19 +112,21 @@ func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 	return p, p <= PartitioningRoundRobin
 }
 
-// sum identifies the topic, which is another one after it was made anew, and the spool: a copy
-// of its directory is another producer.
+// sum identifies the topic, which is another one after it was made anew, and
+// the spool: a copy of its directory is another producer.
 func (d *Destination) sum(spool uint64) uint32 {
 	b := append([]byte(d.topic), d.topicID[:]...)
 	return crc32.Checksum(binary.BigEndian.AppendUint64(b, spool), castagnoli)
 }
 
-// Mark returns where delivery stands: the way of partitioning, the ids of the producers and, with
-// PerSpool, the partition, the offset of the last record that was acknowledged and the sequence
-// behind it. A later process gives it to Resume.
+// Mark returns the state of delivery: the partitioning mode, the producer ids
+// and, with PartitioningPerSpool, the partition, the offset of the last
+// acknowledged record and the sequence number after it. A later process passes
+// it to Resume.
 //
-// From the first call on, a Deliver that gets a new producer id returns before it sends
-// anything, and SyncMark says that the mark has to be stored first.
+// After the first call of Mark, a Deliver that gets a new producer id returns
+// before it sends anything, and SyncMark reports that the mark must be stored
+// first.
 func (d *Destination) Mark() []byte {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -130,8 +136,8 @@ func (d *Destination) Mark() []byte {
 	return m.append(make([]byte, 0, markSize), d.sum(d.spool))
 }
 
-// SyncMark says whether what Mark returns has to be on the disk before Deliver is called
-// again: a producer that it does not name must not send anything.
+// SyncMark reports whether the result of Mark must be on disk before Deliver is
+// called again: a producer that is not in the stored mark must not send.
 func (d *Destination) SyncMark() bool {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -140,8 +146,9 @@ func (d *Destination) SyncMark() bool {
 	return wanted
 }
 
-// advance moves the place behind what is settled, if the caller was told of all that is known to be in
-// the partition: else the rest must be found again from the place before.
+// advance moves the place behind what is settled, if all records known to be in
+// the partition were reported to the caller: else the rest must be found again
+// from the place before.
 func (d *Destination) advance() {
 	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
 		return
@@ -162,8 +169,9 @@ func (d *Destination) advance() {
 	}
 }
 
-// introduce gives a producer to lanes that are about to send and have none. They share one, until it is of no more use
-// to one of them. It must be in the mark before it sends.
+// introduce gives a producer to lanes that are about to send and have none.
+// They share one, until it is of no more use to one of them. It must be in the
+// mark before it sends.
 func (d *Destination) introduce(ctx context.Context) error {
 	for _, l := range d.lanes {
 		if l.known || len(l.todo) == 0 {

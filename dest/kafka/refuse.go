@@ -11,18 +11,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Brokers refuse a batch as a whole. The records that are to blame are found by splitting it, and are
-// rejected only if others of the batch, or behind it, are accepted. If nothing is, the reason is the topic or
-// the clock, which can be mended: all are sent again later.
+// Brokers refuse a batch as a whole. The records that are to blame are found by
+// splitting it, and are rejected only if others of the batch, or behind it, are
+// accepted. If nothing is, the reason is the topic or the clock, which can be
+// fixed: all are sent again later.
 
-// limitKept is how long the size of batches stays what a broker has taken. Then a larger one is tried.
+// limitKept is how long the size of batches stays what a broker has taken. Then
+// a larger one is tried.
 const limitKept = time.Minute
 
-// An attempt ends when so many records in a row were refused, at first and at most. So a longer run, as a
-// whole batch may be, is never rejected.
+// An attempt ends when so many records in a row were refused, at first and at
+// most. So a longer run, as a whole batch may be, is never rejected.
 const firstProbes, mostProbes = 16, 1024
 
-// blame is what a lane knows of refusals.
+// blame is the state of a lane about refusals.
 type blame struct {
 	held    []heldRecord // refused, and nothing was accepted since
 	probes  int          // how many there may be
@@ -48,7 +50,8 @@ func (l *lane) split() {
 	l.unsend()
 }
 
-// accepted notes that a batch was acknowledged: what was refused before it is to blame itself.
+// accepted notes that a batch was acknowledged: what was refused before it is
+// to blame itself.
 func (l *lane) accepted(p *sent) {
 	for _, h := range l.held {
 		l.d.reject(h.index, h.why)
@@ -63,14 +66,16 @@ func (l *lane) accepted(p *sent) {
 	}
 }
 
-// blamed ends the splitting of a batch: one record was to blame, and not the size of the batch.
+// blamed ends the splitting of a batch: one record was to blame, and not the
+// size of the batch.
 func (l *lane) blamed() {
 	if l.suspect > 0 {
 		l.limit, l.suspect, l.others = l.before, 0, false
 	}
 }
 
-// refuseAll settles the first batch of the queue, of one record, as refused, or holds it.
+// refuseAll settles the first batch of the queue, of one record, as refused, or
+// holds it.
 func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
 	p := l.queue[0]
 	i := p.index[0]
@@ -96,8 +101,8 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 	return l.holdMany()
 }
 
-// refuseSome finds out which records of the first batch are refused. The broker names them; if it does
-// not, the batch is split until there is one.
+// refuseSome finds out which records of the first batch are refused. The broker
+// names them; if it does not, the batch is split until there is one.
 func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
 	p := l.queue[0]
 	if len(p.index) == 1 {
@@ -141,16 +146,17 @@ func (l *lane) holdMany() error {
 	return l.hold()
 }
 
-// hold gives up an attempt in which nothing was accepted after the records that are held.
+// hold gives up an attempt in which nothing was accepted after the records that
+// are held.
 func (l *lane) hold() error {
-	err := fmt.Errorf("%w; nothing else is taken, so the records wait until the topic or the clock is mended", l.held[0].why)
+	err := fmt.Errorf("%w; no other record is accepted either, so the records wait until the topic or the clock is fixed", l.held[0].why)
 	l.held = l.held[:0]
 	l.blamed()
 	return err
 }
 
-// deadLetter sends a record that is refused permanently to the dead letter topic. It returns nil if it is there,
-// or why it is refused.
+// deadLetter sends a record that is refused permanently to the dead letter
+// topic. It returns nil if it is there, or why it is refused.
 func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
 	if d.c.DeadLetter == "" {
 		return why, nil

@@ -12,24 +12,29 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// margin is how much earlier than the oldest record a search by time begins: a goroutine that was
-// suspended after it took the time of its line may have got a higher number than younger lines, and
-// topics that stamp records themselves go by another clock.
+// margin is how much earlier than the oldest record a search by time begins: a
+// goroutine that was suspended after it took the time of its line may have got
+// a higher number than younger lines, and topics that stamp records themselves
+// go by another clock.
 const margin = time.Minute
 
-// Resume returns how many leading records of batch an earlier process has delivered without
-// noting it. It searches the topic for the spool and the numbers of batch, from the last record that was
-// noted to the end. What other producers have sent is passed over if the mark names those of the spool.
+// Resume returns how many leading records of batch an earlier process has
+// delivered without recording it. It searches the topic for the spool and the
+// numbers of batch, from the last recorded delivery to the end. It skips
+// records of other producers if the mark has the producers of the spool.
 //
-// With PerSpool it reads one partition, and does not wait: sending goes on as the same producer, whose sequence
-// numbers a broker accepts once, so requests of a process that was killed do no harm when they
-// reach a broker later.
+// With PartitioningPerSpool it reads one partition and does not wait. Sending
+// continues as the same producer, whose sequence numbers a broker accepts only
+// once, so late requests of a killed process do no harm.
 //
-// With Keyed and RoundRobin, without a mark, and if the mark is that of another Partitioning, records may be in
-// any partition. Resume waits for Config.Quiet, reads all of them, and takes as delivered only what it has found: it
-// fails while one of them cannot be read. With a TransactionalID the earlier process is shut out first.
+// With the other modes, without a mark, or with a mark of another Partitioning,
+// records may be in any partition. Resume then waits for Config.Quiet and reads
+// all partitions. It counts only the records that it has found as delivered,
+// and fails while a partition cannot be read. With a TransactionalID it first
+// fences the earlier process.
 //
-// It takes as long as it takes to read what all producers have written since the mark. ctx and Close end it.
+// Its duration depends on how much all producers have written since the mark.
+// ctx and Close interrupt it.
 func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error) {
 	d.work.Lock()
 	defer d.work.Unlock()
@@ -94,9 +99,10 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	return nil
 }
 
-// searchAll looks into all partitions. Only what is found is settled: of the records between, one partition
-// may have some and another one not. Requests of a dead process that are still under way may concern any
-// partition, so they are waited for.
+// searchAll looks into all partitions. Only what is found is settled: of the
+// records between, one partition may have some and another one not. Requests of
+// a dead process that are still under way may concern any partition, so they
+// are waited for.
 func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
 		if err := d.quiet(ctx); err != nil {
@@ -180,7 +186,8 @@ func (l *lane) pass(f finding) {
 	}
 }
 
-// origin is where to look for records that may have been sent: behind the last one that is known.
+// origin is where to look for records that may have been sent: behind the last
+// one that is known.
 func (l *lane) origin(batch []nib.Record) origin {
 	if l.offset >= 0 {
 		return origin{l.offset + 1, earliest(batch)}
@@ -188,9 +195,9 @@ func (l *lane) origin(batch []nib.Record) origin {
 	return origin{-1, earliest(batch)}
 }
 
-// recover finds out what the partition has, after the broker has refused a batch because its
-// sequence is not the expected one: records of a dead process may have arrived after the search,
-// or the broker has forgotten the producer.
+// recover finds out what the partition has, after the broker has refused a
+// batch because its sequence is not the expected one: records of a dead process
+// may have arrived after the search, or the broker has forgotten the producer.
 func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error {
 	spool := batch[l.todo[0]].Spool
 	for _, pause := range []func(context.Context) error{nil, l.d.quiet} {
@@ -212,9 +219,9 @@ func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error
 	return why
 }
 
-// confirm makes sure that the first batch that was acknowledged to an adopted producer is in the
-// partition: the broker also acknowledges a batch of which it has the sequence
-// already, and that one may have had other records.
+// confirm makes sure that the first batch that was acknowledged to an adopted
+// producer is in the partition: the broker also acknowledges a batch of which
+// it has the sequence already, and that one may have had other records.
 func (l *lane) confirm(ctx context.Context, p *sent, batch []nib.Record) error {
 	f, err := l.search(ctx, p.spool, p.numbers[0], l.origin(batch))
 	if err != nil {

@@ -21,11 +21,13 @@ const (
 	fetchWait  = 100 // ms
 	fetchTries = 20  // that bring nothing, before a search gives up
 
-	// Instead of a time in ListOffsets: the end of the partition, and its first record.
+	// Instead of a time in ListOffsets: the end of the partition, and its first
+	// record.
 	latest, oldest = -1, -2
 
-	// Who asks for offsets: a consumer is told of what all in-sync replicas have, and of
-	// transactions that have ended; a debugger of all that the leader has.
+	// The kind of client that requests offsets: a consumer gets the end of what
+	// all in-sync replicas have, without open transactions; a debugger the end
+	// of the leader's log.
 	asConsumer, asDebugger = -1, -2
 )
 
@@ -54,16 +56,18 @@ type searcher struct {
 	dropping   map[int64]bool // producers whose batches belong to an aborted transaction
 }
 
-// search looks for records of spool with numbers from from on, between offset start and what is the end
-// now. Of transactions it sees those that were committed.
+// search looks for records of spool with numbers from from on, between offset
+// start and what is the end now. Of transactions it sees those that were
+// committed.
 func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (finding, error) {
 	l.d.count(func(s *Stats) { s.Searches++ })
 	if l.leader < 0 {
 		return finding{}, errNoLeader
 	}
 	s := &searcher{l: l, spool: spool, from: from, decompress: l.d.decompress, dropping: map[int64]bool{}}
-	// What the leader has and the others have not yet cannot be read, but it is there: a
-	// search that stopped before it would miss records that come to light later.
+	// What the leader has and the others have not yet cannot be read, but it is
+	// there: a search that stopped before it would miss records that come to
+	// light later.
 	end, err := l.offsetAt(ctx, latest, asDebugger)
 	if err != nil {
 		return finding{}, err
@@ -96,8 +100,8 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 	return s.found, nil
 }
 
-// An origin is where a search begins: at an offset or, if that is negative, at the first record of a
-// time in Unix milliseconds.
+// An origin is where a search begins: at an offset or, if that is negative, at
+// the first record of a time in Unix milliseconds.
 type origin struct{ offset, time int64 }
 
 // offsetAt asks for the offset of a time.
@@ -162,8 +166,8 @@ func (s *searcher) fetch(ctx context.Context) error {
 	return nil
 }
 
-// skipDeleted moves to the first record that retention or DeleteRecords has left. Brokers do not report
-// the start of the log with OFFSET_OUT_OF_RANGE.
+// skipDeleted moves to the first record that retention or DeleteRecords has
+// left. Brokers do not report the start of the log with OFFSET_OUT_OF_RANGE.
 func (s *searcher) skipDeleted(ctx context.Context) error {
 	start, err := s.l.offsetAt(ctx, oldest, asConsumer)
 	if err != nil {
@@ -251,9 +255,10 @@ func (s *searcher) batch(b []byte) error {
 	return nil
 }
 
-// isAborted says whether a batch belongs to a transaction that was given up. The search may have begun
-// within it, so its first batch need not have been seen. Each entry is used once: the producer's next
-// transaction is another one.
+// isAborted reports whether a batch belongs to a transaction that was given up.
+// The search may have begun within it, so its first batch need not have been
+// seen. Each entry is used once: the producer's next transaction is another
+// one.
 func (s *searcher) isAborted(producer, offset int64) bool {
 	s.aborted = slices.DeleteFunc(s.aborted, func(a kmsg.FetchResponseTopicPartitionAbortedTransaction) bool {
 		if a.ProducerID != producer || a.FirstOffset > offset {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package embedded runs a Kafka cluster within the process, for tests and
-// demonstrations: the protocol is real, brokers that fail are not.
+// Package embedded runs a Kafka cluster in the process, for tests and
+// demonstrations. It speaks the real protocol, but does not simulate failing
+// brokers.
 package embedded
 
 import (
@@ -10,15 +11,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// A Config says what cluster to start. The zero value is usable.
+// A Config configures a Cluster. The zero value is usable.
 type Config struct {
 	Brokers    int    // defaults to 1
-	Topic      string // is made, if not ""
+	Topic      string // created if not ""
 	Partitions int    // of Topic; defaults to 1
-	Dir        string // to keep records in; "" means in memory
+	Dir        string // directory for records; "" keeps them in memory
 }
 
-// A Cluster is made by [Start]. It listens on 127.0.0.1 at ports that the system chooses.
+// A Cluster is an embedded Kafka cluster. It is created by [Start], and listens
+// on 127.0.0.1 at ports chosen by the system.
 type Cluster struct{ fake *kfake.Cluster }
 
 // Start starts a cluster.

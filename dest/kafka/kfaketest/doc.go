@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kfaketest tests dest/kafka against kfake, a Kafka cluster in the
-// process. It is a module of its own, because kfake has no releases: a module
-// that requires one of its revisions, if only for tests, passes that on to its
-// users.
+// Package kfaketest tests dest/kafka against kfake, an in-process Kafka
+// cluster. It is a separate module because kfake has no releases: a module that
+// requires one of its revisions, even only for tests, imposes that requirement
+// on its users.
 package kfaketest

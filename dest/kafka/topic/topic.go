@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package topic makes topics and reads them back, for demonstrations and tests.
+// Package topic creates and reads topics, for demonstrations and tests.
 package topic
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A Message is a record as it stands in a topic.
+// A Message is a record of a topic.
 type Message struct {
 	Partition int32
 	Offset    int64
@@ -24,7 +24,7 @@ type Message struct {
 	Headers   map[string]string
 }
 
-// Create makes a topic. It is no error if there is one already.
+// Create creates a topic. It returns nil if the topic already exists.
 func Create(ctx context.Context, brokers []string, name string, partitions, replicas int) error {
 	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	if err != nil {
@@ -47,8 +47,8 @@ func Create(ctx context.Context, brokers []string, name string, partitions, repl
 	return nil
 }
 
-// Read calls f with the messages that the topic has now, each partition's in order, until f
-// returns false. Only what was committed is read.
+// Read calls f with the messages that are in the topic now, in order for each
+// partition, until f returns false. It skips uncommitted messages.
 func Read(ctx context.Context, brokers []string, name string, f func(Message) bool) error {
 	cl, err := kgo.NewClient(
 		kgo.SeedBrokers(brokers...),

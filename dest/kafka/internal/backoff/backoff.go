@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backoff has the time between attempts to deliver. It is a package so
+// Package backoff holds the pause between delivery attempts. It is a package so
 // that tests in another module can shorten it.
 package backoff
 
