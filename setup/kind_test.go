@@ -139,7 +139,7 @@ func TestFaultsOfDestinations(t *testing.T) {
 		{"syslog+tls://logs:6514", []string{`[0].spool: is missing: write spool=`}},
 		{"syslog+tcp://logs?spool=memory", []string{`[0]: want syslog+tcp://HOST:PORT: "logs" has no port`}},
 		{"tcp://logs:514?spool=memory", []string{`[0]: there is no kind of target "tcp" (did you mean syslog+tcp?)`}},
-		{"syslog+tcp://logs:514?spool=memory&tls_name=x", []string{`[0]: nib/syslog: the Config has TLS`}},
+		{"syslog+tcp://logs:514?spool=memory&tls_name=x", []string{`[0]: nib/syslog: Config.TLS is set`}},
 		{"syslog+tcp://logs:514?spool=memory&facility=local9&max_size=1", []string{
 			`[0].facility: "local9" is not a facility (want user, mail, `, `[0].max_size: "1" has no unit`}},
 		{"fake://b:9092,stdout", []string{`[0]: want fake://HOST:PORT,HOST:PORT/TOPIC, got fake://b:9092`}},

@@ -26,71 +26,72 @@ const (
 	minLine    = 128 // what the header must leave for the line
 )
 
-// Config says what messages look like and how long to wait for the receiver. The
-// zero value is the default.
+// A Config configures a Destination. The zero value is usable.
 type Config struct {
-	// Facility is that of all messages. Defaults to User.
+	// Facility is the facility of all messages. Defaults to FacilityUser.
 	Facility Facility
 
-	// AppName is the name of the program, up to 48 characters of printable ASCII without
-	// spaces. Defaults to the name of the executable file.
+	// AppName is the name of the program, at most 48 characters of printable
+	// ASCII without spaces. Defaults to the name of the executable file.
 	AppName string
 
-	// Hostname is the name of the machine, up to 255 characters. Defaults to what
-	// the system says.
+	// Hostname is the name of the machine, at most 255 characters. Defaults to
+	// os.Hostname.
 	Hostname string
 
-	// MsgID is the MSGID of all messages, up to 32 characters. Defaults to the name of
-	// the record's logger (nib.Logger.Named), or "-".
+	// MsgID is the MSGID of all messages, at most 32 characters. Defaults to
+	// the name of the record's logger (nib.Logger.Named), or "-".
 	MsgID string
 
-	// StructuredData is part of all messages. Defaults to none.
+	// StructuredData is added to all messages. Defaults to none.
 	StructuredData []DataElement
 
-	// SequenceID is the ID of an element of structured data that tells which spool a
-	// record comes from and its number there, so that the receiver can count what is
-	// missing and what came twice: with "nib@32473",
+	// SequenceID is the ID of a structured data element with the spool id of a
+	// record and its number in that spool, so that the receiver can count
+	// missing and duplicate records. With "nib@32473":
 	//
 	//	[nib@32473 spool="00000000deadbeef" seq="17"]
 	//
-	// The number behind the @ is to be your own private enterprise number. Defaults to
-	// "", no such element.
+	// The number after the @ should be your own private enterprise number.
+	// Defaults to "", which adds no such element.
 	SequenceID string
 
-	// MaxSize is how many bytes a message has at most, with its header. It must not be
-	// above the receiver's limit: what receivers do to longer messages ranges
-	// from cutting, which breaks the JSON, to splitting them in several. Defaults to 8096, the
-	// limit of rsyslog unless its maxMessageSize says otherwise.
+	// MaxSize is the maximum size of a message in bytes, including its header.
+	// It must not exceed the receiver's limit: receivers truncate longer
+	// messages, which breaks the JSON, or split them. Defaults to 8096, the
+	// limit of rsyslog unless its maxMessageSize is set.
 	MaxSize int
 
-	// RejectLong has lines that are too long settled as rejected with delivery.ErrTooLarge. Otherwise
-	// long strings in them are cut, and a field "truncated" tells how many bytes
-	// are missing; the line stays valid JSON.
+	// RejectLong rejects lines that are too long with delivery.ErrTooLarge. By
+	// default their long strings are truncated, and a field "truncated" has the
+	// number of missing bytes; the line stays valid JSON.
 	RejectLong bool
 
-	// TLS is for the networks tls and relp+tls: certificates, RootCAs, ServerName. The
-	// host of the address is the ServerName if it has none. The name and the chain are always
-	// checked and the version is at least 1.2: a configuration that says
-	// otherwise is an error. Defaults to the system's roots.
+	// TLS is for the networks tls and relp+tls: certificates, RootCAs,
+	// ServerName. ServerName defaults to the host of the address. The name and
+	// the chain are always verified, and the version is at least 1.2: a
+	// tls.Config that disables either is an error. Defaults to the system's
+	// roots.
 	TLS *tls.Config
 
-	// Timeout is how long the receiver may leave something without any answer before the
-	// connection is given up: what was sent over TCP without the acknowledgement of the
-	// receiver's system, a RELP command without a response, a datagram without
+	// Timeout is the maximum time without any response before the connection is
+	// closed: data sent over TCP that the receiver's system has not
+	// acknowledged, a RELP command without a response, or a datagram without
 	// room in the queue. Defaults to 3 s.
 	Timeout time.Duration
 
-	// Stall is how long the receiver of a stream may not read although its system
-	// is alive, as rsyslog does when its own queue is full. Systems other than Linux cannot tell the
-	// difference over TCP, and Timeout counts. Defaults to 30 s.
+	// Stall is the maximum time that the receiver of a stream may stop reading
+	// while its system responds, as rsyslog does when its own queue is full.
+	// Systems other than Linux cannot distinguish that over TCP, and Timeout
+	// applies. Defaults to 30 s.
 	Stall time.Duration
 
-	// DialTimeout is how long connecting may take, with TLS's and RELP's handshakes. Defaults
-	// to 10 s.
+	// DialTimeout is the maximum time to connect, including the TLS and RELP
+	// handshakes. Defaults to 10 s.
 	DialTimeout time.Duration
 
-	// Window is how many records RELP may have under way that are not acknowledged: as many
-	// may come twice when a connection fails. Defaults to 512.
+	// Window is the maximum number of unacknowledged records with RELP: as many
+	// may be duplicated when a connection fails. Defaults to 512.
 	Window int
 }
 
@@ -129,7 +130,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.Facility == 0 {
 		c.Facility = FacilityUser
@@ -156,9 +157,9 @@ func set[T comparable](v *T, to T) {
 	}
 }
 
-// tlsConfig returns the configuration for a connection to addr, or what is wrong
-// with it. A receiver whose name is not checked may be anybody, so nothing can turn
-// the check off.
+// tlsConfig returns the configuration for a connection to addr, or an error. A
+// receiver whose name is not verified may be an impostor, so verification
+// cannot be turned off.
 func (c Config) tlsConfig(addr string) (*tls.Config, error) {
 	t := &tls.Config{}
 	if c.TLS != nil {

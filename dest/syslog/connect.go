@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// connect makes a connection that can take messages, with the goroutine that reads from
-// it.
+// connect makes a connection that can take messages, with the goroutine that
+// reads from it.
 func (d *Destination) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.config.DialTimeout)
 	defer cancel()
@@ -96,11 +96,12 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	return nil
 }
 
-// datagramBuffer is how much the socket may hold that the receiver has not read.
+// datagramBuffer is how much the socket may hold that the receiver has not
+// read.
 const datagramBuffer = 1 << 20
 
-// noteRequest makes a configuration that tells whether the receiver has asked for a
-// certificate.
+// noteRequest returns a configuration that records in asked whether the
+// receiver has requested a certificate.
 func noteRequest(c *tls.Config, asked *bool) *tls.Config {
 	c = c.Clone()
 	get := c.GetClientCertificate
@@ -119,12 +120,13 @@ func noteRequest(c *tls.Config, asked *bool) *tls.Config {
 	return c
 }
 
-// minGrace is how long a receiver that has asked for a certificate gets at least.
+// minGrace is how long a receiver that has asked for a certificate gets at
+// least.
 const minGrace = 50 * time.Millisecond
 
-// awaitRefusal waits for as long as a receiver takes to refuse the certificate. With
-// TLS 1.3 the handshake has ended for the client before the receiver has looked at
-// that, and what is sent until then is lost.
+// awaitRefusal waits for as long as a receiver takes to refuse the certificate.
+// With TLS 1.3 the handshake has ended for the client before the receiver has
+// looked at that, and what is sent until then is lost.
 func (l *link) awaitRefusal(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -138,7 +140,7 @@ func (l *link) awaitRefusal(ctx context.Context) error {
 	}
 }
 
-// drain reads and throws away whatever a receiver says that has nothing to say, until the
+// drain discards the input of a connection without responses, until the
 // connection ends.
 func (l *link) drain() {
 	defer close(l.done)
@@ -151,7 +153,8 @@ func (l *link) drain() {
 	}
 }
 
-// plainDial leaves out the name of the network and the address, which wrap adds.
+// plainDial leaves out the name of the network and the address, which wrap
+// adds.
 func plainDial(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -21,17 +21,17 @@ const (
 // A DataElement is an element of structured data (RFC 5424, section 6.3): [ID
 // name="value" …].
 type DataElement struct {
-	// ID is a name that IANA has registered, like "origin", or any name, an @ and
+	// ID is a name registered by IANA, such as "origin", or any name, an @ and
 	// the private enterprise number of its owner.
 	ID     string
 	Params []Param
 }
 
-// A Param is a parameter of an Element. Any text without control characters may be the
-// Value; a Name may occur more than once.
+// A Param is a parameter of a DataElement. The Value may be any text without
+// control characters; a Name may occur more than once.
 type Param struct{ Name, Value string }
 
-// validate returns all that is wrong with the elements, joined, or nil.
+// validateElements returns every error in elements, joined, or nil.
 func validateElements(elements []DataElement) error {
 	var faults []error
 	fault := func(format string, values ...any) {
@@ -60,13 +60,13 @@ func validateElements(elements []DataElement) error {
 
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f }
 
-// isSDName tells whether s is an SD-NAME.
+// isSDName reports whether s is an SD-NAME.
 func isSDName(s string) bool {
 	return isField(s, maxSDName) && !strings.ContainsAny(s, `="]`)
 }
 
-// isField tells whether s may be a field of the header: at least one and at most
-// limit characters of printable ASCII, no space.
+// isField reports whether s may be a field of the header: at least one and at
+// most limit characters of printable ASCII, no space.
 func isField(s string, limit int) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
@@ -102,7 +102,8 @@ func appendValue(dst []byte, value string) []byte {
 }
 
 // appendField appends s as a field of the header: what is not printable ASCII
-// becomes _, what is too long is cut off, and nothing becomes -, which means nothing.
+// becomes _, what is too long is cut off, and nothing becomes -, which means
+// nothing.
 func appendField(dst []byte, s string, limit int) []byte {
 	if s == "" {
 		return append(dst, '-')

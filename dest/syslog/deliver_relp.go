@@ -15,11 +15,13 @@ import (
 // attempts is how often a record is sent that the receiver refuses.
 const attempts = 3
 
-// ErrRefused is in the Reason of a record that a RELP receiver has refused.
-var ErrRefused = errors.New("the receiver has refused the record")
+// ErrRefused is wrapped by the Reason of a record that a RELP receiver has
+// refused.
+var ErrRefused = errors.New("the receiver refused the record")
 
-// deliverRELP sends the batch and waits for all responses. Refused records are sent
-// again, by themselves: what came behind them has been accepted and must not come twice.
+// deliverRELP sends the batch and waits for all responses. Refused records are
+// sent again, by themselves: what came behind them has been accepted and must
+// not come twice.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	d.order = d.order[:0]
 	for i := range batch {
@@ -43,10 +45,11 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 	return res, err
 }
 
-// sendCommands sends the records whose indexes are in d.order, and waits for all
-// responses. open is the first record in it that has none, the length of the batch if
-// all have one; refused are those that were, in order. The window is filled again when half of it is
-// free: waking up for each response would make each frame a write of its own.
+// sendCommands sends the records whose indexes are in d.order, and waits for
+// all responses. open is the first record in it that has none, the length of
+// the batch if all have one; refused are those that were, in order. The window
+// is filled again when half of it is free: waking up for each response would
+// make each frame a write of its own.
 func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *delivery.Result) (refused []delivery.Rejection, open int, err error) {
 	s := d.session
 	first := s.next
@@ -88,7 +91,8 @@ func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Rec
 	return refused, open, err
 }
 
-// addCommand appends the frame of record i to the buffer, unless it is rejected.
+// addCommand appends the frame of record i to the buffer, unless it is
+// rejected.
 func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) bool {
 	head, line, ok := d.prepare(r, i, res)
 	if !ok {
@@ -101,8 +105,9 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) boo
 	return true
 }
 
-// await waits until all commands before want have their response. It gives up when ctx
-// ends, the link fails, or no response at all comes for the time that the receiver has.
+// await waits until all commands before want have their response. It gives up
+// when ctx ends, the link fails, or no response at all comes for the time that
+// the receiver has.
 func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 	s := d.session
 	ready, answers := s.expect(want)

@@ -15,8 +15,9 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// A Destination sends records to a syslog receiver. It is made by [New]. Calls of
-// Deliver do not overlap; Ping, Stats and Close may be called at any time.
+// A Destination sends records to a syslog receiver. It is created by [New].
+// Deliver must not be called concurrently; Ping, Stats and Close may be called
+// at any time.
 type Destination struct {
 	config        Config
 	network, addr string
@@ -67,11 +68,11 @@ var networks = map[string]struct {
 	"relp+tls": {"tcp", true, relp},
 }
 
-// New makes a Destination for a receiver: network is unixgram, unix, tcp, tls, relp
-// or relp+tls, and addr is a path or host:port. New does not connect, and starts no
-// goroutine: its errors are faults of the arguments. Deliver connects, and connects
-// again after a failure, so a program starts while its receiver is down. Each
-// connection of a stream has a goroutine.
+// New returns a Destination for a receiver. network is unixgram, unix, tcp,
+// tls, relp or relp+tls, and addr is a path or host:port. New does not connect
+// and starts no goroutine; it fails only if an argument is invalid. Deliver
+// connects, and reconnects after a failure, so a program can start while its
+// receiver is down. Each stream connection has one goroutine.
 func New(network, addr string, c Config) (*Destination, error) {
 	n, ok := networks[network]
 	if !ok {
@@ -90,7 +91,7 @@ func New(network, addr string, c Config) (*Destination, error) {
 			return nil, err
 		}
 	} else if c.TLS != nil {
-		return nil, fmt.Errorf("nib/syslog: the Config has TLS, and network %s has not", network)
+		return nil, fmt.Errorf("nib/syslog: Config.TLS is set, but network %s does not use TLS", network)
 	}
 	d.encoder = *newEncoder(&d.config)
 	d.base, d.end = context.WithCancel(context.Background())
@@ -98,7 +99,7 @@ func New(network, addr string, c Config) (*Destination, error) {
 	return d, nil
 }
 
-// checkAddress finds what can never be connected to.
+// checkAddress returns an error for an address that can never be connected to.
 func checkAddress(socket, addr string) error {
 	if socket != "tcp" {
 		if addr == "" || len(addr) > maxSocketPath {
@@ -116,19 +117,20 @@ func checkAddress(socket, addr string) error {
 // at its end.
 const maxSocketPath = 107
 
-// Deliver sends the records of batch, connecting first if need be, and says how many of
-// them are settled. With RELP that are those the receiver has acknowledged. With
-// the others it is what the socket has taken, which is not delivery. When the
-// receiver ends the connection or falls silent meanwhile, nothing of this batch counts as
-// settled there: it comes twice rather than never.
+// Deliver sends the records of batch, connecting first if necessary, and
+// returns how many of them are settled. With RELP these are the records that
+// the receiver has acknowledged. With other networks they are those that the
+// socket has accepted, which is not delivery. If such a receiver closes the
+// connection or stops responding during the call, no record of the batch counts
+// as settled: records are rather duplicated than lost.
 //
-// Records that are too long, or that the receiver has refused three times, are rejected.
-// After an error the connection is a new one, and the next call goes on. There is no
-// pause between attempts here; the spool makes them.
+// Records that are too long, or that the receiver has refused three times, are
+// rejected. After an error the next call uses a new connection. Deliver does
+// not pause between attempts; the spool does.
 //
-// Deliver ends with an error when ctx does, or Close is called, within a twelfth of
-// Config.Timeout. It does not keep batch. 0 allocs per record, once the buffers
-// have grown.
+// Deliver returns an error within a twelfth of Config.Timeout after ctx ends or
+// Close is called. It does not retain batch. It does not allocate per record
+// once the buffers have grown.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	if len(batch) == 0 {
 		return delivery.Result{}, nil
@@ -162,9 +164,9 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	return res, nil
 }
 
-// Ping connects if there is no connection, with the TLS handshake and the opening
-// of RELP, and sends no message. It returns nil if there is a connection. While
-// Deliver is under way it waits for that, as long as ctx allows.
+// Ping connects if there is no connection, including the TLS handshake and the
+// opening of the RELP session, and sends no message. It returns nil if there is
+// a connection. It waits for a running Deliver as long as ctx allows.
 func (d *Destination) Ping(ctx context.Context) error {
 	select {
 	case d.turn <- struct{}{}:
@@ -182,8 +184,8 @@ func (d *Destination) Ping(ctx context.Context) error {
 
 func (d *Destination) release() { <-d.turn }
 
-// keepSize bounds the buffers that wait for the next batch. It is more than what is
-// written at once, and less than one huge line.
+// keepSize bounds the buffers that wait for the next batch. It is more than
+// what is written at once, and less than one huge line.
 const keepSize = 1 << 20
 
 // connected returns the link, a new one if there is none or it has failed.
@@ -216,9 +218,9 @@ func (d *Destination) connected(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// Close ends the connection, after a goodbye if RELP and TLS have one, for which it waits up to
-// Config.Timeout, and interrupts a Deliver that is under way. Deliver fails afterwards. No goroutine is left. Closing again does
-// nothing.
+// Close closes the connection, after ending a RELP or TLS session in up to
+// Config.Timeout, and interrupts a running Deliver. Later calls of Deliver
+// fail. No goroutine is left. Closing again does nothing.
 func (d *Destination) Close() error {
 	d.end()
 	select {
@@ -253,7 +255,8 @@ func (d *Destination) goodbye(l *link) {
 	}
 }
 
-// isOurs tells whether it was us who gave up, and not the receiver or the network.
+// isOurs reports whether this side gave up, and not the receiver or the
+// network.
 func (l *link) isOurs(err error) bool {
 	return errors.Is(err, delivery.ErrStalled) || errors.Is(err, delivery.ErrClosed) || l.cancelled() != nil
 }

@@ -10,17 +10,17 @@ import (
 	"os"
 )
 
-// Deliver and Ping wrap these, [delivery.ErrClosed], [delivery.ErrStalled] and the
-// errors of packages net, syscall and tls, with the network and the address in
-// front. [delivery.ErrTooLarge] is the Reason of a rejected record whose line is
-// above Config.MaxSize and was not or could not be shortened, or above what the
-// system accepts as a datagram.
+// Deliver and Ping wrap these, [delivery.ErrClosed], [delivery.ErrStalled] and
+// the errors of packages net, syscall and tls, prefixed with the network and
+// the address. [delivery.ErrTooLarge] is the Reason of a rejected record whose
+// line exceeds Config.MaxSize and was not or could not be truncated, or exceeds
+// the system's limit for a datagram.
 var (
 	ErrEnded  = errors.New("the receiver has closed the connection")
 	ErrSilent = errors.New("no answer from the receiver")
 )
 
-// wrap says which destination an error is about.
+// wrap adds the destination to an error.
 func (d *Destination) wrap(err error) error {
 	return fmt.Errorf("nib/syslog: %s %s: %w", d.network, d.addr, err)
 }
@@ -38,7 +38,7 @@ func plain(err error) error {
 	return err
 }
 
-// withCall says what failed, once: a system call has its name in its error.
+// withCall adds the operation, once: a system call has its name in its error.
 func withCall(op *net.OpError) error {
 	var call *os.SyscallError
 	if errors.As(op.Err, &call) {

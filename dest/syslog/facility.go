@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A Facility says what kind of program a message comes from (RFC 5424, section
-// 6.2.1). 0 belongs to the kernel; in a Config it means the default, User.
+// A Facility is the kind of program that a message comes from (RFC 5424,
+// section 6.2.1). 0 belongs to the kernel; in a Config it means the default,
+// FacilityUser.
 type Facility int
 
 // The facilities, by their numbers.
@@ -44,7 +45,8 @@ var facilityNames = [...]string{
 	"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
 }
 
-// String returns the name that receivers use in their configuration: "local0".
+// String returns the name that receivers use in their configuration, such as
+// "local0".
 func (f Facility) String() string {
 	if f < 0 || int(f) >= len(facilityNames) {
 		return fmt.Sprintf("facility(%d)", int(f))

@@ -13,8 +13,9 @@ import (
 //
 //	TXNR SP COMMAND SP DATALEN [SP DATA] LF
 //
-// The specification is https://github.com/rsyslog/librelp/blob/master/doc/relp.html.
-// TXNR is at least 1, and 0 in hints of the server.
+// The specification is
+// https://github.com/rsyslog/librelp/blob/master/doc/relp.html. TXNR is at
+// least 1, and 0 in hints of the server.
 type frame struct {
 	number        int
 	command, data []byte
@@ -28,8 +29,8 @@ const (
 
 var errFrame = errors.New("the receiver's answer is not RELP")
 
-// parseFrame reads the frame at the front of b, and returns its length; 0 if there is more to
-// come. data and command are parts of b.
+// parseFrame reads the frame at the front of b, and returns its length; 0 if
+// there is more to come. data and command are parts of b.
 func parseFrame(b []byte) (f frame, size int, err error) {
 	i := 0
 	if f.number, i, err = parseNumber(b, i); i == 0 {
@@ -50,8 +51,8 @@ func parseFrame(b []byte) (f frame, size int, err error) {
 	return parseData(f, b, i+1)
 }
 
-// parseData reads what comes behind the command: the length, and the data if there
-// is any.
+// parseData reads what comes behind the command: the length, and the data if
+// there is any.
 func parseData(f frame, b []byte, i int) (frame, int, error) {
 	from, length := i, 0
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
@@ -87,8 +88,8 @@ func parseData(f frame, b []byte, i int) (frame, int, error) {
 	return f, i + 1, nil
 }
 
-// parseNumber reads a TXNR and the space behind it. It returns 0 as the index of what
-// follows if there is more to come, and with an error.
+// parseNumber reads a TXNR and the space behind it. It returns 0 as the index
+// of what follows if there is more to come, and with an error.
 func parseNumber(b []byte, i int) (n, next int, err error) {
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
 		if i == 9 {
@@ -105,8 +106,8 @@ func parseNumber(b []byte, i int) (n, next int, err error) {
 	return n, i + 1, nil
 }
 
-// appendCommand appends the frame of a command without its data and the line feed
-// behind that.
+// appendCommand appends the frame of a command without its data and the line
+// feed behind that.
 func appendCommand(dst []byte, number int, command string, length int) []byte {
 	dst = strconv.AppendInt(dst, int64(number), 10)
 	dst = append(append(append(dst, ' '), command...), ' ')
@@ -137,7 +138,7 @@ func (f *frameReader) next() (frame, error) {
 	}
 }
 
-// buffered tells whether there is a part of a frame, or more.
+// buffered reports whether there is a part of a frame, or more.
 func (f *frameReader) buffered() bool { return f.from < f.to }
 
 // fill reads more.

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/target/tlsfiles"
 )
 
-// Kind makes destinations of targets such as
-// syslog+tls://logs:6514?facility=local0. Package setup has it.
+// Kind creates destinations for targets such as
+// syslog+tls://logs:6514?facility=local0. Package setup includes it.
 var Kind = target.Spec{
 	Forms: []string{
 		"syslog+tcp://HOST:PORT", "syslog+tls://HOST:PORT", "syslog+relp://HOST:PORT", "syslog+relp+tls://HOST:PORT",

@@ -94,7 +94,7 @@ func TestFaultsOfParameters(t *testing.T) {
 	for text, want := range map[string]string{
 		"syslog+tcp://logs:514?app=a%20b":     `nib/syslog: AppName "a b" is not`,
 		"syslog+tcp://logs:514?max_size=10B":  "nib/syslog: MaxSize is less",
-		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: the Config has TLS",
+		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: Config.TLS is set",
 		"syslog+tls://logs:6514?tls_ca=/none": "tls_ca: open /none",
 		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key belong together",
 		"syslog+unix:":                        "want syslog+unix:PATH",

@@ -13,16 +13,18 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// ticks is how often per Config.Timeout a link looks whether the receiver is alive.
+// ticks is how often per Config.Timeout a link looks whether the receiver is
+// alive.
 const ticks = 12
 
-// A link is one connection. As a net.Conn it is what TLS runs on: its Write waits
-// for room, and its Read for data, as long as the receiver seems to be alive, so
-// that whoever is above never sees a deadline. (A write of TLS that has seen one
-// must not be followed by another.)
+// A link is one connection. As a net.Conn it is what TLS runs on: its Write
+// waits for room, and its Read for data, as long as the receiver seems to be
+// alive, so that its callers never see a deadline. (A write of TLS that has
+// seen one must not be followed by another.)
 //
-// One goroutine writes, another one reads, and either may find that the connection has
-// failed; the first reason counts. A link that has failed is never used again.
+// One goroutine writes, another one reads, and either may find that the
+// connection has failed; the first reason counts. A link that has failed is
+// never used again.
 type link struct {
 	net.Conn // the socket
 
@@ -37,13 +39,13 @@ type link struct {
 	packets  bool          // deliverDatagrams sets the first deadline, for the whole batch
 	discard  bool          // what is not acknowledged will be sent again, so the system need not try any more
 
-	// probe asks the system whether something was sent that the receiver's system has
-	// not acknowledged, and how long ago it has acknowledged anything. It is nil where that
-	// cannot be asked.
+	// probe asks the system whether something was sent that the receiver's
+	// system has not acknowledged, and how long ago it has acknowledged
+	// anything. It is nil where that cannot be asked.
 	probe func() (waiting bool, age time.Duration)
 
-	// hurry has the system acknowledge at once what was read, and not wait for data to send
-	// along; nil where it cannot.
+	// hurry has the system acknowledge at once what was read, and not wait for
+	// data to send along; nil where it cannot.
 	hurry func()
 
 	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
@@ -67,9 +69,10 @@ func newLink(conn net.Conn, c *Config) *link {
 	return l
 }
 
-// keepAlive finds a receiver that is gone while nothing is under way: after less than
-// timeout, if that is more than two seconds, the least that systems know of. One question
-// has to do where there is no time for two; to connect again in vain loses nothing then.
+// keepAlive finds a receiver that is gone while nothing is under way: after
+// less than timeout, if that is more than two seconds, the least that systems
+// know of. One question has to do where there is no time for two; to connect
+// again in vain loses nothing then.
 func keepAlive(timeout time.Duration) net.KeepAliveConfig {
 	seconds := int(timeout / time.Second)
 	pause := max((seconds-1)/3, 1)
@@ -94,7 +97,7 @@ func (l *link) fail(err error) {
 	_ = l.Conn.Close()
 }
 
-// err is why the link has failed, or nil.
+// err returns why the link has failed, or nil.
 func (l *link) err() error {
 	if p := l.failure.Load(); p != nil {
 		return *p
@@ -102,8 +105,8 @@ func (l *link) err() error {
 	return nil
 }
 
-// Write writes all of b, or fails the link and tells how much it has written. It waits for
-// room as long as some is made within patience, and ctx lasts.
+// Write writes all of b, or fails the link and returns how much it has written.
+// It waits for room as long as some is made within patience, and ctx lasts.
 func (l *link) Write(b []byte) (n int, err error) {
 	var since time.Time // when there was no room
 	if !l.packets {
@@ -141,8 +144,8 @@ func (l *link) Write(b []byte) (n int, err error) {
 	}
 }
 
-// fullPause is how long to wait when the system has no memory for a datagram. (Some
-// say so, too, when the receiver's queue is full.)
+// fullPause is how long to wait when the system has no memory for a datagram.
+// (Some say so, too, when the receiver's queue is full.)
 const fullPause = time.Millisecond
 
 // Read waits for data as long as the receiver is alive.
@@ -158,21 +161,22 @@ func (l *link) Read(b []byte) (int, error) {
 	}
 }
 
-// expectAnswer has Read look after a tick whether what has been written was acknowledged.
+// expectAnswer has Read look after a tick whether what has been written was
+// acknowledged.
 func (l *link) expectAnswer() {
 	if l.probe != nil && l.watching.CompareAndSwap(false, true) {
 		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // of a closed socket: Read ends without
 	}
 }
 
-// look finds out whether the receiver's system has answered since the last look. If
-// there is nothing to be answered, Read may wait without a deadline. It is
-// called by Read.
+// look finds out whether the receiver's system has answered since the last
+// look. If there is nothing to be answered, Read may wait without a deadline.
+// It is called by Read.
 //
 // TCP_USER_TIMEOUT would be simpler and is wrong here: it ends connections to
-// receivers that are alive and have stopped reading for a while, as rsyslog does
-// when it is told not to lose anything, and throws away what they would have read
-// later.
+// receivers that are alive and have stopped reading for a while, as rsyslog
+// does when it is told not to lose anything, and throws away what they would
+// have read later.
 func (l *link) look(now time.Time) error {
 	waiting, age := l.probe()
 	if !waiting {
@@ -193,13 +197,13 @@ func (l *link) look(now time.Time) error {
 	return l.SetReadDeadline(now.Add(l.tick))
 }
 
-// isTimeout tells whether a deadline has passed.
+// isTimeout reports whether a deadline has passed.
 func isTimeout(err error) bool {
 	var t net.Error
 	return errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// cancelled is why Deliver is to end, or nil.
+// cancelled returns why Deliver must end, or nil.
 func (l *link) cancelled() error {
 	if ctx := l.ctx.Load(); ctx != nil {
 		return context.Cause(*ctx)

@@ -17,9 +17,9 @@ import (
 //
 //	<14>1 2026-11-21T09:30:00.123456Z host app 4242 db [nib@32473 spool="…" seq="7"] {"time":…}
 //
-// There is no byte order mark in front of the line, although RFC 5424 has one in
-// front of text that is UTF-8: the line is JSON, which must not begin with one
-// (RFC 8259), and receivers pass it on as part of the message.
+// There is no byte order mark in front of the line, although RFC 5424 has one
+// in front of text that is UTF-8: the line is JSON, which must not begin with
+// one (RFC 8259), and receivers pass it on as part of the message.
 type encoder struct {
 	priorities [8]string // "<14>1 ", by severity
 	names      string    // " host app 4242 "
@@ -54,8 +54,8 @@ func newEncoder(c *Config) *encoder {
 }
 
 // message makes the message of r: a header, with the space behind it, and the
-// line. Both are valid until the next call. cut says that the line was shortened, and
-// !ok that it is too long and cannot or must not be.
+// line. Both are valid until the next call. cut reports that the line was
+// truncated, and !ok that it is too long and cannot or must not be truncated.
 func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
 	head, line = e.header(r), bytes.TrimSuffix(r.Line, newline)
 	if len(head)+len(line) <= e.limit {
@@ -114,9 +114,9 @@ func (e *encoder) header(r *nib.Record) []byte {
 	return e.head
 }
 
-// appendTime appends a TIMESTAMP in UTC with six digits of the fraction, as many as
-// RFC 5424 allows, and - for a record without time. Most records are of the same second
-// as the one before.
+// appendTime appends a TIMESTAMP in UTC with six digits of the fraction, as
+// many as RFC 5424 allows, and - for a record without time. Most records are of
+// the same second as the one before.
 func (e *encoder) appendTime(dst []byte, ns int64) []byte {
 	if ns == 0 {
 		return append(dst, '-')

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// control makes probe and hurry of a link, nil if the system does not say what there is
-// to know.
+// control makes probe and hurry of a link, nil if the system does not provide
+// the information.
 func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), hurry func()) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -37,8 +37,8 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 	return probe, hurry
 }
 
-// tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h), which only
-// grows at its end.
+// tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h),
+// which only grows at its end.
 type tcpInfo struct {
 	state, caState, retransmits, probes, backoff, options, scales, limited uint8
 

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// A session is what RELP knows about a connection. Commands are counted from 0; the
-// TXNR of a command is one more, and begins at 1 again behind 999999999.
+// A session is the RELP state of a connection. Commands are counted from 0; the
+// TXNR of a command is one more, and restarts at 1 after 999999999.
 //
-// The goroutine that reads settles commands; the one that writes starts them and
-// waits. Both hold mu for that.
+// The goroutine that reads settles commands; the one that writes starts them
+// and waits. Both hold mu for that.
 type session struct {
 	frames frameReader
 	wake   chan struct{} // has room for one: base has reached want, or the link has failed
@@ -29,7 +29,7 @@ type session struct {
 	refused []refusal
 }
 
-// A refusal is a response that says no.
+// A refusal is a negative response.
 type refusal struct {
 	command uint64
 	why     string
@@ -38,7 +38,7 @@ type refusal struct {
 // offers is what this side can do (RELP, section 4.4).
 var offers = []byte("relp_version=0\nrelp_software=nib," + version(debug.ReadBuildInfo()) + ",https://github.com/nib-log/nib\ncommands=syslog")
 
-// version is that of the module, as far as the program knows.
+// version returns the version of the module, if it is known.
 func version(info *debug.BuildInfo, ok bool) string {
 	if ok {
 		for _, m := range append(info.Deps, &info.Main) {
@@ -123,9 +123,9 @@ func responseCode(data []byte) (code int, why string) {
 
 // read is the goroutine that takes the responses.
 //
-// A receiver that has not turned off Nagle's algorithm, like rsyslog, holds a response
-// back until the one before is acknowledged. With nothing to send along the system would take
-// 40 ms for that, once per batch.
+// A receiver that has not turned off Nagle's algorithm, like rsyslog, holds a
+// response back until the one before is acknowledged. With nothing to send
+// along the system would take 40 ms for that, once per batch.
 func (s *session) read(l *link) {
 	defer close(l.done)
 	for {
@@ -211,8 +211,8 @@ func (s *session) room() int {
 	return len(s.settled) - int(s.next-s.base)
 }
 
-// close says goodbye and waits for the end of the link: take does not know this
-// command, so its response is one.
+// close ends the session and waits for the end of the link: take does not know
+// this command, so its response ends the link.
 func (s *session) close(l *link) {
 	b := append(appendCommand(nil, numberOf(s.next), "close", 0), '\n')
 	if _, err := l.stream.Write(b); err != nil {
@@ -224,8 +224,9 @@ func (s *session) close(l *link) {
 	}
 }
 
-// expect has the reader signal when all commands before want have their response. ready
-// says that they have, and answers how many responses there were in all.
+// expect has the reader signal when all commands before want have their
+// response. ready reports that they have, and answers is the total number of
+// responses.
 func (s *session) expect(want uint64) (ready bool, answers uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

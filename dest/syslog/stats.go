@@ -4,21 +4,22 @@ package syslog
 
 import "sync/atomic"
 
-// Stats counts what became of the records and connections.
+// Stats counts the records and connections of a Destination.
 type Stats struct {
-	Accepted  uint64 // records: acknowledged by RELP, else taken by the socket
-	Bytes     uint64 // of their messages, without framing
-	Shortened uint64 // of these records, those whose line was cut
-	Rejected  uint64 // records that were refused for ever
+	Accepted  uint64 // records acknowledged by RELP, or accepted by the socket of other networks
+	Bytes     uint64 // size of their messages, without framing
+	Shortened uint64 // of Accepted: records whose line was truncated
+	Rejected  uint64 // records refused permanently
 
-	// Doubtful are records that had been sent when a connection failed and were not
-	// settled. They are delivered again, so as many may have come twice.
+	// Doubtful counts records that had been sent but not settled when a
+	// connection failed. They are delivered again, so as many may be
+	// duplicated.
 	Doubtful uint64
 
-	Connects  uint64 // connections that were made
-	Refused   uint64 // attempts to make one that failed
-	Failures  uint64 // connections that were lost or given up
-	Connected bool   // there is a connection, as far as known
+	Connects  uint64 // successful connections
+	Refused   uint64 // failed connection attempts
+	Failures  uint64 // connections that failed or were closed because of an error
+	Connected bool   // whether there is a connection that is not known to have failed
 }
 
 // counters is what Stats reads.
@@ -27,7 +28,8 @@ type counters struct {
 	connects, refused, failures                    atomic.Uint64
 }
 
-// Stats returns the counts so far. It may be called at any time. 0 allocs.
+// Stats returns the current counts. It may be called at any time. It does not
+// allocate.
 func (d *Destination) Stats() Stats {
 	c := &d.counters
 	l := d.link.Load()

@@ -22,11 +22,11 @@ type end struct {
 	record int // index in the batch
 }
 
-// deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1). What the
-// receiver took before it ended the connection cannot be known.
+// deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1).
+// What the receiver took before it ended the connection cannot be known.
 //
-// If it does so again and again, because of one of the records maybe, each call takes fewer of
-// them, so that those in front of it are not sent for ever.
+// If it does so again and again, because of one of the records maybe, each call
+// takes fewer of them, so that those in front of it are not sent forever.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if d.most > 0 {
 		batch = batch[:min(d.most, len(batch))]
@@ -59,12 +59,12 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.R
 	return res, nil
 }
 
-// broken says what is settled of a batch when n bytes of the buffer were
+// broken returns what is settled of a batch when n bytes of the buffer were
 // written and then no more; first is the record where the buffer begins.
 //
-// If it was us who gave up, the system goes on to send what it has taken. If it was
-// the receiver, the system has thrown that away, and how much of the batch is concerned cannot be
-// known: none of it is settled.
+// If this side gave up, the system continues to send what it has accepted. If
+// it was the receiver, the system has discarded that, and which part of the
+// batch was affected is unknown: none of it is settled.
 func (d *Destination) broken(l *link, err error, res delivery.Result, first, n int) (delivery.Result, error) {
 	l.fail(err)
 	err = l.err()
@@ -109,8 +109,8 @@ func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head,
 	return head, line, true
 }
 
-// deliverDatagrams sends each message as a datagram. A datagram is in the receiver's queue or
-// not sent at all.
+// deliverDatagrams sends each message as a datagram. A datagram is in the
+// receiver's queue or not sent at all.
 func (d *Destination) deliverDatagrams(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 		return res, err
