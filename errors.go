@@ -62,8 +62,8 @@ func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 type state struct {
 	failed, reentrant, aborted, misused atomic.Uint64
 
-	inside    atomic.Int32 // calls of a sink that are under way
-	reporting atomic.Int32 // calls of the error handler that are under way
+	inside    atomic.Int32 // calls of a sink in progress
+	reporting atomic.Int32 // calls of the error handler in progress
 }
 
 // idleLogger owns the events in the pool and the lines of nil loggers. It is

@@ -218,7 +218,7 @@ func keyBit(key string) uint {
 	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
 }
 
-// checkKey gives the key that a field with this key is written under, or false
+// checkKey returns the key that a field with this key is written under, or false
 // when there can be no field.
 func (e *Event) checkKey(key string) (string, bool) {
 	if e.nest < 0 {

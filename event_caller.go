@@ -67,7 +67,7 @@ func (e *Event) addCaller(pc uintptr) {
 	e.callerEnd = len(e.buf)
 }
 
-// caller gives the field of a call site, encoded once and kept.
+// caller returns the field of a call site, encoded once and kept.
 func (f *format) caller(pc uintptr) *callText {
 	t := f.callers.Get(pc)
 	if t == nil {
@@ -140,7 +140,7 @@ func (e *Event) Stack() *Event {
 // panicked.
 const httpPrefix = "github.com/nib-log/nib/nibhttp.(*exchange)."
 
-// encodeFrame gives one frame as JSON text without quotes; frames of nib's own
+// encodeFrame returns one frame as JSON text without quotes; frames of nib's own
 // methods are empty.
 func encodeFrame(pc uintptr) string {
 	frame := callsite.Frame(pc)

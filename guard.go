@@ -25,9 +25,9 @@ const (
 	depthKey = "depth" // the field in place of those embedded too deep
 )
 
-// maxUser is how many lines may be under way on one stack because user code that
-// a line runs logs a line itself. A Stringer that logs itself would otherwise
-// do so until the stack is full, which ends the process.
+// maxUser is how many lines may be open on one stack because user code that a
+// line runs logs a line itself. A Stringer that logs itself would otherwise do
+// so until the stack is full, which ends the process.
 const maxUser = 4
 
 // down notes that user code begins, or returns why it must not. Each time that
@@ -154,8 +154,8 @@ func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 	return text
 }
 
-// suspend keeps user code that is asked for the value of a field from adding
-// fields to the same event, where they would end up in the middle of that one.
+// suspend keeps user code that returns the value of a field from adding fields
+// to the same event, where they would end up in the middle of that one.
 func (e *Event) suspend() (s scope, why string) {
 	if why = e.down(maxDepth + 1); why == "" {
 		s = scope{watched: e.watched, outer: e.flags & inValue}

@@ -325,7 +325,7 @@ func (s *keySet) addFields(fields string) {
 	}
 }
 
-// encodedKey gives `,"key":` and reserves the key, or "" when it is left out.
+// encodedKey returns `,"key":` and reserves the key, or "" when it is left out.
 func (f *format) encodedKey(key string) string {
 	if key == OmitKey {
 		return ""
@@ -334,7 +334,7 @@ func (f *format) encodedKey(key string) string {
 	return string(jsonenc.AppendKey(nil, key))
 }
 
-// renamed gives the key in place of one that nib keeps for itself at the top
+// renamed returns the key in place of one that nib keeps for itself at the top
 // level, and otherwise key.
 func (f *format) renamed(key string) string {
 	if k := f.reserved.prefixed(key); k != "" {

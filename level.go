@@ -30,10 +30,10 @@ const (
 // Level makes a Level usable as a [slog.Leveler].
 func (l Level) Level() slog.Level { return slog.Level(l) }
 
-// String gives the name in lower case: "info", "info+2", "trace-1".
+// String returns the name in lower case: "info", "info+2", "trace-1".
 func (l Level) String() string { return level.String(int(l)) }
 
-// MarshalText gives the text of String.
+// MarshalText returns the text of String.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads what [ParseLevel] reads.
@@ -65,10 +65,10 @@ func (v *LevelVar) Set(l Level) { v.v.Store(int64(l)) }
 // Level makes a LevelVar usable as a [slog.Leveler].
 func (v *LevelVar) Level() slog.Level { return slog.Level(v.v.Load()) }
 
-// String gives the name of the present level.
+// String returns the name of the current level.
 func (v *LevelVar) String() string { return Level(v.v.Load()).String() }
 
-// MarshalText gives the text of the present level.
+// MarshalText returns the text of the current level.
 func (v *LevelVar) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText sets the level to what [ParseLevel] reads.
@@ -86,10 +86,10 @@ func (v *LevelVar) UnmarshalText(text []byte) error {
 type Rules struct{ table level.Table }
 
 // ParseRules reads rules such as "warn,db=debug,http.*=error": levels by
-// [Logger.Named] name. A level alone is for all names, "db" for db and the
-// names below it (db.pool), "http.*" for those below it only. Of the rules that
-// fit a name the longest holds, and where none does LevelInfo. The error joins
-// one for each mistake.
+// [Logger.Named] name. A level alone applies to all names, "db" to db and the
+// names below it (db.pool), "http.*" only to those below it. Of the rules that
+// match a name the longest wins; the default is LevelInfo. The error joins one
+// for each mistake.
 func ParseRules(s string) (*Rules, error) {
 	r := new(Rules)
 	if err := r.Set(s); err != nil {
@@ -98,11 +98,11 @@ func ParseRules(s string) (*Rules, error) {
 	return r, nil
 }
 
-// Set replaces the rules; lines begun afterwards go by the new ones. On an error
+// Set replaces the rules for all lines that are started afterwards. On an error
 // nothing changes.
 func (r *Rules) Set(s string) error { return r.table.Set(s) }
 
-// String gives the present rules as ParseRules reads them.
+// String returns the current rules in the syntax of ParseRules.
 func (r *Rules) String() string { return r.table.String() }
 
 func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
@@ -121,7 +121,7 @@ func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
 	return name
 }
 
-// level gives the encoded level field. Unnamed levels are encoded once and
+// level returns the encoded level field. Unnamed levels are encoded once and
 // kept, unless they are so far out that a program must be making them up.
 func (f *format) level(l Level, aborted *atomic.Uint64) string {
 	if i, ok := level.Index(int(l)); ok {

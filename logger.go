@@ -113,7 +113,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 
 var loggerIDs atomic.Uint64
 
-// seal gives a new logger, complete but for this, what depends on all of it.
+// seal sets the fields of a new logger that depend on all others.
 func (l *Logger) seal() *Logger {
 	l.id = loggerIDs.Add(1)
 	if r := l.core.rules; r != nil {
@@ -368,8 +368,8 @@ func NewContext(ctx context.Context, l *Logger) context.Context {
 	return context.WithValue(ctx, contextkey.Logger{}, l)
 }
 
-// FromContext returns the logger that ctx carries, or Default() when it carries
-// none, or panics when it is asked: a line is never lost silently.
+// FromContext returns the logger that ctx carries, or Default() if it carries
+// none or its Value method panics.
 func FromContext(ctx context.Context) (l *Logger) {
 	if ctx == nil {
 		return Default()

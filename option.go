@@ -159,7 +159,7 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 // passwords in URLs and for values behind such a key as a whole word:
 // "token=…", `"token":"…"`, "Token: Bearer …", and as %+v prints structs and
 // maps. Redaction happens before any byte leaves the event, and reads the line
-// again. Keys add up. What must never be seen is better held as a [Secret].
+// again. Keys accumulate. What must never be seen is better held as a [Secret].
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)

@@ -96,7 +96,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	e.finishLine(t.msg, form)
 }
 
-// formFor gives the form that the line has in a layout.
+// formFor returns the form that the line has in a layout.
 func (t *Template[T]) formFor(f *format) *templateForm {
 	form := t.form.Load()
 	if form == nil || form.format != f {

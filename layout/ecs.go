@@ -18,11 +18,11 @@ const ecsVersion = "8.11.0"
 //	{"@timestamp":"2026-01-02T15:04:05.000Z","log.level":"info","message":"…","ecs.version":"8.11.0",…fields…}
 //
 // The keys are those of the ecs-logging specification
-// (https://github.com/elastic/ecs-logging/blob/main/spec/spec.json); what they
-// mean stands in the field reference (https://www.elastic.co/docs/reference/ecs):
+// (https://github.com/elastic/ecs-logging/blob/main/spec/spec.json); the field
+// reference describes them (https://www.elastic.co/docs/reference/ecs):
 //
 //   - @timestamp: UTC, with milliseconds
-//   - log.level: the name that nib gives the level
+//   - log.level: nib's name of the level
 //   - log.logger: the name of the logger, behind the level
 //   - log.origin: with nib.WithCaller the call site, in front of the message, as
 //     {"function":"main.main","file.name":"app/main.go","file.line":12}; the

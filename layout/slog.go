@@ -17,7 +17,7 @@ import (
 // Times are [time.RFC3339Nano] in the zone they carry, durations are integer
 // nanoseconds, and levels have the names of [slog.Level]: nib's trace is
 // "DEBUG-4", panic "ERROR+4", fatal "ERROR+8". With nib.WithCaller the call
-// site stands before the message as
+// site is written before the message as
 //
 //	"source":{"function":"main.main","file":"/src/app/main.go","line":12}
 //

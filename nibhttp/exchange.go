@@ -75,8 +75,8 @@ func (x *exchange) Value(key any) any {
 	return x.Context.Value(key)
 }
 
-// logger gives the logger of the request. Goroutines of the handler may ask at
-// once; they get the same one.
+// logger returns the logger of the request. Goroutines of the handler may call
+// it at once; they get the same one.
 func (x *exchange) logger() *nib.Logger {
 	if l := x.log.Load(); l != nil {
 		return l

@@ -15,7 +15,7 @@ import (
 // other, but no secret.
 const idLen = 32
 
-// maxClientID bounds what a client can put into every line.
+// maxClientID limits the id that a client adds to every line.
 const maxClientID = 128
 
 // RequestID returns the id of the request that ctx belongs to, or "" without
@@ -34,10 +34,10 @@ func makeID(dst *[idLen]byte) {
 	hex.Encode(dst[:], b[:])
 }
 
-// clientID gives the X-Request-Id of the client if there is exactly one and it
-// is 1 to 128 characters of visible ASCII without quotes, backslash, comma,
+// clientID returns the X-Request-Id of the client if there is exactly one and
+// it is 1 to 128 characters of visible ASCII without quotes, backslash, comma,
 // semicolon and angle brackets: nothing that a reader of logs, a shell or a
-// page that shows it could take for more than an id. Else it gives "".
+// page that shows it could take for more than an id. Otherwise it returns "".
 func clientID(h http.Header) string {
 	v := h["X-Request-Id"]
 	if len(v) != 1 || len(v[0]) > maxClientID {

@@ -90,7 +90,7 @@ const (
 	maxRuleName = 256
 )
 
-// settingHandler serves the settings that find gives for requests.
+// settingHandler serves the settings that find returns for requests.
 func settingHandler(find func(*http.Request) (setting, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := find(r)
@@ -159,7 +159,7 @@ func (s *setting) read(w http.ResponseWriter, r *http.Request) error {
 	return s.set(*value)
 }
 
-// show gives the setting.
+// show returns the setting.
 func (s *setting) show(w http.ResponseWriter, r *http.Request) {
 	value := s.get()
 	if value == "" && s.remove != nil {
@@ -223,7 +223,7 @@ type ruleEditor struct {
 // all is the name of the rule that is a level alone.
 const all = "*"
 
-// split gives the rules with and without a name.
+// split returns the rules with and without a name.
 func (e *ruleEditor) split(name string) (found string, others []string) {
 	for rule := range strings.SplitSeq(e.rules.String(), ",") {
 		rule = strings.TrimSpace(rule)

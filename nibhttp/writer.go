@@ -29,7 +29,7 @@ type (
 	hijackWriter struct{ flushWriter } // HTTP/1
 )
 
-// abilities gives w with the abilities of what it wraps. Of the combinations
+// abilities returns w with the abilities of what it wraps. Of the combinations
 // only those that exist are here; a rarer one loses what is above, but not
 // what http.ResponseController finds through Unwrap.
 func (w *writer) abilities() http.ResponseWriter {

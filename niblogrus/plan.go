@@ -104,7 +104,7 @@ func quiet(l nib.Layout) nib.Layout {
 	return l
 }
 
-// firstOf gives the first of keys that is not empty.
+// firstOf returns the first of keys that is not empty.
 func firstOf(keys ...string) string {
 	for _, k := range keys {
 		if k != "" {
@@ -114,7 +114,7 @@ func firstOf(keys ...string) string {
 	return ""
 }
 
-// unixUnits gives how many units a second has in a format that is a number, and
+// unixUnits returns how many units a second has in a format that is a number, and
 // 0 for one that is text.
 func unixUnits(format string) int64 {
 	switch format {
@@ -202,7 +202,7 @@ func (p *plan) apply(l *list, it *item) {
 	l.order[len(l.order)-1].sort = sortable(r.position, it.key)
 }
 
-// name gives the name of an entry's level.
+// name returns the name of an entry's level.
 func (p *plan) name(l logrus.Level) string {
 	if l < logrus.Level(len(p.levels)) {
 		return p.levels[l]

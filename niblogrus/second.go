@@ -34,7 +34,7 @@ type secondText struct {
 	other  []byte // for comparison
 }
 
-// format gives t.Format(layout), which must be the same in all calls. The text
+// format returns t.Format(layout), which must be the same in all calls. The text
 // is valid until the next one.
 func (s *secondText) format(t time.Time, layout string) []byte {
 	if len(s.text) > 0 && t.Unix() == s.sec && t.Location() == s.zone {

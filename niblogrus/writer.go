@@ -52,7 +52,7 @@ func (w *writer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// write gives the line for entry. The event is given the time of the entry only
+// write returns the line for entry. The event is given the time of the entry only
 // to keep it from reading the clock.
 func (w *writer) write(entry *logrus.Entry) (line []byte) {
 	w.collect(entry)
@@ -120,7 +120,7 @@ func (w *writer) collect(entry *logrus.Entry) {
 	l.separate(w.position)
 }
 
-// wanted gives those fields of an entry that are written.
+// wanted returns those fields of an entry that are written.
 func (w *writer) wanted(data logrus.Fields) logrus.Fields {
 	if w.only == nil {
 		return data

@@ -14,16 +14,16 @@ import (
 	"github.com/nib-log/nib/internal/handover"
 )
 
-// SetDefault puts l behind the top-level functions of slog and of log, and sets
-// log's flags to 0; its prefix stays part of the messages. It may be called
-// more than once.
+// SetDefault makes l the logger of the top-level functions of slog and log, and
+// sets log's flags to 0; its prefix stays part of the messages. It may be
+// called more than once.
 //
-// What log.Print and its like print is a line at nib.LevelInfo. What log.Fatal,
-// log.Panic and their like print is written whatever the level is, at
-// nib.LevelFatal or nib.LevelPanic, and the sink is flushed before log ends the
-// process. (After slog.SetDefault alone a raised level drops that line, and the
-// process ends without a word.) Sinks, hooks and methods of values may
-// themselves use log, slog and l; see [nib.Logger.StdLog].
+// Lines of log.Print and its like have nib.LevelInfo. What log.Fatal, log.Panic
+// and their like print is written whatever the level is, at nib.LevelFatal or
+// nib.LevelPanic, and the sink is flushed before log ends the process. (After
+// slog.SetDefault alone a raised level drops that line, and the process ends
+// without a word.) Sinks, hooks and methods of values may themselves use log,
+// slog and l; see [nib.Logger.StdLog].
 func SetDefault(l *nib.Logger) {
 	slog.SetDefault(slog.New(NewHandler(l)))
 	log.SetOutput(l.StdLog(nib.LevelInfo).Writer())

@@ -35,7 +35,7 @@ func newReplacer(opts *slog.HandlerOptions) *replacer {
 	return &replacer{replace: opts.ReplaceAttr, addSource: opts.AddSource, scopes: make([]scope, 1)}
 }
 
-// groups gives the names of the open groups, in a slice of its own.
+// groups returns the names of the open groups, in a slice of its own.
 func (p *replacer) groups() []string {
 	names := make([]string, 0, len(p.scopes)+4)
 	for _, s := range p.scopes[1:] {
@@ -64,8 +64,8 @@ func (p *replacer) withAttrs(attrs []slog.Attr) *replacer {
 	return &n
 }
 
-// maxNested is how many lines may be under way on one stack because ReplaceAttr
-// or LogValue logs.
+// maxNested is how many lines may be open on one stack because ReplaceAttr or
+// LogValue logs.
 const maxNested = 4
 
 // event begins the line of r and adds everything to it.
@@ -99,8 +99,8 @@ func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
 	return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), Message: r.Message}).Attrs(builtin...).Attrs(attrs...)
 }
 
-// builtin gives the replaced built-in attributes. They are in no group, and nor
-// is what they contain: ReplaceAttr gets nil groups for all of it.
+// builtin returns the replaced built-in attributes. They are in no group, and
+// neither is what they contain: ReplaceAttr gets nil groups for all of it.
 func (p *replacer) builtin(r *slog.Record) []slog.Attr {
 	t := tree{replace: p.replace}
 	attrs := make([]slog.Attr, 0, 4)

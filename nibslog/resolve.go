@@ -47,7 +47,7 @@ func isNil(v any) bool {
 
 func panicValue(p any) slog.Value { return slog.StringValue("!PANIC: " + panictext.Of(p)) }
 
-// source gives the place of a program counter. It is empty when that is 0.
+// source returns the place of a program counter. It is empty when that is 0.
 func source(pc uintptr) *slog.Source {
 	if pc == 0 {
 		return &slog.Source{}

@@ -242,7 +242,7 @@ func clone(r *nib.Record) nib.Record {
 
 func text(r *nib.Record) string { return string(bytes.TrimSuffix(r.Line, []byte{'\n'})) }
 
-// message gives the message as it was logged; it stands escaped in the line.
+// message returns the message as it was logged; it stands escaped in the line.
 func message(r *nib.Record) string {
 	var s string
 	if json.Unmarshal([]byte(`"`+string(r.Message)+`"`), &s) != nil {

@@ -9,9 +9,9 @@ import "github.com/nib-log/nib/internal/jsonschema"
 // T: a contract for the consumers of a topic or an index. The same T gives the
 // same text on every platform.
 //
-// A struct is an object whose properties stand in the order of its fields.
+// A struct is an object with its properties in the order of its fields.
 // Required are those that every value has: not what omitempty or omitzero may
-// leave out, nor what lies behind an embedded pointer. Other properties are
+// leave out, nor the fields of an embedded pointer. Other properties are
 // allowed, since additionalProperties is not set: a column that is added later
 // must not make old consumers reject new lines, and a line is more than one
 // struct, so that schemas are put together by allOf. To reject unknown
@@ -35,9 +35,9 @@ import "github.com/nib-log/nib/internal/jsonschema"
 //   - what no value can have, such as a channel: false
 //
 // Named types that lead back to themselves, and named structs that occur more
-// than once, stand under $defs. Their names there have letters, digits and
-// underscores only: Page[shop.Item] becomes Page_Item and has Page[Item] as its
-// title.
+// than once, are defined under $defs. Their names there have letters, digits
+// and underscores only: Page[shop.Item] becomes Page_Item and has Page[Item] as
+// its title.
 //
 // The text is made anew in each call. Any number of goroutines may call it.
 func (c *Codec[T]) JSONSchema() []byte { return jsonschema.Of(c.plan) }

@@ -33,7 +33,7 @@ type Config struct {
 	// that have a special meaning are escaped by [net/url.PathEscape].
 	Output []string `set:"output" default:"stdout" doc:"where lines go, see below; several, joined by commas, get all lines each"`
 
-	// Fields stand in every line, in the order of their keys.
+	// Fields are added to every line, in the order of their keys.
 	Fields map[string]string `set:"fields" default:"none" doc:"fields of every line: service=shop,region=eu; in JSON an object"`
 
 	// Caller adds the call site to every line. Defaults to Off.

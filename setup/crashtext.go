@@ -27,8 +27,8 @@ type crashText struct {
 	outermost bool // the last line was its outermost call
 }
 
-// add takes what has been read and reports whether the text is complete. Then
-// nothing is to be added any more.
+// add adds the bytes that have been read and reports whether the text is
+// complete. Then nothing is to be added any more.
 func (t *crashText) add(p []byte) (complete bool) {
 	t.text = append(t.text, p...)
 	for t.seen < maxCrash {
@@ -50,7 +50,7 @@ func (t *crashText) add(p []byte) (complete bool) {
 	return len(t.text) >= maxCrash
 }
 
-// line looks at one line and reports whether it is the last that is wanted.
+// line reads one line and reports whether it is the last that is needed.
 func (t *crashText) line(line []byte) bool {
 	switch {
 	case t.outermost, t.inside && len(line) == 0:
@@ -71,7 +71,8 @@ func isGoroutine(line []byte) bool {
 		bytes.Contains(rest, []byte(" [")) && rest[len(rest)-1] == ':'
 }
 
-// String gives what is wanted of the text, or all if it is not complete.
+// String returns the part of the text that is logged, or all of it if it is not
+// complete.
 func (t *crashText) String() string {
 	text := t.text
 	if t.end > 0 {

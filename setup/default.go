@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/nibslog"
 )
 
-// setDefaults puts l behind the package-level functions of nib, slog and log,
-// and returns what undoes it.
+// setDefaults makes l the logger of the package-level functions of nib, slog
+// and log, and returns what undoes it.
 func setDefaults(l *nib.Logger) (restore func()) {
 	oldNib, oldSlog := nib.Default(), slog.Default()
 	writer, flags := log.Writer(), log.Flags()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package setup gives a process its logger, with one call at the beginning of
-// main, and flushes it when the process ends.
+// Package setup opens the logger of a process, with one call at the beginning
+// of main, and flushes it when the process ends.
 //
 //	func main() {
 //		log, err := setup.Open(setup.FromEnv("NIB"))

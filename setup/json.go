@@ -118,7 +118,7 @@ func (r *reading) outputTexts(raw json.RawMessage, where string) []string {
 	return []string{to + params}
 }
 
-// texts gives a value, or each element of a list, as the text that a variable
+// texts returns a value, or each element of a list, as the text that a variable
 // would have.
 func (r *reading) texts(raw json.RawMessage, where string, orList bool) (list []string) {
 	var items []json.RawMessage

@@ -201,7 +201,7 @@ func closeDestination(d delivery.Destination) error {
 	return nil
 }
 
-// makeDir makes a directory unless it exists. That in which it lies has to exist: a path
+// makeDir makes a directory unless it exists. Its parent must exist: a path
 // with a wrong beginning makes no tree of directories in the wrong place.
 func makeDir(path string, mode fs.FileMode) error {
 	err := os.Mkdir(path, mode)

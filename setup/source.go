@@ -40,7 +40,7 @@ func Read(sources ...ConfigSource) (Config, error) {
 	return c, r.err()
 }
 
-// merge puts what over sets in place of what base does.
+// merge replaces the settings of base that over sets.
 func merge(base, over Config) Config {
 	settings.Merge(&base, &over)
 	if over.Rules != nil {

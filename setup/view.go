@@ -70,7 +70,7 @@ type view struct {
 
 var _ nib.Sink = (*view)(nil)
 
-// newView puts a view in front of next, which writes to f.
+// newView returns a view that passes its text to next, which writes to f.
 func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 	switch name {
 	case viewConsole:

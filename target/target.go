@@ -103,7 +103,7 @@ var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`)
 
 var paramName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// parseAddress reads what stands before the parameters.
+// parseAddress reads the part before the parameters.
 func (t *Target) parseAddress(text string) (err error) {
 	name, rest, ok := strings.Cut(text, ":")
 	switch {

@@ -118,7 +118,7 @@ func compete(calls int, all ...*contestant) {
 	}
 }
 
-// once gives time and mallocs per call.
+// once returns time and mallocs per call.
 func (c *contestant) once(calls int) (ns, mallocs float64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -23,7 +23,7 @@ type plan struct {
 	connections int
 }
 
-// of gives the number of requests of a connection.
+// of returns the number of requests of a connection.
 func (p plan) of(connection int) int {
 	n := p.requests / p.connections
 	if connection < p.requests%p.connections {

@@ -29,7 +29,7 @@ func StyleFor(w io.Writer) Style {
 	return Style{On: ok && os.Getenv("TERM") != "dumb"}
 }
 
-// Terminal gives the file descriptor of w if it is a terminal.
+// Terminal returns the file descriptor of w if it is a terminal.
 func Terminal(w io.Writer) (fd int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok {
