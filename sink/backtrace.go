@@ -14,21 +14,21 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// BacktraceConfig sets up a [Backtrace].
+// BacktraceConfig configures a [Backtracer].
 type BacktraceConfig struct {
-	// Level and above are handed on at once, what is below is held back. The
-	// default is LevelInfo, the zero Level.
+	// Level is the lowest level that is written at once; lines below it are
+	// held back. The default is LevelInfo, the zero Level.
 	Level nib.Level
-	// Trigger and above make what is held back be written first. It must be above
-	// Level. The zero Level stands for LevelError.
+	// Trigger is the lowest level that makes the held lines be written first.
+	// It must be above Level. Defaults to LevelError, if it is the zero Level.
 	Trigger nib.Level
-	// Bytes is how many bytes of lines are held back, for each ring; 64 KiB by
-	// default. There are no more than Bytes/64 lines, the list of which takes
-	// another 1.25·Bytes at most.
+	// Bytes is the maximum number of bytes of lines that each ring holds.
+	// Defaults to 64 KiB. A ring holds at most Bytes/64 lines; the list of
+	// these takes at most another 1.25·Bytes.
 	Bytes int
-	// Mark is the key of a field, with the value true, that lines get that were
-	// held back: they come later than their time says. The default is
-	// "backtrace"; nib.OmitKey leaves it out.
+	// Mark is the key of a field with the value true, which is added to lines
+	// that were held back, since they are written later than their time says.
+	// Defaults to "backtrace"; nib.OmitKey omits it.
 	Mark string
 }
 
@@ -64,10 +64,10 @@ func (c BacktraceConfig) withDefaults() BacktraceConfig {
 	return c
 }
 
-// maxRing is what a ring may have.
+// maxRing is the maximum size of a ring.
 const maxRing = 1 << 30
 
-// A Backtracer is the sink that [Backtrace] makes.
+// A Backtracer is the sink returned by [Backtrace].
 type Backtracer struct {
 	branches
 	sink   nib.Sink
@@ -92,10 +92,10 @@ var (
 	_ metrics.Source = (*Backtracer)(nil)
 )
 
-// Backtrace makes a sink that holds back the lines below a level, the most
-// recent ones in a ring of bounded size, and writes them to s only before a
+// Backtrace returns a sink that holds back the lines below a level, keeping the
+// newest ones in a ring of bounded size, and writes them to s only before a
 // line of level Trigger or above. So the debug lines that led to an error are
-// written, and all others cost no disk space.
+// written, and others use no disk space.
 //
 // The logger must produce such lines: its level (WithLevel) decides which lines
 // are made, Level here decides which of them are held back.
@@ -109,8 +109,8 @@ var (
 // is dropped, as are the oldest when it is full; both are counted. Flush does
 // not write what is held back.
 //
-// It panics if s is nil or c is not valid. Any number of goroutines may write at
-// the same time. 0 allocs per line once the ring has its size.
+// It panics if s is nil or c is invalid. The sink is safe for concurrent use,
+// and does not allocate per line once the ring has its size.
 func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -128,7 +128,8 @@ func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 // idleRings is how many rings are kept for the scopes to come.
 const idleRings = 256
 
-// WriteRecord hands r on or holds it back. Both are success.
+// WriteRecord writes r to the sink or holds it back. Holding it back is not an
+// error.
 func (b *Backtracer) WriteRecord(r *nib.Record) error {
 	if r.Level < b.config.Level {
 		b.mu.Lock()
@@ -157,8 +158,8 @@ func (b *Backtracer) hold(g **ring, r *nib.Record) {
 	}
 }
 
-// Dump writes what is held back, and goes on to hold back. Its error says what
-// was lost.
+// Dump writes the held lines. Later lines are held back as before. The error
+// reports lines that were lost.
 func (b *Backtracer) Dump() error {
 	if b.neverLogs() {
 		b.dumping.Lock()
@@ -167,7 +168,7 @@ func (b *Backtracer) Dump() error {
 	return b.dump(b.swap())
 }
 
-// Discard forgets what is held back, and goes on to hold back.
+// Discard drops the held lines. Later lines are held back as before.
 func (b *Backtracer) Discard() { b.forget(b.swap()) }
 
 func (b *Backtracer) swap() *ring {
@@ -178,8 +179,9 @@ func (b *Backtracer) swap() *ring {
 	return g
 }
 
-// dump writes the lines of a ring that nobody else has, which may be nil, and
-// gives it back. No lock is held that a line needs which the sink may log.
+// dump writes the lines of a ring that is not shared, which may be nil, and
+// returns it to the pool. No lock is held that a line needs which the sink may
+// log.
 func (b *Backtracer) dump(g *ring) (err error) {
 	if g == nil {
 		return nil
@@ -205,7 +207,7 @@ func (b *Backtracer) dump(g *ring) (err error) {
 	return err
 }
 
-// forget drops the lines of a ring that nobody else has.
+// forget drops the lines of a ring that is not shared.
 func (b *Backtracer) forget(g *ring) {
 	if g == nil {
 		return
@@ -233,21 +235,21 @@ func (b *Backtracer) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// BacktraceStats tells what became of the lines of a [Backtracer] and its scopes.
-// While no line is under way, Held = Dumped + Discarded + Overwritten + TooLarge +
+// BacktraceStats counts the lines of a [Backtracer] and its scopes. While no
+// call is in progress, Held = Dumped + Discarded + Overwritten + TooLarge +
 // Failed + Pending.
 type BacktraceStats struct {
-	Passed      uint64 // handed on at once
+	Passed      uint64 // written at once
 	Held        uint64 // held back
-	Dumped      uint64 // of these, written later
-	Discarded   uint64 // nothing had gone wrong
-	Overwritten uint64 // the ring was full of newer ones
-	TooLarge    uint64 // one line was larger than the ring
-	Failed      uint64 // the sink did not take them
-	Pending     uint64 // held back now
+	Dumped      uint64 // of Held: written later
+	Discarded   uint64 // of Held: discarded without a trigger
+	Overwritten uint64 // of Held: dropped because the ring was full
+	TooLarge    uint64 // of Held: dropped because the line was larger than the ring
+	Failed      uint64 // of Held: the sink returned an error
+	Pending     uint64 // of Held: held back now
 }
 
-// Stats returns the counts so far. It may be called at any time.
+// Stats returns the current counts. It may be called at any time.
 func (b *Backtracer) Stats() BacktraceStats {
 	s := BacktraceStats{
 		Dumped:      b.dumped.Load(),

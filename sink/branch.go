@@ -15,8 +15,7 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// branches are the sinks behind a combinator and what was found out about them
-// when it was made.
+// branches are the sinks behind a combinator and their properties.
 type branches struct {
 	names      []string // of all, "" for the only one of a combinator that has but one
 	sources    []metrics.Source
@@ -55,7 +54,7 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 	return b
 }
 
-// mayLog removes NeverLogs from the traits: a function of the user's is called.
+// mayLog removes NeverLogs from the traits: user code is called.
 func (b *branches) mayLog() {
 	b.traits = sinktraits.For(nil, sinktraits.Of(b)&^sinktraits.NeverLogs)
 }
@@ -90,9 +89,9 @@ func within(name string, labels []metrics.Label) []metrics.Label {
 
 const branchLabel = "branch"
 
-// A BranchError is an error of one branch of a combinator. Branch is the name of
-// a [Named] sink or, without a name, the index of the branch. In a [Route], the
-// first sink is 0 and the rules begin at 1.
+// A BranchError is an error of one branch of a combinator. Branch is the name
+// of a [Named] sink or, without a name, the index of the branch. In a [Route],
+// the first sink is 0 and the rules begin at 1.
 type BranchError struct {
 	Branch string
 	Err    error
@@ -111,11 +110,11 @@ func inBranch(name string, err error) error {
 	return &BranchError{Branch: name, Err: err}
 }
 
-// Flush flushes all branches at the same time, so that one that fails, panics
-// or hangs does not keep the others from it. It waits for them no longer than
-// ctx allows and joins their errors, each with the name of its branch.
+// Flush flushes all branches concurrently, so that a branch that fails, panics
+// or hangs does not affect the others. It waits no longer than ctx allows, and
+// joins the errors, each with the name of its branch.
 func (b *branches) Flush(ctx context.Context) error {
-	results := make(chan flushed, len(b.flushers)) // room for all: none is stuck when nobody waits any more
+	results := make(chan flushed, len(b.flushers)) // room for all: none blocks when Flush has returned
 	for i := range b.flushers {
 		go b.flush(ctx, i, results)
 	}
@@ -130,7 +129,7 @@ func (b *branches) Flush(ctx context.Context) error {
 		case f := <-results:
 			take(f)
 			continue
-		default: // a result that is there counts, also when ctx has ended meanwhile
+		default: // an available result counts, even if ctx has ended
 		}
 		select {
 		case f := <-results:
@@ -153,7 +152,7 @@ func list(names []string) string {
 	return " (" + text + ")"
 }
 
-// flushed is what became of the Flush of one branch.
+// flushed is the result of the Flush of one branch.
 type flushed struct {
 	branch int // index among the flushers
 	err    error

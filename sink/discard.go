@@ -7,8 +7,8 @@ import (
 	"github.com/nib-log/nib/internal/sinktraits"
 )
 
-// Discard is a sink that takes every record and does nothing with it, not even
-// count it. It costs one call.
+// Discard returns a sink that ignores every record and does not count it. It
+// costs one call.
 func Discard() nib.Sink { return discard{sinktraits.For(nil, sinktraits.NeverLogs)} }
 
 type discard struct{ traits }

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sink combines sinks. Some choose where a record goes:
+// Package sink combines sinks. Some combinators choose the destination of a
+// record:
 //
 //	Tee        to several, none of which can keep the others from it
 //	Route      to one of several, by its level
 //	Filter     to one or to none, by a function
 //	Discard    to none
 //
-// some which records are worth writing, and say what they have left out:
+// some limit which records are written, and report how many they have
+// suppressed:
 //
 //	Limit      at most so many per second, by call site and by level
 //	Sample     the first ones of those with the same message, and then each nth
 //	Backtrace  those below a level only once something has gone wrong
 //
-// and some only look on:
+// and some only observe:
 //
 //	Sites      counts lines and bytes per call site
 //	Named      gives a sink a name, for errors and counters
 //
-// A combinator is a [nib.Sink] and keeps its contract: any number of goroutines
-// may call it at the same time, a record and its bytes are passed on as they
-// are, borrowed for the call, and WriteRecord does not allocate. No lock is held
-// while a sink is called, except where a doc comment says so, and there is no
-// goroutine; Flush uses one per branch while it runs, and a Tee one for each line
-// that a branch holds up. Memory is bounded, and the bound can be set. Nothing is
-// closed: whoever opened a sink closes it.
+// A combinator is a [nib.Sink] and keeps its contract: it is safe for
+// concurrent use, it forwards a record and its bytes unchanged, borrowed for
+// the call, and WriteRecord does not allocate. No lock is held while a sink is
+// called, except where a doc comment says so. Combinators start no goroutines,
+// except that Flush uses one per branch while it runs, and a Tee one for each
+// line that a branch holds up. Memory is bounded, and the bound can be
+// configured. A combinator does not close its sinks.
 //
-// An io.Writer takes part through [nib.WriterSink]:
+// [nib.WriterSink] makes a sink of an io.Writer:
 //
 //	func newLogger(file nib.Sink) *nib.Logger {
 //		stderr := nib.WriterSink(os.Stderr)
@@ -39,17 +41,18 @@
 //		))
 //	}
 //
-// All of them are a [metrics.Source] of what they count and of the metrics of the
-// sinks behind them. The label branch is the path of names or indices from a [Tee]
-// or [Route] to the sink. A line is in one of the counts when its call has returned,
-// so they add up.
+// All combinators implement [metrics.Source], with their own counters and the
+// metrics of the sinks behind them. The label branch is the path of names or
+// indices from a [Tee] or [Route] to the sink. Once the call for a line has
+// returned, the line is in exactly one of the counters, so they add up.
 //
-// What stands where decides what they mean. In
+// The order of combinators matters. In
 //
 //	sites := sink.Sites(file, sink.SitesConfig{})
 //	limit := sink.Limit(sites, sink.LimitConfig{PerSite: sink.Rate{PerSecond: 100}})
 //	trace := sink.Backtrace(limit, sink.BacktraceConfig{})
 //
-// the lines of a backtrace are limited like all others, and only what passes is
-// counted by call site. Call sites are known if the logger has [nib.WithCaller].
+// the lines of a backtrace are limited like all others, and only lines that
+// pass are counted by call site. Call sites are known if the logger has
+// [nib.WithCaller].
 package sink

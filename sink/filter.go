@@ -10,12 +10,12 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Filter makes a sink that writes the records for which keep returns true to s.
-// keep runs on the goroutine that logs and must be safe for concurrent use; it
-// must not change or retain the record. If keep panics or ends the goroutine, the
-// record is written: a faulty filter shows too much, never too little. It
-// counts the lines that it passes, those that it drops, and the faults of keep.
-// Nil arguments panic. 0 allocs per record but for those of keep.
+// Filter returns a sink that writes the records for which keep returns true to
+// s. keep runs on the goroutine that logs and must be safe for concurrent use;
+// it must not change or retain the record. If keep panics or ends the
+// goroutine, the record is written: a faulty filter must not lose lines. The
+// sink counts passed lines, dropped lines, and faults of keep. Filter panics if
+// an argument is nil. The sink does not allocate; keep may.
 func Filter(s nib.Sink, keep func(*nib.Record) bool) nib.Sink {
 	if keep == nil {
 		panic("nib/sink: Filter with a nil function")
@@ -38,7 +38,7 @@ var (
 	_ metrics.Source = (*filter)(nil)
 )
 
-// WriteRecord hands r on if it is to be kept.
+// WriteRecord forwards r if keep returns true.
 func (f *filter) WriteRecord(r *nib.Record) (err error) {
 	decided := false
 	defer func() {

@@ -21,7 +21,7 @@ var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
 // the debts of all others.
 const sweepEvery = time.Second
 
-// A verdict says what a gate does with a line.
+// A verdict is the decision of a gate about a line.
 type verdict int
 
 const (
@@ -32,14 +32,14 @@ const (
 
 // A rule decides which lines pass a gate.
 type rule interface {
-	// bySite tells whether lines of a level are judged by where they come from.
+	// bySite reports whether lines of a level are judged by their call site.
 	bySite(level int) bool
-	// judge decides on one line. a is what is known of its site, locked, or nil
+	// judge decides on one line. a is the account of its site, locked, or nil
 	// where that does not count. It must not block.
 	judge(a *account, level int, now int64) verdict
 }
 
-// An account is what a gate knows of a call site or message.
+// An account is the state of a gate for a call site or message.
 type account struct {
 	at   int64  // the rule's; math.MinInt64 at first
 	last int64  // when it was last asked for
@@ -83,8 +83,8 @@ func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, lay
 	g.flushers, g.flushNames = []delivery.Flusher{announcer{g, inner}}, []string{g.names[0]}
 }
 
-// now is the time for rules: by a clock that nobody sets, unless there is one of
-// the user's.
+// now returns the time for rules: by a monotonic clock, unless the
+// configuration has another one.
 func (g *gate) now() int64 {
 	if g.clock == nil {
 		return int64(time.Since(g.base))
@@ -100,8 +100,8 @@ func (g *gate) time() time.Time {
 	return g.clock()
 }
 
-// WriteRecord hands r on, with what there is to announce before it, or suppresses
-// it. Both are success.
+// WriteRecord writes r, and due count lines before it, or suppresses r.
+// Suppressing it is not an error.
 func (g *gate) WriteRecord(r *nib.Record) error {
 	if g.closed.Load() {
 		return errClosed
@@ -114,7 +114,8 @@ func (g *gate) WriteRecord(r *nib.Record) error {
 	}
 	g.passed[level].Add(1)
 	if g.owing.Load() > 0 {
-		// The line is not lost when an announcement fails, which will be made again.
+		// The line is not lost when an announcement fails, which will be made
+		// again.
 		if d.lines > 0 {
 			_ = g.announce(&d)
 		}
@@ -166,8 +167,8 @@ func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 }
 
 // steady makes up for goroutines that come here in another order than that in
-// which they have read the clock: they all have the latest reading. A clock that
-// is more than a second behind was set back.
+// which they have read the clock: they all have the latest reading. A clock
+// that is more than a second behind was set back.
 func steady(last *int64, now int64) int64 {
 	if behind := *last - now; behind > 0 && behind < int64(time.Second) {
 		return *last
@@ -183,7 +184,8 @@ func takeDebt(w *slot[account]) debt {
 	return d
 }
 
-// forget leaves the debt of a site, which is to give way to another, to its level.
+// forget leaves the debt of a site, which is to give way to another, to its
+// level.
 func (g *gate) forget(w *slot[account]) {
 	if w.key.used {
 		g.rest[w.key.level].Add(w.value.owed)
@@ -268,9 +270,9 @@ func (a announcer) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close announces all debts. Lines that come later are refused with [delivery.ErrClosed].
-// It does not close the sink, which belongs to who opened it, and must come
-// before that. It may be called several times.
+// Close reports all suppressed lines. Later lines are refused with
+// [delivery.ErrClosed]. Close does not close the sink behind it, and must be
+// called before that is closed. It may be called several times.
 func (g *gate) Close() error {
 	g.closed.Store(true)
 	return g.announceAll()
@@ -288,19 +290,18 @@ func (g *gate) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// SuppressionStats tells what became of the lines of a [Suppressor].
-// While no line is under way, Taken = Passed + Suppressed and Suppressed =
-// Announced + Owed.
+// SuppressionStats counts the lines of a [Suppressor]. While no call is in
+// progress, Taken = Passed + Suppressed and Suppressed = Announced + Owed.
 type SuppressionStats struct {
 	Taken      uint64
-	Passed     uint64 // handed on
+	Passed     uint64 // written to the sink
 	Suppressed uint64
-	Announced  uint64 // suppressed lines that a count line has told of
-	Owed       uint64 // suppressed lines that the next one will tell of
-	Forgotten  uint64 // call sites or messages that gave way to others
+	Announced  uint64 // suppressed lines that were reported by a count line
+	Owed       uint64 // suppressed lines that were not reported yet
+	Forgotten  uint64 // call sites or messages that were evicted
 }
 
-// Stats returns the counts so far. It may be called at any time.
+// Stats returns the current counts. It may be called at any time.
 func (g *gate) Stats() SuppressionStats {
 	s := SuppressionStats{
 		Passed:     g.passed.total(),

@@ -14,26 +14,28 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A Rate is how many lines may pass: Burst at once and PerSecond in the long run.
-// The zero Rate lets all pass; one with a Burst only, that many and then none.
+// A Rate is a limit on lines: Burst at once and PerSecond in the long run. The
+// zero Rate is unlimited; one with only a Burst passes that many lines and then
+// none.
 type Rate struct {
 	PerSecond float64
 	Burst     int // default: PerSecond, rounded up
 }
 
-// LimitConfig sets up a [Limit]. The zero value limits nothing.
+// LimitConfig configures [Limit]. The zero value limits nothing.
 //
 // The keys of the maps are named levels. A line of another level, as "info+2",
 // counts as the next lower named one.
 type LimitConfig struct {
 	PerSite   Rate               // for the lines of one call site and level
-	PerSiteAt map[nib.Level]Rate // in place of PerSite at a level
+	PerSiteAt map[nib.Level]Rate // replaces PerSite at a level
 	PerLevel  map[nib.Level]Rate // for all lines of a level together
 
-	// MaxSites is how many pairs of call site and level are remembered, rounded
-	// up to a power of two; 1024 by default. Each takes 128 bytes.
+	// MaxSites is how many pairs of call site and level are tracked, rounded up
+	// to a power of two. Each takes 128 bytes. Defaults to 1024.
 	MaxSites int
-	// Layout is that of the count lines; it should be the loggers'.
+	// Layout is the layout of the count lines; it should be that of the
+	// loggers.
 	Layout nib.Layout
 	// Now replaces the clock. It must be safe for concurrent use.
 	Now func() time.Time
@@ -78,7 +80,7 @@ func validSize(of string, n int) error {
 	return nil
 }
 
-// A Suppressor is the sink that [Limit] and [Sample] make.
+// A Suppressor is the sink returned by [Limit] and [Sample].
 type Suppressor struct{ gate }
 
 var (
@@ -87,30 +89,30 @@ var (
 	_ metrics.Source   = (*Suppressor)(nil)
 )
 
-// Limit makes a sink that hands on to s no more lines than c allows, and counts
+// Limit returns a sink that writes to s no more lines than c allows, and counts
 // the rest. There is a token bucket for each call site and level, and one for
-// each level; a line takes a token of both or of neither. The call site of a line
-// is known if the logger has [nib.WithCaller]; otherwise lines with the same
-// message count as one site.
+// each level; a line takes a token of both or of neither. The call site of a
+// line is known if the logger has [nib.WithCaller]; otherwise lines with the
+// same message count as one site.
 //
-// What was suppressed is announced, by a line such as
+// Suppressed lines are reported by a count line such as
 //
 //	{"time":"…","level":"info","caller":"db/pool.go:71","count":412,"message":"lines suppressed"}
 //
-// at the level of those it stands for: before the next line of the same site and
-// level that passes; before the next line of any other that passes, once a
-// second at most; and by Flush and Close. Lines without a call site are named by
-// the beginning of their message, in a field "of". Lines suppressed for their
-// level are announced by level alone.
+// at the level of the suppressed lines. It is written before the next line of
+// the same site and level that passes, before the next line of any other site
+// that passes, at most once a second, and by Flush and Close. Lines without a
+// call site are identified by the beginning of their message, in a field "of".
+// Lines suppressed by the limit of their level are reported by level only.
 //
-// Sites are remembered in sets of eight. The one of a set that has been quiet for
-// the longest gives way to a new one: its count goes to that of its level, and
-// when it comes back its bucket is full, so a program with more sites than
-// MaxSites may see more lines than the limit, never fewer.
+// Sites are tracked in sets of eight. A new site evicts the least recently used
+// one of its set: the count of that site is added to that of its level, and
+// when it comes back its bucket is full. So a program with more sites than
+// MaxSites may write more lines than the limit, never fewer.
 //
-// A suppressed line is success for the logger. It panics if s is nil or c is not
-// valid. Any number of goroutines may write at the same time. 0 allocs per line,
-// but for the text of a call site when it is first announced.
+// Suppressing a line is not an error. Limit panics if s is nil or c is invalid.
+// The sink is safe for concurrent use, and allocates only for the text of a
+// call site when that is first reported.
 func Limit(s nib.Sink, c LimitConfig) *Suppressor {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -170,9 +172,9 @@ func (l *limits) judge(a *account, level int, now int64) verdict {
 	return notInSite
 }
 
-// A bucket is a token bucket in the form of the generic cell rate algorithm (ITU-T
-// I.371): instead of the tokens it keeps the time at which it will be full, so
-// that a number is all its state and nothing has to be filled.
+// A bucket is a token bucket in the form of the generic cell rate algorithm
+// (ITU-T I.371): instead of the tokens it keeps the time at which it will be
+// full, so that a number is all its state and nothing has to be filled.
 type bucket struct {
 	limited  bool
 	interval int64 // nanoseconds that a token takes to come
@@ -187,13 +189,13 @@ func newBucket(r Rate) bucket {
 	if burst == 0 {
 		burst = int64(min(max(math.Ceil(r.PerSecond), 1), 1<<30))
 	}
-	longest := float64(1<<61) / float64(burst) // 73 years: no rate at all, and no overflow
+	longest := float64(1<<61) / float64(burst) // 73 years: practically no rate, and no overflow
 	interval := int64(min(max(math.Round(float64(time.Second)/r.PerSecond), 1), longest))
 	return bucket{limited: true, interval: interval, room: (burst - 1) * interval}
 }
 
-// take takes a token if there is one. full is the time at which the bucket will be
-// full.
+// take takes a token if there is one. full is the time at which the bucket will
+// be full.
 func (b *bucket) take(full *int64, now int64) bool {
 	at := max(*full, now)
 	// No bucket is further from full than when it is empty: if this one is, the

@@ -10,9 +10,10 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Named gives a sink a name, by which the errors and counters of a [Tee] or a
-// [Route] call it instead of its index. A record goes straight through. The name
-// must not be empty, nor have a slash or white space in it. 0 allocs.
+// Named returns s with a name, which the errors and metrics of a [Tee] or a
+// [Route] use instead of its index. It forwards records unchanged. The name
+// must not be empty, nor contain a slash or white space. It does not allocate
+// per record.
 func Named(name string, s nib.Sink) nib.Sink {
 	if name == "" || strings.ContainsAny(name, "/ \t\r\n") {
 		panic("nib/sink: Named with a name that is empty or has a slash or white space")
@@ -31,7 +32,7 @@ var (
 	_ metrics.Source = (*named)(nil)
 )
 
-// WriteRecord hands r on.
+// WriteRecord forwards r.
 func (n *named) WriteRecord(r *nib.Record) error { return n.sink.WriteRecord(r) }
 
 // Metrics are those of the sink; the combinator around n adds the name.

@@ -12,9 +12,9 @@ import (
 // A ring keeps copies of the last records that fit in a number of bytes. It is
 // used by one goroutine at a time.
 //
-// The lines stand whole in data, one behind the other; the next one begins at the
-// start again when it does not fit in what is left. data grows up to the limit
-// before that happens for the first time, so a short ring stays small.
+// The lines stand whole in data, one behind the other; the next one begins at
+// the start again when it does not fit in what is left. data grows up to the
+// limit before that happens for the first time, so a short ring stays small.
 type ring struct {
 	limit int
 	data  []byte // len is how far it was ever filled
@@ -42,12 +42,13 @@ type held struct {
 }
 
 // bytesPerLine is the share of a ring's bytes that allows for one line more, so
-// that a list of the shortest lines does not outgrow the lines. It is less than a
-// line with a time and a level has.
+// that a list of the shortest lines does not outgrow the lines. It is less than
+// a line with a time and a level has.
 const bytesPerLine = 64
 
 // put adds a copy of r, with mark as its last field, and makes room by dropping
-// the oldest ones. It tells how many those were, or that r itself is too large.
+// the oldest ones. It returns how many those were, or that r itself is too
+// large.
 func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	size := len(r.Line) + len(mark)
 	if size > g.limit {
@@ -138,7 +139,8 @@ func (g *ring) reset() {
 	g.out = nib.Record{}
 }
 
-// markField gives a field that says true, as put wants it; "" for no key.
+// markField returns a field with the value true, in the form for put; "" for no
+// key.
 func markField(key string) string {
 	if key == nib.OmitKey {
 		return ""
@@ -147,7 +149,7 @@ func markField(key string) string {
 }
 
 // appendMarked appends line with one field more at its end, where offsets into
-// the line do not change. What is not an object is left as it is.
+// the line do not change. A line that is not an object is left as it is.
 func appendMarked(dst, line []byte, mark string) []byte {
 	n := len(line) - len("}\n")
 	if mark == "" || n < 1 || line[0] != '{' || line[n] != '}' {
@@ -159,8 +161,8 @@ func appendMarked(dst, line []byte, mark string) []byte {
 	return append(append(append(dst, line[:n]...), mark...), "}\n"...)
 }
 
-// offset tells where message lies in line. It does so by their capacities, as
-// long as both end with the same buffer, and else by their text.
+// offset returns where message lies in line. It compares their capacities, as
+// long as both end with the same buffer, and else their text.
 func offset(line, message []byte) (at int, ok bool) {
 	if message == nil {
 		return 0, false

@@ -12,20 +12,20 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// A RouteRule sends the levels From to To, both included, to Sink. [AtLeast],
-// [Below] and [Between] make the usual ones.
+// A RouteRule routes the levels From to To, inclusive, to Sink. [AtLeast],
+// [Below] and [Between] return the usual rules.
 type RouteRule struct {
 	From, To nib.Level
 	Sink     nib.Sink
 }
 
-// AtLeast is the rule for level from and all above.
+// AtLeast returns a rule for level from and all levels above it.
 func AtLeast(from nib.Level, s nib.Sink) RouteRule {
 	return RouteRule{From: from, To: math.MaxInt, Sink: s}
 }
 
-// Below is the rule for all levels below end, custom ones such as "info+2"
-// included.
+// Below returns a rule for all levels below end, including custom ones such as
+// "info+2".
 func Below(end nib.Level, s nib.Sink) RouteRule {
 	if end == math.MinInt {
 		panic("nib/sink: Below the lowest level there is none")
@@ -33,17 +33,17 @@ func Below(end nib.Level, s nib.Sink) RouteRule {
 	return RouteRule{From: math.MinInt, To: end - 1, Sink: s}
 }
 
-// Between is the rule for the levels from to to, both included.
+// Between returns a rule for the levels from through to, inclusive.
 func Between(from, to nib.Level, s nib.Sink) RouteRule {
 	return RouteRule{From: from, To: to, Sink: s}
 }
 
-// Route makes a sink that hands each record to one other: that of the first
-// rule its level is in, or otherwise, so that no line is lost for want of a rule.
-// To lose the rest on purpose, say [Discard]. A line without a level counts as
-// info. Errors and panics are those of the sink chosen. A nil sink panics, and so
-// does a rule whose From is above its To. It counts the lines per
-// branch. 0 allocs per record.
+// Route returns a sink that writes each record to one sink: that of the first
+// rule that matches its level, or else otherwise, so that no line is lost for
+// want of a rule. Use [Discard] as otherwise to drop the rest. A line without a
+// level counts as info. Errors and panics are those of the chosen sink. Route
+// panics if a sink is nil or if the From of a rule is above its To. The sink
+// counts the lines per branch, and does not allocate per record.
 //
 //	sink.Route(stdout, sink.AtLeast(nib.LevelError, stderr))
 func Route(otherwise nib.Sink, rules ...RouteRule) nib.Sink {
@@ -66,7 +66,7 @@ type route struct {
 	branches
 	otherwise nib.Sink
 	rules     []RouteRule
-	lines     []atomic.Uint64 // handed to each branch, whatever became of them
+	lines     []atomic.Uint64 // written to each branch, with or without success
 }
 
 var (
@@ -74,7 +74,7 @@ var (
 	_ metrics.Source = (*route)(nil)
 )
 
-// WriteRecord hands r to the sink of its level.
+// WriteRecord writes r to the sink of its level.
 func (t *route) WriteRecord(r *nib.Record) error {
 	for i := range t.rules {
 		if rule := &t.rules[i]; r.Level >= rule.From && r.Level <= rule.To {

@@ -10,23 +10,24 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Share is which lines are kept of those with one message and level in one
-// tick: the First ones, and then each Every-th; none after the First ones if Every
-// is 0. The zero Share keeps all.
+// A Share selects which lines with the same message and level are kept in a
+// tick: the First ones, and then each Every-th. If Every is 0, only the First
+// ones are kept. The zero Share keeps all lines.
 type Share struct {
 	First, Every int
 }
 
-// SampleConfig sets up a [Sample]. The zero value keeps all lines.
+// SampleConfig configures [Sample]. The zero value keeps all lines.
 type SampleConfig struct {
-	Tick   time.Duration // 1 s by default
+	Tick   time.Duration // defaults to 1 s
 	Keep   Share
-	KeepAt map[nib.Level]Share // in place of Keep at a named level; others count as the next lower one
+	KeepAt map[nib.Level]Share // replaces Keep at a named level; others count as the next lower one
 
-	// MaxMessages is how many pairs of message and level are remembered, rounded
-	// up to a power of two; 4096 by default. Each takes 128 bytes.
+	// MaxMessages is how many pairs of message and level are tracked, rounded
+	// up to a power of two. Each takes 128 bytes. Defaults to 4096.
 	MaxMessages int
-	// Layout is that of the count lines; it should be the loggers'.
+	// Layout is the layout of the count lines; it should be that of the
+	// loggers.
 	Layout nib.Layout
 	// Now replaces the clock. It must be safe for concurrent use.
 	Now func() time.Time
@@ -51,21 +52,20 @@ func (s Share) validate(of string) error {
 	return nil
 }
 
-// Sample makes a sink that hands on to s a share of the lines that say the same.
-// Lines say the same if they have the same message and level; without a message,
-// the same call site. What is suppressed is announced as [Limit] does, by count
-// lines that have the beginning of the message in a field "of".
+// Sample returns a sink that writes to s a share of similar lines: those with
+// the same message and level or, without a message, the same call site.
+// Suppressed lines are reported as by [Limit], by count lines with the
+// beginning of the message in a field "of".
 //
-// A tick of a message begins with the first line of it after the last tick.
-// Messages are told apart by a hash of 64 bits with a random seed: two that have
-// the same one, which is not to be expected, share their ticks. They are
-// remembered in sets of eight; the one of a set that has been quiet for the
-// longest gives way to a new one, and begins a new tick when it comes back. So
-// messages that have values in them are hardly sampled: give them a call site and
-// use [Limit].
+// The tick of a message starts with its first line after the previous tick.
+// Messages are identified by a 64-bit hash with a random seed; in the unlikely
+// case of a collision they share their ticks. They are tracked in sets of
+// eight: a new message evicts the least recently used one of its set, which
+// starts a new tick when it comes back. So messages that contain values are
+// hardly sampled: use [Limit] with call sites for these.
 //
-// A suppressed line is success for the logger. It panics if s is nil or c is not
-// valid. Any number of goroutines may write at the same time. 0 allocs per line.
+// Suppressing a line is not an error. Sample panics if s is nil or c is
+// invalid. The sink is safe for concurrent use, and does not allocate per line.
 func Sample(s nib.Sink, c SampleConfig) *Suppressor {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -96,8 +96,8 @@ func Sample(s nib.Sink, c SampleConfig) *Suppressor {
 	return p
 }
 
-// shares is the rule of a Sample. It uses the field at of an account for the end
-// of the tick, and n for the lines in it.
+// shares is the rule of a Sample. It uses the field at of an account for the
+// end of the tick, and n for the lines in it.
 type shares struct {
 	tick int64
 	keep [levels]Share

@@ -9,16 +9,17 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Scope is a sink for the lines of one request or job. It holds back those below
-// the level of its [Backtracer], in a ring of its own, until one of these comes:
+// A Scope is a sink for the lines of one request or job. It holds back lines
+// below the level of its [Backtracer], in a ring of its own, until one of these
+// happens:
 //
-//   - a line of level Trigger or above, or Dump: what is held back is written, and
-//     from then on nothing is held back any more;
-//   - Discard: what is held back is forgotten, and so is what would have to be held
-//     back later, by a goroutine that outlives the request, until there is a
+//   - a line of level Trigger or above, or Dump: the held lines are written,
+//     and no more lines are held back;
+//   - Discard: the held lines are dropped, and so are later ones that would be
+//     held back, of a goroutine that outlives the request, until there is a
 //     trigger.
 //
-// One of the two must end each Scope, since the ring goes back to a pool with it:
+// Each Scope must be ended by one of the two, which returns its ring to a pool:
 //
 //	scope := bt.Scope()
 //	log := nib.NewSink(scope, nib.WithLevel(nib.LevelTrace))
@@ -28,9 +29,9 @@ import (
 //		scope.Discard()
 //	}
 //
-// A Scope is safe for concurrent use. It shares sink, configuration and counters
-// with its Backtracer. 1 alloc for itself, and none per line once the pool has
-// rings of the size that is needed.
+// A Scope is safe for concurrent use. It shares the sink, configuration and
+// counters of its Backtracer. Creating it takes 1 allocation; writing to it
+// takes none once the pool has rings of the required size.
 type Scope struct {
 	traits
 	of *Backtracer
@@ -44,16 +45,17 @@ type scopeState uint8
 
 const (
 	holding   scopeState = iota
-	open                 // something has gone wrong: all lines pass
-	forgetful            // nothing has: lines that would be held back are dropped
+	open                 // a trigger was seen, or Dump was called: all lines pass
+	forgetful            // Discard was called: lines that would be held back are dropped
 )
 
 var _ nib.Sink = (*Scope)(nil)
 
-// Scope makes a scope.
+// Scope returns a new Scope.
 func (b *Backtracer) Scope() *Scope { return &Scope{of: b, traits: b.traits} }
 
-// WriteRecord hands r on, holds it back or drops it. All of that is success.
+// WriteRecord writes r to the sink, holds it back or drops it. Neither of the
+// latter is an error.
 func (s *Scope) WriteRecord(r *nib.Record) error {
 	b := s.of
 	if r.Level < b.config.Level && s.hold(r) {
@@ -83,9 +85,9 @@ func (s *Scope) hold(r *nib.Record) bool {
 	return true
 }
 
-// Dump writes what is held back. Nothing is held back after it. Its error says
-// what was lost. Lines of other goroutines that would have been held back wait for
-// it, if the sink never logs, so that they stay in order.
+// Dump writes the held lines, and later lines are not held back. The error
+// reports lines that were lost. Concurrent lines that would have been held back
+// wait for Dump, if the sink never logs, so that they stay in order.
 func (s *Scope) Dump() error {
 	s.mu.Lock()
 	g := s.end(open)
@@ -97,7 +99,7 @@ func (s *Scope) Dump() error {
 	return s.of.dump(g)
 }
 
-// Discard forgets what is held back. It does nothing after Dump or a trigger.
+// Discard drops the held lines. It does nothing after Dump or a trigger.
 func (s *Scope) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,5 +116,5 @@ func (s *Scope) end(state scopeState) *ring {
 	return g
 }
 
-// Flush flushes the sink; what is held back stays so.
+// Flush flushes the sink. It does not write held lines.
 func (s *Scope) Flush(ctx context.Context) error { return s.of.Flush(ctx) }

@@ -14,17 +14,17 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// SitesConfig sets up [Sites].
+// SitesConfig configures [Sites].
 type SitesConfig struct {
-	// MaxSites is how many call sites are told apart, rounded up to a power of
-	// two; 1024 by default. Each takes 128 bytes.
+	// MaxSites is how many call sites are tracked, rounded up to a power of
+	// two. Each takes 128 bytes. Defaults to 1024.
 	MaxSites int
 }
 
-// Validate returns what is wrong with c.
+// Validate returns an error if c is invalid.
 func (c SitesConfig) Validate() error { return validSize("MaxSites", c.MaxSites) }
 
-// A SiteCounter is the sink that [Sites] makes.
+// A SiteCounter is the sink returned by [Sites].
 type SiteCounter struct {
 	branches
 	sink  nib.Sink
@@ -44,18 +44,17 @@ var (
 	_ metrics.Source = (*SiteCounter)(nil)
 )
 
-// Sites makes a sink that hands every record on to s, and counts lines and bytes
-// per call site: which line of the program fills the disk. The call site is known
+// Sites returns a sink that writes every record to s, and counts lines and
+// bytes per call site, to find the calls that log most. The call site is known
 // if the logger has [nib.WithCaller]; otherwise lines are counted by message.
 //
-// What is counted is what was handed to s, whatever became of it. Call sites are
-// kept in sets of eight. When one of them is full, the site with the fewest bytes
-// gives way to a new one, and what it has written counts as "other" from then
-// on: the sum stays exact, and the figure of a site that comes and goes is too
-// low.
+// Lines count even if s fails to write them. Call sites are kept in sets of
+// eight. When a set is full, a new site evicts the one with the fewest bytes,
+// whose counts are added to "other": the sum stays exact, but the counts of a
+// site that was evicted are too low.
 //
-// It panics if s is nil or c is not valid. Any number of goroutines may write at
-// the same time. 0 allocs per line.
+// Sites panics if s is nil or c is invalid. The sink is safe for concurrent
+// use, and does not allocate per line.
 func Sites(s nib.Sink, c SitesConfig) *SiteCounter {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -67,7 +66,7 @@ func Sites(s nib.Sink, c SitesConfig) *SiteCounter {
 	return &SiteCounter{branches: newBranches("Sites", s), sink: s, table: newTable[usage](sites)}
 }
 
-// WriteRecord counts r and hands it on.
+// WriteRecord counts r and writes it to the sink.
 func (c *SiteCounter) WriteRecord(r *nib.Record) error {
 	c.count(r)
 	return c.sink.WriteRecord(r)
@@ -92,9 +91,9 @@ func (c *SiteCounter) count(r *nib.Record) {
 	w.rank = w.value.bytes
 }
 
-// A SiteCount is what one call site has written.
+// A SiteCount has the counts of a call site.
 type SiteCount struct {
-	Function string  `json:"function,omitempty"` // "" if the call site was not taken
+	Function string  `json:"function,omitempty"` // "" if the call site is unknown
 	File     string  `json:"file,omitempty"`
 	Line     int     `json:"line,omitempty"`
 	Message  string  `json:"message,omitempty"` // beginning of the message, if there is no call site
@@ -103,23 +102,24 @@ type SiteCount struct {
 	Share    float64 `json:"share"` // of all bytes, 0 to 1
 }
 
-// SiteReport is what a [SiteCounter] has counted.
+// A SiteReport is the result of [SiteCounter.Report].
 type SiteReport struct {
 	Lines uint64      `json:"lines"` // of all sites
 	Bytes uint64      `json:"bytes"`
-	Sites []SiteCount `json:"sites"` // those that were asked for, the most bytes first
+	Sites []SiteCount `json:"sites"` // the requested ones, the most bytes first
 	Other SiteCount   `json:"other"` // all the rest
 }
 
-// Report tells which n sites have written the most bytes; all sites that are
-// known if n is negative. It may be called at any time, and allocates.
+// Report returns the n sites that have written the most bytes, or all tracked
+// sites if n is negative. It may be called at any time, and allocates.
 func (c *SiteCounter) Report(n int) SiteReport {
 	type site struct {
 		key key
 		usage
 	}
 	var sites []site
-	// What gives way meanwhile is counted twice if other is read after it.
+	// A site that is evicted in between would be counted twice if other were
+	// read later.
 	rep := SiteReport{Other: SiteCount{Lines: c.otherLines.Load(), Bytes: c.otherBytes.Load()}}
 	for i := range c.table.sets {
 		s := &c.table.sets[i]
@@ -175,8 +175,8 @@ func share(part, all uint64) float64 {
 	return float64(part) / float64(all)
 }
 
-// Metrics implements [metrics.Source]. Counts per call site are left out: they are
-// too many series for a monitoring system.
+// Metrics implements [metrics.Source]. Counts per call site are left out: they
+// are too many series for a monitoring system.
 func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	r := c.Report(0)

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A key is what lines are told apart by: their call site or, where that was not
-// taken, a hash of their message; and perhaps their level. Two messages with the
+// A key identifies the source of a line: its call site or, where that was not
+// taken, a hash of its message; and perhaps its level. Two messages with the
 // same hash of 64 bits are taken for one.
 type key struct {
 	pc      uintptr
@@ -21,9 +21,9 @@ type key struct {
 	used    bool // false in a slot that was never used
 }
 
-// A table keeps a value for a bounded number of keys. A key has its place in one
-// of many small sets; when the set is full, the key with the lowest rank in it
-// gives way. So nothing is ever moved, a look is at no more than waysPerSet
+// A table keeps a value for a bounded number of keys. A key has its place in
+// one of many small sets; when the set is full, the key with the lowest rank in
+// it gives way. So nothing is ever moved, a look is at no more than waysPerSet
 // keys, and goroutines meet only where they use the same set.
 type table[V any] struct {
 	sets  []set[V] // a power of two
@@ -99,7 +99,7 @@ func (t *text) set(message []byte) {
 
 func (t *text) get() []byte { return t.bytes[:t.size] }
 
-// cut tells how much of an escaped message fits in limit bytes if neither an
+// cut returns how much of an escaped message fits in limit bytes if neither an
 // escape sequence nor a character is to be divided.
 func cut(message []byte, limit int) int {
 	if len(message) <= limit {

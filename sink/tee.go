@@ -14,21 +14,22 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Tee makes a sink that hands every record to each of sinks in turn, on the
-// goroutine that logs. None of them can keep the others from it:
+// Tee returns a sink that writes every record to each of sinks in turn, on the
+// goroutine that logs. A branch cannot keep the others from getting the record:
 //
-//   - The errors of branches that fail are joined, each a [*BranchError]. An error
-//     means that at least one branch has not got the line.
-//   - A branch that panics, or ends the goroutine, has failed.
-//   - A branch that does not return holds up its caller, since the record is only
-//     borrowed. After 0.2 seconds at most, the branches behind it get the line from
-//     another goroutine. After about a second more the branch is passed over, with
-//     [delivery.ErrStalled], until the call returns; so it holds up no more goroutines than
-//     were caught in it.
+//   - The errors of branches are joined, each as a [*BranchError]. An error
+//     means that at least one branch has not written the line.
+//   - A branch that panics, or ends the goroutine, counts as failed.
+//   - A branch that does not return blocks its caller, since the record is only
+//     borrowed. After at most 0.2 seconds the branches after it get the line
+//     from another goroutine. After about another second the branch is skipped,
+//     with [delivery.ErrStalled], until the call returns; so it blocks only the
+//     goroutines that were in it by then.
 //
-// It counts lines, failures, panics and lines passed over, per branch; [Named]
-// gives a branch a name. Without sinks it is Discard. A nil sink panics. 0 allocs
-// per record, unless a branch fails with a new error or two of them fail.
+// The sink counts lines, failures, panics and skipped lines per branch; [Named]
+// gives a branch a name. Without sinks, Tee returns [Discard]. It panics if a
+// sink is nil. The sink does not allocate per record, unless a branch fails
+// with a new error or two branches fail.
 func Tee(sinks ...nib.Sink) nib.Sink {
 	if len(sinks) == 0 {
 		return Discard()
@@ -70,8 +71,8 @@ type teeBranch struct {
 	lateSince atomic.Uint32 // tick at which the first of them was found
 }
 
-// named gives err with the name of the branch. A sink that is closed or full fails
-// with the same error all the time, which is to cost no malloc per line.
+// named gives err with the name of the branch. A sink that is closed or full
+// fails with the same error all the time, which is to cost no malloc per line.
 func (b *teeBranch) named(err error) error {
 	if last := b.last.Load(); last != nil && plain(err) && last.Err == err {
 		return last
@@ -81,8 +82,8 @@ func (b *teeBranch) named(err error) error {
 	return e
 }
 
-// plain tells whether an error can be compared with any other: a struct may hold
-// something that cannot.
+// plain tells whether an error can be compared with any other: a struct may
+// hold something that cannot.
 func plain(err error) bool {
 	k := reflect.TypeOf(err).Kind()
 	return k == reflect.Pointer || k <= reflect.Complex128
@@ -95,10 +96,10 @@ func (t *tee) WriteRecord(r *nib.Record) (err error) {
 	return t.deliver(n, n.state.Load())
 }
 
-// deliver hands the record of n to the branches from that of state on, until the
-// last has it or someone else has taken over the rest. A branch that does not
-// return is left behind by the deferred function, which runs for a panic and for
-// runtime.Goexit alike.
+// deliver hands the record of n to the branches from that of state on, until
+// the last has it or someone else has taken over the rest. A branch that does
+// not return is left behind by the deferred function, which runs for a panic
+// and for runtime.Goexit alike.
 func (t *tee) deliver(n *turn, state turnState) (err error) {
 	i := state.branch()
 	inside := false
