@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lastresort reports errors for which the program has set no handler:
-// on standard error, one line a second at most.
+// Package lastresort reports errors for which the program has set no handler,
+// on standard error, at most one line a second.
 //
-// Standard error may be stopped, gone, closed, or the pipe that standard output
-// is. So a goroutine of its own writes, through package stdio, and callers wait
-// for it for a tenth of a second at most. There is no goroutine while there is
+// Standard error may be blocked, closed, or the same pipe as standard output.
+// So a separate goroutine writes, through package stdio, and callers wait for
+// it for at most a tenth of a second. There is no goroutine while there is
 // nothing to write.
 package lastresort
 
@@ -26,25 +26,25 @@ const (
 	// interval is how long a line keeps the next one from being written.
 	interval = time.Second
 
-	// Wait is how long a call waits for standard error.
+	// Wait is the maximum time that a call waits for standard error.
 	Wait = stdio.Stall
 )
 
 var stderr = newReporter(func(text []byte) error { return stdio.WriteTo(os.Stderr, text, Wait) })
 
 // Report writes err to standard error. Within a second of the last line it
-// keeps err back: the next line, at the end of that second, shows the newest
-// error and the number of the others. Report returns after [Wait] at most, and
-// at once while standard error accepts nothing. What err's methods do, on
-// another goroutine, does not harm the caller.
+// delays err: the next line, at the end of that second, shows the newest error
+// and the number of the others. Report returns within [Wait], and at once while
+// standard error is blocked. Methods of err run on another goroutine, where a
+// panic does not affect the caller.
 func Report(err error) { stderr.report(err) }
 
-// Flush writes what is kept back, and returns after [Wait] at most. It is for
+// Flush writes the delayed error, if any, and returns within [Wait]. It is for
 // the end of a process.
 func Flush() { stderr.flush() }
 
-// Write writes text to standard error, whatever was written before, and returns
-// after [Wait] at most.
+// Write writes text to standard error without a rate limit, and returns within
+// [Wait].
 func Write(text string) {
 	await(stderr.show(func() string { return text }, func(error) {}))
 }
@@ -99,8 +99,8 @@ func (r *reporter) flush() {
 	r.writeKept()
 }
 
-// writeKept writes the errors that were not shown, if there are any and no other
-// line is being written, and unlocks mu.
+// writeKept writes the errors that were not shown, if there are any and no
+// other line is being written, and unlocks mu.
 func (r *reporter) writeKept() {
 	if r.kept == 0 || r.busy {
 		r.mu.Unlock()
@@ -127,8 +127,8 @@ func (r *reporter) writeKept() {
 	}
 }
 
-// show writes a text on a goroutine of its own, calls then with what came of it,
-// and closes done.
+// show writes a text on a goroutine of its own, calls then with what came of
+// it, and closes done.
 func (r *reporter) show(text func() string, then func(error)) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {

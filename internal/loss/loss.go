@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loss is what sinks have in common that count the lines they could not
-// write, by cause and level, and tell of them in a line of their own.
+// Package loss is shared by sinks that count the lines they could not write, by
+// cause and level, and report them in a notice line.
 package loss
 
 import (
@@ -26,7 +26,7 @@ func Each(lost []Levels, visit func(cause, level int, lines uint64)) {
 	}
 }
 
-// Subtract takes from lost what told counts.
+// Subtract subtracts told from lost.
 func Subtract(lost, told []Levels) {
 	for c := range lost {
 		for row := range lost[c] {
@@ -35,8 +35,8 @@ func Subtract(lost, told []Levels) {
 	}
 }
 
-// AppendNotice appends the line that tells of losses, by cause: text says what
-// happened, reasons names the causes.
+// AppendNotice appends the line that reports losses, by cause: text describes
+// what happened, reasons are the names of the causes.
 func AppendNotice[R ~string](dst []byte, now time.Time, text string, reasons []R, lost []Levels) []byte {
 	var byLevel Levels
 	var total uint64
@@ -79,8 +79,9 @@ func appendCount(dst []byte, key string, n uint64) []byte {
 	return strconv.AppendUint(dst, n, 10)
 }
 
-// Metrics adds PREFIX_dropped_lines_total for each reason and level, those that are 0
-// as well: an alert on an increase does not see a series that begins with 1.
+// Metrics adds PREFIX_dropped_lines_total for each reason and level, including
+// zeros, because an alert on an increase does not see a series that begins with
+// 1.
 func Metrics[R ~string](l *metrics.Samples, prefix string, reasons []R, lost []Levels, labels ...metrics.Label) {
 	for c := range lost {
 		with := append(labels[:len(labels):len(labels)], metrics.Label{Name: "reason", Value: string(reasons[c])})

@@ -15,14 +15,15 @@ import (
 // or, without blocking, not at all.
 const pipeBuf = 4096
 
-// A Port is where lines go: usually a descriptor of its own for what a file
-// refers to. Its methods may be called concurrently, except for Close.
+// A Port writes lines to the target of a file, usually through a descriptor of
+// its own. Its methods may be called concurrently, except for Close.
 type Port struct {
 	fd       int
 	kind     kind
 	borrowed bool // fd is that of the file
 
-	// Whole is up to how many bytes a write is never cut short by ErrFull.
+	// Whole is the size in bytes up to which ErrFull never causes a partial
+	// write.
 	Whole int
 }
 
@@ -35,8 +36,8 @@ const (
 	kindShared             // another owner's description, which may block: poll first
 )
 
-// Open opens what f refers to, or makes a Port whose writes all fail with EBADF
-// if that is not possible. Close does not close f.
+// Open opens the target of f. If that is not possible, all writes of the Port
+// fail with EBADF. Close does not close f.
 func Open(f *os.File) Port { return open(f, reopen) }
 
 // OpenShared is Open where the system allows no description of our own: without
@@ -163,7 +164,7 @@ func (p *Port) writeOnce(b []byte) (int, error) {
 	return syscall.Write(p.fd, b)
 }
 
-// State is what a write would meet: nil, ErrFull or ErrGone.
+// State returns the error that a write would return: nil, ErrFull or ErrGone.
 func (p *Port) State() error {
 	if p.fd < 0 {
 		return nil // poll would ignore it, and a write fails
@@ -189,7 +190,7 @@ func (p *Port) Close() {
 	p.fd = -1
 }
 
-// A WriteError is a syscall.Errno with a text that says what failed. Go puts small
+// A WriteError is a syscall.Errno with the operation in its text. Go puts small
 // integers into an interface without allocating.
 type WriteError syscall.Errno
 

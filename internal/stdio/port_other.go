@@ -17,11 +17,12 @@ type Port struct {
 	file *os.File
 	own  bool
 
-	// Whole is up to how many bytes a write is never cut short by ErrFull.
+	// Whole is the size in bytes up to which ErrFull never causes a partial
+	// write.
 	Whole int
 }
 
-// Open opens what f refers to. Close does not close f.
+// Open opens the target of f. Close does not close f.
 func Open(f *os.File) Port {
 	own := ownFile(f)
 	return Port{file: own, own: own != f, Whole: math.MaxInt}
@@ -43,7 +44,7 @@ func (p *Port) Write(b []byte) (n int, err error) {
 	return n, fmt.Errorf("nib/stdio: %w", err)
 }
 
-// State is what a write would meet, as far as that can be known.
+// State returns nil: the state is unknown on this system.
 func (p *Port) State() error { return nil }
 
 // Wait waits for room.

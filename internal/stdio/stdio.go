@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stdio writes to standard output and standard error so that neither a
-// reader that has stopped nor one that has gone away harms the program.
+// Package stdio writes to standard output and standard error so that a reader
+// that stops reading or goes away does not harm the program.
 //
 // An os.File on descriptor 1 or 2 ends the program with SIGPIPE when a pipe has
-// no reader, and blocks for as long as the reader of a full one does not read. A
-// [Port] does neither. It never changes the flags of the descriptor that the
-// program has inherited, since other processes share them. How it writes depends
-// on what the descriptor refers to:
+// no reader, and blocks while the reader of a full pipe does not read. A [Port]
+// does neither. It never changes the flags of the inherited descriptor, since
+// other processes share them. How it writes depends on the kind of descriptor:
 //
-//   - Pipes and pseudo-terminals on Linux are opened once more, through /proc,
-//     and written to without blocking.
+//   - Pipes and pseudo-terminals on Linux are reopened through /proc and
+//     written to without blocking.
 //   - Sockets on Linux are written to with MSG_DONTWAIT and MSG_NOSIGNAL.
 //   - Where opening fails on Linux, a Port polls before each write. If another
 //     process fills the pipe in between, the write blocks.
@@ -29,22 +28,22 @@ import (
 	"github.com/nib-log/nib/internal/sentinel"
 )
 
-// Stall is how long a write waits by default for a reader that does not read.
+// Stall is the default maximum time that a write waits for a stalled reader.
 const Stall = 100 * time.Millisecond
 
 var (
-	// ErrFull is returned when there is no room now.
+	// ErrFull means that the write would block.
 	ErrFull = errors.New("nib/stdio: no room")
 
-	// ErrStalled is returned when there was no room in time.
+	// ErrStalled means that a write was not possible in time.
 	ErrStalled = fmt.Errorf("nib/stdio: standard output or standard error: %w", sentinel.ErrStalled)
 
-	// ErrGone is returned when there is no reader.
-	ErrGone = errors.New("nib/stdio: the reader of standard output or standard error went away")
+	// ErrGone means that there is no reader.
+	ErrGone = errors.New("nib/stdio: standard output or standard error has no reader")
 )
 
-// IsStandard reports whether f is descriptor 1 or 2, for which package os raises
-// SIGPIPE.
+// IsStandard reports whether f is descriptor 1 or 2, for which package os
+// raises SIGPIPE.
 func IsStandard(f *os.File) (is bool) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -83,11 +82,11 @@ func writeWithin(p *Port, text []byte, until time.Time) (n int, err error) {
 const recheck = 64
 
 // A Stream is an io.Writer for standard output or standard error. A Write waits
-// for the reader for Stall at most; once it has waited in vain, the Writes that
-// follow return at once until there is room again. It opens what its file refers
-// to with the first Write, and again when the program has directed the file
-// elsewhere (with dup2(2), or by closing it), which it notices within 64 Writes,
-// or with the next call of Release. Calls must not overlap.
+// at most Stall for the reader; after that, Writes return at once until there
+// is room again. It opens its file at the first Write, and again when the
+// program has redirected the file (with dup2(2), or by closing it), which it
+// notices within 64 Writes, or at the next call of Release. Calls must not
+// overlap.
 type Stream struct {
 	// Waited is how long the caller of the next Write has waited already.
 	Waited time.Duration
@@ -154,10 +153,11 @@ func (s *Stream) writeSlowly(b []byte, n int, err error) (int, error) {
 	return n + m, err
 }
 
-// Release closes what the Stream has opened if the file refers to something else
-// by now, or if there was no Write since the last Release: as long as the Stream
-// has a pipe open its reader does not come to the end, although the program has
-// closed or redirected its own descriptor. It reports whether anything is open.
+// Release closes the Stream's own descriptor if the file was redirected, or if
+// there was no Write since the last Release: while the Stream has a pipe open,
+// its reader does not see the end of the stream, although the program has
+// closed or redirected its own descriptor. It reports whether a descriptor is
+// open.
 func (s *Stream) Release() (open bool) {
 	if s.used {
 		s.check()
