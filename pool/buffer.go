@@ -11,18 +11,18 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 )
 
-// A Buffer is bytes that came from a [Buffers], and the handle by which they go
-// back there. B may be used like any slice: appended to, cut, or set to another
-// one. The Buffer remembers its own memory apart from it, so no memory gets into
-// the pool that did not come from there, and none gets there twice.
+// A Buffer is a byte slice from a [Buffers], and the handle to return it. B may
+// be used like any slice: appended to, resliced, or replaced. The Buffer keeps
+// track of its own memory, so foreign memory never enters the pool, and no
+// memory enters it twice.
 //
-// append beyond the capacity moves B to new memory, which costs an allocation
-// each time and is counted. Grow and the Write methods move it to a larger
-// buffer of the pool instead. A *Buffer is an io.Writer, io.StringWriter and
-// io.ByteWriter.
+// Appending beyond the capacity moves B to new memory, which costs an
+// allocation each time and is counted. Grow and the Write methods move it to a
+// larger buffer of the pool instead. A *Buffer is an io.Writer, io.StringWriter
+// and io.ByteWriter.
 //
-// A Buffer belongs to one goroutine at a time, and must not be copied. The zero
-// Buffer works too, but belongs to no pool.
+// A Buffer is not safe for concurrent use, and must not be copied. The zero
+// Buffer is usable, but belongs to no pool.
 type Buffer struct {
 	B []byte
 
@@ -30,8 +30,8 @@ type Buffer struct {
 	from  *Buffers
 	put   invariants.Stack // where it was put, in builds with tracking
 	class int32
-	// idle is 1 in the pool. Put exchanges it atomically; whoever has just got
-	// the Buffer is alone with it and clears it without.
+	// idle is 1 in the pool. Put exchanges it atomically; the caller of Get
+	// owns the Buffer and clears it without atomics.
 	idle uint32
 	_    noCopy
 }
@@ -50,19 +50,20 @@ func classOf(n int) int {
 	return 2*k - 13 + int(m>>(k-2)&1)
 }
 
-// atHome tells whether B still lies in the buffer's own memory. However it was
-// cut, it then ends where that ends; only a slice with a capacity of its own
-// (b[i:j:k]) is taken for a foreign one.
+// atHome reports whether B still lies in the buffer's own memory. However it
+// was cut, it then ends where that ends; only a slice with a capacity of its
+// own (b[i:j:k]) is taken for a foreign one.
 func (b *Buffer) atHome() bool {
 	n := cap(b.B)
 	return n == 0 || &b.B[:n][n-1] == &b.mem[len(b.mem)-1]
 }
 
 // Grow makes room for n more bytes after B, without an allocation in the steady
-// state: if its own memory is too small, the Buffer takes larger memory from the
-// pool, copies B there, and gives its own back. So slices of B from before must
-// not be used afterwards. Above the largest size that is kept, it allocates half
-// again as much as it had, or more if n needs that. It panics if n is negative.
+// state: if its own memory is too small, the Buffer takes larger memory from
+// the pool, copies B there, and returns its own memory. So earlier slices of B
+// must not be used afterwards. Above the largest size that is kept, Grow
+// allocates half as much again, or more if n requires it. It panics if n is
+// negative.
 func (b *Buffer) Grow(n int) {
 	if n < 0 {
 		panic(fmt.Sprintf("nib/pool: Grow by %d bytes", n))
@@ -79,7 +80,7 @@ func (b *Buffer) grow(n int) {
 		return
 	}
 	if atomic.LoadUint32(&b.idle) != 0 {
-		// The memory is someone else's by now; what is written goes nowhere.
+		// The memory has another owner by now; the written bytes are discarded.
 		p.misuse("nib/pool: buffer used after Put; it was put here:\n", b.put.String())
 		b.B = slices.Grow(b.B, n)
 		return
@@ -113,22 +114,22 @@ func (p *Buffers) enlarge(b *Buffer, need int) {
 	p.give(other)
 }
 
-// Write appends to B as if by Grow, so p must not lie in the memory of b itself.
-// The error is always nil.
+// Write appends p to B, growing it as Grow does, so p must not overlap the
+// memory of b itself. The error is always nil.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.Grow(len(p))
 	b.B = append(b.B, p...)
 	return len(p), nil
 }
 
-// WriteString appends to B as if by Grow. The error is always nil.
+// WriteString appends s to B, growing it as Grow does. The error is always nil.
 func (b *Buffer) WriteString(s string) (int, error) {
 	b.Grow(len(s))
 	b.B = append(b.B, s...)
 	return len(s), nil
 }
 
-// WriteByte appends to B as if by Grow. The error is always nil.
+// WriteByte appends c to B, growing it as Grow does. The error is always nil.
 func (b *Buffer) WriteByte(c byte) error {
 	b.Grow(1)
 	b.B = append(b.B, c)

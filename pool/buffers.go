@@ -9,16 +9,16 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 )
 
-// Buffers keeps byte buffers of any size for reuse. The zero Buffers is ready to
+// Buffers is a pool of byte buffers of any size. The zero Buffers is ready to
 // use, with the defaults of [BuffersConfig].
 //
-// Idle buffers are kept by size classes: 64, 96, 128, 192, 256, 384 bytes and so
-// on, each power of two and what is half-way to the next. So from 64 bytes on a
-// buffer is less than half again as large as was asked for, on average over sizes
-// a fifth. Go's allocator has these sizes, too, and adds nothing.
+// Idle buffers are kept by size classes: 64, 96, 128, 192, 256, 384 bytes and
+// so on, each power of two and half-way to the next. So from 64 bytes on a
+// buffer is less than half as large again as requested, and a fifth on average
+// over all sizes. Go's allocator has these size classes, too, and adds no
+// overhead.
 //
-// All methods may be called by any number of goroutines. A Buffers must not be
-// copied.
+// A Buffers is safe for concurrent use, and must not be copied.
 type Buffers struct {
 	last   int // number of the largest class that is kept, and one
 	config BuffersConfig
@@ -33,17 +33,17 @@ type Buffers struct {
 	misused      atomic.Uint64
 }
 
-// BuffersConfig says what a Buffers keeps.
+// BuffersConfig configures a [Buffers].
 type BuffersConfig struct {
-	// MaxSize is the largest size in bytes that is kept, rounded up to that of a
-	// class. Larger buffers are made for each Get and dropped by Put. Defaults
-	// to 1 MiB, and may be at most 1 GiB.
+	// MaxSize is the largest size in bytes that is kept, rounded up to a size
+	// class. Larger buffers are allocated by each Get and dropped by Put.
+	// Defaults to 1 MiB, and may be at most 1 GiB.
 	MaxSize int
-	// Limit is how many idle buffers of each class are kept. Defaults to any
-	// number.
+	// Limit is the maximum number of idle buffers of each class. Defaults to 0:
+	// no limit.
 	Limit int
-	// GCShrink lets the garbage collector have idle buffers that nobody has
-	// asked for between two collections, as WithGCShrink does.
+	// GCShrink frees idle buffers that were not used between two garbage
+	// collections, as WithGCShrink does.
 	GCShrink bool
 }
 
@@ -55,7 +55,7 @@ const (
 	oversize       = -1 // class of a buffer that is not kept
 )
 
-// NewBuffers makes a Buffers. It panics if the configuration is out of range.
+// NewBuffers returns a Buffers. It panics if the configuration is out of range.
 func NewBuffers(c BuffersConfig) *Buffers {
 	switch {
 	case c.MaxSize < 0 || c.MaxSize > maxSize:
@@ -70,7 +70,8 @@ func NewBuffers(c BuffersConfig) *Buffers {
 	return p
 }
 
-// sizeOf is the capacity of the buffers of a class: 2 or 3 times a power of two.
+// sizeOf is the capacity of the buffers of a class: 2 or 3 times a power of
+// two.
 func sizeOf(class int) int { return (2 + class&1) << (5 + class>>1) }
 
 // kept is how many classes are kept.
@@ -81,17 +82,17 @@ func (p *Buffers) kept() int {
 	return p.last
 }
 
-// Get gives a buffer whose B is empty and has a capacity of at least n bytes.
-// What is in that memory is left over from others: see GetZeroed. It panics if
-// n is negative. 0 allocs, unless no such buffer is idle or n is above the
-// largest size that is kept.
+// Get returns a buffer whose B is empty and has a capacity of at least n bytes.
+// Its memory is not zeroed; see GetZeroed. It panics if n is negative. It does
+// not allocate, unless no such buffer is idle or n is above the largest size
+// that is kept.
 func (p *Buffers) Get(n int) *Buffer {
 	b := p.take(n)
 	b.B = b.mem[:0]
 	return b
 }
 
-// GetZeroed gives a buffer whose B is n zeros.
+// GetZeroed returns a buffer whose B is n zero bytes.
 func (p *Buffers) GetZeroed(n int) *Buffer {
 	b := p.take(n)
 	b.B = b.mem[:n]
@@ -143,13 +144,14 @@ func (p *Buffers) open(class int) *Pool[*Buffer] {
 	return p.classes[class].Load()
 }
 
-// Put gives a buffer back, whatever its B is by now: the memory that goes to the
-// pool is the buffer's own, and B becomes nil. Neither b nor any slice of its
-// memory may be used afterwards. 0 allocs, but for the pool's own slots.
+// Put returns a buffer to the pool, whatever its B is: the memory that enters
+// the pool is the buffer's own, and B becomes nil. Neither b nor any slice of
+// its memory may be used afterwards. Put does not allocate, except for the
+// pool's own slots.
 //
-// Put(nil) does nothing. A buffer that is idle already, or that did not come
-// from these Buffers, is left as it is and counted; builds with the invariants
-// tag panic.
+// Put(nil) does nothing. A buffer that is already idle, or that did not come
+// from this Buffers, is ignored and counted; builds with the invariants tag
+// panic.
 func (p *Buffers) Put(b *Buffer) {
 	if b == nil {
 		return

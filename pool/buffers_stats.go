@@ -2,20 +2,20 @@
 
 package pool
 
-// BuffersStats says what a Buffers has done. A buffer that moves to larger
-// memory of the pool counts as one that is taken and one that is put. As in
-// [Stats], Puts = Hits + Dropped + Trimmed + Len, and the numbers are exact when
-// no other call is running.
+// BuffersStats counts the operations of a [Buffers]. A buffer that moves to
+// larger memory of the pool counts as one Get and one Put. As in [Stats], Puts
+// = Hits + Dropped + Trimmed + Len, and the numbers are exact when no other
+// call is running.
 type BuffersStats struct {
 	Stats
 	Bytes    int64  `json:"bytes"`    // memory of the idle buffers
-	Oversize uint64 `json:"oversize"` // of the Gets, those above the largest size that is kept
+	Oversize uint64 `json:"oversize"` // of Gets: those above the largest size that is kept
 	Grown    uint64 `json:"grown"`    // moves to larger memory by Grow and the Write methods
-	Outgrown uint64 `json:"outgrown"` // times that B was found moved by append, or replaced
-	Misused  uint64 `json:"misused"`  // calls on buffers that were idle, or from elsewhere
+	Outgrown uint64 `json:"outgrown"` // how often append had moved B, or B was replaced
+	Misused  uint64 `json:"misused"`  // calls on idle or foreign buffers
 }
 
-// Stats counts. 0 allocs.
+// Stats returns the current counts. It does not allocate.
 func (p *Buffers) Stats() BuffersStats {
 	var out BuffersStats
 	for class := range p.kept() {
@@ -41,8 +41,8 @@ func (p *Buffers) Stats() BuffersStats {
 	return out
 }
 
-// Trim drops idle buffers, the largest first, until what is left takes no more
-// than n bytes. It is as exact as [Pool.Trim], and panics if n is negative.
+// Trim drops idle buffers, the largest first, until the rest takes no more than
+// n bytes. It is as exact as [Pool.Trim], and panics if n is negative.
 func (p *Buffers) Trim(n int) {
 	if n < 0 {
 		panic("nib/pool: Trim to a negative number of bytes")

@@ -10,19 +10,19 @@ import (
 // A depot is what the shards of a pool share: magazines with values that no
 // shard has room for, empty ones for reuse, and what is left of the limit.
 //
-// Its mutex is held whenever values move from one place to another. So whoever
-// holds it and looks through the depot and all shards finds each value that was
-// put before and not taken since: none can pass from a place not yet looked at
-// to one already seen. Shards are locked with the mutex held, never the other
-// way round.
+// Its mutex is held whenever values move from one place to another. So the
+// holder of the mutex that searches the depot and all shards finds each value
+// that was put before and not taken since: none can move from a place not yet
+// searched to one already searched. Shards are locked with the mutex held,
+// never the other way round.
 //
 // The limit is exact and there is no common counter: free, the room of each
 // shard, and the number of values in spares and in the depot always add up to
 // it. Room moves along with values.
 type depot[T any] struct {
 	mu sync.Mutex
-	// mags are the magazines, first those with values and then those without.
-	// A shard that takes one leaves another in its place, so nothing has to grow
+	// mags are the magazines, first those with values and then those without. A
+	// shard that takes one leaves another in its place, so nothing has to grow
 	// while values go back and forth. Of a magazine len is what is in and cap
 	// what fits in, which may be nothing at all.
 	mags [][]T
@@ -199,7 +199,7 @@ func (p *Pool[T]) putSlow(v T) {
 		}
 	}
 	if !p.keep(t, home, v) && tracking {
-		p.track.taken(v) // by nobody
+		p.track.taken(v) // the value is dropped
 	}
 }
 
@@ -242,8 +242,8 @@ func (d *depot[T]) push(s *shard[T], st uint32, v T) (uint32, bool) {
 	return st + one, true
 }
 
-// unload puts the full items of a locked shard aside, and an empty magazine in
-// their place.
+// unload moves the full items of a locked shard to spare or the depot, and puts
+// an empty magazine in their place.
 func (d *depot[T]) unload(s *shard[T], st uint32) uint32 {
 	if len(s.items) == 0 { // at first, and after Trim
 		s.items = d.magazine(firstMagazine)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pool keeps values for reuse: typed, without boxes, and until they are
-// asked for.
+// Package pool provides typed pools of reusable values. Values are stored
+// without boxing, and are kept until they are needed.
 //
 //	var frames = pool.New(
 //		func() []byte { return make([]byte, 0, 1500) },
@@ -17,91 +17,91 @@
 //
 // # Why not sync.Pool
 //
-// A [sync.Pool] holds values as any, so whatever is not a pointer is boxed: to
-// put a slice allocates its header (staticcheck reports it as SA6002). A second
-// sync.Pool for the boxes mends that, and each call pays twice. The garbage
-// collector empties a sync.Pool, so that after a collection all is made anew,
-// and a Get may miss what another processor has put; the documentation allows
-// it to, and under the race detector it does so at random.
+// A [sync.Pool] stores values as any, so a value that is not a pointer is
+// boxed: putting a slice allocates its header (staticcheck SA6002). A second
+// sync.Pool for the boxes avoids that, but doubles the cost of each call. The
+// garbage collector empties a sync.Pool, so that all values are created again
+// after a collection, and a Get may miss a value that another processor has
+// put; the documentation allows that, and under the race detector it happens at
+// random.
 //
-// A slice of idle values under a mutex does not forget anything, but all
-// processors wait for each other, what is taken stays reachable from its slot
-// unless that is cleared, nothing bounds it, and if the constructor runs with the
-// lock held, one that uses the pool again waits forever.
+// A slice of idle values under a mutex never loses a value, but all processors
+// contend for it, a taken value stays reachable from its slot unless that is
+// cleared, its size is unbounded, and a constructor that runs with the lock
+// held and uses the pool again deadlocks.
 //
-// # Which one to use
+// # Choosing a pool
 //
-//   - [Pool] for values of one type: pointers, slices, structs, interfaces. They
-//     come back as they were put.
-//   - [ErasablePool] for values that have to be made ready before someone else
-//     may have them, or that can turn out to be broken. They are erased when they
-//     are put.
-//   - [Buffers] for bytes of different sizes, in classes of size.
+//   - [Pool] for values of one type: pointers, slices, structs, interfaces.
+//     They are returned as they were put.
+//   - [ErasablePool] for values that must be reset before they are reused, or
+//     that can turn out to be broken. They are erased when they are put.
+//   - [Buffers] for byte slices of different sizes, in size classes.
 //
-// sync.Pool remains the better choice for values that are large, seldom needed,
-// and cheap to make: it gives them up by itself. [WithGCShrink] does that here,
-// [Pool.Trim] at a time of your choice, and [WithLimit] keeps too many from
-// piling up. Without any of these a pool stays as large as it was at its peak.
+// sync.Pool is the better choice for values that are large, seldom needed, and
+// cheap to create: it frees them by itself. Here [WithGCShrink] does that,
+// [Pool.Trim] does it on demand, and [WithLimit] bounds the number of idle
+// values. Without any of these a pool stays at its peak size.
 //
-// # What is certain
+// # Guarantees
 //
 // A Get finds a value if one was put before (in the sense of the Go memory
-// model) and has not been taken since, on whichever processor it lies. Only a
-// Get that runs at the same time as other calls may make a new one where it
-// could have found one. Values are given out in no particular order, mostly
-// the last first.
+// model) and has not been taken since, on any processor. Only a Get that runs
+// concurrently with other calls may create a value although one is idle. Values
+// are returned in no particular order, mostly last in, first out.
 //
-// A limit is exact: never are more values idle, and a Put below it is kept. Only
-// while other calls run may one be dropped that would just have fitted.
+// A limit is exact: there are never more idle values, and a Put below the limit
+// keeps its value. Only while other calls run may a Put drop a value that would
+// just have fitted.
 //
 // No lock is held while the constructor or Erase runs, so they may use the pool
-// themselves, and if they panic nothing is lost but that value. The slot of a
-// value that was taken is cleared: a pool does not keep alive what it has given
-// out.
+// themselves, and if they panic only that value is lost. The slot of a taken
+// value is cleared, so a pool does not keep alive the values that it has
+// returned.
 //
-// # Who owns what
+// # Ownership
 //
-// A value belongs to the pool from the call of Put until a Get has given it out
-// again. Whoever puts a value keeps no part of it, and puts it once. Builds with
-// -tags invariants check this for all that has an identity (pointers, slices by
-// the end of their array, maps, channels): a second Put, and a change of what an
-// idle value refers to, panic with the stack of the first Put. Such a build
-// copies the memory of each idle value, and is slow. It also takes it for a
-// fault if the runtime itself changes an idle value, as may happen to a
-// time.Timer.
+// A value belongs to the pool from the call of Put until a Get returns it. The
+// caller of Put must not retain any part of the value, and must put it only
+// once. Builds with -tags invariants check this for all values with an identity
+// (pointers, slices by the end of their array, maps, channels): a second Put,
+// and a change of the memory of an idle value, panic with the stack of the
+// first Put. Such a build copies the memory of each idle value, and is slow. It
+// also reports a fault if the runtime itself changes an idle value, as may
+// happen to a time.Timer.
 //
-// Pools are safe for any number of goroutines, and must not be copied: go vet
-// reports it.
+// Pools are safe for concurrent use. They must not be copied, which go vet
+// reports.
 //
 // # Cost
 //
-// Get and Put take two atomic exchanges each and nothing else that counts, for
-// pointers less than a sync.Pool, and allocate nothing once the pool has been as
-// full as it gets. This is how: idle values lie in shards, some for each
-// processor. A goroutine uses the shard that the place of its stack in memory
-// points to, so those that run at the same time mostly use different ones, and
-// no thread has to be pinned. A shard works on a stack of some slots and keeps a
-// second one, full, in reserve; with that pair a goroutine that alternates
-// between a few Gets and a few Puts never needs anything else. Whole stacks, of
-// up to 256 slots, move to and from a depot, which is locked: a small part of a
-// lock for each call. This is the magazine layer of Jeff Bonwick and Jonathan
-// Adams, "Magazines and Vmem: Extending the Slab Allocator to Many CPUs and
-// Arbitrary Resources", USENIX 2001. A Get that finds its shard and the depot
-// empty looks into all other shards, and takes half of what it finds: that, and
-// a Put near a limit, takes some tens of nanoseconds on a few processors.
+// Get and Put each cost two atomic exchanges and little else, which is less
+// than a sync.Pool for pointers, and do not allocate once the pool has reached
+// its peak size. Idle values are stored in shards, several for each processor.
+// A goroutine uses the shard selected by the address of its stack, so
+// goroutines that run at the same time mostly use different shards, and no
+// thread has to be pinned. A shard works on a stack of a few slots and keeps a
+// second, full one in reserve; with that pair a goroutine that alternates
+// between a few Gets and a few Puts needs nothing else. Whole stacks, of up to
+// 256 slots, move to and from a depot under a lock, whose cost is spread over
+// many calls. This is the magazine layer of Jeff Bonwick and Jonathan Adams,
+// "Magazines and Vmem: Extending the Slab Allocator to Many CPUs and Arbitrary
+// Resources", USENIX 2001. A Get that finds its shard and the depot empty
+// searches all other shards, and takes half of what it finds: that, and a Put
+// near a limit, takes some tens of nanoseconds on a few processors.
 //
-// A pool that is used takes 1 KiB for each processor, and at first 64 slots for
-// each, fewer if the values are large; slots grow with the number of idle values.
-// The shards are made at the first use, for as many processors as there are
-// then. A change of GOMAXPROCS later costs speed at most.
+// A pool in use takes 1 KiB for each processor, and initially 64 slots for
+// each, fewer if the values are large; the number of slots grows with that of
+// idle values. The shards are created at the first use, for the number of
+// processors at that time. A later change of GOMAXPROCS only affects speed.
 //
 // # The nibfast build
 //
-// With -tags nibfast on amd64 (but not with -race, which is to see the order of
-// things) shards belong to processors, to which a goroutine is pinned while it
-// uses one, by functions of the runtime that are asked for by go:linkname. Get
-// and Put have no locked instruction then. A call that needs values of other
-// processors stops all of them for a microsecond, on Linux with membarrier(2);
-// elsewhere it stops the world. A pool in which that happens so often that it
-// takes longer than it saves goes over to the locks of the default build.
+// With -tags nibfast on amd64 (but not with -race, which must see the order of
+// operations) shards belong to processors. A goroutine is pinned to its
+// processor while it uses a shard, by runtime functions accessed with
+// go:linkname. Get and Put then have no locked instruction. A call that needs
+// values of other processors stops all of them for a microsecond, on Linux with
+// membarrier(2); elsewhere it stops the world. A pool in which that costs more
+// time than it saves switches to the locks of the default build.
 package pool

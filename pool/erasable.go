@@ -4,29 +4,29 @@ package pool
 
 import "sync/atomic"
 
-// Erasable is a value that can be made ready for its next user. Erase takes out
-// what the last one put in, and leaves what the constructor has set up if that
-// is to be found by the next Get: nothing is set up again. An error says that
-// the value cannot be used any more, such as a connection that is broken.
+// Erasable is a value that can be reset for reuse. Erase removes the data of
+// the last user, and keeps what the constructor has set up if the next Get
+// needs it: the constructor does not run again. An error means that the value
+// is no longer usable, such as a broken connection.
 type Erasable interface {
 	Erase() error
 }
 
 // An ErasablePool is a [Pool] whose values are erased when they are put, not
-// when they are taken: so an idle value keeps nothing alive, and holds no
+// when they are taken: so an idle value keeps nothing else alive, and holds no
 // secrets.
 //
-// It is made by [NewErasable]. What is said of Pool, on goroutines, copies and
-// whom a value belongs to, holds here too.
+// It is created by [NewErasable]. The rules of Pool on concurrency, copying and
+// ownership apply.
 type ErasablePool[T Erasable] struct {
 	pool   Pool[T]
 	failed atomic.Uint64
 }
 
-// NewErasable makes a pool whose Get calls create when no value is idle. create
-// runs outside of all locks and may use the pool itself; its values, also those
-// of WithPrealloc, are not erased before their first use. NewErasable panics if
-// create is nil or an option is out of range.
+// NewErasable returns a pool whose Get calls create when no value is idle.
+// create runs without a lock held and may use the pool itself; its values,
+// including those of WithPrealloc, are not erased before their first use.
+// NewErasable panics if create is nil or an option is out of range.
 func NewErasable[T Erasable](create func() T, opts ...Option) *ErasablePool[T] {
 	if create == nil {
 		panic("nib/pool: NewErasable needs a function that makes values")
@@ -36,18 +36,19 @@ func NewErasable[T Erasable](create func() T, opts ...Option) *ErasablePool[T] {
 	return p
 }
 
-// Get is [Pool.Get].
+// Get takes a value out of the pool, as [Pool.Get] does.
 func (p *ErasablePool[T]) Get() T { return p.pool.Get() }
 
-// Put erases v and then gives it to the pool. If that fails, v is dropped and
-// counted, and Put returns the error; if Erase panics, v is dropped and counted,
-// and the panic goes on.
+// Put erases v and then puts it into the pool. If Erase fails, v is dropped and
+// counted, and Put returns the error; if Erase panics, v is dropped and
+// counted, and the panic continues.
 //
-// Erase runs on the goroutine of the caller, outside of all locks: it may use
-// this pool, and put what is part of v there. 0 allocs of its own, as Pool.Put.
+// Erase runs on the goroutine of the caller, without a lock held: it may use
+// this pool, and put parts of v there. Put itself allocates only as Pool.Put
+// does.
 func (p *ErasablePool[T]) Put(v T) error {
 	if tracking {
-		p.pool.track.check(v) // before Erase can spoil what someone else has
+		p.pool.track.check(v) // before Erase can change a value that is in use
 	}
 	if err := p.erase(v); err != nil {
 		return err
@@ -69,11 +70,11 @@ func (p *ErasablePool[T]) erase(v T) (err error) {
 	return err
 }
 
-// Trim is [Pool.Trim].
+// Trim drops idle values, as [Pool.Trim] does.
 func (p *ErasablePool[T]) Trim(n int) { p.pool.Trim(n) }
 
-// Stats counts as [Pool.Stats] does. Values that could not be erased were put,
-// and dropped.
+// Stats returns the current counts, as [Pool.Stats] does. Values that could not
+// be erased count as put and dropped.
 func (p *ErasablePool[T]) Stats() Stats {
 	s := p.pool.Stats()
 	s.Failed = p.failed.Load()

@@ -8,8 +8,8 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Metrics implements [metrics.Source]. The names begin with nib_pool_. Pools have
-// no names; add one by [metrics.WithLabels].
+// Metrics implements [metrics.Source]. The names begin with nib_pool_. A pool
+// has no name; add one with [metrics.WithLabels].
 func (p *Pool[T]) Metrics() iter.Seq[metrics.Metric] {
 	l := p.Stats().metrics()
 	return l.Metrics()

@@ -4,7 +4,7 @@ package pool
 
 import "fmt"
 
-// An Option sets up a pool.
+// An Option configures a pool.
 type Option func(*config)
 
 type config struct {
@@ -14,27 +14,27 @@ type config struct {
 	shrinks  bool
 }
 
-// WithLimit keeps at most n idle values. A Put beyond that drops its value, and
-// one below it keeps it; only while other calls run may a Put be dropped that
-// would just have fitted. Gets and Puts pay for the limit where the room that is
-// left has to be looked for: above it, each Put looks everywhere. n must not be
-// negative.
+// WithLimit limits the pool to n idle values. A Put beyond the limit drops its
+// value, and one below it keeps it; only while other calls run may a Put drop a
+// value that would just have fitted. Near the limit Gets and Puts are slower,
+// since they search for unused room; above it, each Put searches all shards. n
+// must not be negative.
 func WithLimit(n int) Option {
 	return func(c *config) { c.limit, c.limited = n, true }
 }
 
-// WithPrealloc makes n values at once, so that the first n Gets need not. New
-// then calls the constructor that often, and the slots are there as well. n must
-// be neither negative nor above the limit.
+// WithPrealloc creates n values in advance. New then calls the constructor n
+// times, and allocates the slots. n must be neither negative nor above the
+// limit.
 func WithPrealloc(n int) Option {
 	return func(c *config) { c.prealloc = n }
 }
 
-// WithGCShrink lets the garbage collector have idle values: soon after each
-// collection, those are dropped that nobody has asked for since the last time,
-// but for up to two magazines (512 values, fewer if they are large) in each shard
-// that was used. Without it values are kept until Trim. A pool that nobody refers
-// to any more is collected as a whole, with or without it.
+// WithGCShrink frees unused values: soon after each garbage collection the pool
+// drops the values that were not used since the previous one, except for up to
+// two magazines (512 values, fewer if they are large) in each shard that was
+// used. Without it values are kept until Trim. An unreachable pool is collected
+// as a whole, with or without it.
 func WithGCShrink() Option {
 	return func(c *config) { c.shrinks = true }
 }

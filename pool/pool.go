@@ -4,13 +4,13 @@ package pool
 
 import "sync/atomic"
 
-// A Pool keeps values of type T for reuse. They are stored by value: a slice or
-// a struct costs no box. The zero Pool is ready to use and keeps any number of
-// values; Get of an empty one gives the zero T.
+// A Pool keeps values of type T for reuse. They are stored by value, so slices
+// and structs are not boxed. The zero Pool is ready to use and keeps any number
+// of values; if it is empty, Get returns the zero T.
 //
-// All methods may be called by any number of goroutines. A Pool must not be
-// copied. A value belongs to the pool from the call of Put until a Get has
-// given it out again: whoever puts it keeps no part of it.
+// A Pool is safe for concurrent use, and must not be copied. A value belongs to
+// the pool from the call of Put until a Get returns it: the caller of Put must
+// not retain any part of it.
 type Pool[T any] struct {
 	// table is all that Get and Put read of the Pool while their shard has what
 	// they need, so nothing that is written lies on its cache line.
@@ -23,9 +23,9 @@ type Pool[T any] struct {
 	depot  depot[T]
 }
 
-// New makes a pool whose Get calls create when no value is idle; a nil create
-// gives the zero T. create runs outside of all locks and may use the pool
-// itself. New panics if an option is out of range.
+// New returns a pool whose Get calls create when no value is idle. If create is
+// nil, Get returns the zero T instead. create runs without a lock held and may
+// use the pool itself. New panics if an option is out of range.
 func New[T any](create func() T, opts ...Option) *Pool[T] {
 	p := new(Pool[T])
 	p.setUp(create, opts)
@@ -40,11 +40,11 @@ func (p *Pool[T]) setUp(create func() T, opts []Option) {
 	}
 }
 
-// Get takes a value out of the pool, or makes one if there is none. A value
-// whose Put happened before is found, whichever processor it was put on and
-// however many garbage collections ago; only a Get that runs at the same time
-// as a Put may miss its value. The slot that the value lay in is cleared.
-// 0 allocs, unless a value is made.
+// Get takes a value out of the pool, or creates one if there is none. It finds
+// any value whose Put happened before, on whichever processor and however many
+// garbage collections ago; only a Get that runs concurrently with a Put may
+// miss its value. The slot of the value is cleared. Get allocates only if a
+// value is created.
 func (p *Pool[T]) Get() (v T) {
 	if t := p.table.Load(); t != nil {
 		if pinnable && !t.isLocked() {
@@ -89,9 +89,9 @@ func (p *Pool[T]) Get() (v T) {
 	return p.getSlow()
 }
 
-// Put gives v to the pool. It is dropped, and counted, if the pool has as many
-// idle values as it may keep. 0 allocs, but for the pool's own slots when more
-// values are idle than ever before.
+// Put puts v into the pool. If the pool already has as many idle values as its
+// limit, v is dropped and counted. Put allocates only the pool's own slots,
+// when more values are idle than ever before.
 func (p *Pool[T]) Put(v T) {
 	if tracking {
 		p.track.given(v)

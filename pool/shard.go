@@ -38,10 +38,10 @@ func (t *table[T]) at(i uintptr) *shard[T] { return &t.shards[i&t.mask] }
 // that alternate around a boundary away from the depot (the magazines of
 // Bonwick and Adams, Magazines and Vmem, USENIX 2001).
 //
-// The lock is a value of state: whoever swaps it for something else has the
-// shard, knows by the same instruction what is in it, and gives it back by
-// storing the new state. It is held for a few instructions and never while code
-// of the user's runs; who finds it taken goes elsewhere or yields.
+// The lock is a value of state: the goroutine that swaps it in owns the shard,
+// learns by the same instruction how full it is, and releases it by storing the
+// new state. It is held for a few instructions and never while user code runs;
+// a goroutine that finds it taken goes elsewhere or yields.
 //
 // What Get and Put touch comes first, so that it lies on one cache line.
 type shard[T any] struct {
@@ -69,9 +69,9 @@ const (
 // large they are.
 func largest[T any]() int { return min(maxMagazine, max(2, magazineBytes/slotSize[T]())) }
 
-// furnish gives the shards their first magazines, all in one piece: the place of
-// a goroutine changes when its stack is moved, and should not cost an allocation
-// wherever it gets to. For large values it would be a waste.
+// furnish gives the shards their first magazines, all in one piece: the place
+// of a goroutine changes when its stack is moved, and should not cost an
+// allocation wherever it gets to. For large values it would be a waste.
 func (t *table[T]) furnish() {
 	size := slotSize[T]()
 	n := min(max(firstMagazine, cacheLine/2/size), tableBytes/size/len(t.shards))
@@ -87,7 +87,7 @@ const (
 	one      = 4 // a value in items
 )
 
-// locked tells whether someone has the lock.
+// locked reports whether the shard is locked.
 func (s *shard[T]) locked() bool { return atomic.LoadUint32(&s.state) == lockBit }
 
 // lock waits for the shard and returns its state.

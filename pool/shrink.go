@@ -8,7 +8,7 @@ import (
 	"weak"
 )
 
-// shrink is what WithGCShrink needs to know.
+// shrink is the state of WithGCShrink.
 type shrink struct {
 	low  int      // the least number of magazines in the depot since the last collection
 	seen []uint64 // of each shard, what it looked like then
@@ -30,7 +30,7 @@ func (p *Pool[T]) shrinkAtGC() {
 }
 
 // shrink drops the magazines that lay in the depot since the last collection,
-// and the values of shards that nobody has touched.
+// and the values of shards that were not used.
 func (p *Pool[T]) shrink() {
 	if t := p.table.Load(); t != nil {
 		p.dropUnused(t)

@@ -2,24 +2,24 @@
 
 package pool
 
-// Stats says what a pool has done. Each value that came in has gone somewhere:
-// Puts + Preallocated = Hits + Dropped + Trimmed + Len. The numbers are exact
-// when no other call is running. They fit expvar:
+// Stats counts the operations of a pool. Every value is accounted for: Puts +
+// Preallocated = Hits + Dropped + Trimmed + Len. The numbers are exact when no
+// other call is running. They can be published with expvar:
 //
 //	expvar.Publish("buffers", expvar.Func(func() any { return p.Stats() }))
 type Stats struct {
 	Gets         uint64 `json:"gets"`
 	Hits         uint64 `json:"hits"`         // Gets that found a value
-	Puts         uint64 `json:"puts"`         // all, also those whose value was dropped
+	Puts         uint64 `json:"puts"`         // including those whose value was dropped
 	Dropped      uint64 `json:"dropped"`      // values that were put and not kept
-	Failed       uint64 `json:"failed"`       // of those, the ones that could not be erased
+	Failed       uint64 `json:"failed"`       // of Dropped: values that could not be erased
 	Trimmed      uint64 `json:"trimmed"`      // values dropped later, by Trim or WithGCShrink
 	Preallocated uint64 `json:"preallocated"` // values made by WithPrealloc
 	Len          int    `json:"len"`          // idle values
 }
 
-// Stats counts. It looks at all parts of the pool, each for some nanoseconds;
-// Get and Put pay for one increment. 0 allocs.
+// Stats returns the current counts. It reads all parts of the pool, each in
+// some nanoseconds; Get and Put pay for one increment. It does not allocate.
 func (p *Pool[T]) Stats() Stats {
 	t := p.table.Load()
 	if t == nil {

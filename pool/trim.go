@@ -2,10 +2,9 @@
 
 package pool
 
-// Trim drops idle values until no more than n are left, and gives all slots that
-// hold none to the garbage collector. While other goroutines use the pool, the
-// number is as exact as it was when each part of the pool was looked at. It
-// panics if n is negative.
+// Trim drops idle values until no more than n are left, and frees all empty
+// slots. While other goroutines use the pool, the number is exact for each part
+// of the pool only at the time that it was read. It panics if n is negative.
 func (p *Pool[T]) Trim(n int) {
 	if n < 0 {
 		panic("nib/pool: Trim to a negative number of values")

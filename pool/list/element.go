@@ -2,21 +2,21 @@
 
 package list
 
-// An Element stands for one element of a [List], from its insertion to its
-// removal. After that it is stale: Valid is false, the methods return zero
-// values and those of the list ignore it. The zero Element is the one that no
-// list has; it is what the methods return where container/list returns nil.
+// An Element refers to one element of a [List], from its insertion to its
+// removal. After that it is stale: Valid returns false, other methods return
+// zero values, and the list ignores it. The zero Element belongs to no list;
+// methods return it where container/list returns nil.
 //
-// Two Elements are equal if they stand for the same element. All methods take
-// constant time and allocate nothing.
+// Two Elements are equal if they refer to the same element. All methods take
+// constant time and do not allocate.
 type Element[T any] struct {
 	n *node[T]
 	// use is the count of the node for which this Element was made.
 	use uint64
 }
 
-// Valid tells whether the element is in a list. In loops it takes the place of
-// the comparison with nil:
+// Valid reports whether the element is in a list. In loops it replaces the
+// comparison with nil:
 //
 //	for e := l.Front(); e.Valid(); e = e.Next() {
 //		// do something with e.Value()

@@ -13,17 +13,18 @@ import "iter"
 //		}
 //	}
 //
-// The body of the loop may change the list in any way. What follows the current
-// element when the body ends comes next: elements that were inserted there are
-// visited, those that were removed are not. If the body has removed the current
-// element, the loop goes on with the one that followed it when the body began.
-// If that was removed, too, it goes on with what now follows the element that
-// was before both. It ends if there is none of them, and after a call of Init.
+// The loop body may change the list in any way. The iteration continues with
+// the element that follows the current one when the body ends: elements
+// inserted there are visited, removed ones are not. If the body has removed the
+// current element, the loop continues with the one that followed it when the
+// body began. If that was removed, too, it continues with the element that now
+// follows the one before both. It ends if there is none of them, and after a
+// call of Init.
 //
-// To empty a list to which the body adds elements, loop while Len is positive:
-// what is added after the last element was removed is not visited here.
+// To drain a list to which the body adds elements, loop while Len is positive:
+// elements that are added after the last one was removed are not visited.
 //
-// It allocates nothing in a range loop.
+// It does not allocate in a range loop.
 func (l *List[T]) All() iter.Seq2[Element[T], T] {
 	return func(yield func(Element[T], T) bool) {
 		for e := l.Front(); e.Valid(); {
@@ -46,7 +47,7 @@ func (l *List[T]) All() iter.Seq2[Element[T], T] {
 }
 
 // Backward returns an iterator over the elements and their values, from the
-// last to the first. What [List.All] says holds in the other direction.
+// last to the first. The rules of [List.All] apply in the other direction.
 func (l *List[T]) Backward() iter.Seq2[Element[T], T] {
 	return func(yield func(Element[T], T) bool) {
 		for e := l.Back(); e.Valid(); {
@@ -68,8 +69,8 @@ func (l *List[T]) Backward() iter.Seq2[Element[T], T] {
 	}
 }
 
-// Values returns an iterator over the values, from the first to the last. What
-// [List.All] says holds here, too.
+// Values returns an iterator over the values, from the first to the last. The
+// rules of [List.All] apply.
 func (l *List[T]) Values() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, v := range l.All() {

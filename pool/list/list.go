@@ -8,9 +8,9 @@ import "github.com/nib-log/nib/internal/invariants"
 // empty list that is ready to use. It must not be copied after its first use,
 // and is not safe for concurrent use.
 //
-// All methods take constant time but for Init, Trim and those that insert a
-// list. Insertions allocate only when the list is larger than it ever was since
-// the last Trim: a chunk of nodes. Nothing else allocates.
+// All methods take constant time except Init, Trim and those that insert a
+// list. Insertions allocate, a chunk of nodes, only when the list is larger
+// than ever since the last Trim. Other methods do not allocate, but see Trim.
 type List[T any] struct {
 	_ noCopy
 	// root is the sentinel of the ring of nodes: before the first element and
@@ -31,12 +31,11 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// New returns an empty list. So does new, and a List may be a field or a
-// variable of its own as well.
+// New returns an empty list. The zero List is an empty list as well.
 func New[T any]() *List[T] { return new(List[T]).Init() }
 
-// Init removes all elements and returns l. The nodes stay with the list, see
-// [List.Trim]. It takes time in proportion to the number of elements, because
+// Init removes all elements and returns l. The list keeps its nodes; see
+// [List.Trim]. It takes time proportional to the number of elements, because
 // each of them becomes stale and its value is cleared.
 func (l *List[T]) Init() *List[T] {
 	if l.root.list != l {
@@ -83,7 +82,7 @@ func (l *List[T]) Back() Element[T] {
 // PushFront inserts v before all elements and returns its element.
 func (l *List[T]) PushFront(v T) Element[T] { return l.insert(v, &l.root) }
 
-// PushBack inserts v behind all elements and returns its element.
+// PushBack inserts v after all elements and returns its element.
 func (l *List[T]) PushBack(v T) Element[T] { return l.insert(v, l.root.prev) }
 
 // InsertBefore inserts v before mark and returns its element. If mark is not in
@@ -95,7 +94,7 @@ func (l *List[T]) InsertBefore(v T, mark Element[T]) Element[T] {
 	return l.insert(v, mark.n.prev)
 }
 
-// InsertAfter inserts v behind mark and returns its element. If mark is not in
+// InsertAfter inserts v after mark and returns its element. If mark is not in
 // this list, it does nothing and returns the zero Element.
 func (l *List[T]) InsertAfter(v T, mark Element[T]) Element[T] {
 	if !mark.n.in(l, mark.use) {
@@ -131,7 +130,7 @@ func (l *List[T]) MoveToFront(e Element[T]) {
 	}
 }
 
-// MoveToBack moves e behind all other elements. If e is not in this list, it
+// MoveToBack moves e after all other elements. If e is not in this list, it
 // does nothing.
 func (l *List[T]) MoveToBack(e Element[T]) {
 	if e.n.in(l, e.use) {
@@ -139,24 +138,24 @@ func (l *List[T]) MoveToBack(e Element[T]) {
 	}
 }
 
-// MoveBefore moves e to the place before mark. If one of them is not in this
-// list, or they are the same, it does nothing.
+// MoveBefore moves e before mark. If one of them is not in this list, or they
+// are the same, it does nothing.
 func (l *List[T]) MoveBefore(e, mark Element[T]) {
 	if e.n.in(l, e.use) && mark.n.in(l, mark.use) {
 		e.n.move(mark.n.prev)
 	}
 }
 
-// MoveAfter moves e to the place behind mark. If one of them is not in this
-// list, or they are the same, it does nothing.
+// MoveAfter moves e after mark. If one of them is not in this list, or they are
+// the same, it does nothing.
 func (l *List[T]) MoveAfter(e, mark Element[T]) {
 	if e.n.in(l, e.use) && mark.n.in(l, mark.use) {
 		e.n.move(mark.n)
 	}
 }
 
-// PushBackList inserts the values of other behind all elements, in their order.
-// The lists may be the same. Other must not be nil and does not change
+// PushBackList inserts the values of other after all elements, in their order.
+// The lists may be the same. other must not be nil, and is not changed
 // otherwise.
 func (l *List[T]) PushBackList(other *List[T]) {
 	// The number is taken first: other may be l, and grow.
@@ -166,7 +165,7 @@ func (l *List[T]) PushBackList(other *List[T]) {
 }
 
 // PushFrontList inserts the values of other before all elements, in their
-// order. The lists may be the same. Other must not be nil and does not change
+// order. The lists may be the same. other must not be nil, and is not changed
 // otherwise.
 func (l *List[T]) PushFrontList(other *List[T]) {
 	for i, n := other.len, other.root.prev; i > 0; i, n = i-1, n.prev {

@@ -35,8 +35,8 @@ type node[T any] struct {
 // element returns the Element that stands for the present use of the node.
 func (n *node[T]) element() Element[T] { return Element[T]{n, n.use} }
 
-// in tells whether the node holds an element of l that was given this count. It
-// may be nil. Each method of a list begins with this question; asked by a
+// in reports whether the node holds an element of l that was given this count.
+// It may be nil. Each method of a list begins with this question; asked by a
 // method of the List or the Element, it makes MoveToFront a third slower.
 func (n *node[T]) in(l *List[T], use uint64) bool {
 	return n != nil && n.use == use && n.list == l
@@ -86,11 +86,11 @@ func (l *List[T]) grow() {
 	l.unused = len(chunk)
 }
 
-// Trim gives memory that is not needed for the present elements to the garbage
-// collector: the chunks of nodes in which no element is. All elements stay what
-// and where they are, so one element is enough to keep its chunk.
+// Trim frees memory that the current elements do not need: the chunks of nodes
+// without an element. Elements are not moved, so a single element keeps its
+// chunk.
 //
-// It takes time in proportion to the largest number of elements since the last
+// It takes time proportional to the largest number of elements since the last
 // Trim, and allocates at most once.
 func (l *List[T]) Trim() {
 	l.check()
@@ -110,7 +110,7 @@ func (l *List[T]) Trim() {
 	}
 }
 
-// giveUp cuts a chunk off from the list if no element is in it, and tells
+// giveUp cuts a chunk off from the list if no element is in it, and reports
 // whether it did. The counts remain: stale Elements may still point here.
 func giveUp[T any](chunk []node[T]) bool {
 	for i := range chunk {
