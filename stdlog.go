@@ -14,9 +14,9 @@ import (
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
 // libraries that take a *log.Logger. With [WithCaller] they show the call site
-// of log's function. What its Fatal and Panic methods print is written whatever
-// the level is, at LevelFatal or LevelPanic, and the sink is flushed, because
-// package log then ends the process.
+// of log's function. Lines of its Fatal and Panic methods have LevelFatal or
+// LevelPanic and are written whatever the level of l, and the sink is flushed,
+// because package log then ends the process.
 //
 // A sink, hook or error handler of l may itself print to that logger while
 // package log holds its lock. So unless the sink cannot log, as a file cannot,

@@ -45,7 +45,7 @@ func Zero(tb testing.TB, f func()) {
 	case lowest.mallocs > 0:
 		tb.Errorf("alloctest: got %s, want none\n%s", perCall(lowest, runs), found)
 	case found.own > 0:
-		tb.Errorf("alloctest: got %s now and then, want none\n%s", perCall(sum, windows*runs), found)
+		tb.Errorf("alloctest: got %s occasionally, want none\n%s", perCall(sum, windows*runs), found)
 	}
 }
 

@@ -27,10 +27,10 @@ type requestScope interface {
 //		return nib.NewSink(s, nib.WithLevel(nib.LevelTrace))
 //	}, time.Second)
 //
-// logger makes the logger for a scope, when a handler first asks for it; its level
-// must let the lines through that are to be held back. It runs per request, so it
-// should not compile a Layout. The logger given to Middleware writes the access
-// line. What is lost when held back lines are written is counted by the scope.
+// logger makes the logger for a scope, when a handler first asks for it; its
+// level must let the lines through that are to be held back. It runs per
+// request, so it should not compile a Layout. The logger given to Middleware
+// writes the access line. The scope counts lines that are lost when it writes.
 func WithBacktrace[S interface {
 	nib.Sink
 	Dump() error // writes what is held back

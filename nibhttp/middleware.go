@@ -85,16 +85,16 @@ func LevelOf(status int) nib.Level {
 	return nib.LevelInfo
 }
 
-// Middleware returns a function that wraps a handler. Each request then writes
-// one line to l when its handler has ended; see the package comment for its
-// fields. nib.FromContext(r.Context()) gives the handler a logger with
-// request_id, trace_id and span_id bound, and [RequestID] the id.
+// Middleware returns a function that wraps a handler. Each request writes one
+// line to l when its handler has ended; see the package comment for its fields.
+// nib.FromContext(r.Context()) gives the handler a logger with request_id,
+// trace_id and span_id bound, and [RequestID] the id.
 //
 // The line of a handler that panicked has LevelError at least, the text of the
-// panic and its stack. The panic continues, for a middleware further out to
-// recover from. Where there is none, because the result is the Handler of the
-// http.Server, it continues as [net/http.ErrAbortHandler]: net/http then closes
-// the connection without logging the panic and its stack a second time.
+// panic and its stack. The panic continues, for an outer middleware to recover
+// from. If there is none, because the result is the Handler of the http.Server,
+// it continues as [net/http.ErrAbortHandler]: net/http then closes the
+// connection without logging the panic and its stack a second time.
 //
 // The ResponseWriter given to the handler has Unwrap for
 // [net/http.ResponseController], and is a Flusher, Hijacker, ReaderFrom

@@ -199,7 +199,7 @@ func (l *list) separate(position func(key string) int) {
 	l.clash = false
 }
 
-// copy gives a list with the items of l in every line.
+// copy returns a list with the items of l that are in every line.
 func (l *list) copy() list {
 	return list{
 		items: slices.Clone(l.items), kept: len(l.items),

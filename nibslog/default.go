@@ -18,12 +18,12 @@ import (
 // sets log's flags to 0; its prefix stays part of the messages. It may be
 // called more than once.
 //
-// Lines of log.Print and its like have nib.LevelInfo. What log.Fatal, log.Panic
-// and their like print is written whatever the level is, at nib.LevelFatal or
-// nib.LevelPanic, and the sink is flushed before log ends the process. (After
-// slog.SetDefault alone a raised level drops that line, and the process ends
-// without a word.) Sinks, hooks and methods of values may themselves use log,
-// slog and l; see [nib.Logger.StdLog].
+// Lines of log.Print and its variants have nib.LevelInfo. Lines of log.Fatal,
+// log.Panic and their variants have nib.LevelFatal or nib.LevelPanic and are
+// written whatever the level of l; the sink is flushed before log ends the
+// process. (With slog.SetDefault alone, a raised level drops that line, and the
+// process ends without any output.) Sinks, hooks and methods of values may
+// themselves use log, slog and l; see [nib.Logger.StdLog].
 func SetDefault(l *nib.Logger) {
 	slog.SetDefault(slog.New(NewHandler(l)))
 	log.SetOutput(l.StdLog(nib.LevelInfo).Writer())

@@ -17,8 +17,9 @@ import (
 // destination that takes nothing.
 const maxAttempts = 100
 
-// TestDestination checks that a destination keeps what [delivery.Destination]
-// promises, with one that has nothing to complain of (no network is cut here):
+// TestDestination checks that a destination keeps the contract of
+// [delivery.Destination] promises, under normal conditions (no network failure
+// is simulated):
 //
 //   - each record arrives once, unchanged and in order, whatever the size of
 //     batches and lines; what a Result does not settle is delivered again;

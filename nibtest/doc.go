@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibtest helps to test code that logs with nib, and code that nib
-// logs to.
+// Package nibtest has helpers to test code that logs with nib, and
+// implementations of its sinks and destinations.
 //
 //	func TestCheckout(t *testing.T) {
 //		var rec nibtest.Recorder

@@ -88,8 +88,9 @@ func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (res deliv
 	return res, err
 }
 
-// DeliverWith makes Deliver return what answer does: a part of the batch, a
-// rejection, an error, or nothing until its context is done. nil ends that.
+// DeliverWith makes Deliver return the result of answer: a part of the batch, a
+// rejection, an error, or nothing until its context is done. nil restores the
+// default.
 func (rec *Recorder) DeliverWith(answer func(ctx context.Context, batch []nib.Record) (delivery.Result, error)) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -122,7 +123,7 @@ func (rec *Recorder) Flush(context.Context) error {
 }
 
 // FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
-// nothing; nil ends that.
+// nothing, until FailWith(nil).
 func (rec *Recorder) FailWith(err error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -193,8 +194,8 @@ func (rec *Recorder) Find(msg string) map[string]any {
 	return all[0]
 }
 
-// FindAll returns the fields of each line whose message is msg. It panics when
-// such a line is not valid: no test should pass over that.
+// FindAll returns the fields of each line whose message is msg. It panics if
+// such a line is not valid, so that no test ignores it.
 func (rec *Recorder) FindAll(msg string) (found []map[string]any) {
 	for _, r := range rec.Records() {
 		if message(&r) != msg {
@@ -242,7 +243,7 @@ func clone(r *nib.Record) nib.Record {
 
 func text(r *nib.Record) string { return string(bytes.TrimSuffix(r.Line, []byte{'\n'})) }
 
-// message returns the message as it was logged; it stands escaped in the line.
+// message returns the message as it was logged; in the line it is escaped.
 func message(r *nib.Record) string {
 	var s string
 	if json.Unmarshal([]byte(`"`+string(r.Message)+`"`), &s) != nil {

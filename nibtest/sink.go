@@ -28,7 +28,7 @@ const (
 	bigLine        = 4 << 20
 )
 
-// TestSink checks that a sink keeps what [nib.Sink] promises:
+// TestSink checks that a sink keeps the contract of [nib.Sink] promises:
 //
 //   - each line arrives once, unchanged, and those of one goroutine in order,
 //     also when many call at once and when a line is megabytes long;

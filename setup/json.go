@@ -145,7 +145,7 @@ func (r *reading) members(raw json.RawMessage, where string, f func(name string,
 	err := eachMember(raw, func(name string, raw json.RawMessage) {
 		switch {
 		case name == "" || seen[name]:
-			r.add(where+name, "is there twice, or has no name")
+			r.add(where+name, "is set twice, or has no name")
 		case string(raw) != "null":
 			f(name, raw, where+name)
 		}
@@ -180,7 +180,7 @@ func eachMember(raw []byte, f func(name string, raw json.RawMessage)) error {
 		return syntax(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is more behind the object")
+		return errors.New("there is more data after the object")
 	}
 	return nil
 }

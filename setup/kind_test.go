@@ -151,9 +151,9 @@ func TestFaultsOfDestinations(t *testing.T) {
 		{"fake://b:9/x?spool=/x,fake://c:9/x?spool=/x", []string{`[1].spool: NIB_OUTPUT[0] has this directory already`}},
 		{"fake://b:9/x?format=console&spool=/x", []string{`[0].format: there is no such setting`}},
 		{"file://var/log/x", []string{`[0]: want file:PATH, got file://var/log/x`}},
-		{"fake://me:hunter2@b:9/x?spool=/x", []string{`: a user or password does not belong into a target`}},
-		{"fake://me:hun,ter2@b/x", []string{`: a user or password does not belong into a target`}},
-		{"fake://b:9/x?Password=hunter2,ter2", []string{`: a user or password does not belong into a target`}},
+		{"fake://me:hunter2@b:9/x?spool=/x", []string{`: a user or password does not belong in a target`}},
+		{"fake://me:hun,ter2@b/x", []string{`: a user or password does not belong in a target`}},
+		{"fake://b:9/x?Password=hunter2,ter2", []string{`: a user or password does not belong in a target`}},
 		{"fake://b:9/x?pasword:hunter2=x&spool=/x", []string{`[0]: want ?NAME=VALUE&NAME=VALUE, with letters`}},
 	} {
 		t.Run(tt.output, func(t *testing.T) {

@@ -249,7 +249,7 @@ type noDestination struct{}
 func (noDestination) Validate(target.Target) error { return nil }
 
 func (noDestination) Open(t target.Target) (delivery.Destination, error) {
-	return nil, fmt.Errorf("nib/setup: %s is no destination", t.Scheme)
+	return nil, fmt.Errorf("nib/setup: %s is not a destination", t.Scheme)
 }
 
 type stdoutParams struct {

@@ -39,17 +39,17 @@ func TestParse(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                        {`"" is no target (want a scheme such as stdout or file:PATH)`},
+		"":                        {`"" is not a target (want a scheme such as stdout or file:PATH)`},
 		"/var/log/x":              {`"/var/log/x" is a path: write file:/var/log/x`},
 		`C:\x`:                    {`"C:\\x" is a path: write file:C:\x`},
 		"7":                       {`"7" is no target`},
 		"a b:c":                   {`"a b:c" is no target`},
 		"file:%zz":                {`path: invalid URL escape "%zz" (a % is written %25)`},
 		"file:x?a&b=%&c=1":        {`want ?NAME=VALUE&NAME=VALUE, with letters, digits, _ and - in names`, `b: invalid URL escape "%" (a % is written %25)`},
-		"file:x?path=y":           {`path: is there twice`},
+		"file:x?path=y":           {`path: is set twice`},
 		"file:x?pas:hunter2=y":    {`want ?NAME=VALUE&NAME=VALUE, with letters`},
-		"k://u:hunter2@h:1/t":     {`a user or password does not belong into a target`},
-		"k://h:1/t?a=b&token=hu2": {`a user or password does not belong into a target`},
+		"k://u:hunter2@h:1/t":     {`a user or password does not belong in a target`},
+		"k://h:1/t?a=b&token=hu2": {`a user or password does not belong in a target`},
 	} {
 		_, err := parse(text)
 		compare(t, text, err, want)
@@ -120,7 +120,7 @@ func TestFaultsOfKinds(t *testing.T) {
 		"x+tcp://a:0":               {`want x+tcp://HOST:PORT: "a:0" has no port from 1 to 65535`},
 		"x+tcp://:1":                {`want x+tcp://HOST:PORT: ":1" has no host`},
 		"x+many://a:1,b:2":          {"want x+many://HOST:PORT,HOST:PORT/NAME, got x+many://a:1,b:2"},
-		"one?size=1&wrods=a&size=1": {`size: "1" has no unit`, `wrods: there is no such setting (did you mean words?) (want size, words)`, `size: is there twice`},
+		"one?size=1&wrods=a&size=1": {`size: "1" has no unit`, `wrods: there is no such setting (did you mean words?) (want size, words)`, `size: is set twice`},
 		"one?size=1B":               {"size: is too small", "and more"},
 		"one?size=2&%zz=1&words=c":  {`want ?NAME=VALUE`, `size: "2" has no unit`, `words: "c" is not a words`},
 	} {

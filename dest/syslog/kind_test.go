@@ -96,7 +96,7 @@ func TestFaultsOfParameters(t *testing.T) {
 		"syslog+tcp://logs:514?max_size=10B":  "nib/syslog: MaxSize is less",
 		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: Config.TLS is set",
 		"syslog+tls://logs:6514?tls_ca=/none": "tls_ca: open /none",
-		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key belong together",
+		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key must be set together",
 		"syslog+unix:":                        "want syslog+unix:PATH",
 		"syslog+tcp://logs:514?window=-1":     `window: "-1" is not a count`,
 	} {

@@ -52,7 +52,7 @@ func AppendBytes(dst, b []byte) []byte {
 }
 
 // AppendKey appends a comma, the quoted key and a colon. The comma always comes
-// first; who writes an object overwrites the first one by a brace.
+// first; to write an object, overwrite the first one with a brace.
 func AppendKey(dst []byte, key string) []byte {
 	j, n := len(dst), len(key)
 	if cap(dst)-j < n+4 {

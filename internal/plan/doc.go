@@ -27,7 +27,7 @@
 //     [time.Duration] as a number of that unit;
 //   - a value with a method IsSecret() is written "***", wherever it stands.
 //
-// # Pointers that are hidden
+// # Hidden pointers
 //
 // A value on the stack can be encoded where it lies if nothing keeps a pointer
 // to it. [Plan.Hideable] reports whether that is so; the compiler cannot prove

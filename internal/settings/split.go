@@ -16,7 +16,7 @@ var secret = regexp.MustCompile(`(?i)://[^/?]*@|[?&](pass|passwd|password|secret
 func HasSecret(text string) bool { return secret.MatchString(text) }
 
 // ErrSecret is the error for that.
-var ErrSecret = errors.New("a user or password does not belong into a target, which is shown in errors and process lists: " +
+var ErrSecret = errors.New("a user or password does not belong in a target, which is shown in errors and process lists: " +
 	"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
 
 // hostPort is the end of a host, which a path or another target does not have.

@@ -29,7 +29,7 @@ type unit struct {
 
 // The errors of Set that do not quote the text.
 var (
-	ErrTwice = errors.New("is there twice")
+	ErrTwice = errors.New("is set twice")
 	errWant  = errors.New("want another text")
 )
 

@@ -48,7 +48,7 @@ func (p Files) Load() (*tls.Config, error) {
 	}
 	switch {
 	case (p.Cert == "") != (p.Key == ""):
-		errs = append(errs, target.Fault("tls_cert", errors.New("tls_cert and tls_key belong together")))
+		errs = append(errs, target.Fault("tls_cert", errors.New("tls_cert and tls_key must be set together")))
 	case p.Cert != "":
 		pair, err := tls.LoadX509KeyPair(p.Cert, p.Key)
 		if err != nil {

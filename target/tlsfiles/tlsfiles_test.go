@@ -32,8 +32,8 @@ func TestLoadNamesTheParameter(t *testing.T) {
 		want  []string
 	}{
 		{tlsfiles.Files{CA: "/none"}, []string{"tls_ca: open /none"}},
-		{tlsfiles.Files{CA: empty, Cert: "x"}, []string{"tls_ca: there is no certificate in " + empty, "tls_cert: tls_cert and tls_key belong together"}},
-		{tlsfiles.Files{Key: "x"}, []string{"tls_cert: tls_cert and tls_key belong together"}},
+		{tlsfiles.Files{CA: empty, Cert: "x"}, []string{"tls_ca: there is no certificate in " + empty, "tls_cert: tls_cert and tls_key must be set together"}},
+		{tlsfiles.Files{Key: "x"}, []string{"tls_cert: tls_cert and tls_key must be set together"}},
 		{tlsfiles.Files{Cert: empty, Key: empty}, []string{"tls_cert: tls: failed to find any PEM data"}},
 	} {
 		_, err := tt.files.Load()

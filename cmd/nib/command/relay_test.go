@@ -201,8 +201,8 @@ func TestRelayTargets(t *testing.T) {
 		"syslog+tls://logs:6514?ca=/x":   "ca: there is no such setting",
 		"kafka://a:9/l?partitioning=x":   `partitioning: "x" is not a partitioning`,
 		"kafka://a:9/l?key_field=user":   "key_field: there is no such setting",
-		"kafka://me:hunter2@a:9/l":       "does not belong into a target",
-		"kafka://a:9/l?password=hunter2": "does not belong into a target",
+		"kafka://me:hunter2@a:9/l":       "does not belong in a target",
+		"kafka://a:9/l?password=hunter2": "does not belong in a target",
 	} {
 		code, stdout, stderr := run("relay", t.TempDir(), "--to", text, "--once")
 		if code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout+stderr, "hunter2") {
