@@ -11,25 +11,27 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// pinnable tells whether shards can belong to processors (the scheduler's Ps).
+// pinnable reports whether shards can belong to processors (the scheduler's
+// Ps).
 //
 // Get and Put need no locked instruction then: the goroutine is pinned to its
 // processor, sets the flag busy of the processor's shard, and looks whether the
 // pool is stopped. A call that needs the shards of other processors stops the
 // pool: it writes that down, makes all processors execute a memory barrier, and
 // waits until no shard is busy. A call that set its flag before the barrier is
-// waited for; one that sets it later sees that the pool is stopped, and waits for
-// the depot's mutex. This is Dekker's protocol, with its costs on the rare side.
+// waited for; one that sets it later sees that the pool is stopped, and waits
+// for the depot's mutex. This is Dekker's protocol, with its costs on the rare
+// side.
 const pinnable = true
 
 // The modes of a table. They change with the depot's mutex held.
 const (
 	modePinned  = iota // shards belong to processors
-	modeStopped        // all shards belong to whoever has the depot's mutex
-	modeLocked         // shards belong to whoever locks them, from now on
+	modeStopped        // all shards belong to the holder of the depot's mutex
+	modeLocked         // shards belong to the goroutine that locks them, from now on
 )
 
-// pinning is what a table knows about who owns its shards.
+// pinning is the state of a table about the owners of its shards.
 type pinning struct {
 	mode  uint32 // atomic
 	debt  time.Duration
@@ -53,7 +55,7 @@ const (
 func (p *pinning) isPinned() bool { return atomic.LoadUint32(&p.mode) == modePinned }
 func (p *pinning) isLocked() bool { return atomic.LoadUint32(&p.mode) == modeLocked }
 
-// place tells which shard is the caller's, or was a moment ago.
+// place returns which shard is the caller's, or was a moment ago.
 func (t *table[T]) place() uintptr {
 	if t.isLocked() {
 		return t.byStack()

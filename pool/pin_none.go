@@ -6,7 +6,7 @@ package pool
 
 import "time"
 
-// In this build shards belong to whoever locks them.
+// In this build shards belong to the goroutine that locks them.
 const pinnable = false
 
 type (

@@ -14,7 +14,7 @@ type shrink struct {
 	seen []uint64 // of each shard, what it looked like then
 }
 
-// A canary is garbage from the start: its cleanup tells that a collection has
+// A canary is garbage from the start: its cleanup signals that a collection has
 // run. It holds a pointer because objects without one share memory blocks and
 // may live longer.
 type canary struct{ _ *canary }

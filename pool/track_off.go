@@ -4,7 +4,7 @@
 
 package pool
 
-// tracking tells whether this build checks what is put and taken.
+// tracking reports whether this build checks the values that are put and taken.
 const tracking = false
 
 type tracker struct{}

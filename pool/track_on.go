@@ -13,15 +13,15 @@ import (
 	"github.com/nib-log/nib/internal/invariants"
 )
 
-// tracking tells whether this build checks what is put and taken. Builds with
-// -race alone do not: the mutex of a tracker would order all calls, and the race
-// detector is to see whether the pool does that by itself.
+// tracking reports whether this build checks the values that are put and taken.
+// Builds with -race alone do not: the mutex of a tracker would order all calls,
+// and the race detector is to see whether the pool does that by itself.
 const tracking = true
 
-// A tracker knows the idle values of a pool: it finds those that are put a
-// second time, and those that someone has written to since. Values without an
-// identity are not looked at. It does not keep a value alive: a record lives as
-// long as the pool has its value.
+// A tracker tracks the idle values of a pool: it finds those that are put a
+// second time, and those that were written to since. Values without an identity
+// are not looked at. It does not keep a value alive: a record lives as long as
+// the pool has its value.
 type tracker struct {
 	mu    sync.Mutex
 	idle  map[identity]*record
@@ -41,9 +41,9 @@ type identity struct {
 	at  uintptr
 }
 
-// identify gives the identity of v, and the memory it refers to, which is
-// whoever's the value is. A slice is known by the end of its array, which stays
-// the same when it is cut at the front or in length.
+// identify gives the identity of v, and the memory it refers to, which belongs
+// to the owner of the value. A slice is known by the end of its array, which
+// stays the same when it is cut at the front or in length.
 func identify(v any) (id identity, mem []byte, ok bool) {
 	r := reflect.ValueOf(v)
 	switch r.Kind() {
@@ -133,7 +133,7 @@ func (t *tracker) report() {
 	}
 }
 
-// forget removes the record of v, and says what is wrong with v.
+// forget removes the record of v, and returns the fault of v, if any.
 func (t *tracker) forget(v any) (fault string) {
 	id, mem, ok := identify(v)
 	if !ok {

@@ -13,9 +13,9 @@ const shardSize = 2*4 + 2*unsafe.Sizeof([]byte(nil)) + 8 + unsafe.Sizeof(pin{})
 // slotSize is the size of a T, but never 0, so that one may divide by it.
 func slotSize[T any]() int { return max(1, int(unsafe.Sizeof(*new(T)))) }
 
-// stackPlace tells goroutines apart by where their stacks lie. The address is
-// only looked at, never used as one. What differs between the calls of one
-// goroutine is mostly less than 2 KiB, the least size of a stack.
+// stackPlace distinguishes goroutines by the addresses of their stacks. The
+// address is only looked at, never used as one. What differs between the calls
+// of one goroutine is mostly less than 2 KiB, the least size of a stack.
 func stackPlace(salt uintptr) uintptr {
 	var here byte
 	return uintptr(uint64(uintptr(unsafe.Pointer(&here))>>11^salt) * 0x9E3779B97F4A7C15 >> 56)

@@ -36,8 +36,8 @@ type notices struct {
 	idle   *pool.Pool[*notice]
 }
 
-// A notice is a logger for one line at a time, so that it is known whose line it
-// was that failed.
+// A notice is a logger for one line at a time, so that it is known whose line
+// it was that failed.
 type notice struct {
 	nib.Sink
 	traits // of the sink

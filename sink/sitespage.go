@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// WriteJSON writes [SiteCounter.Report] of n sites as a JSON object and a newline.
+// WriteJSON writes [SiteCounter.Report] of n sites as a JSON object and a
+// newline.
 func (c *SiteCounter) WriteJSON(w io.Writer, n int) error {
 	text, err := json.Marshal(c.Report(n))
 	if err != nil {

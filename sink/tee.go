@@ -82,7 +82,7 @@ func (b *teeBranch) named(err error) error {
 	return e
 }
 
-// plain tells whether an error can be compared with any other: a struct may
+// plain reports whether an error can be compared with any other: a struct may
 // hold something that cannot.
 func plain(err error) bool {
 	k := reflect.TypeOf(err).Kind()
@@ -97,9 +97,9 @@ func (t *tee) WriteRecord(r *nib.Record) (err error) {
 }
 
 // deliver hands the record of n to the branches from that of state on, until
-// the last has it or someone else has taken over the rest. A branch that does
-// not return is left behind by the deferred function, which runs for a panic
-// and for runtime.Goexit alike.
+// the last has it or another goroutine has taken over the rest. A branch that
+// does not return is left behind by the deferred function, which runs for a
+// panic and for runtime.Goexit alike.
 func (t *tee) deliver(n *turn, state turnState) (err error) {
 	i := state.branch()
 	inside := false

@@ -11,9 +11,9 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// tickLength is how often a watch looks. A call is overdue once it has been seen
-// to last a whole tick, which is after one tick to two; its branch is hopeless
-// after hopelessAfter more.
+// tickLength is how often a watch looks. A call is overdue once it has been
+// seen to last a whole tick, which is after one tick to two; its branch is
+// hopeless after hopelessAfter more.
 const (
 	tickLength    = 100 * time.Millisecond
 	hopelessAfter = 10
@@ -22,16 +22,16 @@ const (
 // A watch finds the lines that are held up by a branch of a Tee, and sees to it
 // that the other branches get them.
 //
-// Each line on its way has a turn, which knows the branch that it is at and since
+// Each line on its way has a turn, which has the branch that it is at and since
 // when. While there are any, a timer looks at all turns once per tick. For one
-// that is overdue it moves the turn on by one branch with a compare-and-swap, and
-// starts a goroutine that hands the line to the rest. The goroutine that is held
-// up finds its own compare-and-swap fail when it gets free; it then waits until
-// nobody has the record any more and returns. If the helper is held up in its
-// turn, the next look finds that too.
+// that is overdue it moves the turn on by one branch with a compare-and-swap,
+// and starts a goroutine that hands the line to the rest. The goroutine that is
+// held up finds its own compare-and-swap fail when it gets free; it then waits
+// until no goroutine has the record any more and returns. If the helper is held
+// up in its turn, the next look finds that too.
 //
-// Without lines there is no timer, and while all branches return in time there is
-// no goroutine.
+// Without lines there is no timer, and while all branches return in time there
+// is no goroutine.
 type watch struct {
 	tee   *tee
 	turns *pool.Pool[*turn]
@@ -108,8 +108,8 @@ func (w *watch) begin(r *nib.Record) *turn {
 	return n
 }
 
-// next moves n on from a branch whose call has returned. It says no, and that the
-// branch is one call less late, if the watch has done that meanwhile.
+// next moves n on from a branch whose call has returned. It reports false, and
+// that the branch is one call less late, if the watch has done that already.
 func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	to := from.next(w.tick.Load())
 	if n.state.CompareAndSwap(from, to) {
@@ -119,8 +119,8 @@ func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	return 0, false
 }
 
-// end gives the turn back when nobody has the record any more, and adds what the
-// helpers have met with to err.
+// end gives the turn back when no goroutine has the record any more, and adds
+// what the helpers have met with to err.
 func (w *watch) end(n *turn, err *error) {
 	if n.state.Load()&taken != 0 {
 		n.mu.Lock()
@@ -136,7 +136,7 @@ func (w *watch) end(n *turn, err *error) {
 	w.turns.Put(n)
 }
 
-// hopeless tells whether a branch with calls that are late is to be passed over.
+// hopeless reports whether a branch with late calls must be skipped.
 func (w *watch) hopeless(b *teeBranch) bool {
 	return w.tick.Load()-b.lateSince.Load() >= hopelessAfter
 }
@@ -146,7 +146,8 @@ func (w *watch) look() {
 	now := w.tick.Add(1)
 	if !w.scan(now) {
 		w.armed.Store(false)
-		// A line that began before this saw the timer run, and has not armed it.
+		// A line that began before this saw the timer run, and has not armed
+		// it.
 		if !w.scan(now) || !w.armed.CompareAndSwap(false, true) {
 			return
 		}
@@ -154,7 +155,8 @@ func (w *watch) look() {
 	w.timer.Reset(tickLength)
 }
 
-// scan takes over the turns that are overdue and tells whether there are lines.
+// scan takes over the turns that are overdue and reports whether there are
+// lines.
 func (w *watch) scan(now uint32) (busy bool) {
 	w.mu.Lock()
 	all := w.all
@@ -189,7 +191,7 @@ func (w *watch) takeOver(n *turn, s turnState, b *teeBranch, now uint32) {
 	go w.help(n, to)
 }
 
-// help hands on the rest of a line.
+// help writes a line to the remaining branches.
 func (w *watch) help(n *turn, s turnState) {
 	var err error
 	defer func() {

@@ -10,8 +10,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// receive does what the answer to the first batch in the queue asks for. If it is not an
-// acknowledgement, no other one is under way. An error means that the batch is to be sent again after a while.
+// receive handles the response to the first batch in the queue. If it is not an
+// acknowledgement, no other one is under way. An error means that the batch is
+// to be sent again after a while.
 func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
 	answer := p.answer
 	if p.err != nil {
@@ -81,15 +82,16 @@ func (l *lane) acknowledge(p *sent, base int64) {
 	l.release(p)
 }
 
-// release gives up a batch. Its memory is used again unless the client may be reading it.
+// release gives up a batch. Its memory is used again unless the client may be
+// reading it.
 func (l *lane) release(p *sent) {
 	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
 		l.spare = append(l.spare, p)
 	}
 }
 
-// unsend takes all batches back: the broker has refused the first one, and so the others as well, and
-// their sequence numbers are free.
+// unsend takes all batches back: the broker has refused the first one, and so
+// the others as well, and their sequence numbers are free.
 func (l *lane) unsend() {
 	var index []int
 	l.next = l.queue[0].first

@@ -9,11 +9,13 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// bury sends a record to the dead letter topic, and waits until it is acknowledged. refused says
-// that it is not taken there either, and err that it could not be sent now.
+// bury sends a record to the dead letter topic, and waits until it is
+// acknowledged. refused is why the topic does not accept it either, and err why
+// it could not be sent now.
 //
-// A batch that is under way there belongs to one record. If the context ended, the same
-// record comes again: the topic refuses it again before anything else is buried.
+// A batch that is under way there belongs to one record. If the context ended,
+// the same record comes again: the topic refuses it again before anything else
+// is buried.
 func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refused, err error) {
 	d.burying.Lock()
 	defer d.burying.Unlock()

@@ -68,7 +68,7 @@ func classify(code int16) answer {
 	}
 }
 
-// brokerError makes an error of a code and what the broker says about it.
+// brokerError makes an error of a code and the broker's message.
 func brokerError(what, topic string, code int16, message *string) error {
 	err := kerr.ErrorForCode(code)
 	if err == nil {

@@ -24,7 +24,8 @@ const (
 	headerReason = "reason"
 )
 
-// The header of a record batch, version 2. Everything from frameCRC+4 on is under the checksum.
+// The header of a record batch, version 2. Everything from frameCRC+4 on is
+// under the checksum.
 const (
 	frameHead       = 61
 	frameLength     = 8
@@ -44,7 +45,8 @@ const (
 	attributeControl       = 1 << 5
 )
 
-// recordOverhead is more than a record takes beside its line, name, key and reason.
+// recordOverhead is more than a record takes beside its line, name, key and
+// reason.
 const recordOverhead = 192
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -73,8 +75,9 @@ func (e *encoder) reset() {
 // size is how many bytes the records have so far.
 func (e *encoder) size() int { return len(e.plain) }
 
-// add appends a record. With a reason it goes to the dead letter topic, and its timestamp is the present: what
-// was wrong with its own, which is in a header, is not so there.
+// add appends a record. With a reason it goes to the dead letter topic, and its
+// timestamp is the present: what was wrong with its own, which is in a header,
+// is not so there.
 func (e *encoder) add(r *nib.Record, key []byte, reason string) {
 	ms := floorMilli(r.Time)
 	if reason != "" {
@@ -154,8 +157,8 @@ func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
 	return append(b, value...)
 }
 
-// frame appends the batch to dst, which is empty, as the given producer's. The checksum is
-// the last thing.
+// frame appends the batch to dst, which is empty, as the given producer's. The
+// checksum is the last thing.
 func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
 	records, attributes := e.plain, uint16(0)
 	if e.compressor != nil {
@@ -192,7 +195,7 @@ func floorMilli(ns int64) int64 {
 	if ns%1e6 < 0 {
 		ms--
 	}
-	return max(ms, 0) // Kafka knows no time before 1970: negative means that there is none
+	return max(ms, 0) // Kafka has no times before 1970: a negative one means none
 }
 
 // compressor returns the one that c asks for.

@@ -10,8 +10,8 @@ import (
 
 var _ metrics.Source = (*Destination)(nil)
 
-// Metrics implements [metrics.Source]. The names begin with nib_kafka_; the label
-// topic is the topic.
+// Metrics implements [metrics.Source]. The names begin with nib_kafka_; the
+// label topic is the topic.
 func (d *Destination) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st := d.Stats()

@@ -12,17 +12,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// concurrentPause is how long to wait for the end of the transaction before, which is written to the
-// partitions after it has been answered.
+// concurrentPause is how long to wait for the end of the transaction before,
+// which is written to the partitions after it has been answered.
 const (
 	concurrentPause = 2 * time.Millisecond
 	concurrentTries = 100 // before it is reported
 )
 
-// transact sends what there is as one transaction. Whatever goes wrong, the next attempt takes the
-// transactional id anew: that ends the transaction, and shuts out requests of this one
-// that are still under way. If the commit was not answered, the topic tells what became of
-// it.
+// transact sends what there is as one transaction. Whatever goes wrong, the
+// next attempt takes the transactional id anew: that ends the transaction, and
+// shuts out requests of this one that are still under way. If the commit was
+// not answered, the topic shows what became of it.
 func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	l := d.waiting()
 	if l == nil {
@@ -56,8 +56,8 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	return err
 }
 
-// waiting returns the lane that has something to be sent. There is one at most, for transactions are
-// those of a spool.
+// waiting returns the lane that has something to be sent. There is one at most,
+// for transactions are those of a spool.
 func (d *Destination) waiting() *lane {
 	for _, l := range d.lanes {
 		if len(l.todo) > 0 {
@@ -67,8 +67,8 @@ func (d *Destination) waiting() *lane {
 	return nil
 }
 
-// enter takes the transactional id, and looks up what became of a commit that was not
-// answered.
+// enter takes the transactional id, and looks up what became of a commit that
+// was not answered.
 func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) error {
 	if err := d.takeID(ctx); err != nil {
 		return err
@@ -92,8 +92,8 @@ func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) er
 	return d.stored()
 }
 
-// takeID shuts out whoever had the transactional id before, unless that was a later
-// process than this one.
+// takeID fences the process that had the transactional id before, unless that
+// was a later process than this one.
 func (d *Destination) takeID(ctx context.Context) error {
 	if d.shutOut {
 		return ErrFenced

@@ -175,7 +175,7 @@ func (l *link) expectAnswer() {
 //
 // TCP_USER_TIMEOUT would be simpler and is wrong here: it ends connections to
 // receivers that are alive and have stopped reading for a while, as rsyslog
-// does when it is told not to lose anything, and throws away what they would
+// does when it is configured not to lose anything, and discards what they would
 // have read later.
 func (l *link) look(now time.Time) error {
 	waiting, age := l.probe()

@@ -25,9 +25,9 @@ type pollFd struct {
 	revents int16
 }
 
-// poll waits until fd can be written to, or is broken, and says which; 0 after
-// d. When it cannot wait it returns pollOut: then a write shows what is wrong.
-// 0 allocs.
+// poll waits until fd can be written to, or is broken, and returns which; 0
+// after d. When it cannot wait it returns pollOut: then a write shows what is
+// wrong. 0 allocs.
 //
 // A signal ends the wait early, also one of no length: the kernel looks for
 // signals before it looks at the time. (Go's scheduler sends them, to preempt.)

@@ -15,7 +15,7 @@ type List[T any] struct {
 	_ noCopy
 	// root is the sentinel of the ring of nodes: before the first element and
 	// after the last one. Its value is not used. Its list is the List itself,
-	// which tells a List in use from a zero one and from a copy.
+	// which distinguishes a List in use from a zero one and from a copy.
 	root node[T]
 	len  int
 	free *node[T] // nodes that were used before, the last one first

@@ -25,8 +25,8 @@ func (p *painter) takeBlock(f *field) bool {
 }
 
 // firstLine writes the message, given as a JSON string without its quotes. Of a
-// message of several lines it writes the first and leaves the others to a block.
-// Line breaks at the end are left out.
+// message of several lines it writes the first and leaves the others to a
+// block. Line breaks at the end are left out.
 func (p *painter) firstLine(body []byte) {
 	if bytes.IndexByte(body, '\\') < 0 {
 		p.plain(body, inMessage)

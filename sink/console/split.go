@@ -35,8 +35,8 @@ type field struct {
 	role       role
 }
 
-// roleKeys are the keys that give a role, escaped as nib writes them. The key of
-// a field that the layout leaves out is one that no field has.
+// roleKeys are the keys that give a role, escaped as nib writes them. The key
+// of a field that the layout leaves out is one that no field has.
 func roleKeys(l nib.Layout) (keys [roles]string) {
 	for i, key := range []string{
 		asTime:    l.TimeKey,
@@ -98,8 +98,8 @@ func (p *painter) split(line []byte) bool {
 	if len(p.fields) == 0 {
 		return false
 	}
-	// Fields ends without a word where the text is wrong. It was right to the end
-	// if nothing but the brace follows the last value.
+	// Fields ends without a word where the text is wrong. It was right to the
+	// end if nothing but the brace follows the last value.
 	before := bytes.TrimRight(line[:len(line)-1], " \t\r\n")
 	value := p.fields[len(p.fields)-1].value
 	return &value[len(value)-1] == &before[len(before)-1]

@@ -8,10 +8,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// parseTime reads the time of a line: text as RFC 3339 has it, also with a space
-// for the T and without a zone (zone is meant then), or a number since 1970 in
-// the unit of format. A number in another format is taken for the unit that puts
-// it between 1973 and 5138.
+// parseTime reads the time of a line: text as RFC 3339 has it, also with a
+// space for the T and without a zone (zone is meant then), or a number since
+// 1970 in the unit of format. A number in another format is taken for the unit
+// that puts it between 1973 and 5138.
 func parseTime(raw []byte, format string, zone *time.Location) (time.Time, bool) {
 	if raw[0] == '"' {
 		return parseText(raw[1:len(raw)-1], zone)

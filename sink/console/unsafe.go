@@ -41,8 +41,8 @@ func windowWidth(fd uintptr) int {
 	return int(size.columns)
 }
 
-// ioctl lets the kernel read or write *v, which must be of the type that belongs
-// to request; the call keeps it alive.
+// ioctl lets the kernel read or write *v, which must be of the type that
+// belongs to request; the call keeps it alive.
 func ioctl[T any](fd, request uintptr, v *T) bool {
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(v)))
 	return errno == 0

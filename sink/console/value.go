@@ -57,7 +57,8 @@ func stringEnd(b []byte, i int) int {
 	return i + 1
 }
 
-// isName reports whether rest, which follows a string, makes it a member's name.
+// isName reports whether rest, which follows a string, makes it a member's
+// name.
 func isName(rest []byte) bool {
 	for _, c := range rest {
 		switch c {

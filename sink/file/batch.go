@@ -40,8 +40,8 @@ func (b *batch) lines() int { return len(b.ends) - b.done }
 // next is the size of the next line.
 func (b *batch) next() int { return b.ends[b.done].at - b.sent }
 
-// upTo returns as many of the next lines as have room, but at least one. What is
-// out ends with a line.
+// upTo returns as many of the next lines as have room, but at least one. What
+// is out ends with a line.
 func (b *batch) upTo(room int64) []byte {
 	if room >= int64(len(b.data)-b.sent) {
 		return b.data[b.sent:]

@@ -11,8 +11,8 @@ import (
 
 var _ metrics.Source = (*Sink)(nil)
 
-// Metrics implements [metrics.Source]. The names begin with nib_file_; the label
-// path is the path that Open was given.
+// Metrics implements [metrics.Source]. The names begin with nib_file_; the
+// label path is the path that Open was given.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
 	st, written, dropped, size := s.stats, s.written, s.dropped, s.size

@@ -74,7 +74,8 @@ func isMessage(value, message []byte) bool {
 }
 
 // appendValue appends what stands behind the name of a field: = and a value
-// without line breaks, or a line break, the length in eight bytes, and any value.
+// without line breaks, or a line break, the length in eight bytes, and any
+// value.
 func appendValue(dst, value []byte, isText bool) []byte {
 	const length = 8
 	at := len(dst)

@@ -26,7 +26,8 @@ var inName = func() (t [256]byte) {
 	return t
 }()
 
-// isName reports whether journald takes s as the name of a field of a program's.
+// isName reports whether journald takes s as the name of a field of a
+// program's.
 func isName(s []byte) bool {
 	for _, c := range s {
 		if inName[c] != c {

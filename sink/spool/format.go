@@ -54,7 +54,7 @@ type identity struct {
 }
 
 // seed begins the checksum of each record, so that a record of another segment,
-// or one that someone has written into a line, is not taken for one of these.
+// or one embedded in a line, is not taken for one of these.
 func (id identity) seed() uint32 {
 	var b [20]byte
 	le.PutUint64(b[0:], id.spool)
@@ -131,7 +131,7 @@ func readStart(b []byte, seed uint32) (s start, ok bool) {
 }
 
 // messageAt returns where the message of r is in its line, or -1. It may be in
-// the same array: then what lies behind tells the offset.
+// the same array: then the capacity behind it gives the offset.
 func messageAt(r *nib.Record) int {
 	at := cap(r.Line) - cap(r.Message)
 	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) || &r.Line[at] != &r.Message[0] {

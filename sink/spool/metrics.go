@@ -15,9 +15,9 @@ import (
 
 var _ metrics.Source = (*Sink)(nil)
 
-// Metrics implements [metrics.Source]. The names begin with nib_spool_; the label spool is
-// the directory, "" in memory, and destination is the name of a destination. It
-// includes the metrics of destinations that are Sources.
+// Metrics implements [metrics.Source]. The names begin with nib_spool_; the
+// label spool is the directory, "" in memory, and destination is the name of a
+// destination. It includes the metrics of destinations that are Sources.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st, bytes := s.Stats(), s.diskUse()
@@ -36,8 +36,8 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// metrics adds the metrics of the destination with index i, also of the slots of
-// dead processes that are delivered to it.
+// metrics adds the metrics of the destination with index i, also of the slots
+// of dead processes that are delivered to it.
 func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
 	now := time.Now()
 	d.s.mu.Lock()
@@ -71,8 +71,8 @@ func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spo
 	*l = slices.AppendSeq(*l, metrics.Of(d.dest).Metrics())
 }
 
-// pending returns an upper bound of the bytes that are not delivered, and the age of
-// the oldest line. mu is held.
+// pending returns an upper bound of the bytes that are not delivered, and the
+// age of the oldest line. mu is held.
 func (d *deliverer) pending(now time.Time) (bytes int64, age time.Duration) {
 	if _, next, _ := d.s.active.Load().claimed(); next == d.settled+d.skips {
 		return 0, 0
@@ -80,8 +80,8 @@ func (d *deliverer) pending(now time.Time) (bytes int64, age time.Duration) {
 	return d.pendingBytes(), d.age(now)
 }
 
-// keptAge returns the age of the oldest line of a spool without a destination, 0
-// if it cannot be read. The first call reads the file that has the line.
+// keptAge returns the age of the oldest line of a spool without a destination,
+// 0 if it cannot be read. The first call reads the file that has the line.
 func (d *deliverer) keptAge(now time.Time) time.Duration {
 	s := d.s
 	s.mu.Lock()

@@ -10,7 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// mapped says that segments are mapped here; else they are written, see twin.
+// mapped reports that segments are mapped here; else they are written, see
+// twin.
 const mapped = false
 
 func mapFile(vfs.File, int) ([]byte, func(), error) { return nil, nil, errors.ErrUnsupported }

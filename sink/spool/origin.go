@@ -163,7 +163,7 @@ func (c *Config) siteOf(f vfs.File) (site, error) {
 }
 
 // knownAs returns the id that the records of a spool are delivered with, as far
-// as the file origin says: for who looks at it from outside.
+// as the file origin says, for inspection.
 func (d *dir) knownAs(spool uint64) uint64 {
 	f, err := d.fs.Open(d.name(originName), os.O_RDONLY, 0)
 	if err != nil {

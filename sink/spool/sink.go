@@ -46,8 +46,9 @@ type Sink struct {
 	resting atomic.Bool // the copier is asleep and must be woken
 	copier  *copier     // nil: lines are not synced
 
-	// mu protects the fields below. It is taken when a segment is full, and once
-	// per batch by each delivering goroutine. Writers share active without a lock.
+	// mu protects the fields below. It is taken when a segment is full, and
+	// once per batch by each delivering goroutine. Writers share active without
+	// a lock.
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when a waiting call should look again
 	awaited  bool          // a waiting call holds changed

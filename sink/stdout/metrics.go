@@ -11,8 +11,9 @@ import (
 
 var _ metrics.Source = (*Sink)(nil)
 
-// Metrics implements [metrics.Source]. The names begin with nib_stdout_; the label
-// stream is the name of Config.File. It waits for a write that is in progress.
+// Metrics implements [metrics.Source]. The names begin with nib_stdout_; the
+// label stream is the name of Config.File. It waits for a write that is in
+// progress.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
 	st, written, dropped := s.stats(), s.written, s.dropped
