@@ -19,7 +19,7 @@ const (
 	hopelessAfter = 10
 )
 
-// A watch finds the lines that are held up by a branch of a Tee, and sees to it
+// A watch finds the lines that are held up by a branch of a Tee, and ensures
 // that the other branches get them.
 //
 // Each line on its way has a turn, which has the branch that it is at and since

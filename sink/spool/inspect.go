@@ -86,8 +86,8 @@ type DestinationInfo struct {
 // [fs.ErrNotExist] if dir is not a spool.
 func Inspect(dir string) (*View, error) { return inspect(vfs.OS(), dir) }
 
-// attempts is how often something is read again that a process changes
-// meanwhile.
+// attempts is how often a file that a process changes concurrently is read
+// again.
 const attempts = 5
 
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
