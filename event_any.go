@@ -75,8 +75,8 @@ func (e *Event) Type(key string, v any) *Event {
 }
 
 // RawJSON adds a value that is JSON already. It is checked and compacted to one
-// line; what is not JSON, or nested more than 32 deep, becomes a string, and
-// nil is null.
+// line; a value that is invalid, or nested more than 32 deep, becomes a string,
+// and nil is null.
 func (e *Event) RawJSON(key string, raw []byte) *Event {
 	if e == nil {
 		return nil

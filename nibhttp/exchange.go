@@ -18,7 +18,7 @@ import (
 // An exchange is a request, its context and the writer of its response: all
 // that one request needs, in one malloc. It is not pooled. A handler may leave
 // goroutines behind that hold its request or, wrongly, its ResponseWriter; in a
-// pool those would write into someone else's response.
+// pool those would write into the response of another request.
 type exchange struct {
 	context.Context // of the request as it came in
 	m               *middleware
