@@ -78,7 +78,7 @@ func TestAllRefusedIsHeld(t *testing.T) {
 							}
 						}()
 						for range 3 {
-							if err := <-told; !errors.Is(err, code) || !strings.Contains(err.Error(), "mended") {
+							if err := <-told; !errors.Is(err, code) || !strings.Contains(err.Error(), "fixed") {
 								t.Errorf("OnError: got %v", err)
 							}
 						}
