@@ -13,7 +13,7 @@ import (
 )
 
 // FuzzOutputs: what is read without a fault is valid, and the same after another
-// round as JSON; what is not has a place.
+// round as JSON; each fault has a place.
 func FuzzOutputs(f *testing.F) {
 	for _, text := range []string{
 		"stdout", "stdout?buffer=64KiB&delay=1ms,stderr?level=warn", "file:/x?at=00:00&at=12:30&max_age=7d&mode=0640",

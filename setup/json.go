@@ -22,7 +22,7 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	return r.err()
 }
 
-// MarshalJSON omits what is not set, and the fields that only a program can
+// MarshalJSON omits zero fields, and the fields that only a program can
 // set.
 func (c Config) MarshalJSON() ([]byte, error) {
 	all := map[string]any{}

@@ -245,7 +245,7 @@ func (l *fileLife) checkFiles(m *vfs.Mem, st Stats) {
 		t.Errorf("%d lines are there, but %d were written", len(times), st.Lines)
 	}
 	if dropped != st.Lost() && !c.Done { // a notice that was written although the call failed is written again
-		t.Errorf("notices tell of %d lines that were dropped, want %d", dropped, st.Lost())
+		t.Errorf("notices report %d lines that were dropped, want %d", dropped, st.Lost())
 	}
 	if max := 1 + l.w.Struck(); torn > max {
 		t.Errorf("%d torn lines, want at most %d", torn, max)

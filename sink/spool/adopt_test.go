@@ -173,7 +173,7 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 }
 
 // TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of a dead one, which has dropped
-// lines, and lost one to damage: the next process tells of them, once.
+// lines, and lost one to damage: the next process reports them, once.
 func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 	for _, delivered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			}
 			must(t, s.Flush(context.Background()), s.Close())
 			if told := toldOf(t, f); told != lines {
-				t.Errorf("delivered: %v: notices tell of %d lines, want %d", delivered, told, lines)
+				t.Errorf("delivered: %v: notices report %d lines, want %d", delivered, told, lines)
 			}
 		})
 	}

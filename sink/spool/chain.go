@@ -83,7 +83,7 @@ func (l *link) rouse() (pages []byte) {
 	return nil
 }
 
-// isAt reports whether the delivery reads l, or has read from it what is not
+// isAt reports whether the delivery reads l, or has read from it records that are not
 // settled. mu is held.
 func (d *deliverer) isAt(l *link) bool {
 	return l.number >= d.cur.number && l.number <= d.reading.number

@@ -95,7 +95,7 @@ func TestDropsSurviveDeath(t *testing.T) {
 			must(t, s.Close())
 			checkLines(t, f.take(), 0, n, 1000)
 			if got := toldOf(t, f); got != 5 {
-				t.Errorf("notices tell of %d lines, want 5: %q", got, f.told)
+				t.Errorf("notices report %d lines, want 5: %q", got, f.told)
 			}
 		}
 	})
@@ -143,7 +143,7 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 			t.Errorf("got %+v, want %d recovered, nothing lost and nothing unfinished", got, st.Logged-st.Lost())
 		}
 		if told := toldOf(t, f); told != st.Lost() {
-			t.Errorf("notices tell of %d lines, want %d", told, st.Lost())
+			t.Errorf("notices report %d lines, want %d", told, st.Lost())
 		}
 		v, err := Inspect(dir)
 		must(t, err)
@@ -319,7 +319,7 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
 	if st, told := checkIdentity(t, s), toldOf(t, f); st.Lost() == 0 || told < 5+st.Lost()-50 || st.Errors != 0 {
-		t.Errorf("notices tell of %d lines, want 5 and %d", told, st.Lost())
+		t.Errorf("notices report %d lines, want 5 and %d", told, st.Lost())
 	}
 }
 

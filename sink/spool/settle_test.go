@@ -72,7 +72,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			}
 			must(t, s.Flush(context.Background()))
 			if told := toldOf(t, f); told != c.lines {
-				t.Errorf("notices tell of %d lines, want %d", told, c.lines)
+				t.Errorf("notices report %d lines, want %d", told, c.lines)
 			}
 		})
 	}

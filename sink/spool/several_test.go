@@ -186,7 +186,7 @@ func TestDropOldWithTwo(t *testing.T) {
 			told += notice.Dropped
 		}
 		if told < of(t, st, "other").Lost() {
-			t.Errorf("notices tell of %d lines, want %d", told, of(t, st, "other").Lost())
+			t.Errorf("notices report %d lines, want %d", told, of(t, st, "other").Lost())
 		}
 	})
 }

@@ -432,7 +432,7 @@ func TestDropOld(t *testing.T) {
 			told += notice.Dropped
 		}
 		if told != st.Lost() {
-			t.Errorf("notices tell of %d lines, want %d", told, st.Lost())
+			t.Errorf("notices report %d lines, want %d", told, st.Lost())
 		}
 		last := got[len(got)-1]
 		if want := record(nib.LevelInfo, lines-1, 1000).Line; !bytes.Equal(last, want) {

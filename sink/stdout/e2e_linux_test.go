@@ -214,7 +214,7 @@ func checkStallReport(got stallReport, text string) error {
 		told += n.Dropped
 	}
 	if told == 0 || told != st.Lost() {
-		return errors.New("the notices tell of " + strconv.FormatUint(told, 10) + " lost lines, not of all " + strconv.FormatUint(st.Lost(), 10))
+		return errors.New("the notices report " + strconv.FormatUint(told, 10) + " lost lines, not all " + strconv.FormatUint(st.Lost(), 10))
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func checkStream(t *testing.T, s *Sink, text string) {
 		told += n.Dropped
 	}
 	if told > st.Lost() {
-		t.Errorf("notices tell of %d lost lines, more than the %d that were lost", told, st.Lost())
+		t.Errorf("notices report %d lost lines, more than the %d that were lost", told, st.Lost())
 	}
 }
 

@@ -169,7 +169,7 @@ func TestRelayExitCodes(t *testing.T) {
 		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
 		{"no patience", []string{dir, "--to", "file:x", "--patience", "0"}, 1, "not 0"},
 		{"no folder for the file", []string{dir, "--to", "file:/none/x", "--once"}, 3, "10 lines are still pending"},
-		{"nobody there", []string{dir, "--to", "syslog+relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
+		{"no receiver", []string{dir, "--to", "syslog+relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := run(append([]string{"relay"}, c.args...)...)
