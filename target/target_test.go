@@ -154,7 +154,7 @@ func ExampleParse() {
 }
 
 // FuzzParse: what is read is the same after String, and a list of it splits into
-// it; what is not has a Fault that quotes no password.
+// it; a text with a mistake has a Fault that quotes no password.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"stdout", "file:a%2Cb?x=%26&y=", "kafka://a:1,b:2/t?k=v", "x://u:p@h:1", "a://", "a:////", "a:%", "a?b", "a?path=//x", "a?=", "C:\\x", "é:x", "a://b,c:1,d:2?x=,", "a:?path=",

@@ -67,7 +67,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 }
 
 // TestUnreadablePageOfLiveSegment costs the lines that have a byte in the page, and no other, once
-// the page has failed for giveUpTime. Calls do not wait meanwhile.
+// the page has failed for giveUpTime. Calls do not wait.
 func TestUnreadablePageOfLiveSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})

@@ -16,7 +16,7 @@ import (
 )
 
 // TestEveryLossSurvivesDeath kills a process that has lost lines, in each way, before a notice could
-// tell of it: the next process counts them as inherited, once, and announces them.
+// report it: the next process counts them as inherited, once, and announces them.
 func TestEveryLossSurvivesDeath(t *testing.T) {
 	rejectAll := func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		res := delivery.Result{Accepted: len(batch)}
