@@ -36,11 +36,11 @@ require (
 require (
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
-	github.com/nib-log/nib/niblogrus v0.1.0
+	github.com/nib-log/nib/bridge/niblogrus v0.1.0
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sys v0.30.0 // indirect
 )
 
 replace github.com/nib-log/nib => ..
 
-replace github.com/nib-log/nib/niblogrus => ../niblogrus
+replace github.com/nib-log/nib/bridge/niblogrus => ../bridge/niblogrus

@@ -7,7 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/niblogrus"
+	"github.com/nib-log/nib/bridge/niblogrus"
 )
 
 // dateFormat is how the formatters by hand write the time.

@@ -10,8 +10,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/niblogrus"
 )
 
 // Values of the entries. One has the field that the topic's format has, too; the

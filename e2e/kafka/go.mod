@@ -7,7 +7,7 @@ require (
 	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
 	github.com/nib-log/nib/e2e v0.0.0
-	github.com/nib-log/nib/niblogrus v0.1.0
+	github.com/nib-log/nib/bridge/niblogrus v0.1.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/sirupsen/logrus v1.10.2
 	github.com/twmb/franz-go v1.22.2
@@ -27,5 +27,5 @@ replace (
 	github.com/nib-log/nib/dest/kafka => ../../dest/kafka
 	github.com/nib-log/nib/dest/kafka/embedded => ../../dest/kafka/embedded
 	github.com/nib-log/nib/e2e => ..
-	github.com/nib-log/nib/niblogrus => ../../niblogrus
+	github.com/nib-log/nib/bridge/niblogrus => ../../bridge/niblogrus
 )

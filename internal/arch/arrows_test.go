@@ -60,11 +60,7 @@ var arrows = []struct {
 	{"nibtest", []string{".", "delivery"}},
 	{"alloctest", nil},
 
-	{"niblogrus", []string{".", "schema"}},
-	{"nibzap", []string{".", "schema"}},
-	{"niblogr", []string{".", "schema"}},
-	{"nibotel", []string{".", "schema"}},
-	{"nibgrpc", []string{".", "schema"}},
+	{"bridge/*", []string{".", "schema"}},
 	{"allocs", nil},
 	{"allocs/*", []string{"allocs", "allocs/*"}},
 	{"cmd/nib", []string{all}},
@@ -222,7 +218,7 @@ func TestArrows(t *testing.T) {
 		{"setup to a benchmark", map[string]string{"setup/a.go": importing(root + "/bench")}, []string{"may not import bench"}},
 		{"benchmark to a command", map[string]string{"bench/a.go": importing(root + "/cmd/nib/command")}, []string{"may not import cmd/nib/command"}},
 		{"example to internal", map[string]string{"examples/a/a.go": importing(root + "/internal/clock")}, []string{"may not import internal/clock"}},
-		{"published module to internal", map[string]string{"niblogrus/a.go": importing(root + "/internal/clock")}, []string{"may not import internal/clock"}},
+		{"published module to internal", map[string]string{"bridge/niblogrus/a.go": importing(root + "/internal/clock")}, []string{"may not import internal/clock"}},
 		{"unknown folder", map[string]string{"surprise/a.go": "package surprise\n"}, []string{"folder surprise has no row"}},
 		{"root to itself", map[string]string{"a.go": importing(root)}, []string{"may not import ."}},
 	})

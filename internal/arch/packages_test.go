@@ -19,8 +19,8 @@ var shortExamples = map[string]struct {
 	lines  int
 	reason string
 }{
-	"niblogrus": {4, "the point is that one line changes"},
-	"setup":     {9, "the point is that one call is enough"},
+	"bridge/niblogrus": {4, "the point is that one line changes"},
+	"setup":            {9, "the point is that one call is enough"},
 
 	"target":          {0, "most readers write targets; a Spec is longer than a comment, and ExampleParse has one"},
 	"target/tlsfiles": {6, "to embed a struct and call its method is all there is to do"},

@@ -16,7 +16,7 @@ import (
 var streams = []string{
 	"internal/lastresort/lastresort.go", // stdio.WriteTo
 	"logger.go",                         // the default logger, by New
-	"niblogrus/hook.go",                 // nib.WriterSink
+	"bridge/niblogrus/hook.go",          // nib.WriterSink
 	"setup/monitor.go",                  // given to a process, and compared
 	"setup/output.go",                   // stdout.New
 	"setup/view.go",                     // asked whether it is a terminal

@@ -20,7 +20,7 @@ func checkout(t *testing.T, files map[string]string) *repository {
 		"LICENSE":                    "Apache-2.0\n",
 		"CHANGELOG.md":               "# Changes\n\n## Unreleased\n\n- a\n\n## v0.1.0\n\n- b\n",
 		"go.mod":                     "module " + rootPath + "\n\ngo 1.24\n",
-		"niblogrus/go.mod":           "module " + rootPath + "/niblogrus\n\n" + own + "replace " + rootPath + " => ..\n",
+		"bridge/niblogrus/go.mod":    "module " + rootPath + "/bridge/niblogrus\n\n" + own + "replace " + rootPath + " => ../..\n",
 		"dest/kafka/go.mod":          "module " + rootPath + "/dest/kafka\n\n" + own,
 		"dest/kafka/embedded/go.mod": "module " + rootPath + "/dest/kafka/embedded\n",
 		"allocs/go.mod":              "module " + rootPath + "/allocs\n",
@@ -79,11 +79,11 @@ func TestLint(t *testing.T) {
 		want  []string
 	}{
 		{"good", nil, nil},
-		{"module in no list", map[string]string{"bridge/nibzap/go.mod": "module " + rootPath + "/bridge/nibzap\n"}, []string{"bridge/nibzap/go.mod: add the module to published"}},
+		{"module in no list", map[string]string{"bridge/unlisted/go.mod": "module " + rootPath + "/bridge/unlisted\n"}, []string{"bridge/unlisted/go.mod: add the module to published"}},
 		{"test data", map[string]string{"allocs/testdata/m/go.mod": "module example.com/m\n"}, nil},
 		{"program with a replace directive", map[string]string{"cmd/nib/go.mod": "module " + rootPath + "/cmd/nib\n\nreplace " + rootPath + " => ../..\n"}, []string{"go install refuses"}},
-		{"library that replaces another module", map[string]string{"niblogrus/go.mod": "module " + rootPath + "/niblogrus\n\nreplace example.com/x => ../x\n"}, []string{"replaces example.com/x, which has no effect"}},
-		{"requirement that is not published", map[string]string{"niblogrus/go.mod": "module " + rootPath + "/niblogrus\n\nrequire " + rootPath + "/bench v0.1.0\n"}, []string{"requires " + rootPath + "/bench, which is not published"}},
+		{"library that replaces another module", map[string]string{"bridge/niblogrus/go.mod": "module " + rootPath + "/bridge/niblogrus\n\nreplace example.com/x => ../x\n"}, []string{"replaces example.com/x, which has no effect"}},
+		{"requirement that is not published", map[string]string{"bridge/niblogrus/go.mod": "module " + rootPath + "/bridge/niblogrus\n\nrequire " + rootPath + "/bench v0.1.0\n"}, []string{"requires " + rootPath + "/bench, which is not published"}},
 		{"path of another folder", map[string]string{"allocs/go.mod": "module example.com/allocs\n"}, []string{"got module example.com/allocs"}},
 	} {
 		wantErrors(t, c.name, checkout(t, c.files).lint(), c.want)
@@ -123,7 +123,7 @@ func TestMayTag(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"not committed"}},
-		{"tag of another module", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "niblogrus/v0.1.0") }, []string{"the tag niblogrus/v0.1.0 exists"}},
+		{"tag of another module", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "bridge/niblogrus/v0.1.0") }, []string{"the tag bridge/niblogrus/v0.1.0 exists"}},
 		{"older than the last", "v0.1.0", func(r *repository) { git(t, r.dir, "tag", "v0.2.0") }, []string{"v0.1.0 is not later than v0.2.0"}},
 		{"no section", "v0.2.0", func(*repository) {}, []string{`want a section "## v0.2.0"`}},
 	} {
@@ -146,7 +146,7 @@ func TestHasSection(t *testing.T) {
 // of modules: here most come before what they require there.
 func TestPlanTagsWhatIsRequiredFirst(t *testing.T) {
 	requires := map[string][]string{
-		"niblogrus":           {".", "dest/kafka", "cmd/nib"},
+		"bridge/niblogrus":    {".", "dest/kafka", "cmd/nib"},
 		"dest/kafka":          {"allocs", "dest/kafka/embedded"},
 		"dest/kafka/embedded": {"cmd/nib"},
 		"cmd/nib":             {"."},
@@ -191,7 +191,7 @@ func TestPlan(t *testing.T) {
 			tags = append(tags, c[len(c)-1])
 		}
 	}
-	want := []string{"v0.2.0", "niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
+	want := []string{"v0.2.0", "bridge/niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
 	if commands[0][0] != "commit" || !slices.Equal(tags, want) {
 		t.Errorf("got %q, want a commit and the tags %q", commands, want)
 	}
@@ -219,7 +219,7 @@ func TestPlanIsPrintedForAShell(t *testing.T) {
 }
 
 func TestPack(t *testing.T) {
-	r := checkout(t, map[string]string{"a.go": "package nib\n", "niblogrus/b.go": "package niblogrus\n"})
+	r := checkout(t, map[string]string{"a.go": "package nib\n", "bridge/niblogrus/b.go": "package niblogrus\n"})
 	s, err := r.stage(filepath.Join(t.TempDir(), "nib"), "v0.3.0")
 	if err != nil {
 		t.Fatal(err)
@@ -227,18 +227,18 @@ func TestPack(t *testing.T) {
 	if err := s.pack(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	mod, err := os.ReadFile(filepath.Join(s.proxy, rootPath, "niblogrus", "@v", "v0.3.0.mod"))
+	mod, err := os.ReadFile(filepath.Join(s.proxy, rootPath, "bridge/niblogrus", "@v", "v0.3.0.mod"))
 	if err != nil || !strings.Contains(string(mod), rootPath+" v0.3.0") {
 		t.Errorf("got %s, %v", mod, err)
 	}
-	for folder, want := range map[string][]string{".": {"LICENSE", "a.go"}, "niblogrus": {"LICENSE", "b.go"}} {
+	for folder, want := range map[string][]string{".": {"LICENSE", "a.go"}, "bridge/niblogrus": {"LICENSE", "b.go"}} {
 		got := contents(t, filepath.Join(s.proxy, rootPath, folder, "@v", "v0.3.0.zip"), versionOf(folder, "v0.3.0").String())
 		for _, name := range want {
 			if !slices.Contains(got, name) {
 				t.Errorf("%s: got %q, want %q", folder, got, name)
 			}
 		}
-		if folder == "." && slices.Contains(got, "niblogrus/b.go") {
+		if folder == "." && slices.Contains(got, "bridge/niblogrus/b.go") {
 			t.Errorf("the root has the files of another module: %q", got)
 		}
 	}

@@ -20,7 +20,7 @@ const rootPath = "github.com/nib-log/nib"
 
 // published are the folders of the modules that users fetch. All have the
 // version of the root.
-var published = []string{".", "niblogrus", "dest/kafka", "dest/kafka/embedded", "allocs", "cmd/nib"}
+var published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "allocs", "cmd/nib"}
 
 // installed are the programs that users install.
 var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}

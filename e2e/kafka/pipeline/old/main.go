@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/nib-log/nib/e2e/kafka/pipeline/contract"
-	"github.com/nib-log/nib/niblogrus"
 	"github.com/sirupsen/logrus"
 )
 

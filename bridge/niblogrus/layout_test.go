@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/nib-log/nib/layout"
-	"github.com/nib-log/nib/niblogrus"
 	"github.com/sirupsen/logrus"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/niblogrus"
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/sirupsen/logrus"
 )

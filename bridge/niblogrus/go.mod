@@ -1,4 +1,4 @@
-module github.com/nib-log/nib/niblogrus
+module github.com/nib-log/nib/bridge/niblogrus
 
 go 1.24
 
@@ -9,4 +9,4 @@ require (
 
 require golang.org/x/sys v0.13.0 // indirect
 
-replace github.com/nib-log/nib => ..
+replace github.com/nib-log/nib => ../..

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nib-log/nib/niblogrus"
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/sirupsen/logrus"
 )
 

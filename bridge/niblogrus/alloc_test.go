@@ -11,7 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/niblogrus"
+	"github.com/nib-log/nib/bridge/niblogrus"
 	"github.com/sirupsen/logrus"
 )
 
