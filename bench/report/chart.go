@@ -78,7 +78,7 @@ func (b *Builds) Chart() string {
 	text(&t, chartMargin, 40, "t h", "Time of one log call, ns (shorter is better)")
 	text(&t, chartMargin, 62, "m", b.subtitle())
 	t.WriteString(body.String())
-	text(&t, chartMargin, total-22, "m", "The least of many rounds in one process, all libraries taking turns, into io.Discard. "+
+	text(&t, chartMargin, total-22, "m", "The minimum of many rounds in one process, all libraries taking turns, into io.Discard. "+
 		"nibfast: the build with that tag, in a run of its own.")
 	t.WriteString("</svg>\n")
 	return t.String()

@@ -38,7 +38,7 @@ const writerNote = "All are given the same bytes, so that nothing but writing is
 func (b *Builds) FileTables() string {
 	var t strings.Builder
 	b.machine(&t)
-	t.WriteString("Nanoseconds of one line, the least of many rounds in one process, contestants taking turns; what is held back is written within the round. " +
+	t.WriteString("Nanoseconds of one line, the minimum of many rounds in one process, contestants taking turns; what is held back is written within the round. " +
 		"In brackets the heap allocations of a line, where there are any. Files are rotated at the same size by all who can. " +
 		"*nibfast* is the build with that tag, in a run of its own; its ratios are those of that run.\n\n")
 	b.fileTable(&t, "A logger with ten fields", loggerNote, []string{"FileFields", "FileFields8"}, true)

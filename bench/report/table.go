@@ -20,19 +20,17 @@ const (
 )
 
 // headline lists the scenarios of the short table, in the README.
-var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "Formatted", "StructValue",
-	"ArrayDict", "Unicode", "Escapes", "Attrs", "SlogFront", "Parallel2", "Pipe8", "BufferedPipe8"}
+var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "StructValue",
+	"Unicode", "Attrs", "SlogFront", "Pipe8"}
 
 // Short is the table of the README.
 func (b *Builds) Short() string {
 	var t strings.Builder
-	t.WriteString("![Time of one log call with nib and other libraries](docs/bench.svg)\n\n")
-	t.WriteString(b.conditions("One call in nanoseconds, the least of many rounds in which all take turns; " +
-		"in brackets the heap allocations of a call, where there are any."))
+	t.WriteString(b.conditions("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
+		"in brackets the heap allocations of a call."))
 	b.calls(&t, headline)
-	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest other library; below 1 nib is the fastest. " +
-		"*nibfast* was measured in a run of its own. " +
-		"A dash: the library cannot do that. An asterisk: what it prints is not JSON, so it is not counted.\n")
+	t.WriteString("\n*nib ÷ best*: nib's time in the default build, divided by that of the fastest\nother library. " +
+		"*nibfast* is a build tag, measured in a run of its own. A dash:\nthe library cannot do that.\n")
 	return t.String()
 }
 
