@@ -26,7 +26,7 @@ const (
 
 	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's own
 	// clients do. Only records of the same key are in order. After a process
-	// was killed, the next one waits for Config.Quiet and searches all
+	// was killed, the next one waits for Config.TakeoverDelay and searches all
 	// partitions before it continues; a request of the killed process that a
 	// broker executes later is duplicated.
 	PartitioningKeyed
@@ -68,12 +68,12 @@ type SASL struct {
 }
 
 const (
-	defaultClientID  = "nib"
-	defaultMaxBatch  = 1000000 // below message.max.bytes of a broker, 1048588
-	defaultTimeout   = 10 * time.Second
-	defaultPatience  = 10 * time.Second
-	defaultQuiet     = time.Second
-	defaultTxTimeout = time.Minute
+	defaultClientID       = "nib"
+	defaultMaxBatch       = 1000000 // below message.max.bytes of a broker, 1048588
+	defaultTimeout        = 10 * time.Second
+	defaultDeliverTimeout = 10 * time.Second
+	defaultTakeoverDelay  = time.Second
+	defaultTxTimeout      = time.Minute
 )
 
 // maxFrame is the maximum size of a record batch: a broker closes the
@@ -133,16 +133,16 @@ type Config struct {
 	// s.
 	Timeout time.Duration
 
-	// Patience is how long one call of Deliver retries before it returns the
-	// error. No record is given up: a spool calls again. If it is negative,
-	// Deliver retries until its context ends. Defaults to 10 s.
-	Patience time.Duration
+	// DeliverTimeout is how long one call of Deliver retries before it returns
+	// the error. No record is given up: a spool calls again. If it is
+	// negative, Deliver retries until its context ends. Defaults to 10 s.
+	DeliverTimeout time.Duration
 
-	// Quiet is the delay before a process that takes over the records of
-	// another one checks whether they are in the topic already, if it cannot
-	// continue as the same producer: requests of the dead process may still
-	// arrive. Defaults to 1 s.
-	Quiet time.Duration
+	// TakeoverDelay is the delay before a process that takes over the records
+	// of another one checks whether they are in the topic already, if it
+	// cannot continue as the same producer: requests of the dead process may
+	// still arrive. Defaults to 1 s.
+	TakeoverDelay time.Duration
 
 	// OnError is called with the error of each failed attempt, by the goroutine
 	// that called Deliver.
@@ -162,7 +162,7 @@ func (c Config) Validate() error {
 	fault(c.Compression < CompressionLZ4 || c.Compression > CompressionGzip, "Compression is unknown: %d", c.Compression)
 	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame, c.MaxBatch)
 	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
-	fault(c.Quiet < 0, "Quiet is negative: %v", c.Quiet)
+	fault(c.TakeoverDelay < 0, "TakeoverDelay is negative: %v", c.TakeoverDelay)
 	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool, "TransactionalID needs PerSpool")
 	if s := c.SASL; s != nil {
 		fault(s.Mechanism != SASLPlain && s.Mechanism != SASLScramSHA256 && s.Mechanism != SASLScramSHA512,
@@ -184,11 +184,11 @@ func (c Config) withDefaults() Config {
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
 	}
-	if c.Patience == 0 {
-		c.Patience = defaultPatience
+	if c.DeliverTimeout == 0 {
+		c.DeliverTimeout = defaultDeliverTimeout
 	}
-	if c.Quiet == 0 {
-		c.Quiet = defaultQuiet
+	if c.TakeoverDelay == 0 {
+		c.TakeoverDelay = defaultTakeoverDelay
 	}
 	return c
 }

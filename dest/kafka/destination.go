@@ -36,13 +36,13 @@ type Destination struct {
 	ctx        context.Context  // ends with Close
 	stop       context.CancelFunc
 
-	work    sync.Mutex // held by Deliver and Resume, and by Close at the end
-	lanes   []*lane    // by partition; nil before the topic is known
-	stale   bool       // their leaders may have changed
-	states  []state    // of the batch
-	turn    uint64     // of RoundRobin, for records without a number
-	burying sync.Mutex // protects dead
-	dead    *lane      // of the dead letter topic
+	work         sync.Mutex // held by Deliver and Resume, and by Close at the end
+	lanes        []*lane    // by partition; nil before the topic is known
+	stale        bool       // their leaders may have changed
+	states       []state    // of the batch
+	turn         uint64     // of RoundRobin, for records without a number
+	deadLetterMu sync.Mutex // protects dead
+	dead         *lane      // of the dead letter topic
 
 	overlaps bool // Deliver may return while requests are under way
 
@@ -68,9 +68,9 @@ type Destination struct {
 	home      int32  // partition of homeSpool, found by a search
 	highest   uint64 // number that was found when all partitions were searched
 
-	mu     sync.Mutex
-	stats  Stats
-	buried map[identity]struct{} // that are in the dead letter topic, and not yet reported to the caller
+	mu           sync.Mutex
+	stats        Stats
+	deadLettered map[identity]struct{} // that are in the dead letter topic, and not yet reported to the caller
 }
 
 // An identity is the number of a record, in its spool.
@@ -118,7 +118,7 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	}
 	d := &Destination{c: c.withDefaults(), brokers: slices.Clone(brokers), topic: topic, wrote: make(chan struct{}, 1), taken: noProducer, fence: true,
 		shared: noProducer, place: nowhere, senders: senders{current: noProducer, previous: -1},
-		buried: map[identity]struct{}{},
+		deadLettered: map[identity]struct{}{},
 	}
 	d.spread = d.c.Partitioning != PartitioningPerSpool
 	var err error
@@ -135,12 +135,12 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 
 // Ping looks up the topic, which connects to a broker if necessary, and returns
 // nil if the topic exists and has partitions. It tries once, for
-// Config.Patience at most.
+// Config.DeliverTimeout at most.
 func (d *Destination) Ping(ctx context.Context) error {
 	if d.ctx.Err() != nil {
 		return errClosed
 	}
-	ctx, end := d.within(ctx, d.c.Patience)
+	ctx, end := d.within(ctx, d.c.DeliverTimeout)
 	defer end()
 	_, err := d.lookup(ctx, d.topic)
 	if err != nil && ctx.Err() != nil {
@@ -177,9 +177,9 @@ func (d *Destination) Close() error {
 }
 
 // Deliver sends batch, and returns when all of it is acknowledged by all
-// in-sync replicas or permanently refused, when Config.Patience is over, or
-// when ctx ends. It retries failures with pauses of up to 2 s, and reports each
-// to Config.OnError. If part of the batch is settled before a failure, it
+// in-sync replicas or permanently refused, when Config.DeliverTimeout is over,
+// or when ctx ends. It retries failures with pauses of up to 2 s, and reports
+// each to Config.OnError. If part of the batch is settled before a failure, it
 // returns that part and no error.
 //
 // Records that are in flight when ctx ends are kept, as they were sent, until
@@ -191,7 +191,7 @@ func (d *Destination) Close() error {
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
 	d.work.Lock()
 	defer d.work.Unlock()
-	ctx, end := d.within(ctx, d.c.Patience)
+	ctx, end := d.within(ctx, d.c.DeliverTimeout)
 	defer end()
 	if d.ctx.Err() != nil {
 		return delivery.Result{}, errClosed
@@ -201,16 +201,16 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	d.begin(batch)
 	res, err := d.repeat(ctx, batch)
-	d.tell(batch[:res.Accepted])
+	d.reported(batch[:res.Accepted])
 	return res, err
 }
 
-// tell records which settled records were reported to the caller.
-func (d *Destination) tell(settled []nib.Record) {
+// reported records which settled records were reported to the caller.
+func (d *Destination) reported(settled []nib.Record) {
 	if n := len(settled); n > 0 {
 		d.reached = identity{settled[n-1].Spool, settled[n-1].Seq}
-		if len(d.buried) > 0 {
-			maps.DeleteFunc(d.buried, func(b identity, _ struct{}) bool {
+		if len(d.deadLettered) > 0 {
+			maps.DeleteFunc(d.deadLettered, func(b identity, _ struct{}) bool {
 				return b.spool != d.reached.spool || b.seq <= d.reached.seq
 			})
 		}
@@ -218,13 +218,13 @@ func (d *Destination) tell(settled []nib.Record) {
 }
 
 // within makes a context that ends with ctx, with Close and, if it is positive,
-// after patience.
-func (d *Destination) within(ctx context.Context, patience time.Duration) (context.Context, func()) {
+// after timeout.
+func (d *Destination) within(ctx context.Context, timeout time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(d.ctx, func() { cancel(errClosed) })
 	var timer *time.Timer
-	if patience > 0 {
-		timer = time.AfterFunc(patience, func() { cancel(errPatience) })
+	if timeout > 0 {
+		timer = time.AfterFunc(timeout, func() { cancel(errDeliverTimeout) })
 	}
 	return ctx, func() {
 		release()

@@ -25,8 +25,8 @@ var (
 // what it has of the spool must be looked up before anything is sent.
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
-// errPatience means that Deliver has tried for as long as it may.
-var errPatience = fmt.Errorf("no answer within Config.Patience: %w", delivery.ErrStalled)
+// errDeliverTimeout means that Deliver has tried for as long as it may.
+var errDeliverTimeout = fmt.Errorf("no answer within Config.DeliverTimeout: %w", delivery.ErrStalled)
 
 // errUnstored means that the mark has to be stored before anything is sent.
 var errUnstored = errors.New("nib/kafka: the mark is not stored")

@@ -68,7 +68,7 @@ func (p *params) config() (Config, error) {
 	c := Config{
 		ClientID: p.ClientID, TransactionalID: p.TransactionalID, DeadLetter: p.DeadLetter, CreateTopic: p.CreateTopic,
 		Compression: compressions[p.Compression], MaxBatch: int(p.MaxBatch),
-		Timeout: p.Timeout, Patience: p.DeliverTimeout, Quiet: p.TakeoverDelay,
+		Timeout: p.Timeout, DeliverTimeout: p.DeliverTimeout, TakeoverDelay: p.TakeoverDelay,
 	}
 	how := p.Partitioning
 	if p.Key != "" {

@@ -161,7 +161,7 @@ func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) 
 	if d.c.DeadLetter == "" {
 		return why, nil
 	}
-	refused, err = d.bury(ctx, r, why)
+	refused, err = d.produceDeadLetter(ctx, r, why)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) 
 	d.count(func(s *Stats) {
 		s.DeadLettered++
 		if r.Seq != 0 {
-			d.buried[identity{r.Spool, r.Seq}] = struct{}{}
+			d.deadLettered[identity{r.Spool, r.Seq}] = struct{}{}
 		}
 	})
 	return nil, nil
@@ -179,10 +179,10 @@ func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) 
 
 // isBuried reports whether a record is in the dead letter topic already.
 func (d *Destination) isBuried(r *nib.Record) bool {
-	if len(d.buried) == 0 {
+	if len(d.deadLettered) == 0 {
 		return false
 	}
-	_, ok := d.buried[identity{r.Spool, r.Seq}]
+	_, ok := d.deadLettered[identity{r.Spool, r.Seq}]
 	return ok
 }
 

@@ -28,10 +28,10 @@ const margin = time.Minute
 // once, so late requests of a killed process do no harm.
 //
 // With the other modes, without a mark, or with a mark of another Partitioning,
-// records may be in any partition. Resume then waits for Config.Quiet and reads
-// all partitions. It counts only the records that it has found as delivered,
-// and fails while a partition cannot be read. With a TransactionalID it first
-// fences the earlier process.
+// records may be in any partition. Resume then waits for Config.TakeoverDelay
+// and reads all partitions. It counts only the records that it has found as
+// delivered, and fails while a partition cannot be read. With a TransactionalID
+// it first fences the earlier process.
 //
 // Its duration depends on how much all producers have written since the mark.
 // ctx and Close interrupt it.
@@ -58,7 +58,7 @@ func (d *Destination) Resume(ctx context.Context, mark []byte, batch []nib.Recor
 		taken++
 	}
 	d.count(func(s *Stats) { s.Present += uint64(taken) })
-	d.tell(batch[:taken])
+	d.reported(batch[:taken])
 	return taken, nil
 }
 
@@ -105,7 +105,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 // are waited for.
 func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
-		if err := d.quiet(ctx); err != nil {
+		if err := d.awaitTakeover(ctx); err != nil {
 			return err
 		}
 	}
@@ -129,9 +129,10 @@ func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.
 	return nil
 }
 
-// quiet waits until requests of a dead process should have been executed.
-func (d *Destination) quiet(ctx context.Context) error {
-	timer := time.NewTimer(d.c.Quiet)
+// awaitTakeover waits until requests of a dead process should have been
+// executed.
+func (d *Destination) awaitTakeover(ctx context.Context) error {
+	timer := time.NewTimer(d.c.TakeoverDelay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -200,7 +201,7 @@ func (l *lane) origin(batch []nib.Record) origin {
 // may have arrived after the search, or the broker has forgotten the producer.
 func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error {
 	spool := batch[l.todo[0]].Spool
-	for _, pause := range []func(context.Context) error{nil, l.d.quiet} {
+	for _, pause := range []func(context.Context) error{nil, l.d.awaitTakeover} {
 		if pause != nil {
 			if err := pause(ctx); err != nil {
 				return why

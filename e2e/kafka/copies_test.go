@@ -69,7 +69,7 @@ func must(t *testing.T, errs ...error) {
 // openOn opens a spool that delivers to the topic.
 func openOn(t *testing.T, c *kfake.Cluster, dir string) *spool.Sink {
 	t.Helper()
-	d, err := kafka.New(c.ListenAddrs(), "logs", kafka.Config{Quiet: 10 * time.Millisecond})
+	d, err := kafka.New(c.ListenAddrs(), "logs", kafka.Config{TakeoverDelay: 10 * time.Millisecond})
 	must(t, err)
 	s, err := spool.Open(dir, d, spool.Config{OnFull: patient})
 	must(t, err)

@@ -34,7 +34,7 @@ func TestEverythingRefused(t *testing.T) {
 				name := fmt.Sprintf("%s%s%s", c.key, dead, c.wrong)
 				brokers.Create(name, 1)
 				alter(t, brokers.Addrs(), name, c.key, c.wrong)
-				conf := kafka.Config{Patience: 2 * time.Second}
+				conf := kafka.Config{DeliverTimeout: 2 * time.Second}
 				want := name
 				if dead != "" {
 					conf.DeadLetter = name + "-dead"

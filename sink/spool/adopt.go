@@ -333,7 +333,7 @@ func (st *Stats) add(o Stats) {
 		t.Attempts += d.Attempts
 		t.Failures += d.Failures
 		t.Busy = max(t.Busy, d.Busy)
-		t.Unkept += d.Unkept
+		t.Unsaved += d.Unsaved
 	}
 }
 

@@ -191,7 +191,7 @@ func (s *Sink) remove(l *link) {
 // delete deletes the file of a link. What one in memory had is used again.
 func (s *Sink) delete(l *link) error {
 	if l.bad {
-		if err := s.dir.putAside(segmentName(l.number)); err != nil {
+		if err := s.dir.quarantine(segmentName(l.number)); err != nil {
 			return err
 		}
 		return s.dir.removeItsCopy(l.number)

@@ -55,7 +55,7 @@ type deliverer struct {
 	failures   uint64
 	since      time.Time // when the call that is under way began
 	outage     outage
-	unkept     uint64 // records that were rejected and are not in the file of these
+	unsaved    uint64 // records that were rejected and are not in the file of these
 
 	entered bool      // reading was begun
 	scan    *scanner  // of reading, if it is old or rescued

@@ -318,7 +318,7 @@ func (d *dir) tidy() (err error) {
 	}
 	d.bad = len(d.damaged)
 	for _, name := range d.damaged {
-		note(d.putAside(name))
+		note(d.quarantine(name))
 	}
 	for _, number := range d.empty {
 		note(d.remove(number, nil))
@@ -326,7 +326,7 @@ func (d *dir) tidy() (err error) {
 	return err
 }
 
-// putAside quarantines a file: it gets a name that no reader looks for.
-func (d *dir) putAside(name string) error {
+// quarantine renames a file so that no reader finds it.
+func (d *dir) quarantine(name string) error {
 	return d.fs.Rename(d.name(name), d.name(name+badExt))
 }

@@ -30,7 +30,7 @@ type View struct {
 	Destinations []DestinationInfo
 	Bad          []string  // files that Open will quarantine
 	Unread       []string  // files that cannot be read now or have a later format version; what is pending there is unknown
-	Aside        []string  // files that were quarantined
+	Quarantined  []string  // files that were quarantined
 	First, Last  time.Time // of the oldest and the newest record; zero if there is none
 
 	fs vfs.FS
@@ -161,7 +161,7 @@ func (v *View) list(d *dir) (moved bool, err error) {
 	has := map[string]bool{}
 	for _, name := range names { // sorted
 		if base, ok := strings.CutSuffix(name, badExt); ok && isSegmentName(base) {
-			v.Aside = append(v.Aside, name)
+			v.Quarantined = append(v.Quarantined, name)
 		}
 		if isSlot(name) {
 			slots = append(slots, name)

@@ -35,7 +35,7 @@ func (d *deliverer) putRejected(list []refusal) {
 		}
 	}
 	d.s.mu.Lock()
-	d.unkept += uint64(len(list) - kept)
+	d.unsaved += uint64(len(list) - kept)
 	d.s.mu.Unlock()
 }
 

@@ -68,8 +68,8 @@ func TestRejectedAreKept(t *testing.T) {
 	if want := `"line":"no\njson"}` + "\n"; !bytes.HasSuffix(lines[11], []byte(want)) {
 		t.Errorf("got %q, want %q", lines[11], want)
 	}
-	if d := of(t, checkIdentity(t, s), "picky"); d.Unkept != 0 || d.Lost() != 11 {
-		t.Errorf("got %+v, want 11 lost, none unkept", d)
+	if d := of(t, checkIdentity(t, s), "picky"); d.Unsaved != 0 || d.Lost() != 11 {
+		t.Errorf("got %+v, want 11 lost, none unsaved", d)
 	}
 }
 
@@ -114,19 +114,19 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 
 // TestRejectedFillTheFile has room for all lines, and for one byte less.
 func TestRejectedFillTheFile(t *testing.T) {
-	kept := func(room int64) (size int64, unkept uint64) {
+	kept := func(room int64) (size int64, unsaved uint64) {
 		m := vfs.NewMem(nil)
 		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
 		for n := range 6 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}
 		must(t, s.Flush(context.Background()), s.Close())
-		return int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)))), of(t, s.Stats(), defaultName).Unkept
+		return int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)))), of(t, s.Stats(), defaultName).Unsaved
 	}
 	size, _ := kept(0)
 	for less := range int64(2) {
-		if _, unkept := kept(size - less); unkept != uint64(less) {
-			t.Errorf("%d bytes of %d: got %d lines that are not in the file, want %d", size-less, size, unkept, less)
+		if _, unsaved := kept(size - less); unsaved != uint64(less) {
+			t.Errorf("%d bytes of %d: got %d lines that are not in the file, want %d", size-less, size, unsaved, less)
 		}
 	}
 }
@@ -135,10 +135,10 @@ func TestRejectedFillTheFile(t *testing.T) {
 // delivery goes on.
 func TestRejectedThatCannotBeKept(t *testing.T) {
 	for _, c := range []struct {
-		op     vfs.Op
-		errors uint64
-		unkept uint64
-		owner  int
+		op      vfs.Op
+		errors  uint64
+		unsaved uint64
+		owner   int
 	}{
 		{vfs.OpCreate, 1, 2, 0},
 		{vfs.OpStat, 1, 2, 0},
@@ -165,8 +165,8 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 		}
 		must(t, s.Flush(context.Background()), s.Close())
 		st := checkIdentity(t, s)
-		if d := of(t, st, defaultName); min(st.Errors, 1) != c.errors || d.Unkept != c.unkept || d.Delivered != 4 {
-			t.Errorf("%s: got %d errors and %+v, want %d and %d lines that are not in the file", c.op, st.Errors, d, c.errors, c.unkept)
+		if d := of(t, st, defaultName); min(st.Errors, 1) != c.errors || d.Unsaved != c.unsaved || d.Delivered != 4 {
+			t.Errorf("%s: got %d errors and %+v, want %d and %d lines that are not in the file", c.op, st.Errors, d, c.errors, c.unsaved)
 		}
 		if n := m.Opened(); n > 0 {
 			t.Errorf("%s: %d files are open after Close", c.op, n)
@@ -177,10 +177,10 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 // TestRejectedAreBounded: what does not fit is counted, and goes no further. So is what cannot be written.
 func TestRejectedAreBounded(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		size   int64
-		fail   error
-		unkept uint64
+		name    string
+		size    int64
+		fail    error
+		unsaved uint64
 	}{
 		{"some room", 400, nil, 8}, {"none", -1, nil, 10}, {"enough", 0, nil, 0}, {"fault", 0, syscall.EIO, 10},
 	} {
@@ -193,8 +193,8 @@ func TestRejectedAreBounded(t *testing.T) {
 		}
 		must(t, s.Flush(context.Background()))
 		st := checkIdentity(t, s)
-		if d := of(t, st, defaultName); d.Unkept != c.unkept || d.Delivered != 20 || (st.Errors > 0) != (c.fail != nil) {
-			t.Errorf("%s: got %+v, want %d unkept and 20 delivered", c.name, d, c.unkept)
+		if d := of(t, st, defaultName); d.Unsaved != c.unsaved || d.Delivered != 20 || (st.Errors > 0) != (c.fail != nil) {
+			t.Errorf("%s: got %+v, want %d unsaved and 20 delivered", c.name, d, c.unsaved)
 		}
 		if info, err := m.Lstat(filepath.Join(memDir, defaultName+rejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
 			t.Errorf("%s: got %d bytes, want %d at most", c.name, info.Size, c.size)

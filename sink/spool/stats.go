@@ -52,7 +52,7 @@ type DestinationStats struct {
 	Attempts   uint64
 	Failures   uint64
 	Busy       time.Duration // duration so far of the current call of Deliver; 0 if there is none
-	Unkept     uint64        // rejected lines that are not in the file NAME.rejected because it is full or cannot be written
+	Unsaved    uint64        // rejected lines that are not in the file NAME.rejected because it is full or cannot be written
 }
 
 // Lost returns the number of lines dropped, for all reasons.
@@ -151,7 +151,7 @@ func (s *Sink) Stats() Stats {
 		}
 		st.Destinations = append(st.Destinations, DestinationStats{
 			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
-			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unkept: d.unkept,
+			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unsaved: d.unsaved,
 		})
 	}
 	if s.adopter != nil {

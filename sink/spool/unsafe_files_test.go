@@ -68,7 +68,7 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	for _, d := range v.Destinations {
 		told = append(told, d.Name)
 	}
-	told = append(append(append(told, v.Bad...), v.Aside...), v.Unread...)
+	told = append(append(append(told, v.Bad...), v.Quarantined...), v.Unread...)
 	for _, text := range told {
 		if strings.ContainsAny(text, "\x1b\a") || !utf8.ValidString(text) {
 			t.Errorf("%q is shown or reported", text)

@@ -62,10 +62,10 @@ in its subdirectories.
 
 The relay does not touch a spool that a process has open. It opens any other
 spool after --grace, delivers it, and releases it when it is empty, or when the
-destination has accepted nothing for --patience, so that a restarted service
-can open it. Records that the dead process has delivered are not delivered
-again, provided that the target and its name are those of the service. Records
-for destinations that are not given with --to stay in the spool.
+destination has accepted nothing for --deliver-timeout, so that a restarted
+service can open it. Records that the dead process has delivered are not
+delivered again, provided that the target and its name are those of the service.
+Records for destinations that are not given with --to stay in the spool.
 
 Targets, as in the NIB_OUTPUT of a service:
 ` + targetHelp() + `
@@ -78,7 +78,7 @@ or damaged, 3 lines are still pending.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			c.Root = dirs[0]
-			c.Tell = teller(cmd.ErrOrStderr())
+			c.Report = reporter(cmd.ErrOrStderr())
 			return runRelay(cmd.Context(), cmd.OutOrStdout(), to, c)
 		},
 	}
@@ -87,15 +87,15 @@ or damaged, 3 lines are still pending.`,
 	f.BoolVar(&c.Adopt, "adopt", false, "also take spools on network volumes, where locks cannot show whether their processes have ended; use it only if they have")
 	f.BoolVar(&c.Once, "once", false, "exit when all spools are delivered")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must have no owner before it is taken")
-	f.DurationVar(&c.Patience, "patience", 30*time.Second, "how long the destination may accept nothing before a spool is released")
+	f.DurationVar(&c.DeliverTimeout, "deliver-timeout", 30*time.Second, "how long the destination may accept nothing before a spool is released")
 	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to report the progress of a long delivery")
 	_ = cmd.MarkFlagRequired("to") // it is there
 	return cmd
 }
 
-// teller writes lines to w, one at a time. If that is standard error, a reader that
-// has stopped or gone away neither stops nor ends the relay.
-func teller(w io.Writer) func(dir, format string, values ...any) {
+// reporter writes lines to w, one at a time. If that is standard error, a
+// reader that has stopped or gone away neither stops nor ends the relay.
+func reporter(w io.Writer) func(dir, format string, values ...any) {
 	out := nib.WriterSink(w)
 	return func(dir, format string, values ...any) {
 		line := fmt.Sprintf("%s: %s\n", term.Name(dir), term.Line(fmt.Sprintf(format, values...)))
@@ -104,8 +104,8 @@ func teller(w io.Writer) func(dir, format string, values ...any) {
 }
 
 func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config) error {
-	if c.Grace < 0 || c.Patience <= 0 || c.Progress <= 0 {
-		return errors.New("--grace, --patience and --progress must not be negative, and the last two not 0")
+	if c.Grace < 0 || c.DeliverTimeout <= 0 || c.Progress <= 0 {
+		return errors.New("--grace, --deliver-timeout and --progress must not be negative, and the last two not 0")
 	}
 	for _, text := range to {
 		t, err := relayTarget(text)

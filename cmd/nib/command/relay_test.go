@@ -167,9 +167,9 @@ func TestRelayExitCodes(t *testing.T) {
 		{"bad name", []string{dir, "--to", "a b=file:x"}, 1, `"a b" is not the name`},
 		{"unknown target", []string{dir, "--to", "carrier:pigeon", "--once"}, 1, "want file:PATH, syslog+tcp://HOST:PORT"},
 		{"no spool", []string{filepath.Join(dir, "x"), "--to", "file:x", "--once"}, 1, "no such file"},
-		{"no patience", []string{dir, "--to", "file:x", "--patience", "0"}, 1, "not 0"},
+		{"no deliver timeout", []string{dir, "--to", "file:x", "--deliver-timeout", "0"}, 1, "not 0"},
 		{"no folder for the file", []string{dir, "--to", "file:/none/x", "--once"}, 3, "10 lines are still pending"},
-		{"no receiver", []string{dir, "--to", "syslog+relp://127.0.0.1:1", "--once", "--patience", "50ms"}, 3, "10 lines are still pending"},
+		{"no receiver", []string{dir, "--to", "syslog+relp://127.0.0.1:1", "--once", "--deliver-timeout", "50ms"}, 3, "10 lines are still pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := run(append([]string{"relay"}, c.args...)...)

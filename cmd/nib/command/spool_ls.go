@@ -108,7 +108,7 @@ type listed struct {
 	Destinations []listedDestination `json:"destinations"`
 	Bad          []string            `json:"bad,omitempty"`
 	Unread       []string            `json:"unread,omitempty"`
-	Aside        []string            `json:"aside,omitempty"`
+	Quarantined  []string            `json:"quarantined,omitempty"`
 }
 
 type listedDestination struct {
@@ -121,7 +121,7 @@ func listJSON(w io.Writer, views []*spool.View) error {
 	for _, v := range views {
 		l := listed{
 			Dir: v.Dir, Owner: v.Owner, Segments: len(v.Segments), Bytes: v.Bytes(), Records: v.Numbers(),
-			Bad: v.Bad, Unread: v.Unread, Aside: v.Aside, Destinations: []listedDestination{},
+			Bad: v.Bad, Unread: v.Unread, Quarantined: v.Quarantined, Destinations: []listedDestination{},
 		}
 		if v.ID != 0 {
 			l.Spool = fmt.Sprintf("%016x", v.ID)

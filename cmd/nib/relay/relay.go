@@ -21,17 +21,18 @@ import (
 
 // A Config sets what to deliver and where.
 type Config struct {
-	Root     string        // directory of a spool, or of several
-	Targets  []Target      // where all of it goes
-	Adopt    bool          // also take spools whose use cannot be determined
-	Once     bool          // end when everything was delivered, or cannot be
-	Grace    time.Duration // how long a spool must have no owner before it is taken, unless Once
-	Patience time.Duration // how long the destinations may accept nothing before a spool is released
-	Poll     time.Duration // how often to look
-	Progress time.Duration // how often to report the progress of a long delivery
+	Root           string        // directory of a spool, or of several
+	Targets        []Target      // where all of it goes
+	Adopt          bool          // also take spools whose use cannot be determined
+	Once           bool          // end when everything was delivered, or cannot be
+	Grace          time.Duration // how long a spool must have no owner before it is taken, unless Once
+	DeliverTimeout time.Duration // how long the destinations may accept nothing before a spool is released
+	Poll           time.Duration // how often to look
+	Progress       time.Duration // how often to report the progress of a long delivery
 
-	// Tell reports what happens, a line at a time. It may be called by several goroutines.
-	Tell func(dir, format string, values ...any)
+	// Report reports what happens, a line at a time. It may be called by
+	// several goroutines.
+	Report func(dir, format string, values ...any)
 }
 
 // Counts are the results of a relay.
@@ -73,8 +74,8 @@ type known struct {
 // Run delivers until ctx ends, or with Once until nothing is left to be done.
 // It takes the spools without an owner one after the other, in the order of
 // their names, and releases each as soon as it is empty or the destination has
-// accepted nothing for Patience. The error is about Root; errors of a spool are
-// passed to Tell and counted in Counts.
+// accepted nothing for DeliverTimeout. The error is about Root; errors of a
+// spool are passed to Report and counted in Counts.
 func Run(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c, known: map[string]*known{}}
 	for first := true; ; first = false {
@@ -141,7 +142,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 		return
 	}
 	for i, name := range names {
-		r.Tell(dir, "taken, %s records that %s has not settled go to %s", term.Count(v.Pending(name)), name, r.Targets[i].Text)
+		r.Report(dir, "taken, %s records that %s has not settled go to %s", term.Count(v.Pending(name)), name, r.Targets[i].Text)
 	}
 	err = r.take(ctx, v, names)
 	switch {
@@ -150,7 +151,7 @@ func (r *relay) look(ctx context.Context, dir string) {
 	case errors.Is(err, spool.ErrInUse):
 		k.free = time.Time{} // its owner was faster
 	default:
-		r.Tell(dir, "released: %v", err)
+		r.Report(dir, "released: %v", err)
 		k.pause = min(max(2*k.pause, r.Grace), maxPause)
 		k.retry = time.Now().Add(k.pause)
 	}
@@ -176,7 +177,7 @@ func (r *relay) found(dirs []string, err error) {
 func (r *relay) sayOnce(k *known, dir, why string) {
 	if k.said != why {
 		k.said = why
-		r.Tell(dir, "%s", why)
+		r.Report(dir, "%s", why)
 	}
 }
 

@@ -60,7 +60,7 @@ type teller struct {
 
 func newTeller(wants string) *teller { return &teller{wants: wants, heard: make(chan struct{})} }
 
-func (t *teller) tell(dir, format string, values ...any) {
+func (t *teller) report(dir, format string, values ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	line := filepath.Base(dir) + ": " + fmt.Sprintf(format, values...) + "\n"
@@ -78,7 +78,7 @@ func (t *teller) said() string {
 
 func config(root string, p *place, t *teller) Config {
 	return Config{
-		Root: root, Once: true, Patience: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Tell: t.tell,
+		Root: root, Once: true, DeliverTimeout: time.Minute, Poll: time.Millisecond, Progress: time.Hour, Report: t.report,
 		Targets: []Target{{Text: "far", Open: p.opened}},
 	}
 }
@@ -186,16 +186,16 @@ func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 
 var errAway = errors.New("away")
 
-// TestPatienceEnds gives a spool back that the destination does not accept, and the
-// next run delivers it.
-func TestPatienceEnds(t *testing.T) {
+// TestDeliverTimeoutReleasesTheSpool gives a spool back that the destination
+// does not accept, and the next run delivers it.
+func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a")
 	closed(t, dir, 7)
 	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway }}
 	told := newTeller("")
 	c := config(dir, p, told)
-	c.Patience = time.Second // a destination is asked more often than that
+	c.DeliverTimeout = time.Second // a destination is asked more often than that
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Pending: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -207,7 +207,7 @@ func TestPatienceEnds(t *testing.T) {
 	if o := spool.OwnerOf(dir); o != spool.OwnerNone {
 		t.Errorf("got owner %v, want none", o)
 	}
-	p.refuse, c.Patience = nil, time.Minute
+	p.refuse, c.DeliverTimeout = nil, time.Minute
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
 		t.Errorf("again: got %+v, want %+v", got, want)
 	}
@@ -309,7 +309,7 @@ func TestRelayMakesNoSegment(t *testing.T) {
 	for range 5 {
 		told := newTeller("")
 		c := config(root, p, told)
-		c.Patience = time.Millisecond
+		c.DeliverTimeout = time.Millisecond
 		if got := mustRun(t, c); got.Pending != 3 {
 			t.Fatalf("got %+v, want 3 pending\n%s", got, told.said())
 		}

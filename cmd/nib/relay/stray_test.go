@@ -167,8 +167,8 @@ func TestRootThatComesAndGoes(t *testing.T) {
 	delivered, told := make(chan struct{}, 10), newTeller("no such file")
 	c := config(root, &place{}, told)
 	c.Once = false
-	c.Tell = func(dir, format string, values ...any) {
-		told.tell(dir, format, values...)
+	c.Report = func(dir, format string, values ...any) {
+		told.report(dir, format, values...)
 		if strings.Contains(format, "delivered to") {
 			delivered <- struct{}{}
 		}

@@ -57,7 +57,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 	s, err := spool.Open(v.Dir, all[0].To, spool.Config{
 		Name: all[0].Name, Also: all[1:],
 		DeliverOnly: true, Drain: drain, Sync: spool.SyncNever, Adopt: r.Adopt,
-		OnError: func(err error) { r.Tell(v.Dir, "%v", err) },
+		OnError: func(err error) { r.Report(v.Dir, "%v", err) },
 	})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (r *relay) take(ctx context.Context, v *spool.View, names []string) error {
 		r.Rejected += rejected
 		r.Damaged += damaged
 		r.Unfinished += d.Unfinished
-		r.Tell(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), r.Targets[i].Text,
+		r.Report(v.Dir, "%s delivered to %s, %s rejected, %s damaged, %s pending in %s", term.Count(d.Delivered), r.Targets[i].Text,
 			term.Count(rejected), term.Count(damaged), term.Count(d.Pending), time.Since(begin).Round(time.Millisecond))
 	}
 	return err
@@ -98,7 +98,7 @@ func (r *relay) own(s *spool.Sink) []spool.DestinationStats {
 // await waits until everything is settled, the destinations have settled nothing for
 // too long, or ctx ends.
 func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
-	tick := time.NewTicker(min(glance, r.Patience))
+	tick := time.NewTicker(min(glance, r.DeliverTimeout))
 	defer tick.Stop()
 	moved, told := time.Now(), time.Now()
 	var before uint64
@@ -114,12 +114,12 @@ func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
 			return errEnding
 		case first || pending != before:
 			before, moved = pending, now
-		case now.Sub(moved) >= r.Patience:
-			return fmt.Errorf("%w for %v", errStalled, r.Patience)
+		case now.Sub(moved) >= r.DeliverTimeout:
+			return fmt.Errorf("%w for %v", errStalled, r.DeliverTimeout)
 		}
 		if time.Since(told) >= r.Progress {
 			told = time.Now()
-			r.Tell(dir, "%s delivered, %s pending", term.Count(delivered), term.Count(pending))
+			r.Report(dir, "%s delivered, %s pending", term.Count(delivered), term.Count(pending))
 		}
 		select {
 		case <-tick.C:

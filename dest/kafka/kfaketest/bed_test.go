@@ -23,8 +23,9 @@ import (
 
 const logs = "logs"
 
-// patience is how long a test waits for what must come. It is no measure of speed.
-const patience = 2 * time.Minute
+// testTimeout is how long a test waits for what must come. It is no measure of
+// speed.
+const testTimeout = 2 * time.Minute
 
 // start starts a cluster with the topic logs.
 func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
@@ -46,8 +47,8 @@ func TestMain(m *testing.M) {
 // dial makes a destination with short pauses.
 func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	t.Helper()
-	if conf.Quiet == 0 {
-		conf.Quiet = time.Millisecond
+	if conf.TakeoverDelay == 0 {
+		conf.TakeoverDelay = time.Millisecond
 	}
 	d, err := New(c.ListenAddrs(), logs, conf)
 	if err != nil {
@@ -89,7 +90,7 @@ func deliver(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected
 // read returns what the topic has.
 func read(t testing.TB, c *kfake.Cluster, name string) (all []topic.Message) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	err := topic.Read(ctx, c.ListenAddrs(), name, func(m topic.Message) bool {
 		all = append(all, m)

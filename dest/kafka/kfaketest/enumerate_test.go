@@ -115,7 +115,7 @@ func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination))
 			}
 		case <-done:
 			finished = true
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatalf("nothing happens; %d requests have failed, %d reports", failed(), reports)
 		}
 	}
@@ -186,7 +186,7 @@ func (r *refusal) test(t *testing.T) {
 
 // deliverAll delivers records whatever Deliver returns.
 func deliverAll(t testing.TB, d *Destination, first, last uint64) {
-	for late := time.Now().Add(patience); first <= last; {
+	for late := time.Now().Add(testTimeout); first <= last; {
 		res, err := d.Deliver(t.Context(), records(7, first, last))
 		if len(res.Rejected) > 0 || err != nil && time.Now().After(late) {
 			t.Errorf("got %+v, %v", res, err)

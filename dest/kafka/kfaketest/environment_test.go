@@ -33,7 +33,7 @@ func TestServiceByEnvironment(t *testing.T) {
 		for name, value := range variables {
 			t.Setenv(name, value)
 		}
-		log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(Kind), setup.Config{Signals: setup.SwitchOff, Timeout: patience})
+		log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(Kind), setup.Config{Signals: setup.SwitchOff, Timeout: testTimeout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -272,7 +272,7 @@ func TestCloseEndsDeliver(t *testing.T) {
 	c := start(t, 1)
 	told := make(chan struct{})
 	var once sync.Once
-	d := dial(t, c, Config{Patience: -1, OnError: func(error) { once.Do(func() { close(told) }) }})
+	d := dial(t, c, Config{DeliverTimeout: -1, OnError: func(error) { once.Do(func() { close(told) }) }})
 	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Err: kerr.NotEnoughReplicas, Count: -1})
 	done := make(chan error)
 	go func() {

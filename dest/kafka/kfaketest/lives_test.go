@@ -100,7 +100,7 @@ func TestPartitioningChanges(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					conf = modes[rng.IntN(3)]
 				}
-				conf.MaxBatch, conf.Patience, conf.Quiet = 300+rng.IntN(3000), 5*time.Millisecond, 10*time.Millisecond
+				conf.MaxBatch, conf.DeliverTimeout, conf.TakeoverDelay = 300+rng.IntN(3000), 5*time.Millisecond, 10*time.Millisecond
 				heal := func() {}
 				if rng.IntN(3) > 0 {
 					heal = c.Fault(kfake.Fault{
@@ -112,7 +112,7 @@ func TestPartitioningChanges(t *testing.T) {
 				steps := 1 + rng.IntN(8)
 				if n == 0 {
 					heal()
-					steps, conf.Patience = 10000, time.Minute
+					steps, conf.DeliverTimeout = 10000, time.Minute
 				}
 				p := life{t, dial(t, c, conf), rng, &stored}
 				p.run(opened, last, steps)

@@ -54,7 +54,7 @@ func TestFirstRequestIsLate(t *testing.T) {
 		}
 		mark := before.Mark()
 		release := dieDuring(t, c, before, records(7, 1, 10))
-		after := dial(t, c, Config{Quiet: patience}) // which would be noticed
+		after := dial(t, c, Config{TakeoverDelay: testTimeout}) // which would be noticed
 		rest := resume(t, after, mark, records(7, 1, 20))
 		if len(rest) != 20 {
 			t.Fatalf("left: got %d records, want 20", len(rest))
@@ -145,7 +145,7 @@ func TestProducerIsReplaced(t *testing.T) {
 			t.Errorf("got %+v, want both producers, and the sequence of the new one", m)
 		}
 		release := dieDuring(t, c, before, records(7, 11, 20))
-		after := dial(t, c, Config{Quiet: patience})
+		after := dial(t, c, Config{TakeoverDelay: testTimeout})
 		rest := resume(t, after, mark, records(7, 11, 20))
 		if len(rest) != 10 {
 			t.Fatalf("left: got %d records, want 10", len(rest))

@@ -84,7 +84,7 @@ func TestValidate(t *testing.T) {
 		{Config{Compression: -1}, "Compression"},
 		{Config{MaxBatch: -1}, "MaxBatch"},
 		{Config{Timeout: -1}, "Timeout"},
-		{Config{Quiet: -1}, "Quiet"},
+		{Config{TakeoverDelay: -1}, "TakeoverDelay"},
 		{Config{TransactionalID: "tx", Partitioning: PartitioningRoundRobin}, "TransactionalID"},
 		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
 		{Config{SASL: &SASL{Mechanism: SASLPlain}}, "clear text"},

@@ -335,7 +335,7 @@ func TestResumeFails(t *testing.T) {
 // A later process with the same transactional id shuts the earlier one out for good.
 func TestShutOut(t *testing.T) {
 	cluster := start(t, 1)
-	conf := Config{TransactionalID: "tx", Patience: 20 * time.Second}
+	conf := Config{TransactionalID: "tx", DeliverTimeout: 20 * time.Second}
 	var cancel context.CancelFunc
 	conf.OnError = func(err error) {
 		if errors.Is(err, ErrFenced) {
@@ -356,7 +356,7 @@ func TestShutOut(t *testing.T) {
 	})
 	for range 2 {
 		var ctx context.Context
-		ctx, cancel = context.WithTimeout(t.Context(), patience)
+		ctx, cancel = context.WithTimeout(t.Context(), testTimeout)
 		if res, err := before.Deliver(ctx, records(7, 21, 30)); res.Accepted != 0 || !errors.Is(err, ErrFenced) {
 			t.Errorf("got %+v, %v; want ErrFenced", res, err)
 		}

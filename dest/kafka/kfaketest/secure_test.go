@@ -81,7 +81,7 @@ func TestRefusedConnections(t *testing.T) {
 		var told []string
 		c.conf.OnError = func(err error) { told = append(told, err.Error()) }
 		d := dial(t, secure, c.conf)
-		for late := time.Now().Add(patience); ; { // until the machine has come to the reason
+		for late := time.Now().Add(testTimeout); ; { // until the machine has come to the reason
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			res, err := d.Deliver(ctx, records(7, 1, 10))
 			cancel()

@@ -9,16 +9,16 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// bury sends a record to the dead letter topic, and waits until it is
-// acknowledged. refused is why the topic does not accept it either, and err why
-// it could not be sent now.
+// produceDeadLetter sends a record to the dead letter topic, and waits until it
+// is acknowledged. refused is why the topic does not accept it either, and err
+// why it could not be sent now.
 //
 // A batch that is under way there belongs to one record. If the context ended,
 // the same record comes again: the topic refuses it again before anything else
-// is buried.
-func (d *Destination) bury(ctx context.Context, r *nib.Record, why error) (refused, err error) {
-	d.burying.Lock()
-	defer d.burying.Unlock()
+// is written there.
+func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
+	d.deadLetterMu.Lock()
+	defer d.deadLetterMu.Unlock()
 	topic := d.c.DeadLetter
 	where, err := d.lookup(ctx, topic)
 	if err != nil {
