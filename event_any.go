@@ -61,10 +61,7 @@ func (e *Event) Fields(m map[string]any) *Event {
 
 // Type adds the name of the type of v.
 func (e *Event) Type(key string, v any) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		if v == nil {
 			e.null()
 		} else {
@@ -78,10 +75,7 @@ func (e *Event) Type(key string, v any) *Event {
 // line; a value that is invalid, or nested more than 32 deep, becomes a string,
 // and nil is null.
 func (e *Event) RawJSON(key string, raw []byte) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addRaw(raw)
 	}
 	return e
@@ -89,10 +83,7 @@ func (e *Event) RawJSON(key string, raw []byte) *Event {
 
 // Stringer adds the text of s; nil is null.
 func (e *Event) Stringer(key string, s fmt.Stringer) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addStringer(s)
 	}
 	return e

@@ -136,15 +136,19 @@ func (e *Event) Stack() *Event {
 	return e
 }
 
-// httpPrefix begins the functions of nibhttp that run when a handler has
-// panicked.
-const httpPrefix = "github.com/nib-log/nib/nibhttp.(*exchange)."
+// isOwn reports whether a function is a method of this package, or one of those
+// that run when the handler of a request or a job has panicked.
+func isOwn(function string) bool {
+	own, ok := strings.CutPrefix(function, "github.com/nib-log/nib")
+	return ok && own != "" && (own[0] == '.' || strings.HasPrefix(own, "/nibhttp.(*exchange).") ||
+		strings.HasPrefix(own, "/bridge/nibgrpc.(*call).") || strings.HasPrefix(own, "/request.(*run)."))
+}
 
 // encodeFrame returns one frame as JSON text without quotes; frames of nib's own
 // methods are empty.
 func encodeFrame(pc uintptr) string {
 	frame := callsite.Frame(pc)
-	if strings.HasPrefix(frame.Function, ownPrefix) || strings.HasPrefix(frame.Function, httpPrefix) {
+	if isOwn(frame.Function) {
 		return ""
 	}
 	s := jsonenc.AppendString(nil, frame.Function+"\n\t"+frame.File+":"+strconv.Itoa(frame.Line)+"\n")

@@ -18,10 +18,7 @@ type Marshaler interface {
 // Dict adds an object whose fields f adds. Containers may be nested 32 deep; a
 // deeper one is replaced by an error text.
 func (e *Event) Dict(key string, f func(*Event)) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addObject(f)
 	}
 	return e
@@ -29,10 +26,7 @@ func (e *Event) Dict(key string, f func(*Event)) *Event {
 
 // Array adds an array whose elements f adds.
 func (e *Event) Array(key string, f func(*Array)) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addArray(f)
 	}
 	return e
@@ -40,10 +34,7 @@ func (e *Event) Array(key string, f func(*Array)) *Event {
 
 // Object adds an object whose fields m adds; nil is null.
 func (e *Event) Object(key string, m Marshaler) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addMarshaler(m)
 	}
 	return e

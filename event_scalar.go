@@ -228,10 +228,7 @@ func (e *Event) null() { e.buf = append(e.buf, "null"...) }
 
 // Time adds a time in the layout's format and zone.
 func (e *Event) Time(key string, t time.Time) *Event {
-	if e == nil {
-		return nil
-	}
-	if e.open(key) {
+	if e != nil && e.open(key) {
 		e.addTime(t)
 	}
 	return e

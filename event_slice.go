@@ -28,9 +28,6 @@ func (e *Event) Strs(key string, vals []string) *Event {
 
 // Bools adds an array of booleans.
 func (e *Event) Bools(key string, vals []bool) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
@@ -127,9 +124,6 @@ func (e *Event) Floats64(key string, vals []float64) *Event {
 
 // Times adds an array of times in the layout's format and zone.
 func (e *Event) Times(key string, vals []time.Time) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		for _, v := range vals {
 			e.buf = append(e.buf, ',')
@@ -142,9 +136,6 @@ func (e *Event) Times(key string, vals []time.Time) *Event {
 
 // Durs adds an array of durations in the layout's format.
 func (e *Event) Durs(key string, vals []time.Duration) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
@@ -208,7 +199,7 @@ func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals
 // list begins an array, each element of which brings a comma, and returns the
 // place of its bracket; it is negative when there are no elements to add.
 func (e *Event) list(key string, null bool) (from int) {
-	if !e.open(key) {
+	if e == nil || !e.open(key) {
 		return -1
 	}
 	if null {

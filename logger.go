@@ -286,6 +286,20 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 	return n.seal()
 }
 
+// AppendFields appends the fields that f adds, each as `,"key":value` and as a
+// line of l would have it, to dst: fields that are collected before their line
+// begins. f runs at once and only adds fields. 0 allocs while dst has room.
+func (l *Logger) AppendFields(dst []byte, f func(e *Event)) []byte {
+	if l.discards() || f == nil {
+		return dst
+	}
+	e := l.builder()
+	e.run(f)
+	dst = append(dst, e.buf...)
+	e.release()
+	return dst
+}
+
 // WithGroup returns a Logger that puts all further fields, bound or not, into
 // an object under name, inside the groups that are open already. A group
 // without fields is not written. An empty name changes nothing.

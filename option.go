@@ -98,6 +98,15 @@ type HookFunc func(e *Event, level Level, msg string)
 // Run calls f.
 func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
 
+// WithSink replaces the sink, for a Logger of one request or test that differs in
+// nothing else. Its metrics count with those of the Logger that it is made from.
+func WithSink(s Sink) Option {
+	if s == nil {
+		panic("nib: WithSink(nil)")
+	}
+	return Option{func(l *Logger) { l.core.out = sinkOutput(s) }}
+}
+
 // WithHook adds a hook after the existing ones.
 func WithHook(h Hook) Option {
 	return Option{func(l *Logger) {

@@ -42,6 +42,7 @@ func TestGauntlet2_UserCodeThatLogsItselfEnds(t *testing.T) {
 		"Msgf":      func(l *nib.Logger, s selfLogger) { l.Info().Msgf("%v", s) },
 		"LogValuer": func(l *nib.Logger, s selfLogger) { l.LogAttrs(context.Background(), 0, "m", slog.Any("k", s)) },
 		"With":      func(l *nib.Logger, s selfLogger) { l.With(s.MarshalNib).Info().Msg("m") },
+		"Append":    func(l *nib.Logger, s selfLogger) { l.AppendFields(nil, s.MarshalNib); l.Info().Msg("m") },
 		"hook":      func(l *nib.Logger, s selfLogger) { l.WithOptions(nib.WithHook(s)).Info().Msg("m") },
 		"sampler":   func(l *nib.Logger, s selfLogger) { l.WithOptions(nib.WithSampler(s)).Info().Msg("m") },
 	} {
