@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package vfs is the seam between nib and the file system: what a log file or a
-// spool needs of it, once for the real thing ([OS]) and once in memory ([NewMem]),
-// where a test can take the power away ([Mem.CrashClone]) and make any operation
-// fail, stop half-way or hang ([Mem.Fail]).
+// Package vfs is the interface between nib and the file system: the operations
+// that log files and spools need, and their implementation on the system ([OS]).
+// Package vfstest has one in memory, where a test can cut the power and make any
+// operation fail, stop half-way or hang.
 //
 // It is narrower than package os on purpose. No operation follows a link in the
 // last element of a name, waits for another process, or leaves a descriptor
@@ -122,5 +122,5 @@ const (
 	Exclusive
 )
 
-// ErrLocked is the error for a lock that someone else has.
-var ErrLocked = errors.New("nib/vfs: locked by someone else")
+// ErrLocked is the error for a lock that another open file holds.
+var ErrLocked = errors.New("nib/vfs: the file is locked by another process or handle")

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // FuzzBatch writes a batch out in pieces, with room for each, and compares what
@@ -59,7 +59,7 @@ func TestBatchThatFillsFiles(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 1000, Buffer: 10_000, Delay: never})
 	writes := 0
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Reached: func() { writes++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { writes++ }})
 	for n := range 95 {
 		mustWrite(t, s, record(nib.LevelInfo, n, 100))
 	}

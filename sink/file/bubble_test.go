@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestRotateSleepsBetweenItsAttempts, and gives up after ten seconds while another
@@ -24,7 +25,7 @@ func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 		lock := lockOf(t, m)
 		most := int(rotateTimeout/rotateStep) + 2
 		attempts := 0
-		m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() {
+		m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() {
 			if attempts++; attempts == 2*most {
 				must(t, lock.Close()) // ends a Rotate that does not sleep
 			}

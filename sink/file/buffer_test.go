@@ -14,7 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // never is a delay that a test does not live to see.
@@ -23,7 +23,7 @@ const never = time.Hour
 func TestBufferedLinesAreWrittenWhenTheDelayIsOver(t *testing.T) {
 	m, clock := newMem(t)
 	written := make(chan struct{}, 100)
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Reached: func() { written <- struct{}{} }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { written <- struct{}{} }})
 	s := openMem(t, m, clock, Config{Buffer: 4096, Delay: time.Millisecond})
 	for n := range 3 { // the timer is set each time
 		writeNumbers(t, s, n, n+1)
@@ -69,7 +69,7 @@ func TestBufferedLinesAreWrittenTogether(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Buffer: 10_000, Delay: never})
 	writes := 0
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Reached: func() { writes++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { writes++ }})
 	for n := range 1000 {
 		mustWrite(t, s, record(nib.LevelInfo, n, 100))
 	}
@@ -85,7 +85,7 @@ func TestOthersFillTheBufferWhileOneWrites(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never})
 	hold, reached := make(chan struct{}), make(chan struct{})
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Hold: hold, Reached: func() { close(reached) }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Hold: hold, Reached: func() { close(reached) }})
 	for n := range 10 {
 		mustWrite(t, s, record(nib.LevelInfo, n, 100))
 	}
@@ -106,7 +106,7 @@ func TestLossOfBufferedLinesIsTold(t *testing.T) {
 	var told []error
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never, OnError: func(err error) { told = append(told, err) }})
 	writeNumbers(t, s, 0, 3)
-	heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.EIO})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.EIO})
 	if err := s.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: got %v, want EIO", err)
 	}

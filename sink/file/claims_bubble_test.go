@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestLockOfClaimsThatStays has a process be suspended with the lock: lines are written a second
 // later at most, and the fault is reported once.
 func TestLockOfClaimsThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := vfs.NewMem(time.Now)
+		m := vfstest.NewMem(time.Now)
 		must(t, m.MkdirAll(logDir, 0o700))
 		var told []error
 		s := open(t, livePath, Config{fs: m, boot: 1, OnError: func(err error) { told = append(told, err) }})
@@ -47,7 +48,7 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 // TestLockOfClaimsIsWaitedFor has another spool hold the lock as long as it writes a batch.
 func TestLockOfClaimsIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := vfs.NewMem(time.Now)
+		m := vfstest.NewMem(time.Now)
 		must(t, m.MkdirAll(logDir, 0o700))
 		s := open(t, livePath, Config{fs: m, boot: 1})
 		s.Mark()

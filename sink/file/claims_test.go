@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 var claimsPath = filepath.Join(logDir, claimsName("app.log"))
@@ -28,15 +29,15 @@ func hasClaim(mark []byte) bool {
 func TestDeliverWithoutClaims(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		fault vfs.Fault
+		fault vfstest.Fault
 		boot  uint64
 		want  error
 	}{
-		{name: "read-only", fault: vfs.Fault{Op: vfs.OpCreate, Err: fs.ErrPermission}, want: fs.ErrPermission},
-		{name: "unreadable", fault: vfs.Fault{Op: vfs.OpRead, Skip: 1, Err: errDead}, want: errDead},
-		{name: "full", fault: vfs.Fault{Op: vfs.OpWrite, Err: errDead}, want: errDead},
-		{name: "full later", fault: vfs.Fault{Op: vfs.OpWrite, Skip: 2, Err: errDead}, want: errDead},
-		{name: "no locks", fault: vfs.Fault{Op: vfs.OpLock, Err: errors.ErrUnsupported}},
+		{name: "read-only", fault: vfstest.Fault{Op: vfstest.OpCreate, Err: fs.ErrPermission}, want: fs.ErrPermission},
+		{name: "unreadable", fault: vfstest.Fault{Op: vfstest.OpRead, Skip: 1, Err: errDead}, want: errDead},
+		{name: "full", fault: vfstest.Fault{Op: vfstest.OpWrite, Err: errDead}, want: errDead},
+		{name: "full later", fault: vfstest.Fault{Op: vfstest.OpWrite, Skip: 2, Err: errDead}, want: errDead},
+		{name: "no locks", fault: vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
@@ -108,7 +109,7 @@ func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
 	if !hasClaim(s.Mark()) {
 		t.Fatal("the mark has no claim")
 	}
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: claimsName("app.log"), Err: errDead})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: claimsName("app.log"), Err: errDead})
 	batch := []nib.Record{*deskRecord(1)}
 	res, err := s.Deliver(context.Background(), batch)
 	if must(t, err); res.Accepted != 0 || !s.SyncMark() {
@@ -122,7 +123,7 @@ func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
 	if must(t, err); res.Accepted != 1 {
 		t.Errorf("got %+v, want 1 accepted", res)
 	}
-	wantTaken(t, m.CrashClone(vfs.Everything), clock, Config{}, mark, 1, *deskRecord(1), *deskRecord(2))
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 1, *deskRecord(1), *deskRecord(2))
 }
 
 // TestSpoolThatStoresNoMarksIsNotAskedTwice has a Marker without SyncMark: it goes on.
@@ -132,7 +133,7 @@ func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
 	s.Mark()
 	deliverAll(t, s, *deskRecord(0))
 	s.Mark()
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: claimsName("app.log"), Err: errDead})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: claimsName("app.log"), Err: errDead})
 	for _, want := range []int{0, 1} {
 		res, err := s.Deliver(context.Background(), []nib.Record{*deskRecord(1)})
 		if must(t, err); res.Accepted != want {
@@ -147,14 +148,14 @@ func TestClaimsThatSayNothing(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		boot uint64
-		do   func(t *testing.T, m *vfs.Mem)
+		do   func(t *testing.T, m *vfstest.Mem)
 	}{
-		{"another run of the system", 2, func(*testing.T, *vfs.Mem) {}},
-		{"deleted", 1, func(t *testing.T, m *vfs.Mem) { must(t, m.Remove(claimsPath)) }},
-		{"empty", 1, func(t *testing.T, m *vfs.Mem) { must(t, claimsFile(t, m).Truncate(0)) }},
-		{"a directory", 1, func(t *testing.T, m *vfs.Mem) { must(t, m.Remove(claimsPath), m.MkdirAll(claimsPath, 0o700)) }},
-		{"of another user", 1, func(t *testing.T, m *vfs.Mem) { m.Chown(claimsPath, os.Geteuid()+1) }},
-		{"overwritten", 1, func(t *testing.T, m *vfs.Mem) {
+		{"another run of the system", 2, func(*testing.T, *vfstest.Mem) {}},
+		{"deleted", 1, func(t *testing.T, m *vfstest.Mem) { must(t, m.Remove(claimsPath)) }},
+		{"empty", 1, func(t *testing.T, m *vfstest.Mem) { must(t, claimsFile(t, m).Truncate(0)) }},
+		{"a directory", 1, func(t *testing.T, m *vfstest.Mem) { must(t, m.Remove(claimsPath), m.MkdirAll(claimsPath, 0o700)) }},
+		{"of another user", 1, func(t *testing.T, m *vfstest.Mem) { m.Chown(claimsPath, os.Geteuid()+1) }},
+		{"overwritten", 1, func(t *testing.T, m *vfstest.Mem) {
 			_, err := claimsFile(t, m).WriteAt(make([]byte, 2*claimSize), 0)
 			must(t, err)
 		}},
@@ -164,7 +165,7 @@ func TestClaimsThatSayNothing(t *testing.T) {
 			s := openMem(t, m, clock, Config{})
 			mark := s.Mark()
 			deliverAll(t, s, *deskRecord(0))
-			image := m.CrashClone(vfs.Everything)
+			image := m.CrashClone(vfstest.Everything)
 			c.do(t, image)
 			s = wantTaken(t, image, clock, Config{boot: c.boot, OnError: func(error) {}}, mark, 1, *deskRecord(0), *deskRecord(1))
 			s.Mark()
@@ -174,7 +175,7 @@ func TestClaimsThatSayNothing(t *testing.T) {
 	}
 }
 
-func claimsFile(t testing.TB, m *vfs.Mem) vfs.File {
+func claimsFile(t testing.TB, m *vfstest.Mem) vfs.File {
 	t.Helper()
 	f, err := m.Open(claimsPath, os.O_RDWR, 0)
 	must(t, err)
@@ -191,7 +192,7 @@ func TestMarkThatIsOlderThanTheClaim(t *testing.T) {
 		deliverAll(t, s, *deskRecord(n))
 	}
 	batch := []nib.Record{*deskRecord(0), *deskRecord(1), *deskRecord(2), *deskRecord(3)}
-	wantTaken(t, m.CrashClone(vfs.Everything), clock, Config{}, mark, 3, batch...)
+	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 3, batch...)
 }
 
 // TestResumeIsRepeated has each process die that resumes: the next one finds the same.
@@ -204,7 +205,7 @@ func TestResumeIsRepeated(t *testing.T) {
 	mark := s.Mark()
 	deliverAll(t, s, *deskRecord(1), *deskRecord(2))
 	deliverAll(t, other, *deskRecord(3))
-	m = m.CrashClone(vfs.Everything)
+	m = m.CrashClone(vfstest.Everything)
 	batch := []nib.Record{*deskRecord(1), *deskRecord(2), *deskRecord(3)}
 	for range 3 {
 		wantTaken(t, m, clock, Config{}, mark, 2, batch...)
@@ -236,7 +237,7 @@ func TestManyWriters(t *testing.T) {
 	if must(t, err); info.Size != maxClaims*claimSize {
 		t.Errorf("the claims have %d bytes, want %d", info.Size, maxClaims*claimSize)
 	}
-	image := m.CrashClone(vfs.Everything)
+	image := m.CrashClone(vfstest.Everything)
 	for _, mark := range marks[len(marks)-maxClaims+1:] {
 		s := openMem(t, image, clock, Config{})
 		n, err := s.Resume(context.Background(), mark, []nib.Record{*deskRecord(0), *deskRecord(1)})

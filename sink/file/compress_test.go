@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 const firstName = "app-20261121T103000.123456Z-0000.log"
@@ -69,21 +69,21 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 	healthy := func(dst io.Writer, src io.Reader) error { _, err := io.Copy(dst, src); return err }
 	for _, c := range []struct {
 		name  string
-		fault vfs.Fault
+		fault vfstest.Fault
 		run   testCompressor
 		want  error
 		temp  bool // a file is left over
 	}{
-		{"error", vfs.Fault{}, func(io.Writer, io.Reader) error { return boom }, boom, false},
-		{"error after some bytes", vfs.Fault{}, func(w io.Writer, _ io.Reader) error { _, err := w.Write([]byte("x")); return errors.Join(err, boom) }, boom, false},
-		{"panic", vfs.Fault{}, func(io.Writer, io.Reader) error { panic(boom) }, nil, false},
-		{"read", vfs.Fault{Op: vfs.OpRead, Path: "app-*", Err: syscall.EIO}, nil, syscall.EIO, false},
-		{"write", vfs.Fault{Op: vfs.OpWrite, Path: "*.tmp", Err: syscall.ENOSPC}, nil, syscall.ENOSPC, false},
-		{"open", vfs.Fault{Op: vfs.OpOpen, Path: "app-*", Err: syscall.EMFILE}, nil, syscall.EMFILE, false},
-		{"create", vfs.Fault{Op: vfs.OpCreate, Path: "*.tmp", Err: syscall.EACCES}, nil, syscall.EACCES, false},
-		{"sync", vfs.Fault{Op: vfs.OpSync, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, false},
-		{"rename", vfs.Fault{Op: vfs.OpRename, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, true},
-		{"rename and remove", vfs.Fault{Op: vfs.OpRemove, Path: "*.log", Err: syscall.EPERM}, nil, syscall.EPERM, false},
+		{"error", vfstest.Fault{}, func(io.Writer, io.Reader) error { return boom }, boom, false},
+		{"error after some bytes", vfstest.Fault{}, func(w io.Writer, _ io.Reader) error { _, err := w.Write([]byte("x")); return errors.Join(err, boom) }, boom, false},
+		{"panic", vfstest.Fault{}, func(io.Writer, io.Reader) error { panic(boom) }, nil, false},
+		{"read", vfstest.Fault{Op: vfstest.OpRead, Path: "app-*", Err: syscall.EIO}, nil, syscall.EIO, false},
+		{"write", vfstest.Fault{Op: vfstest.OpWrite, Path: "*.tmp", Err: syscall.ENOSPC}, nil, syscall.ENOSPC, false},
+		{"open", vfstest.Fault{Op: vfstest.OpOpen, Path: "app-*", Err: syscall.EMFILE}, nil, syscall.EMFILE, false},
+		{"create", vfstest.Fault{Op: vfstest.OpCreate, Path: "*.tmp", Err: syscall.EACCES}, nil, syscall.EACCES, false},
+		{"sync", vfstest.Fault{Op: vfstest.OpSync, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, false},
+		{"rename", vfstest.Fault{Op: vfstest.OpRename, Path: "*.tmp", Err: syscall.EIO}, nil, syscall.EIO, true},
+		{"rename and remove", vfstest.Fault{Op: vfstest.OpRemove, Path: "*.log", Err: syscall.EPERM}, nil, syscall.EPERM, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
@@ -162,7 +162,7 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 	must(t, s.Rotate())
 	<-begun
 	closing := make(chan error)
-	m.Fail(vfs.Fault{Op: vfs.OpClose, Path: "app.log", Reached: func() { go func() { goOn <- struct{}{} }() }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: "app.log", Reached: func() { go func() { goOn <- struct{}{} }() }})
 	go func() { closing <- s.Close() }()
 	must(t, <-closing)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // eachOp calls f before each operation of m.
-func eachOp(m *vfs.Mem, f func()) {
-	for _, op := range vfs.Ops {
-		m.Fail(vfs.Fault{Op: op, Reached: f})
+func eachOp(m *vfstest.Mem, f func()) {
+	for _, op := range vfstest.Ops {
+		m.Fail(vfstest.Fault{Op: op, Reached: f})
 	}
 }
 
@@ -67,7 +67,7 @@ func TestCrashLosesNoAcceptedLine(t *testing.T) {
 			clock.steps = time.Millisecond // so that names are looked at now and then
 			var acked atomic.Int64
 			var n, accepted int64
-			var image *vfs.Mem
+			var image *vfstest.Mem
 			var count atomic.Int64
 			eachOp(m, func() {
 				if count.Add(1)-1 == int64(at) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
@@ -23,7 +23,7 @@ func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
 		if err != nil || res.Accepted != 20 {
 			t.Fatalf("got %+v, %v, want 20 accepted", res, err)
 		}
-		checkNumbers(t, memAll(t, m.CrashClone(vfs.Nothing)), 20*(n+1))
+		checkNumbers(t, memAll(t, m.CrashClone(vfstest.Nothing)), 20*(n+1))
 	}
 	if st := s.Stats(); st.Lines != 200 || st.Bytes != uint64(len(memAll(t, m))) {
 		t.Errorf("got %+v, want 200 lines of %d bytes", st, len(memAll(t, m)))
@@ -41,7 +41,7 @@ func TestDeliverTellsWhatIsSafe(t *testing.T) {
 		if !errors.Is(err, syscall.ENOSPC) || res.Accepted != int(room/60) && res.Accepted != int(room/60)-1 {
 			t.Errorf("room %d: got %+v, %v, want the lines that fit and ENOSPC", room, res, err)
 		}
-		checkNumbers(t, untorn(memAll(t, m.CrashClone(vfs.Nothing))), res.Accepted)
+		checkNumbers(t, untorn(memAll(t, m.CrashClone(vfstest.Nothing))), res.Accepted)
 		if st := s.Stats(); st.Lines != uint64(res.Accepted) || st.Lost() != 0 {
 			t.Errorf("room %d: got %+v, want %d lines, none lost: they are the spool's", room, st, res.Accepted)
 		}
@@ -60,14 +60,14 @@ func TestDeliverAfterAFailedSyncAcceptsNothing(t *testing.T) {
 	s := openMem(t, m, clock, Config{})
 	res, err := s.Deliver(context.Background(), batchOf(0, 5))
 	must(t, err)
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 1, Err: syscall.EIO})
 	if res, err = s.Deliver(context.Background(), batchOf(5, 5)); !errors.Is(err, syscall.EIO) || res.Accepted != 0 {
 		t.Errorf("got %+v, %v, want nothing and EIO", res, err)
 	}
 	if res, err = s.Deliver(context.Background(), batchOf(5, 5)); err != nil || res.Accepted != 5 {
 		t.Errorf("again: got %+v, %v, want 5", res, err)
 	}
-	checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 10)
+	checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 10)
 }
 
 // TestFailedSyncSpoilsNoLaterLine: what it did not write is a hole after a loss of
@@ -79,7 +79,7 @@ func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
 	for i := range batch {
 		batch[i] = *record(nib.LevelInfo, i, 128)
 	}
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 1, Err: syscall.EIO})
 	_, err := s.Deliver(context.Background(), batch)
 	if !errors.Is(err, syscall.EIO) {
 		t.Fatalf("got %v, want EIO", err)
@@ -88,7 +88,7 @@ func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
 	if err != nil || res.Accepted != 4 {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	left := memAll(t, m.CrashClone(vfs.Nothing))
+	left := memAll(t, m.CrashClone(vfstest.Nothing))
 	if !strings.HasPrefix(left, "\x00") {
 		t.Fatalf("got %q, want a hole: this tests nothing", left)
 	}
@@ -100,7 +100,7 @@ func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
 func TestDeliverWithASyncThatFailsInARotation(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 200})
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 1, Err: syscall.EIO})
 	res, err := s.Deliver(context.Background(), batchOf(0, 10))
 	if !errors.Is(err, syscall.EIO) || res.Accepted != 0 {
 		t.Errorf("got %+v, %v, want nothing and EIO", res, err)
@@ -108,7 +108,7 @@ func TestDeliverWithASyncThatFailsInARotation(t *testing.T) {
 	if res, err = s.Deliver(context.Background(), batchOf(0, 10)); err != nil || res.Accepted != 10 {
 		t.Errorf("again: got %+v, %v, want 10", res, err)
 	}
-	checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 10)
+	checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 10)
 }
 
 func TestDeliverEndsWithItsContext(t *testing.T) {
@@ -116,13 +116,13 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 	s := openMem(t, m, clock, Config{})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Reached: func() { cancel(why) }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Reached: func() { cancel(why) }})
 	batch := []nib.Record{*record(nib.LevelInfo, 0, deliverySize), *record(nib.LevelInfo, 1, 100), *record(nib.LevelInfo, 2, 2*deliverySize)}
 	res, err := s.Deliver(ctx, batch)
 	if !errors.Is(err, why) || res.Accepted != 1 {
 		t.Errorf("got %+v, %v, want the first record accepted and the cause", res, err)
 	}
-	checkNumbers(t, memAll(t, m.CrashClone(vfs.Nothing)), 1)
+	checkNumbers(t, memAll(t, m.CrashClone(vfstest.Nothing)), 1)
 	if res, err = s.Deliver(ctx, batch[1:]); !errors.Is(err, why) || res.Accepted != 0 {
 		t.Errorf("got %+v, %v, want nothing", res, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // A deliverLife is the life of a sink behind a spool: it goes on where a process
@@ -72,7 +73,7 @@ func (l *deliverLife) die(how string) {
 		deliver(rotatedThen, wasWritten)
 	}
 	must(l.t, s.Close())
-	appendTo(l.t, l.w.Sound.(*vfs.Mem), string(deskRecord(wasWritten).Line[:12]))
+	appendTo(l.t, l.w.Sound.(*vfstest.Mem), string(deskRecord(wasWritten).Line[:12]))
 	if l.shared {
 		other := fork(l.t, s)
 		deliverAll(l.t, other, *deskRecord(wasWritten))
@@ -143,7 +144,7 @@ func (l *deliverLife) batch() (batch []nib.Record) {
 
 // checkDurable cuts the power: what is settled is there.
 func (l *deliverLife) checkDurable() {
-	image := l.w.Sound.(*vfs.Mem).CrashClone(vfs.Nothing)
+	image := l.w.Sound.(*vfstest.Mem).CrashClone(vfstest.Nothing)
 	text := l.text(image)
 	for n := range l.settled {
 		if !strings.Contains(text, strings.TrimSuffix(string(deskRecord(n).Line), "\n")) {
@@ -153,7 +154,7 @@ func (l *deliverLife) checkDurable() {
 }
 
 // text is that of the log's own files.
-func (l *deliverLife) text(m *vfs.Mem) string {
+func (l *deliverLife) text(m *vfstest.Mem) string {
 	var all strings.Builder
 	for _, name := range memFiles(l.t, m) {
 		if strings.HasPrefix(name, "app") && !slices.Contains(foreigners, name) && !strings.HasSuffix(name, tempExtension) {
@@ -168,11 +169,11 @@ func (l *deliverLife) checkDelivered() {
 	t, st := l.t, l.s.Stats()
 	c, faulty := l.w.Case()
 	struck := l.w.Struck()
-	m := l.w.Sound.(*vfs.Mem)
+	m := l.w.Sound.(*vfstest.Mem)
 	text := l.text(m)
 	// After a sync that failed, or a write that was done although it failed, lines
 	// come again.
-	again := c.Done || c.Op == vfs.OpSync || c.Op == vfs.OpSyncDir || c.Span >= enumerate.AllHundred
+	again := c.Done || c.Op == vfstest.OpSync || c.Op == vfstest.OpSyncDir || c.Span >= enumerate.AllHundred
 	for n := range toDeliver {
 		want := 1
 		if l.shared && n == wasWritten && l.taken == wasWritten-wasSettled {
@@ -212,7 +213,7 @@ func TestEveryCallMayFailBehindASpool(t *testing.T) {
 	for _, how := range []string{diedSameFile, diedRotated, diedIdentical} {
 		t.Run(how, func(t *testing.T) {
 			empty := func(t testing.TB) vfs.FS {
-				m := vfs.NewMem(nil)
+				m := vfstest.NewMem(nil)
 				must(t, m.MkdirAll(logDir, 0o700), m.SyncDir(filepath.Dir(logDir)))
 				for _, name := range foreigners {
 					f, err := m.Open(filepath.Join(logDir, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

@@ -23,6 +23,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // What is in the directory before a life begins, which is at midnight of January 1,
@@ -41,7 +42,7 @@ const (
 )
 
 func newLogDir(t testing.TB) vfs.FS {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(logDir, 0o700), m.SyncDir(filepath.Dir(logDir)))
 	put := func(name, text string) {
 		f, err := m.Open(filepath.Join(logDir, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -169,7 +170,7 @@ func (l *fileLife) check() {
 	if !faulty && (len(l.errs) > 0 || st.Errors > 0 || st.Lost() > 0) {
 		t.Errorf("without a fault: got %v, %+v", l.errs, st)
 	}
-	mem := l.w.Sound.(*vfs.Mem)
+	mem := l.w.Sound.(*vfstest.Mem)
 	if n := mem.Opened(); n != 0 {
 		t.Errorf("%d files are open in the end", n)
 	}
@@ -182,20 +183,20 @@ func (l *fileLife) check() {
 // harmless are faults without a consequence.
 func (l *fileLife) harmless(c enumerate.Case) bool {
 	switch {
-	case c.Op == vfs.OpClose: // of a file to which nothing was written
+	case c.Op == vfstest.OpClose: // of a file to which nothing was written
 		return c.Base != "app.log" && !strings.HasSuffix(c.Base, tempExtension)
-	case c.Op == vfs.OpRemove && c.Done: // there was no file
+	case c.Op == vfstest.OpRemove && c.Done: // there was no file
 		return strings.HasSuffix(c.Base, tempExtension)
 	case c.Err == vfs.ErrLocked: // another process rotates, or has not followed the rotation yet
 		return c.Base == lockName("app.log") && (c.Span != enumerate.Lasting || c.Nth > 2) || c.Base >= ownYoung && c.Base != "app.log"
-	case c.Op == vfs.OpOpen && errors.Is(c.Err, os.ErrPermission): // it is opened for reading then
+	case c.Op == vfstest.OpOpen && errors.Is(c.Err, os.ErrPermission): // it is opened for reading then
 		return c.Span == enumerate.Once && c.Base != "app.log"
 	}
 	return false
 }
 
 // checkFiles checks what is in the directory: each line that a call has stored, once.
-func (l *fileLife) checkFiles(m *vfs.Mem, st Stats) {
+func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	t, torn := l.t, 0
 	var all strings.Builder
 	names := memFiles(t, m)
@@ -235,7 +236,7 @@ func (l *fileLife) checkFiles(m *vfs.Mem, st Stats) {
 	c, _ := l.w.Case()
 	// A line that was written although the call failed, or that may not be on the
 	// disk, is written again.
-	again := c.Done || l.s.c.Sync == SyncAlways && (c.Op == vfs.OpSync || c.Span >= enumerate.AllHundred)
+	again := c.Done || l.s.c.Sync == SyncAlways && (c.Op == vfstest.OpSync || c.Span >= enumerate.AllHundred)
 	for n := range l.logged {
 		if k := times[n]; k > 1 && !again || k == 0 && l.stored[n] && l.s.buffer == nil {
 			t.Errorf("line %d is there %d times; stored: %v", n, k, l.stored[n])

@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 func TestShortWritesAreGoneOnWith(t *testing.T) {
@@ -28,7 +29,7 @@ func TestShortWritesAreGoneOnWith(t *testing.T) {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{Buffer: buffer})
 		for n := range 20 {
-			m.Fail(vfs.Fault{Op: vfs.OpWrite, Short: n + 1, Times: 2})
+			m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Short: n + 1, Times: 2})
 			writeNumbers(t, s, n, n+1)
 			must(t, s.Flush(context.Background()))
 		}
@@ -91,7 +92,7 @@ func TestFullDiskCostsFewCalls(t *testing.T) {
 	s := openMem(t, m, clock, Config{})
 	m.SetFree(0)
 	calls := 0
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Reached: func() { calls++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { calls++ }})
 	for range 10_000 {
 		clock.advance(100 * time.Microsecond)
 		if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.ENOSPC) {
@@ -120,7 +121,7 @@ func TestPassingFaults(t *testing.T) {
 			ctx := context.Background()
 			writeNumbers(t, s, 0, 1)
 			must(t, s.Flush(ctx))
-			m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: faults, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: faults, Err: syscall.EIO})
 			err := errors.Join(s.WriteRecord(record(nib.LevelWarn, 1, 0)), s.Flush(ctx))
 			if lost := faults > 1; lost != errors.Is(err, syscall.EIO) || lost && !strings.HasPrefix(err.Error(), "nib/file: write "+livePath) {
 				t.Errorf("Buffer %d, %d faults: got %v, want EIO with the path: %v", buffer, faults, err, lost)
@@ -142,8 +143,8 @@ func TestBatchIsGoneOnWithAfterAFault(t *testing.T) {
 	for short := 1; short < 200; short += 13 {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{Buffer: 4096, Delay: never})
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: short})
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Err: syscall.EIO}) // of the second write
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Short: short})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Err: syscall.EIO}) // of the second write
 		writeNumbers(t, s, 0, 10)
 		must(t, s.Close())
 		lines, _, torn := parse(memAll(t, m))
@@ -167,7 +168,7 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 	} {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{})
-		heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.ENOSPC})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.ENOSPC})
 		for range 5 {
 			_ = s.WriteRecord(record(nib.LevelInfo, 1, 0))
 		}
@@ -189,9 +190,9 @@ func TestNoticeHasRoom(t *testing.T) {
 			mustWrite(t, s, record(nib.LevelInfo, n, 40))
 		}
 		if short > 0 {
-			m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: short})
+			m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Short: short})
 		}
-		heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.EIO})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.EIO})
 		for range 3 {
 			_ = s.WriteRecord(record(nib.LevelInfo, 5, 40))
 		}
@@ -240,7 +241,7 @@ func TestLineThatAnotherProcessIsWriting(t *testing.T) {
 	must(t, err)
 	s := openMem(t, m, clock, Config{})
 	first := true
-	m.Fail(vfs.Fault{Op: vfs.OpRead, Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpRead, Reached: func() {
 		if first {
 			first = false
 			_, err := f.Write([]byte("0}\n"))
@@ -289,7 +290,7 @@ func TestSyncPolicies(t *testing.T) {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{Sync: c.policy})
 		syncs := 0
-		m.Fail(vfs.Fault{Op: vfs.OpSync, Reached: func() { syncs++ }})
+		m.Fail(vfstest.Fault{Op: vfstest.OpSync, Reached: func() { syncs++ }})
 		want := func(what string, n int) {
 			t.Helper()
 			if syncs != n {
@@ -309,7 +310,7 @@ func TestSyncPolicies(t *testing.T) {
 		must(t, s.Close())
 		want("Close", c.done)
 		if c.policy != SyncNever { // what is promised survives
-			checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 6)
+			checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 6)
 		}
 	}
 }
@@ -318,21 +319,21 @@ func TestFailedSync(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncAlways})
 	writeNumbers(t, s, 0, 1)
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 2, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 2, Err: syscall.EIO})
 	if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v, want EIO", err)
 	}
 	clock.advance(time.Second)
 	writeNumbers(t, s, 2, 3)
 	checkIdentity(t, s, 3)
-	checkHas(t, memAll(t, m.CrashClone(vfs.Nothing)), 1)
-	if got := numbers(memAll(t, m.CrashClone(vfs.Nothing))); !strings.HasSuffix(got, "2") {
+	checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 1)
+	if got := numbers(memAll(t, m.CrashClone(vfstest.Nothing))); !strings.HasSuffix(got, "2") {
 		t.Errorf("got lines %s after a loss of power, want the last one among them", got)
 	}
 
 	flushed := openMem(t, m, clock, Config{Sync: SyncFlush})
 	writeNumbers(t, flushed, 3, 4)
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Times: 1, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 1, Err: syscall.EIO})
 	if err := flushed.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: got %v, want EIO", err)
 	}
@@ -344,10 +345,10 @@ func TestWhatCountsAsWrittenIsSynced(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncAlways, Buffer: 4096, Delay: never})
 	writeNumbers(t, s, 0, 10)
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Times: 1, Short: 100})
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Err: syscall.ENOSPC})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Short: 100})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Err: syscall.ENOSPC})
 	_ = s.WriteRecord(record(nib.LevelError, 10, 0))
-	lines, _, _ := parse(memAll(t, m.CrashClone(vfs.Nothing)))
+	lines, _, _ := parse(memAll(t, m.CrashClone(vfstest.Nothing)))
 	if st := s.Stats(); st.Lines > uint64(len(lines)) || st.Lines+st.Lost() != 11 {
 		t.Errorf("got %d lines after a loss of power, counted %+v", len(lines), st)
 	}
@@ -365,7 +366,7 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 		_ = s.Rotate()
 		panic(err)
 	}})
-	m.Fail(vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
 	for n := range 20 {
 		clock.advance(2 * time.Minute)
 		writeNumbers(t, s, n, n+1)

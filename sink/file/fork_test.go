@@ -8,7 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestForkWritesToTheSameFile has two spools deliver to one file, with marks of their own.
@@ -73,7 +73,7 @@ func TestFirstLineBehindATornOneIsWrittenAgain(t *testing.T) {
 	f, err := s.Fork() // so it does not have the file alone
 	must(t, err)
 	armed := true
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Reached: func() {
 		if armed {
 			armed = false
 			appendTo(t, m, `{"other":`)

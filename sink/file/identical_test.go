@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // deliverAll delivers records until all are settled, as a spool does.
@@ -134,7 +135,7 @@ func TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs(t *testing.T) {
 			s.Mark()
 			other := fork(t, s)
 			mark := test.do(t, s, other)
-			image := m.CrashClone(vfs.Everything)
+			image := m.CrashClone(vfstest.Everything)
 			next := wantTaken(t, image, clock, Config{}, mark, test.want, recordB, recordC)
 			next.Mark()
 			deliverAll(t, next, []nib.Record{recordB, recordC}[test.want:]...)
@@ -150,9 +151,9 @@ func TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs(t *testing.T) {
 // dieIn delivers, and the process dies within the write, behind so many bytes.
 func dieIn(t testing.TB, s *Sink, bytes int, batch ...nib.Record) {
 	t.Helper()
-	m := s.fs.(*vfs.Mem)
-	heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Times: 1, Short: bytes})
-	healRest := m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Err: errDead})
+	m := s.fs.(*vfstest.Mem)
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Times: 1, Short: bytes})
+	healRest := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Err: errDead})
 	if _, err := s.Deliver(context.Background(), batch); err == nil {
 		t.Fatal("the write has not failed")
 	}
@@ -289,10 +290,10 @@ func killAt(t *testing.T, at int, seed uint64) (kills int) {
 		}
 	}
 	for skip := range 12 {
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Skip: 2 * skip, Times: 1, Short: 1 + 17*skip, Reached: strike})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Skip: 2 * skip, Times: 1, Short: 1 + 17*skip, Reached: strike})
 	}
-	for _, op := range vfs.Ops {
-		m.Fail(vfs.Fault{Op: op, Reached: strike})
+	for _, op := range vfstest.Ops {
+		m.Fail(vfstest.Fault{Op: op, Reached: strike})
 	}
 	peers := [2]*peer{}
 	for i := range peers {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // logDir is where the sinks of tests log to in memory.
@@ -22,10 +23,10 @@ var logDir = filepath.Join(string(filepath.Separator), "log")
 var livePath = filepath.Join(logDir, "app.log")
 
 // newMem returns a file system with logDir, and a clock that stands still.
-func newMem(t testing.TB) (*vfs.Mem, *testClock) {
+func newMem(t testing.TB) (*vfstest.Mem, *testClock) {
 	t.Helper()
 	c := newTestClock()
-	m := vfs.NewMem(c.now)
+	m := vfstest.NewMem(c.now)
 	must(t, m.MkdirAll(logDir, 0o700), m.SyncDir(filepath.Dir(logDir)))
 	return m, c
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // A desk does with a Sink what a spool does: it remembers how many lines are
@@ -111,7 +112,7 @@ func (k *desk) deliver(t testing.TB, s *Sink, old int) {
 
 // A deskCrash is what a crash leaves.
 type deskCrash struct {
-	image *vfs.Mem
+	image *vfstest.Mem
 	desk  desk
 	seed  uint64
 	power bool
@@ -130,7 +131,7 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 		if n++; n-1 != at {
 			return
 		}
-		pick := vfs.Everything
+		pick := vfstest.Everything
 		c = deskCrash{desk: now, seed: seed, power: power}
 		if power {
 			pick = rng.IntN
@@ -144,15 +145,15 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 		strike()
 	}
 	for skip := range 8 {
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "app.log", Skip: 3 * skip, Times: 1, Short: 1 + 41*skip, Reached: func() {
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Skip: 3 * skip, Times: 1, Short: 1 + 41*skip, Reached: func() {
 			if skip == 0 {
 				strike()
 			}
 		}})
 	}
-	for _, op := range vfs.Ops {
-		if op != vfs.OpWrite {
-			m.Fail(vfs.Fault{Op: op, Reached: strike})
+	for _, op := range vfstest.Ops {
+		if op != vfstest.OpWrite {
+			m.Fail(vfstest.Fault{Op: op, Reached: strike})
 		}
 	}
 	config.Compress = nil // its goroutine would make the crashes another each time
@@ -261,7 +262,7 @@ func TestResumeLeavesOthersAlone(t *testing.T) {
 	if must(t, err); n != 2 {
 		t.Errorf("got %d taken, want 2", n)
 	}
-	if onDisk := memAll(t, m.CrashClone(vfs.Nothing)); !strings.HasPrefix(onDisk, string(deskRecord(0).Line)) {
+	if onDisk := memAll(t, m.CrashClone(vfstest.Nothing)); !strings.HasPrefix(onDisk, string(deskRecord(0).Line)) {
 		t.Errorf("what was taken is not on the disk, but %q", onDisk)
 	}
 	res, err := s.Deliver(context.Background(), batch[2:])
@@ -287,17 +288,17 @@ func TestResumeNeedsItsFile(t *testing.T) {
 	batch := []nib.Record{*deskRecord(1)}
 	for _, c := range []struct {
 		name string
-		do   func(m *vfs.Mem, mark []byte) []byte
+		do   func(m *vfstest.Mem, mark []byte) []byte
 		want int
 	}{
-		{"untouched", func(m *vfs.Mem, mark []byte) []byte { return mark }, 1},
-		{"no mark", func(*vfs.Mem, []byte) []byte { return nil }, 0},
-		{"odd mark", func(_ *vfs.Mem, mark []byte) []byte { return append(mark, 0) }, 0},
-		{"renamed by logrotate", func(m *vfs.Mem, mark []byte) []byte {
+		{"untouched", func(m *vfstest.Mem, mark []byte) []byte { return mark }, 1},
+		{"no mark", func(*vfstest.Mem, []byte) []byte { return nil }, 0},
+		{"odd mark", func(_ *vfstest.Mem, mark []byte) []byte { return append(mark, 0) }, 0},
+		{"renamed by logrotate", func(m *vfstest.Mem, mark []byte) []byte {
 			must(t, m.Rename(livePath, livePath+".1"))
 			return mark
 		}, 1},
-		{"deleted", func(m *vfs.Mem, mark []byte) []byte {
+		{"deleted", func(m *vfstest.Mem, mark []byte) []byte {
 			must(t, m.Rename(livePath, livePath+".1"), m.Remove(livePath+".1"))
 			f, err := m.Open(livePath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 			must(t, err)
@@ -305,14 +306,14 @@ func TestResumeNeedsItsFile(t *testing.T) {
 			must(t, err, f.Close())
 			return mark
 		}, 0},
-		{"overwritten", func(m *vfs.Mem, mark []byte) []byte {
+		{"overwritten", func(m *vfstest.Mem, mark []byte) []byte {
 			f, err := m.Open(livePath, os.O_WRONLY, 0)
 			must(t, err)
 			_, err = f.WriteAt([]byte(strings.Repeat("x", len(deskRecord(0).Line)-1)), 0)
 			must(t, err, f.Close())
 			return mark
 		}, 0},
-		{"cut off", func(m *vfs.Mem, mark []byte) []byte {
+		{"cut off", func(m *vfstest.Mem, mark []byte) []byte {
 			f, err := m.Open(livePath, os.O_WRONLY, 0)
 			must(t, err, f.Truncate(5), f.Close())
 			return mark

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // rotated logs n lines of 100 bytes into a file each, an hour apart, and waits
@@ -138,7 +138,7 @@ func TestDeletionLooksAgain(t *testing.T) {
 	rotated(t, s, clock, 1)
 	old := filepath.Join(logDir, memFiles(t, m)[0])
 	done := false
-	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app-*", Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app-*", Reached: func() {
 		if done {
 			return
 		}
@@ -169,7 +169,7 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 		writeNumbers(t, s, 2, 3)
 		clock.set(clock.now().Add(-24 * time.Hour))
 		tidied(other)
-		heal := m.Fail(vfs.Fault{Op: vfs.OpRename, Path: "app.log", Reached: other.tidyOnce})
+		heal := m.Fail(vfstest.Fault{Op: vfstest.OpRename, Path: "app.log", Reached: other.tidyOnce})
 		must(t, s.Rotate())
 		heal()
 		wantText(t, "lines", numbers(memText(t, m, filepath.Join(logDir, memFiles(t, m)[0]))), "2")
@@ -273,7 +273,7 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxBackups: 1})
 	attempts := 0
-	heal := m.Fail(vfs.Fault{Op: vfs.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() { attempts++ }})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: "app-*", Err: syscall.EACCES, Reached: func() { attempts++ }})
 	write := func() int {
 		before := attempts
 		writeNumbers(t, s, 0, 1)

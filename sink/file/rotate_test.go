@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // size is the length of the line of record(_, n, 100), and of a file.
@@ -183,13 +184,13 @@ func TestFileThatWasCutOffIsNotRotated(t *testing.T) {
 func TestFailedRotationLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		fault vfs.Fault
+		fault vfstest.Fault
 	}{
-		{"lock", vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Err: syscall.EMFILE}},
-		{"reserve", vfs.Fault{Op: vfs.OpCreate, Path: "app-*", Err: syscall.EMFILE}},
-		{"rename", vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES}},
-		{"create", vfs.Fault{Op: vfs.OpCreate, Path: "app.log", Err: syscall.EMFILE}},
-		{"lock of the new file", vfs.Fault{Op: vfs.OpLock, Path: "app.log", Err: syscall.EIO}},
+		{"lock", vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Err: syscall.EMFILE}},
+		{"reserve", vfstest.Fault{Op: vfstest.OpCreate, Path: "app-*", Err: syscall.EMFILE}},
+		{"rename", vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES}},
+		{"create", vfstest.Fault{Op: vfstest.OpCreate, Path: "app.log", Err: syscall.EMFILE}},
+		{"lock of the new file", vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Err: syscall.EIO}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, clock := newMem(t)
@@ -228,7 +229,7 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 func TestOpenLooksAgain(t *testing.T) {
 	m, clock := newMem(t)
 	done := false
-	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app.log", Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Reached: func() {
 		if !done {
 			done = true
 			must(t, m.Remove(livePath))
@@ -254,7 +255,7 @@ func TestOpenWaitsForNoOneWhoCompresses(t *testing.T) {
 	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err)
 	done := false
-	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: "app.log", Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app.log", Reached: func() {
 		if !done {
 			done = true
 			must(t, m.Rename(livePath, filepath.Join(logDir, "old")), f.Lock(vfs.Exclusive))
@@ -276,7 +277,7 @@ func TestRotateWaitsForAnotherProcess(t *testing.T) {
 	}
 	before := len(memFiles(t, m))
 	waiting, released := make(chan struct{}), false
-	heal := m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() {
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() {
 		if !released {
 			released = true
 			close(waiting)
@@ -302,7 +303,7 @@ func TestRotationThatCannotTakeItsTurnIsReported(t *testing.T) {
 	s := openMem(t, m, clock, Config{MaxSize: 200, OnError: func(err error) { reported = append(reported, err) }})
 	lock := lockOf(t, m)
 	attempts := 0
-	m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() { attempts++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() { attempts++ }})
 	n := 0
 	for range 60_000 { // one minute
 		clock.advance(time.Millisecond)
@@ -359,7 +360,7 @@ func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
 		var reported []error
 		s := openMem(t, m, clock, Config{OnError: func(err error) { reported = append(reported, err) }})
 		writeNumbers(t, s, 0, 3)
-		m.Fail(vfs.Fault{Op: vfs.OpRename, Times: 1, Err: syscall.EIO, Done: done})
+		m.Fail(vfstest.Fault{Op: vfstest.OpRename, Times: 1, Err: syscall.EIO, Done: done})
 		err := s.Rotate()
 		if done && (err != nil || len(reported) != 1 || s.Stats().Rotations != 1) {
 			t.Errorf("done: got %v, %v, %+v, want a rotation and a report", err, reported, s.Stats())
@@ -379,15 +380,15 @@ func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
 func TestPausesBetweenFailedRotations(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		fail  func(t *testing.T, m *vfs.Mem) (heal func())
+		fail  func(t *testing.T, m *vfstest.Mem) (heal func())
 		first time.Duration
 	}{
-		{"lock taken", func(t *testing.T, m *vfs.Mem) func() {
+		{"lock taken", func(t *testing.T, m *vfstest.Mem) func() {
 			lock := lockOf(t, m)
 			return func() { must(t, lock.Close()) }
 		}, 100 * time.Microsecond},
-		{"fault", func(_ *testing.T, m *vfs.Mem) func() {
-			return m.Fail(vfs.Fault{Op: vfs.OpRename, Err: syscall.EACCES})
+		{"fault", func(_ *testing.T, m *vfstest.Mem) func() {
+			return m.Fail(vfstest.Fault{Op: vfstest.OpRename, Err: syscall.EACCES})
 		}, 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -398,7 +399,7 @@ func TestPausesBetweenFailedRotations(t *testing.T) {
 				heal := c.fail(t, m)
 				var attempts []int
 				step := 0
-				ignore := m.Fail(vfs.Fault{Op: vfs.OpLock, Path: lockName("app.log"), Reached: func() { attempts = append(attempts, step) }})
+				ignore := m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() { attempts = append(attempts, step) }})
 				for ; step < 200; step++ { // ten are the first pause
 					writeNumbers(t, s, step, step+1)
 					clock.advance(c.first / 10)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestDeliverWithoutAName has a directory that cannot be synced. A batch is not written
@@ -16,7 +16,7 @@ import (
 func TestDeliverWithoutAName(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
-	heal := m.Fail(vfs.Fault{Op: vfs.OpSyncDir, Err: syscall.EIO})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpSyncDir, Err: syscall.EIO})
 	for range 10 {
 		if res, err := s.Deliver(context.Background(), batchOf(0, 5)); !errors.Is(err, syscall.EIO) || res.Accepted != 0 {
 			t.Errorf("got %+v, %v, want nothing and EIO", res, err)
@@ -26,5 +26,5 @@ func TestDeliverWithoutAName(t *testing.T) {
 	if res, err := s.Deliver(context.Background(), batchOf(0, 5)); err != nil || res.Accepted != 5 {
 		t.Errorf("afterwards: got %+v, %v, want 5", res, err)
 	}
-	checkNumbers(t, memAll(t, m.CrashClone(vfs.Nothing)), 5)
+	checkNumbers(t, memAll(t, m.CrashClone(vfstest.Nothing)), 5)
 }

@@ -19,10 +19,11 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // deadSlots leaves slots of processes that have ended, each with a line, in memDir.
-func deadSlots(t testing.TB, m *vfs.Mem, slots int) {
+func deadSlots(t testing.TB, m *vfstest.Mem, slots int) {
 	t.Helper()
 	var all []*Sink
 	for n := range slots {
@@ -36,12 +37,12 @@ func deadSlots(t testing.TB, m *vfs.Mem, slots int) {
 }
 
 // heir is what a process is opened with that looks for slots.
-func heir(m *vfs.Mem, poll time.Duration) Config {
+func heir(m *vfstest.Mem, poll time.Duration) Config {
 	return Config{SegmentSize: minSegment, Shared: true, fs: m, Sync: SyncNever, poll: poll, OnError: func(error) {}}
 }
 
 // slotsOf returns the slots in memDir.
-func slotsOf(t testing.TB, m *vfs.Mem) []string {
+func slotsOf(t testing.TB, m *vfstest.Mem) []string {
 	t.Helper()
 	return slices.DeleteFunc(memNames(t, m, ""), func(name string) bool { return !isSlot(name) })
 }
@@ -52,7 +53,7 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 	const slots = 6
 	for _, want := range []int32{1, mostSlots + 1} { // and its own lines
 		synctest.Test(t, func(t *testing.T) {
-			m := vfs.NewMem(nil)
+			m := vfstest.NewMem(nil)
 			deadSlots(t, m, slots)
 			var busy, most atomic.Int32
 			f, proceed := &far{}, make(chan struct{})
@@ -96,10 +97,10 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 // the end the slot is gone, and its lines came once.
 func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, f, tries := vfs.NewMem(nil), &far{}, atomic.Int32{}
+		m, f, tries := vfstest.NewMem(nil), &far{}, atomic.Int32{}
 		deadSlots(t, m, 2)
 		var heal func()
-		heal = m.Fail(vfs.Fault{Op: vfs.OpRemove, Path: segmentName(1), Err: syscall.EIO, Reached: func() {
+		heal = m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: segmentName(1), Err: syscall.EIO, Reached: func() {
 			if tries.Add(1) == 100 {
 				heal() // it does not pause
 			}
@@ -121,14 +122,14 @@ func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 // TestSlotThatIsDeliveredIsNotLookedAt again, while its destination is down.
 func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, f := vfs.NewMem(nil), &far{do: down}
+		m, f := vfstest.NewMem(nil), &far{do: down}
 		deadSlots(t, m, 2)
 		c := heir(m, time.Second)
 		c.Drain = 1
 		s := open(t, memDir, f, c)
 		synctest.Wait()
 		looks := atomic.Int32{}
-		m.Fail(vfs.Fault{Op: vfs.OpOpen, Path: "lock", Reached: func() { looks.Add(1) }})
+		m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "lock", Reached: func() { looks.Add(1) }})
 		time.Sleep(10 * time.Second)
 		if n := looks.Load(); n > 0 {
 			t.Errorf("its lock was opened %d times", n)
@@ -141,18 +142,18 @@ func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
 func TestSlotThatCannotBeTaken(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		fault  vfs.Fault
+		fault  vfstest.Fault
 		errors bool
 	}{
-		{"locked since the look", vfs.Fault{Op: vfs.OpLock, Path: "lock", Skip: 1, Err: vfs.ErrLocked}, false},
-		{"deleted since the look", vfs.Fault{Op: vfs.OpLstat, Path: slotName(2), Err: fs.ErrNotExist}, false},
-		{"replaced since the look", vfs.Fault{Op: vfs.OpLstat, Path: "lock", Skip: 1, Err: fs.ErrNotExist}, false},
-		{"a cursor that cannot be opened", vfs.Fault{Op: vfs.OpCreate, Path: "*" + cursorExt, Err: syscall.EIO}, true},
-		{"a lock that cannot be opened", vfs.Fault{Op: vfs.OpOpen, Path: "lock", Err: syscall.EIO}, true},
-		{"a home that cannot be read", vfs.Fault{Op: vfs.OpReadDir, Err: syscall.EIO}, true},
+		{"locked since the look", vfstest.Fault{Op: vfstest.OpLock, Path: "lock", Skip: 1, Err: vfs.ErrLocked}, false},
+		{"deleted since the look", vfstest.Fault{Op: vfstest.OpLstat, Path: slotName(2), Err: fs.ErrNotExist}, false},
+		{"replaced since the look", vfstest.Fault{Op: vfstest.OpLstat, Path: "lock", Skip: 1, Err: fs.ErrNotExist}, false},
+		{"a cursor that cannot be opened", vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + cursorExt, Err: syscall.EIO}, true},
+		{"a lock that cannot be opened", vfstest.Fault{Op: vfstest.OpOpen, Path: "lock", Err: syscall.EIO}, true},
+		{"a home that cannot be read", vfstest.Fault{Op: vfstest.OpReadDir, Err: syscall.EIO}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m, f := vfs.NewMem(nil), &far{}
+			m, f := vfstest.NewMem(nil), &far{}
 			x := newForked(t, f)
 			s := open(t, memDir, x, heir(m, time.Second))
 			synctest.Wait()
@@ -177,7 +178,7 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 	for _, delivered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			m, f := vfs.NewMem(nil), &far{do: down}
+			m, f := vfstest.NewMem(nil), &far{do: down}
 			s := open(t, memDir, nil, heir(m, time.Hour))
 			dead := open(t, memDir, nil, heir(m, time.Hour))
 			for n := range 10 {
@@ -204,7 +205,7 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			c.Drain = 1
 			s = open(t, memDir, f, c)
 			time.Sleep(5 * time.Second)
-			c.fs = m.CrashClone(vfs.Everything)
+			c.fs = m.CrashClone(vfstest.Everything)
 			closeDown(t, s)
 			f = &far{}
 			s = open(t, memDir, f, c)

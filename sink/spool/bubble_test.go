@@ -16,7 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog is recovered and
@@ -29,8 +29,8 @@ func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 				m, f := memBacklog(t, lines, 200, SyncNever), &far{}
 				exhaust := func() {
 					var heal []func()
-					for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpCreate} {
-						heal = append(heal, m.Fail(vfs.Fault{Op: op, Err: syscall.EMFILE}))
+					for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpCreate} {
+						heal = append(heal, m.Fail(vfstest.Fault{Op: op, Err: syscall.EMFILE}))
 					}
 					time.AfterFunc(300*time.Millisecond, func() {
 						for _, h := range heal {
@@ -139,7 +139,7 @@ func TestWholeFileIsNeverGivenUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m, f := memBacklog(t, lines, 200, SyncNever), &far{}
 			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
-				heal := m.Fail(vfs.Fault{Op: vfs.OpRead, Path: segmentName(2), Err: errno})
+				heal := m.Fail(vfstest.Fault{Op: vfstest.OpRead, Path: segmentName(2), Err: errno})
 				time.AfterFunc(time.Hour, heal)
 				f.set(nil)
 				return delivery.Result{Accepted: len(batch)}, nil, false

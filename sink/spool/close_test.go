@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // reports keeps what OnError was called with.
@@ -48,10 +48,10 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 		{"*" + copyExt + "*", "close a copy"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			m, told := vfs.NewMem(nil), &reports{}
+			m, told := vfstest.NewMem(nil), &reports{}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 			s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 16 * minSegment, fs: m, Drain: time.Millisecond, OnError: told.add})
-			m.Fail(vfs.Fault{Op: vfs.OpClose, Path: c.path, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: c.path, Err: syscall.EIO})
 			for n := range 200 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
@@ -71,7 +71,7 @@ func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	m, told := memBacklog(t, 300, 300, SyncNever), &reports{}
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 3 * minSegment, fs: m, Sync: SyncNever, slow: time.Millisecond,
 		Drain: time.Millisecond, OnError: told.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
-	m.Fail(vfs.Fault{Op: vfs.OpOpen, Path: "*" + segmentExt, Err: syscall.EMFILE})
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + segmentExt, Err: syscall.EMFILE})
 	refused := 0
 	for n := range 1000 {
 		if s.WriteRecord(record(nib.LevelInfo, n, 300)) != nil {

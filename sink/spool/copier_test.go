@@ -16,13 +16,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 var memDir = filepath.Join(string(filepath.Separator), "spool")
 
 // memNames are the names in memDir with an extension.
-func memNames(t testing.TB, m *vfs.Mem, ext string) (names []string) {
+func memNames(t testing.TB, m *vfstest.Mem, ext string) (names []string) {
 	t.Helper()
 	all, err := m.ReadDir(memDir)
 	must(t, err)
@@ -55,7 +55,7 @@ func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
 func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	delivered := map[string]int{}
 	logged, owed := 0, []int(nil) // owed are the lines that must arrive
@@ -82,7 +82,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 			}
 		}
 		synced := s.Synced()
-		var after *vfs.Mem
+		var after *vfstest.Mem
 		f.mu.Lock() // what is delivered from now on is not in the image
 		done := f.lines
 		for _, line := range done {
@@ -110,7 +110,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 }
 
 // deliverRest opens the spool in m, and counts what it delivers.
-func deliverRest(t *testing.T, m *vfs.Mem, delivered map[string]int) {
+func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
 	t.Helper()
 	f := &far{}
 	s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 99})
@@ -130,7 +130,7 @@ func deliverRest(t *testing.T, m *vfs.Mem, delivered map[string]int) {
 // TestCopyGoesWithItsSegment looks at the files of a spool that is full and then
 // delivered.
 func TestCopyGoesWithItsSegment(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	f := &far{do: down}
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
 	for n := range 300 {
@@ -162,15 +162,15 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 // TestCopierFails lets each operation on a copy fail, for a while: lines are taken
 // meanwhile and counted as nothing but unsynced, and in the end they are on the disk.
 func TestCopierFails(t *testing.T) {
-	for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpPreallocate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpSyncDir} {
+	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpPreallocate, vfstest.OpWrite, vfstest.OpSync, vfstest.OpRename, vfstest.OpSyncDir} {
 		for _, skip := range []int{0, 1, 2} {
 			t.Run(fmt.Sprint(op, skip), func(t *testing.T) { copierFails(t, op, skip) })
 		}
 	}
 }
 
-func copierFails(t *testing.T, op vfs.Op, skip int) {
-	m := vfs.NewMem(nil)
+func copierFails(t *testing.T, op vfstest.Op, skip int) {
+	m := vfstest.NewMem(nil)
 	told := make(chan error, 100)
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, SyncDelay: time.Microsecond,
 		Drain: time.Nanosecond, OnError: func(err error) {
@@ -180,10 +180,10 @@ func copierFails(t *testing.T, op vfs.Op, skip int) {
 		}})
 	awaitNext(s)
 	path := "*" + copyExt + "*"
-	if op == vfs.OpSyncDir {
+	if op == vfstest.OpSyncDir {
 		path = ""
 	}
-	heal := m.Fail(vfs.Fault{Op: op, Path: path, Err: syscall.EIO, Skip: skip})
+	heal := m.Fail(vfstest.Fault{Op: op, Path: path, Err: syscall.EIO, Skip: skip})
 	n := 0
 	for failed := false; !failed && n < 500; n++ {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
@@ -204,7 +204,7 @@ func copierFails(t *testing.T, op vfs.Op, skip int) {
 	if got, want := s.Synced(), uint64(n+1); got != want || before > got {
 		t.Errorf("Synced is %d and was %d, want %d", got, before, want)
 	}
-	image := m.CrashClone(vfs.Nothing)
+	image := m.CrashClone(vfstest.Nothing)
 	if st := checkIdentity(t, s); st.Lost() != 0 || st.Retired != 0 || skip < 1 && st.Errors == 0 {
 		t.Errorf("got %+v, want errors and nothing lost", st)
 	}
@@ -217,7 +217,7 @@ func copierFails(t *testing.T, op vfs.Op, skip int) {
 // TestErrorsAreSynced calls with errors, which return when their lines are on the disk, and
 // with a disk that hangs, when they have waited.
 func TestErrorsAreSynced(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})
 	for n := range 20 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 2*n, 100)), s.WriteRecord(record(nib.LevelError, 2*n+1, 100)))
@@ -230,14 +230,14 @@ func TestErrorsAreSynced(t *testing.T) {
 		t.Errorf("Synced is %d after no error, want 41", got)
 	}
 	f := &far{}
-	late := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m.CrashClone(vfs.Nothing), boot: 99})
+	late := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m.CrashClone(vfstest.Nothing), boot: 99})
 	must(t, late.Flush(context.Background()))
 	checkLines(t, f.take(), 0, 40, 100)
 	must(t, s.Close())
 
 	hold := make(chan struct{})
 	s = open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncWait: time.Millisecond})
-	m.Fail(vfs.Fault{Op: vfs.OpPreallocate, Path: "*" + copyExt + "*", Hold: hold})
+	m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*" + copyExt + "*", Hold: hold})
 	must(t, s.WriteRecord(record(nib.LevelError, 0, 100)))
 	if st := s.Stats(); st.Unsynced != 1 {
 		t.Errorf("got %+v, want one call that did not wait longer", st)
@@ -248,7 +248,7 @@ func TestErrorsAreSynced(t *testing.T) {
 
 // TestSettledLinesAreNotCopied delivers at once: then nothing is left to copy.
 func TestSettledLinesAreNotCopied(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour})
 	for n := range 100 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))

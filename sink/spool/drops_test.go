@@ -15,7 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // accesses runs f for both ways in which lines reach files.
@@ -275,12 +275,12 @@ func TestDroppedNumbersAreChecked(t *testing.T) {
 
 // TestEachDropWritesOneCount to the header, and none after Close, when the file is closed.
 func TestEachDropWritesOneCount(t *testing.T) {
-	m, writes := vfs.NewMem(nil), 0
+	m, writes := vfstest.NewMem(nil), 0
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
 	awaitNext(s)
 	must(t, s.Flush(context.Background()))
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*" + segmentExt + "*", Reached: func() { writes++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Reached: func() { writes++ }})
 	for n, l := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelInfo, nib.LevelError} {
 		if err := s.WriteRecord(record(l, 0, 2*minSegment)); !errors.Is(err, errTooLarge) || writes != n+1 {
 			t.Errorf("drop %d: got %v and %d writes", n+1, err, writes)
@@ -295,7 +295,7 @@ func TestEachDropWritesOneCount(t *testing.T) {
 // TestAnnouncementIsRepeatedIfItIsDropped drops the segment with the announcement of a process that
 // has died, before that is delivered.
 func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
-	m, f := vfs.NewMem(nil), &far{do: down}
+	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	conf := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
 	s := open(t, memDir, nil, conf)
@@ -326,14 +326,14 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 // TestDropOldCountsItsFaults drops segments of a former process while the header of the next one cannot be
 // written: that is counted, and nothing stays open.
 func TestDropOldCountsItsFaults(t *testing.T) {
-	for _, op := range []vfs.Op{"", vfs.OpOpen, vfs.OpWrite, vfs.OpClose} {
+	for _, op := range []vfstest.Op{"", vfstest.OpOpen, vfstest.OpWrite, vfstest.OpClose} {
 		m := memBacklog(t, 900, 200, SyncNever) // four segments
 		s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 5 * minSegment, fs: m, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		want := uint64(0)
 		if op != "" {
 			want = 1
-			m.Fail(vfs.Fault{Op: op, Path: segmentName(3), Times: 1, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: op, Path: segmentName(3), Times: 1, Err: syscall.EIO})
 		}
 		for n := 0; s.Stats().Lost() == 0; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

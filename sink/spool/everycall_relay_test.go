@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestEveryCallOfARelayMayFail is [TestEveryCallMayFail] for what nib relay does: it looks whether a
@@ -26,7 +27,7 @@ import (
 func TestEveryCallOfARelayMayFail(t *testing.T) {
 	image := memRelay(t)
 	enumerate.Life{
-		New:   func(testing.TB) vfs.FS { return image.CrashClone(vfs.Everything) },
+		New:   func(testing.TB) vfs.FS { return image.CrashClone(vfstest.Everything) },
 		Run:   relayThrough,
 		Class: classOf,
 	}.Enumerate(t)
@@ -49,7 +50,7 @@ const held = "other" // the destination that the relay does not have
 
 // memRelay returns a file system with a spool of which the first destination has settled a part, and the
 // second one nothing.
-func memRelay(t testing.TB) *vfs.Mem {
+func memRelay(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memSpool(t)
 	c := Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Drain: time.Nanosecond, OnError: func(error) {}}

@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestEveryCallOfASharedDirectoryMayFail is [TestEveryCallMayFail] for Config.Shared. Dead processes
@@ -28,7 +29,7 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 	t.Run("written", func(t *testing.T) {
 		image := memHome(t)
 		enumerate.Life{
-			New:   func(testing.TB) vfs.FS { return image.CrashClone(vfs.Everything) },
+			New:   func(testing.TB) vfs.FS { return image.CrashClone(vfstest.Everything) },
 			Run:   func(t *testing.T, w *enumerate.World) { shareThrough(t, w, memDir) },
 			Class: classOf,
 		}.Enumerate(t)
@@ -52,15 +53,15 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 
 // memHome returns a file system with a directory that dead processes have shared. In the
 // bubble each of them has looked for the slots of others before one of them dies.
-func memHome(t *testing.T) (m *vfs.Mem) {
+func memHome(t *testing.T) (m *vfstest.Mem) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { m = shareInMemory(t) })
 	return m
 }
 
-func shareInMemory(t *testing.T) *vfs.Mem {
+func shareInMemory(t *testing.T) *vfstest.Mem {
 	t.Helper()
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	f := &far{do: down}
 	n := 0
 	process := func(c Config) *Sink {
@@ -98,7 +99,7 @@ func shareInMemory(t *testing.T) *vfs.Mem {
 }
 
 // writeTree writes what a directory in memory has to the disk.
-func writeTree(t testing.TB, m *vfs.Mem, from, to string) {
+func writeTree(t testing.TB, m *vfstest.Mem, from, to string) {
 	t.Helper()
 	must(t, os.MkdirAll(to, 0o700))
 	names, err := m.ReadDir(from)

@@ -23,6 +23,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestEveryCallMayFail lets every call of a spool on its file system fail, in every way and for
@@ -41,7 +42,7 @@ func TestEveryCallMayFail(t *testing.T) {
 	t.Run("written", func(t *testing.T) {
 		image := memSpool(t)
 		enumerate.Life{
-			New:   func(testing.TB) vfs.FS { return image.CrashClone(vfs.Everything) },
+			New:   func(testing.TB) vfs.FS { return image.CrashClone(vfstest.Everything) },
 			Run:   func(t *testing.T, w *enumerate.World) { liveThrough(t, w, memDir) },
 			Class: classOf,
 		}.Enumerate(t)
@@ -82,7 +83,7 @@ const (
 )
 
 // memSpool returns a file system with a spool of which a part is delivered.
-func memSpool(t testing.TB) *vfs.Mem {
+func memSpool(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memBacklog(t, lifeBacklog, lifeSize, SyncSoon)
 	left, enough := lifeSettled, make(chan struct{})
@@ -371,7 +372,7 @@ func (l *life) silent(c enumerate.Case) bool {
 		return true
 	case c.Span == enumerate.Once && vfs.IsFull(c.Err): // there was room when deleted files had been given back
 		return true
-	case c.Span == enumerate.Once && c.Op == vfs.OpRead && isPageError(c.Err): // and the page was read again at once
+	case c.Span == enumerate.Once && c.Op == vfstest.OpRead && isPageError(c.Err): // and the page was read again at once
 		return true
 	}
 	return !slices.ContainsFunc(l.w.Callers(), func(caller string) bool {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestWhichSegmentAStartContinues has the last segment of the process before in each state: it goes on there
@@ -20,31 +20,31 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		conf      Config
-		harm      func(t testing.TB, m *vfs.Mem)
+		harm      func(t testing.TB, m *vfstest.Mem)
 		continues bool
 		lines     int // of the process before, that are left
 	}{
 		{"as it was left", Config{}, nil, true, 10},
 		{"in another run of the system", Config{boot: 2}, nil, false, 10},
 		{"with another size", Config{SegmentSize: 2 * minSegment}, nil, false, 10},
-		{"a claim that was not committed", Config{}, func(t testing.TB, m *vfs.Mem) {
+		{"a claim that was not committed", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			edit(t, m, segmentName(1), func(b []byte) { clear(b[at(4):at(5)]) })
 		}, false, 9},
-		{"something behind the last record", Config{}, func(t testing.TB, m *vfs.Mem) {
+		{"something behind the last record", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			edit(t, m, segmentName(1), func(b []byte) { b[at(100)] = 1 })
 		}, false, 10},
-		{"a file that was cut off", Config{}, func(t testing.TB, m *vfs.Mem) {
+		{"a file that was cut off", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			f, err := m.Open(filepath.Join(memDir, segmentName(1)), os.O_RDWR, 0)
 			must(t, err, f.Truncate(int64(at(20))), f.Close())
 		}, false, 10},
-		{"a cursor that is farther", Config{}, func(t testing.TB, m *vfs.Mem) {
+		{"a cursor that is farther", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			d := &dir{fs: m, path: memDir}
 			_, err := d.list()
 			must(t, err)
 			cur, _, _, err := openCursor(d, defaultName)
 			must(t, err, cur.put(position{d.spool, 21}), cur.file.Close())
 		}, false, 0},
-		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfs.Mem) {
+		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
 			if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		shared bool
 		before int
 	}{{"a new directory", false, 0}, {"a segment that goes on", false, 10}, {"a new slot", true, 0}} {
-		m := vfs.NewMem(nil)
+		m := vfstest.NewMem(nil)
 		if c.before > 0 {
 			m = memBacklog(t, c.before, 200, SyncSoon)
 		}
@@ -99,7 +99,7 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		}
 		must(t, s.Sync(context.Background()))
 		path := s.dir.path
-		after := m.CrashClone(vfs.Nothing)
+		after := m.CrashClone(vfstest.Nothing)
 		must(t, s.Close())
 		f := &far{}
 		s = open(t, path, f, Config{SegmentSize: minSegment, fs: after, boot: 2})

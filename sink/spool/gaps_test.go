@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestSyncWaitsForTheSlowestDestination takes the power when one of two destinations has everything
 // and the other one nothing: what Sync has returned for is there.
 func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	const lines = 10
-	m, f, other := vfs.NewMem(nil), &far{}, &far{do: down}
+	m, f, other := vfstest.NewMem(nil), &far{}, &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour, tick: time.Hour, Drain: 1}))
 	<-s.safe // the segment is synced before
@@ -29,7 +29,7 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 		s.poke()
 	}
 	must(t, s.Sync(context.Background()))
-	after := m.CrashClone(vfs.Nothing)
+	after := m.CrashClone(vfstest.Nothing)
 	f, other = &far{}, &far{}
 	s = open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: after, boot: 99}))
 	must(t, s.Flush(context.Background()))
@@ -39,7 +39,7 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 // TestNumbersGoOnAfterAReboot loses lines that were delivered with the power: their numbers are not
 // given again, and the cursor says so although nothing is delivered afterwards.
 func TestNumbersGoOnAfterAReboot(t *testing.T) {
-	m, f := vfs.NewMem(nil), &far{}
+	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever})
 	<-s.safe
@@ -47,7 +47,7 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	must(t, s.Flush(context.Background()))
-	m = m.CrashClone(vfs.Nothing)
+	m = m.CrashClone(vfstest.Nothing)
 	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 2, Sync: SyncNever})
 	if s.opened <= f.seqs[9] {
 		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
@@ -92,18 +92,18 @@ func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
 // number, and a process that dies then leaves it once; a refused line it does not leave at all.
 func TestWriteThatFailedIsTakenBack(t *testing.T) {
 	for _, half := range []bool{false, true} {
-		m := vfs.NewMem(nil)
+		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-		faulty := vfs.NewFaulty(m)
+		faulty := vfstest.NewFaulty(m)
 		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: faulty, Sync: SyncNever, Drain: 1})
 		awaitNext(s)
 		for n := range 6 {
 			if n == 3 {
-				faulty.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.seg*", Times: 1, Err: os.ErrDeadlineExceeded, Done: !half, Half: half})
+				faulty.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: os.ErrDeadlineExceeded, Done: !half, Half: half})
 			}
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 300)))
 		}
-		f, image := &far{}, m.CrashClone(vfs.Everything)
+		f, image := &far{}, m.CrashClone(vfstest.Everything)
 		s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: image, Sync: SyncNever})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, 6, 300)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -91,7 +91,7 @@ func TestMetricsOfTheBacklog(t *testing.T) {
 }
 
 func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	c := Config{SegmentSize: minSegment, Size: 3 * minSegment, OnFull: []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}, fs: m}
 	age := func(s *Sink, name string, low time.Duration) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // left returns a directory with lines that were not delivered.
@@ -240,11 +241,11 @@ func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 
 // TestOriginThatCannotBeWritten does not keep a spool from opening: the disk may be full.
 func TestOriginThatCannotBeWritten(t *testing.T) {
-	for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpStat, vfs.OpWrite, vfs.OpSync} {
-		m := vfs.NewMem(nil)
+	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpStat, vfstest.OpWrite, vfstest.OpSync} {
+		m := vfstest.NewMem(nil)
 		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
 		must(t, s.Close(), m.Remove(filepath.Join(memDir, originName)))
-		m.Fail(vfs.Fault{Op: op, Path: originName, Err: syscall.ENOSPC})
+		m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.ENOSPC})
 		again := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, OnError: func(error) {}})
 		if again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
@@ -257,11 +258,11 @@ func TestOriginThatCannotBeWritten(t *testing.T) {
 
 // TestUnreadableOriginFailsOpen instead of making another spool of this one.
 func TestUnreadableOriginFailsOpen(t *testing.T) {
-	for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpRead, vfs.OpStat} {
-		m := vfs.NewMem(nil)
+	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead, vfstest.OpStat} {
+		m := vfstest.NewMem(nil)
 		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
-		stop := m.Fail(vfs.Fault{Op: op, Path: originName, Err: syscall.EIO})
+		stop := m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.EIO})
 		if _, err := Open(memDir, nil, Config{SegmentSize: minSegment, fs: m}); !errors.Is(err, syscall.EIO) {
 			t.Errorf("%v: got %v, want EIO", op, err)
 		}

@@ -20,15 +20,16 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // passing are the errors of a file that may be readable a moment later.
 var passing = []error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ESTALE, syscall.EINTR, syscall.EACCES}
 
 // memBacklog returns a file system with a spool of lines of size bytes: of 200, 247 are in a segment.
-func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfs.Mem {
+func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 	t.Helper()
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s, err := Open(memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: sync, slow: patience})
 	must(t, err)
 	for n := range lines {
@@ -42,7 +43,7 @@ func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfs.Mem {
 }
 
 // memState is all that is in memDir, but for the lock.
-func memState(t testing.TB, m *vfs.Mem) string {
+func memState(t testing.TB, m *vfstest.Mem) string {
 	t.Helper()
 	names, err := m.ReadDir(memDir)
 	must(t, err)
@@ -66,7 +67,7 @@ func memState(t testing.TB, m *vfs.Mem) string {
 // that is delivered: it is delivered all the same, and nothing is counted as gone.
 func TestBacklogThatCannotBeReadNow(t *testing.T) {
 	const lines = 1000
-	for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpRead, vfs.OpStat} {
+	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead, vfstest.OpStat} {
 		for _, errno := range passing {
 			t.Run(fmt.Sprintf("%s %v", op, errno), func(t *testing.T) {
 				m := memBacklog(t, lines, 200, SyncNever)
@@ -74,7 +75,7 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 				var once sync.Once
 				f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 					once.Do(func() { // the first segment has been read
-						m.Fail(vfs.Fault{Op: op, Path: "*.seg", Times: 12, Err: errno, Reached: func() { failed.Add(1) }})
+						m.Fail(vfstest.Fault{Op: op, Path: "*.seg", Times: 12, Err: errno, Reached: func() { failed.Add(1) }})
 					})
 					return delivery.Result{Accepted: len(batch)}, nil, false
 				})
@@ -104,7 +105,7 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 // and has changed nothing, or all is well; afterwards each line is delivered once, and no number
 // is given twice.
 func TestStartThatCannotReadFails(t *testing.T) {
-	ops := []vfs.Op{vfs.OpOpen, vfs.OpCreate, vfs.OpRead, vfs.OpStat, vfs.OpReadDir, vfs.OpLstat, vfs.OpLock, vfs.OpMkdir}
+	ops := []vfstest.Op{vfstest.OpOpen, vfstest.OpCreate, vfstest.OpRead, vfstest.OpStat, vfstest.OpReadDir, vfstest.OpLstat, vfstest.OpLock, vfstest.OpMkdir}
 	const lines = 300
 	refused := 0
 	for _, op := range ops {
@@ -114,7 +115,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 					m := memBacklog(t, lines, 200, SyncNever)
 					before := memState(t, m)
 					f := &far{do: down}
-					heal := m.Fail(vfs.Fault{Op: op, Skip: skip, Times: times, Err: errno})
+					heal := m.Fail(vfstest.Fault{Op: op, Skip: skip, Times: times, Err: errno})
 					s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1})
 					next := lines
 					if err == nil {
@@ -128,7 +129,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 						if !errors.Is(err, errno) {
 							t.Errorf("Open failed with %v, want %v", err, errno)
 						}
-						if got := memState(t, m); op != vfs.OpCreate && got != before {
+						if got := memState(t, m); op != vfstest.OpCreate && got != before {
 							t.Error("Open failed, and has changed a file")
 						}
 					}

@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // memFile returns what a file has.
-func memFile(t testing.TB, m *vfs.Mem, name string) []byte {
+func memFile(t testing.TB, m *vfstest.Mem, name string) []byte {
 	t.Helper()
 	f, err := m.Open(name, os.O_RDONLY, 0)
 	must(t, err)
@@ -31,7 +31,7 @@ func memFile(t testing.TB, m *vfs.Mem, name string) []byte {
 }
 
 // edit changes the bytes of a file in memDir.
-func edit(t testing.TB, m *vfs.Mem, name string, change func(b []byte)) {
+func edit(t testing.TB, m *vfstest.Mem, name string, change func(b []byte)) {
 	t.Helper()
 	f, err := m.Open(filepath.Join(memDir, name), os.O_RDWR, 0)
 	must(t, err)
@@ -50,39 +50,39 @@ type mishap struct {
 	name string // what is gone
 	boot uint64
 	pick func(int) int
-	harm func(t testing.TB, m *vfs.Mem)
+	harm func(t testing.TB, m *vfstest.Mem)
 }
 
 // mishaps happen to a spool whose last segment has records, and is followed by one that was made
 // beforehand.
 func mishaps(last, beforehand uint64) []mishap {
-	remove := func(numbers ...uint64) func(t testing.TB, m *vfs.Mem) {
-		return func(t testing.TB, m *vfs.Mem) {
+	remove := func(numbers ...uint64) func(t testing.TB, m *vfstest.Mem) {
+		return func(t testing.TB, m *vfstest.Mem) {
 			for _, n := range numbers {
 				must(t, ignore(m.Remove(filepath.Join(memDir, segmentName(n))), fs.ErrNotExist)) // the first one may be gone
 			}
 		}
 	}
-	harm := func(number uint64, from, to int) func(t testing.TB, m *vfs.Mem) {
-		return func(t testing.TB, m *vfs.Mem) {
+	harm := func(number uint64, from, to int) func(t testing.TB, m *vfstest.Mem) {
+		return func(t testing.TB, m *vfstest.Mem) {
 			edit(t, m, segmentName(number), func(b []byte) { clear(b[from:min(to, len(b))]) })
 		}
 	}
 	return []mishap{
-		{"nothing", 1, vfs.Everything, nil},
-		{"the last records", 1, vfs.Everything, harm(last, headerSize+10*256, minSegment)},
-		{"all records", 1, vfs.Everything, harm(last, headerSize, minSegment)},
-		{"the header", 1, vfs.Everything, harm(last, 0, headerSize)},
-		{"the last records, with the power", 2, vfs.Everything, harm(last, headerSize+10*256, minSegment)},
-		{"all that was not synced, with the power", 2, vfs.Nothing, nil},
-		{"all that was not synced, with the power, which has deleted a segment before", 2, vfs.Nothing, remove(last - 1)},
-		{"the last segment", 1, vfs.Everything, remove(last)},
-		{"the last segment, with the power", 2, vfs.Everything, remove(last)},
-		{"the start of the last segment", 1, vfs.Everything, harm(last, 64, minSegment)},
-		{"the start of the last segment, with the power", 2, vfs.Everything, harm(last, 64, minSegment)},
-		{"the segment made beforehand", 1, vfs.Everything, remove(beforehand)},
-		{"the header of the segment made beforehand", 1, vfs.Everything, harm(beforehand, 0, headerSize)},
-		{"all segments", 1, vfs.Everything, remove(last, beforehand)},
+		{"nothing", 1, vfstest.Everything, nil},
+		{"the last records", 1, vfstest.Everything, harm(last, headerSize+10*256, minSegment)},
+		{"all records", 1, vfstest.Everything, harm(last, headerSize, minSegment)},
+		{"the header", 1, vfstest.Everything, harm(last, 0, headerSize)},
+		{"the last records, with the power", 2, vfstest.Everything, harm(last, headerSize+10*256, minSegment)},
+		{"all that was not synced, with the power", 2, vfstest.Nothing, nil},
+		{"all that was not synced, with the power, which has deleted a segment before", 2, vfstest.Nothing, remove(last - 1)},
+		{"the last segment", 1, vfstest.Everything, remove(last)},
+		{"the last segment, with the power", 2, vfstest.Everything, remove(last)},
+		{"the start of the last segment", 1, vfstest.Everything, harm(last, 64, minSegment)},
+		{"the start of the last segment, with the power", 2, vfstest.Everything, harm(last, 64, minSegment)},
+		{"the segment made beforehand", 1, vfstest.Everything, remove(beforehand)},
+		{"the header of the segment made beforehand", 1, vfstest.Everything, harm(beforehand, 0, headerSize)},
+		{"all segments", 1, vfstest.Everything, remove(last, beforehand)},
 	}
 }
 
@@ -93,7 +93,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	const lines, more = 300, 20 // 247 in the first segment, which is deleted then
 	for _, c := range mishaps(2, 3) {
 		t.Run(c.name, func(t *testing.T) {
-			m, f := vfs.NewMem(nil), &far{}
+			m, f := vfstest.NewMem(nil), &far{}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 			conf := Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever}
 			s := open(t, memDir, f, conf)
@@ -106,7 +106,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			conf.fs, conf.boot = m.CrashClone(c.pick), c.boot
 			must(t, s.Close())
 			if c.harm != nil {
-				c.harm(t, conf.fs.(*vfs.Mem))
+				c.harm(t, conf.fs.(*vfstest.Mem))
 			}
 
 			f = &far{}
@@ -128,7 +128,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 // was delivered from there is not in the cursor yet: its numbers are not given again.
 func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 	const lines = 300
-	m, f := vfs.NewMem(nil), &far{}
+	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, both(&far{do: down}, Config{fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}})) // the other one keeps the segments
 	for n := range lines {
@@ -138,7 +138,7 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 		s.poke()
 	}
 	highest := f.seqs[lines-1]
-	m = m.CrashClone(vfs.Everything)
+	m = m.CrashClone(vfstest.Everything)
 	edit(t, m, segmentName(2), func(b []byte) { clear(b[:headerSize]) })
 	must(t, m.Remove(filepath.Join(memDir, defaultName+cursorExt)))
 	f = &far{}
@@ -177,7 +177,7 @@ func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
 // TestCopiesGoWithTheirSegments has the last lines settled when none come any more: the copies of
 // segments that are deleted then are deleted, too.
 func TestCopiesGoWithTheirSegments(t *testing.T) {
-	m, f := vfs.NewMem(nil), &far{do: down}
+	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
 	for n := range 600 {
@@ -194,7 +194,7 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 // where it was if there are some.
 func TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone(t *testing.T) {
 	for _, lines := range []int{0, 10} {
-		m, f := vfs.NewMem(nil), &far{}
+		m, f := vfstest.NewMem(nil), &far{}
 		if lines > 0 {
 			m = memBacklog(t, lines, 200, SyncNever)
 			must(t, m.Remove(filepath.Join(memDir, originName)))
@@ -238,14 +238,14 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 // TestCallThatDiedBeforeDroppedSegments kills a process with a call at work in front of segments
 // that ActionDropOld has taken away: that call had not returned, and nothing is damaged.
 func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	for n := range 2000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
-	m = m.CrashClone(vfs.Everything)
+	m = m.CrashClone(vfstest.Everything)
 	if before := s.Stats(); before.Lost() == 0 {
 		t.Fatalf("got %+v, want lines dropped", before)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // picky is a destination that refuses every third record.
@@ -77,7 +77,7 @@ func TestRejectedAreKept(t *testing.T) {
 // rest as a text.
 func TestRejectedLinesAreJSON(t *testing.T) {
 	lines := []string{"", "{", "}", "}{", "{}", `{"a":1}`, "{a", "a}", "a", "\n", "{}\n", "{\n}", "{\n}\n", "[]", "\xff", `"`}
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	f := &far{do: func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		res := delivery.Result{Accepted: len(batch)}
 		for i := range batch {
@@ -115,7 +115,7 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 // TestRejectedFillTheFile has room for all lines, and for one byte less.
 func TestRejectedFillTheFile(t *testing.T) {
 	kept := func(room int64) (size int64, unsaved uint64) {
-		m := vfs.NewMem(nil)
+		m := vfstest.NewMem(nil)
 		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
 		for n := range 6 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
@@ -135,19 +135,19 @@ func TestRejectedFillTheFile(t *testing.T) {
 // delivery goes on.
 func TestRejectedThatCannotBeKept(t *testing.T) {
 	for _, c := range []struct {
-		op      vfs.Op
+		op      vfstest.Op
 		errors  uint64
 		unsaved uint64
 		owner   int
 	}{
-		{vfs.OpCreate, 1, 2, 0},
-		{vfs.OpStat, 1, 2, 0},
-		{vfs.OpWrite, 1, 2, 0},
-		{vfs.OpClose, 1, 0, 0}, // it is written
-		{vfs.OpRead, 0, 0, 0},  // nobody knows whether the line before is whole
+		{vfstest.OpCreate, 1, 2, 0},
+		{vfstest.OpStat, 1, 2, 0},
+		{vfstest.OpWrite, 1, 2, 0},
+		{vfstest.OpClose, 1, 0, 0}, // it is written
+		{vfstest.OpRead, 0, 0, 0},  // nobody knows whether the line before is whole
 		{"of another user", 1, 2, 4711},
 	} {
-		m := vfs.NewMem(nil)
+		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(memDir, 0o700))
 		name := filepath.Join(memDir, defaultName+rejectedExt)
 		f, err := m.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -157,7 +157,7 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 		if c.owner > 0 {
 			m.Chown(name, c.owner)
 		} else {
-			m.Fail(vfs.Fault{Op: c.op, Path: "*" + rejectedExt, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: c.op, Path: "*" + rejectedExt, Err: syscall.EIO})
 		}
 		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, OnError: func(error) {}})
 		for n := range 6 {
@@ -184,8 +184,8 @@ func TestRejectedAreBounded(t *testing.T) {
 	}{
 		{"some room", 400, nil, 8}, {"none", -1, nil, 10}, {"enough", 0, nil, 0}, {"fault", 0, syscall.EIO, 10},
 	} {
-		m := vfs.NewMem(nil)
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*" + rejectedExt, Err: c.fail})
+		m := vfstest.NewMem(nil)
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + rejectedExt, Err: c.fail})
 		f := picky(nil)
 		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, RejectedSize: c.size})
 		for n := range 30 {

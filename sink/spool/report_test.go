@@ -16,14 +16,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestOnErrorNeverRunsInACall breaks the file of the segment that lines are written to, with an
 // OnError that does not return: the calls return, the destination gets the lines, and Close returns.
 func TestOnErrorNeverRunsInACall(t *testing.T) {
-	m := vfs.NewMem(nil)
-	faulty := vfs.NewFaulty(m)
+	m := vfstest.NewMem(nil)
+	faulty := vfstest.NewFaulty(m)
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	defer close(hold)
 	f := &far{}
@@ -32,7 +32,7 @@ func TestOnErrorNeverRunsInACall(t *testing.T) {
 		<-hold
 	}})
 	awaitNext(s)
-	heal := faulty.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
+	heal := faulty.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.seg*", Times: 1, Err: syscall.EIO})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	heal()
 	<-reached

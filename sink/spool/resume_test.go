@@ -15,7 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // A clerk is a destination that finds out what it has: its mark is how many lines
@@ -66,18 +66,18 @@ func (c *clerk) Resume(_ context.Context, mark []byte, batch []nib.Record) (int,
 
 // crashed returns what a spool leaves that is killed after its destination has taken lines,
 // and before the cursor says so.
-func crashed(t *testing.T, c *clerk, lines int) *vfs.Mem {
+func crashed(t *testing.T, c *clerk, lines int) *vfstest.Mem {
 	t.Helper()
-	m := vfs.NewMem(nil)
-	var image *vfs.Mem
+	m := vfstest.NewMem(nil)
+	var image *vfstest.Mem
 	s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 60)))
 	}
 	must(t, s.Close())
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.cursor", Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.cursor", Reached: func() {
 		if image == nil {
-			image = m.CrashClone(vfs.Everything)
+			image = m.CrashClone(vfstest.Everything)
 		}
 	}})
 	s = open(t, memDir, &c.far, Config{SegmentSize: minSegment, fs: m})
@@ -104,7 +104,7 @@ func TestResume(t *testing.T) {
 // TestResumeAsksForMore when the destination has all of a batch.
 func TestResumeAsksForMore(t *testing.T) {
 	c := &clerk{}
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s := open(t, memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	const lines = 3000
 	for n := range lines {
@@ -125,7 +125,7 @@ func TestResumeAsksForMore(t *testing.T) {
 
 // TestMarkIsStored with the records that it belongs to, also if nothing was delivered yet.
 func TestMarkIsStored(t *testing.T) {
-	m, c := vfs.NewMem(nil), &clerk{}
+	m, c := vfstest.NewMem(nil), &clerk{}
 	stored := func() []byte {
 		cur, _, _, err := openCursor(&dir{fs: m, path: memDir, spool: 5}, defaultName)
 		must(t, err)
@@ -160,10 +160,10 @@ func TestMarkIsStored(t *testing.T) {
 // TestSyncMark syncs the cursor before the next Deliver, and takes no offence at one that
 // settles nothing for it.
 func TestSyncMark(t *testing.T) {
-	m, c := vfs.NewMem(nil), &clerk{syncs: 3}
+	m, c := vfstest.NewMem(nil), &clerk{syncs: 3}
 	calls, synced := 0, 0
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Path: "*.cursor", Reached: func() { synced++ }})
-	heal := m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*.cursor", Skip: 1, Times: 2, Err: syscall.EIO})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*.cursor", Reached: func() { synced++ }})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*.cursor", Skip: 1, Times: 2, Err: syscall.EIO})
 	defer heal()
 	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 		if calls++; calls <= 3 {
@@ -221,7 +221,7 @@ func (x *scribe) SyncMark() (wants bool) {
 }
 
 // markOf returns the mark that is stored in memDir.
-func markOf(t testing.TB, m *vfs.Mem) []byte {
+func markOf(t testing.TB, m *vfstest.Mem) []byte {
 	t.Helper()
 	slot, _, _, err := readSlots(bytes.NewReader(memFile(t, m, filepath.Join(memDir, defaultName+cursorExt))))
 	must(t, err)
@@ -232,9 +232,9 @@ func markOf(t testing.TB, m *vfs.Mem) []byte {
 }
 
 // marked returns a spool with the mark "old", and a line that is not delivered.
-func marked(t testing.TB) *vfs.Mem {
+func marked(t testing.TB) *vfstest.Mem {
 	t.Helper()
-	m, x := vfs.NewMem(nil), &scribe{mark: func() []byte { return []byte("old") }}
+	m, x := vfstest.NewMem(nil), &scribe{mark: func() []byte { return []byte("old") }}
 	s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, Drain: 1, OnError: func(error) {}})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 60)), s.Flush(context.Background()))
 	x.set(down)
@@ -339,9 +339,9 @@ func TestResumeAnswersNonsense(t *testing.T) {
 // TestCursorIsSyncedOnceBeforeDelivery and not for each batch, and failures count although the destination
 // may want it to be synced.
 func TestCursorIsSyncedOnceBeforeDelivery(t *testing.T) {
-	m, c := vfs.NewMem(nil), &clerk{}
+	m, c := vfstest.NewMem(nil), &clerk{}
 	synced, calls := 0, 0
-	m.Fail(vfs.Fault{Op: vfs.OpSync, Path: "*" + cursorExt, Reached: func() { synced++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + cursorExt, Reached: func() { synced++ }})
 	c.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		if calls++; calls <= 3 {
 			return delivery.Result{}, nil, true

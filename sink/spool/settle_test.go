@@ -11,7 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -28,13 +28,13 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 	for _, c := range []struct {
 		reason delivery.Reason
 		do     func(context.Context, []nib.Record) (delivery.Result, error, bool)
-		harm   func(t testing.TB, m *vfs.Mem)
+		harm   func(t testing.TB, m *vfstest.Mem)
 		log    func(t testing.TB, s *Sink)
 		level  nib.Level
 		lines  uint64
 	}{
 		{reason: delivery.ReasonRejected, do: rejectAll, level: nib.LevelInfo, lines: 10},
-		{reason: delivery.ReasonDamaged, level: levelUnknown, lines: 1, harm: func(t testing.TB, m *vfs.Mem) {
+		{reason: delivery.ReasonDamaged, level: levelUnknown, lines: 1, harm: func(t testing.TB, m *vfstest.Mem) {
 			edit(t, m, segmentName(1), func(b []byte) { b[headerSize+5*align(recordHead+200)+recordHead+5]++ })
 		}},
 		{reason: delivery.ReasonTooLarge, level: nib.LevelWarn, lines: 2, log: func(t testing.TB, s *Sink) {
@@ -60,7 +60,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			if got := checkIdentity(t, s).Dropped; !slices.Equal(got, want) {
 				t.Fatalf("dropped %v, want %v", got, want)
 			}
-			conf.fs = m.CrashClone(vfs.Everything)
+			conf.fs = m.CrashClone(vfstest.Everything)
 			f := &far{}
 			s = open(t, memDir, f, conf)
 			must(t, s.Flush(context.Background()))
@@ -97,7 +97,7 @@ func TestDamageIsCountedByOneProcess(t *testing.T) {
 	if st := checkIdentity(t, s); st.Lost() != 1 || st.Delivered != 5 {
 		t.Errorf("got %+v, want 5 lines delivered and 1 damaged", st)
 	}
-	conf.fs = m.CrashClone(vfs.Everything)
+	conf.fs = m.CrashClone(vfstest.Everything)
 	s = open(t, memDir, f, conf)
 	if st := checkIdentity(t, s); st.Recovered != 4 || st.Lost() != 0 || len(st.Inherited) != 1 {
 		t.Errorf("got %+v, want 4 lines recovered, and the damaged one inherited", st)

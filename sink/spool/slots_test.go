@@ -16,7 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // leaveSlots lets so many processes end that have each left a line in a slot.
@@ -70,10 +70,10 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 
 // TestSlotOfAnotherUserNamesTheRemedy starts where a slot cannot be read.
 func TestSlotOfAnotherUserNamesTheRemedy(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	alive := open(t, memDir, nil, shared(Config{fs: m}))
 	defer alive.Close()
-	m.Fail(vfs.Fault{Op: vfs.OpReadDir, Path: slotName(1), Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Path: slotName(1), Err: syscall.EACCES})
 	_, err := Open(memDir, nil, shared(Config{fs: m}))
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "run nib relay as that user") {
 		t.Errorf("got %v, want an error that says what to do", err)

@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestWriteFails lets one write to a segment fail, each in its turn, while several
 // goroutines log: their lines get other places, and each arrives once.
 func TestWriteFails(t *testing.T) {
 	for skip := range 25 {
-		m := vfs.NewMem(nil)
+		m := vfstest.NewMem(nil)
 		f := &far{}
 		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
 		awaitNext(s)
-		m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*" + segmentExt + "*", Err: syscall.EIO, Skip: 2 * skip, Times: 1})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Err: syscall.EIO, Skip: 2 * skip, Times: 1})
 		const writers, each = 4, 50
 		var wg sync.WaitGroup
 		for w := range writers {
@@ -56,11 +56,11 @@ func TestWriteFails(t *testing.T) {
 // TestWrittenTogether lets a write hang, and looks how many there are for the lines that
 // wait for it: far less than lines.
 func TestWrittenTogether(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	var writes atomic.Int64
-	m.Fail(vfs.Fault{Op: vfs.OpWrite, Path: "*" + segmentExt + "*", Hold: hold, Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Hold: hold, Reached: func() {
 		writes.Add(1)
 		reached <- struct{}{}
 	}})
@@ -100,7 +100,7 @@ func TestWrittenTogether(t *testing.T) {
 // and the second one stays, or its lines would be gone.
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever})
 	n := 0
 	fill := func(number uint64) {
@@ -137,7 +137,7 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 // TestFullWrittenSpoolGivesUpItsOldest opens a full spool of files that are not
 // mapped. The first line drops the oldest segment; what is behind it arrives.
 func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	c := Config{
 		SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever, Drain: 1,
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}},

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestFilesOfOtherUsersAreRefused gives the directory and each of its files to another user, and to
@@ -84,7 +84,7 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 // TestFreeSpaceIsLeftByCopies makes no copy where that would leave too little to others: Sync says so,
 // and lines go on.
 func TestFreeSpaceIsLeftByCopies(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	f := &far{do: down}
 	m.SetFree(100 * minSegment)
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, MinFree: 90 * minSegment, Drain: 1})

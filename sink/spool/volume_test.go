@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 func TestDefaultSizes(t *testing.T) {
@@ -50,7 +50,7 @@ func TestDefaultSizes(t *testing.T) {
 
 // TestAdoption opens a spool again on a volume whose locks are not to be trusted.
 func TestAdoption(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	remote := volume{size: 1 << 40, remote: true}
 	f := &far{do: down}
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, volume: remote, Drain: 1})
@@ -68,7 +68,7 @@ func TestAdoption(t *testing.T) {
 // TestFreeSpaceIsLeft makes no segments where that would leave too little to others, and
 // the first one nevertheless.
 func TestFreeSpaceIsLeft(t *testing.T) {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	m.SetFree(4 * minSegment)
 	f := &far{do: down}
 	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, MinFree: 3 * minSegment, Sync: SyncNever, Drain: 1})

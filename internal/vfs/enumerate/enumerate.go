@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // A Life is what is run once for each case.
@@ -67,7 +68,7 @@ type World struct {
 
 // A Call is one call of a life: the nth of this operation on this name.
 type Call struct {
-	Op   vfs.Op
+	Op   vfstest.Op
 	Base string // last element of the name
 	Nth  int    // from 1
 }
@@ -125,7 +126,7 @@ func (w *World) Callers() []string {
 }
 
 // strike counts a call that fails. mu is held.
-func (w *World) strike(op vfs.Op) {
+func (w *World) strike(op vfstest.Op) {
 	w.struck++
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -150,7 +151,7 @@ func (w *World) Case() (c Case, ok bool) {
 }
 
 // begins reports whether this call is the first one to fail, and counts it.
-func (w *World) begins(op vfs.Op, base string) bool {
+func (w *World) begins(op vfstest.Op, base string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.healed {
@@ -172,7 +173,7 @@ func (w *World) begins(op vfs.Op, base string) bool {
 }
 
 // goesOn reports whether this call fails as well.
-func (w *World) goesOn(op vfs.Op, base string) bool {
+func (w *World) goesOn(op vfstest.Op, base string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.on || w.healed {
@@ -198,14 +199,14 @@ func (l Life) world(t testing.TB, c *Case) *World {
 	if w.class == nil {
 		w.class = func(base string) string { return base }
 	}
-	faulty := vfs.NewFaulty(w.Sound)
+	faulty := vfstest.NewFaulty(w.Sound)
 	w.FS = faulty
 	if c == nil {
-		faulty.Fail(vfs.Fault{Fits: w.begins})
+		faulty.Fail(vfstest.Fault{Fits: w.begins})
 		return w
 	}
-	faulty.Fail(vfs.Fault{Fits: w.begins, Err: c.Err, Half: c.Half, Done: c.Done})
-	faulty.Fail(vfs.Fault{Fits: w.goesOn, Err: c.Err, Done: c.Done})
+	faulty.Fail(vfstest.Fault{Fits: w.begins, Err: c.Err, Half: c.Half, Done: c.Done})
+	faulty.Fail(vfstest.Fault{Fits: w.goesOn, Err: c.Err, Done: c.Done})
 	return w
 }
 

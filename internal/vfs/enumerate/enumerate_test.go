@@ -13,12 +13,13 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 var dir = filepath.Join(string(filepath.Separator), "dir")
 
 func newMem(t testing.TB) vfs.FS {
-	m := vfs.NewMem(nil)
+	m := vfstest.NewMem(nil)
 	if err := m.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestEveryCaseStrikesItsCall(t *testing.T) {
 
 // TestSpans counts how many calls fail, of those that Call and Span name.
 func TestSpans(t *testing.T) {
-	write := func(base string, nth int) Call { return Call{vfs.OpWrite, base, nth} }
+	write := func(base string, nth int) Call { return Call{vfstest.OpWrite, base, nth} }
 	for _, c := range []struct {
 		c    Case
 		want string // calls that fail, of 130 rounds of a write to a and b and an open
@@ -107,8 +108,8 @@ func TestSpans(t *testing.T) {
 		{Case{write("b", 1), eio, AllHundred}, "write a 33, write b 34, open 33"},
 		{Case{write("a", 1), eio, AllLasting}, "write a 130, write b 130, open 130"},
 		{Case{write("a", 1), enospc, AllLasting}, "write a 130, write b 130, open 0"},
-		{Case{Call{vfs.OpOpen, "a", 1}, emfile, AllLasting}, "write a 0, write b 0, open 130"},
-		{Case{Call{vfs.OpOpen, "none", 1}, emfile, AllLasting}, "write a 0, write b 0, open 0"},
+		{Case{Call{vfstest.OpOpen, "a", 1}, emfile, AllLasting}, "write a 0, write b 0, open 130"},
+		{Case{Call{vfstest.OpOpen, "none", 1}, emfile, AllLasting}, "write a 0, write b 0, open 0"},
 	} {
 		w := Life{New: newMem}.world(t, &c.c)
 		var files [2]vfs.File
@@ -138,7 +139,7 @@ func TestSpans(t *testing.T) {
 }
 
 func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
-	calls := []Call{{vfs.OpRename, "app.log", 2}, {vfs.OpWrite, "app.log", 1}, {vfs.OpLock, "log", 1}}
+	calls := []Call{{vfstest.OpRename, "app.log", 2}, {vfstest.OpWrite, "app.log", 1}, {vfstest.OpLock, "log", 1}}
 	seen := map[string]bool{}
 	for _, c := range Cases(calls) {
 		if seen[c.String()] {
@@ -155,7 +156,7 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 
 // TestEveryOperationHasOutcomes: a new one without any would not be enumerated.
 func TestEveryOperationHasOutcomes(t *testing.T) {
-	for _, op := range vfs.Ops {
+	for _, op := range vfstest.Ops {
 		if len(outcomes[op]) == 0 {
 			t.Errorf("%s has no outcomes", op)
 		}
@@ -163,7 +164,7 @@ func TestEveryOperationHasOutcomes(t *testing.T) {
 			t.Errorf("%s cannot return EIO", op)
 		}
 	}
-	if len(outcomes) != len(vfs.Ops) {
-		t.Errorf("got outcomes for %d operations, want %d", len(outcomes), len(vfs.Ops))
+	if len(outcomes) != len(vfstest.Ops) {
+		t.Errorf("got outcomes for %d operations, want %d", len(outcomes), len(vfstest.Ops))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // An Outcome is what a call returns instead of success.
@@ -45,28 +46,28 @@ func half(o Outcome) Outcome {
 
 // outcomes are what each operation can return: on local disks, over quota, with
 // the descriptors of the process or the system exhausted, on network file systems.
-var outcomes = map[vfs.Op][]Outcome{
-	vfs.OpOpen:        {eio, emfile, enfile, enomem, estale, eintr, eacces},
-	vfs.OpCreate:      {eio, emfile, enfile, enomem, enospc, edquot, estale, eintr, eacces, erofs, done},
-	vfs.OpLstat:       {eio, enomem, estale, eacces},
-	vfs.OpRename:      {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
-	vfs.OpLink:        {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
-	vfs.OpRemove:      {eio, enomem, estale, eacces, erofs, done},
-	vfs.OpMkdir:       {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
-	vfs.OpReadDir:     {eio, emfile, enfile, enomem, estale, eacces},
-	vfs.OpSyncDir:     {eio, emfile, enfile, enomem, enospc, estale, eacces},
-	vfs.OpWrite:       {eio, enomem, enospc, edquot, estale, eintr, half(eio), half(enospc), done},
-	vfs.OpRead:        {eio, enomem, estale, half(eio)},
-	vfs.OpSync:        {eio, enospc, edquot, estale, done},
-	vfs.OpTruncate:    {eio, enospc, estale, eacces},
-	vfs.OpPreallocate: {eio, enospc, edquot, eintr},
-	vfs.OpStat:        {eio, enomem, estale},
-	vfs.OpFree:        {eio, estale},
-	vfs.OpLock:        {eio, emfile, enfile, enomem, estale, eintr, eacces, locked},
-	vfs.OpClose:       {eio, enospc, edquot, estale, eintr},
+var outcomes = map[vfstest.Op][]Outcome{
+	vfstest.OpOpen:        {eio, emfile, enfile, enomem, estale, eintr, eacces},
+	vfstest.OpCreate:      {eio, emfile, enfile, enomem, enospc, edquot, estale, eintr, eacces, erofs, done},
+	vfstest.OpLstat:       {eio, enomem, estale, eacces},
+	vfstest.OpRename:      {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
+	vfstest.OpLink:        {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
+	vfstest.OpRemove:      {eio, enomem, estale, eacces, erofs, done},
+	vfstest.OpMkdir:       {eio, enomem, enospc, edquot, estale, eacces, erofs, done},
+	vfstest.OpReadDir:     {eio, emfile, enfile, enomem, estale, eacces},
+	vfstest.OpSyncDir:     {eio, emfile, enfile, enomem, enospc, estale, eacces},
+	vfstest.OpWrite:       {eio, enomem, enospc, edquot, estale, eintr, half(eio), half(enospc), done},
+	vfstest.OpRead:        {eio, enomem, estale, half(eio)},
+	vfstest.OpSync:        {eio, enospc, edquot, estale, done},
+	vfstest.OpTruncate:    {eio, enospc, estale, eacces},
+	vfstest.OpPreallocate: {eio, enospc, edquot, eintr},
+	vfstest.OpStat:        {eio, enomem, estale},
+	vfstest.OpFree:        {eio, estale},
+	vfstest.OpLock:        {eio, emfile, enfile, enomem, estale, eintr, eacces, locked},
+	vfstest.OpClose:       {eio, enospc, edquot, estale, eintr},
 }
 
 // canReturn reports whether an operation can return an error.
-func canReturn(op vfs.Op, err error) bool {
+func canReturn(op vfstest.Op, err error) bool {
 	return slices.ContainsFunc(outcomes[op], func(o Outcome) bool { return errors.Is(o.Err, err) })
 }

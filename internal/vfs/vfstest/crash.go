@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"io/fs"
@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
-// SyncDir makes the names in dir survive a loss of power, see [FS].
+// SyncDir makes the names in dir survive a loss of power, see [vfs.FS].
 func (m *memory) SyncDir(dir string) error {
 	dir = filepath.Clean(dir)
 	m.mu.Lock()
@@ -123,7 +125,7 @@ func (m *memory) crashClone(pick func(n int) int) *memory {
 func (n *node) crash(pick func(n int) int) *node {
 	left := &node{
 		inode: n.inode, mode: n.mode, owner: n.owner, modTime: n.modTime, room: n.room,
-		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
+		locks: map[any]vfs.LockMode{}, dirty: map[int]struct{}{},
 	}
 	size := len(n.disk)
 	if len(n.dirty) > 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -9,17 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // A Faulty is a file system whose calls fail where [Faulty.Fail] says so, and
 // otherwise are those of another one.
 type Faulty struct {
 	faults
-	fs FS
+	fs vfs.FS
 }
 
 // NewFaulty returns fsys with a way to make its calls fail.
-func NewFaulty(fsys FS) *Faulty { return &Faulty{fs: fsys} }
+func NewFaulty(fsys vfs.FS) *Faulty { return &Faulty{fs: fsys} }
 
 // do calls an operation that may fail instead, or be done while its answer is
 // lost, whatever that was.
@@ -38,7 +40,7 @@ func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) erro
 // that are taken or missing have errors of their own.
 func pathError(op, name string) func(error) error {
 	return func(err error) error {
-		if err == ErrLocked || errors.Is(err, errors.ErrUnsupported) {
+		if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 		return &fs.PathError{Op: op, Path: name, Err: err}
@@ -49,8 +51,8 @@ func linkError(op, oldname, newname string) func(error) error {
 	return func(err error) error { return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err} }
 }
 
-// Open opens a file, see [FS].
-func (f *Faulty) Open(name string, flag int, perm fs.FileMode) (file File, err error) {
+// Open opens a file, see [vfs.FS].
+func (f *Faulty) Open(name string, flag int, perm fs.FileMode) (file vfs.File, err error) {
 	name = filepath.Clean(name)
 	op := OpOpen
 	if flag&os.O_CREATE != 0 {
@@ -71,20 +73,20 @@ func (f *Faulty) Open(name string, flag int, perm fs.FileMode) (file File, err e
 	return &faultyFile{File: file, f: f, name: name}, nil
 }
 
-// Lstat describes a name, see [FS].
-func (f *Faulty) Lstat(name string) (info Info, err error) {
+// Lstat describes a name, see [vfs.FS].
+func (f *Faulty) Lstat(name string) (info vfs.Info, err error) {
 	if h := f.enter(OpLstat, name); h.err != nil {
-		return Info{}, pathError("lstat", name)(h.err)
+		return vfs.Info{}, pathError("lstat", name)(h.err)
 	}
 	return f.fs.Lstat(name)
 }
 
-// Rename gives a file a new name, see [FS].
+// Rename gives a file a new name, see [vfs.FS].
 func (f *Faulty) Rename(oldname, newname string) error {
 	return f.do(OpRename, oldname, func() error { return f.fs.Rename(oldname, newname) }, linkError("rename", oldname, newname))
 }
 
-// Link gives a file another name, see [FS].
+// Link gives a file another name, see [vfs.FS].
 func (f *Faulty) Link(oldname, newname string) error {
 	return f.do(OpLink, oldname, func() error { return f.fs.Link(oldname, newname) }, linkError("link", oldname, newname))
 }
@@ -107,7 +109,7 @@ func (f *Faulty) ReadDir(dir string) ([]string, error) {
 	return f.fs.ReadDir(dir)
 }
 
-// SyncDir makes the names in dir survive a loss of power, see [FS].
+// SyncDir makes the names in dir survive a loss of power, see [vfs.FS].
 func (f *Faulty) SyncDir(dir string) error {
 	return f.do(OpSyncDir, dir, func() error { return f.fs.SyncDir(dir) }, pathError("sync", dir))
 }
@@ -123,7 +125,7 @@ func closeFaulty(f *Faulty, name string, c io.Closer) error {
 
 // A faultyFile is an open file of a Faulty.
 type faultyFile struct {
-	File
+	vfs.File
 	f    *Faulty
 	name string // that it was opened with
 }
@@ -176,10 +178,10 @@ func (f *faultyFile) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, pathError(string(OpRead), f.name)(h.err)
 }
 
-// Sync brings the file to the disk, see [File].
+// Sync brings the file to the disk, see [vfs.File].
 func (f *faultyFile) Sync() error { return f.sync(f.File.Sync) }
 
-// SyncData brings the file to the disk, see [File].
+// SyncData brings the file to the disk, see [vfs.File].
 func (f *faultyFile) SyncData() error { return f.sync(f.File.SyncData) }
 
 func (f *faultyFile) sync(call func() error) error {
@@ -202,9 +204,9 @@ func (f *faultyFile) Preallocate(size int64) error {
 	return f.do(OpPreallocate, func() error { return f.File.Preallocate(size) })
 }
 
-func (f *faultyFile) Stat() (info Info, err error) {
+func (f *faultyFile) Stat() (info vfs.Info, err error) {
 	if h := f.f.enter(OpStat, f.name); h.err != nil {
-		return Info{}, pathError(string(OpStat), f.name)(h.err)
+		return vfs.Info{}, pathError(string(OpStat), f.name)(h.err)
 	}
 	return f.File.Stat()
 }
@@ -216,8 +218,8 @@ func (f *faultyFile) Free() (free int64, err error) {
 	return f.File.Free()
 }
 
-// Lock locks the file, see [File].
-func (f *faultyFile) Lock(mode LockMode) error {
+// Lock locks the file, see [vfs.File].
+func (f *faultyFile) Lock(mode vfs.LockMode) error {
 	if h := f.f.enter(OpLock, f.name); h.err != nil {
 		return pathError("flock", f.name)(h.err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"path/filepath"

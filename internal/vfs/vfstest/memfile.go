@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"io"
@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // A memFile is an open file of a Mem.
@@ -22,13 +24,13 @@ type memFile struct {
 }
 
 // unlocked is the mode of an open file without a lock.
-const unlocked LockMode = -1
+const unlocked vfs.LockMode = -1
 
 // lock takes n for f, if no one else is in the way. The lock of the file system
 // is held.
-func (n *node) lock(f *memFile, mode LockMode) bool {
+func (n *node) lock(f *memFile, mode vfs.LockMode) bool {
 	for other, held := range n.locks {
-		if other != any(f) && held != unlocked && (mode == Exclusive || held == Exclusive) {
+		if other != any(f) && held != unlocked && (mode == vfs.Exclusive || held == vfs.Exclusive) {
 			return false
 		}
 	}
@@ -117,7 +119,7 @@ func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Sync brings the file to the disk, see [File].
+// Sync brings the file to the disk, see [vfs.File].
 func (f *memFile) Sync() error { return f.sync() }
 
 // SyncData is Sync.
@@ -196,11 +198,11 @@ func (n *node) soil(from, to int64) {
 	}
 }
 
-func (f *memFile) Stat() (Info, error) {
+func (f *memFile) Stat() (vfs.Info, error) {
 	err := f.begin(OpStat)
 	defer f.m.mu.Unlock()
 	if err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
 	return f.m.info(f.n), nil
 }
@@ -214,12 +216,12 @@ func (f *memFile) Free() (int64, error) {
 	return f.m.free, err
 }
 
-// Lock locks the file, see [File].
-func (f *memFile) Lock(mode LockMode) error {
+// Lock locks the file, see [vfs.File].
+func (f *memFile) Lock(mode vfs.LockMode) error {
 	err := f.begin(OpLock)
 	defer f.m.mu.Unlock()
 	if err == nil && !f.n.lock(f, mode) {
-		return ErrLocked
+		return vfs.ErrLocked
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+// Package vfstest has a file system in memory for tests ([NewMem]): its power can
+// be cut ([Mem.CrashClone]), and each of its operations can be made to fail, stop
+// half-way or hang ([Mem.Fail]). [NewFaulty] does the latter for any file system.
+package vfstest
 
 import (
 	"errors"
@@ -12,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // A Mem is a file system in memory. It has hard links, files that are open
@@ -42,7 +47,7 @@ type node struct {
 	owner   int
 	links   uint64
 	modTime time.Time
-	locks   map[any]LockMode // by the open file that holds it
+	locks   map[any]vfs.LockMode // by the open file that holds it
 
 	data  []byte           // what readers see
 	room  int64            // that it has taken
@@ -162,16 +167,16 @@ func (m *memory) newNode(mode fs.FileMode) *node {
 	m.inodes++
 	return &node{
 		inode: m.inodes, mode: mode, owner: os.Geteuid(), modTime: m.now(),
-		locks: map[any]LockMode{}, dirty: map[int]struct{}{},
+		locks: map[any]vfs.LockMode{}, dirty: map[int]struct{}{},
 	}
 }
 
-func (m *memory) info(n *node) Info {
-	return Info{ID: ID{1, n.inode}, Owner: n.owner, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
+func (m *memory) info(n *node) vfs.Info {
+	return vfs.Info{ID: vfs.ID{Device: 1, Inode: n.inode}, Owner: n.owner, Links: n.links, Size: int64(len(n.data)), Mode: n.mode, ModTime: n.modTime}
 }
 
-// Open opens a file, see [FS].
-func (m *memory) Open(name string, flag int, perm fs.FileMode) (File, error) {
+// Open opens a file, see [vfs.FS].
+func (m *memory) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	name = filepath.Clean(name)
 	f, err := m.open(name, flag, perm)
 	if err != nil {
@@ -206,24 +211,24 @@ func (m *memory) open(name string, flag int, perm fs.FileMode) (*memFile, error)
 	return f, nil
 }
 
-// Lstat describes a name, see [FS].
-func (m *memory) Lstat(name string) (Info, error) {
+// Lstat describes a name, see [vfs.FS].
+func (m *memory) Lstat(name string) (vfs.Info, error) {
 	name = filepath.Clean(name)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.names[name]
 	if n == nil {
-		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: syscall.ENOENT}
+		return vfs.Info{}, &fs.PathError{Op: "lstat", Path: name, Err: syscall.ENOENT}
 	}
 	return m.info(n), nil
 }
 
-// Rename gives a file a new name, see [FS].
+// Rename gives a file a new name, see [vfs.FS].
 func (m *memory) Rename(oldname, newname string) error {
 	return m.link(OpRename, oldname, newname)
 }
 
-// Link gives a file another name, see [FS].
+// Link gives a file another name, see [vfs.FS].
 func (m *memory) Link(oldname, newname string) error {
 	return m.link(OpLink, oldname, newname)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // newMem returns a file system with the directories /a and /b on its disk.
@@ -39,7 +41,7 @@ func tree(t *testing.T, m *Mem) string {
 // TestCrashKeepsWhatWasSynced takes the power away after a few operations, with
 // the worst and the best outcome.
 func TestCrashKeepsWhatWasSynced(t *testing.T) {
-	create := func(m *Mem, name, text string) File {
+	create := func(m *Mem, name, text string) vfs.File {
 		f := open(t, m, name, appending)
 		write(t, f, text)
 		return f
@@ -166,11 +168,11 @@ func TestCrashCloneIsOnItsOwn(t *testing.T) {
 	m := newMem(t)
 	f := open(t, m, "/a/x", appending)
 	write(t, f, "text")
-	must(t, f.Lock(Exclusive))
+	must(t, f.Lock(vfs.Exclusive))
 	m.Fail(Fault{Op: OpOpen, Err: syscall.EIO})
 	c := m.CrashClone(Everything)
 	g := open(t, c, "/a/x", os.O_RDWR|os.O_APPEND)
-	must(t, g.Lock(Exclusive))
+	must(t, g.Lock(vfs.Exclusive))
 	write(t, g, "after")
 	wantText(t, "original", tree(t, m), "/a/x=text")
 	wantText(t, "clone", tree(t, c), "/a/x=textafter")
@@ -247,7 +249,7 @@ func TestShortWrite(t *testing.T) {
 
 // TestPartOfACall fails half-way, or after everything is done.
 func TestPartOfACall(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		m := NewFaulty(fsys)
 		name := filepath.Join(dir, "x")
 		f := open(t, m, name, appending)
@@ -277,7 +279,7 @@ func TestPartOfACall(t *testing.T) {
 
 // TestEveryCallCanFail on any file system, and is counted as what it is.
 func TestEveryCallCanFail(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		m := NewFaulty(fsys)
 		name := filepath.Join(dir, "x")
 		f := open(t, m, name, os.O_RDWR|os.O_CREATE)
@@ -298,7 +300,7 @@ func TestEveryCallCanFail(t *testing.T) {
 			OpPreallocate: func() error { return f.Preallocate(1) },
 			OpStat:        func() error { _, err := f.Stat(); return err },
 			OpFree:        func() error { _, err := f.Free(); return err },
-			OpLock:        func() error { return f.Lock(Shared) },
+			OpLock:        func() error { return f.Lock(vfs.Shared) },
 		}
 		for op, call := range calls {
 			heal := m.Fail(Fault{Op: op, Err: syscall.EDOM})
@@ -320,7 +322,7 @@ func TestOwner(t *testing.T) {
 		must(t, err)
 		return info.Foreign()
 	}
-	for owner, want := range map[int]bool{os.Geteuid(): false, 0: false, NoOwner: false, 4242: true} {
+	for owner, want := range map[int]bool{os.Geteuid(): false, 0: false, vfs.NoOwner: false, 4242: true} {
 		if m.Chown("/a", owner); foreign("/a") != want {
 			t.Errorf("owner %d: got foreign %v, want %v", owner, !want, want)
 		}
@@ -336,10 +338,10 @@ func TestNoSpace(t *testing.T) {
 		t.Errorf("got %d, %v, want 3 and no error", n, err)
 	}
 	n, err := f.Write([]byte("def"))
-	if n != 0 || !IsFull(err) {
+	if n != 0 || !vfs.IsFull(err) {
 		t.Errorf("got %d, %v, want 0 and no space", n, err)
 	}
-	if err := open(t, m, "/a/y", appending).Preallocate(1); !IsFull(err) {
+	if err := open(t, m, "/a/y", appending).Preallocate(1); !vfs.IsFull(err) {
 		t.Errorf("Preallocate: got %v, want no space", err)
 	}
 	free := func(want int64) {

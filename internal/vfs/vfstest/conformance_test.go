@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/nib-log/nib/internal/vfs"
 )
 
 // everywhere runs a test on both file systems, in an empty directory.
-func everywhere(t *testing.T, test func(t *testing.T, fsys FS, dir string)) {
-	t.Run("OS", func(t *testing.T) { test(t, OS(), t.TempDir()) })
+func everywhere(t *testing.T, test func(t *testing.T, fsys vfs.FS, dir string)) {
+	t.Run("OS", func(t *testing.T) { test(t, vfs.OS(), t.TempDir()) })
 	t.Run("Mem", func(t *testing.T) {
 		m := NewMem(nil)
 		dir := filepath.Join(string(filepath.Separator), "dir")
@@ -27,7 +29,7 @@ func everywhere(t *testing.T, test func(t *testing.T, fsys FS, dir string)) {
 const appending = os.O_RDWR | os.O_APPEND | os.O_CREATE
 
 // open opens a file or ends the test, and closes it with the test.
-func open(t *testing.T, fsys FS, name string, flag int) File {
+func open(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 	t.Helper()
 	f, err := fsys.Open(name, flag, 0o600)
 	if err != nil {
@@ -46,7 +48,7 @@ func must(t *testing.T, errs ...error) {
 }
 
 // write writes text or ends the test.
-func write(t *testing.T, f File, text string) {
+func write(t *testing.T, f vfs.File, text string) {
 	t.Helper()
 	if n, err := f.Write([]byte(text)); n != len(text) || err != nil {
 		t.Fatalf("Write(%q): got %d, %v", text, n, err)
@@ -54,7 +56,7 @@ func write(t *testing.T, f File, text string) {
 }
 
 // content is what is in the file called name, or the error of Open.
-func content(t *testing.T, fsys FS, name string) string {
+func content(t *testing.T, fsys vfs.FS, name string) string {
 	t.Helper()
 	f, err := fsys.Open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -64,7 +66,7 @@ func content(t *testing.T, fsys FS, name string) string {
 	return contentOf(t, f)
 }
 
-func contentOf(t *testing.T, f File) string {
+func contentOf(t *testing.T, f vfs.File) string {
 	t.Helper()
 	info, err := f.Stat()
 	must(t, err)
@@ -102,7 +104,7 @@ func wantError(t *testing.T, what string, got, want error) {
 }
 
 func TestAppend(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		name := filepath.Join(dir, "a")
 		a, b := open(t, fsys, name, appending), open(t, fsys, name, appending)
 		write(t, a, "one")
@@ -119,7 +121,7 @@ func TestAppend(t *testing.T) {
 }
 
 func TestWriteAtAndReadAt(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		f := open(t, fsys, filepath.Join(dir, "a"), os.O_RDWR|os.O_CREATE)
 		_, err := f.WriteAt([]byte("end"), 4)
 		must(t, err)
@@ -140,7 +142,7 @@ func TestWriteAtAndReadAt(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		name := filepath.Join(dir, "a")
 		_, err := fsys.Open(name, os.O_RDWR, 0)
 		wantError(t, "missing", err, fs.ErrNotExist)
@@ -163,7 +165,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		a, b, c := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
 		f := open(t, fsys, a, appending)
 		write(t, f, "text")
@@ -185,7 +187,7 @@ func TestIdentity(t *testing.T) {
 		wantError(t, "Link to a name that is taken", fsys.Link(a, b), fs.ErrExist)
 		must(t, fsys.Remove(a))
 		wantID(b, 1)
-		if !CanRenameOpen {
+		if !vfs.CanRenameOpen {
 			return
 		}
 		must(t, fsys.Rename(b, c))
@@ -204,7 +206,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestRenameReplaces(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 		for _, name := range []string{a, b} {
 			f := open(t, fsys, name, appending)
@@ -221,7 +223,7 @@ func TestRenameReplaces(t *testing.T) {
 }
 
 func TestDirectories(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		deep := filepath.Join(dir, "x", "y")
 		must(t, fsys.MkdirAll(deep, 0o700), fsys.MkdirAll(deep, 0o700))
 		if info, err := fsys.Lstat(deep); err != nil || !info.Mode.IsDir() {
@@ -240,25 +242,25 @@ func TestDirectories(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		name := filepath.Join(dir, "a")
 		a, b, c := open(t, fsys, name, appending), open(t, fsys, name, appending), open(t, fsys, name, os.O_RDONLY)
-		if err := a.Lock(Shared); errors.Is(err, errors.ErrUnsupported) {
+		if err := a.Lock(vfs.Shared); errors.Is(err, errors.ErrUnsupported) {
 			t.Skipf("no locks here: %v", err)
 		}
-		must(t, b.Lock(Shared))
-		wantError(t, "alone beside two", c.Lock(Exclusive), ErrLocked)
+		must(t, b.Lock(vfs.Shared))
+		wantError(t, "alone beside two", c.Lock(vfs.Exclusive), vfs.ErrLocked)
 		must(t, a.Unlock())
-		wantError(t, "alone beside one", c.Lock(Exclusive), ErrLocked)
-		must(t, b.Close(), c.Lock(Exclusive))
-		wantError(t, "shared beside one alone", a.Lock(Shared), ErrLocked)
-		must(t, c.Close(), a.Lock(Shared), a.Lock(Exclusive))
+		wantError(t, "alone beside one", c.Lock(vfs.Exclusive), vfs.ErrLocked)
+		must(t, b.Close(), c.Lock(vfs.Exclusive))
+		wantError(t, "shared beside one alone", a.Lock(vfs.Shared), vfs.ErrLocked)
+		must(t, c.Close(), a.Lock(vfs.Shared), a.Lock(vfs.Exclusive))
 
 	})
 }
 
 func TestClosed(t *testing.T) {
-	everywhere(t, func(t *testing.T, fsys FS, dir string) {
+	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		f := open(t, fsys, filepath.Join(dir, "a"), os.O_RDWR|os.O_CREATE)
 		must(t, f.Close())
 		wantError(t, "Close again", f.Close(), fs.ErrClosed)
