@@ -101,10 +101,10 @@ func TestValuesAtHandNeedNoDepot(t *testing.T) {
 // A shard that has no value takes half of those of another one, so that the next
 // Get finds one at hand; one that is full gets more room, where its values are.
 func TestEmptyAndFullShards(t *testing.T) {
-	p := New(func() int { return -1 })
-	onPlace(t, p, func(table *table[int], home uintptr) {
+	p := New(func() int64 { return -1 })
+	onPlace(t, p, func(table *table[int64], home uintptr) {
 		for i := range firstMagazine {
-			p.keep(table, home+1, i)
+			p.keep(table, home+1, int64(i))
 		}
 		p.Get()
 		if a, b := table.at(home).idle(), table.at(home+1).idle(); a != firstMagazine/2-1 || b != firstMagazine/2 {

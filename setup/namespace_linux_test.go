@@ -157,10 +157,10 @@ func TestJail(t *testing.T) {
 		{"default", Config{}, 3, ""},
 		{"buffered, console", Config{Format: "console", Output: []string{"stdout?buffer=1KiB"}}, 3, ""},
 		{"file", Config{Output: []string{"stdout", "file:/app.log"}}, 0, "nib/setup: output file:/app.log: nib/file: open /app.log: read-only file system"},
-		{"folder", Config{Output: []string{"file:/var/log/app.log"}}, 0, "nib/setup: output file:/var/log/app.log: nib/file: open /var/log/app.log: no such file or directory"},
+		{"folder", Config{Output: []string{"file:/var/log/app.log"}}, 0, "nib/setup: output file:/var/log/app.log: mkdir /var/log: no such file or directory: make /var first"},
 		{"journal", Config{Output: []string{"journald"}}, 0, "nib/setup: output journald: "},
 		{"zone", Config{Output: []string{"file:/app.log?at=00:00&zone=Europe/Berlin"}}, 0,
-			"nib/setup: output[0].zone: \"Europe/Berlin\" is not a known time zone"},
+			"nib/setup: Config.Output[0].zone: \"Europe/Berlin\" is not a known time zone"},
 		{"monitor", Config{Crash: SwitchOn}, 0, "nib/setup: crash monitor: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
