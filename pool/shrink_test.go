@@ -99,8 +99,7 @@ func TestShrinkingPoolIsCollected(t *testing.T) {
 	for range 3 {
 		runtime.GC()
 	}
-	done := whenCollected(p)
-	p = nil
+	done := whenCollected(p) // the last use of p
 	if !collected(done) {
 		t.Error("a pool that nobody uses is still alive")
 	}

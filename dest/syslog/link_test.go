@@ -109,12 +109,12 @@ func TestPartialWriteEndsTheConnection(t *testing.T) {
 // The questions to an idle receiver end before the timeout, but for timeouts that are too
 // short for them.
 func TestKeepAlive(t *testing.T) {
-	for timeout, want := range map[time.Duration]time.Duration{
+	for timeout, seconds := range map[time.Duration]int{
 		time.Millisecond: 2, 2 * time.Second: 2, 3 * time.Second: 2, 4 * time.Second: 3, 10 * time.Second: 9, 100 * time.Second: 99,
 	} {
-		c := keepAlive(timeout)
-		if got := c.Idle + time.Duration(c.Count)*c.Interval; !c.Enable || got != want*time.Second {
-			t.Errorf("%v: got %v, want %v", timeout, got, want*time.Second)
+		c, want := keepAlive(timeout), time.Duration(seconds)*time.Second
+		if got := c.Idle + time.Duration(c.Count)*c.Interval; !c.Enable || got != want {
+			t.Errorf("%v: got %v, want %v", timeout, got, want)
 		}
 	}
 }

@@ -58,13 +58,13 @@ func TestDeliverTellsWhatIsSafe(t *testing.T) {
 func TestDeliverAfterAFailedSyncAcceptsNothing(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
-	res, err := s.Deliver(context.Background(), batchOf(0, 5))
+	_, err := s.Deliver(context.Background(), batchOf(0, 5))
 	must(t, err)
 	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Times: 1, Err: syscall.EIO})
-	if res, err = s.Deliver(context.Background(), batchOf(5, 5)); !errors.Is(err, syscall.EIO) || res.Accepted != 0 {
+	if res, err := s.Deliver(context.Background(), batchOf(5, 5)); !errors.Is(err, syscall.EIO) || res.Accepted != 0 {
 		t.Errorf("got %+v, %v, want nothing and EIO", res, err)
 	}
-	if res, err = s.Deliver(context.Background(), batchOf(5, 5)); err != nil || res.Accepted != 5 {
+	if res, err := s.Deliver(context.Background(), batchOf(5, 5)); err != nil || res.Accepted != 5 {
 		t.Errorf("again: got %+v, %v, want 5", res, err)
 	}
 	checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 10)

@@ -248,8 +248,8 @@ func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	if dropped != st.Lost() && !c.Done { // a notice that was written although the call failed is written again
 		t.Errorf("notices report %d lines that were dropped, want %d", dropped, st.Lost())
 	}
-	if max := 1 + l.w.Struck(); torn > max {
-		t.Errorf("%d torn lines, want at most %d", torn, max)
+	if most := 1 + l.w.Struck(); torn > most {
+		t.Errorf("%d torn lines, want at most %d", torn, most)
 	}
 	l.checkNames(names)
 	if n := strings.Count(all.String(), oldLine); n != 2 {

@@ -266,7 +266,6 @@ func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64
 // line is how long the first one is, and size what was read. A line without an
 // end is none.
 func nextIs(in *bufio.Reader, want []byte) (same bool, line, size int64, err error) {
-	same = true
 	for {
 		part, err := in.ReadSlice('\n')
 		size += int64(len(part))

@@ -28,22 +28,22 @@ func size(t testing.TB, dir, name string) int64 {
 
 func TestMaxSizeIsNotExceeded(t *testing.T) {
 	for _, buffer := range []int{0, 350, 4096} {
-		for _, max := range []int64{100, 399, 400, 401, 1000} {
+		for _, limit := range []int64{100, 399, 400, 401, 1000} {
 			dir := t.TempDir()
-			s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: max, Buffer: buffer})
+			s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: limit, Buffer: buffer})
 			const lines = 20
 			for n := range lines {
 				mustWrite(t, s, record(nib.LevelInfo, n, 100))
 			}
 			must(t, s.Close())
-			perFile := int(max / 100)
+			perFile := int(limit / 100)
 			names := files(t, dir)
 			if want := (lines + perFile - 1) / perFile; len(names) != want {
-				t.Errorf("MaxSize %d, Buffer %d: got %d files, want %d", max, buffer, len(names), want)
+				t.Errorf("MaxSize %d, Buffer %d: got %d files, want %d", limit, buffer, len(names), want)
 			}
 			for _, name := range names {
-				if got := size(t, dir, name); got > max {
-					t.Errorf("MaxSize %d, Buffer %d: %s has %d bytes", max, buffer, name, got)
+				if got := size(t, dir, name); got > limit {
+					t.Errorf("MaxSize %d, Buffer %d: %s has %d bytes", limit, buffer, name, got)
 				}
 			}
 			checkNumbers(t, all(t, dir), lines)

@@ -23,7 +23,7 @@ import (
 // flags that contain one of the words, so that there is no answer to them.
 func hideAnswers(t *testing.T, words ...string) {
 	t.Helper()
-	real, err := exec.LookPath("go")
+	goCommand, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func hideAnswers(t *testing.T, words ...string) {
 	for _, w := range words {
 		b.WriteString("\t-gcflags=*" + w + "*) ;;\n")
 	}
-	b.WriteString("\t*) set -- \"$@\" \"$a\" ;;\n\tesac\ndone\nexec '" + real + "' \"$@\"\n")
+	b.WriteString("\t*) set -- \"$@\" \"$a\" ;;\n\tesac\ndone\nexec '" + goCommand + "' \"$@\"\n")
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(b.String()), 0o755); err != nil {
 		t.Fatal(err)

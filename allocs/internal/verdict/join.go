@@ -130,18 +130,18 @@ func (in *Input) ran(r roots.Root) bool {
 
 // start gives the walker the functions that the root is made of.
 func (in *Input) start(w *walker, r roots.Root) bool {
-	any := false
+	found := false
 	if r.Kind != roots.LogCall {
 		for _, p := range in.Programs {
 			for _, f := range p.Lookup(r.Func) {
 				w.push(step{program: p, f: f})
-				any = true
+				found = true
 			}
-			if any {
+			if found {
 				break
 			}
 		}
-		return any
+		return found
 	}
 	for _, b := range in.bodiesOf(r.Func) {
 		only := func(c *binary.Call) bool { return inRegion(c.Stack, r) >= 0 }
@@ -149,12 +149,12 @@ func (in *Input) start(w *walker, r roots.Root) bool {
 			if only(&b.f.Calls[i]) {
 				own := func(f binary.Frame) bool { return inRegion([]binary.Frame{f}, r) >= 0 }
 				w.push(step{program: b.program, f: b.f, only: only, own: own})
-				any = true
+				found = true
 				break
 			}
 		}
 	}
-	return any
+	return found
 }
 
 // bodiesOf returns the functions whose code can hold a line of the function
