@@ -26,6 +26,11 @@ func inlinable(l *nib.Logger) { l.Info().CallerSkipFrame(1).Msg("m") }
 //go:noinline
 func twice(l *nib.Logger) { wrapped(l, 2) }
 
+//go:noinline
+func frontEnd(l *nib.Logger, depth int) { l.AtDepth(nib.LevelInfo, depth).Msg("m") }
+
+func libraryOf(l *nib.Logger) { frontEnd(l, 2) }
+
 type leveled interface{ Info() *nib.Event }
 
 func TestCallerIsTheCallSite(t *testing.T) {
@@ -42,6 +47,9 @@ func TestCallerIsTheCallSite(t *testing.T) {
 		"Error":     func() string { l.Error().Msg("m"); return here(0) },
 		"At":        func() string { l.At(3).Msg("m"); return here(0) },
 		"Log":       func() string { l.Log().Msg("m"); return here(0) },
+		"AtDepth 0": func() string { l.AtDepth(0, 0).Msg("m"); return here(0) },
+		"AtDepth 1": func() string { frontEnd(l, 1); return here(0) },
+		"AtDepth 2": func() string { libraryOf(l); return here(0) },
 		"Panic":     func() (s string) { defer func() { _ = recover() }(); s = here(1); l.Panic().Msg("m"); return s },
 		"LogAttrs":  func() string { l.LogAttrs(context.Background(), 0, "m"); return here(0) },
 		"default":   func() string { nib.Info().Msg("m"); return here(0) },

@@ -99,8 +99,8 @@ func (e *Event) Err(err error) *Event {
 
 // AnErr adds err under key; nil is null.
 func (e *Event) AnErr(key string, err error) *Event {
-	if e != nil {
-		e.err(key, err)
+	if e != nil && e.open(key) {
+		e.addError(err)
 	}
 	return e
 }
@@ -125,12 +125,6 @@ func (e *Event) addLayoutError(err error) {
 	e.flags |= inError
 	e.run(func(e *Event) { f.Error(e, f.ErrorKey, err) })
 	e.flags = e.flags&^inError | outer
-}
-
-func (e *Event) err(key string, err error) {
-	if e.open(key) {
-		e.addError(err)
-	}
 }
 
 func (e *Event) addError(err error) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/clock"
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -121,6 +122,23 @@ func (e *Event) addBound() {
 	}
 }
 
+// AtDepth starts an event for another front end, which has compared the level: it
+// is not compared again, only sampled. The call site is depth callers above the
+// call of AtDepth. It never exits or panics. 0 allocs.
+func (l *Logger) AtDepth(level Level, depth int) *Event { return l.unfiltered(level, level, depth+1) }
+
+// unfiltered starts an event that no level switches off.
+func (l *Logger) unfiltered(level, show Level, depth int) *Event {
+	if l.discards() || l.core.sampler != nil && !l.sample(l.core.sampler, level) {
+		return nil
+	}
+	var pc uintptr
+	if l.core.caller {
+		pc = callsite.PC(depth)[0]
+	}
+	return l.start(level, show, pc, nil)
+}
+
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
 // nib.
 type Entry struct {
@@ -128,16 +146,14 @@ type Entry struct {
 	Level   Level
 	PC      uintptr // call site as runtime.Callers gives it; 0: unknown
 	Message string
+	Stack   string // of the goroutine, if the front end has taken it
 }
 
 // Entry starts an event for a line that another front end has made. The level
 // has been decided there and is not looked at again; a sampler is. Finish it
 // with Send, which writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
-	if l.discards() {
-		return nil
-	}
-	if s := l.core.sampler; s != nil && !l.sample(s, en.Level) {
+	if l.discards() || l.core.sampler != nil && !l.sample(l.core.sampler, en.Level) {
 		return nil
 	}
 	return l.startEntry(&en)
@@ -160,6 +176,10 @@ func (l *Logger) startEntry(en *Entry) *Event {
 		}
 	}
 	buf = append(buf, f.level(en.Level, &c.state.aborted)...)
+	if en.Stack != "" && f.StackKey != OmitKey {
+		buf = jsonenc.AppendKeyString(buf, f.StackKey, en.Stack)
+		e.flags |= hasStack
+	}
 	e.buf = append(buf, l.nameField...)
 	pc := en.PC
 	if !c.caller {

@@ -114,8 +114,7 @@ func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
 
 // levelName names a level, in nib's way if the layout's function panics.
 func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
-	done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) })
-	if !done {
+	if done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) }); !done {
 		name = l.String()
 	}
 	return name

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/contextkey"
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -221,19 +220,7 @@ func (l *Logger) Fatal() *Event { return l.final(LevelFatal, thenExit) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event {
-	if l.discards() {
-		return nil
-	}
-	if s := l.core.sampler; s != nil && !l.sample(s, LevelInfo) {
-		return nil
-	}
-	var pc uintptr
-	if l.core.caller {
-		pc = callsite.PC(0)[0]
-	}
-	return l.start(LevelInfo, noLevel, pc, nil)
-}
+func (l *Logger) Log() *Event { return l.unfiltered(LevelInfo, noLevel, 1) }
 
 // Flush waits until all accepted lines are where the sink promises, if the sink
 // holds lines back, and returns its error. It returns when ctx is done, even if
