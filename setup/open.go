@@ -92,11 +92,17 @@ func open(c Config) (*Log, error) {
 // wrong with the others.
 func openOutputs(c *Config) (list []*output, err error) {
 	var errs []error
+	spooled := map[string]int{} // by kind
 	for _, text := range c.Output {
 		w, err := readOutput(text, c.Kinds)
 		if err != nil {
 			errs = append(errs, err)
 			continue
+		}
+		if w.Spool != "" {
+			kind := w.kind()
+			spooled[kind]++
+			w.label = label(kind, spooled[kind])
 		}
 		o, err := openOutput(c, w)
 		if err != nil {
@@ -184,7 +190,7 @@ func openSpool(w *wanted, d delivery.Destination, drain time.Duration) (*spool.S
 	if err != nil {
 		return nil, err
 	}
-	c.Drain = drain
+	c.Drain, c.Label = drain, w.label
 	if w.Spool == inMemory {
 		return spool.Open("", d, c)
 	}

@@ -62,6 +62,8 @@ type wanted struct {
 	leveled
 	formatted
 	spooled
+
+	label string // of the destination in the spool's metrics and errors
 }
 
 // The parameters that outputs have in common: all, those that can be read by
@@ -177,6 +179,20 @@ func (w *wanted) name() string {
 	t := w.Target
 	t.Params = nil
 	return t.String()
+}
+
+// kind is the scheme without the transport: syslog for syslog+tls.
+func (w *wanted) kind() string {
+	kind, _, _ := strings.Cut(w.Scheme, "+")
+	return kind
+}
+
+// label is the name of the nth spooled destination of a kind: kafka, kafka-2.
+func label(kind string, n int) string {
+	if n == 1 {
+		return kind
+	}
+	return kind + "-" + strconv.Itoa(n)
 }
 
 // holdsBack reports whether there may be lines that Flush has to write.
@@ -298,7 +314,9 @@ type spoolParams struct {
 	Size int64 `set:"spool_size" is:"size" default:"see the spool" doc:"how much the spool may hold"`
 }
 
-func (p *spoolParams) config() spool.Config { return spool.Config{Size: p.Size, Shared: true} }
+func (p *spoolParams) config() spool.Config {
+	return spool.Config{Size: p.Size, Shared: true, Label: toSpool}
+}
 
 func (p *spoolParams) Validate(target.Target) error { return p.config().Validate() }
 

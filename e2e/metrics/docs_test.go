@@ -5,6 +5,7 @@ package metrics
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,12 @@ func checkExpression(t *testing.T, where, query string, known families) (used in
 			used++
 			if _, ok := known[v.Name]; !ok {
 				t.Errorf("%s: there is no metric %s", where, v.Name)
+			}
+		}
+		if b, ok := n.(*parser.BinaryExpr); ok && b.VectorMatching != nil && b.VectorMatching.On {
+			// Spools in memory have the same spool label, "".
+			if on := b.VectorMatching.MatchingLabels; slices.Contains(on, "spool") && !slices.Contains(on, "branch") {
+				t.Errorf("%s: on (%s) matches several spools in memory: it lacks branch", where, strings.Join(on, ", "))
 			}
 		}
 		return nil
@@ -81,7 +88,7 @@ func TestDashboardUsesMetricsThatExist(t *testing.T) {
 
 func TestCheckExpressionFindsFaults(t *testing.T) {
 	known := newService(t).families()
-	for _, query := range []string{"sum(", "rate(nib_no_such_total[5m])"} {
+	for _, query := range []string{"sum(", "rate(nib_no_such_total[5m])", "nib_spool_pending_bytes > on (spool) nib_spool_disk_bytes"} {
 		inner := new(testing.T)
 		if checkExpression(inner, "x", query, known); !inner.Failed() {
 			t.Errorf("%s: no fault was found", query)

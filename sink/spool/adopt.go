@@ -28,14 +28,14 @@ func (s *Sink) checkForks() error {
 		_, forks := d.dest.(delivery.Forker)
 		_, resumes := d.dest.(delivery.Resumer)
 		if !forks && (resumes || d.overlaps) {
-			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.name, d.dest)
+			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.label(), d.dest)
 		}
 		if !forks {
 			continue
 		}
 		_, closer, err := fork(d.dest)
 		if err != nil {
-			return fmt.Errorf("Config.Shared: the destination %s: %w", d.name, err)
+			return fmt.Errorf("Config.Shared: the destination %s: %w", d.label(), err)
 		}
 		if closer != nil {
 			_ = closer.Close() // nothing was delivered to it

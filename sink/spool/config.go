@@ -35,6 +35,10 @@ type Config struct {
 	// contain letters, digits, "-" and "_" only. Defaults to "destination".
 	Name string
 
+	// Label is the name of the destination in metrics and errors, if it should
+	// be another one than in the directory. Defaults to Name.
+	Label string
+
 	// Also lists further destinations of the same lines. Each has its own
 	// goroutine, cursor and counters, and does not wait for the others. A
 	// segment stays until all of them have settled it, so the slowest one
@@ -236,6 +240,9 @@ func isName(name string) bool {
 func (c Config) withDefaults(dir string) Config {
 	if c.Name == "" {
 		c.Name = defaultName
+	}
+	if c.Label == "" {
+		c.Label = c.Name
 	}
 	if c.fs == nil && dir != "" && c.volume == (volume{}) {
 		c.volume = volumeOf(nearest(dir))

@@ -107,6 +107,14 @@ func newDelivery(s *Sink, name string, dest delivery.Destination) *deliverer {
 	}
 }
 
+// label returns the name of the destination in metrics and errors.
+func (d *deliverer) label() string {
+	if d.name == d.s.c.Name {
+		return d.s.c.Label
+	}
+	return d.name
+}
+
 // run is the goroutine. It ends when the sink is closed and everything is
 // settled, or its context has ended.
 func (d *deliverer) run() {

@@ -17,7 +17,7 @@ var _ metrics.Source = (*Sink)(nil)
 
 // Metrics implements [metrics.Source]. The names begin with nib_spool_; the
 // label spool is the directory, "" in memory, and destination is the name of a
-// destination. It includes the metrics of destinations that are Sources.
+// destination or [Config.Label]. It includes the metrics of destinations that are Sources.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st, bytes := s.Stats(), s.diskUse()
@@ -57,7 +57,7 @@ func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spo
 	if d.s.keep && st.Pending > 0 {
 		age = d.keptAge(now)
 	}
-	labels := []metrics.Label{spool, {Name: "destination", Value: d.name}}
+	labels := []metrics.Label{spool, {Name: "destination", Value: d.label()}}
 	traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
 	loss.Metrics(l, "nib_spool", reasons[:], levelsOf(st.Dropped), labels...)
 	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)

@@ -91,7 +91,7 @@ func (d *deliverer) reportOutage() {
 		err = fmt.Errorf("%w for %v", errNoAnswer, now.Sub(o.since).Round(time.Second))
 	}
 	d.s.mu.Unlock()
-	d.s.report("deliver to "+d.name, fmt.Errorf("%w; %s", err, text))
+	d.s.report("deliver to "+d.label(), fmt.Errorf("%w; %s", err, text))
 }
 
 // backlog describes how much waits for the destination. mu is held.

@@ -76,7 +76,7 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &reported{begin: time.Now()}
 				f := &far{do: c.do}
-				s, err := Open("", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond, OnError: r.add})
+				s, err := Open("", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond, Label: "syslog-2", OnError: r.add})
 				must(t, err)
 				for n := range 3 {
 					x := record(nib.LevelInfo, n, 200)
@@ -115,7 +115,7 @@ func checkReports(t *testing.T, r *reported, minutes int, want string, is error)
 		if i == 0 {
 			waiting = " wait, of up to " // the first attempt may come before the third line
 		}
-		for _, part := range []string{"nib/spool: deliver to destination: ", want, waiting} {
+		for _, part := range []string{"nib/spool: deliver to syslog-2: ", want, waiting} {
 			if !strings.Contains(text, part) {
 				t.Errorf("report %d: got %q, want %q in it", i, text, part)
 			}

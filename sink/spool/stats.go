@@ -172,7 +172,7 @@ func (s *Sink) pending(end uint64) error {
 	var parts []string
 	for _, d := range s.deliveries {
 		if n := end - d.settled - d.skips; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d for %s", n, d.name))
+			parts = append(parts, fmt.Sprintf("%d for %s", n, d.label()))
 		}
 	}
 	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.path, strings.Join(parts, ", "))
