@@ -30,6 +30,7 @@ var arrows = []struct {
 	{"internal/arch", nil},
 	{"internal/plan", []string{"internal/jsonenc", "internal/jsonscan", "internal/secret"}},
 	{"internal/settings", []string{"."}},
+	{"internal/linevalue", []string{"."}},
 	{"internal/*", []string{"metrics", "internal/*"}},
 
 	{"metrics", nil},
@@ -48,13 +49,14 @@ var arrows = []struct {
 	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/sinktraits"}},
 	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/sinktraits", "internal/stdio"}},
 	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/loss", "internal/lastresort", "internal/sinktraits"}},
-	{"sink/console", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonscan", "internal/sinktraits"}},
+	{"sink/console", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonscan", "internal/linevalue", "internal/sinktraits"}},
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonscan", "internal/sinktraits"}},
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/sinktraits"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "target", "target/tlsfiles", "internal/lineedit", "internal/level"}},
 	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},
 	{"dest/*", []string{".", "delivery", "metrics", "target", "target/tlsfiles"}},
+	{"logread", []string{".", "internal/jsonscan", "internal/linevalue"}},
 	{"setup", []string{".", "delivery", "metrics", "target", "sink", "sink/*", "dest/syslog", "layout", "nibslog", "internal/*"}},
 
 	{"nibtest", []string{".", "delivery"}},

@@ -3,69 +3,32 @@
 package console
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/linevalue"
 )
 
 // tagWidth is the width of the column of levels.
-const tagWidth = 5
-
-// A levelName is one way to write a level.
-type levelName struct {
-	name  string // as it stands in a line, escaped
-	tag   string // what is shown, tagWidth columns at most
-	level nib.Level
-}
-
-// knownNames are the names of nib and slog, of zap, of syslog (RFC 5424) and of
-// cloud services. Case does not matter.
-var knownNames = []levelName{
-	{"trace", "TRACE", nib.LevelTrace},
-	{"debug", "DEBUG", nib.LevelDebug},
-	{"info", "INFO", nib.LevelInfo},
-	{"notice", "NOTE", nib.LevelInfo + 2},
-	{"warn", "WARN", nib.LevelWarn},
-	{"warning", "WARN", nib.LevelWarn},
-	{"error", "ERROR", nib.LevelError},
-	{"err", "ERROR", nib.LevelError},
-	{"critical", "CRIT", nib.LevelError + 2},
-	{"crit", "CRIT", nib.LevelError + 2},
-	{"panic", "PANIC", nib.LevelPanic},
-	{"dpanic", "PANIC", nib.LevelPanic},
-	{"alert", "ALERT", nib.LevelPanic},
-	{"fatal", "FATAL", nib.LevelFatal},
-	{"emergency", "EMERG", nib.LevelFatal},
-	{"emerg", "EMERG", nib.LevelFatal},
-}
+const tagWidth = linevalue.TagWidth
 
 // compileLevels lists the names that a layout gives to nib's levels.
-func compileLevels(name func(nib.Level) string) []levelName {
-	var list []levelName
+func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
+	var list []linevalue.LevelName
 	for l := nib.LevelTrace; l <= nib.LevelFatal; l += nib.LevelDebug - nib.LevelTrace {
 		text := name(l)
 		escaped := string(jsonenc.AppendString(nil, text))
-		n := levelName{name: escaped[1 : len(escaped)-1], level: l}
-		if known := findKnown([]byte(text)); known != nil {
-			n.tag = known.tag
+		n := linevalue.LevelName{Name: escaped[1 : len(escaped)-1], Level: l}
+		if known := linevalue.FindLevel([]byte(text)); known != nil {
+			n.Tag = known.Tag
 		} else {
-			n.tag = string(fitTag(appendPlain(nil, []byte(strings.ToUpper(text)))))
+			n.Tag = string(fitTag(appendPlain(nil, []byte(strings.ToUpper(text)))))
 		}
 		list = append(list, n)
 	}
 	return list
-}
-
-func findKnown(name []byte) *levelName {
-	for i := range knownNames {
-		if n := &knownNames[i]; len(n.name) == len(name) && bytes.EqualFold(name, []byte(n.name)) {
-			return n
-		}
-	}
-	return nil
 }
 
 // tagOf gives the tag of a level as it stands in a line, in memory that is used
@@ -77,19 +40,19 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 	}
 	p.tag = p.tag[:0]
 	for i := range p.levels {
-		if n := &p.levels[i]; string(body) == n.name {
-			p.tag = append(p.tag, n.tag...)
-			return p.tag, n.level
+		if n := &p.levels[i]; string(body) == n.Name {
+			p.tag = append(p.tag, n.Tag...)
+			return p.tag, n.Level
 		}
 	}
-	if n := findKnown(body); n != nil {
-		p.tag = append(p.tag, n.tag...)
-		return p.tag, n.level
+	if n := linevalue.FindLevel(body); n != nil {
+		p.tag = append(p.tag, n.Tag...)
+		return p.tag, n.Level
 	}
-	if n, offset, by := splitOffset(body); n != nil {
-		keep := min(len(n.tag), tagWidth-len(offset))
-		p.tag = append(append(p.tag, n.tag[:keep]...), offset...)
-		return p.tag, n.level + nib.Level(by)
+	if n, offset, by := linevalue.SplitOffset(body); n != nil {
+		keep := min(len(n.Tag), tagWidth-len(offset))
+		p.tag = append(append(p.tag, n.Tag[:keep]...), offset...)
+		return p.tag, n.Level + nib.Level(by)
 	}
 	if raw[0] == '"' {
 		body = p.decode(body)
@@ -101,22 +64,6 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 		}
 	}
 	return p.tag, fallback
-}
-
-// splitOffset takes "info+2" apart.
-func splitOffset(name []byte) (base *levelName, offset []byte, by int) {
-	i := bytes.LastIndexAny(name, "+-")
-	if i < 1 || len(name) < i+2 || len(name) >= i+tagWidth {
-		return nil, nil, 0
-	}
-	by = digits(name[i+1:])
-	if base = findKnown(name[:i]); base == nil || by < 0 {
-		return nil, nil, 0
-	}
-	if name[i] == '-' {
-		by = -by
-	}
-	return base, name[i:], by
 }
 
 // fitTag cuts text, in place, to what the column of levels holds.

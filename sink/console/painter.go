@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/linevalue"
 )
 
 // A view is a Config made ready. It never changes.
@@ -23,7 +24,7 @@ type view struct {
 	keys         [roles]string
 	durations    []string
 	unit         time.Duration // of durations that are numbers
-	levels       []levelName
+	levels       []linevalue.LevelName
 	messageFirst bool
 	lineFormat   string // of the time in a line
 	lineZone     *time.Location
@@ -161,7 +162,7 @@ func (p *painter) head(known *nib.Record) {
 // time writes the time of the line. What cannot be read is shown as it is,
 // unless the record has the instant.
 func (p *painter) time(raw []byte, known *nib.Record) {
-	t, ok := parseTime(raw, p.lineFormat, p.lineZone)
+	t, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone)
 	if !ok {
 		if known == nil || known.Time == 0 || known.Time == math.MaxInt64 || known.Time == math.MinInt64 {
 			p.value(raw)

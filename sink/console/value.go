@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/linevalue"
 )
 
 // value writes a JSON value that is known to be valid.
@@ -96,7 +97,7 @@ func parseDuration(raw []byte, unit time.Duration) (d time.Duration, ok bool) {
 	if unit == 0 || raw[0] != '-' && raw[0]-'0' > 9 {
 		return 0, false
 	}
-	whole, nanos, ok := parseNumber(raw)
+	whole, nanos, ok := linevalue.ParseNumber(raw)
 	if most := int64(math.MaxInt64 / unit); !ok || whole >= most || whole <= -most {
 		return 0, false
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package console
+package linevalue
 
 import (
 	"time"
@@ -8,15 +8,15 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// parseTime reads the time of a line: text as RFC 3339 has it, also with a
-// space for the T and without a zone (zone is meant then), or a number since
-// 1970 in the unit of format. A number in another format is taken for the unit
-// that puts it between 1973 and 5138.
-func parseTime(raw []byte, format string, zone *time.Location) (time.Time, bool) {
+// ParseTime reads the time of a line from its raw JSON: text as RFC 3339 has it,
+// also with a space for the T and without a zone (zone is meant then), or a
+// number since 1970 in the unit of format. A number in another format is taken
+// for the unit that puts it between 1973 and 5138.
+func ParseTime(raw []byte, format string, zone *time.Location) (time.Time, bool) {
 	if raw[0] == '"' {
-		return parseText(raw[1:len(raw)-1], zone)
+		return ParseText(raw[1:len(raw)-1], zone)
 	}
-	whole, nanos, ok := parseNumber(raw)
+	whole, nanos, ok := ParseNumber(raw)
 	if !ok {
 		return time.Time{}, false
 	}
@@ -47,8 +47,8 @@ func unitOf(format string, n int64) string {
 	return nib.TimeUnixNano
 }
 
-// parseNumber reads a decimal number; nanos are its decimals.
-func parseNumber(b []byte) (whole, nanos int64, ok bool) {
+// ParseNumber reads a decimal number; nanos are its decimals.
+func ParseNumber(b []byte) (whole, nanos int64, ok bool) {
 	negative := b[0] == '-'
 	if negative {
 		b = b[1:]
@@ -89,8 +89,9 @@ func parseFraction(b []byte) (nanos int64, rest []byte) {
 	return nanos, b
 }
 
-// parseText reads 2006-01-02T15:04:05.000Z07:00.
-func parseText(b []byte, zone *time.Location) (time.Time, bool) {
+// ParseText reads 2006-01-02T15:04:05.000Z07:00, also with a space for the T and
+// without a zone.
+func ParseText(b []byte, zone *time.Location) (time.Time, bool) {
 	const pattern = "0000-00-00T00:00:00"
 	if len(b) < len(pattern) {
 		return time.Time{}, false

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package linevalue reads times, levels and numbers from log lines, as nib and
+// other loggers write them. The functions allocate nothing.
+package linevalue
+
+import (
+	"bytes"
+
+	"github.com/nib-log/nib"
+)
+
+// TagWidth is the length of the longest LevelName.Tag.
+const TagWidth = 5
+
+// A LevelName is one way to write a level.
+type LevelName struct {
+	Name  string // as it stands in a line, escaped
+	Tag   string // for people, at most TagWidth columns
+	Level nib.Level
+}
+
+// knownNames are the names of nib and slog, of zap, of syslog (RFC 5424) and of
+// cloud services. Case does not matter.
+var knownNames = []LevelName{
+	{"trace", "TRACE", nib.LevelTrace},
+	{"debug", "DEBUG", nib.LevelDebug},
+	{"info", "INFO", nib.LevelInfo},
+	{"notice", "NOTE", nib.LevelInfo + 2},
+	{"warn", "WARN", nib.LevelWarn},
+	{"warning", "WARN", nib.LevelWarn},
+	{"error", "ERROR", nib.LevelError},
+	{"err", "ERROR", nib.LevelError},
+	{"critical", "CRIT", nib.LevelError + 2},
+	{"crit", "CRIT", nib.LevelError + 2},
+	{"panic", "PANIC", nib.LevelPanic},
+	{"dpanic", "PANIC", nib.LevelPanic},
+	{"alert", "ALERT", nib.LevelPanic},
+	{"fatal", "FATAL", nib.LevelFatal},
+	{"emergency", "EMERG", nib.LevelFatal},
+	{"emerg", "EMERG", nib.LevelFatal},
+}
+
+// FindLevel returns the level whose name is name in any case, or nil.
+func FindLevel(name []byte) *LevelName {
+	for i := range knownNames {
+		if n := &knownNames[i]; len(n.Name) == len(name) && bytes.EqualFold(name, []byte(n.Name)) {
+			return n
+		}
+	}
+	return nil
+}
+
+// SplitOffset parses "info+2" into a name, "+2" and 2. Without such an offset it
+// returns nil.
+func SplitOffset(name []byte) (base *LevelName, offset []byte, by int) {
+	i := bytes.LastIndexAny(name, "+-")
+	if i < 1 || len(name) < i+2 || len(name) >= i+TagWidth {
+		return nil, nil, 0
+	}
+	by = digits(name[i+1:])
+	if base = FindLevel(name[:i]); base == nil || by < 0 {
+		return nil, nil, 0
+	}
+	if name[i] == '-' {
+		by = -by
+	}
+	return base, name[i:], by
+}

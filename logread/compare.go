@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+type operandKind uint8
+
+const (
+	operandField operandKind = iota
+	operandTime
+	operandLevel
+	operandMessage
+	operandLine
+)
+
+// An operand is what a comparison has on its left side.
+type operand struct {
+	kind  operandKind
+	index int           // of a field, in Query.paths
+	unit  time.Duration // of durations, as its key says; 0 if it does not
+}
+
+// raw returns the raw value, nil if the line has none.
+func (o operand) raw(l *Line) []byte {
+	switch o.kind {
+	case operandMessage:
+		return l.Message()
+	case operandLine:
+		return l.text
+	}
+	return l.field(o.index)
+}
+
+// text returns the text of the value.
+func (o operand) text(l *Line) (text []byte, ok bool) {
+	switch o.kind {
+	case operandField:
+		raw := l.field(o.index)
+		return l.Text(raw), raw != nil
+	case operandMessage:
+		raw := l.Message()
+		if l.format == FormatText {
+			return raw, true
+		}
+		return l.Text(raw), raw != nil
+	case operandTime:
+		key := l.Key("time")
+		raw, _ := l.Lookup(key)
+		return l.Text(raw), raw != nil
+	case operandLevel:
+		key := l.Key("level")
+		raw, _ := l.Lookup(key)
+		return l.Text(raw), raw != nil
+	}
+	return l.text, true
+}
+
+func (o operand) exists() predicate {
+	switch o.kind {
+	case operandTime:
+		return func(l *Line) bool { _, ok := l.Time(); return ok }
+	case operandLevel:
+		return func(l *Line) bool { _, ok := l.Level(); return ok }
+	}
+	return func(l *Line) bool { return o.raw(l) != nil }
+}
+
+// holds reports whether a comparison with the result c, as of cmp.Compare, is
+// true.
+func holds(op string, c int) bool {
+	switch op {
+	case "=":
+		return c == 0
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// outcomes are the results of holds for -1, 0 and 1, at c+1.
+func outcomes(op string) [3]bool {
+	return [3]bool{holds(op, -1), holds(op, 0), holds(op, 1)}
+}
+
+func compareLevel(op string, level nib.Level) predicate {
+	result := outcomes(op)
+	return func(l *Line) bool {
+		got, ok := l.Level()
+		return ok && result[cmp.Compare(got, level)+1]
+	}
+}
+
+func compareTime(op string, at time.Time) predicate {
+	result := outcomes(op)
+	return func(l *Line) bool {
+		got, ok := l.Time()
+		return ok && result[got.Compare(at)+1]
+	}
+}
+
+func (o operand) compareNumber(op string, n number) predicate {
+	result := outcomes(op)
+	return func(l *Line) bool {
+		got, ok := parseNumber(l.Text(o.raw(l)))
+		return ok && result[got.compare(n)+1]
+	}
+}
+
+func (o operand) compareDuration(op string, d time.Duration) predicate {
+	result := outcomes(op)
+	return func(l *Line) bool {
+		text := l.Text(o.raw(l))
+		if n, ok := parseNumber(text); ok {
+			unit := o.unit
+			if unit == 0 {
+				unit = l.durationUnit()
+			}
+			return result[cmp.Compare(n.float*float64(unit), float64(d))+1]
+		}
+		got, ok := parseDuration(text)
+		return ok && result[cmp.Compare(got, d)+1]
+	}
+}
+
+func (o operand) compareText(op, want string) predicate {
+	if op == "=" {
+		return func(l *Line) bool {
+			text, ok := o.text(l)
+			return ok && string(text) == want
+		}
+	}
+	result := outcomes(op)
+	value := []byte(want)
+	return func(l *Line) bool {
+		text, ok := o.text(l)
+		return ok && result[bytes.Compare(text, value)+1]
+	}
+}
+
+// orEqual adds to a comparison by value that of the same text: 10B may be a name.
+func (o operand) orEqual(match predicate, op, text string) predicate {
+	if op != "=" {
+		return match
+	}
+	equal := o.compareText(op, text)
+	return func(l *Line) bool { return match(l) || equal(l) }
+}
+
+func (o operand) contains(part string) predicate {
+	value := []byte(part)
+	return func(l *Line) bool {
+		text, ok := o.text(l)
+		return ok && bytes.Contains(text, value)
+	}
+}
+
+// matches compiles a regular expression. One that is only a text, or the
+// beginning of one, needs no matcher.
+func (o operand) matches(re *regexp.Regexp, source string) predicate {
+	if text, anchored, ok := literal(source); ok {
+		if !anchored {
+			return o.contains(text)
+		}
+		prefix := []byte(text)
+		return func(l *Line) bool {
+			text, ok := o.text(l)
+			return ok && bytes.HasPrefix(text, prefix)
+		}
+	}
+	return func(l *Line) bool {
+		text, ok := o.text(l)
+		return ok && re.Match(text)
+	}
+}
+
+// literal returns the text that an expression stands for, and whether it must be
+// at the beginning.
+func literal(source string) (text string, anchored, ok bool) {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return "", false, false
+	}
+	parsed = parsed.Simplify()
+	if parsed.Op == syntax.OpConcat && len(parsed.Sub) == 2 && parsed.Sub[0].Op == syntax.OpBeginText {
+		parsed, anchored = parsed.Sub[1], true
+	}
+	if parsed.Op != syntax.OpLiteral || parsed.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(parsed.Rune), '\uFFFD') {
+		return "", false, false
+	}
+	return string(parsed.Rune), anchored, true
+}

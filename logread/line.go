@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread
+
+import (
+	"bytes"
+	"iter"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/linevalue"
+)
+
+// A Format is the syntax of a line.
+type Format uint8
+
+// The formats.
+const (
+	FormatText   Format = iota // neither of the others
+	FormatJSON                 // a JSON object, perhaps after a prefix
+	FormatLogfmt               // key=value
+)
+
+func (f Format) String() string {
+	return [...]string{"text", "json", "logfmt"}[f]
+}
+
+// A Line is one line of a log. Its methods decode what they return when it is
+// first needed, and allocate nothing. The slices that they return are valid until
+// the next Reset. A Line is for one goroutine. The zero Line is an empty text.
+type Line struct {
+	text   []byte // the line
+	body   []byte // the line without the prefix
+	format Format
+
+	known   fact // what of the following has been looked for
+	found   fact // and is there
+	time    time.Time
+	level   nib.Level
+	message []byte
+	keys    [roles]string // of time, level and message
+
+	lastLevel []byte // as it was written in an earlier line, and what it means
+	lastIs    nib.Level
+
+	zone    *time.Location
+	scratch []byte // a decoded text
+
+	query  *Query
+	asked  uint64 // the fields of the query that have been looked up
+	values [maxFields][]byte
+}
+
+// A fact is a set of things that are known about a line.
+type fact uint8
+
+const (
+	factTime fact = 1 << iota
+	factLevel
+	factMessage
+)
+
+// maxScratch bounds the memory that a Line keeps after a huge one.
+const maxScratch = 64 << 10
+
+// Reset makes l the line text, which is not copied. A line break at the end is
+// left out.
+func (l *Line) Reset(text []byte) {
+	if n := len(text); n > 0 && text[n-1] == '\n' {
+		text = text[:n-1]
+	}
+	if n := len(text); n > 0 && text[n-1] == '\r' {
+		text = text[:n-1]
+	}
+	l.text, l.body = text, text
+	l.known, l.found, l.query = 0, 0, nil
+	if cap(l.scratch) > maxScratch {
+		l.scratch = nil
+	}
+	if len(text) > 0 && text[0] == '{' {
+		l.format = FormatJSON
+		return
+	}
+	l.format = FormatText
+	l.recognise()
+}
+
+// SetZone sets the zone of times that have none. The default is UTC.
+func (l *Line) SetZone(zone *time.Location) { l.zone = zone }
+
+// Bytes returns the line without its line break.
+func (l *Line) Bytes() []byte { return l.text }
+
+// Body returns the line without the prefix that a program which shows the lines
+// of several others has put in front of JSON.
+func (l *Line) Body() []byte { return l.body }
+
+// Format returns the format of the line.
+func (l *Line) Format() Format { return l.format }
+
+// recognise finds the format of a line that does not begin with a brace.
+func (l *Line) recognise() {
+	if t := bytes.TrimLeft(l.text, " \t"); len(t) > 0 && t[0] == '{' {
+		l.body, l.format = t, FormatJSON
+		return
+	}
+	if isLogfmt(l.text) {
+		l.format = FormatLogfmt
+		return
+	}
+	at := prefixLen(l.text)
+	if at == 0 {
+		return
+	}
+	// JSON in a text is an object that the text is about, unless it has what only
+	// lines have.
+	l.body, l.format = l.text[at:], FormatJSON
+	if _, ok := l.Level(); !ok && l.Message() == nil {
+		l.body, l.format, l.known, l.found = l.text, FormatText, 0, 0
+	}
+}
+
+// maxPrefix is the length of a prefix such as the name of a container.
+const maxPrefix = 200
+
+// prefixLen returns the length of what precedes a JSON object that ends the line.
+func prefixLen(text []byte) int {
+	if n := len(text); n == 0 || text[n-1] != '}' {
+		return 0
+	}
+	at := bytes.Index(text[:min(len(text), maxPrefix)], []byte(` {"`))
+	return at + 1
+}
+
+// Fields iterates over the fields of the line in their order. The key is without
+// quotes, as it stands in the line. The value is raw JSON; a value of logfmt that
+// has no quotes there has none here. A line of text has no fields.
+func (l *Line) Fields() iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) { l.each(yield) }
+}
+
+func (l *Line) each(yield func(key, value []byte) bool) {
+	switch l.format {
+	case FormatJSON:
+		jsonscan.Fields(l.body)(yield)
+	case FormatLogfmt:
+		logfmtFields(l.body)(yield)
+	}
+}
+
+// Lookup returns the raw value of the last field with a key, or with a path of
+// keys joined by dots.
+func (l *Line) Lookup(path string) (raw []byte, ok bool) {
+	switch l.format {
+	case FormatJSON:
+		return lookupPath(l.body, path)
+	case FormatLogfmt:
+		for key, value := range logfmtFields(l.body) {
+			if string(key) == path {
+				raw, ok = value, true
+			}
+		}
+	}
+	return raw, ok
+}
+
+// lookupPath looks for the whole path as a key first.
+func lookupPath(object []byte, path string) (raw []byte, ok bool) {
+	if raw, ok = jsonscan.Lookup(object, path); ok {
+		return raw, true
+	}
+	for i := range len(path) {
+		if path[i] != '.' {
+			continue
+		}
+		if inner, found := jsonscan.Lookup(object, path[:i]); found && inner[0] == '{' {
+			if raw, ok = lookupPath(inner, path[i+1:]); ok {
+				return raw, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// Text returns the text of a raw value: that of a string without its quotes and
+// escape sequences, anything else as it is. It is valid until the next call.
+func (l *Line) Text(raw []byte) []byte {
+	n := len(raw)
+	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
+		return raw
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : n-1]
+	}
+	text, ok := jsonscan.AppendUnquoted(l.scratch[:0], raw)
+	if !ok {
+		return raw[1 : n-1]
+	}
+	l.scratch = text
+	return text
+}
+
+// Time returns when the line was logged, if it says so.
+func (l *Line) Time() (t time.Time, ok bool) {
+	if l.known&factTime == 0 {
+		l.known |= factTime
+		if l.readTime() {
+			l.found |= factTime
+		}
+	}
+	return l.time, l.found&factTime != 0
+}
+
+// Level returns the level of the line, if it has one.
+func (l *Line) Level() (level nib.Level, ok bool) {
+	if l.known&factLevel == 0 {
+		l.known |= factLevel
+		if l.readLevel() {
+			l.found |= factLevel
+		}
+	}
+	return l.level, l.found&factLevel != 0
+}
+
+// Message returns the raw value of the message, or nil. That of a line of text is
+// the text.
+func (l *Line) Message() []byte {
+	if l.known&factMessage == 0 {
+		l.known |= factMessage
+		l.message = nil
+		if l.format == FormatText {
+			l.message = l.text
+		}
+		for key, value := range l.each {
+			if name := messageKey(key); name != "" {
+				l.message, l.keys[roleMessage] = value, name
+			}
+		}
+	}
+	return l.message
+}
+
+func (l *Line) readTime() bool {
+	zone := l.zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	if l.format == FormatText {
+		var ok bool
+		l.time, ok = leadingTime(l.text, zone)
+		return ok
+	}
+	for key, value := range l.each {
+		name := timeKey(key)
+		if name == "" {
+			continue
+		}
+		if t, ok := parseTime(name, value, zone); ok {
+			l.time, l.keys[roleTime] = t, name
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Line) readLevel() bool {
+	if l.format == FormatText {
+		var ok bool
+		l.level, ok = leadingLevel(l.text)
+		return ok
+	}
+	for key, value := range l.each {
+		name := levelKey(key)
+		if name == "" {
+			continue
+		}
+		if l.lastLevel != nil && bytes.Equal(value, l.lastLevel) && name == l.keys[roleLevel] {
+			l.level = l.lastIs
+			return true
+		}
+		if level, ok := parseLevel(name, value); ok {
+			l.level, l.keys[roleLevel] = level, name
+			l.lastLevel, l.lastIs = append(l.lastLevel[:0], value...), level
+			return true
+		}
+	}
+	return false
+}
+
+// leadingTime reads the time that a line of text begins with.
+func leadingTime(text []byte, zone *time.Location) (time.Time, bool) {
+	const least, most = len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.000000000+07:00")
+	text = bytes.TrimLeft(text[:min(len(text), most+1)], "[")
+	if len(text) < least || text[0]-'0' > 9 {
+		return time.Time{}, false
+	}
+	end := least
+	for end < len(text) && text[end] != ' ' && text[end] != '\t' && text[end] != ']' {
+		end++
+	}
+	return linevalue.ParseText(text[:end], zone)
+}
+
+// leadingLevel reads a level in capitals among the first words of a line of text.
+func leadingLevel(text []byte) (nib.Level, bool) {
+	for words := 0; words < 4 && len(text) > 0; words++ {
+		end := bytes.IndexAny(text, " \t|")
+		word := text
+		if end >= 0 {
+			word, text = text[:end], bytes.TrimLeft(text[end:], " \t|")
+		} else {
+			text = nil
+		}
+		word = bytes.Trim(word, "[]<>():")
+		if len(word) < 3 || word[0] < 'A' || word[0] > 'Z' || word[1] < 'A' || word[1] > 'Z' {
+			continue
+		}
+		if n := linevalue.FindLevel(word); n != nil {
+			return n.Level, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/layout"
+	"github.com/nib-log/nib/logread"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// read is the line text.
+func read(text string) *logread.Line {
+	l := new(logread.Line)
+	l.Reset([]byte(text))
+	return l
+}
+
+func TestEveryLayoutIsRecognised(t *testing.T) {
+	for name, l := range map[string]nib.Layout{
+		"default": {}, "ecs": layout.ECS(), "gcp": layout.GCP(), "datadog": layout.Datadog(), "otel": layout.OTel(),
+		"zap": layout.Zap(), "zerolog": layout.Zerolog(), "slog": layout.Slog(), "logrus": layout.Logrus(),
+	} {
+		var out bytes.Buffer
+		log := nib.New(&out, nib.WithLayout(l), nib.WithClock(func() time.Time { return noon }))
+		log.Warn().Int("status", 500).Str("t", "x").Msg("served")
+		got := read(out.String())
+		at, hasTime := got.Time()
+		level, hasLevel := got.Level()
+		message := got.Text(got.Message())
+		if !hasTime || !at.Equal(noon) || !hasLevel || level != nib.LevelWarn || string(message) != "served" {
+			t.Errorf("%s: got %v %v, %v %v, %q of %s", name, at, hasTime, level, hasLevel, message, &out)
+		}
+	}
+}
+
+func TestLinesOfOtherLoggers(t *testing.T) {
+	const none = nib.Level(-100)
+	for _, c := range []struct {
+		line    string
+		format  logread.Format
+		time    time.Time
+		level   nib.Level
+		message string
+	}{
+		{`{"level":"error","ts":1795262400.5,"caller":"a.go:1","msg":"m"}`, logread.FormatJSON, noon.Add(500 * time.Millisecond), nib.LevelError, "m"},
+		{`{"time":"2026-11-21T12:00:00Z","level":"WARN+1","msg":"a\"b"}`, logread.FormatJSON, noon, nib.LevelWarn + 1, `a"b`},
+		{`{"level":40,"time":1795262400000,"pid":1,"msg":"pino"}`, logread.FormatJSON, noon, nib.LevelWarn, "pino"},
+		{`{"MESSAGE":"j","PRIORITY":"3","__REALTIME_TIMESTAMP":"1795262400000000"}`, logread.FormatJSON, noon, nib.LevelError, "j"},
+		{`time="2026-11-21T12:00:00Z" level=warning msg="a b" n=1`, logread.FormatLogfmt, noon, nib.LevelWarn, "a b"},
+		{`ts=2026-11-21T12:00:00.000Z lvl=debug msg=x`, logread.FormatLogfmt, noon, nib.LevelDebug, "x"},
+		{`web-1  | {"time":"2026-11-21T12:00:00Z","level":"info","message":"m"}`, logread.FormatJSON, noon, nib.LevelInfo, "m"},
+		{`  {"level":"info","message":"m"}`, logread.FormatJSON, time.Time{}, nib.LevelInfo, "m"},
+		{`2026-11-21 12:00:00 ERROR it failed: {"user":1}`, logread.FormatText, noon, nib.LevelError, `2026-11-21 12:00:00 ERROR it failed: {"user":1}`},
+		{`[2026-11-21T12:00:00Z] [WARN] disk`, logread.FormatText, noon, nib.LevelWarn, `[2026-11-21T12:00:00Z] [WARN] disk`},
+		{`goroutine 1 [running]:`, logread.FormatText, time.Time{}, none, `goroutine 1 [running]:`},
+		{`x=1`, logread.FormatText, time.Time{}, none, `x=1`},
+		{`the error is x = 1 and y=2`, logread.FormatText, time.Time{}, none, `the error is x = 1 and y=2`},
+		{`{"status":200,"level":"info"}`, logread.FormatJSON, time.Time{}, nib.LevelInfo, ""},
+		{`{"t":12,"time":"later","ts":"2026-11-21T12:00:00Z"}`, logread.FormatJSON, noon, none, ""},
+		{`{"level":"info","level":"error"}`, logread.FormatJSON, time.Time{}, nib.LevelInfo, ""},
+		{`{"level":"info","message":"cut of`, logread.FormatJSON, time.Time{}, nib.LevelInfo, ""},
+		{``, logread.FormatText, time.Time{}, none, ""},
+		{`{`, logread.FormatJSON, time.Time{}, none, ""},
+		{`=`, logread.FormatText, time.Time{}, none, "="},
+		{"level=\"info", logread.FormatText, time.Time{}, none, `level="info`},
+	} {
+		l := read(c.line + "\r\n")
+		if got := string(l.Bytes()); got != c.line {
+			t.Errorf("got line %q, want %q", got, c.line)
+		}
+		at, _ := l.Time()
+		level, ok := l.Level()
+		if !ok {
+			level = none
+		}
+		message := string(l.Text(l.Message()))
+		if l.Format() != c.format || !at.Equal(c.time) || level != c.level || message != c.message {
+			t.Errorf("%s\n got %v %v %v %q\nwant %v %v %v %q", c.line, l.Format(), at, level, message, c.format, c.time, c.level, c.message)
+		}
+	}
+}
+
+func TestTimesWithoutAZoneAreInThatOfTheLine(t *testing.T) {
+	l := read(`{"time":"2026-11-21 12:00:00"}`)
+	l.SetZone(time.FixedZone("", 3600))
+	if at, _ := l.Time(); !at.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("got %v", at)
+	}
+}
+
+func TestLookupByPath(t *testing.T) {
+	const line = `{"a":{"b":{"c":1},"b.c":2},"a.x":3,"n":1,"n":2,"\u0065":4,"o":{"k":null}}`
+	for path, want := range map[string]string{
+		"a.b.c": "2", "a.b": `{"c":1}`, "a.x": "3", "n": "2", "e": "4", "o.k": "null", "a.y": "", "n.x": "", "": "", ".": "",
+	} {
+		if got, _ := read(line).Lookup(path); string(got) != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+	l := read(`level=info user.id=7 q="a\"b" e= last="x y"`)
+	for path, want := range map[string]string{"user.id": "7", "q": `a"b`, "e": "", "last": "x y", "y": ""} {
+		got, _ := l.Lookup(path)
+		if string(l.Text(got)) != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestKeyIsTheOneInTheLine(t *testing.T) {
+	l := read(`{"ts":1795262400,"lvl":"info","msg":"m"}`)
+	if got := []string{l.Key("time"), l.Key("level"), l.Key("message"), l.Key("other")}; fmt.Sprint(got) != "[ts lvl msg ]" {
+		t.Errorf("got %q", got)
+	}
+	l.Reset([]byte(`{"n":1}`))
+	if got := []string{l.Key("time"), l.Key("level"), l.Key("message")}; fmt.Sprint(got) != "[  ]" {
+		t.Errorf("after another line: got %q", got)
+	}
+}
+
+func TestLinesAreWhole(t *testing.T) {
+	long := strings.Repeat("x", 600<<10)
+	want := []string{"a", "", long, `{"b":1}`, "no line break"}
+	text := strings.Join(want, "\n")
+	for name, r := range map[string]io.Reader{
+		"at once": strings.NewReader(text), "halves": iotest.HalfReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text)),
+		"small": iotest.HalfReader(iotest.HalfReader(strings.NewReader(text))),
+	} {
+		var got []string
+		for l, err := range logread.Lines(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(l.Bytes()))
+		}
+		if strings.Join(got, "\n") != text {
+			t.Errorf("%s: got %d lines, want %d", name, len(got), len(want))
+		}
+	}
+	broken := errors.New("broken")
+	var got []string
+	for l, err := range logread.Lines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken))) {
+		if err != nil {
+			got = append(got, err.Error())
+			continue
+		}
+		got = append(got, string(l.Bytes()))
+	}
+	if fmt.Sprint(got) != "[a b broken]" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSlogsOwnHandlersAreRecognised(t *testing.T) {
+	var out bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewJSONHandler(&out, nil), slog.NewTextHandler(&out, nil)} {
+		out.Reset()
+		slog.New(h).Error("it failed", "took", 1500*time.Millisecond)
+		l := read(out.String())
+		level, _ := l.Level()
+		at, _ := l.Time()
+		if level != nib.LevelError || string(l.Text(l.Message())) != "it failed" || time.Since(at) > time.Hour {
+			t.Errorf("got %v, %v, %s of %s", at, level, l.Message(), &out)
+		}
+		if q, err := logread.ParseQuery("took = 1500ms and took > 1s", noon); err != nil || !q.Match(l) {
+			t.Errorf("%v: no match: %s", err, &out)
+		}
+	}
+}

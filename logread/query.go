@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logread
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Query selects lines; see the package comment for the language. The zero Query
+// selects all. It never changes, so any number of goroutines may use it, each
+// with a Line of its own.
+type Query struct {
+	text  string
+	match predicate
+	paths []string // of the fields; the index is that of Line.values
+}
+
+// A predicate decides about a line.
+type predicate func(*Line) bool
+
+// maxFields is the number of different fields that a query can have.
+const maxFields = 64
+
+// ParseQuery compiles a query. Times like "-1h" and "yesterday" are relative to
+// now and in its zone. The error is a [*QueryError]. An empty text selects all.
+func ParseQuery(text string, now time.Time) (*Query, error) {
+	p := parser{lexer: lexer{text: text}, now: now, query: &Query{text: text}}
+	if strings.TrimSpace(text) == "" {
+		return p.query, nil
+	}
+	p.next()
+	match, err := p.or()
+	if err == nil && p.token.kind != tokenEnd {
+		err = p.errorf("want and, or, or the end of the query, not %s", p.token)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.query.match = match
+	return p.query, nil
+}
+
+// String returns the text of the query.
+func (q *Query) String() string { return q.text }
+
+// Match reports whether the query selects l. A nil Query selects all.
+func (q *Query) Match(l *Line) bool {
+	if q == nil || q.match == nil {
+		return true
+	}
+	if l.query != q {
+		l.query, l.asked = q, 0
+	}
+	return q.match(l)
+}
+
+// And returns a query that selects what all of queries select.
+func And(queries ...*Query) *Query {
+	var all []*Query
+	var texts []string
+	for _, q := range queries {
+		if q != nil && q.match != nil {
+			all = append(all, q)
+			texts = append(texts, "("+q.text+")")
+		}
+	}
+	switch len(all) {
+	case 0:
+		return new(Query)
+	case 1:
+		return all[0]
+	}
+	return &Query{text: strings.Join(texts, " and "), match: func(l *Line) bool {
+		for _, q := range all {
+			if !q.Match(l) {
+				return false
+			}
+		}
+		return true
+	}}
+}
+
+// field returns the raw value of a field of the query, looked up once per line.
+func (l *Line) field(i int) []byte {
+	if l.asked&(1<<i) == 0 {
+		l.asked |= 1 << i
+		l.values[i], _ = l.Lookup(l.query.paths[i])
+	}
+	return l.values[i]
+}
+
+// A QueryError is why a text is not a query.
+type QueryError struct {
+	Query   string
+	Offset  int // in bytes
+	Problem string
+}
+
+func (e *QueryError) Error() string {
+	return fmt.Sprintf("nib/logread: %s at character %d of the query %q", e.Problem, e.column()+1, e.Query)
+}
+
+// Caret returns the query and a line with a caret below the character at Offset.
+func (e *QueryError) Caret() (query, caret string) {
+	query = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, e.Query)
+	return query, strings.Repeat(" ", e.column()) + "^"
+}
+
+// column returns the number of characters before Offset.
+func (e *QueryError) column() int {
+	return utf8.RuneCountInString(e.Query[:min(e.Offset, len(e.Query))])
+}
