@@ -8,7 +8,7 @@ import (
 
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/linewriter"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -107,7 +107,7 @@ func (c *core) report(err error) {
 		c.state.reporting.Add(-1)
 		_ = recover() // of the handler
 	}()
-	if c.state.reporting.Add(1) > 1 && reentry.Frames((*core).report) > 1 {
+	if c.state.reporting.Add(1) > 1 && usercode.Frames((*core).report) > 1 {
 		return
 	}
 	if c.onError != nil {

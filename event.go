@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
 	"github.com/nib-log/nib/internal/lineedit"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // An Event is a log line being built. The level methods of a Logger return one
@@ -50,8 +50,8 @@ type Event struct {
 
 	tooDeep int32 // how often the field has met the limit of nesting
 
-	carried    *Logger       // of the context, whose fields wait for the groups to end
-	user       *reentry.Slot // while user code runs, on the goroutine that counts there
+	carried    *Logger        // of the context, whose fields wait for the groups to end
+	user       *usercode.Slot // while user code runs, on the goroutine that counts there
 	front      front
 	head, body int // where the fields begin; where those of the waiting group do
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/internal/callsite"
-	"github.com/nib-log/nib/internal/contextkey"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/lineedit"
 )
@@ -45,7 +45,7 @@ func (e *Event) Ctx(ctx context.Context) *Event {
 		return e
 	}
 	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
-		e.run(func(e *Event) { e.carried, _ = ctx.Value(contextkey.Logger{}).(*Logger) })
+		e.run(func(e *Event) { e.carried, _ = ctx.Value(contract.LoggerKey{}).(*Logger) })
 		if e.nest < 0 || e.log.open+e.log.waiting == 0 || e.flags&building != 0 {
 			e.addCarried()
 		}

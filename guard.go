@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nib-log/nib/internal/panictext"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // User code runs in this file and in addObject, addArray and marshal, each time
@@ -40,8 +39,8 @@ func (e *Event) down(limit int32) (why string) {
 	}
 	if e.nest == 0 {
 		e.tooDeep = 0
-		s, n := reentry.Enter()
-		if n > maxUser && reentry.FramesNamed(ownPrefix+"(*Event).",
+		s, n := usercode.Enter()
+		if n > maxUser && usercode.FramesNamed(ownPrefix+"(*Event).",
 			"run", "addObject", "addArray", "callText", "format", "marshal", "callLogValue") > maxUser {
 			s.Leave()
 			e.log.core.state.reentrant.Add(1)
@@ -75,7 +74,7 @@ func (e *Event) failure(panicked any) (text string, alive bool) {
 				e.abort()
 			}
 		}()
-		return "!PANIC: " + panictext.Of(panicked), true
+		return "!PANIC: " + usercode.PanicText(panicked), true
 	}
 	e.abort()
 	return "", false
@@ -185,7 +184,7 @@ func (e *Event) runHooks(msg string) {
 //
 //go:noinline
 func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err error) {
-	under, n := reentry.Enter()
+	under, n := usercode.Enter()
 	ended := true
 	defer func() {
 		under.Leave()
@@ -196,11 +195,11 @@ func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err err
 	defer func() {
 		if !done && ended {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: %s panicked: %s", what, panictext.Of(p))
+				err = fmt.Errorf("nib: %s panicked: %s", what, usercode.PanicText(p))
 			}
 		}
 	}()
-	if n > maxUser && reentry.FramesNamed(ownPrefix, "callUser") > maxUser {
+	if n > maxUser && usercode.FramesNamed(ownPrefix, "callUser") > maxUser {
 		ended = false
 		return false, nil
 	}
@@ -259,17 +258,17 @@ func (c *core) isReentrant(err error) (is bool) {
 // reported.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	done := false
-	under, n := reentry.Enter()
+	under, n := usercode.Enter()
 	defer func() {
 		under.Leave()
 		if !done {
 			if r := recover(); r != nil {
 				keep = true
-				l.core.report(fmt.Errorf("nib: the sampler panicked: %s", panictext.Of(r)))
+				l.core.report(fmt.Errorf("nib: the sampler panicked: %s", usercode.PanicText(r)))
 			}
 		}
 	}()
-	if n > maxUser && reentry.Frames((*Logger).sample) > maxUser { // it logs itself
+	if n > maxUser && usercode.Frames((*Logger).sample) > maxUser { // it logs itself
 		done = true
 		return true
 	}
@@ -284,7 +283,7 @@ func (c *core) callSink(r *Record) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: the sink panicked: %s", panictext.Of(p))
+				err = fmt.Errorf("nib: the sink panicked: %s", usercode.PanicText(p))
 			} else {
 				c.state.aborted.Add(1)
 			}

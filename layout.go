@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
-	"github.com/nib-log/nib/internal/causes"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonscan"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/plan"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // OmitKey as a key of a [Layout] leaves that field out.
@@ -264,9 +264,9 @@ func (f *format) learnKeys() {
 		if !f.reserved.has(key) {
 			f.errors.add(key)
 		}
-		for i, ok := 0, f.Error != nil; ok && i < len(causes.Samples); i++ {
+		for i, ok := 0, f.Error != nil; ok && i < len(usercode.SampleErrors); i++ {
 			var fields string
-			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, causes.Samples[i]) })
+			fields, ok = f.sample("Error", inError, func(e *Event) { f.Error(e, key, usercode.SampleErrors[i]) })
 			f.errors.addFields(fields)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nib-log/nib/internal/contextkey"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
@@ -366,7 +366,7 @@ func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {
-	return context.WithValue(ctx, contextkey.Logger{}, l)
+	return context.WithValue(ctx, contract.LoggerKey{}, l)
 }
 
 // FromContext returns the logger that ctx carries, or Default() if it carries
@@ -382,6 +382,6 @@ func FromContext(ctx context.Context) (l *Logger) {
 			l = Default()
 		}
 	}()
-	l, found = ctx.Value(contextkey.Logger{}).(*Logger)
+	l, found = ctx.Value(contract.LoggerKey{}).(*Logger)
 	return l
 }

@@ -9,10 +9,9 @@ import (
 	"io"
 	"sync"
 
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/linewriter"
-	"github.com/nib-log/nib/internal/panictext"
-	"github.com/nib-log/nib/internal/reentry"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // An output is where a logger's lines go: exactly one of lines, sink and
@@ -43,8 +42,8 @@ func sinkOutput(s Sink) output {
 		}
 		return o
 	}
-	t := sinktraits.Of(s)
-	o := output{sink: s, neverLogs: t&sinktraits.NeverLogs != 0, textDurations: t&sinktraits.TextDurations != 0}
+	t := contract.TraitsOf(s)
+	o := output{sink: s, neverLogs: t&contract.NeverLogs != 0, textDurations: t&contract.TextDurations != 0}
 	o.flusher, _ = s.(flusher)
 	return o
 }
@@ -97,7 +96,7 @@ func (c *core) lost(n int, err error) {
 func (c *core) deliver(e *Event) error {
 	inside := c.state.inside.Add(1)
 	defer c.state.inside.Add(-1)
-	if inside > maxInside && reentry.Frames((*core).deliver) > maxReentry {
+	if inside > maxInside && usercode.Frames((*core).deliver) > maxReentry {
 		return ErrReentrant
 	}
 	return c.callSink(e.fill())
@@ -139,7 +138,7 @@ func callFlush(ctx context.Context, f flusher) (err error) {
 	defer func() {
 		if !done {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("nib: Flush of the sink panicked: %s", panictext.Of(p))
+				err = fmt.Errorf("nib: Flush of the sink panicked: %s", usercode.PanicText(p))
 			}
 		}
 	}()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // A failing value returns err from each method that can return one.
@@ -325,11 +325,11 @@ func TestUserCodeIsLeftHoweverItEnds(t *testing.T) {
 		}
 	}
 	for name, end := range ends {
-		before := reentry.Open()
+		before := usercode.Open()
 		for range 10 {
 			apart(t, end)
 		}
-		if after := reentry.Open(); after != before {
+		if after := usercode.Open(); after != before {
 			t.Errorf("%s, ten times: %d entries are open, want none", name, after-before)
 		}
 		c.take()

@@ -2,7 +2,7 @@
 
 package nib
 
-import "github.com/nib-log/nib/internal/secret"
+import "github.com/nib-log/nib/internal/contract"
 
 // A Secret holds a value that must not get into a log: package fmt under every
 // verb, JSON, slog and nib show *** in its place, also where it is a part of
@@ -13,7 +13,7 @@ type Secret[T any] struct {
 	value *T
 }
 
-type mask = secret.Mask
+type mask = contract.SecretMask
 
 // NewSecret keeps v secret.
 func NewSecret[T any](v T) Secret[T] { return Secret[T]{value: &v} }

@@ -7,9 +7,9 @@ import (
 	"io"
 	"iter"
 
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonscan"
 	"github.com/nib-log/nib/internal/linewriter"
-	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 // A Record is one finished line, with the properties that a sink may need
@@ -76,14 +76,14 @@ func WriterSink(w io.Writer) Sink {
 	}
 	s := lineSink{Writer: linewriter.New(w)}
 	if s.IsFile() {
-		s.Set = sinktraits.For(nil, sinktraits.NeverLogs)
+		s.TraitSet = contract.TraitsFor(nil, contract.NeverLogs)
 	}
 	return s
 }
 
 // A lineSink is the Sink that [New] makes of a plain io.Writer.
 type lineSink struct {
-	sinktraits.Set
+	contract.TraitSet
 	*linewriter.Writer
 }
 

@@ -8,8 +8,9 @@ import (
 	"log"
 	"time"
 
-	"github.com/nib-log/nib/internal/handover"
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/linewriter"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // StdLog returns a standard logger whose lines become lines of l at level, for
@@ -38,11 +39,11 @@ func (w stdWriter) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	level, final := w.level, true
-	pc, ends := handover.Caller(ownPrefix)
+	pc, ends := callsite.StdLog(ownPrefix)
 	switch ends {
-	case handover.Exits:
+	case callsite.Exits:
 		level = LevelFatal
-	case handover.Panics:
+	case callsite.Panics:
 		level = LevelPanic
 	default:
 		final = false
@@ -62,7 +63,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	finish := func() { e.finishStd(msg, final) }
 	if c.neverLogs() {
 		finish()
-	} else if !handover.Run(finish, c.patience(final)) {
+	} else if !usercode.Run(finish, c.patience(final)) {
 		e.release()
 		c.state.reentrant.Add(1)
 	}

@@ -5,7 +5,7 @@ package delivery
 import (
 	"errors"
 
-	"github.com/nib-log/nib/internal/sentinel"
+	"github.com/nib-log/nib/internal/stdio"
 )
 
 // The errors that sinks, spools and destinations have in common. What they
@@ -26,5 +26,5 @@ var (
 
 	// ErrStalled means that the reader of the sink or destination did not read
 	// within the time limit. Its text is "the receiver has stopped reading".
-	ErrStalled = sentinel.ErrStalled
+	ErrStalled = stdio.ErrReceiverStalled
 )

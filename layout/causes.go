@@ -4,7 +4,6 @@ package layout
 
 import (
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/causes"
 )
 
 // maxDepth is how deep errors that wrap each other are followed.
@@ -15,8 +14,32 @@ const maxDepth = 32
 // key+".causes", outermost first.
 func ErrorCauses(e *nib.Event, key string, err error) {
 	e.AnErr(key, err).Func(func(e *nib.Event) {
-		if causes := causes.Of(err, maxDepth); len(causes) > 0 {
+		if causes := appendCauses(nil, err, maxDepth); len(causes) > 0 {
 			e.Errs(key+".causes", causes)
 		}
 	})
+}
+
+// maxCauses ends a list of causes that contain each other.
+const maxCauses = 64
+
+// appendCauses appends the errors that err wraps or joins, outermost first, down
+// to depth.
+func appendCauses(dst []error, err error, depth int) []error {
+	if depth == 0 || len(dst) >= maxCauses {
+		return dst
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		if c := w.Unwrap(); c != nil {
+			dst = appendCauses(append(dst, c), c, depth-1)
+		}
+	case interface{ Unwrap() []error }:
+		for _, c := range w.Unwrap() {
+			if c != nil {
+				dst = appendCauses(append(dst, c), c, depth-1)
+			}
+		}
+	}
+	return dst
 }

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/contextkey"
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // An exchange is a request, its context and the writer of its response: all
@@ -67,7 +67,7 @@ func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
 // made only when a handler asks for it and needs no context.WithValue to hold it.
 func (x *exchange) Value(key any) any {
 	switch key {
-	case contextkey.Logger{}:
+	case contract.LoggerKey{}:
 		return x.logger()
 	case exchangeKey{}:
 		return x
@@ -124,7 +124,7 @@ func (x *exchange) end(r *http.Request) {
 	}
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
-		x.panicked, x.panicText = true, panictext.Of(p)
+		x.panicked, x.panicText = true, usercode.PanicText(p)
 	}
 	if x.finish(took) && x.panicked && x.isOutermost() {
 		p = http.ErrAbortHandler

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // A middleware is one handler wrapped by Middleware. It does not change.
@@ -135,7 +135,7 @@ func (c *config) since(start time.Time) time.Duration {
 func guard(f func()) (panicked string) {
 	defer func() {
 		if p := recover(); p != nil {
-			panicked = "!PANIC: " + panictext.Of(p)
+			panicked = "!PANIC: " + usercode.PanicText(p)
 		}
 	}()
 	f()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/callsite"
-	"github.com/nib-log/nib/internal/handover"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // SetDefault makes l the logger of the top-level functions of slog and log, and
@@ -66,7 +66,7 @@ func (h *Handler) handleLog(r *slog.Record) {
 		return
 	}
 	e := h.replace.event(h.log, r)
-	if !handover.Run(e.Send, 100*time.Millisecond) {
+	if !usercode.Run(e.Send, 100*time.Millisecond) {
 		e.Discard().Send()
 	}
 }

@@ -43,7 +43,7 @@ func stacks() []byte {
 
 // settle waits until no line is being written behind the back of package log.
 func settle() {
-	for bytes.Contains(stacks(), []byte("internal/handover.")) {
+	for bytes.Contains(stacks(), []byte("internal/usercode.Run")) {
 		runtime.Gosched()
 	}
 }

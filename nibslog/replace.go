@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -72,9 +72,9 @@ const maxNested = 4
 //
 //go:noinline
 func (p *replacer) event(l *nib.Logger, r *slog.Record) *nib.Event {
-	under, n := reentry.Enter()
+	under, n := usercode.Enter()
 	defer under.Leave()
-	if n > maxNested && reentry.Frames((*replacer).event) > maxNested {
+	if n > maxNested && usercode.Frames((*replacer).event) > maxNested {
 		return l.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level)}).
 			Str(slog.MessageKey, r.Message).Str("depth", "!ERROR: logging leads to itself")
 	}

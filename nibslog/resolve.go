@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"runtime"
 
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // maxResolve ends a chain of LogValuers that never comes to a value, as in slog.
@@ -45,7 +45,7 @@ func isNil(v any) bool {
 	return false
 }
 
-func panicValue(p any) slog.Value { return slog.StringValue("!PANIC: " + panictext.Of(p)) }
+func panicValue(p any) slog.Value { return slog.StringValue("!PANIC: " + usercode.PanicText(p)) }
 
 // source returns the place of a program counter. It is empty when that is 0.
 func source(pc uintptr) *slog.Source {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/lastresort"
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // Close flushes and closes everything that [Open] has opened, and ends the
@@ -150,7 +150,7 @@ func guarded(what string, f func() error) (err error) {
 			return
 		}
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%s panicked: %s", what, panictext.Of(p))
+			err = fmt.Errorf("%s panicked: %s", what, usercode.PanicText(p))
 		}
 	}()
 	err = f()

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // panicLine makes the line for a panic on this goroutine, whose frames are still
@@ -20,7 +20,7 @@ func (l *Log) panicLine(p any) (write func()) {
 		addBuild(e.Stack())
 		e.Int("pid", os.Getpid())
 	}
-	text := "panic: " + panictext.Of(p)
+	text := "panic: " + usercode.PanicText(p)
 	return func() { e.Msg(text) }
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/console"
@@ -65,7 +65,7 @@ type view struct {
 	next   nib.Sink
 	render func(dst, line []byte) []byte
 
-	sinktraits.Set // the sinks behind a view never log
+	contract.TraitSet // the sinks behind a view never log
 }
 
 var _ nib.Sink = (*view)(nil)
@@ -78,9 +78,9 @@ func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
 		if f == nil { // not a terminal
 			f, c.Color, c.Width = os.Stdout, console.ColorNever, -1
 		}
-		return &view{next: next, render: console.New(f, c).Render, Set: sinktraits.For(nil, sinktraits.NeverLogs|sinktraits.TextDurations)}
+		return &view{next: next, render: console.New(f, c).Render, TraitSet: contract.TraitsFor(nil, contract.NeverLogs|contract.TextDurations)}
 	case viewLogfmt:
-		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render, Set: sinktraits.For(nil, sinktraits.NeverLogs)}
+		return &view{next: next, render: logfmt.New(os.Stdout, logfmt.Config{}).Render, TraitSet: contract.TraitsFor(nil, contract.NeverLogs)}
 	}
 	return next
 }

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
 func backtraced(c sink.BacktraceConfig, opts ...nib.Option) (*bench, *sink.Backtracer) {
 	b := new(bench)
-	t := sink.Backtrace(never{&b.rec, sinktraits.For(nil, sinktraits.NeverLogs)}, c)
+	t := sink.Backtrace(never{&b.rec, contract.TraitsFor(nil, contract.NeverLogs)}, c)
 	b.logger(t, opts...)
 	return b, t
 }
@@ -276,7 +276,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 		}
 		return nil
 	}
-	s = sink.Backtrace(never{p, sinktraits.For(nil, sinktraits.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
+	s = sink.Backtrace(never{p, contract.TraitsFor(nil, contract.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":0}`))
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":1}`))
 	if err := s.Dump(); err != nil {
@@ -289,7 +289,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 // never is a sink that never logs.
 type never struct {
 	nib.Sink
-	sinktraits.Set
+	contract.TraitSet
 }
 
 func TestBacktraceBoundsTheNumberOfLines(t *testing.T) {

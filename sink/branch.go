@@ -11,7 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -26,12 +26,12 @@ type branches struct {
 	traits // those that all have: a line is encoded once, for people and machines
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 // newBranches panics on a nil sink: a line would be lost there every time.
 func newBranches(combinator string, sinks ...nib.Sink) branches {
 	b := branches{combinator: combinator}
-	shared := sinktraits.NeverLogs | sinktraits.TextDurations
+	shared := contract.NeverLogs | contract.TextDurations
 	for i, s := range sinks {
 		if s == nil {
 			panic("nib/sink: " + combinator + " with a nil Sink")
@@ -48,19 +48,19 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 			b.flushers = append(b.flushers, f)
 			b.flushNames = append(b.flushNames, name)
 		}
-		shared &= sinktraits.Of(s)
+		shared &= contract.TraitsOf(s)
 	}
-	b.traits = sinktraits.For(nil, shared)
+	b.traits = contract.TraitsFor(nil, shared)
 	return b
 }
 
 // mayLog removes NeverLogs from the traits: user code is called.
 func (b *branches) mayLog() {
-	b.traits = sinktraits.For(nil, sinktraits.Of(b)&^sinktraits.NeverLogs)
+	b.traits = contract.TraitsFor(nil, contract.TraitsOf(b)&^contract.NeverLogs)
 }
 
 // neverLogs reports whether no branch can call back into a logger.
-func (b *branches) neverLogs() bool { return sinktraits.Of(b)&sinktraits.NeverLogs != 0 }
+func (b *branches) neverLogs() bool { return contract.TraitsOf(b)&contract.NeverLogs != 0 }
 
 // behind adds the metrics of the branches, with the names of these.
 func (b *branches) behind(l *metrics.Samples) {

@@ -4,12 +4,12 @@ package sink
 
 import (
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 // Discard returns a sink that ignores every record and does not count it. It
 // costs one call.
-func Discard() nib.Sink { return discard{sinktraits.For(nil, sinktraits.NeverLogs)} }
+func Discard() nib.Sink { return discard{contract.TraitsFor(nil, contract.NeverLogs)} }
 
 type discard struct{ traits }
 

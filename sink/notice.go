@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -52,7 +52,7 @@ func (s *notices) start(to nib.Sink, layout nib.Layout) {
 }
 
 func (s *notices) newNotice() *notice {
-	n := &notice{Sink: s.to, traits: sinktraits.For(nil, sinktraits.Of(s.to))}
+	n := &notice{Sink: s.to, traits: contract.TraitsFor(nil, contract.TraitsOf(s.to))}
 	n.log = nib.NewSink(n, nib.WithLayout(s.layout), nib.WithCaller(),
 		nib.WithErrorHandler(func(err error) { n.err = err }))
 	return n

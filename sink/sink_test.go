@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -58,13 +58,13 @@ func (p *probe) want(t *testing.T, name string, want ...string) {
 const suppressedMessage = "lines suppressed"
 
 // quiet is a branch that keeps nothing and never logs.
-type quiet struct{ sinktraits.Set }
+type quiet struct{ contract.TraitSet }
 
 func (quiet) WriteRecord(*nib.Record) error { return nil }
 
-func newQuiet() quiet { return quiet{sinktraits.For(nil, sinktraits.NeverLogs)} }
+func newQuiet() quiet { return quiet{contract.TraitsFor(nil, contract.NeverLogs)} }
 
-func neverLogs(s nib.Sink) bool { return sinktraits.Of(s)&sinktraits.NeverLogs != 0 }
+func neverLogs(s nib.Sink) bool { return contract.TraitsOf(s)&contract.NeverLogs != 0 }
 
 // loud is a branch that keeps nothing and may log.
 type loud struct{}

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // TestPanicOfACallbackClosesTheConnection has a TLS configuration whose function panics at each
@@ -40,7 +40,7 @@ func TestPanicOfACallbackClosesTheConnection(t *testing.T) {
 	}})
 	func() {
 		defer func() {
-			if text := panictext.Of(recover()); text != "boom" {
+			if text := usercode.PanicText(recover()); text != "boom" {
 				t.Errorf("got %q, want the panic of the function", text)
 			}
 		}()

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonscan"
-	"github.com/nib-log/nib/internal/secret"
 )
 
 // Redact appends line to dst with secrets replaced by ***.
@@ -60,7 +60,7 @@ func Redact(dst, line []byte, k *Keys) []byte {
 				if to < 0 {
 					return append(m.dst, line[m.from:]...)
 				}
-				m.replace(end+1, to, `"`+secret.Text+`"`)
+				m.replace(end+1, to, `"`+contract.SecretText+`"`)
 				end = to
 			}
 		case found&hasForeign != 0:
@@ -167,7 +167,7 @@ func (m *masker) invalidPort(first, i int) int {
 	}
 	to := m.quoteEnd(i+1, '"', width)
 	if to > i+1 {
-		m.replace(i+1, to, secret.Text)
+		m.replace(i+1, to, contract.SecretText)
 	}
 	return to
 }
@@ -195,10 +195,10 @@ func (m *masker) url(i int) int {
 	if colon < 0 || at < colon+2 {
 		return p
 	}
-	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(secret.Text)); masked && len(rest) > 0 {
+	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked && len(rest) > 0 {
 		return p // the mask is that of a key, as in http://token:***&@
 	}
-	m.replace(colon+1, at, secret.Text)
+	m.replace(colon+1, at, contract.SecretText)
 	return at
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/nib-log/nib/internal/secret"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 // checkRedact compares line, decoded, with what Redact makes of it.
@@ -40,7 +40,7 @@ func compareRedacted(src, got any) string {
 				return "a key has changed: " + src[i].key
 			}
 			if testKeys.has([]byte(src[i].key)) {
-				if got[i].value != secret.Text {
+				if got[i].value != contract.SecretText {
 					return "a value is shown: " + src[i].key
 				}
 			} else if why := compareRedacted(src[i].value, got[i].value); why != "" {
@@ -73,13 +73,13 @@ func compareRedacted(src, got any) string {
 // isMasked tells whether got can be src with masks in it, quoted or not, each
 // behind a separator.
 func isMasked(src, got string) bool {
-	if !strings.Contains(got, secret.Text) {
+	if !strings.Contains(got, contract.SecretText) {
 		return got == src
 	}
 	if !strings.ContainsAny(src, ":=：＝") {
 		return got == src
 	}
-	pieces := strings.Split(got, secret.Text)
+	pieces := strings.Split(got, contract.SecretText)
 	for i, piece := range pieces {
 		if i > 0 {
 			piece = strings.TrimLeft(piece, `"\`)

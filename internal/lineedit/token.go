@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nib-log/nib/internal/secret"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 // kind is the part that a byte plays in a text.
@@ -76,7 +76,7 @@ func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	header = header && start > from
 	from, single := m.skipScheme(start)
 	if q, to := m.quotedAt(from); q >= 0 {
-		m.replace(q, to, secret.Text)
+		m.replace(q, to, contract.SecretText)
 		return to
 	}
 	to := 0
@@ -92,7 +92,7 @@ func (m *masker) afterKey(i, from int, name, quote []byte) int {
 		quote = nil
 	}
 	m.dst = append(append(m.dst, m.src[m.from:from]...), quote...)
-	m.dst = append(append(m.dst, secret.Text...), quote...)
+	m.dst = append(append(m.dst, contract.SecretText...), quote...)
 	m.from = to
 	return to
 }

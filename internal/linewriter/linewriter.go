@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/panictext"
-	"github.com/nib-log/nib/internal/reentry"
 	"github.com/nib-log/nib/internal/stdio"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // ErrReentrant is returned for a line that the writer itself has logged while it
@@ -126,7 +125,7 @@ func (w *Writer) Flushes() bool { return w.flush != nil }
 func (w *Writer) Aborted() uint64 { return w.aborted.Load() }
 
 // Writing reports whether the caller was called by some Writer's io.Writer.
-func Writing() bool { return reentry.Frames((*Writer).put) > 0 }
+func Writing() bool { return usercode.Frames((*Writer).put) > 0 }
 
 // Flush flushes a writer that can be: a bufio.Writer, say.
 func (w *Writer) Flush(ctx context.Context) error {
@@ -251,7 +250,7 @@ func (w *Writer) put(line []byte, level int) (lost int, err error) {
 		if !done {
 			w.torn = true // nobody knows how much of it went out
 			if p := recover(); p != nil {
-				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", panictext.Of(p))
+				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", usercode.PanicText(p))
 			} else {
 				w.aborted.Add(1)
 			}

@@ -24,8 +24,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-
-	"github.com/nib-log/nib/internal/sentinel"
 )
 
 // Stall is the default maximum time that a write waits for a stalled reader.
@@ -35,8 +33,11 @@ var (
 	// ErrFull means that the write would block.
 	ErrFull = errors.New("nib/stdio: no room")
 
+	// ErrReceiverStalled is delivery.ErrStalled, which this package wraps.
+	ErrReceiverStalled = errors.New("the receiver has stopped reading")
+
 	// ErrStalled means that a write was not possible in time.
-	ErrStalled = fmt.Errorf("nib/stdio: standard output or standard error: %w", sentinel.ErrStalled)
+	ErrStalled = fmt.Errorf("nib/stdio: standard output or standard error: %w", ErrReceiverStalled)
 
 	// ErrGone means that there is no reader.
 	ErrGone = errors.New("nib/stdio: standard output or standard error has no reader")

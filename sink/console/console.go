@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -30,7 +30,7 @@ type Sink struct {
 	terminal syscall.RawConn
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -49,7 +49,7 @@ func New(w io.Writer, c Config) *Sink {
 		out:   nib.WriterSink(plainWriter(w)),
 		fixed: fixedWidth(c.Width, os.Getenv),
 	}
-	s.traits = sinktraits.For(s, sinktraits.TextDurations)
+	s.traits = contract.TraitsFor(s, contract.TextDurations)
 	if s.fixed == 0 {
 		s.terminal = terminalOf(w)
 	}

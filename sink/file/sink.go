@@ -11,8 +11,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -82,7 +82,7 @@ type Sink struct {
 	claims     claims
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var (
 	_ nib.Sink             = (*Sink)(nil)
@@ -119,7 +119,7 @@ func Open(path string, c Config) (*Sink, error) {
 		head:     make([]byte, 0, noticeSize),
 	}
 	// OnError may log; such lines end when it is running already.
-	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	if s.limit == 0 {
 		s.limit = 1 << 62
 	}

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/sinktraits"
 )
 
 // A Sink writes lines to journald. It is created by [Open] and safe for
@@ -33,7 +33,7 @@ type Sink struct {
 	closed bool
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -55,7 +55,7 @@ func Open(c Config) (*Sink, error) {
 // connected.
 func newSink(c Config, p port) *Sink {
 	s := &Sink{config: c, head: "SYSLOG_IDENTIFIER=" + c.Identifier + "\n", port: p}
-	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	s.encoders.New = func() any {
 		return &encoder{head: s.head, prefix: c.Prefix, lineName: c.Line}
 	}

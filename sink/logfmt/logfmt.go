@@ -10,7 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -24,7 +24,7 @@ type Sink struct {
 	out     nib.Sink
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -38,7 +38,7 @@ func New(w io.Writer, c Config) *Sink {
 		panic(err)
 	}
 	s := &Sink{flatten: c.Objects == ObjectsFlatten, out: nib.WriterSink(plainWriter(w))}
-	s.traits = sinktraits.For(s, sinktraits.Of(s.out))
+	s.traits = contract.TraitsFor(s, contract.TraitsOf(s.out))
 	return s
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 var (
@@ -287,8 +287,8 @@ func TestOnlyAFileNeverLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	ofFile, ofBuffer := sinktraits.Of(New(file, Config{})), sinktraits.Of(New(new(bytes.Buffer), Config{}))
-	if ofFile != sinktraits.NeverLogs || ofBuffer != 0 {
+	ofFile, ofBuffer := contract.TraitsOf(New(file, Config{})), contract.TraitsOf(New(new(bytes.Buffer), Config{}))
+	if ofFile != contract.NeverLogs || ofBuffer != 0 {
 		t.Error("want true for a file and false for a buffer")
 	}
 }

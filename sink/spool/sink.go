@@ -12,7 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
-	"github.com/nib-log/nib/internal/sinktraits"
+	"github.com/nib-log/nib/internal/contract"
 )
 
 var (
@@ -95,7 +95,7 @@ type Sink struct {
 	made  chan struct{} // the one that makes segments has ended
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -184,7 +184,7 @@ func newSink(c Config) *Sink {
 		safe:    make(chan struct{}),
 	}
 	// A destination may log; its lines are delivered like others.
-	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }

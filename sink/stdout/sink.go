@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/sinktraits"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -63,7 +63,7 @@ type Sink struct {
 	done  chan struct{} // closed by the goroutine
 }
 
-type traits = sinktraits.Set
+type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
@@ -86,7 +86,7 @@ func New(c Config) *Sink {
 		head:    head{text: make([]byte, 0, noticeSize)},
 	}
 	// OnStall may log; such lines end when it is running already.
-	s.traits = sinktraits.For(s, sinktraits.NeverLogs)
+	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	if c.Buffer > 0 {
 		s.size = c.Buffer
 		s.fill, s.out = newBatch(c.Buffer), newBatch(c.Buffer)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sinktraits
+package contract
 
 import "testing"
 
-type traits = Set
+type traits = TraitSet
 
 type sink struct{ traits }
 
@@ -12,21 +12,21 @@ type wrapper struct{ *sink }
 
 func TestTraitsOfASink(t *testing.T) {
 	owned := &sink{}
-	owned.traits = For(owned, NeverLogs)
+	owned.traits = TraitsFor(owned, NeverLogs)
 	for _, tt := range []struct {
 		name string
 		sink any
 		want Traits
 	}{
 		{"nil", nil, 0},
-		{"without a Set", new(int), 0},
-		{"zero Set", new(sink), 0},
+		{"without a TraitSet", new(int), 0},
+		{"zero TraitSet", new(sink), 0},
 		{"owner", owned, NeverLogs},
 		{"embeds the owner", wrapper{owned}, 0},
-		{"without an owner", &sink{For(nil, NeverLogs|TextDurations)}, NeverLogs | TextDurations},
-		{"by value", sink{For(nil, TextDurations)}, TextDurations},
+		{"without an owner", &sink{TraitsFor(nil, NeverLogs|TextDurations)}, NeverLogs | TextDurations},
+		{"by value", sink{TraitsFor(nil, TextDurations)}, TextDurations},
 	} {
-		if got := Of(tt.sink); got != tt.want {
+		if got := TraitsOf(tt.sink); got != tt.want {
 			t.Errorf("%s: got %b, want %b", tt.name, got, tt.want)
 		}
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package reentry_test
+package usercode_test
 
 import (
 	"os"
 	"sync"
 	"testing"
 
-	"github.com/nib-log/nib/internal/reentry"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 //go:noinline
@@ -22,18 +22,18 @@ func chain(depth int, end func()) {
 func TestFramesCountsItsOwnStack(t *testing.T) {
 	for _, depth := range []int{1, 5, 200} {
 		chain(depth, func() {
-			if got := reentry.Frames(chain); got != depth {
+			if got := usercode.Frames(chain); got != depth {
 				t.Errorf("Frames at depth %d = %d", depth, got)
 			}
-			if got := reentry.FramesNamed("github.com/nib-log/nib/internal/reentry_test.", "other", "chain"); got != depth {
+			if got := usercode.FramesNamed("github.com/nib-log/nib/internal/usercode_test.", "other", "chain"); got != depth {
 				t.Errorf("FramesNamed at depth %d = %d", depth, got)
 			}
-			if got := reentry.FramesNamed("elsewhere.", "github.com/nib-log/nib/internal/reentry_test.chain"); got != 0 {
+			if got := usercode.FramesNamed("elsewhere.", "github.com/nib-log/nib/internal/usercode_test.chain"); got != 0 {
 				t.Errorf("FramesNamed of another package at depth %d = %d, want 0", depth, got)
 			}
 		})
 	}
-	if got := reentry.Frames(chain); got != 0 {
+	if got := usercode.Frames(chain); got != 0 {
 		t.Errorf("Frames outside of the chain = %d, want 0", got)
 	}
 }
@@ -41,7 +41,7 @@ func TestFramesCountsItsOwnStack(t *testing.T) {
 func TestFramesDoesNotSeeOtherGoroutines(t *testing.T) {
 	chain(3, func() {
 		got := make(chan int)
-		go func() { got <- reentry.Frames(chain) }()
+		go func() { got <- usercode.Frames(chain) }()
 		if n := <-got; n != 0 {
 			t.Errorf("Frames on another goroutine = %d, want 0", n)
 		}
@@ -73,7 +73,7 @@ func TestEnterCountsUpAlongAChain(t *testing.T) {
 	grow()
 	var enter func(depth int)
 	enter = func(depth int) {
-		s, n := reentry.Enter()
+		s, n := usercode.Enter()
 		defer s.Leave()
 		if n < depth {
 			t.Errorf("Enter at depth %d: %d under way", depth, n)
@@ -89,20 +89,20 @@ func TestEnterCountsUpAlongAChain(t *testing.T) {
 // would have to look at its stack while others are being made.
 func TestStacksApartHaveSlotsOfTheirOwn(t *testing.T) {
 	const goroutines = 64
-	slots, release := make(chan *reentry.Slot), make(chan bool)
+	slots, release := make(chan *usercode.Slot), make(chan bool)
 	for range goroutines {
 		go onLargeStack(5, func() {
-			s, _ := reentry.Enter()
+			s, _ := usercode.Enter()
 			slots <- s
 			<-release
 			s.Leave()
 		})
 	}
-	different := map[*reentry.Slot]bool{}
+	different := map[*usercode.Slot]bool{}
 	for range goroutines {
 		different[<-slots] = true
 	}
-	if got := reentry.Open(); got != goroutines {
+	if got := usercode.Open(); got != goroutines {
 		t.Errorf("Open returns %d, want %d", got, goroutines)
 	}
 	close(release)
@@ -118,13 +118,13 @@ func TestLeaveTakesAllBack(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for range 100 {
-				s, _ := reentry.Enter()
+				s, _ := usercode.Enter()
 				s.Leave()
 			}
 		}()
 	}
 	wg.Wait()
-	s, n := reentry.Enter()
+	s, n := usercode.Enter()
 	defer s.Leave()
 	if n != 1 {
 		t.Errorf("%d under way after all have left, want this one", n)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reentry tells code that calls itself by way of the user's code from
-// code that merely runs on many goroutines at once. No goroutine identity is
-// needed for it: whatever called us is on our own stack.
-package reentry
+// Package usercode guards calls of code that nib does not control: methods of
+// logged values, hooks, sinks, error handlers. It detects code that calls itself
+// through them ([Enter], [Frames]), runs work for a caller that holds a lock
+// which the work may want ([Run]), and describes panics ([PanicText]).
+package usercode
 
 import (
 	"reflect"
@@ -14,9 +15,10 @@ import (
 )
 
 // Frames counts the frames of a function, or of a method given as a method
-// expression, on the stack of its caller. It takes microseconds, and so is asked
-// only when something cheap hints at re-entry already. The function must not be
-// inlined.
+// expression, on the stack of its caller. That distinguishes code that calls
+// itself from code that runs on many goroutines at once, without an identity of
+// goroutines. It takes microseconds, so callers first look for something cheap
+// that hints at re-entry. The function must not be inlined.
 func Frames(function any) int {
 	entry := reflect.ValueOf(function).Pointer()
 	return frames(func(f *runtime.Func) bool { return f.Entry() == entry })
@@ -60,10 +62,9 @@ var slots [256]Slot
 // itself. It returns where, and how many such things are under way there. A
 // chain of calls counts up on its own stack; another goroutine counts in the
 // same Slot only if its stack lies within the same 256 KiB or has the same hash.
-// So a large number is a hint, and a small one is proof that there is no chain
-// that long on a stack which has not been moved meanwhile; a chain soon stops
-// growing its stack. Whoever enters must leave, on the same Slot. 0 allocs, about
-// 5 ns.
+// So a large number is a hint, and a small one proves that there is no chain
+// that long on a stack that has not moved; a chain soon stops growing its stack.
+// Every Enter needs a Leave of the same Slot. 0 allocs, about 5 ns.
 func Enter() (*Slot, int) {
 	region := stackAddress() >> 18
 	s := &slots[uint64(region)*0x9E3779B97F4A7C15>>56]

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package panictext shows what was given to panic.
-package panictext
+package usercode
 
 import (
 	"fmt"
 	"reflect"
 )
 
-// Of shows v, which recover has returned and is not nil. Its methods may panic
-// too, and package fmt would follow a cyclic map or slice until the stack is
+// PanicText describes v, which recover has returned and is not nil. The methods
+// of v may panic too, and package fmt would follow a cyclic map or slice until the stack is
 // full, so values without a text of their own are shown by their type.
-func Of(v any) (text string) {
+func PanicText(v any) (text string) {
 	text = reflect.TypeOf(v).String()
 	defer func() { _ = recover() }()
 	switch v := v.(type) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package handover
+package usercode
 
 import (
 	"runtime"
@@ -56,8 +56,8 @@ func TestRunRefusesWorkThatIsNestedTooDeep(t *testing.T) {
 		}
 	}
 	work(0)
-	if got := <-depths; got != maxDepth+1 {
-		t.Errorf("got refused at depth %d, want %d", got, maxDepth+1)
+	if got := <-depths; got != maxRunDepth+1 {
+		t.Errorf("got refused at depth %d, want %d", got, maxRunDepth+1)
 	}
 }
 

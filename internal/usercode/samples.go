@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package causes
+package usercode
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// Samples are errors with every method that functions which write errors look
-// for.
-var Samples = []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
+// SampleErrors are errors with every method that functions which write errors
+// look for.
+var SampleErrors = []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
 
 type sample struct{}
 

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package handover
+package callsite
 
 import (
 	"runtime"
 	"strings"
 )
 
-// An Ending is what package log does behind a line.
+// An Ending is what package log does after a line.
 type Ending int
 
-// The endings: none, that of Fatal and its like, and that of Panic.
+// The endings: that of Print, of Fatal and of Panic.
 const (
 	GoesOn Ending = iota
 	Exits
 	Panics
 )
 
-// Caller finds the function of package log that was called: it returns the call
-// site, and how that function ends. The innermost frames of log's count: further
-// out there may be others, when a String method that log.Fatal has called prints
-// something itself. Without package log on the stack it is the first call site
-// whose function does not begin with own.
-func Caller(own string) (pc uintptr, ends Ending) {
+// StdLog finds the function of package log that was called, and returns the call
+// site and how that function ends. Of several on the stack the innermost counts:
+// a String method that log.Fatal has called may print something itself. Without
+// package log on the stack it is the first call site whose function does not
+// begin with own.
+func StdLog(own string) (pc uintptr, ends Ending) {
 	var pcs [64]uintptr
 	inLog := false
 	for _, at := range pcs[:runtime.Callers(2, pcs[:])] {
@@ -40,7 +40,7 @@ func Caller(own string) (pc uintptr, ends Ending) {
 		case inLog:
 			return at, ends
 		case pc == 0 && !strings.HasPrefix(frame.Function, own):
-			pc = at // of whoever uses the writer without package log
+			pc = at // the writer is used without package log
 		}
 	}
 	return pc, ends

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package panictext_test
+package usercode_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/nib-log/nib/internal/panictext"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 type hostile struct{}
@@ -17,7 +17,7 @@ type named struct{}
 
 func (*named) String() string { return "by name" }
 
-func TestOf(t *testing.T) {
+func TestPanicTextWhateverIsPanickedWith(t *testing.T) {
 	loop := map[string]any{}
 	loop["loop"] = loop
 	for _, x := range []struct {
@@ -28,10 +28,10 @@ func TestOf(t *testing.T) {
 		{42, "42"},
 		{errors.New("an error"), "an error"},
 		{&named{}, "by name"},
-		{hostile{}, "panictext_test.hostile"},
+		{hostile{}, "usercode_test.hostile"},
 		{loop, "map[string]interface {}"},
 	} {
-		if got := panictext.Of(x.v); got != x.want {
+		if got := usercode.PanicText(x.v); got != x.want {
 			t.Errorf("%T: got %q, want %q", x.v, got, x.want)
 		}
 	}

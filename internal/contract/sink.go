@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package contract holds the agreements between package nib and the packages of
+// this repository that users do not see: the traits of sinks, the context key of
+// loggers, the mask of secrets.
+package contract
+
+// Traits is a set of properties of a sink, for the loggers that write to it. A
+// sink embeds a [TraitSet] under an unexported name, so that neither godoc nor
+// the compiler shows it to users:
+//
+//	type traits = contract.TraitSet
+//
+//	type Sink struct {
+//		traits
+//	}
+type Traits uint8
+
+const (
+	// NeverLogs is set if WriteRecord cannot call back into a Logger, which
+	// then does not watch for recursion.
+	NeverLogs Traits = 1 << iota
+	// TextDurations is set if people read the lines: a logger without a Layout
+	// writes durations with their unit.
+	TextDurations
+)
+
+// A TraitSet is embedded in a sink. The zero TraitSet has no traits.
+type TraitSet struct {
+	owner  any
+	traits Traits
+}
+
+// TraitsFor returns the TraitSet of owner. A type that embeds owner and has a WriteRecord
+// of its own does not inherit it. With a nil owner it does.
+func TraitsFor(owner any, t Traits) TraitSet { return TraitSet{owner, t} }
+
+// sinkTraits cannot be called or overridden outside of this package.
+func (s TraitSet) sinkTraits() TraitSet { return s }
+
+// TraitsOf returns the traits of a sink, 0 for one that has no TraitSet.
+func TraitsOf(sink any) Traits {
+	s, ok := sink.(interface{ sinkTraits() TraitSet })
+	if !ok {
+		return 0
+	}
+	set := s.sinkTraits()
+	if set.owner != nil && set.owner != sink {
+		return 0
+	}
+	return set.traits
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usercode
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxRunDepth = 4  // of calls of Run within each other
+	maxRunning  = 64 // goroutines at once
+)
+
+var running atomic.Int32
+
+// Run calls f on another goroutine and returns when f has returned or wait has
+// passed. Called by f itself, directly or not, it does not wait at all. It
+// returns false, and f is never called, when such calls are nested too deep or
+// too many functions have not returned yet. It may be called concurrently and
+// allocates.
+//
+// It is for callers that hold a lock which f may want. Package log holds the
+// lock of a log.Logger while it writes a line. When its lines go to nib and the
+// user's own sink, hook or error handler prints through the same log.Logger,
+// log.Print takes the lock and calls nib; nib calls the sink; the sink calls
+// log.Print and waits for a lock that its own goroutine holds. Nothing in that
+// second call could detect it. So the sink runs on another goroutine, and the
+// first call stops waiting for it: then package log releases its lock, and the
+// sink continues.
+func Run(f func(), wait time.Duration) bool {
+	depth := Frames(nest)
+	if depth > maxRunDepth {
+		return false
+	}
+	if running.Add(1) > maxRunning {
+		running.Add(-1)
+		return false
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer running.Add(-1)
+		nest(depth, f)
+	}()
+	if depth > 0 {
+		return true
+	}
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+	}
+	return true
+}
+
+// nest calls f with depth+1 frames of its own on the stack. That is how a Run
+// within f knows how deep it is: no table of goroutines is needed, and several
+// chains at once cannot be mixed up.
+//
+//go:noinline
+func nest(depth int, f func()) {
+	if depth > 0 {
+		nest(depth-1, f)
+		return
+	}
+	f()
+}
