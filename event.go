@@ -13,8 +13,7 @@ import (
 	"github.com/nib-log/nib/internal/clock"
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
-	"github.com/nib-log/nib/internal/lineedit"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -65,7 +64,7 @@ type Event struct {
 
 	second, fieldSecond jsonenc.SecondCache // of the line's time, of the last time field
 	scratch             []byte              // formatted messages, and the other buffer of edit
-	edited              *lineedit.Scratch
+	edited              *jsonread.Scratch
 	keys                []string // keys being sorted; used as a stack by nested maps
 	pcs                 []uintptr
 	record              Record
@@ -257,7 +256,7 @@ func (e *Event) claimErrorKeys() {
 		for _, k := range e.log.core.format.errors.keys {
 			field := jsonenc.AppendKey(nil, k[len(reservedPrefix):])
 			for {
-				value, _, ok := jsonscan.Locate(e.buf, k[len(reservedPrefix):])
+				value, _, ok := jsonread.Locate(e.buf, k[len(reservedPrefix):])
 				if !ok {
 					break
 				}
@@ -303,7 +302,7 @@ func (e *Event) Lookup(key string) (json []byte, ok bool) {
 	if e == nil || e.nest < 0 {
 		return nil, false
 	}
-	return jsonscan.Lookup(e.buf, key)
+	return jsonread.Lookup(e.buf, key)
 }
 
 // time reads the clock once for the line.

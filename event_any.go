@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // Any adds a value of any type: a [Marshaler] as an object, an error or a
@@ -212,7 +212,7 @@ func (e *Event) addRaw(raw []byte) {
 		e.null()
 		return
 	}
-	buf, err := jsonscan.AppendCompact(e.buf, raw, maxDepth)
+	buf, err := jsonread.AppendCompact(e.buf, raw, maxDepth)
 	if err != nil {
 		buf = jsonenc.AppendBytes(e.buf, raw)
 	}

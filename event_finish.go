@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/lastresort"
-	"github.com/nib-log/nib/internal/lineedit"
 )
 
 // finalFlush is how long Panic and Fatal wait for sinks to flush.
@@ -299,13 +298,13 @@ func unixNano(sec int64, nsec int32) int64 {
 
 // edits are what a logger changes in a finished line.
 type edits struct {
-	duplicates lineedit.Policy
-	redact     *lineedit.Keys // made of keys
+	duplicates jsonread.Policy
+	redact     *jsonread.Keys // made of keys
 	keys       []string
 	max        int
 }
 
-func (x *edits) any() bool { return x.duplicates != lineedit.KeepAll || x.redact != nil || x.max > 0 }
+func (x *edits) any() bool { return x.duplicates != jsonread.KeepAll || x.redact != nil || x.max > 0 }
 
 // edit changes the finished line, each time from one of the event's two buffers
 // into the other.
@@ -313,16 +312,16 @@ func (e *Event) edit() {
 	c := e.log.core
 	x := &c.edits
 	if e.edited == nil {
-		e.edited = new(lineedit.Scratch)
+		e.edited = new(jsonread.Scratch)
 	}
 	if x.redact != nil {
-		e.replace(lineedit.Redact(e.scratch[:0], e.buf, x.redact))
+		e.replace(jsonread.Redact(e.scratch[:0], e.buf, x.redact))
 	}
-	if x.duplicates != lineedit.KeepAll {
-		e.replace(lineedit.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
+	if x.duplicates != jsonread.KeepAll {
+		e.replace(jsonread.Duplicates(e.scratch[:0], e.buf, x.duplicates, e.edited))
 	}
 	if x.max > 0 && len(e.buf) > x.max {
-		e.replace(lineedit.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
+		e.replace(jsonread.Shorten(e.scratch[:0], e.buf, x.max, c.format.class, e.edited))
 	}
 	if e.edited.Size() > keepSize {
 		e.edited = nil
@@ -343,7 +342,7 @@ func (e *Event) replace(line []byte) {
 
 // findMessage notes where the message stands now, if there still is one.
 func (e *Event) findMessage() {
-	from, end, ok := jsonscan.Locate(e.buf, e.log.core.format.MessageKey)
+	from, end, ok := jsonread.Locate(e.buf, e.log.core.format.MessageKey)
 	if !ok {
 		e.flags &^= hasMessage
 		return
@@ -352,15 +351,15 @@ func (e *Event) findMessage() {
 }
 
 // class returns the truncation priority of a top-level field.
-func (f *format) class(key []byte) lineedit.Class {
+func (f *format) class(key []byte) jsonread.Class {
 	switch string(key) {
 	case f.TimeKey, f.LevelKey, f.LoggerKey, f.CallerKey:
-		return lineedit.Never
+		return jsonread.Never
 	case f.MessageKey:
-		return lineedit.Late
+		return jsonread.Late
 	}
 	if f.siteKeys.has(string(key)) {
-		return lineedit.Never
+		return jsonread.Never
 	}
-	return lineedit.Free
+	return jsonread.Free
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/lineedit"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
@@ -74,7 +74,7 @@ func (e *Event) addCarried() {
 		}
 	}
 	e.scratch = append(append(e.scratch[:0], l.bound...), strings.Repeat("}", l.open)...)
-	for key, value := range lineedit.Missing(e.buf, e.scratch) {
+	for key, value := range jsonread.Missing(e.buf, e.scratch) {
 		if e.open(string(key)) {
 			e.buf = append(e.buf, value...)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/plan"
@@ -317,8 +317,8 @@ func (f *format) sample(name string, also flags, add func(*Event)) (fields strin
 
 // addFields adds the keys of encoded fields, but not those that are prefixed.
 func (s *keySet) addFields(fields string) {
-	for k := range jsonscan.Fields([]byte(fields)) {
-		name, _ := jsonscan.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
+	for k := range jsonread.Fields([]byte(fields)) {
+		name, _ := jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, k...), '"'))
 		if key := string(name); !strings.HasPrefix(key, reservedPrefix) && key != panicKey {
 			s.add(key)
 		}
@@ -350,8 +350,8 @@ func (set *keySet) rename(fields, end string) string {
 		return ""
 	}
 	var out, name []byte
-	for k, v := range jsonscan.Fields([]byte(fields + end)) {
-		name, _ = jsonscan.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
+	for k, v := range jsonread.Fields([]byte(fields + end)) {
+		name, _ = jsonread.AppendUnquoted(name[:0], append(append([]byte{'"'}, k...), '"'))
 		out = append(out, ',', '"')
 		if set.has(string(name)) {
 			out = append(out, reservedPrefix...)

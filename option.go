@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib/internal/lineedit"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // An Option changes how a Logger works. Options are applied in order, so of two
@@ -159,7 +159,7 @@ const (
 
 // WithDuplicateKeys sets the policy for top-level fields with the same key.
 func WithDuplicateKeys(p DuplicateKeys) Option {
-	return Option{func(l *Logger) { l.core.edits.duplicates = lineedit.Policy(p) }}
+	return Option{func(l *Logger) { l.core.edits.duplicates = jsonread.Policy(p) }}
 }
 
 // WithRedact writes *** in place of the value of every field with one of these
@@ -172,7 +172,7 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
-		l.core.edits.redact = lineedit.NewKeys(l.core.edits.keys)
+		l.core.edits.redact = jsonread.NewKeys(l.core.edits.keys)
 	}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/nib-log/nib/internal/contract"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linewriter"
 )
 
@@ -29,7 +29,7 @@ type Record struct {
 // Lookup finds the top-level field key and returns its value as raw JSON,
 // which lies within Line. Of several fields with the same key it finds the last.
 func (r *Record) Lookup(key string) (json []byte, ok bool) {
-	return jsonscan.Lookup(r.Line, key)
+	return jsonread.Lookup(r.Line, key)
 }
 
 // Fields iterates over the top-level fields in the order of the line: the key
@@ -37,7 +37,7 @@ func (r *Record) Lookup(key string) (json []byte, ok bool) {
 // JSON. Both lie within Line. A Line that is not a JSON object ends the
 // iteration where it stops being one.
 func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
-	return jsonscan.Fields(r.Line)
+	return jsonread.Fields(r.Line)
 }
 
 // A Sink writes finished lines.

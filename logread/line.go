@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
@@ -143,7 +143,7 @@ func (l *Line) Fields() iter.Seq2[[]byte, []byte] {
 func (l *Line) each(yield func(key, value []byte) bool) {
 	switch l.format {
 	case FormatJSON:
-		jsonscan.Fields(l.body)(yield)
+		jsonread.Fields(l.body)(yield)
 	case FormatLogfmt:
 		logfmtFields(l.body)(yield)
 	}
@@ -167,14 +167,14 @@ func (l *Line) Lookup(path string) (raw []byte, ok bool) {
 
 // lookupPath looks for the whole path as a key first.
 func lookupPath(object []byte, path string) (raw []byte, ok bool) {
-	if raw, ok = jsonscan.Lookup(object, path); ok {
+	if raw, ok = jsonread.Lookup(object, path); ok {
 		return raw, true
 	}
 	for i := range len(path) {
 		if path[i] != '.' {
 			continue
 		}
-		if inner, found := jsonscan.Lookup(object, path[:i]); found && inner[0] == '{' {
+		if inner, found := jsonread.Lookup(object, path[:i]); found && inner[0] == '{' {
 			if raw, ok = lookupPath(inner, path[i+1:]); ok {
 				return raw, true
 			}
@@ -193,7 +193,7 @@ func (l *Line) Text(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : n-1]
 	}
-	text, ok := jsonscan.AppendUnquoted(l.scratch[:0], raw)
+	text, ok := jsonread.AppendUnquoted(l.scratch[:0], raw)
 	if !ok {
 		return raw[1 : n-1]
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/level"
-	"github.com/nib-log/nib/internal/lineedit"
 )
 
 // An encoder makes messages of records, one at a time:
@@ -33,7 +33,7 @@ type encoder struct {
 	prefix  []byte
 	head    []byte
 	short   []byte
-	scratch lineedit.Scratch
+	scratch jsonread.Scratch
 }
 
 // newEncoder makes an encoder for a Config that is complete.
@@ -64,9 +64,9 @@ func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
 	if e.reject {
 		return nil, nil, false, false
 	}
-	e.short = lineedit.Shorten(e.short[:0], line, e.limit-len(head), classOf, &e.scratch)
+	e.short = jsonread.Shorten(e.short[:0], line, e.limit-len(head), classOf, &e.scratch)
 	if e.scratch.Size() > keepSize {
-		e.scratch = lineedit.Scratch{}
+		e.scratch = jsonread.Scratch{}
 	}
 	line = e.short
 	if cap(e.short) > keepSize {
@@ -78,14 +78,14 @@ func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
 var newline = []byte{'\n'}
 
 // classOf keeps what a line cannot do without, by the names that layouts use.
-func classOf(key []byte) lineedit.Class {
+func classOf(key []byte) jsonread.Class {
 	switch string(key) {
 	case "time", "timestamp", "@timestamp", "ts", "level", "severity":
-		return lineedit.Never
+		return jsonread.Never
 	case "message", "msg":
-		return lineedit.Late
+		return jsonread.Late
 	}
-	return lineedit.Free
+	return jsonread.Free
 }
 
 // header makes everything in front of the line.

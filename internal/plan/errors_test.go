@@ -66,9 +66,9 @@ func TestErrorsNameTheTypeAndThePath(t *testing.T) {
 		{Item{Free: map[string]any{"deep": Item{Free: map[string]any{"er": failing{}}}}}, `Item.Free["deep"].Free["er"]: json: error calling MarshalJSON for type plan.failing: it fails`},
 		{Item{Free: failingText{}}, `Item.Free: json: error calling MarshalText for type plan.failingText: it fails`},
 		{map[failingText]int{{}: 1}, `map[plan.failingText]int: json: encoding error for type "map[plan.failingText]int": it fails`},
-		{Item{Free: badJSON("{")}, `Item.Free: json: error calling MarshalJSON for type plan.badJSON: nib/jsonscan: not valid JSON`},
-		{Item{Free: badJSON("")}, `Item.Free: json: error calling MarshalJSON for type plan.badJSON: nib/jsonscan: not valid JSON`},
-		{struct{ R json.RawMessage }{json.RawMessage("{]")}, `struct { R ` + raw + ` }.R: json: error calling MarshalJSON for type ` + raw + `: nib/jsonscan: not valid JSON`},
+		{Item{Free: badJSON("{")}, `Item.Free: json: error calling MarshalJSON for type plan.badJSON: nib/jsonread: not valid JSON`},
+		{Item{Free: badJSON("")}, `Item.Free: json: error calling MarshalJSON for type plan.badJSON: nib/jsonread: not valid JSON`},
+		{struct{ R json.RawMessage }{json.RawMessage("{]")}, `struct { R ` + raw + ` }.R: json: error calling MarshalJSON for type ` + raw + `: nib/jsonread: not valid JSON`},
 		{failing{}, `failing: json: error calling MarshalJSON for type plan.failing: it fails`},
 		{json.Number("+1"), `Number: json: invalid number literal "+1"`},
 		{struct {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // appendNumber appends a json.Number.
@@ -32,7 +32,7 @@ func appendNumber(dst []byte, s string) ([]byte, *Error) {
 // it.
 func isNumber(s string) bool {
 	first, last := s[0], s[len(s)-1]
-	return (first == '-' || first-'0' <= 9) && last-'0' <= 9 && jsonscan.Valid(viewBytes(s))
+	return (first == '-' || first-'0' <= 9) && last-'0' <= 9 && jsonread.Valid(viewBytes(s))
 }
 
 // appendRaw appends a json.RawMessage.
@@ -40,7 +40,7 @@ func appendRaw(dst, text []byte, depth int) ([]byte, *Error) {
 	if text == nil {
 		return append(dst, "null"...), nil
 	}
-	out, err := jsonscan.AppendCompact(dst, text, depth)
+	out, err := jsonread.AppendCompact(dst, text, depth)
 	if err != nil {
 		return dst, failure(&json.MarshalerError{Type: typeRaw, Err: err})
 	}

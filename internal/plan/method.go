@@ -8,7 +8,7 @@ import (
 	"reflect"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // receiver returns the value at v as the interface that has its methods, nil if
@@ -30,7 +30,7 @@ func (p *Plan) callJSON(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	text, err := r.(json.Marshaler).MarshalJSON()
 	if err == nil {
 		var out []byte
-		if out, err = jsonscan.AppendCompact(dst, text, depth); err == nil {
+		if out, err = jsonread.AppendCompact(dst, text, depth); err == nil {
 			return out, nil
 		}
 	}

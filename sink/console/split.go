@@ -7,7 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // A role is what a field is shown as.
@@ -92,7 +92,7 @@ func (p *painter) split(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' || line[len(line)-1] != '}' {
 		return false
 	}
-	for key, value := range jsonscan.Fields(line) {
+	for key, value := range jsonread.Fields(line) {
 		p.add(field{key, value, p.roleOf(key)})
 	}
 	if len(p.fields) == 0 {

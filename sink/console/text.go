@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // A place in a line decides which text may stand there without quotes.
@@ -81,7 +81,7 @@ func literal(text []byte, p place) bool {
 func scalarLike(text []byte) bool {
 	switch c := text[0]; {
 	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
-		return jsonscan.Valid(text)
+		return jsonread.Valid(text)
 	}
 	return false
 }
@@ -108,7 +108,7 @@ func (p *painter) plain(text []byte, at place) {
 // used again by the next call.
 func (p *painter) decode(body []byte) []byte {
 	quoted := append(append(append(p.decoded[:0], '"'), body...), '"')
-	text, ok := jsonscan.AppendUnquoted(quoted, quoted)
+	text, ok := jsonread.AppendUnquoted(quoted, quoted)
 	p.decoded = text
 	if !ok {
 		return body

@@ -3,8 +3,9 @@
 package journald
 
 import (
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // appendText appends the text of a JSON string, which is given as it stands in
@@ -22,7 +23,9 @@ func appendText(dst, body []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(body[i:])
 		if c == '\\' {
-			r, size = escaped(body[i:])
+			if r, size = jsonread.DecodeRune(body[i:]); size == 0 {
+				r, size = utf8.RuneError, 1 // body is not of a JSON string
+			}
 		}
 		dst = appendRune(dst, r)
 		i += size
@@ -48,53 +51,6 @@ func appendRunes(dst, text []byte) []byte {
 		dst = appendRune(dst, rune(c))
 	}
 	return dst
-}
-
-// escaped decodes the escape sequence at the front of b, and returns its
-// length. b is JSON.
-func escaped(b []byte) (r rune, size int) {
-	if len(b) < 2 {
-		return utf8.RuneError, len(b)
-	}
-	switch b[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r, size = unit(b), min(6, len(b))
-		if utf16.IsSurrogate(r) {
-			if pair := utf16.DecodeRune(r, unit(b[size:])); pair != utf8.RuneError {
-				return pair, 12
-			}
-			r = utf8.RuneError
-		}
-		return r, size
-	}
-	return rune(b[1]), 2
-}
-
-// unit is the code unit of the \uXXXX at the front of b.
-func unit(b []byte) (r rune) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return utf8.RuneError
-	}
-	for _, c := range b[2:6] {
-		switch {
-		case c <= '9':
-			c -= '0'
-		default:
-			c = c | 0x20 - 'a' + 10
-		}
-		r = r<<4 | rune(c&15)
-	}
-	return r
 }
 
 const hexDigits = "0123456789abcdef"

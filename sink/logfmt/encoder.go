@@ -7,7 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // Bounds on flattening: a path stands in front of each value below it, so
@@ -18,7 +18,7 @@ const (
 )
 
 // maxNesting is how deep JSON within a field may be nested. Nothing deeper
-// comes out of jsonscan.Fields.
+// comes out of jsonread.Fields.
 const maxNesting = 10000
 
 const space = " \t\r\n"
@@ -55,7 +55,7 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 	}
 	inside := bytes.TrimRight(line[:len(line)-1], space)
 	end := &inside[0] // the last byte read: the brace, then that of a value
-	for key, value := range jsonscan.Fields(line) {
+	for key, value := range jsonread.Fields(line) {
 		dst = e.field(dst, key, value)
 		end = &value[len(value)-1]
 	}
@@ -99,7 +99,7 @@ func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	ok := len(e.path) <= maxPath
 	if ok {
 		e.depth++
-		for key, value := range jsonscan.Fields(object) {
+		for key, value := range jsonread.Fields(object) {
 			dst = e.field(dst, key, value)
 		}
 		e.depth--
@@ -110,7 +110,7 @@ func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 
 // appendJSON appends an array or object as a quoted text.
 func (e *encoder) appendJSON(dst, value []byte) []byte {
-	text, err := jsonscan.AppendCompact(e.text[:0], value, maxNesting)
+	text, err := jsonread.AppendCompact(e.text[:0], value, maxNesting)
 	e.text = text
 	if err != nil { // it has been read before, so it is JSON
 		text = value

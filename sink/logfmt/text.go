@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonscan"
+	"github.com/nib-log/nib/internal/jsonread"
 )
 
 // plain has the ASCII characters that stand as they are in a key and in a value
@@ -59,7 +59,7 @@ func appendString(dst, quoted []byte) []byte {
 	if len(text) > 0 && isPlain(text) && !scalarLike(text) {
 		return append(dst, text...)
 	}
-	if out, err := jsonscan.AppendCompact(dst, quoted, 0); err == nil {
+	if out, err := jsonread.AppendCompact(dst, quoted, 0); err == nil {
 		return out
 	}
 	return jsonenc.AppendBytes(dst, text)
@@ -69,7 +69,7 @@ func appendString(dst, quoted []byte) []byte {
 func scalarLike(text []byte) bool {
 	switch c := text[0]; {
 	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
-		return jsonscan.Valid(text)
+		return jsonread.Valid(text)
 	}
 	return false
 }
@@ -104,7 +104,7 @@ func (e *encoder) appendKey(dst, key []byte) []byte {
 // decode gives the text of a JSON string without its quotes, in scratch space.
 func (e *encoder) decode(body []byte) []byte {
 	quoted := append(append(append(e.text[:0], '"'), body...), '"')
-	text, _ := jsonscan.AppendUnquoted(quoted, quoted) // it has been read before
+	text, _ := jsonread.AppendUnquoted(quoted, quoted) // it has been read before
 	e.text = text
 	return text[len(quoted):]
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"bytes"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib/internal/jsonenc"
+)
+
+// In the raw text of a JSON string a double quote is preceded by backslashes. One
+// belongs to the literal of the line; three if the quote is that of a literal
+// within it, seven for the next depth. More of them belong to the text before the
+// quote: of 5 it is 4, of 11 it is 8. The trailing ones of the binary number tell.
+
+// quoteWidth returns the length of a double quote with those of the run
+// backslashes before it that belong to it.
+func quoteWidth(run int) int { return 1 << bits.TrailingZeros(^uint(run)) }
+
+// backslashes returns the length of the run of backslashes at i.
+func (m *masker) backslashes(i int) int {
+	n := 0
+	for i+n < m.end && m.src[i+n] == '\\' {
+		n++
+	}
+	return n
+}
+
+// backslashesBefore returns the length of the run of backslashes that ends at i.
+func (m *masker) backslashesBefore(first, i int) int {
+	n := 0
+	for i-n > first && m.src[i-n-1] == '\\' {
+		n++
+	}
+	return n
+}
+
+// unicodeEscape decodes the \uXXXX or the surrogate pair at the front of b. The
+// width is 0 if there is none, and the rune is U+FFFD for a lone surrogate.
+func unicodeEscape(b []byte) (r rune, width int) {
+	switch r = hex4(b); {
+	case r < 0:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
+		return r, 6
+	}
+	if pair := utf16.DecodeRune(r, hex4(b[6:])); pair != utf8.RuneError {
+		return pair, 12
+	}
+	return utf8.RuneError, 6
+}
+
+// appendPlain appends the raw text of a string with those characters unescaped
+// that jsonenc would not have escaped.
+func appendPlain(dst, text []byte) []byte {
+	for {
+		n := bytes.IndexByte(text, '\\')
+		if n < 0 || n+1 >= len(text) {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:n]...)
+		text = text[n:]
+		width := 2
+		switch text[1] {
+		case '/':
+			dst = append(dst, '/')
+		case 'u':
+			var r rune
+			if r, width = unicodeEscape(text); width == 0 {
+				return append(dst, text...)
+			}
+			dst = appendRune(dst, r, text[:width])
+		default:
+			dst = append(dst, text[:2]...)
+		}
+		text = text[width:]
+	}
+}
+
+// appendRune appends r, or escaped if r has to be escaped.
+func appendRune(dst []byte, r rune, escaped []byte) []byte {
+	n := len(dst)
+	dst = utf8.AppendRune(dst, r)
+	if r == utf8.RuneError || jsonenc.CleanLen(dst[n:]) < len(dst)-n {
+		return append(dst[:n], escaped...)
+	}
+	return dst
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"bytes"
+	"iter"
+	"unicode/utf8"
+)
+
+// Lookup finds the last top-level member of obj whose decoded name is key and
+// returns its value as raw JSON, which lies within obj. What it reads of obj is
+// described at Fields; obj is UTF-8, as every line of nib is. It allocates
+// nothing.
+func Lookup(obj []byte, key string) (value []byte, ok bool) {
+	c := compactor{src: obj}
+	for i := c.first(); i >= 0; {
+		var name, v []byte
+		if name, v, i = c.member(i); name != nil && equalName(name, key) {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}
+
+// Locate is Lookup for the place of the value: obj[from:end].
+func Locate(obj []byte, key string) (from, end int, ok bool) {
+	c := compactor{src: obj}
+	for i := c.first(); i >= 0; {
+		name, v, next := c.member(i)
+		if name != nil && equalName(name, key) {
+			end = c.endOf(i)
+			from, ok = end-len(v), true
+		}
+		i = next
+	}
+	return from, end, ok
+}
+
+// Fields iterates over the top-level members of obj in their order: the name as
+// it stands there, escaped and without its quotes, and the value as raw JSON.
+// Both lie within obj, with no capacity behind them, and are valid as long as obj
+// is.
+//
+// obj is an object, or the beginning of one; instead of its brace it may begin
+// with the comma that precedes a member. The iteration ends where obj stops being
+// an object, for example at the end of an unfinished one. A value that is cut off
+// is left out; of a number at the very end nobody can tell.
+func Fields(obj []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
+		c := compactor{src: obj}
+		for i := c.first(); i >= 0; {
+			var name, value []byte
+			name, value, i = c.member(i)
+			if name == nil || !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// first returns the offset of the first member, or -1.
+func (c *compactor) first() int {
+	i := c.space(0)
+	if i >= len(c.src) || c.src[i] != '{' && c.src[i] != ',' {
+		return -1
+	}
+	return i + 1
+}
+
+// member reads the member at i. It returns the offset of the next one, or -1 if
+// there is none, and a nil name if there is no complete member at i.
+func (c *compactor) member(i int) (name, value []byte, next int) {
+	start := c.space(i)
+	if start >= len(c.src) || c.src[start] != '"' {
+		return nil, nil, -1
+	}
+	end, err := c.text(start)
+	if err != nil {
+		return nil, nil, -1
+	}
+	i = c.space(end)
+	if i >= len(c.src) || c.src[i] != ':' {
+		return nil, nil, -1
+	}
+	from := c.space(i + 1)
+	to, err := c.value(from, maxValidDepth)
+	if err != nil {
+		return nil, nil, -1
+	}
+	next = -1
+	if i = c.space(to); i < len(c.src) && c.src[i] == ',' {
+		next = i + 1
+	}
+	return c.src[start+1 : end-1 : end-1], c.src[from:to:to], next
+}
+
+// endOf returns the end of the complete member at i.
+func (c *compactor) endOf(i int) int {
+	end, _ := c.text(c.space(i))
+	end, _ = c.value(c.space(c.space(end)+1), maxValidDepth)
+	return end
+}
+
+// equalName reports whether the escaped name decodes to key. An escape is longer
+// than what it stands for, so the lengths tell most names apart.
+func equalName(name []byte, key string) bool {
+	if len(name) <= len(key) {
+		return string(name) == key && bytes.IndexByte(name, '\\') < 0
+	}
+	var buf [utf8.UTFMax]byte
+	for len(name) > 0 {
+		r, n := DecodeRune(name)
+		text := utf8.AppendRune(buf[:0], r)
+		if n == 0 || len(key) < len(text) || key[:len(text)] != string(text) {
+			return false
+		}
+		key = key[len(text):]
+		name = name[n:]
+	}
+	return key == ""
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// keyBefore returns the key that ends before the separator at i, and the double
+// quote behind it, with its backslashes, if there is one. It does not look further
+// back than first.
+func (m *masker) keyBefore(first, i int) (name, quote []byte) {
+	src, j := m.src, i
+	for j > first && src[j-1] == ' ' {
+		j--
+	}
+	if j > first && src[j-1] == ']' { // user[password]=, params['password'] =
+		j--
+	} else if j-first > 3 && src[j-3] == '%' && src[j-2] == '5' && lower(src[j-1]) == 'd' {
+		j -= 3
+	}
+	if j > first {
+		switch src[j-1] {
+		case '"':
+			width := quoteWidth(m.backslashesBefore(first, j-1))
+			quote = src[j-width : j]
+			j -= width
+		case '\'', '`':
+			j--
+		}
+	}
+	if name := m.wordBefore(first, j); name != nil {
+		return name, quote
+	}
+	for _, phrase := range m.keys.phrases {
+		k := j - len(phrase)
+		if k >= first && equalFold(src[k:j], phrase) && m.isBoundary(first, k) {
+			return src[k:j], quote
+		}
+	}
+	if quote != nil && m.escapedBefore(first, j, quote) {
+		return quote, quote
+	}
+	return nil, nil
+}
+
+// wordBefore returns the word that ends at j if it is a key. The letters of an
+// escape sequence in front of it do not belong to it; where it is not certain that
+// they are one, both are tried.
+func (m *masker) wordBefore(first, j int) []byte {
+	src, k := m.src, j
+	for k > first && j-k < m.keys.reach && inWord(src[k-1]) {
+		k--
+	}
+	if k == j {
+		return nil
+	}
+	if name := m.known(k, j); name != nil && m.isBoundary(first, k) {
+		return name
+	}
+	if k == first {
+		return nil
+	}
+	skip := 0
+	switch src[k-1] {
+	case '\\':
+		if skip = 1; src[k] == 'u' {
+			skip = len(`u0000`)
+		}
+	case '%': // of %26password=
+		skip = 2
+	default:
+		return nil
+	}
+	if k+skip >= j {
+		return nil
+	}
+	return m.known(k+skip, j)
+}
+
+// known returns src[k:j], without hyphens in front, if it is a key.
+func (m *masker) known(k, j int) []byte {
+	for k < j && m.src[k] == '-' {
+		k++
+	}
+	if k < j && m.keys.has(m.src[k:j]) {
+		return m.src[k:j]
+	}
+	return nil
+}
+
+// isBoundary tells whether a word can begin at k: what is before is none, and no
+// backslash that takes its first letter away.
+func (m *masker) isBoundary(first, k int) bool {
+	if k == first {
+		return true
+	}
+	switch c := m.src[k-1]; {
+	case c == '\\':
+		return m.backslashesBefore(first, k)%2 == 0
+	case !inWord(c) || !inWord(m.src[k]):
+		return true
+	}
+	return k-2 >= first && m.src[k-2] == '\\' || k-6 >= first && m.src[k-6] == '\\' && m.src[k-5] == 'u'
+}
+
+// escapedBefore tells whether the text that ends at j and began with the same
+// quote is a key once its \uXXXX are decoded, at whatever depth of quotation.
+func (m *masker) escapedBefore(first, j int, quote []byte) bool {
+	name := m.src[max(first, j-len(quote)*6*m.keys.reach):j]
+	if bytes.IndexByte(name, '\\') < 0 {
+		return false
+	}
+	name = name[bytes.LastIndex(name, quote)+1:]
+	if len(name) < len(quote) {
+		return false
+	}
+	n := len(m.dst) // its end serves as working memory
+	for i := len(quote) - 1; i < len(name); {
+		if name[i] == '\\' {
+			for i+1 < len(name) && name[i+1] == '\\' {
+				i++
+			}
+			if r, width := unicodeEscape(name[i:]); width > 0 {
+				m.dst = utf8.AppendRune(m.dst, r)
+				i += width
+				continue
+			}
+		}
+		m.dst = append(m.dst, name[i])
+		i++
+	}
+	decoded := m.dst[n:]
+	m.dst = m.dst[:n]
+	return m.keys.has(decoded)
+}

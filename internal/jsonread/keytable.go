@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"hash/maphash"
+	"slices"
+)
+
+// fewFields is how many fields are compared one by one. Above it a hash table is
+// made, as 10,000 fields would take 50 million comparisons.
+const fewFields = 16
+
+// A field is a top-level member and how it relates to those with the same key.
+type field struct {
+	member
+	name, nameEnd int // the decoded key in Scratch.names; name is -1 if it stands in the line as it reads
+	first         int // index of the first field with this key, maybe its own
+	last          int // of the first field with a key: index of the last one
+	number        int // of the first field with a key: the last number that Rename has given
+}
+
+// nameOf returns the decoded key of f, valid until s.names changes.
+func (s *Scratch) nameOf(line []byte, f *field) []byte {
+	if f.name < 0 {
+		return f.key(line)
+	}
+	return s.names[f.name:f.nameEnd]
+}
+
+// find returns the index of the first field with that key, or -1.
+func (s *Scratch) find(line, name []byte) int {
+	if len(s.table) > 0 {
+		return int(s.table[s.slot(line, name)]) - 1
+	}
+	for i := range s.fields {
+		if string(s.nameOf(line, &s.fields[i])) == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// addToTable makes the last field, with that index and key, known to find.
+func (s *Scratch) addToTable(line, name []byte, i int) {
+	if 2*len(s.fields) > len(s.table) {
+		s.rehash(line)
+	} else if s.fields[i].first == i {
+		s.table[s.slot(line, name)] = int32(i + 1)
+	}
+}
+
+// seed keeps others from choosing keys that meet in one slot.
+var seed = maphash.MakeSeed()
+
+// slot returns where the table has the field with that key, or would have it.
+func (s *Scratch) slot(line, name []byte) int {
+	mask := len(s.table) - 1
+	i := int(maphash.Bytes(seed, name)) & mask
+	for s.table[i] != 0 && string(s.nameOf(line, &s.fields[s.table[i]-1])) != string(name) {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// rehash makes the table twice as large, a power of two, and fills it.
+func (s *Scratch) rehash(line []byte) {
+	n := max(4*fewFields, 2*len(s.table))
+	s.table = slices.Grow(s.table[:0], n)[:n]
+	clear(s.table)
+	for i := range s.fields {
+		if f := &s.fields[i]; f.first == i {
+			s.table[s.slot(line, s.nameOf(line, f))] = int32(i + 1)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// marks tell what a string literal holds.
+type marks uint8
+
+const (
+	hasSeparator marks = 1 << iota // what may be a colon or an equals sign
+	hasEscape                      // an escape sequence
+	hasForeign                     // one that jsonenc may not have written: \/ or \uXXXX
+)
+
+// Every byte of a word set to the same value.
+const (
+	all01       = 0x0101010101010101
+	all80       = 0x80 * all01
+	quotes      = '"' * all01
+	backslashes = '\\' * all01
+	colons      = ':' * all01
+	equals      = '=' * all01
+	fullWidths  = fullWidth * all01
+)
+
+// zeros sets the top bit of each zero byte of w. The lowest such bit is right;
+// borrows run upwards, so there may be wrong ones above it.
+func zeros(w uint64) uint64 { return (w - all01) &^ w & all80 }
+
+// literal reads the string literal whose opening quote stands at b[i]. It returns
+// the offset behind the closing quote, or -1 if there is none.
+func literal(b []byte, i int) (end int, found marks) {
+	i++
+	for i+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[i:])
+		stop := zeros(w^quotes) | zeros(w^backslashes)
+		separators := zeros(w^colons) | zeros(w^equals) | zeros(w^fullWidths)
+		if stop == 0 {
+			if separators != 0 {
+				found |= hasSeparator
+			}
+			i += 8
+			continue
+		}
+		stop &= -stop // what lies behind it need not belong to the literal
+		if separators&(stop-1) != 0 {
+			found |= hasSeparator
+		}
+		i += bits.TrailingZeros64(stop) >> 3
+		if b[i] == '"' {
+			return i + 1, found
+		}
+		found |= escapeMarks(b, i)
+		i += 2
+	}
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			return i + 1, found
+		case '\\':
+			found |= escapeMarks(b, i)
+			i++
+		case ':', '=', fullWidth:
+			found |= hasSeparator
+		}
+		i++
+	}
+	return -1, found
+}
+
+func escapeMarks(b []byte, i int) marks {
+	if i+1 < len(b) && (b[i+1] == 'u' || b[i+1] == '/') {
+		return hasEscape | hasForeign
+	}
+	return hasEscape
+}
+
+// value returns the offset behind the value that begins at b[i], or -1 if it has
+// no end.
+func value(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		i, _ = literal(b, i)
+		return i
+	case '{', '[':
+		return container(b, i)
+	}
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ',', '}', ']':
+			return i
+		case '"':
+			return -1
+		}
+	}
+	return i
+}
+
+// container is value for objects and arrays.
+func container(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			if i, _ = literal(b, i); i < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return -1
+}
+
+// A member is one "key":value of an object.
+type member struct {
+	from, colon, to int   // the whole, and the colon between key and value
+	marks           marks // of the key
+}
+
+// memberAt reads the member that begins at b[i].
+func memberAt(b []byte, i int) (m member, ok bool) {
+	if i >= len(b) || b[i] != '"' {
+		return m, false
+	}
+	m.from = i
+	if m.colon, m.marks = literal(b, i); m.colon < 0 || m.colon >= len(b) || b[m.colon] != ':' {
+		return m, false
+	}
+	m.to = value(b, m.colon+1)
+	return m, m.to >= 0 && m.to < len(b)
+}
+
+// firstMember returns the offset of the first member of line, or -1 if there is
+// none.
+func firstMember(line []byte) int {
+	if len(line) < 2 || line[0] != '{' || line[1] != '"' {
+		return -1
+	}
+	return 1
+}
+
+// nextMember returns the offset of the member behind the one that ends at to, or
+// -1 if that was the last one.
+func nextMember(line []byte, to int) int {
+	if line[to] != ',' {
+		return -1
+	}
+	return to + 1
+}
+
+// key returns the key as it stands in line, without its quotes.
+func (m *member) key(line []byte) []byte { return line[m.from+1 : m.colon-1] }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// A part is a top-level member of a line that is too long.
+type part struct {
+	member
+	class Class
+	gone  bool
+	texts int // bytes in the strings of its value
+}
+
+// bare is the size without strings: as far as cutting them can get.
+func (p *part) bare() int { return p.to - p.from - p.texts }
+
+// split reads the members of line into s.parts. The number is 1, or the one that
+// belongs to the key truncated if the line has that already. It is not ok if line
+// is not an object.
+func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, ok bool) {
+	s.parts, s.end, number = s.parts[:0], 1, 1
+	for i := firstMember(line); i > 0; i = nextMember(line, s.end) {
+		p := part{}
+		if p.member, ok = memberAt(line, i); !ok {
+			return 0, false
+		}
+		name := p.key(line)
+		if p.marks&hasEscape != 0 {
+			s.names, _ = AppendUnquoted(s.names[:0], line[p.from:p.colon])
+			name = s.names
+		}
+		if string(name) == truncated {
+			number = freeTruncated(line)
+		}
+		if class != nil {
+			p.class = class(name)
+		}
+		if p.class < Never {
+			eachText(line[p.colon+1:p.to], func(n int) { p.texts += n })
+		}
+		s.parts = append(s.parts, p)
+		s.end = p.to
+	}
+	return number, len(line) > 1 && line[0] == '{' && s.end < len(line) && line[s.end] == '}'
+}
+
+// isKey tells whether the literal that ends at end is a key.
+func isKey(b []byte, end int) bool { return end < len(b) && b[end] == ':' }
+
+// eachText calls f with the length of each string of b that is not a key.
+func eachText(b []byte, f func(n int)) {
+	for i := 0; i < len(b); {
+		if b[i] != '"' {
+			i++
+			continue
+		}
+		end, _ := literal(b, i)
+		if !isKey(b, end) {
+			f(end - i - 2)
+		}
+		i = end
+	}
+}
+
+// dropParts marks as gone what has to go as a whole, so that the line, which has
+// size bytes, can be brought to room bytes by cutting strings. It returns the size
+// of what remains, with the strings.
+func (s *Scratch) dropParts(size, room int) int {
+	bare := size
+	for i := range s.parts {
+		bare -= s.parts[i].texts
+	}
+	for class := Free; class < Never && bare > room; class++ {
+		s.order = s.order[:0]
+		for i := range s.parts {
+			if s.parts[i].class == class {
+				s.order = append(s.order, i)
+			}
+		}
+		slices.SortFunc(s.order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(s.parts[b].bare(), s.parts[a].bare()), cmp.Compare(a, b))
+		})
+		for _, i := range s.order {
+			if bare <= room {
+				break
+			}
+			p := &s.parts[i]
+			p.gone = true
+			bare -= p.bare() + len(",")
+			size -= p.to - p.from + len(",")
+		}
+	}
+	return size
+}
+
+// limits returns how long the strings of free and late members may be, so that
+// excess bytes are saved, if possible.
+func (s *Scratch) limits(line []byte, excess int) (free, late int) {
+	free, excess = s.limit(line, Free, excess)
+	late, _ = s.limit(line, Late, excess)
+	return free, late
+}
+
+// limit returns the length to which the strings of a class have to be cut to save
+// excess bytes, and how many of these remain if that is not possible.
+func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) {
+	if excess <= 0 {
+		return math.MaxInt, 0
+	}
+	s.sizes = s.sizes[:0]
+	for i := range s.parts {
+		if p := &s.parts[i]; p.class == class && !p.gone {
+			eachText(line[p.colon+1:p.to], func(n int) { s.sizes = append(s.sizes, n) })
+		}
+	}
+	slices.Sort(s.sizes)
+	sum := 0
+	for i := len(s.sizes) - 1; i >= 0; i-- {
+		sum += s.sizes[i]
+		next := 0
+		if i > 0 {
+			next = s.sizes[i-1]
+		}
+		// The longest n strings, cut to the same length, save enough; they need not
+		// become shorter than the one that follows.
+		if n := len(s.sizes) - i; sum-n*next >= excess {
+			return (sum - excess) / n, 0
+		}
+	}
+	return 0, excess - sum
+}
+
+// appendParts appends a brace and the members that are not gone, with the strings
+// of free and late ones cut to so many bytes.
+func (s *Scratch) appendParts(dst, line []byte, free, late int) []byte {
+	dst = append(dst, '{')
+	first := len(dst)
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.gone {
+			continue
+		}
+		if len(dst) > first {
+			dst = append(dst, ',')
+		}
+		limit := math.MaxInt
+		switch p.class {
+		case Free:
+			limit = free
+		case Late:
+			limit = late
+		}
+		dst = appendCut(dst, line[p.from:p.to], limit)
+	}
+	return dst
+}
+
+// appendCut appends b, a member, with each string in its value cut to limit bytes.
+func appendCut(dst, b []byte, limit int) []byte {
+	from := 0
+	for i := 0; i < len(b) && limit < len(b); {
+		if b[i] != '"' {
+			i++
+			continue
+		}
+		end, _ := literal(b, i)
+		if text := b[i+1 : end-1]; len(text) > limit && !isKey(b, end) {
+			dst = append(dst, b[from:i+1+cutLen(text, limit)]...)
+			from = end - 1
+		}
+		i = end
+	}
+	return append(dst, b[from:]...)
+}
+
+// cutLen returns the length of the longest beginning of text, the raw text of a
+// string, that has at most limit bytes, which are fewer than text has, and ends
+// between two characters.
+func cutLen(text []byte, limit int) int {
+	n := 0
+	for {
+		i := bytes.IndexByte(text[n:limit], '\\')
+		if i < 0 {
+			break
+		}
+		width := 2
+		if text[n+i+1] == 'u' {
+			_, width = unicodeEscape(text[n+i:])
+		}
+		if n += i; n+width > limit || width == 0 {
+			return n
+		}
+		n += width
+	}
+	for limit > n && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return limit
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/nib-log/nib/internal/contract"
+)
+
+// Redact appends line to dst with secrets replaced by ***.
+//
+// The value of every member whose key is in k becomes "***", whatever it is and
+// however deep in objects and arrays the member stands; the key is compared as a
+// whole. Inside of the other strings
+//
+//   - the password of a URL goes: scheme://user:***@host, and what package net/url
+//     takes for a port when a slash stands in the password;
+//   - what follows a key and one of the separators : = => := goes, be it quoted,
+//     bracketed, or a token up to white space, a comma, a semicolon, an ampersand
+//     or the closing bracket or quote of what the pair stands in. The key may be in
+//     quotes itself. This covers JSON within the string, escaped any number of
+//     times, what package fmt prints for structs and maps, logfmt, query strings,
+//     forms, connection strings and header lines. A scheme (Bearer, Basic, Digest,
+//     Token) in front of a credential stays, and Authorization and Cookie headers
+//     are masked up to the end of their line.
+//
+// In a text a key has to be a whole word: the characters of words are ASCII
+// letters, digits, _ and -, and hyphens before a word do not count. So the key
+// password finds user.password= and --password=, but neither db_password= nor
+// passwords=. Chinese has no spaces, so other characters end a word, and its
+// colon, comma and their like are known, too. A secret that does not follow its
+// key this way is not found: the values that %v prints without names, or
+// "--password x".
+//
+// Keys of members are never changed. Where a value has no end, all that follows
+// it in its string goes. Redact does not change what it has written itself: it is
+// idempotent. k may be nil, then URLs only are looked for. 0 allocs, apart from
+// what dst has to grow by.
+func Redact(dst, line []byte, k *Keys) []byte {
+	if k == nil {
+		k = &noKeys
+	}
+	m := masker{keys: k, src: line, dst: dst}
+	for i := 0; i < len(line); {
+		if line[i] != '"' {
+			i++
+			continue
+		}
+		end, found := literal(line, i)
+		if end < 0 {
+			break
+		}
+		switch {
+		case end < len(line) && line[end] == ':':
+			if m.isSecret(i, end, found) {
+				to := value(line, end+1)
+				if to < 0 {
+					return append(m.dst, line[m.from:]...)
+				}
+				m.replace(end+1, to, `"`+contract.SecretText+`"`)
+				end = to
+			}
+		case found&hasForeign != 0:
+			m.foreign(i+1, end-1)
+		case found&hasSeparator != 0:
+			m.text(i+1, end-1)
+		}
+		i = end
+	}
+	return append(m.dst, line[m.from:]...)
+}
+
+var noKeys Keys
+
+// A masker copies src to dst and leaves secrets out. Only src[:from] has been
+// dealt with; runs that stay as they are are copied when something behind them is
+// replaced.
+type masker struct {
+	keys *Keys
+	src  []byte
+	dst  []byte
+	from int
+	end  int // of the text within src that is being looked through
+	noAt int // there is no @ between here and the end of the last URL
+}
+
+// replace puts text in the place of src[from:to].
+func (m *masker) replace(from, to int, text string) {
+	m.dst = append(append(m.dst, m.src[m.from:from]...), text...)
+	m.from = to
+}
+
+// isSecret tells whether the key, the literal src[from:to], is secret.
+func (m *masker) isSecret(from, to int, found marks) bool {
+	if found&hasEscape == 0 {
+		return m.keys.has(m.src[from+1 : to-1])
+	}
+	n := len(m.dst) // its end serves as working memory
+	m.dst, _ = AppendUnquoted(m.dst, m.src[from:to])
+	name := m.dst[n:]
+	m.dst = m.dst[:n]
+	return m.keys.has(name)
+}
+
+// foreign is text for a text with escape sequences that need not be there. They
+// could hide a key or a separator, so they are taken out first: a copy of the text
+// without them is put behind dst, looked through, and what comes of it is moved
+// into its place. If nothing was found the text stays as it was.
+func (m *masker) foreign(from, to int) {
+	start := len(m.dst)
+	m.dst = appendPlain(append(m.dst, m.src[m.from:from]...), m.src[from:to])
+	at := start + from - m.from
+	copied := masker{keys: m.keys, src: m.dst[at:], dst: m.dst}
+	copied.text(0, len(copied.src))
+	if copied.from == 0 {
+		m.dst = m.dst[:start]
+		return
+	}
+	out := append(copied.dst, copied.src[copied.from:]...)
+	n := copy(out[at:], out[at+len(copied.src):])
+	m.dst, m.from = out[:at+n], to
+}
+
+// text looks through the text src[from:to].
+func (m *masker) text(from, to int) {
+	m.end, m.noAt = to, from
+	first := from // keys do not begin before it
+	for i := from; i < to; {
+		width := 0
+		switch m.src[i] {
+		case ':', '=':
+			width = 1
+		case fullWidth:
+			if m.isOneOf(wideSeparators, i) {
+				width = 3
+			}
+		}
+		if width == 0 {
+			i++
+			continue
+		}
+		name, quote := m.keyBefore(first, i)
+		switch {
+		case name != nil:
+			i = m.afterKey(i, i+width, name, quote)
+			first = i
+		case m.src[i] == ':' && i > first && inWord(m.src[i-1]):
+			i = m.url(i)
+		case m.src[i] == ':' && i > first && m.src[i-1] == '"':
+			i = m.invalidPort(first, i)
+		default:
+			i++
+		}
+	}
+}
+
+// invalidPort masks what package url quotes, with the colon at i, in the error for
+// a URL whose password has a slash in it: it takes the text before that for a
+// port. It returns where to go on.
+func (m *masker) invalidPort(first, i int) int {
+	width := quoteWidth(m.backslashesBefore(first, i-1))
+	if !bytes.HasSuffix(m.src[first:i-width], []byte("invalid port ")) {
+		return i + 1
+	}
+	to := m.quoteEnd(i+1, '"', width)
+	if to > i+1 {
+		m.replace(i+1, to, contract.SecretText)
+	}
+	return to
+}
+
+// url masks the password of the URL whose scheme ends with the colon at i, and
+// returns where to go on.
+func (m *masker) url(i int) int {
+	p := i + 1
+	for range 2 {
+		for p < m.end && m.src[p] == '\\' { // JSON within the string may escape slashes
+			p++
+		}
+		if p >= m.end || m.src[p] != '/' {
+			return i + 1
+		}
+		p++
+	}
+	if p < m.noAt || p < m.end && m.src[p] == '[' {
+		return p
+	}
+	colon, at, to := m.userinfo(p)
+	if at < 0 {
+		m.noAt = to
+	}
+	if colon < 0 || at < colon+2 {
+		return p
+	}
+	if rest, masked := bytes.CutPrefix(m.src[colon+1:at], []byte(contract.SecretText)); masked && len(rest) > 0 {
+		return p // the mask is that of a key, as in http://token:***&@
+	}
+	m.replace(colon+1, at, contract.SecretText)
+	return at
+}
+
+// userinfo finds the first colon of the authority at p, the last @ behind it and
+// its end. If there is no @, but what follows the colon is not a port, then a
+// password with a slash in it has been printed unescaped, and the authority goes
+// on behind that.
+func (m *masker) userinfo(p int) (colon, at, end int) {
+	colon, at = -1, -1
+	for ; p < m.end; p++ {
+		switch c := m.src[p]; c {
+		case ':':
+			if colon < 0 {
+				colon = p
+			}
+		case '@':
+			at = p
+		case '/', '?', '#':
+			if colon < 0 || at >= 0 || isPort(m.src[colon+1:p]) {
+				return colon, at, p
+			}
+		case ' ', '<', '>', '`':
+			return colon, at, p
+		case '\\':
+			run := m.backslashes(p)
+			if p+run < m.end && strings.IndexByte(`"nrt`, m.src[p+run]) >= 0 {
+				return colon, at, p
+			}
+			p += run - 1
+		}
+	}
+	return colon, at, p
+}
+
+// isPort tells whether b begins with a port, or is empty. Lists of hosts go on
+// with a comma, and a backslash belongs to an escaped slash.
+func isPort(b []byte) bool {
+	for _, c := range b {
+		if c == ',' || c == '\\' {
+			return true
+		}
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jsonread
+
+import (
+	"strconv"
+)
+
+// A Class says when Shorten may touch a top-level member.
+type Class uint8
+
+// The classes.
+const (
+	Free Class = iota // whenever something has to go
+	Late              // when that does not suffice
+	Never
+)
+
+// truncated is the key that tells how much was left out.
+const truncated = "truncated"
+
+// Shorten appends line to dst, and if it is longer than limit bytes, the newline
+// counted, leaves out as much as it must:
+//
+//  1. the strings in free members are cut, at any depth, the longest first: all to
+//     the same number of bytes, and none that is shorter than that;
+//  2. if that cannot suffice, those in late members too;
+//  3. if that cannot suffice, whole free members go, those first that are largest
+//     without their strings, and then late ones. Strings are cut only as far as
+//     what remains requires.
+//
+// A string is cut between characters, never within an escape sequence or a
+// surrogate pair. Keys are not cut, and members of class Never are not touched.
+//
+// A shortened line has one more member at its end, "truncated":N, where N is how
+// many bytes it would be shorter without that member than line was. If line has
+// such a key of its own, it is called truncated#2, or with the next number that is
+// free. The result has at most limit bytes, unless the members of class Never and
+// this one have more; then nothing else is left. Shortening it once more changes
+// nothing, unless it is still too long.
+//
+// class tells the class of each top-level member by its decoded key, which is
+// valid during the call only; nil makes all of them free. s must not be used by
+// another call at the same time. 0 allocs, apart from what dst and s have to grow
+// by.
+func Shorten(dst, line []byte, limit int, class func(key []byte) Class, s *Scratch) []byte {
+	if len(line) <= limit {
+		return append(dst, line...)
+	}
+	number, ok := s.split(line, class)
+	if !ok {
+		return append(dst, line...)
+	}
+	var buf [len(truncated) + 32]byte
+	added := append(append(buf[:0], `,"`...), truncated...)
+	if number > 1 {
+		added = strconv.AppendInt(append(added, '#'), int64(number), 10)
+	}
+	added = append(added, `":`...)
+
+	room := limit - len(added) - decimalLen(len(line))
+	size := s.dropParts(len(line), room)
+	free, late := s.limits(line, size-room)
+
+	start := len(dst)
+	dst = s.appendParts(dst, line, free, late)
+	if len(dst) == start+1 {
+		added = added[1:]
+	}
+	tail := line[s.end:]
+	gone := len(line) - (len(dst) - start) - len(tail)
+	dst = strconv.AppendInt(append(dst, added...), int64(gone), 10)
+	return append(dst, tail...)
+}
+
+// decimalLen returns how many digits n has.
+func decimalLen(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}
+
+// freeTruncated returns the number that makes the key truncated one that the line
+// does not have.
+func freeTruncated(line []byte) int {
+	for n := 2; ; n++ {
+		if _, taken := Lookup(line, truncated+"#"+strconv.Itoa(n)); !taken {
+			return n
+		}
+	}
+}
