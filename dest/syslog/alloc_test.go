@@ -72,10 +72,10 @@ func TestRecordsAreNotAllocatedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := newLink(conn, &c) // acceptAll does not know open
-			l.lost = &d.counters.failures
+			l.failures = &d.counters.failures
 			d.session = &session{settled: make([]bool, c.Window), wake: make(chan struct{}, 1), base: 1, next: 1}
 			d.session.frames.r = l
-			d.link.Store(l)
+			d.use(l)
 			go d.session.read(l)
 		}
 		n, _ := alloctest.Count(func() { deliver(t, d, batch) }, 20)

@@ -18,9 +18,9 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// A quiet connection takes nothing, and nothing comes from it: its calls last until
+// A silentConn accepts nothing, and nothing comes from it: its calls last until
 // their deadline. Its clock is that of a bubble.
-type quiet struct {
+type silentConn struct {
 	script
 	takes      bool  // what is written
 	full       error // of a write, at once; nil: none
@@ -32,9 +32,9 @@ type quiet struct {
 	changed    chan struct{}
 }
 
-func (q *quiet) SetWriteDeadline(t time.Time) error { q.write = t; return q.noDeadline }
+func (q *silentConn) SetWriteDeadline(t time.Time) error { q.write = t; return q.noDeadline }
 
-func (q *quiet) SetReadDeadline(t time.Time) error {
+func (q *silentConn) SetReadDeadline(t time.Time) error {
 	q.read.Store(&t)
 	select {
 	case q.changed <- struct{}{}:
@@ -43,7 +43,7 @@ func (q *quiet) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-func (q *quiet) Write(b []byte) (int, error) {
+func (q *silentConn) Write(b []byte) (int, error) {
 	q.writes++
 	switch {
 	case q.takes:
@@ -55,7 +55,7 @@ func (q *quiet) Write(b []byte) (int, error) {
 	return 0, os.ErrDeadlineExceeded
 }
 
-func (q *quiet) Read([]byte) (int, error) {
+func (q *silentConn) Read([]byte) (int, error) {
 	q.reads++
 	for {
 		var passed <-chan time.Time
@@ -70,8 +70,8 @@ func (q *quiet) Read([]byte) (int, error) {
 	}
 }
 
-// quietLink makes a link whose tick is 1 s.
-func quietLink(q *quiet, c Config) *link {
+// silentLink makes a link whose tick is 1 s.
+func silentLink(q *silentConn, c Config) *link {
 	q.changed = make(chan struct{}, 1)
 	c.Timeout = 12 * time.Second
 	l := scripted(&q.script, c)
@@ -94,8 +94,8 @@ func TestWriteWithoutRoom(t *testing.T) {
 		"of the system at Close": {syscall.ENOBUFS, true, time.Millisecond, 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			q := &quiet{full: c.full}
-			l := quietLink(q, Config{Stall: 5 * time.Second})
+			q := &silentConn{full: c.full}
+			l := silentLink(q, Config{Stall: 5 * time.Second})
 			l.ending.Store(c.ending)
 			start := time.Now()
 			_, err := l.Write([]byte("x"))
@@ -108,7 +108,7 @@ func TestWriteWithoutRoom(t *testing.T) {
 
 func TestWriteToAClosedSocket(t *testing.T) {
 	closed := errors.New("closed")
-	l := quietLink(&quiet{noDeadline: closed}, Config{})
+	l := silentLink(&silentConn{noDeadline: closed}, Config{})
 	if n, err := l.Write([]byte("x")); n != 0 || !errors.Is(err, closed) {
 		t.Errorf("got %d and %v, want %v", n, err, closed)
 	}
@@ -119,8 +119,8 @@ func TestWriteToAClosedSocket(t *testing.T) {
 func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 	for _, takes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			q := &quiet{takes: takes}
-			l := quietLink(q, Config{Stall: time.Hour})
+			q := &silentConn{takes: takes}
+			l := silentLink(q, Config{Stall: time.Hour})
 			var since atomic.Pointer[time.Time]
 			var over atomic.Bool
 			l.probe = func() (bool, time.Duration) {
@@ -173,8 +173,8 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := dial(t, "relp", "127.0.0.1:1", Config{})
 			d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
-			l := quietLink(&quiet{takes: true}, Config{})
-			d.link.Store(l)
+			l := silentLink(&silentConn{takes: true}, Config{})
+			d.use(l)
 			responded := make(chan struct{})
 			go func() {
 				defer close(responded)
@@ -210,10 +210,10 @@ func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := quietLink(&quiet{}, Config{})
+			l := silentLink(&silentConn{}, Config{})
 			l.done = make(chan struct{})
 			l.fail(ErrEnded)
-			d.link.Store(l)
+			d.use(l)
 			used := make(chan struct{})
 			go func() { _ = use(d); close(used) }()
 			synctest.Wait()

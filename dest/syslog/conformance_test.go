@@ -69,7 +69,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		}
 	}
 	// A goroutine that has closed its done channel may still have to be scheduled to end.
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	for left := ownGoroutines(); len(left) > 0; left = ownGoroutines() {
 		if time.Now().After(deadline) {
 			t.Fatalf("there are goroutines left:\n%s", bytes.Join(left, []byte("\n\n")))
@@ -92,7 +92,7 @@ func ownGoroutines() (left [][]byte) {
 // Close does not wait for a receiver that has stopped reading.
 func TestCloseOfAFrozenReceiver(t *testing.T) {
 	q := newQueue(t)
-	d := dial(t, "unixgram", q.addr, Config{Timeout: patience})
+	d := dial(t, "unixgram", q.addr, Config{Timeout: testTimeout})
 	done := make(chan error)
 	go func() {
 		_, err := d.Deliver(t.Context(), batchOf(0, 5000))

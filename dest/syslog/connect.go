@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -17,8 +18,7 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.config.DialTimeout)
 	defer cancel()
 	defer context.AfterFunc(d.base, cancel)()
-	dialer := net.Dialer{KeepAlive: -1} // newLink sets it
-	conn, err := dialer.DialContext(ctx, networks[d.network].socket, d.addr)
+	conn, way, err := d.dial(ctx)
 	if err != nil {
 		return nil, plainDial(err)
 	}
@@ -29,12 +29,26 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 		}
 	}()
 	l := newLink(conn, &d.config)
-	l.lost = &d.counters.failures
+	l.way, l.failures = way, &d.counters.failures
 	if err := d.open(ctx, l); err != nil {
 		return nil, err
 	}
 	opened = true
 	return l, nil
+}
+
+// dial connects the socket. A path of the network unix may be a stream or, as
+// /dev/log of systemd, a datagram socket; which it is can change while it is
+// replaced.
+func (d *Destination) dial(ctx context.Context) (net.Conn, way, error) {
+	dialer := net.Dialer{KeepAlive: -1} // newLink sets it
+	n := networks[d.network]
+	conn, err := dialer.DialContext(ctx, n.socket, d.addr)
+	if n.socket == "unix" && errors.Is(err, syscall.EPROTOTYPE) {
+		conn, err = dialer.DialContext(ctx, "unixgram", d.addr)
+		return conn, datagrams, err
+	}
+	return conn, n.way, err
 }
 
 // open does what comes before the first message, and publishes the link.
@@ -62,9 +76,9 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		l.grace = max(2*time.Since(began), d.grace)
 		asked = asked && t.ConnectionState().Version >= tls.VersionTLS13
 	}
-	switch d.way {
+	switch l.way {
 	case datagrams:
-		l.packets, l.patience = true, d.config.Timeout
+		l.writeTimeout = d.config.Timeout
 		if u, ok := l.Conn.(*net.UnixConn); ok {
 			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less will do
 		}
@@ -90,7 +104,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 		return l.err()
 	}
 	d.link.Store(l)
-	if asked && d.way == counted {
+	if asked && l.way == counted {
 		return opened("TLS client certificate", l.awaitRefusal(ctx))
 	}
 	return nil

@@ -5,6 +5,7 @@ package syslog
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -74,6 +75,30 @@ func isField(s string, limit int) bool {
 		}
 	}
 	return s != "" && len(s) <= limit
+}
+
+// parseElements reads structured data as messages have it. Whether the names
+// and values are allowed is for validateElements.
+func parseElements(text string) (list []DataElement, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	const param = ` ([^ "\]=]+)="((?:[^"\\\]]|\\.)*)"`
+	params := regexp.MustCompile(`(?s)` + param)
+	element := regexp.MustCompile(`(?s)^\[([^ "\]=]+)((?:` + param + `)*)\]`)
+	unescape := strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\]`, `]`)
+	for rest := text; rest != ""; {
+		m := element.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, fmt.Errorf("want [ID NAME=\"VALUE\"], got %.40q", rest)
+		}
+		e := DataElement{ID: m[1]}
+		for _, p := range params.FindAllStringSubmatch(m[2], -1) {
+			e.Params = append(e.Params, Param{p[1], unescape.Replace(p[2])})
+		}
+		list, rest = append(list, e), rest[len(m[0]):]
+	}
+	return list, nil
 }
 
 // appendElements appends structured data. Elements without parameters are

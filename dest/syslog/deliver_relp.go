@@ -111,12 +111,12 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) boo
 func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 	s := d.session
 	ready, answers := s.expect(want)
-	for quiet := 0; !ready; {
+	for silentTicks := 0; !ready; {
 		if err := l.err(); err != nil {
 			return err
 		}
-		if l.hurry != nil {
-			l.hurry() // what was just written has made the system wait for more
+		if l.quickAck != nil {
+			l.quickAck() // what was just written has made the system wait for more
 		}
 		d.timer.Reset(2 * l.tick)
 		select {
@@ -124,13 +124,13 @@ func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-d.timer.C:
-			quiet++
+			silentTicks++
 		}
 		before := answers
 		if ready, answers = s.expect(want); answers != before {
-			quiet = 0
+			silentTicks = 0
 		}
-		if quiet == ticks/2-1 { // and up to one more before the first
+		if silentTicks == ticks/2-1 { // and up to one more before the first
 			return ErrSilent
 		}
 	}

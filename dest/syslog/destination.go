@@ -21,8 +21,7 @@ import (
 type Destination struct {
 	config        Config
 	network, addr string
-	tls           *tls.Config // nil: none
-	way           way
+	tls           *tls.Config   // nil: none
 	grace         time.Duration // minGrace, but in tests
 
 	base     context.Context // ends with Close
@@ -49,8 +48,8 @@ var (
 type way int
 
 const (
-	datagrams way = iota // one each
-	counted              // a stream with octet counting
+	counted   way = iota // a stream with octet counting
+	datagrams            // one each
 	relp
 )
 
@@ -72,7 +71,8 @@ var networks = map[string]struct {
 // tls, relp or relp+tls, and addr is a path or host:port. New does not connect
 // and starts no goroutine; it fails only if an argument is invalid. Deliver
 // connects, and reconnects after a failure, so a program can start while its
-// receiver is down. Each stream connection has one goroutine.
+// receiver is down. Each stream connection has one goroutine. With unix, each
+// new connection is a stream, or datagrams if that is what the socket accepts.
 func New(network, addr string, c Config) (*Destination, error) {
 	n, ok := networks[network]
 	if !ok {
@@ -81,7 +81,7 @@ func New(network, addr string, c Config) (*Destination, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Destination{config: c.withDefaults(), network: network, addr: addr, way: n.way, grace: minGrace, turn: make(chan struct{}, 1)}
+	d := &Destination{config: c.withDefaults(), network: network, addr: addr, grace: minGrace, turn: make(chan struct{}, 1)}
 	if err := checkAddress(n.socket, addr); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	}
 	l.ctx.Store(&ctx)
 	var res delivery.Result
-	switch d.way {
+	switch l.way {
 	case datagrams:
 		res, err = d.deliverDatagrams(l, batch)
 	case counted:
@@ -247,7 +247,7 @@ func (d *Destination) Close() error {
 // goodbye ends the session of a link that works and has nothing under way.
 func (d *Destination) goodbye(l *link) {
 	l.ending.Store(true)
-	if d.way == relp {
+	if l.way == relp {
 		d.session.close(l)
 	}
 	if t, ok := l.stream.(*tls.Conn); ok {

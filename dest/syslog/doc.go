@@ -27,7 +27,8 @@
 //   - tcp, tls, unix: the socket has accepted it. Records that the receiver had
 //     not read when it ended are lost; a batch during which the end of the
 //     connection is noticed is sent again.
-//   - unixgram: it is in the receiver's queue, which is lost with the receiver.
+//   - unixgram, and unix if the socket is one of datagrams: it is in the
+//     receiver's queue, which is lost with the receiver.
 //
 // Config.SequenceID numbers the records, so that a receiver can count missing
 // and duplicate records.

@@ -19,7 +19,7 @@ var Kind = target.Spec{
 		"syslog+tcp://HOST:PORT", "syslog+tls://HOST:PORT", "syslog+relp://HOST:PORT", "syslog+relp+tls://HOST:PORT",
 		"syslog+unix:PATH", "syslog+unixgram:PATH",
 	},
-	Doc:    "a syslog receiver (RFC 5424); relp acknowledges, /dev/log is unixgram",
+	Doc:    "a syslog receiver (RFC 5424); relp acknowledges, unix is for sockets of either kind, such as /dev/log",
 	Params: func() target.Params { return new(params) },
 }
 
@@ -29,6 +29,7 @@ type params struct {
 	Facility    string        `set:"facility" is:"user|mail|daemon|auth|syslog|lpr|news|uucp|cron|authpriv|ftp|ntp|audit|alert|clock|local0|local1|local2|local3|local4|local5|local6|local7" default:"user" doc:"the facility"`
 	Hostname    string        `set:"hostname" default:"the machine's" doc:"HOSTNAME"`
 	MsgID       string        `set:"msgid" default:"the logger's name" doc:"MSGID"`
+	Data        string        `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
 	SequenceID  string        `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
 	MaxSize     int64         `set:"max_size" is:"size" default:"8096B" doc:"size of a message, at most that of the receiver"`
 	TooLong     string        `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
@@ -46,13 +47,16 @@ func (p *params) config() (Config, error) {
 		MaxSize: int(p.MaxSize), RejectLong: p.TooLong == "reject",
 		Timeout: p.Timeout, Stall: p.Stall, DialTimeout: p.DialTimeout, Window: p.Window,
 	}
-	var err error
+	var err, dataErr error
+	if c.StructuredData, dataErr = parseElements(p.Data); dataErr != nil {
+		dataErr = target.Fault("structured_data", dataErr)
+	}
 	if p.Facility != "" {
 		c.Facility, err = parseFacility(p.Facility)
 	}
 	tls, tlsErr := p.Files.Load()
 	c.TLS = tls
-	return c, errors.Join(err, tlsErr)
+	return c, errors.Join(err, dataErr, tlsErr)
 }
 
 // Validate implements [target.Params].

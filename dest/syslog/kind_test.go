@@ -22,10 +22,9 @@ func read(text string) (*params, target.Target, error) {
 	return p.(*params), to, err
 }
 
-// Each parameter reaches the Config, which has no other fields but
-// StructuredData.
+// Each parameter reaches the Config, which has no other fields.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
-	p, _, err := read("syslog+tls://logs:6514?app=a&facility=LOCAL3&hostname=h&msgid=m&sequence_id=nib@1&max_size=1kB&too_long=reject&timeout=2s&stall=3s&dial_timeout=4s&window=5&tls_name=n")
+	p, _, err := read(`syslog+tls://logs:6514?app=a&facility=LOCAL3&hostname=h&msgid=m&structured_data=[o@1 ip="x"]&sequence_id=nib@1&max_size=1kB&too_long=reject&timeout=2s&stall=3s&dial_timeout=4s&window=5&tls_name=n`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +39,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	}
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() && f.Name != "StructuredData" && v.Field(i).IsZero() {
+		if f := v.Type().Field(i); f.IsExported() && v.Field(i).IsZero() {
 			t.Errorf("Config.%s is not set", f.Name)
 		}
 	}
@@ -58,7 +57,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 	}
 	want, _ := none.config()
 	got, _ := all.config()
-	got.AppName, got.Hostname, got.MsgID, got.SequenceID, got.TLS = "", "", "", "", nil
+	got.AppName, got.Hostname, got.MsgID, got.SequenceID, got.StructuredData, got.TLS = "", "", "", "", nil, nil
 	if !reflect.DeepEqual(got.withDefaults(), want.withDefaults()) {
 		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
 	}
@@ -97,6 +96,7 @@ func TestFaultsOfParameters(t *testing.T) {
 		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: Config.TLS is set",
 		"syslog+tls://logs:6514?tls_ca=/none": "tls_ca: open /none",
 		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key must be set together",
+		"syslog+tcp://a:1?structured_data=x":  `structured_data: want [ID NAME="VALUE"], got "x"`,
 		"syslog+unix:":                        "want syslog+unix:PATH",
 		"syslog+tcp://logs:514?window=-1":     `window: "-1" is not a count`,
 	} {
@@ -104,6 +104,31 @@ func TestFaultsOfParameters(t *testing.T) {
 		var f *settings.ParamError
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &f) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestStructuredDataIsReadAsItIsWritten has the text of RFC 5424 as parameter.
+func TestStructuredDataIsReadAsItIsWritten(t *testing.T) {
+	for text, want := range map[string][]DataElement{
+		`[a]`: {{ID: "a"}},
+		`[origin@32473 ip="10.0.0.1" ip="10.0.0.2"][x y=""]`: {
+			{"origin@32473", []Param{{"ip", "10.0.0.1"}, {"ip", "10.0.0.2"}}}, {"x", []Param{{"y", ""}}},
+		},
+		`[a b="\"c\\d\] = é"]`: {{"a", []Param{{"b", `"c\d] = é`}}}},
+		`[a b="\n"]`:           {{"a", []Param{{"b", `\n`}}}}, // RFC 5424, section 6.3.3: a regular backslash
+	} {
+		got, err := parseElements(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		}
+		if again, err := parseElements(string(appendElements(nil, got))); err != nil || !reflect.DeepEqual(again, want) {
+			t.Errorf("%s: written and read again: got %+v, %v", text, again, err)
+		}
+	}
+	for _, text := range []string{"x", "[", "[]", "[a", "[a b]", "[a b=]", `[a b="]`, `[a b="c]`, `[a b="c"`, `[a b="c"d="e"]`, `[a b="c" ]`, "[a] [b]", `[a =""]`, `[a b="c\`} {
+		if got, err := parseElements(text); err == nil && validateElements(got) == nil {
+			t.Errorf("%s: got %+v, want an error", text, got)
 		}
 	}
 }

@@ -28,25 +28,25 @@ const ticks = 12
 type link struct {
 	net.Conn // the socket
 
-	stream net.Conn       // what messages are written to: the link, or TLS on top of it
-	done   chan struct{}  // closed when the goroutine that reads has ended
-	grace  time.Duration  // how long the receiver gets to refuse the certificate
-	lost   *atomic.Uint64 // counts failures
+	way      way
+	stream   net.Conn       // what messages are written to: the link, or TLS on top of it
+	done     chan struct{}  // closed when the goroutine that reads has ended
+	grace    time.Duration  // how long the receiver gets to refuse the certificate
+	failures *atomic.Uint64 // counts them
 
-	timeout  time.Duration // as in Config
-	tick     time.Duration // how long Write and Read wait at a time
-	patience time.Duration // how long Write waits for room in all
-	packets  bool          // deliverDatagrams sets the first deadline, for the whole batch
-	discard  bool          // what is not acknowledged will be sent again, so the system need not try any more
+	timeout      time.Duration // as in Config
+	tick         time.Duration // how long Write and Read wait at a time
+	writeTimeout time.Duration // how long Write waits for room in all
+	discard      bool          // what is not acknowledged will be sent again, so the system need not try any more
 
 	// probe asks the system whether something was sent that the receiver's
 	// system has not acknowledged, and how long ago it has acknowledged
 	// anything. It is nil where that cannot be asked.
 	probe func() (waiting bool, age time.Duration)
 
-	// hurry has the system acknowledge at once what was read, and not wait for
-	// data to send along; nil where it cannot.
-	hurry func()
+	// quickAck has the system acknowledge at once what was read, and not wait
+	// for data to send along; nil where it cannot.
+	quickAck func()
 
 	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
 	ending   atomic.Bool                     // by Close: Write waits for one tick at most
@@ -58,11 +58,11 @@ type link struct {
 
 // newLink makes a link of a connection that has just been made.
 func newLink(conn net.Conn, c *Config) *link {
-	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, patience: c.Stall, tick: c.Timeout / ticks}
+	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, writeTimeout: c.Stall, tick: c.Timeout / ticks}
 	l.stream = l
 	if conn, ok := conn.(*net.TCPConn); ok {
-		if l.probe, l.hurry = control(conn); l.probe == nil {
-			l.patience = c.Timeout
+		if l.probe, l.quickAck = control(conn); l.probe == nil {
+			l.writeTimeout = c.Timeout
 		}
 		_ = conn.SetKeepAliveConfig(keepAlive(c.Timeout))
 	}
@@ -89,7 +89,7 @@ func (l *link) fail(err error) {
 		return
 	}
 	if err != delivery.ErrClosed && !l.ending.Load() {
-		l.lost.Add(1)
+		l.failures.Add(1)
 	}
 	if t, ok := l.Conn.(*net.TCPConn); ok && l.discard {
 		_ = t.SetLinger(0)
@@ -106,10 +106,11 @@ func (l *link) err() error {
 }
 
 // Write writes all of b, or fails the link and returns how much it has written.
-// It waits for room as long as some is made within patience, and ctx lasts.
+// It waits for room as long as some is made within writeTimeout, and ctx
+// lasts.
 func (l *link) Write(b []byte) (n int, err error) {
-	var since time.Time // when there was no room
-	if !l.packets {
+	var since time.Time     // when there was no room
+	if l.way != datagrams { // deliverDatagrams sets one deadline for the batch
 		if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 			return 0, err
 		}
@@ -131,7 +132,7 @@ func (l *link) Write(b []byte) (n int, err error) {
 			return n, l.cancelled()
 		case m > 0 || since.IsZero():
 			since = now
-		case l.ending.Load() || now.Sub(since) >= l.patience:
+		case l.ending.Load() || now.Sub(since) >= l.writeTimeout:
 			return n, delivery.ErrStalled
 		}
 		if full {

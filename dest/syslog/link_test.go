@@ -53,9 +53,15 @@ func (s *script) SetReadDeadline(time.Time) error  { return nil }
 func scripted(s *script, c Config) *link {
 	c = c.withDefaults()
 	l := newLink(s, &c)
-	l.lost = new(atomic.Uint64)
+	l.failures = new(atomic.Uint64)
 	close(l.done)
 	return l
+}
+
+// use makes d deliver over l.
+func (d *Destination) use(l *link) {
+	l.way = networks[d.network].way
+	d.link.Store(l)
 }
 
 func TestWriteGoesOnWhileThereIsProgress(t *testing.T) {
@@ -94,7 +100,7 @@ func TestPartialWriteEndsTheConnection(t *testing.T) {
 		l := scripted(s, Config{Stall: 1})
 		d := dial(t, network, "127.0.0.1:1", Config{})
 		d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
-		d.link.Store(l)
+		d.use(l)
 		res, err := d.Deliver(t.Context(), batchOf(0, 3))
 		if !errors.Is(err, delivery.ErrStalled) || res.Accepted != 0 || !s.closed || len(s.written) != 20 {
 			t.Errorf("%s: got %+v, error %v, closed %v, %d bytes written", network, res, err, s.closed, len(s.written))
@@ -216,9 +222,9 @@ func (d *Destination) connectAs(t *testing.T, change func(*link)) {
 		t.Fatal(err)
 	}
 	l := newLink(conn, &d.config)
-	l.lost = &d.counters.failures
+	l.failures = &d.counters.failures
 	change(l)
-	d.link.Store(l)
+	d.use(l)
 	go l.drain()
 }
 
@@ -234,7 +240,7 @@ func TestStreamReaderIsFrozen(t *testing.T) {
 		goOn := sync.OnceFunc(func() { close(thaw) })
 		t.Cleanup(goOn)
 		d := dial(t, network, r.addr, Config{})
-		d.connectAs(t, func(l *link) { l.tick, l.patience = 100*time.Millisecond, 300*time.Millisecond })
+		d.connectAs(t, func(l *link) { l.tick, l.writeTimeout = 100*time.Millisecond, 300*time.Millisecond })
 		batch, want := tooMuch()
 		n := len(batch)
 		res, err := d.Deliver(t.Context(), batch)
@@ -302,7 +308,7 @@ func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 		e := &ending{say: func() error { return syscall.EPIPE }}
 		l := scripted(&e.script, Config{})
 		l.Conn = e
-		d.link.Store(l)
+		d.use(l)
 		res, err := d.Deliver(t.Context(), batchOf(0, 8))
 		if got := strings.Count(string(e.written), "hello"); got != want || err == nil || res.Accepted != 0 {
 			t.Errorf("got %d sent, %+v and error %v, want %d sent and none accepted", got, res, err, want)
@@ -310,7 +316,7 @@ func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 	}
 	for _, want := range []int{1, 2, 4, 8} {
 		s := &script{}
-		d.link.Store(scripted(s, Config{}))
+		d.use(scripted(s, Config{}))
 		if res, err := d.Deliver(t.Context(), batchOf(0, 8)); res.Accepted != want || err != nil {
 			t.Errorf("got %+v and error %v, want %d accepted", res, err, want)
 		}
@@ -324,7 +330,7 @@ func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
 	l := scripted(&e.script, Config{})
 	l.Conn = e
 	e.say = func() error { l.fail(ErrEnded); return nil }
-	d.link.Store(l)
+	d.use(l)
 	res, err := d.Deliver(t.Context(), batchOf(0, 8))
 	if !errors.Is(err, ErrEnded) || res.Accepted != 0 {
 		t.Errorf("got %+v and error %v, want none accepted and ErrEnded", res, err)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// control makes probe and hurry of a link, nil if the system does not provide
-// the information.
-func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), hurry func()) {
+// control makes probe and quickAck of a link, nil if the system does not
+// provide the information.
+func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), quickAck func()) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, nil
 	}
-	quickAck := func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) }
-	hurry = func() { _ = raw.Control(quickAck) }
+	set := func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) }
+	quickAck = func() { _ = raw.Control(set) }
 	ask := func() (info tcpInfo, err error) {
 		if ctl := raw.Control(func(fd uintptr) { err = getTCPInfo(fd, &info) }); ctl != nil {
 			return info, ctl
@@ -24,7 +24,7 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 		return info, err
 	}
 	if _, err := ask(); err != nil {
-		return nil, hurry
+		return nil, quickAck
 	}
 	probe = func() (bool, time.Duration) {
 		info, err := ask()
@@ -34,7 +34,7 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 		// Packets that were sent, and questions whether there is room again.
 		return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
 	}
-	return probe, hurry
+	return probe, quickAck
 }
 
 // tcpInfo is the beginning of struct tcp_info of the kernel (linux/tcp.h),

@@ -94,10 +94,10 @@ func TestProbeFindsWhatIsNotAcknowledged(t *testing.T) {
 	if waiting, age := probe(); waiting || age != 0 {
 		t.Errorf("closed: got waiting %v and age %v", waiting, age)
 	}
-	if probe, hurry := control(conn); probe != nil || hurry == nil {
-		t.Error("a closed socket has a probe, or nothing to hurry it")
+	if probe, quickAck := control(conn); probe != nil || quickAck == nil {
+		t.Error("a closed socket has a probe, or no quickAck")
 	}
-	if probe, hurry := control(new(net.TCPConn)); probe != nil || hurry != nil {
+	if probe, quickAck := control(new(net.TCPConn)); probe != nil || quickAck != nil {
 		t.Error("no socket: got a probe")
 	}
 }
@@ -116,8 +116,8 @@ func TestHurryAcknowledgesAtOnce(t *testing.T) {
 	if got := option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_QUICKACK); got != 0 {
 		t.Fatalf("TCP_QUICKACK: got %d before, want 0", got)
 	}
-	_, hurry := control(conn)
-	hurry()
+	_, quickAck := control(conn)
+	quickAck()
 	if got := option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_QUICKACK); got != 1 {
 		t.Errorf("TCP_QUICKACK: got %d, want 1", got)
 	}
@@ -125,19 +125,19 @@ func TestHurryAcknowledgesAtOnce(t *testing.T) {
 
 // Where the system cannot tell a receiver that does not read from one that is gone,
 // Timeout is for both.
-func TestPatienceOfALink(t *testing.T) {
+func TestWriteTimeoutOfALink(t *testing.T) {
 	c := (Config{Timeout: 3 * time.Second, Stall: 30 * time.Second}).withDefaults()
 	conn := connectedTCP(t)
-	if l := newLink(conn, &c); l.probe == nil || l.patience != c.Stall {
-		t.Errorf("got patience %v, probe %v, want %v", l.patience, l.probe != nil, c.Stall)
+	if l := newLink(conn, &c); l.probe == nil || l.writeTimeout != c.Stall {
+		t.Errorf("got the timeout %v, probe %v, want %v", l.writeTimeout, l.probe != nil, c.Stall)
 	}
 	if option(t, conn, syscall.SOL_SOCKET, syscall.SO_KEEPALIVE) == 0 || option(t, conn, syscall.IPPROTO_TCP, syscall.TCP_KEEPIDLE) != 1 {
 		t.Error("an idle receiver that is gone would not be noticed")
 	}
 	defer func(number uintptr) { getsockoptNumber = number }(getsockoptNumber)
 	getsockoptNumber = 0
-	if l := newLink(conn, &c); l.probe != nil || l.hurry == nil || l.patience != c.Timeout {
-		t.Errorf("without TCP_INFO: got patience %v, probe %v, want %v", l.patience, l.probe != nil, c.Timeout)
+	if l := newLink(conn, &c); l.probe != nil || l.quickAck == nil || l.writeTimeout != c.Timeout {
+		t.Errorf("without TCP_INFO: got the timeout %v, probe %v, want %v", l.writeTimeout, l.probe != nil, c.Timeout)
 	}
 }
 

@@ -9,6 +9,6 @@ import (
 	"time"
 )
 
-func control(*net.TCPConn) (probe func() (waiting bool, age time.Duration), hurry func()) {
+func control(*net.TCPConn) (probe func() (waiting bool, age time.Duration), quickAck func()) {
 	return nil, nil
 }

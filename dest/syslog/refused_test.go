@@ -64,7 +64,7 @@ func TestNothingIsRejectedBehindWhatIsSettled(t *testing.T) {
 
 	full := &net.OpError{Op: "write", Err: errors.New("broken pipe")}
 	d = dial(t, "tcp", "127.0.0.1:1", Config{})
-	d.link.Store(scripted(&script{steps: []step{{100, full}}}, Config{}))
+	d.use(scripted(&script{steps: []step{{100, full}}}, Config{}))
 	res, err = d.Deliver(t.Context(), tooLong(batchOf(0, 6), 1, 4))
 	if err == nil || res.Accepted != 0 || len(res.Rejected) != 0 {
 		t.Errorf("TCP: got %+v and error %v, want nothing settled", res, err)
@@ -147,7 +147,7 @@ func TestFailedWriteOfAFullWindow(t *testing.T) {
 	failed := errors.New("broken pipe")
 	d := dial(t, "relp", "127.0.0.1:1", Config{Window: 2})
 	d.session = &session{settled: make([]bool, 2), wake: make(chan struct{}, 1), base: 1, next: 1}
-	d.link.Store(scripted(&script{steps: []step{{20, failed}}}, Config{}))
+	d.use(scripted(&script{steps: []step{{20, failed}}}, Config{}))
 	if res, err := d.Deliver(t.Context(), batchOf(0, 3)); !errors.Is(err, failed) || res.Accepted != 0 {
 		t.Errorf("got %+v and error %v, want %v", res, err, failed)
 	}
@@ -191,27 +191,27 @@ func TestFailureWaitsForTheReader(t *testing.T) {
 		}
 		close(l.done)
 	}
-	d.link.Store(l)
+	d.use(l)
 	if res, err := d.Deliver(t.Context(), batchOf(0, 3)); err == nil || res.Accepted != 1 {
 		t.Errorf("got %+v and error %v, want 1 accepted", res, err)
 	}
 }
 
 // The system delays its acknowledgement, and the receiver its response until it
-// has that: whoever waits for a response asks the system to hurry.
-func TestWaitingHurriesTheSystem(t *testing.T) {
+// has that: whoever waits for a response asks the system to do it now.
+func TestWaitingAcknowledgesAtOnce(t *testing.T) {
 	d := dial(t, "relp", "127.0.0.1:1", Config{})
 	d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
-	l := scripted(&script{}, Config{Timeout: patience})
-	l.hurry = func() {
+	l := scripted(&script{}, Config{Timeout: testTimeout})
+	l.quickAck = func() {
 		if err := d.session.take(frame{number: 2, command: []byte("rsp"), data: []byte("200 OK")}); err != nil {
 			t.Error(err)
 		}
 	}
-	d.link.Store(l)
+	d.use(l)
 	deliver(t, d, batchOf(0, 1))
 
-	var asked []int // responses read when the system was asked to hurry
+	var asked []int // responses read when the system was asked
 	read := 0
 	s := &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
 	for range 3 {
@@ -225,14 +225,14 @@ func TestWaitingHurriesTheSystem(t *testing.T) {
 		return copy(b, portions[read-1]), nil
 	})
 	l = scripted(&script{}, Config{})
-	l.done, l.hurry = make(chan struct{}), func() { asked = append(asked, read) }
+	l.done, l.quickAck = make(chan struct{}), func() { asked = append(asked, read) }
 	s.read(l)
 	if want := []int{0, 2, 3}; !slices.Equal(asked, want) { // not while a part of a response is there
 		t.Errorf("got asked behind %v reads, want %v", asked, want)
 	}
 	l = scripted(&script{}, Config{})
 	l.done, read = make(chan struct{}), len(portions)
-	s.read(l) // where a system cannot hurry
+	s.read(l) // where a system has no quickAck
 }
 
 // A blocked connection takes 200 bytes, and then has no room until it is closed.
@@ -268,8 +268,8 @@ func TestBlockedWriteEnds(t *testing.T) {
 			return &net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}
 		}}
 		l := scripted(&c.script, Config{})
-		l.Conn, l.lost = c, &d.counters.failures
-		d.link.Store(l)
+		l.Conn, l.failures = c, &d.counters.failures
+		d.use(l)
 		res, err := d.Deliver(ctx, batchOf(0, 10))
 		<-c.closed
 		if sent := strings.Count(string(c.written), `hello"}`); !errors.Is(err, want) || res.Accepted != sent || sent == 0 {

@@ -129,8 +129,8 @@ func responseCode(data []byte) (code int, why string) {
 func (s *session) read(l *link) {
 	defer close(l.done)
 	for {
-		if l.hurry != nil && !s.frames.buffered() {
-			l.hurry()
+		if l.quickAck != nil && !s.frames.buffered() {
+			l.quickAck()
 		}
 		f, err := s.frames.next()
 		if err == nil {

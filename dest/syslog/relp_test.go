@@ -124,7 +124,7 @@ func TestRELPServerCloses(t *testing.T) {
 }
 
 func TestRELPWithoutResponse(t *testing.T) {
-	for late := time.Now().Add(patience); !withoutResponse(t); {
+	for late := time.Now().Add(testTimeout); !withoutResponse(t); {
 		if time.Now().After(late) {
 			t.Fatal("not all that has a response is accepted")
 		}
@@ -149,7 +149,7 @@ func withoutResponse(t *testing.T) bool {
 	if res.Accepted < 5 {
 		return false
 	}
-	d.config.Timeout = patience
+	d.config.Timeout = testTimeout
 	deliver(t, d, batchOf(5, 10)) // by a new connection
 	return true
 }
@@ -303,7 +303,7 @@ func TestRELPContextEnds(t *testing.T) {
 
 func TestCloseInterruptsDeliver(t *testing.T) {
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) { return "", nil }})
-	d := dial(t, "relp", r.addr, Config{Timeout: patience})
+	d := dial(t, "relp", r.addr, Config{Timeout: testTimeout})
 	done := make(chan error)
 	go func() {
 		_, err := d.Deliver(context.Background(), []nib.Record{record(lineOf(1), 1)})

@@ -22,9 +22,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// patience is how long a test waits for what must come. It is no measure of
+// testTimeout is how long a test waits for what must come. It is no measure of
 // speed.
-const patience = 2 * time.Minute
+const testTimeout = 2 * time.Minute
 
 // A receiver is a syslog server: what handle does with its connections.
 type receiver struct {
@@ -149,7 +149,7 @@ func (r *receiver) fault(err error) {
 // wait waits until something is true, which is asked under the lock.
 func (r *receiver) wait(what string, ok func() bool) {
 	r.t.Helper()
-	late := time.AfterFunc(patience, func() {
+	late := time.AfterFunc(testTimeout, func() {
 		r.mu.Lock()
 		r.faults = append(r.faults, errors.New("too late"))
 		r.mu.Unlock()
@@ -246,7 +246,7 @@ func (q *queue) stop() {
 // line waits for the next message and returns its text.
 func (q *queue) line() string {
 	q.t.Helper()
-	if err := q.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := q.conn.SetReadDeadline(time.Now().Add(testTimeout)); err != nil {
 		q.t.Fatal(err)
 	}
 	n, err := q.conn.Read(q.buf)
@@ -264,9 +264,9 @@ func (q *queue) line() string {
 // test's own receiver does, unless c says otherwise.
 func dial(t testing.TB, network, addr string, c Config) *Destination {
 	t.Helper()
-	set(&c.Timeout, patience)
-	set(&c.Stall, patience)
-	set(&c.DialTimeout, patience)
+	set(&c.Timeout, testTimeout)
+	set(&c.Stall, testTimeout)
+	set(&c.DialTimeout, testTimeout)
 	d, err := New(network, addr, c)
 	if err != nil {
 		t.Fatal(err)

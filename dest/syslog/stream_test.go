@@ -26,7 +26,7 @@ func deliver(t testing.TB, d *Destination, batch []nib.Record) {
 // insist delivers a batch as a spool does, until all of it is settled.
 func insist(t testing.TB, d *Destination, batch []nib.Record) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); len(batch) > 0; {
+	for deadline := time.Now().Add(testTimeout); len(batch) > 0; {
 		res, err := d.Deliver(context.Background(), batch)
 		if batch = batch[res.Accepted:]; err != nil && time.Now().After(deadline) {
 			t.Fatalf("%d records are not settled: %v", len(batch), err)

@@ -172,7 +172,7 @@ func TestTLSReceiverRefusesTheClient(t *testing.T) {
 				r := newSecure(t, network, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)},
 					ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool, MaxVersion: version})
 				d := dial(t, network, r.addr, Config{TLS: &tls.Config{RootCAs: a.pool, Certificates: mine}})
-				d.grace = patience // it ends with the refusal
+				d.grace = testTimeout // it ends with the refusal
 				res, err := d.Deliver(context.Background(), batchOf(0, 3))
 				if err == nil || res.Accepted != 0 || !strings.Contains(err.Error(), "remote error: tls: ") {
 					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want that of the receiver", network, version, name, res, err)
