@@ -9,8 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/setup"
+	"github.com/nib-log/nib/target"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/yaml"
@@ -109,7 +113,46 @@ func TestSpools(t *testing.T) {
 	if relay.RestartPolicy == nil || *relay.RestartPolicy != corev1.ContainerRestartPolicyAlways {
 		t.Error("the relay is not a sidecar")
 	}
-	if got := strings.Join(relay.Args, " "); !strings.HasPrefix(got, "relay /spool --to kafka=kafka://") {
+	if got := strings.Join(relay.Args, " "); !strings.HasPrefix(got, "relay /spool --to kafka://") {
 		t.Errorf("the relay's arguments: %s", got)
+	}
+}
+
+// The service's only variable is a valid configuration: a spool on the volume,
+// and the destination that the relay has.
+func TestVariablesOfTheService(t *testing.T) {
+	_, _, set := documents(t)
+	spec := set.Spec.Template.Spec
+	for _, e := range spec.Containers[0].Env {
+		t.Setenv(e.Name, e.Value)
+	}
+	c, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind))
+	if err != nil || len(c.Output) != 1 {
+		t.Fatalf("got the outputs %q and %v, want one", c.Output, err)
+	}
+	kinds := []target.Spec{kafka.Kind}
+	args := spec.InitContainers[0].Args
+	relay, _, err := target.Parse(args[slices.Index(args, "--to")+1], kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spooled struct {
+		Spool string `set:"spool"`
+		Size  string `set:"spool_size"`
+	}
+	service, _, err := target.Parse(c.Output[0], kinds, &spooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if service.Host != relay.Host || service.Path != relay.Path {
+		t.Errorf("the service delivers to %s, the relay to %s", service, relay)
+	}
+	if mount := spec.Containers[0].VolumeMounts[0].MountPath; !strings.HasPrefix(spooled.Spool, mount+"/") {
+		t.Errorf("the spool is %s, want a directory in %s", spooled.Spool, mount)
+	}
+	size, err := resource.ParseQuantity(strings.TrimSuffix(spooled.Size, "B"))
+	room := set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage()
+	if err != nil || 2*size.Value() > room.Value()*9/10 {
+		t.Errorf("the spool and its copies may have twice %s (%v), and the volume has %v", spooled.Size, err, room)
 	}
 }
