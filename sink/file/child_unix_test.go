@@ -94,15 +94,11 @@ func failByDefault(c childConfig) error {
 
 // TestFaultsAreReportedByDefault on standard error.
 func TestFaultsAreReportedByDefault(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c, err := json.Marshal(childConfig{Path: filepath.Join(t.TempDir(), "gone", "log"), Each: 1000, MaxSize: 1000, Buffer: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"=fail by default", configVar+"="+string(c))
 	out, err := cmd.CombinedOutput()
 	if lines := bytes.Count(out, []byte("\n")); err != nil || lines == 0 || lines > 3 || !bytes.HasPrefix(out, []byte("nib/file: ")) {
@@ -225,11 +221,9 @@ type child struct {
 
 func start(t *testing.T, role string, c childConfig) *child {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
 	conf, err := json.Marshal(c)
 	must(t, err)
-	ch := &child{cmd: exec.Command(self)}
+	ch := &child{cmd: exec.Command(os.Args[0])}
 	ch.cmd.Env = append(os.Environ(), childVar+"="+role, configVar+"="+string(conf))
 	ch.cmd.Stderr = os.Stderr
 	out, err := ch.cmd.StdoutPipe()

@@ -62,17 +62,13 @@ type child struct {
 
 func start(t *testing.T, role string, env ...string) *child {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &child{cmd: exec.Command(self)}
+	c := &child{cmd: exec.Command(os.Args[0])}
 	out, w := pipe(t)
 	reports, reportsEnd := pipe(t)
 	c.out, c.shared, c.reports = out, w, bufio.NewReader(reports)
 	c.cmd.Env = append(append(os.Environ(), childVar+"="+role), env...)
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = w, os.Stderr, []*os.File{reportsEnd}
-	if c.goOn, err = c.cmd.StdinPipe(); err != nil {
+	if c.goOn, err := c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.cmd.Start(); err != nil {
