@@ -68,7 +68,8 @@ func start(t *testing.T, role string, env ...string) *child {
 	c.out, c.shared, c.reports = out, w, bufio.NewReader(reports)
 	c.cmd.Env = append(append(os.Environ(), childVar+"="+role), env...)
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = w, os.Stderr, []*os.File{reportsEnd}
-	if c.goOn, err := c.cmd.StdinPipe(); err != nil {
+	var err error
+	if c.goOn, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.cmd.Start(); err != nil {
