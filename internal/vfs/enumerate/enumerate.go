@@ -132,7 +132,7 @@ func (w *World) strike(op vfstest.Op) {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		frame, more := frames.Next()
-		if base := path.Base(frame.Function); !strings.HasPrefix(base, "vfs.") {
+		if base := path.Base(frame.Function); !strings.HasPrefix(base, "vfs") {
 			w.callers[string(op)+" "+base] = true
 			return
 		}
