@@ -120,3 +120,26 @@ func equalName(name []byte, key string) bool {
 	}
 	return key == ""
 }
+
+// Elements iterates over the elements of the array arr as raw JSON. They lie
+// within arr, with no capacity behind them. The iteration ends where arr stops
+// being an array.
+func Elements(arr []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		c := compactor{src: arr}
+		i := c.space(0)
+		if i >= len(arr) || arr[i] != '[' {
+			return
+		}
+		for {
+			from := c.space(i + 1)
+			to, err := c.value(from, maxValidDepth)
+			if err != nil || !yield(arr[from:to:to]) {
+				return
+			}
+			if i = c.space(to); i >= len(arr) || arr[i] != ',' {
+				return
+			}
+		}
+	}
+}

@@ -18,7 +18,12 @@ func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
 	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
 		return dst, false
 	}
-	out, body := dst, quoted[1:n-1]
+	return AppendText(dst, quoted[1:n-1])
+}
+
+// AppendText is AppendUnquoted for what stands between the quotes.
+func AppendText(dst, body []byte) ([]byte, bool) {
+	out := dst
 	for {
 		n := jsonenc.CleanLen(body)
 		out = append(out, body[:n]...)
