@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpsend
+
+import (
+	"io"
+	"sync"
+)
+
+// A requestBody is a body that can be taken away from the transport, which may
+// read it after a request has failed.
+type requestBody struct {
+	mu   sync.Mutex
+	data []byte
+	at   int
+	gone bool
+	more []*requestBody // copies that the transport has asked for
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.gone:
+		return 0, io.ErrClosedPipe
+	case b.at == len(b.data):
+		return 0, io.EOF
+	}
+	n := copy(p, b.data[b.at:])
+	b.at += n
+	return n, nil
+}
+
+func (b *requestBody) Close() error { return nil }
+
+// again returns the same body from its beginning.
+func (b *requestBody) again() (io.ReadCloser, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return nil, io.ErrClosedPipe
+	}
+	other := &requestBody{data: b.data}
+	b.more = append(b.more, other)
+	return other, nil
+}
+
+// detach ends all reading.
+func (b *requestBody) detach() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone, b.data = true, nil
+	for _, other := range b.more {
+		other.detach()
+	}
+}

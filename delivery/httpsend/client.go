@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpsend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+)
+
+// The pauses between attempts without Retry-After, and the longest Retry-After
+// that is honoured.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 5 * time.Second
+	maxAfter   = 10 * time.Minute
+)
+
+var (
+	errTimeout = errors.New("no response within Timeout")
+	errDeliver = errors.New("no success within DeliverTimeout")
+	endless    = time.Duration(1<<63 - 1)
+)
+
+// A Client sends requests, one at a time. It is created by [New]. Ping, Stats
+// and Close may be called at any time, also during Post.
+type Client struct {
+	c      Config
+	http   *http.Client
+	url    *url.URL
+	ctx    context.Context // ends with Close
+	stop   context.CancelCauseFunc
+	packed []byte // a compressed body
+
+	pause time.Duration // after the next failure
+	after time.Time     // no request before, as the server wants
+	last  error         // of the last attempt
+
+	delay   time.Duration // of the last Delay
+	delayed bool          // since the last Post
+
+	requests, retries, sent atomic.Uint64
+}
+
+// Stats counts the requests of a Client.
+type Stats struct {
+	Requests uint64 // that were attempted
+	Retries  uint64 // attempts that failed and were repeated
+	Bytes    uint64 // of the bodies of all attempts, compressed
+}
+
+// New returns a Client. It does not connect; errors are those of
+// [Config.Validate].
+func New(c Config) (*Client, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.Header = c.Header.Clone(); c.Header == nil {
+		c.Header = http.Header{}
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	cl := &Client{c: c, url: u, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy:              http.ProxyFromEnvironment,
+			DialContext:        c.Dial,
+			TLSClientConfig:    c.TLS,
+			DisableCompression: true,
+			MaxIdleConns:       2,
+			IdleConnTimeout:    30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	cl.ctx, cl.stop = context.WithCancelCause(context.Background())
+	return cl, nil
+}
+
+// Stats returns the counts so far.
+func (c *Client) Stats() Stats {
+	return Stats{Requests: c.requests.Load(), Retries: c.retries.Load(), Bytes: c.sent.Load()}
+}
+
+// Close interrupts running requests and closes the connections. Closing again
+// does nothing.
+func (c *Client) Close() error {
+	c.stop(delivery.ErrClosed)
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// Ping sends body once, and returns the response.
+func (c *Client) Ping(ctx context.Context, body []byte) (Response, error) {
+	ctx, end := c.within(ctx)
+	defer end()
+	if c.c.Compress != nil && len(body) > 0 {
+		var err error
+		if body, err = c.c.Compress(nil, body); err != nil {
+			return Response{}, fmt.Errorf("%s: %w", c.c.Name, err)
+		}
+	}
+	return c.once(ctx, http.MethodPost, c.url, body)
+}
+
+// Get sends one GET request to a path on the server of Config.URL.
+func (c *Client) Get(ctx context.Context, path string) (Response, error) {
+	ctx, end := c.within(ctx)
+	defer end()
+	u := *c.url
+	u.Path, u.RawPath, u.RawQuery = path, "", ""
+	return c.once(ctx, http.MethodGet, &u, nil)
+}
+
+// Post sends body, repeats failed attempts with pauses, and returns the first
+// response that is not to be repeated. It returns the error of the last attempt
+// if it fails after Config.DeliverTimeout, or when ctx ends. If the server wants a longer
+// pause than that, the next call waits for the rest of it. body is not used
+// after Post has returned.
+func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
+	ctx, end := c.within(ctx)
+	defer end()
+	if c.c.Compress != nil {
+		var err error
+		if c.packed, err = c.c.Compress(c.packed[:0], body); err != nil {
+			return Response{}, fmt.Errorf("%s: %w", c.c.Name, err)
+		}
+		body = c.packed
+	}
+	if !c.delayed {
+		c.delay = 0
+	}
+	c.delayed = false
+	begin := time.Now()
+	for {
+		if err := c.wait(ctx, begin); err != nil {
+			return Response{}, err
+		}
+		resp, err := c.once(ctx, http.MethodPost, c.url, body)
+		if err == nil && !resp.again() {
+			c.pause, c.last = 0, nil
+			return resp, nil
+		}
+		if err == nil {
+			err = resp.Err()
+		} else if ctx.Err() != nil {
+			return Response{}, c.ended(ctx)
+		}
+		c.pause = longer(c.pause)
+		c.failed(err, c.pause, resp.after)
+	}
+}
+
+// Delay makes the next Post wait as after a failed attempt, longer each time
+// until there is a Post without one. It is for servers that accept a request
+// and refuse a part of it for now. err is the error.
+func (c *Client) Delay(err error) {
+	c.delay, c.delayed = longer(c.delay), true
+	c.failed(err, c.delay, 0)
+}
+
+// longer returns the pause that follows another one.
+func longer(pause time.Duration) time.Duration {
+	return max(min(2*pause, lastPause), firstPause)
+}
+
+// failed counts a failed attempt, and determines when the next one follows:
+// after a pause, by chance up to half less, or when the server wants it.
+func (c *Client) failed(err error, pause, after time.Duration) {
+	c.retries.Add(1)
+	c.last = err
+	if after <= 0 {
+		after = pause/2 + rand.N(pause/2+1)
+	}
+	c.after = time.Now().Add(after)
+	if c.c.OnError != nil {
+		c.c.OnError(err)
+	}
+}
+
+// wait waits until the next attempt may be made. A call of Post that has begun
+// DeliverTimeout ago makes no other one.
+func (c *Client) wait(ctx context.Context, begin time.Time) error {
+	left := endless
+	if c.c.DeliverTimeout > 0 {
+		left = c.c.DeliverTimeout - time.Since(begin)
+	}
+	pause := time.Until(c.after)
+	if d := min(pause, left); d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return c.ended(ctx)
+	case pause < left:
+		return nil
+	case c.last != nil:
+		return c.last
+	}
+	return fmt.Errorf("%s: %w", c.c.Name, errDeliver)
+}
+
+// ended is the error when there is no time for another attempt.
+func (c *Client) ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if c.last != nil && !errors.Is(cause, delivery.ErrClosed) {
+		return c.last
+	}
+	return fmt.Errorf("%s: %w", c.c.Name, cause)
+}
+
+// within makes a context that ends with ctx and with Close.
+func (c *Client) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if c.ctx.Err() != nil { // AfterFunc is asynchronous
+		cancel(delivery.ErrClosed)
+	}
+	release := context.AfterFunc(c.ctx, func() { cancel(delivery.ErrClosed) })
+	return ctx, func() {
+		release()
+		cancel(nil)
+	}
+}
+
+// once makes one attempt.
+func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byte) (Response, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.c.Timeout, errTimeout)
+	defer cancel()
+	b := &requestBody{data: body}
+	defer b.detach()
+	req := (&http.Request{
+		Method: method, URL: u, Host: u.Host, Header: c.c.Header.Clone(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: b, ContentLength: int64(len(body)), GetBody: b.again,
+	}).WithContext(ctx)
+	if len(body) == 0 {
+		req.Body, req.GetBody = http.NoBody, nil
+	} else if c.c.Encoding != "" {
+		req.Header.Set("Content-Encoding", c.c.Encoding)
+	}
+	c.requests.Add(1)
+	c.sent.Add(uint64(len(body)))
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Response{}, c.fault(ctx, req, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.c.MaxResponse)+1))
+	r := Response{Status: resp.StatusCode, Header: resp.Header, after: retryAfter(resp.Header, time.Now())}
+	r.prefix = fmt.Sprintf("%s: %s %s", c.c.Name, method, u.Redacted())
+	if r.Truncated = len(text) > c.c.MaxResponse; r.Truncated {
+		text, err = text[:c.c.MaxResponse], nil
+	}
+	if r.Body = text; err != nil {
+		return Response{}, c.fault(ctx, req, fmt.Errorf("the response %d is not complete: %w", r.Status, err))
+	}
+	return r, nil
+}
+
+// fault names the server in an error, and prefers the reason why a context has
+// ended.
+func (c *Client) fault(ctx context.Context, req *http.Request, err error) error {
+	var quoted *url.Error
+	if errors.As(err, &quoted) {
+		err = quoted.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("%s: %s %s: %w", c.c.Name, req.Method, req.URL.Redacted(), err)
+}

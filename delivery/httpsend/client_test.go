@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpsend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+)
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "1.5": 0, "x": 0, "99999": maxAfter, "99999999999999999999": 0,
+		"Fri, 02 Jan 2026 15:04:15 GMT":     10 * time.Second,
+		"Fri, 02 Jan 2026 15:04:00 GMT":     0,
+		"Friday, 02-Jan-26 15:05:05 GMT":    time.Minute,
+		"Sat, 02 Jan 2126 15:04:05 GMT":     maxAfter,
+		"Fri, 02 Jan 2026 15:04:15 +0000 x": 0,
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {text}}, now); got != want {
+			t.Errorf("Retry-After %q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "want a URL", "collector:4318": "want a URL", "ftp://a/": "want a URL", "http://": "want a URL", "http://a:b:c": "cannot be parsed",
+		"https://me:geheim@host/": "the URL of host has a user", "http://host:1/x": "",
+	} {
+		err := Config{URL: text}.Validate()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%q: the password is in %v", text, err)
+		}
+	}
+	err := Config{Name: "nib/x", URL: "http://a", Timeout: -1, MaxResponse: -1, Encoding: "gzip"}.Validate()
+	if n := strings.Count(err.Error(), "nib/x: "); n != 3 {
+		t.Errorf("got %v, want three errors", err)
+	}
+}
+
+// A body that the transport still reads after Post has returned, since the
+// server answered before it had all of it, is taken away.
+func TestBodyIsNotReadAfterPost(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}))
+	defer server.Close()
+	c, err := New(Config{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := bytes.Repeat([]byte("x"), 32<<20)
+	for range 3 {
+		resp, err := c.Post(context.Background(), body)
+		if err == nil && resp.Status != http.StatusRequestEntityTooLarge {
+			t.Fatalf("got %d and %v", resp.Status, err)
+		}
+		clear(body) // the race detector reports a reader
+	}
+	b := &requestBody{data: []byte("abc")}
+	other, err := b.again()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.detach()
+	for _, r := range []io.Reader{b, other} {
+		if n, err := r.Read(make([]byte, 3)); n != 0 || err == nil {
+			t.Errorf("read %d bytes and %v behind detach", n, err)
+		}
+	}
+	if _, err := b.again(); err == nil {
+		t.Error("a detached body can be read again")
+	}
+}
+
+// No attempt follows after DeliverTimeout, and one that is under way is not
+// interrupted by it.
+func TestDeliverTimeoutDoesNotInterruptARequest(t *testing.T) {
+	requests, status := 0, http.StatusServiceUnavailable
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	c, err := New(Config{URL: server.URL, DeliverTimeout: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Post(context.Background(), []byte("x")); err == nil || requests != 1 || !strings.Contains(err.Error(), "503") {
+		t.Errorf("got %v after %d requests, want the 503 of the only one", err, requests)
+	}
+	c.after, status = time.Time{}, http.StatusOK
+	if resp, err := c.Post(context.Background(), []byte("x")); err != nil || !resp.OK() || requests != 2 {
+		t.Errorf("got %v and %v after %d requests", resp, err, requests)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	c, err := New(Config{URL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	_, post := c.Post(context.Background(), []byte("x"))
+	_, ping := c.Ping(context.Background(), nil)
+	_, get := c.Get(context.Background(), "/")
+	for i, err := range []error{post, ping, get} {
+		if !errors.Is(err, delivery.ErrClosed) {
+			t.Errorf("%d: got %v, want ErrClosed", i, err)
+		}
+	}
+}
+
+// Delay makes pauses longer until a Post has none behind it.
+func TestDelayGrows(t *testing.T) {
+	c, err := New(Config{URL: "http://127.0.0.1:1", DeliverTimeout: time.Nanosecond, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var last time.Duration
+	for i := range 10 {
+		c.Delay(io.EOF)
+		if c.delay < last || c.delay > lastPause || i > 0 && last < lastPause && c.delay == last {
+			t.Errorf("%v follows %v", c.delay, last)
+		}
+		last = c.delay
+		_, _ = c.Post(context.Background(), nil)
+	}
+	if c.delay != lastPause {
+		t.Errorf("got %v after ten, want %v", c.delay, lastPause)
+	}
+	_, _ = c.Post(context.Background(), nil)
+	if c.delay != 0 {
+		t.Errorf("got %v after a Post without a Delay, want 0", c.delay)
+	}
+}

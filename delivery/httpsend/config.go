@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpsend
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	defaultTimeout        = 10 * time.Second
+	defaultDeliverTimeout = 10 * time.Second
+	defaultMaxResponse    = 1 << 20
+)
+
+// A Config configures a Client. URL is required.
+type Config struct {
+	// URL receives the requests: http://HOST:PORT/PATH or https.
+	URL string
+
+	// Name is the prefix of errors, "nib/otlp". Defaults to "nib/httpsend".
+	Name string
+
+	// Header is part of each request.
+	Header http.Header
+
+	// TLS configures https. Defaults to the certificates of the system.
+	TLS *tls.Config
+
+	// Encoding and Compress set the Content-Encoding of request bodies. Compress
+	// appends src, compressed, to dst. Defaults to no compression.
+	Encoding string
+	Compress func(dst, src []byte) ([]byte, error)
+
+	// Timeout is the maximum time for one request, from connecting to the end
+	// of the response. Defaults to 10 s.
+	Timeout time.Duration
+
+	// DeliverTimeout is how long Post repeats a request before it returns the
+	// error. A spool calls again. If it is negative, Post repeats until its
+	// context ends. Defaults to 10 s.
+	DeliverTimeout time.Duration
+
+	// MaxResponse is the maximum size of a response body in bytes; the rest is
+	// discarded. Defaults to 1 MiB.
+	MaxResponse int
+
+	// OnError is called with the error of each failed attempt, by the goroutine
+	// that called Post.
+	OnError func(error)
+
+	// Dial opens connections. Defaults to net.Dialer.DialContext.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Validate returns every error in c, joined, or nil.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(c.withDefaults().Name+": "+format, values...))
+		}
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil: // its text may have a password in it
+		fault(true, "the URL cannot be parsed")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		fault(true, "want a URL like http://HOST:PORT/PATH, got %q", u.Redacted())
+	default:
+		fault(u.User != nil, "the URL of %s has a user: set the header Authorization", u.Host)
+		fault(c.TLS != nil && u.Scheme == "http", "TLS is set, and the URL of %s is http", u.Host)
+	}
+	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
+	fault(c.MaxResponse < 0, "MaxResponse is negative: %d", c.MaxResponse)
+	fault((c.Encoding == "") != (c.Compress == nil), "Encoding without Compress, or Compress without Encoding")
+	return errors.Join(faults...)
+}
+
+// withDefaults sets the fields that are zero to their defaults.
+func (c Config) withDefaults() Config {
+	if c.Name == "" {
+		c.Name = "nib/httpsend"
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.DeliverTimeout == 0 {
+		c.DeliverTimeout = defaultDeliverTimeout
+	}
+	if c.MaxResponse == 0 {
+		c.MaxResponse = defaultMaxResponse
+	}
+	if c.Dial == nil {
+		c.Dial = (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext
+	}
+	return c
+}
