@@ -6,6 +6,7 @@ require (
 	github.com/nib-log/nib v0.1.0
 	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
+	github.com/nib-log/nib/dest/otlp v0.1.0
 	github.com/spf13/cobra v1.10.2
 	golang.org/x/term v0.47.0
 )

@@ -31,7 +31,7 @@ var unimported = []string{"allocs", "bench", "cmd", "e2e", "examples", "internal
 
 // isPublic reports whether other modules import the package in a folder.
 func isPublic(folder string) bool {
-	if folder == "dest/kafka/embedded" || folder == "dest/kafka/topic" || folder == "dest/kafka/kfaketest" { // for tests and the demo
+	if folder == "dest/kafka/embedded" || folder == "dest/kafka/topic" || folder == "dest/kafka/kfaketest" || folder == "dest/otlp/otlptest" { // for tests and the demo
 		return false
 	}
 	elements := strings.Split(folder, "/")

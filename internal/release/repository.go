@@ -20,14 +20,14 @@ const rootPath = "github.com/nib-log/nib"
 
 // published are the folders of the modules that users fetch. All have the
 // version of the root.
-var published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "allocs", "cmd/nib"}
+var published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib"}
 
 // installed are the programs that users install.
 var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}
 
 // unpublished are names of folders; a module in or below one of them is for
 // those who work on the repository.
-var unpublished = []string{"bench", "docgen", "e2e", "examples", "internal", "kfaketest"}
+var unpublished = []string{"bench", "docgen", "e2e", "examples", "internal", "kfaketest", "otlptest"}
 
 // A repository is a checkout.
 type repository struct {

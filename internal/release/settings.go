@@ -80,11 +80,12 @@ import (
 	"os"
 
 	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/setup"
 )
 
 func main() {
-	if _, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind)); err != nil {
+	if _, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind, otlp.Kind)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/sink/file"
@@ -26,7 +27,7 @@ import (
 )
 
 // targetKinds are the kinds that a relay delivers to.
-var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind}
+var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind, otlp.Kind}
 
 // targetHelp describes them.
 func targetHelp() string {

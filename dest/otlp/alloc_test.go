@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+)
+
+// lines makes records with a field of each kind.
+func lines(n int) []nib.Record {
+	batch := make([]nib.Record, n)
+	for i := range batch {
+		line := fmt.Appendf(nil, `{"time":"2026-01-02T15:04:05.000Z","level":"info","n":%d,"f":1.25,"ok":true,"user":{"name":"a \"b\"","tags":["x","y"]},"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","path":"/a/b","message":"request served"}`+"\n", i)
+		batch[i] = nib.Record{Time: 1767366245000000000, Line: line, Message: line[len(line)-17 : len(line)-3], Spool: 7, Seq: uint64(i), Logger: []string{"db", "http"}[i/10%2]}
+	}
+	return batch
+}
+
+func TestEncodeAllocatesNothing(t *testing.T) {
+	batch := lines(100)
+	c := Config{Resource: map[string]string{"service.name": "test"}}.withDefaults()
+	e := newEncoder(&c)
+	alloctest.Zero(t, func() {
+		e.begin()
+		for i := range batch {
+			if !e.add(&batch[i], c.MaxRequest) {
+				t.Fatal("too long")
+			}
+		}
+		_ = e.end()
+	})
+}
+
+// Deliver allocates as much for a batch of 1,000 records as for one of 10: that
+// is 0 for a record.
+func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer server.Close()
+	for _, name := range []string{"none", "gzip", "zstd"} {
+		d, err := New(server.URL+"/v1/logs", Config{Compression: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		few, many := mallocsOf(t, d, lines(10)), mallocsOf(t, d, lines(1000))
+		t.Logf("%s: %d mallocs for a request, the server included", name, many)
+		if many > few+50 {
+			t.Errorf("%s: %d mallocs for 1,000 records, %d for 10", name, many, few)
+		}
+	}
+}
+
+// mallocsOf is the minimum of some deliveries.
+func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
+	least := ^uint64(0)
+	for range 20 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if res, err := d.Deliver(context.Background(), batch); err != nil || res.Accepted != len(batch) {
+			t.Fatal(res, err)
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+	}
+	return least
+}
+
+func BenchmarkEncode(b *testing.B) {
+	batch := lines(1000)
+	c := Config{}.withDefaults()
+	e := newEncoder(&c)
+	for b.Loop() {
+		e.begin()
+		for i := range batch {
+			e.add(&batch[i], c.MaxRequest)
+		}
+		b.SetBytes(int64(len(e.end())))
+	}
+}

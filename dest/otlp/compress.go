@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"bytes"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressor returns the Content-Encoding of a codec, and a function that
+// appends src, compressed, to dst. It keeps its memory, so it must not be called
+// concurrently.
+func compressor(name string) (encoding string, compress func(dst, src []byte) ([]byte, error), err error) {
+	switch name {
+	case "gzip":
+		return "gzip", gzipper(), nil
+	case "zstd":
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return "", nil, err
+		}
+		return "zstd", func(dst, src []byte) ([]byte, error) { return w.EncodeAll(src, dst), nil }, nil
+	}
+	return "", nil, nil
+}
+
+func gzipper() func(dst, src []byte) ([]byte, error) {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one
+	return func(dst, src []byte) ([]byte, error) {
+		out := bytes.NewBuffer(dst)
+		w.Reset(out)
+		_, err := w.Write(src)
+		if closeErr := w.Close(); err == nil {
+			err = closeErr
+		}
+		return out.Bytes(), err
+	}
+}

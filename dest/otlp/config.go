@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+const (
+	defaultMaxRequest = 4 << 20
+	maxRequest        = 64 << 20
+	batchRecords      = 8192
+)
+
+// A Config configures a Destination. The zero value is usable.
+type Config struct {
+	// Header is part of each request, such as Authorization or X-Scope-OrgID.
+	Header http.Header
+
+	// Resource are the attributes of the resource: service.name and others.
+	Resource map[string]string
+
+	// Layout is the layout of the lines: its keys of the time, the level, the
+	// message and the name of the logger are those of fields that do not become
+	// attributes. Defaults to nib's own layout.
+	Layout nib.Layout
+
+	// Compression is the codec of requests: "none", "gzip" or "zstd". Defaults
+	// to none, as in OpenTelemetry's own exporters.
+	Compression string
+
+	// MaxRequest is the maximum size in bytes of a request before compression; a
+	// single record may exceed it. If the server accepts less, requests are
+	// halved until they fit. Defaults to 4 MiB.
+	MaxRequest int
+
+	// TLS configures https. Defaults to the certificates of the system.
+	TLS *tls.Config
+
+	// Timeout is the maximum time for one request. Defaults to 10 s.
+	Timeout time.Duration
+
+	// DeliverTimeout is how long one call of Deliver retries before it returns
+	// the error. No record is given up: a spool calls again. If it is negative,
+	// Deliver retries until its context ends. Defaults to 10 s.
+	DeliverTimeout time.Duration
+
+	// OnError is called with the error of each failed attempt, and with the
+	// message of a partial success, by the goroutine that called Deliver.
+	OnError func(error)
+
+	// Dial opens connections. Defaults to net.Dialer.DialContext.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Validate returns every error in c, joined, or nil.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("nib/otlp: "+format, values...))
+		}
+	}
+	fault(!slices.Contains(compressions, c.Compression), "Compression is unknown: %q", c.Compression)
+	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d", maxRequest, c.MaxRequest)
+	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
+	return errors.Join(faults...)
+}
+
+var compressions = []string{"", "none", "gzip", "zstd"}
+
+// withDefaults sets the fields that are zero to their defaults.
+func (c Config) withDefaults() Config {
+	if c.MaxRequest == 0 {
+		c.MaxRequest = defaultMaxRequest
+	}
+	return c
+}

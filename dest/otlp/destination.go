@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/delivery/httpsend"
+)
+
+// A Destination sends records to an OTLP/HTTP receiver. It is created by [New].
+// Deliver must not be called concurrently; Ping, Stats and Close may be called
+// at any time.
+type Destination struct {
+	c      Config
+	url    string
+	client *httpsend.Client
+
+	work    sync.Mutex // held by Deliver
+	enc     *encoder
+	limit   int       // of a request, at most MaxRequest
+	limited time.Time // when limit was lowered
+
+	records, rejected, partial atomic.Uint64
+}
+
+var (
+	_ delivery.Destination = (*Destination)(nil)
+	_ delivery.Pinger      = (*Destination)(nil)
+	_ delivery.Batcher     = (*Destination)(nil)
+)
+
+// Stats counts the records and requests of a Destination.
+type Stats struct {
+	Records         uint64 // accepted by the server, those of PartialRejected included
+	Rejected        uint64 // records refused permanently, with the reason
+	PartialRejected uint64 // records that the server counted as refused in a partial success, without telling which
+	Requests        uint64 // attempts
+	Failures        uint64 // failed attempts, which were repeated
+	Bytes           uint64 // size of the requests, compressed
+}
+
+// New returns a Destination for the receiver at a URL, such as
+// http://collector:4318/v1/logs. New does not connect, and fails only if the
+// configuration is invalid. It does not read the environment; [FromEnv] does.
+func New(url string, c Config) (*Destination, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	d := &Destination{c: c, url: url, enc: newEncoder(&c), limit: c.MaxRequest}
+	encoding, compress, err := compressor(c.Compression)
+	if err != nil {
+		return nil, fmt.Errorf("nib/otlp: %w", err)
+	}
+	header := c.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("Content-Type", contentType)
+	if header.Get("User-Agent") == "" {
+		header.Set("User-Agent", "nib-otlp")
+	}
+	d.client, err = httpsend.New(httpsend.Config{
+		Name: "nib/otlp", URL: url, Header: header, TLS: c.TLS, Encoding: encoding, Compress: compress,
+		Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+const (
+	contentType = "application/x-protobuf"
+	maxResponse = 64 << 10
+)
+
+// BatchSize implements [delivery.Batcher].
+func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.c.MaxRequest / 2 }
+
+// Ping sends an empty request, which receivers accept and ignore.
+func (d *Destination) Ping(ctx context.Context) error {
+	resp, err := d.client.Ping(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if !resp.OK() {
+		return responseError(resp)
+	}
+	return nil
+}
+
+// Stats returns the counts so far. It is safe for concurrent use.
+func (d *Destination) Stats() Stats {
+	st := d.client.Stats()
+	return Stats{
+		Records: d.records.Load(), Rejected: d.rejected.Load(), PartialRejected: d.partial.Load(),
+		Requests: st.Requests, Failures: st.Retries, Bytes: st.Bytes,
+	}
+}
+
+// Close interrupts a running call of Deliver, and closes the connections. There
+// is nothing to flush. Closing again does nothing.
+func (d *Destination) Close() error { return d.client.Close() }
+
+// Deliver sends batch in one request, or in several if it is too long for one,
+// and returns when the receiver has accepted it or permanently refused it, when
+// Config.DeliverTimeout is over, or when ctx ends.
+//
+// A request that fails before its response is complete, or is answered with
+// 429, 502, 503 or 504, is sent again, after the pause that the server wants.
+// One that is answered with 400 or 413 is split; a single record that the
+// server refuses is rejected, if it accepts an empty request. All other answers
+// are errors of the configuration, such as a password, and the records wait.
+//
+// Deliver does not retain batch. It allocates per request, not per record.
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
+	d.work.Lock()
+	defer d.work.Unlock()
+	suspects := 0 // so many of the next records have one that the server refuses
+	for err == nil && res.Accepted < len(batch) {
+		rest := batch[res.Accepted:]
+		most := len(rest)
+		if suspects > 0 {
+			most = max(suspects/2, 1)
+		}
+		var n int
+		var reason error
+		n, reason, err = d.send(ctx, rest[:most])
+		switch {
+		case err != nil:
+		case reason == nil:
+			res.Accepted += n
+			suspects = max(suspects-n, 0)
+		case errors.As(reason, new(refusedAll)):
+			res = reject(res, n, reason)
+			suspects = 0
+		case n > 1 && errors.Is(reason, delivery.ErrTooLarge):
+		case n > 1:
+			suspects = n
+		default:
+			if err = d.confirm(ctx, reason); err == nil {
+				res = reject(res, 1, reason)
+				suspects = max(suspects-1, 0)
+			}
+			if err == nil && len(res.Rejected) == maxUnproven {
+				err = d.prove(ctx, batch[len(batch)-1:], reason)
+			}
+			if err != nil && d.records.Load() == 0 {
+				res = delivery.Result{} // what was refused before it waits as well
+			}
+		}
+	}
+	d.rejected.Add(uint64(len(res.Rejected)))
+	return res, err
+}
+
+// reject settles the next n records as rejected.
+func reject(res delivery.Result, n int, reason error) delivery.Result {
+	for range n {
+		res.Rejected = append(res.Rejected, delivery.Rejection{Index: res.Accepted, Reason: reason})
+		res.Accepted++
+	}
+	return res
+}
+
+// send makes one request of the first n records of batch. reason is set if the
+// server refuses them, err if they must wait.
+func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reason, err error) {
+	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
+		d.limit = d.c.MaxRequest
+	}
+	d.enc.begin()
+	for n < len(batch) && d.enc.add(&batch[n], d.limit) {
+		n++
+	}
+	body := d.enc.end()
+	resp, err := d.client.Post(ctx, body)
+	switch {
+	case err != nil:
+		return n, nil, err
+	case resp.OK():
+		return n, d.accepted(resp, n), nil
+	case resp.Status == http.StatusRequestEntityTooLarge:
+		if n > 1 {
+			d.limit, d.limited = len(body)/2, time.Now()
+		}
+		return n, fmt.Errorf("%w: %w", responseError(resp), delivery.ErrTooLarge), nil
+	case resp.Status == http.StatusBadRequest || resp.Status == http.StatusUnprocessableEntity:
+		return n, responseError(resp), nil
+	}
+	err = responseError(resp)
+	d.client.Delay(err)
+	return n, nil, err
+}
+
+// limitTime is how long requests stay shorter after the server has refused one
+// as too long.
+const limitTime = time.Minute
+
+// maxUnproven is how many records of a batch are rejected by a receiver that has
+// never accepted one.
+const maxUnproven = 16
+
+// prove checks that the receiver accepts any record at all, if it has not yet:
+// one that refuses everything is not configured as it should be, and then the
+// records wait. If it accepts last, which it gets in front of others, the batch
+// goes on; last arrives twice.
+func (d *Destination) prove(ctx context.Context, last []nib.Record, reason error) error {
+	if d.records.Load() > 0 {
+		return nil
+	}
+	_, refused, err := d.send(ctx, last)
+	if refused != nil {
+		err = reason
+		d.client.Delay(err)
+	}
+	return err
+}
+
+// confirm checks that it is the record that the server refuses, and not every
+// request: a wrong path is answered with 400, too. The size of a record is its
+// own.
+func (d *Destination) confirm(ctx context.Context, reason error) error {
+	if errors.Is(reason, delivery.ErrTooLarge) {
+		return nil
+	}
+	if d.Ping(ctx) == nil {
+		return nil
+	}
+	d.client.Delay(reason)
+	return reason
+}

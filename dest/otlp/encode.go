@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+)
+
+// The fields of the messages of logs.proto and resource.proto.
+const (
+	requestResourceLogs = 1
+	resourceLogsOne     = 1 // the resource
+	resourceLogsScopes  = 2
+	resourceAttributes  = 1
+	scopeLogsScope      = 1
+	scopeLogsRecords    = 2
+	scopeName           = 1
+
+	recordTime         = 1
+	recordSeverity     = 2
+	recordSeverityText = 3
+	recordBody         = 5
+	recordAttributes   = 6
+	recordFlags        = 8
+	recordTraceID      = 9
+	recordSpanID       = 10
+	recordObserved     = 11
+	recordEvent        = 12
+)
+
+// UIDAttribute is the attribute that identifies a record: the id of its spool,
+// 16 hexadecimal digits, and its number in that: "0123456789abcdef-42". A record
+// that arrives twice has the same one.
+const UIDAttribute = "log.record.uid"
+
+// An encoder appends records to a request, an ExportLogsServiceRequest.
+type encoder struct {
+	head                string // the tag of a ResourceLogs' resource and its value
+	timeKey, levelKey   string
+	messageKey, nameKey string
+
+	b        []byte
+	plain    []byte // a text without its escapes
+	id       []byte // of a record
+	resource int    // place of the length of the ResourceLogs
+	scope    int    // place of the length of the ScopeLogs
+	name     string // of the scope
+	records  int
+}
+
+// Room for the lengths of long messages.
+const (
+	resourceRoom = 3
+	scopeRoom    = 3
+	recordRoom   = 2
+)
+
+// newEncoder makes an encoder for a Config that is complete.
+func newEncoder(c *Config) *encoder {
+	key := func(set, standard string) string {
+		if set == "" {
+			return standard
+		}
+		return set
+	}
+	e := &encoder{
+		timeKey: key(c.Layout.TimeKey, "time"), levelKey: key(c.Layout.LevelKey, "level"),
+		messageKey: key(c.Layout.MessageKey, "message"), nameKey: key(c.Layout.LoggerKey, "logger"),
+	}
+	var at int
+	e.b, at = open(nil, resourceLogsOne, 1)
+	for _, k := range slices.Sorted(maps.Keys(c.Resource)) {
+		var kv, value int
+		e.b, kv = open(e.b, resourceAttributes, 1)
+		e.b = appendBytes(e.b, keyField, k)
+		e.b, value = open(e.b, valueField, 1)
+		e.b = appendBytes(e.b, anyString, c.Resource[k])
+		e.b = shut(e.b, value, 1)
+		e.b = shut(e.b, kv, 1)
+	}
+	e.head, e.b = string(shut(e.b, at, 1)), nil
+	return e
+}
+
+// begin starts a request.
+func (e *encoder) begin() {
+	e.b, e.resource = open(e.b[:0], requestResourceLogs, resourceRoom)
+	e.b = append(e.b, e.head...)
+	e.scope, e.records = 0, 0
+}
+
+// end completes the request, which belongs to the encoder.
+func (e *encoder) end() []byte {
+	e.endScope()
+	e.b = shut(e.b, e.resource, resourceRoom)
+	return e.b
+}
+
+func (e *encoder) endScope() {
+	if e.scope > 0 {
+		e.b = shut(e.b, e.scope, scopeRoom)
+		e.scope = 0
+	}
+}
+
+// beginScope starts the records of a logger.
+func (e *encoder) beginScope(name string) {
+	e.endScope()
+	e.b, e.scope = open(e.b, resourceLogsScopes, scopeRoom)
+	if e.name = name; name != "" {
+		var at int
+		e.b, at = open(e.b, scopeLogsScope, 1)
+		e.b = appendBytes(e.b, scopeName, name)
+		e.b = shut(e.b, at, 1)
+	}
+}
+
+// add appends a record, unless the request would become longer than limit; the
+// first record is appended in any case.
+func (e *encoder) add(r *nib.Record, limit int) bool {
+	before, scope, name := len(e.b), e.scope, e.name
+	if e.scope == 0 {
+		e.beginScope(r.Logger)
+	}
+	if e.name != r.Logger {
+		e.beginScope(r.Logger) // shut has moved nothing that lies before it
+	}
+	var at int
+	e.b, at = open(e.b, scopeLogsRecords, recordRoom)
+	e.record(r)
+	e.b = shut(e.b, at, recordRoom)
+	if e.records > 0 && len(e.b) > limit-2*binary.MaxVarintLen32 {
+		e.undo(before, scope, name)
+		return false
+	}
+	e.records++
+	return true
+}
+
+// undo removes what was appended last.
+func (e *encoder) undo(before, scope int, name string) {
+	if scope != e.scope && scope > 0 { // that scope has ended: its length may have moved it
+		n, size := binary.Uvarint(e.b[scope:])
+		e.b, e.scope = e.b[:scope+size+int(n)], 0
+		return
+	}
+	e.b, e.scope, e.name = e.b[:before], scope, name
+}
+
+// record appends the fields of a LogRecord.
+func (e *encoder) record(r *nib.Record) {
+	if r.Time > 0 {
+		e.b = appendFixed64(e.b, recordTime, uint64(r.Time))
+		e.b = appendFixed64(e.b, recordObserved, uint64(r.Time))
+	}
+	e.b = append(e.b, tag(recordSeverity, varintType), severity(r.Level))
+	line := bytes.TrimSuffix(r.Line, newline)
+	if len(line) == 0 || line[0] != '{' {
+		e.severityText(r, nil)
+		e.body(r, nil, line)
+		e.uid(r)
+		return
+	}
+	var level, body []byte
+	for key, value := range r.Fields() {
+		switch {
+		case string(key) == e.timeKey:
+		case string(key) == e.levelKey:
+			level = value
+		case string(key) == e.nameKey && r.Logger != "":
+		case string(key) == e.messageKey || isMessage(value, r.Message):
+			body = value
+		case !e.context(key, value):
+			e.appendKeyValue(recordAttributes, key, value, 0)
+		}
+	}
+	e.severityText(r, level)
+	e.body(r, body, nil)
+	e.uid(r)
+}
+
+// isMessage reports whether value, a string with its quotes, is the message of
+// its line: the same bytes, not just equal ones.
+func isMessage(value, message []byte) bool {
+	return len(value) > 1 && len(value) == len(message)+2 && cap(message) > 0 && &value[1] == &message[:1][0]
+}
+
+var newline = []byte{'\n'}
+
+// severity returns the SeverityNumber of a level. There are four for each name.
+func severity(l nib.Level) byte { return byte(min(max(l-nib.LevelTrace, 0), 23) + 1) }
+
+// severityText appends the name of the level, as the line has it.
+func (e *encoder) severityText(r *nib.Record, level []byte) {
+	if len(level) > 2 && level[0] == '"' {
+		e.b = appendBytes(e.b, recordSeverityText, e.text(level[1:len(level)-1]))
+		return
+	}
+	e.b = appendBytes(e.b, recordSeverityText, r.Level.String())
+}
+
+// body appends the body: the message of the line, a value that stands in its
+// place, or the text of a line that is not an object.
+func (e *encoder) body(r *nib.Record, value, line []byte) {
+	var at int
+	switch {
+	case value == nil && line == nil && r.Message == nil:
+		return
+	case line != nil:
+		e.b, at = open(e.b, recordBody, 2)
+		if e.plain = e.plain[:0]; !isValid(line) {
+			line = bytes.ToValidUTF8(line, []byte("\ufffd"))
+		}
+		e.b = appendBytes(e.b, anyString, line)
+	case value != nil:
+		e.b, at = open(e.b, recordBody, 2)
+		e.appendValue(value, 0)
+	default:
+		e.b, at = open(e.b, recordBody, 2)
+		e.b = appendBytes(e.b, anyString, e.text(r.Message))
+	}
+	e.b = shut(e.b, at, 2)
+}
+
+// isValid reports whether b is UTF-8, which protobuf demands of text.
+func isValid(b []byte) bool { return utf8.Valid(b) }
+
+// uid appends the attribute that identifies the record.
+func (e *encoder) uid(r *nib.Record) {
+	if r.Spool == 0 {
+		return
+	}
+	id := append(e.id[:0], '"')
+	for shift := 60; shift >= 0; shift -= 4 {
+		id = append(id, "0123456789abcdef"[r.Spool>>shift&15])
+	}
+	id = append(strconv.AppendUint(append(id, '-'), r.Seq, 10), '"')
+	e.id = id
+	e.appendScalarKeyValue(recordAttributes, uidKey, id)
+}
+
+var uidKey = []byte(UIDAttribute)
+
+// context appends a field that ties the line to a trace, or names the event, as
+// a field of the record of its own. It reports whether it did.
+func (e *encoder) context(key, value []byte) bool {
+	if len(value) < 3 || value[0] != '"' {
+		return false
+	}
+	text := value[1 : len(value)-1]
+	switch string(key) {
+	case "trace_id", "trace.id":
+		return e.traceID(recordTraceID, text, 16)
+	case "span_id", "span.id":
+		return e.traceID(recordSpanID, text, 8)
+	case "trace_flags", "trace.flags":
+		var flags [1]byte
+		if !unhex(flags[:], text) {
+			return false
+		}
+		e.b = binary.LittleEndian.AppendUint32(append(e.b, tag(recordFlags, fixed32Type)), uint32(flags[0]))
+		return true
+	case "event.name", "event_name":
+		e.b = appendBytes(e.b, recordEvent, e.text(text))
+		return true
+	}
+	return false
+}
+
+// traceID appends an id of so many bytes, which must not be all zero.
+func (e *encoder) traceID(number byte, text []byte, size int) bool {
+	var room [16]byte
+	id := room[:size]
+	if !unhex(id, text) || room == [16]byte{} {
+		return false
+	}
+	e.b = appendBytes(e.b, number, id)
+	return true
+}
+
+// unhex decodes text, all of which has to be hexadecimal digits.
+func unhex(dst, text []byte) bool {
+	if len(text) != 2*len(dst) {
+		return false
+	}
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return false
+		}
+		dst[i/2] = dst[i/2]<<4 | c
+	}
+	return true
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlptest
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/otlp"
+	collogspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// A receiver is an OTLP/HTTP server. answer decides what happens to a request;
+// what it calls accept for has arrived.
+type receiver struct {
+	answer func(w http.ResponseWriter, q *request)
+
+	mu       sync.Mutex
+	requests int // that had records
+	arrived  []*logspb.LogRecord
+	scopes   []string // of arrived
+	resource map[string]string
+	faults   []string
+}
+
+// A request is one with records.
+type request struct {
+	*http.Request
+	number  int // from 1
+	size    int // compressed
+	records []*logspb.LogRecord
+	accept  func()
+}
+
+func (s *receiver) fault(format string, values ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fmt.Sprintf(format, values...))
+}
+
+func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	size := len(body)
+	if body, err = unpack(r.Header.Get("Content-Encoding"), body); err != nil {
+		s.fault("Content-Encoding: %v", err)
+	}
+	var m collogspb.ExportLogsServiceRequest
+	if err := proto.Unmarshal(body, &m); err != nil || r.Header.Get("Content-Type") != "application/x-protobuf" || r.Method != "POST" {
+		s.fault("%s %s, Content-Type %q: %v", r.Method, r.URL, r.Header.Get("Content-Type"), err)
+	}
+	q := &request{Request: r, size: size}
+	var scopes []string
+	resource := map[string]string{}
+	for _, rl := range m.ResourceLogs {
+		for _, kv := range rl.Resource.GetAttributes() {
+			resource[kv.Key] = kv.Value.GetStringValue()
+		}
+		for _, sl := range rl.ScopeLogs {
+			q.records = append(q.records, sl.LogRecords...)
+			scopes = append(scopes, slices.Repeat([]string{sl.Scope.GetName()}, len(sl.LogRecords))...)
+		}
+	}
+	s.mu.Lock()
+	if len(q.records) > 0 {
+		s.requests++
+	}
+	q.number = s.requests
+	s.mu.Unlock()
+	q.accept = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.arrived, s.scopes, s.resource = append(s.arrived, q.records...), append(s.scopes, scopes...), resource
+	}
+	if len(q.records) == 0 || s.answer == nil { // a ping
+		ok(w, q)
+		return
+	}
+	s.answer(w, q)
+}
+
+// ok accepts a request.
+func ok(w http.ResponseWriter, q *request) {
+	q.accept()
+	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+// status returns an answer that is only a status.
+func status(code int, header ...string) func(http.ResponseWriter, *request) {
+	return func(w http.ResponseWriter, _ *request) {
+		if len(header) > 0 {
+			w.Header().Set(header[0], header[1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+func unpack(encoding string, body []byte) ([]byte, error) {
+	switch encoding {
+	case "":
+		return body, nil
+	case "gzip":
+		r, err := gzip.NewReader(bytesReader(body))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(r)
+	case "zstd":
+		r, err := zstd.NewReader(nil)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return r.DecodeAll(body, nil)
+	}
+	return nil, fmt.Errorf("unknown: %s", encoding)
+}
+
+// check reports faults of the requests.
+func (s *receiver) check(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		t.Error(f)
+	}
+}
+
+// uids are the identities of what has arrived, in order.
+func (s *receiver) uids() (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.arrived {
+		list = append(list, uidOf(r))
+	}
+	return list
+}
+
+func uidOf(r *logspb.LogRecord) string {
+	for _, kv := range r.Attributes {
+		if kv.Key == otlp.UIDAttribute {
+			return kv.Value.GetStringValue()
+		}
+	}
+	return ""
+}
+
+// A wire is a listener whose connections are pipes, for bubbles.
+type wire struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newWire() *wire { return &wire{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (l *wire) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *wire) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *wire) Addr() net.Addr { return &net.UnixAddr{Name: "wire"} }
+
+func (l *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	a, b := net.Pipe()
+	select {
+	case l.conns <- a:
+		return b, nil
+	case <-l.done:
+		return nil, fmt.Errorf("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// serve starts a server on a wire. stop ends it.
+func serve(h http.Handler) (l *wire, stop func()) {
+	l = newWire()
+	s := &http.Server{Handler: h}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.Serve(l) }()
+	return l, func() { _ = s.Close(); <-ended }
+}
+
+// batchOf makes records with the numbers from first on.
+func batchOf(first, n int) []nib.Record {
+	batch := make([]nib.Record, n)
+	for i := range batch {
+		line := fmt.Appendf(nil, `{"time":"2026-01-02T15:04:05.000Z","level":"info","n":%d,"message":"m"}`+"\n", first+i)
+		batch[i] = nib.Record{Time: 1767366245000000000, Line: line, Message: line[len(line)-4 : len(line)-3], Spool: 7, Seq: uint64(first + i)}
+	}
+	return batch
+}
+
+// uidsOf are the identities of the records.
+func uidsOf(batch []nib.Record) (list []string) {
+	for _, r := range batch {
+		list = append(list, fmt.Sprintf("%016x-%d", r.Spool, r.Seq))
+	}
+	return list
+}
+
+// deliverAll does what a spool does: it delivers until everything is settled,
+// with a pause after an error.
+func deliverAll(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []string, errs []error) {
+	t.Helper()
+	all := uidsOf(batch)
+	for tries := 0; len(batch) > 0; tries++ {
+		if tries == 10000 {
+			t.Fatal("never settled")
+		}
+		res, err := d.Deliver(context.Background(), batch)
+		for _, r := range res.Rejected {
+			rejected = append(rejected, all[r.Index]+": "+r.Reason.Error())
+		}
+		batch, all = batch[res.Accepted:], all[res.Accepted:]
+		if err != nil {
+			errs = append(errs, err)
+			time.Sleep(time.Second) // of a bubble
+		}
+	}
+	return rejected, errs
+}

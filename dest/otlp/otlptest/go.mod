@@ -1,0 +1,26 @@
+module github.com/nib-log/nib/dest/otlp/otlptest
+
+go 1.26.0
+
+require (
+	github.com/klauspost/compress v1.20.3
+	github.com/nib-log/nib v0.1.0
+	github.com/nib-log/nib/dest/otlp v0.1.0
+	go.opentelemetry.io/proto/otlp v1.11.1
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
+	golang.org/x/net v0.59.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
+	google.golang.org/grpc v1.84.0 // indirect
+)
+
+replace (
+	github.com/nib-log/nib => ../../..
+	github.com/nib-log/nib/dest/otlp => ..
+)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/nib-log/nib/delivery/rawjson"
+)
+
+// The fields of AnyValue, and of the messages in it.
+const (
+	anyString = 1
+	anyBool   = 2
+	anyInt    = 3
+	anyDouble = 4
+	anyArray  = 5
+	anyList   = 6
+
+	keyField   = 1
+	valueField = 2
+	listValues = 1 // of ArrayValue and KeyValueList
+)
+
+// maxDepth is how deep objects and arrays are nested in a value; what is deeper
+// becomes a string of JSON. Each level is up to three messages, and decoders of
+// protobuf accept 100.
+const maxDepth = 24
+
+// appendKeyValue appends a field that is a KeyValue. key is escaped, value raw
+// JSON.
+func (e *encoder) appendKeyValue(number byte, key, value []byte, depth int) {
+	key = e.text(key)
+	if value[0] != '{' && value[0] != '[' { // the sizes are known
+		e.appendScalarKeyValue(number, key, value)
+		return
+	}
+	var at, in int
+	e.b, at = open(e.b, number, 2)
+	e.b = appendBytes(e.b, keyField, key)
+	e.b, in = open(e.b, valueField, 2)
+	e.appendValue(value, depth)
+	e.b = shut(e.b, in, 2)
+	e.b = shut(e.b, at, 2)
+}
+
+// appendScalarKeyValue appends a KeyValue whose value is no object or array. A
+// short string is copied once.
+func (e *encoder) appendScalarKeyValue(number byte, key, value []byte) {
+	var at, in int
+	e.b, at = open(e.b, number, 1)
+	e.b = appendBytes(e.b, keyField, key)
+	e.b, in = open(e.b, valueField, 1)
+	e.appendValue(value, 0)
+	e.b = shut(e.b, in, 1)
+	e.b = shut(e.b, at, 1)
+}
+
+// text returns what the inside of a JSON string stands for, valid until the
+// next call.
+func (e *encoder) text(escaped []byte) []byte {
+	if bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
+		return escaped
+	}
+	e.plain = rawjson.AppendText(e.plain[:0], escaped)
+	return e.plain
+}
+
+// appendValue appends the field of an AnyValue. null has none.
+func (e *encoder) appendValue(value []byte, depth int) {
+	switch value[0] {
+	case '"':
+		e.b = appendBytes(e.b, anyString, e.text(value[1:len(value)-1]))
+	case 't':
+		e.b = append(e.b, tag(anyBool, varintType), 1)
+	case 'f':
+		e.b = append(e.b, tag(anyBool, varintType), 0)
+	case 'n':
+	case '{', '[':
+		e.appendNested(value, depth+1)
+	default:
+		e.b = appendNumber(e.b, value)
+	}
+}
+
+// appendNested appends an object or an array.
+func (e *encoder) appendNested(value []byte, depth int) {
+	if depth > maxDepth {
+		e.b = appendBytes(e.b, anyString, value)
+		return
+	}
+	var at int
+	if value[0] == '{' {
+		e.b, at = open(e.b, anyList, 2)
+		for k, v := range rawjson.Fields(value) {
+			e.appendKeyValue(listValues, k, v, depth)
+		}
+		e.b = shut(e.b, at, 2)
+		return
+	}
+	e.b, at = open(e.b, anyArray, 2)
+	for v := range rawjson.Elements(value) {
+		var in int
+		e.b, in = open(e.b, listValues, 1)
+		e.appendValue(v, depth)
+		e.b = shut(e.b, in, 1)
+	}
+	e.b = shut(e.b, at, 2)
+}
+
+// appendNumber appends a number: an integer that fits an int64 as int_value, one
+// with a fraction or an exponent as double_value. What neither can represent
+// becomes a string of its digits, as the specification demands
+// (https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/).
+func appendNumber(dst, text []byte) []byte {
+	if v, ok := parseInt(text); ok {
+		return binary.AppendUvarint(append(dst, tag(anyInt, varintType)), uint64(v))
+	}
+	if !isInteger(text) || string(text) == "-0" {
+		if v, err := strconv.ParseFloat(string(text), 64); err == nil {
+			return appendFixed64(dst, anyDouble, math.Float64bits(v))
+		}
+	}
+	return appendBytes(dst, anyString, text)
+}
+
+func isInteger(text []byte) bool { return !bytes.ContainsAny(text, ".eE") }
+
+// parseInt returns the integer in text.
+func parseInt(text []byte) (int64, bool) {
+	digits, negative := text, text[0] == '-'
+	if negative {
+		digits = text[1:]
+	}
+	if len(digits) > 19 || len(digits) == 0 {
+		return 0, false
+	}
+	var v uint64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = 10*v + uint64(c-'0')
+	}
+	switch {
+	case negative && v == 0:
+		return 0, false // -0 is a float64
+	case negative:
+		return -int64(v), v <= 1<<63
+	}
+	return int64(v), v < 1<<63
+}
