@@ -32,15 +32,19 @@ type point struct {
 // breakpoints are the instructions.
 var breakpoints = map[string][]byte{"amd64": {0xcc}, "arm64": {0x00, 0x00, 0x20, 0xd4}}
 
-// pointsOf lists all statements of the package that a method is of. Its functions lie
-// close together in memory. The tables of the runtime change from one line to another at
-// the beginning of instructions only.
+// pointsOf lists all statements of the package that a method is of, and of the
+// internal packages below it. Their functions lie close together in memory. The
+// tables of the runtime change from one line to another at the beginning of
+// instructions only.
 func pointsOf(method any) (points []point, functions int) {
 	const around = 1 << 20
 	near := reflect.ValueOf(method).Pointer()
 	full := runtime.FuncForPC(near).Name()
 	slash := strings.LastIndexByte(full, '/')
-	prefix := full[:slash+1+strings.IndexByte(full[slash:], '.')]
+	prefix := full[:slash+strings.IndexByte(full[slash:], '.')]
+	isOf := func(name string) bool {
+		return strings.HasPrefix(name, prefix+".") || strings.HasPrefix(name, prefix+"/internal/")
+	}
 	outer, entry, known := "", uintptr(0), map[string]bool{}
 	for pc := near - around; pc < near+around; pc++ {
 		f := runtime.FuncForPC(pc)
@@ -49,15 +53,15 @@ func pointsOf(method any) (points []point, functions int) {
 		}
 		if f.Entry() != entry {
 			entry = f.Entry()
-			if outer = outermost(entry); strings.HasPrefix(outer, prefix) {
+			if outer = outermost(entry); isOf(outer) {
 				functions++
 			}
 		}
-		if !strings.HasPrefix(outer, prefix) {
+		if !isOf(outer) {
 			continue
 		}
 		name, line := f.FileLine(pc)
-		here := fmt.Sprintf("%s:%d in %s", filepath.Base(name), line, outer[len(prefix):])
+		here := fmt.Sprintf("%s:%d in %s", filepath.Base(name), line, outer[len(prefix)+1:])
 		if !known[here] && line > 0 {
 			known[here] = true
 			points = append(points, point{pc, here})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 const (
@@ -222,7 +223,7 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 // the header of its slot. It is called before anything there is delivered.
 func (s *Sink) inheritFrom(child *Sink) {
 	s.mu.Lock()
-	s.inherited = s.inherited.plus(&child.inherited)
+	s.inherited = s.inherited.Plus(&child.inherited)
 	s.publish()
 	s.mu.Unlock()
 	child.mu.Lock()
@@ -230,14 +231,14 @@ func (s *Sink) inheritFrom(child *Sink) {
 	for c := range child.inherited {
 		for l, n := range child.inherited[c] {
 			if n > child.carried[c][l] {
-				child.mark(child.active.Load(), dropAt(since, cause(c), l), 0)
+				child.counted(child.active.Load().SetCount(segment.SectionUnreported, segment.Cause(c), l, 0))
 			}
 			if child.carried[c][l] > 0 {
-				child.mark(child.active.Load(), dropAt(told, cause(c), l), 0)
+				child.counted(child.active.Load().SetCount(segment.SectionReported, segment.Cause(c), l, 0))
 			}
 		}
 	}
-	child.inherited, child.carried, child.published = tally{}, tally{}, tally{}
+	child.inherited, child.carried, child.published = segment.Tally{}, segment.Tally{}, segment.Tally{}
 }
 
 // end gives a slot back.
@@ -248,7 +249,7 @@ func (a *adopter) end(x *adopted) {
 	x.sink.mu.Unlock()
 	if settled { // else they are in the header of the slot
 		s.mu.Lock()
-		s.adoptedLoss = s.adoptedLoss.plus(&lost)
+		s.adoptedLoss = s.adoptedLoss.Plus(&lost)
 		s.publish()
 		s.mu.Unlock()
 	}
@@ -301,7 +302,7 @@ func (a *adopter) dropOldest() bool {
 func (s *Sink) isSettled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, next, _ := s.active.Load().claimed()
+	_, next, _ := s.active.Load().Claimed()
 	return s.settledAll(next)
 }
 
@@ -342,9 +343,9 @@ func addDrops(a, b []delivery.Drop) []delivery.Drop {
 	if len(b) == 0 {
 		return a
 	}
-	var t tally
+	var t segment.Tally
 	for _, d := range slices.Concat(a, b) {
-		t.add(cause(slices.Index(reasons[:], d.Reason)), d.Level, d.Lines)
+		t.Add(segment.Cause(slices.Index(segment.Reasons[:], d.Reason)), d.Level, d.Lines)
 	}
-	return t.list()
+	return t.List()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // deadSlots leaves slots of processes that have ended, each with a line, in memDir.
@@ -38,7 +39,7 @@ func deadSlots(t testing.TB, m *vfstest.Mem, slots int) {
 
 // heir is what a process is opened with that looks for slots.
 func heir(m *vfstest.Mem, poll time.Duration) Config {
-	return Config{SegmentSize: minSegment, Shared: true, fs: m, Sync: SyncNever, poll: poll, OnError: func(error) {}}
+	return Config{SegmentSize: segment.MinSize, Shared: true, fs: m, Sync: SyncNever, poll: poll, OnError: func(error) {}}
 }
 
 // slotsOf returns the slots in memDir.
@@ -185,7 +186,7 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 				must(t, dead.WriteRecord(record(nib.LevelInfo, n, 200)))
 			}
 			for range 3 {
-				if err := dead.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+				if err := dead.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 					t.Fatal(err)
 				}
 			}
@@ -193,9 +194,9 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}
 			if delivered {
 				f.set(nil)
-				want = append(want, delivery.Drop{Reason: delivery.ReasonDamaged, Level: levelUnknown, Lines: 1})
+				want = append(want, delivery.Drop{Reason: delivery.ReasonDamaged, Level: segment.LevelUnknown, Lines: 1})
 				b := memFile(t, m, filepath.Join(memDir, slotName(2), segmentName(1)))
-				at := int64(headerSize + 5*align(recordHead+200) + recordHead + 5)
+				at := int64(segment.HeaderSize + 5*segment.Align(segment.RecordHead+200) + segment.RecordHead + 5)
 				file, err := m.Open(filepath.Join(memDir, slotName(2), segmentName(1)), 2, 0)
 				must(t, err)
 				_, err = file.WriteAt([]byte{b[at] + 1}, at)

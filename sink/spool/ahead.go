@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // create makes a segment: on the heap, or in a file.
-func (s *Sink) create(number uint64) (*segment, error) {
+func (s *Sink) create(number uint64) (*segment.Segment, error) {
 	if s.dir == nil {
-		return newSegment(s.zeros(), identity{spool: s.id, number: number, gen: 1, size: s.c.SegmentSize}, nil), nil
+		return segment.New(s.zeros(), segment.Identity{Spool: s.id, Number: number, Gen: 1, Size: s.c.SegmentSize}, nil), nil
 	}
 	return s.dir.create(number, s.c.SegmentSize, s.rest)
 }
@@ -24,7 +25,7 @@ func (s *Sink) create(number uint64) (*segment, error) {
 func (s *Sink) zeros() []byte {
 	select {
 	case b := <-s.spare:
-		for part := range slices.Chunk(b, window) {
+		for part := range slices.Chunk(b, segment.Window) {
 			clear(part)
 			s.rest()
 		}
@@ -38,7 +39,7 @@ func (s *Sink) zeros() []byte {
 // soon, or a call waits for one with a long line.
 func (s *Sink) rest() {
 	g := s.active.Load()
-	if end, _, _ := g.claimed(); end < len(g.b)/2 && !s.isAwaited() {
+	if end, _, _ := g.Claimed(); end < len(g.Bytes())/2 && !s.isAwaited() {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
@@ -57,15 +58,15 @@ func (s *Sink) completeFirst() {
 		return
 	}
 	g := s.active.Load()
-	used, _, _ := g.claimed()
-	g.hold() // what is delivered may be unmapped
-	defer g.letGo()
+	used, _, _ := g.Claimed()
+	g.Retain() // what is delivered may be unmapped
+	defer g.Release()
 	if err := s.finish(); err != nil {
 		s.fault("sync the first segment", err)
 	}
 	close(s.safe)
-	if g.twin == nil {
-		warm(g.b[used&^(pageSize-1):], s.rest) // what was used before is read when it is delivered
+	if !g.IsWritten() {
+		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], s.rest) // what was used before is read when it is delivered
 	}
 }
 
@@ -204,8 +205,27 @@ func (s *Sink) discardNext() {
 	}
 	s.mu.Unlock()
 	if g != nil && s.dir != nil {
-		if err := s.dir.remove(g.number, g); err != nil {
+		if err := s.dir.remove(g.Number, g); err != nil {
 			s.fault("delete a segment", err) // the next start does it
 		}
 	}
+}
+
+// patch writes the patches that segments whose files failed still need, and
+// reports whether any are left.
+func (s *Sink) patch() (left bool) {
+	s.mu.Lock()
+	var list []*segment.Segment
+	for _, l := range s.chain {
+		if g := l.live; g != nil && g.IsWritten() && !l.none {
+			g.Retain()
+			list = append(list, g)
+		}
+	}
+	s.mu.Unlock()
+	for _, g := range list {
+		left = g.Patch() || left
+		g.Release()
+	}
+	return left
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A sinkhole accepts everything and allocates nothing.
@@ -40,7 +41,7 @@ func TestAllocWriteRecord(t *testing.T) {
 
 // TestAllocDropped drops lines because the spool is full or closed.
 func TestAllocDropped(t *testing.T) {
-	s := open(t, "", &far{do: down}, Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Nanosecond, tick: time.Hour})
+	s := open(t, "", &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Nanosecond, tick: time.Hour})
 	r := record(nib.LevelInfo, 1, 1000)
 	for s.WriteRecord(r) == nil {
 	}

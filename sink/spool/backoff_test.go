@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestNothingShortensBackoff logs through many segments, beside a destination that is
@@ -66,7 +67,7 @@ func TestBusyTellsOfAHang(t *testing.T) {
 		<-ctx.Done()
 		return delivery.Result{}, ctx.Err(), true
 	})
-	s := open(t, "", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond})
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Drain: time.Nanosecond})
 	if d := s.Stats().Destinations[0]; d.Busy != 0 {
 		t.Errorf("got %+v before anything was logged, want no call under way", d)
 	}

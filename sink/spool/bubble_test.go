@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog is recovered and
@@ -42,7 +43,7 @@ func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 				if !opened {
 					exhaust()
 				}
-				c := Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever}
+				c := Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: SyncNever}
 				if opened {
 					f.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 						exhaust()
@@ -88,11 +89,11 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 		at   int64
 		lost uint64 // at most
 	}{
-		{segmentName(1), headerSize + 2*pageSize, each},
-		{segmentName(1), minSegment - pageSize, each},
-		{segmentName(2), headerSize, each},
-		{segmentName(2), headerSize + 2*pageSize, each},
-		{segmentName(2), minSegment - 2*pageSize, 1}, // behind the records: nobody knows
+		{segmentName(1), segment.HeaderSize + 2*segment.PageSize, each},
+		{segmentName(1), segment.MinSize - segment.PageSize, each},
+		{segmentName(2), segment.HeaderSize, each},
+		{segmentName(2), segment.HeaderSize + 2*segment.PageSize, each},
+		{segmentName(2), segment.MinSize - 2*segment.PageSize, 1}, // behind the records: nobody knows
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 				b := badSector{m, c.name, c.at, new(atomic.Bool)}
 				b.on.Store(true)
 				f, begin := &far{}, time.Now()
-				s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever})
+				s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever})
 				must(t, err)
 				must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
 				took := time.Since(begin)
@@ -144,7 +145,7 @@ func TestWholeFileIsNeverGivenUp(t *testing.T) {
 				f.set(nil)
 				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
-			s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+			s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 			must(t, err)
 			must(t, s.Flush(context.Background()))
 			checkLines(t, f.take(), 0, lines, 200)
@@ -169,7 +170,7 @@ func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
 			}
 			return delivery.Result{Accepted: len(batch)}, nil, false
 		})
-		s, err := Open("", f, Config{SegmentSize: minSegment})
+		s, err := Open("", f, Config{SegmentSize: segment.MinSize})
 		must(t, err, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		time.Sleep(time.Minute)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))

@@ -3,11 +3,10 @@
 package spool
 
 import (
-	"runtime/debug"
 	"slices"
 	"time"
 
-	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A link is a segment in the chain of those that exist, oldest first. The last
@@ -15,19 +14,19 @@ import (
 // and nothing of those behind it; a link that all have left is deleted. The
 // fields are protected by Sink.mu.
 type link struct {
-	oldSegment           // end is not known as long as live is there
-	live       *segment  // of this process; nil: it is read from its file
-	waiting    int       // destinations that have not left it
-	told       tally     // what the notice in it reports, once live is nil
-	kept       bool      // a cursor could not be synced: the next start deletes the file
-	none       bool      // it stands for the active segment where there is none, see beginFull
-	unread     time.Time // when it could not be read to be dropped
-	bad        bool      // pages of the file could not be read, and were given up: it is quarantined
+	segment.Old                  // end is not known as long as live is there
+	live        *segment.Segment // of this process; nil: it is read from its file
+	waiting     int              // destinations that have not left it
+	reported    segment.Tally    // what the notice in it reports, once live is nil
+	kept        bool             // a cursor could not be synced: the next start deletes the file
+	none        bool             // it stands for the active segment where there is none, see beginFull
+	unread      time.Time        // when it could not be read to be dropped
+	bad         bool             // pages of the file could not be read, and were given up: it is quarantined
 }
 
 // link makes a segment of this process the last of the chain. mu is held.
-func (s *Sink) link(g *segment) {
-	s.chain = append(s.chain, &link{oldSegment: oldSegment{identity: g.identity, start: g.start}, live: g, waiting: len(s.deliveries)})
+func (s *Sink) link(g *segment.Segment) {
+	s.chain = append(s.chain, &link{Old: *g.Old(), live: g, waiting: len(s.deliveries)})
 }
 
 // unload frees the memory of twins that are not being read: they are read from
@@ -35,12 +34,12 @@ func (s *Sink) link(g *segment) {
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
 		g := l.live
-		if g == nil || g.twin == nil || l.none || slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
+		if g == nil || !g.IsWritten() || l.none || slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
 			continue
 		}
-		if next, whole := g.twin.whole(g); whole {
-			l.live, l.end, l.told = nil, next, g.told
-			g.drop()
+		if next, whole := g.Whole(); whole {
+			l.live, l.End, l.reported = nil, next, g.Reported
+			g.Release()
 		}
 	}
 }
@@ -48,12 +47,12 @@ func (s *Sink) unload() {
 // near is how many segments behind the one that is read keep their pages.
 const near = 1
 
-// layDown evicts the pages of mapped segments that are not read soon, but keeps
+// evict evicts the pages of mapped segments that are not read soon, but keeps
 // the mappings: lines that wait for long are in the page cache then, where the
 // system can reclaim them, and are not memory of the process. A goroutine that
 // reads or writes there nevertheless faults its page in; a reader that begins
 // prefetches all. mu is held.
-func (s *Sink) layDown() {
+func (s *Sink) evict() {
 	soon := 0 // the next segments are read or near
 	for i, l := range s.chain {
 		if slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
@@ -61,32 +60,31 @@ func (s *Sink) layDown() {
 		}
 		soon--
 		g := l.live
-		if soon >= 0 || i >= len(s.chain)-2 || g == nil || g.free == nil || g.twin != nil || g.resting {
+		if soon >= 0 || i >= len(s.chain)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
 		if s.dir.sweeper.count() == mostSpent {
 			return // the next time
 		}
-		g.resting = true
-		g.hold()
-		s.dir.sweeper.add(&spent{pages: g.b, unmap: g.letGo})
+		if g.Evict() {
+			s.dir.sweeper.add(&spent{pages: g.Bytes(), unmap: g.Release})
+		}
 	}
 }
 
-// rouse returns the pages of a segment that layDown has evicted, for fetch. mu
+// evictedPages returns the pages of a segment that layDown has evicted, for fetch. mu
 // is held.
-func (l *link) rouse() (pages []byte) {
-	if g := l.live; g != nil && g.resting {
-		g.resting = false
-		return g.b
+func (l *link) evictedPages() (pages []byte) {
+	if l.live == nil {
+		return nil
 	}
-	return nil
+	return l.live.EvictedPages()
 }
 
 // isAt reports whether the delivery reads l, or has read from it records that are not
 // settled. mu is held.
 func (d *deliverer) isAt(l *link) bool {
-	return l.number >= d.cur.number && l.number <= d.reading.number
+	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }
 
 // leave goes on to the next link when all that was read is settled, and reports
@@ -100,9 +98,9 @@ func (d *deliverer) leave() bool {
 		return false
 	}
 	d.reading, d.scan, d.entered, d.rescued = next, nil, false, false
-	pages := next.rouse()
+	pages := next.evictedPages()
 	s.mu.Unlock()
-	fetch(pages)
+	segment.Prefetch(pages)
 	d.leaveSettled()
 	return true
 }
@@ -124,7 +122,7 @@ func (d *deliverer) leaveSettled() {
 		if d.cur != next {
 			next = s.behind(d.cur)
 		}
-		done := d.cur != next && (len(d.batch) == 0 || d.settled >= next.first)
+		done := d.cur != next && (len(d.batch) == 0 || d.settled >= next.First)
 		s.mu.Unlock()
 		if !done {
 			return
@@ -151,8 +149,8 @@ func (d *deliverer) quit(next *link) {
 	left := l.waiting == 0
 	g := l.live
 	if left && g != nil && s.keep {
-		_, l.end, _ = g.claimed()
-		l.live, l.told = nil, g.told
+		_, l.End, _ = g.Claimed()
+		l.live, l.reported = nil, g.Reported
 	}
 	if left && !s.keep {
 		i := slices.Index(s.chain, l)
@@ -163,7 +161,7 @@ func (d *deliverer) quit(next *link) {
 	case left && !s.keep:
 		s.remove(l)
 	case left && g != nil:
-		g.done(nil)
+		g.Done(nil)
 	}
 }
 
@@ -171,18 +169,18 @@ func (d *deliverer) quit(next *link) {
 // another.
 func (s *Sink) remove(l *link) {
 	if l.none {
-		l.live.done(nil)
+		l.live.Done(nil)
 		return
 	}
 	if l.kept {
 		if l.live != nil {
-			l.live.done(nil)
+			l.live.Done(nil)
 		}
 	} else if err := s.delete(l); err != nil {
 		s.fault("delete a segment", err) // the next start deletes it
 	}
 	s.mu.Lock()
-	s.segments, s.bytes = s.segments-1, s.bytes-l.size
+	s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	s.wantMore()
 	s.broadcast()
 	s.mu.Unlock()
@@ -191,19 +189,19 @@ func (s *Sink) remove(l *link) {
 // delete deletes the file of a link. What one in memory had is used again.
 func (s *Sink) delete(l *link) error {
 	if l.bad {
-		if err := s.dir.quarantine(segmentName(l.number)); err != nil {
+		if err := s.dir.quarantine(segmentName(l.Number)); err != nil {
 			return err
 		}
-		return s.dir.removeItsCopy(l.number)
+		return s.dir.removeItsCopy(l.Number)
 	}
 	if s.dir != nil {
-		return s.dir.remove(l.number, l.live)
+		return s.dir.remove(l.Number, l.live)
 	}
-	if l.live.abandoned {
+	if l.live.IsAbandoned() {
 		return nil
 	}
 	select {
-	case s.spare <- l.live.b: // no writer has anything left to do there
+	case s.spare <- l.live.Bytes(): // no writer has anything left to do there
 	default: // there is one already
 	}
 	return nil
@@ -229,12 +227,12 @@ func (s *Sink) dropOldest() bool {
 	if next.none && i+2 < len(s.chain) {
 		next = s.chain[i+2]
 	}
-	s.noteDropped(next, next.first-(l.first-l.skipped))
+	s.noteDropped(next, next.First-(l.First-l.Skipped))
 	s.chain = slices.Delete(s.chain, i, i+1)
 	if err := s.delete(l); err != nil { // all is committed: no writer has anything left to do there
 		s.stats.Errors++ // the next start deletes it
 	}
-	s.segments, s.bytes = s.segments-1, s.bytes-l.size
+	s.segments, s.bytes = s.segments-1, s.bytes-l.Size
 	s.wantMore()
 	s.broadcast()
 	return true
@@ -243,56 +241,56 @@ func (s *Sink) dropOldest() bool {
 // countOldest counts the lines of a link that is dropped, for each destination
 // that has not left it. mu is held.
 func (s *Sink) countOldest(l *link) bool {
-	var lines []lineHead
-	end, never, harmed := l.end, uint64(0), false
+	var lines []segment.Line
+	end, never, harmed := l.End, uint64(0), false
 	if time.Since(l.unread) < makePause {
 		return false // each line would read it
 	}
 	if g := l.live; g != nil {
-		_, end, _ = g.claimed()
+		_, end, _ = g.Claimed()
 		whole := false
-		if lines, whole = g.lines(); !whole {
-			return s.cannotDrop(l, errGone)
+		if lines, whole = g.Lines(); !whole {
+			return s.cannotDrop(l, segment.ErrGone)
 		}
-		if uint64(len(lines)) != end-l.first {
+		if uint64(len(lines)) != end-l.First {
 			return false
 		}
 	} else {
-		b, err := s.dir.read(&l.oldSegment)
+		b, err := s.dir.read(&l.Old)
 		if err != nil {
 			return s.cannotDrop(l, err)
 		}
-		lines, harmed = linesIn(b, &l.oldSegment, end)
-		never = end - l.sure
+		lines, harmed = l.LinesIn(b, end)
+		never = end - l.Sure
 		if n := len(lines); n > 0 {
-			never = min(never, end-1-lines[n-1].seq)
+			never = min(never, end-1-lines[n-1].Seq)
 		}
-		if l.gen != s.dir.gen && hasNotice(b, &l.oldSegment) { // not all destinations have read that
-			unread := countsIn(b, l.seed(), told)
-			s.inherited = s.inherited.plus(&unread)
+		if l.Gen != s.dir.gen && l.HasNotice(b) { // not all destinations have read that
+			unread := l.Counts(b, segment.SectionReported)
+			s.inherited = s.inherited.Plus(&unread)
 		}
 	}
 	for _, d := range s.deliveries {
-		numbers := end - min(max(l.first, d.settled), end) // none, if it has left the link
+		numbers := end - min(max(l.First, d.settled), end) // none, if it has left the link
 		d.skips += numbers
 		for _, x := range lines {
-			if x.seq >= d.settled {
-				d.dropped.add(oldest, x.level, 1)
+			if x.Seq >= d.settled {
+				d.dropped.Add(segment.CauseOldest, x.Level, 1)
 				numbers--
 			}
 		}
 		given := numbers - min(never, numbers)
 		d.recovered -= numbers - given
 		if harmed {
-			d.dropped.add(damaged, levelUnknown, given)
+			d.dropped.Add(segment.CauseDamaged, segment.LevelUnknown, given)
 		} else {
 			d.unfinished += given
 		}
 	}
 	if l.live != nil {
-		l.told = l.live.told
+		l.reported = l.live.Reported
 	}
-	s.told = s.told.minus(&l.told) // not all destinations have read that
+	s.reported = s.reported.Minus(&l.reported) // not all destinations have read that
 	return true
 }
 
@@ -301,32 +299,4 @@ func (s *Sink) cannotDrop(l *link, err error) (ok bool) {
 	l.unread = time.Now()
 	s.faultLocked("read the oldest segment, to drop it", err)
 	return false
-}
-
-// A lineHead is what is counted of a line.
-type lineHead struct {
-	seq   uint64
-	level nib.Level
-}
-
-// lines returns what there is in g. whole is false if a page of it cannot be
-// read.
-func (g *segment) lines() (lines []lineHead, whole bool) {
-	defer g.endGuard(debug.SetPanicOnFault(true))
-	at, end, _ := g.claimed()
-	lines, _ = linesIn(g.b[:at], &oldSegment{identity: g.identity, start: g.start}, end)
-	return lines, true
-}
-
-// linesIn returns what there is in b of a segment before number end, and
-// whether some of it is damaged.
-func linesIn(b []byte, g *oldSegment, end uint64) (lines []lineHead, harmed bool) {
-	for sc := newScanner(b, g.identity, g.first); ; {
-		rec, gap, ok := sc.next()
-		harmed = harmed || gap.damaged
-		if !ok || sc.want > end {
-			return lines, harmed
-		}
-		lines = append(lines, lineHead{sc.want - 1, nib.Level(int16(le.Uint16(rec[28:])))})
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // reports keeps what OnError was called with.
@@ -50,7 +51,7 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 		t.Run(c.want, func(t *testing.T) {
 			m, told := vfstest.NewMem(nil), &reports{}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-			s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 16 * minSegment, fs: m, Drain: time.Millisecond, OnError: told.add})
+			s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 16 * segment.MinSize, fs: m, Drain: time.Millisecond, OnError: told.add})
 			m.Fail(vfstest.Fault{Op: vfstest.OpClose, Path: c.path, Err: syscall.EIO})
 			for n := range 200 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
@@ -69,7 +70,7 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 // dropped, for its lines would not be counted.
 func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	m, told := memBacklog(t, 300, 300, SyncNever), &reports{}
-	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 3 * minSegment, fs: m, Sync: SyncNever, slow: time.Millisecond,
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, slow: time.Millisecond,
 		Drain: time.Millisecond, OnError: told.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + segmentExt, Err: syscall.EMFILE})
 	refused := 0

@@ -15,6 +15,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 const (
@@ -202,13 +203,13 @@ func (c Config) Validate() error {
 		fault(also.To == nil, "Also has no destination To for %q", also.Name)
 		names[also.Name] = true
 	}
-	segment := cmp.Or(c.SegmentSize, minSegment)
+	size := cmp.Or(c.SegmentSize, segment.MinSize)
 	fault(c.MinFree < 0, "MinFree is negative: %d", c.MinFree)
-	fault(segment < minSegment || segment > maxSegment || segment%headerSize != 0,
-		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", segment)
-	fault(c.Size != 0 && c.Size < 2*segment, "Size is less than two segments: %d", c.Size)
+	fault(size < segment.MinSize || size > segment.MaxSize || size%segment.HeaderSize != 0,
+		"SegmentSize is not a multiple of 4096 from 64 KiB to 1 GiB: %d", size)
+	fault(c.Size != 0 && c.Size < 2*size, "Size is less than two segments: %d", c.Size)
 	fault(c.Access < AccessAuto || c.Access > AccessWritten, "Access is none of the kinds: %d", c.Access)
-	fault(c.Access == AccessMapped && !mapped, "Access is Mapped, which needs Linux")
+	fault(c.Access == AccessMapped && !segment.CanMap, "Access is Mapped, which needs Linux")
 	fault(c.Sync < SyncSoon || c.Sync > SyncNever, "Sync is not one of the policies: %d", c.Sync)
 	fault(c.SyncDelay < 0, "SyncDelay is negative: %v", c.SyncDelay)
 	fault(c.SyncDelay > 0 && c.Sync == SyncNever, "SyncDelay of %v with SyncNever", c.SyncDelay)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A copier is the goroutine that makes lines survive a power failure. A mapping
@@ -40,7 +41,7 @@ type copier struct {
 
 // A copied is a segment of this process and its copy.
 type copied struct {
-	g    *segment
+	g    *segment.Segment
 	file vfs.File // nil: there is none
 	at   int      // all before is in file and synced, or was settled
 	next uint64   // number of the record there
@@ -122,7 +123,7 @@ func (c *copier) rest() {
 
 // behind reports whether there are records that are not safe.
 func (c *copier) behind() bool {
-	_, next, _ := c.s.active.Load().claimed()
+	_, next, _ := c.s.active.Load().Claimed()
 	return c.synced.Load() < next && c.s.position() < next
 }
 
@@ -147,7 +148,7 @@ func (c *copier) round() (worked bool, err error) {
 	settled := c.s.position()
 	for i := 0; i < len(c.list); i++ {
 		x := c.list[i]
-		if c.s.dir.isRemoved(x.g.number) {
+		if c.s.dir.isRemoved(x.g.Number) {
 			c.list = append(c.list[:i:i], c.list[i+1:]...)
 			i--
 			c.discard(x)
@@ -170,7 +171,7 @@ func (c *copier) take() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	for _, g := range c.s.uncopied {
-		c.list = append(c.list, &copied{g: g, at: headerSize, next: g.first, safe: g.first, held: true})
+		c.list = append(c.list, &copied{g: g, at: segment.HeaderSize, next: g.First, safe: g.First, held: true})
 	}
 	c.s.uncopied = nil
 }
@@ -195,7 +196,7 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 		x.letGo()
 	case err != nil:
 		c.close(x)
-		x.at, x.next = headerSize, x.g.first
+		x.at, x.next = segment.HeaderSize, x.g.First
 	default:
 		x.at, x.next, x.safe = end, next, max(x.safe, next)
 		if whole {
@@ -210,11 +211,11 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 // there will be no more. ok is false if that cannot be read.
 func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 	g := x.g
-	defer g.endGuard(true)
-	claimed, _, final := g.claimed()
+	defer g.EndGuard(true)
+	claimed, _, final := g.Claimed()
 	at, next := x.at, x.next
-	for at < claimed && g.committed(at) {
-		at += align(int(uint32(stored(word(g.b, at).Load()))))
+	for at < claimed && g.Committed(at) {
+		at = g.Behind(at)
 		next++
 	}
 	return at, next, final && at == claimed, true
@@ -226,7 +227,7 @@ func (c *copier) write(x *copied, end int) (err error) {
 		x.file, err = c.s.dir.makeCopy(x.g, x.at, end)
 		return err
 	}
-	if _, err = x.file.WriteAt(x.g.b[x.at:end], int64(x.at)); err == nil {
+	if _, err = x.file.WriteAt(x.g.Bytes()[x.at:end], int64(x.at)); err == nil {
 		err = x.file.SyncData()
 	}
 	return err
@@ -236,7 +237,7 @@ func (c *copier) write(x *copied, end int) (err error) {
 func (c *copier) discard(x *copied) {
 	c.close(x)
 	x.letGo()
-	if err := c.s.dir.removeCopy(x.g.number); err != nil {
+	if err := c.s.dir.removeCopy(x.g.Number); err != nil {
 		c.s.fault("delete a copy", err) // the next start deletes it
 	}
 }
@@ -249,8 +250,8 @@ func (c *copier) close(x *copied) {
 }
 
 func (x *copied) letGo() {
-	if x.held && x.g.free != nil {
-		x.g.letGo()
+	if x.held {
+		x.g.Release()
 	}
 	x.held = false
 }
@@ -309,7 +310,7 @@ func (s *Sink) Sync(ctx context.Context) error {
 	if s.copier == nil {
 		return errors.ErrUnsupported
 	}
-	_, next, _ := s.active.Load().claimed()
+	_, next, _ := s.active.Load().Claimed()
 	if next == s.opened {
 		return nil
 	}

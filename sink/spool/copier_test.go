@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 var memDir = filepath.Join(string(filepath.Separator), "spool")
@@ -67,7 +68,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 			}
 			return delivery.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
 		})
-		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: minSegment, fs: m, boot: boot + 1, tick: time.Microsecond, slow: patience,
+		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: segment.MinSize, fs: m, boot: boot + 1, tick: time.Microsecond, slow: patience,
 			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})
 		if err != nil {
 			t.Fatalf("Open refuses: %v", err)
@@ -113,7 +114,7 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
 	t.Helper()
 	f := &far{}
-	s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 99})
+	s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 99})
 	if err != nil {
 		t.Fatalf("Open refuses: %v", err)
 	}
@@ -132,7 +133,7 @@ func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
 func TestCopyGoesWithItsSegment(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	f := &far{do: down}
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond})
 	for n := range 300 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	}
@@ -145,7 +146,7 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 	if n := len(memNames(t, m, copyExt)); n > 1 {
 		t.Errorf("got %d copies after everything was delivered, want that of the last segment", n)
 	}
-	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
 	for n := range 100 { // more than a segment
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	}
@@ -172,7 +173,7 @@ func TestCopierFails(t *testing.T) {
 func copierFails(t *testing.T, op vfstest.Op, skip int) {
 	m := vfstest.NewMem(nil)
 	told := make(chan error, 100)
-	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, SyncDelay: time.Microsecond,
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond, SyncDelay: time.Microsecond,
 		Drain: time.Nanosecond, OnError: func(err error) {
 			if !errors.Is(err, errDown) {
 				told <- err
@@ -209,7 +210,7 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 		t.Errorf("got %+v, want errors and nothing lost", st)
 	}
 	f := &far{}
-	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: image, boot: 99})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: image, boot: 99})
 	must(t, s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, n, 100)
 }
@@ -218,7 +219,7 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 // with a disk that hangs, when they have waited.
 func TestErrorsAreSynced(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})
+	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})
 	for n := range 20 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, 2*n, 100)), s.WriteRecord(record(nib.LevelError, 2*n+1, 100)))
 		if got, want := s.Synced(), uint64(2*n+3); got != want {
@@ -230,13 +231,13 @@ func TestErrorsAreSynced(t *testing.T) {
 		t.Errorf("Synced is %d after no error, want 41", got)
 	}
 	f := &far{}
-	late := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m.CrashClone(vfstest.Nothing), boot: 99})
+	late := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m.CrashClone(vfstest.Nothing), boot: 99})
 	must(t, late.Flush(context.Background()))
 	checkLines(t, f.take(), 0, 40, 100)
 	must(t, s.Close())
 
 	hold := make(chan struct{})
-	s = open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncErrors, SyncWait: time.Millisecond})
+	s = open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncWait: time.Millisecond})
 	m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*" + copyExt + "*", Hold: hold})
 	must(t, s.WriteRecord(record(nib.LevelError, 0, 100)))
 	if st := s.Stats(); st.Unsynced != 1 {
@@ -249,7 +250,7 @@ func TestErrorsAreSynced(t *testing.T) {
 // TestSettledLinesAreNotCopied delivers at once: then nothing is left to copy.
 func TestSettledLinesAreNotCopied(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour})
+	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, SyncDelay: time.Hour})
 	for n := range 100 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // copyExt is the extension of the copy of a segment, which has the same bytes
@@ -17,24 +18,24 @@ func copyName(number uint64) string { return hex(number) + copyExt }
 
 // makeCopy makes the copy of g, with its header and the bytes in [from, to). It
 // is in place of the one that there is when it is on the disk.
-func (d *dir) makeCopy(g *segment, from, to int) (f vfs.File, err error) {
+func (d *dir) makeCopy(g *segment.Segment, from, to int) (f vfs.File, err error) {
 	if err := d.held(); err != nil {
 		return nil, err
 	}
-	name := d.name(copyName(g.number))
+	name := d.name(copyName(g.Number))
 	_ = d.fs.Remove(name + madeSuffix) // what is in it must be zeros
 	f, err = d.fs.Open(name+madeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err = leaveRoom(f, g.size, d.minFree, name); err == nil {
-		err = f.Preallocate(g.size)
+	if err = leaveRoom(f, g.Size, d.minFree, name); err == nil {
+		err = f.Preallocate(g.Size)
 	}
 	if err == nil {
-		_, err = f.WriteAt(g.b[:88], 0)
+		_, err = f.WriteAt(g.Bytes()[:88], 0)
 	}
 	if err == nil {
-		_, err = f.WriteAt(g.b[from:to], int64(from))
+		_, err = f.WriteAt(g.Bytes()[from:to], int64(from))
 	}
 	if err == nil {
 		err = f.Sync()
@@ -73,10 +74,10 @@ func (d *dir) isRemoved(number uint64) bool {
 // remove deletes a segment and its copy, in this order: a segment of which only
 // the copy exists is settled according to the cursor. g is the segment if it is
 // of this process.
-func (d *dir) remove(number uint64, g *segment) error {
+func (d *dir) remove(number uint64, g *segment.Segment) error {
 	f, err := d.unlink(segmentName(number))
 	if g != nil {
-		g.done(f)
+		g.Done(f)
 	} else {
 		d.sweeper.add(&spent{file: f})
 	}
@@ -109,39 +110,4 @@ func (d *dir) removeCopy(number uint64) error {
 	f, err := d.unlink(copyName(number))
 	d.sweeper.add(&spent{file: f})
 	return err
-}
-
-// complete puts the records of a copy where the bytes of the segment are not
-// those, and returns them. Both have a record at the same place if they have it
-// at all.
-func complete(g *oldSegment, b, kept []byte) []byte {
-	if len(b) < len(kept) {
-		b = append(b, make([]byte, len(kept)-len(b))...)
-	}
-	for sc := newScanner(kept, g.identity, g.first); ; {
-		rec, _, ok := sc.next()
-		if !ok {
-			return b
-		}
-		at := sc.at - align(len(rec))
-		if _, seq, ok := recordAt(b, at, g.gen, g.seed()); !ok || seq != sc.want-1 {
-			clear(b[at:sc.at])
-			copy(b[at:], rec)
-		}
-	}
-}
-
-// isWhole reports whether all bytes of b are records without a gap, and zeros
-// behind them.
-func isWhole(b []byte, g *oldSegment) bool {
-	sc := newScanner(b, g.identity, g.first)
-	for {
-		rec, missing, ok := sc.next()
-		if !ok {
-			return !missing.damaged && sc.want >= g.end
-		}
-		if missing.numbers > 0 || rec == nil {
-			return false
-		}
-	}
 }

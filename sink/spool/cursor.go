@@ -4,12 +4,13 @@ package spool
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // The format of cursors, version 2; docs/spool-format.md describes it.
@@ -32,34 +33,34 @@ type position struct {
 // count is the younger. mark is the destination's own, see [delivery.Resumer].
 func putSlot(b []byte, count uint64, p position, mark []byte) {
 	clear(b[:slotSize])
-	copy(b, magic)
-	le.PutUint32(b[8:], cursorVersion)
-	le.PutUint32(b[12:], uint32(len(mark)))
-	le.PutUint64(b[16:], count)
-	le.PutUint64(b[24:], p.spool)
-	le.PutUint64(b[32:], p.seq)
+	copy(b, segment.Magic)
+	binary.LittleEndian.PutUint32(b[8:], cursorVersion)
+	binary.LittleEndian.PutUint32(b[12:], uint32(len(mark)))
+	binary.LittleEndian.PutUint64(b[16:], count)
+	binary.LittleEndian.PutUint64(b[24:], p.spool)
+	binary.LittleEndian.PutUint64(b[32:], p.seq)
 	copy(b[40:40+maxMark], mark)
-	le.PutUint32(b[slotSize-4:], crc32.Update(0, castagnoli, b[:slotSize-4]))
+	binary.LittleEndian.PutUint32(b[slotSize-4:], segment.Checksum(b[:slotSize-4]))
 }
 
 // readSlot reads a slot of either version. ok is false if it is not one. A
 // later version is an error: it may change everything but the magic, the
 // version, and the checksum of the first 124 bytes at 124.
 func readSlot(b []byte) (count uint64, p position, ok bool, err error) {
-	if len(b) < firstSlotSize || string(b[:8]) != magic {
+	if len(b) < firstSlotSize || string(b[:8]) != segment.Magic {
 		return 0, position{}, false, nil
 	}
-	size, v := slotSize, le.Uint32(b[8:])
+	size, v := slotSize, binary.LittleEndian.Uint32(b[8:])
 	if v == 1 {
 		size = firstSlotSize
 	}
 	switch {
-	case len(b) < size || v == 0 || le.Uint32(b[size-4:]) != crc32.Update(0, castagnoli, b[:size-4]):
+	case len(b) < size || v == 0 || binary.LittleEndian.Uint32(b[size-4:]) != segment.Checksum(b[:size-4]):
 		return 0, position{}, false, nil
 	case v > cursorVersion:
-		return 0, position{}, false, laterVersion{v, cursorVersion}
+		return 0, position{}, false, segment.VersionError{Found: v, Known: cursorVersion}
 	}
-	return le.Uint64(b[16:]), position{le.Uint64(b[24:]), le.Uint64(b[32:])}, true, nil
+	return binary.LittleEndian.Uint64(b[16:]), position{binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])}, true, nil
 }
 
 // readSlots reads the younger valid slot of a cursor. slot is nil if there is
@@ -84,8 +85,8 @@ func readSlots(f io.ReaderAt) (slot []byte, count uint64, p position, err error)
 
 // markIn returns the mark in a valid slot, nil if there is none.
 func markIn(b []byte) []byte {
-	n := le.Uint32(b[12:])
-	if le.Uint32(b[8:]) != cursorVersion || n == 0 || n > maxMark {
+	n := binary.LittleEndian.Uint32(b[12:])
+	if binary.LittleEndian.Uint32(b[8:]) != cursorVersion || n == 0 || n > maxMark {
 		return nil
 	}
 	return bytes.Clone(b[40 : 40+n])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestFaultyDestinations has destinations that do what they should not, or what
@@ -51,7 +52,7 @@ func TestFaultyDestinations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			calls = 0
 			f := &far{do: c.do}
-			s := open(t, "", f, Config{SegmentSize: minSegment, tick: time.Microsecond})
+			s := open(t, "", f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond})
 			for n := range 2000 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 				if n%500 == 0 {
@@ -79,7 +80,7 @@ func TestRejected(t *testing.T) {
 		return res, nil, false
 	})
 	var told error
-	s := open(t, "", f, Config{SegmentSize: minSegment, OnError: func(err error) { told = err }})
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = err }})
 	for n := range 100 {
 		l := nib.LevelInfo
 		if n >= 90 {
@@ -100,7 +101,7 @@ func TestRejected(t *testing.T) {
 		wrong := []delivery.Rejection{{Index: -1}, {Index: 0}, {Index: 0}, {Index: 1}, {Index: 5000}}
 		return delivery.Result{Accepted: len(batch) + 7, Rejected: wrong}, nil, true
 	})
-	s = open(t, "", f, Config{SegmentSize: minSegment})
+	s = open(t, "", f, Config{SegmentSize: segment.MinSize})
 	must(t, s.WriteRecord(record(0, 0, 100)), s.Flush(context.Background()))
 	if st := checkIdentity(t, s); st.Delivered != 0 || st.Lost() != 1 {
 		t.Errorf("got %+v, want one rejected", st)
@@ -116,7 +117,7 @@ func TestHangingDestination(t *testing.T) {
 			<-ctx.Done()
 			return delivery.Result{}, ctx.Err(), true
 		})
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
@@ -139,7 +140,7 @@ func TestHangingDestination(t *testing.T) {
 			<-release
 			return delivery.Result{}, nil, true
 		})
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		<-reached
 		if err := s.Close(); !errors.Is(err, ErrPending) {
@@ -151,7 +152,7 @@ func TestHangingDestination(t *testing.T) {
 		close(release)
 		<-s.done
 		f.set(nil)
-		must(t, open(t, dir, f, Config{SegmentSize: minSegment}).Close())
+		must(t, open(t, dir, f, Config{SegmentSize: segment.MinSize}).Close())
 		checkLines(t, f.take(), 0, 1, 100)
 	})
 }
@@ -171,7 +172,7 @@ func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
 		{3000, 4 << 20, 3000},
 		{10, 4 << 20, 10},
 		{0, 0, 1},
-		{100_000, 1 << 20, 1 << 20 / (recordHead + 90)},
+		{100_000, 1 << 20, 1 << 20 / (segment.RecordHead + 90)},
 	} {
 		dir := t.TempDir()
 		before := open(t, dir, nil, Config{})

@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A batch has at most so many records, and bytes unless it is one record.
@@ -42,11 +43,11 @@ type deliverer struct {
 	syncer delivery.MarkSyncer
 
 	// s.mu protects these.
-	cur        *link  // what is before it is settled
-	reading    *link  // cur, or one behind it
-	settled    uint64 // number of the first record that is not settled
-	skips      uint64 // numbers between settled and the next record that no record has
-	dropped    tally  // on the way to this destination
+	cur        *link         // what is before it is settled
+	reading    *link         // cur, or one behind it
+	settled    uint64        // number of the first record that is not settled
+	skips      uint64        // numbers between settled and the next record that no record has
+	dropped    segment.Tally // on the way to this destination
 	recovered  uint64
 	delivered  uint64
 	traffic    level.Traffic // that was delivered
@@ -57,14 +58,14 @@ type deliverer struct {
 	outage     outage
 	unsaved    uint64 // records that were rejected and are not in the file of these
 
-	entered bool      // reading was begun
-	scan    *scanner  // of reading, if it is old or rescued
-	torn    bool      // what is missing at the end of reading, if it is old, is damaged
-	again   rereading // of reading, if it is old or rescued
-	at      int       // in reading, if it is of this process
-	want    uint64    // number of the next record of that
-	witness bool      // the word before at was not 0 when it was read
-	rescued bool      // reading, which is of this process, is rescued
+	entered bool             // reading was begun
+	scan    *segment.Scanner // of reading, if it is old or rescued
+	torn    bool             // what is missing at the end of reading, if it is old, is damaged
+	again   rereading        // of reading, if it is old or rescued
+	at      int              // in reading, if it is of this process
+	want    uint64           // number of the next record of that
+	witness bool             // the word before at was not 0 when it was read
+	rescued bool             // reading, which is of this process, is rescued
 
 	batch []nib.Record
 	out   []nib.Record // the batch as the destination has it
@@ -89,7 +90,7 @@ func newDelivery(s *Sink, name string, dest delivery.Destination) *deliverer {
 	if b, ok := dest.(delivery.Batcher); ok {
 		records, bytes = b.BatchSize()
 	}
-	bytes = max(bytes, minSegment)
+	bytes = max(bytes, segment.MinSize)
 	o, overlaps := dest.(delivery.Overlapper)
 	var other []byte
 	if overlaps {
@@ -263,7 +264,7 @@ func (d *deliverer) sleep() {
 		return
 	}
 	s.idle.Store(true)
-	end, _, final := d.reading.live.claimed() // after saying so: a record comes before this, or its writer sees idle
+	end, _, final := d.reading.live.Claimed() // after saying so: a record comes before this, or its writer sees idle
 	if d.at != end || final {
 		return // others may sleep: idle stays
 	}
@@ -293,8 +294,8 @@ func (d *deliverer) finish() {
 	s.unmapped = true
 	s.mu.Unlock()
 	for _, l := range s.chain {
-		if g := l.live; g != nil && g.quiet() {
-			g.done(nil)
+		if g := l.live; g != nil && g.HasNoWriters() {
+			g.Done(nil)
 		}
 	}
 	s.release()
@@ -307,7 +308,7 @@ func (d *deliverer) abandon() {
 		for _, r := range d.batch {
 			d.s.mu.Lock()
 			d.s.left = true
-			d.dropped.add(closed, r.Level, 1)
+			d.dropped.Add(segment.CauseClosed, r.Level, 1)
 			d.settled++
 			d.s.mu.Unlock()
 		}

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 const (
@@ -57,20 +58,9 @@ type dir struct {
 	noted   []opError       // errors of operations without a Sink to report them
 }
 
-// An oldSegment is one that another process has left.
-type oldSegment struct {
-	identity
-	start
-	end     uint64 // number behind its last record
-	used    int    // offset behind that, if more records may follow there, else 0
-	sure    uint64 // below it all numbers were used; those up to end are unknown, since they could not be read when it was the last segment
-	copied  bool   // there is a copy
-	damaged bool   // numbers up to end are in a segment that is gone
-}
-
 // openDir takes the directory for this process, makes it if need be, and finds
 // the segments in it, oldest first.
-func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
+func openDir(path string, c *Config) (d *dir, old []segment.Old, err error) {
 	fsys := c.fs
 	d = &dir{fs: fsys, path: path, boot: c.boot, minFree: c.MinFree, owned: map[uint64]bool{}, sweeper: newSweeper(), strict: true}
 	if err := fsys.MkdirAll(path, 0o700); err != nil {
@@ -89,7 +79,7 @@ func openDir(path string, c *Config) (d *dir, old []oldSegment, err error) {
 		return nil, nil, err
 	}
 	f, hasFile := d.lock.(vfs.File)
-	d.unmapped = c.Access == AccessWritten || !mapped || !hasFile || f.Fd() == ^uintptr(0)
+	d.unmapped = c.Access == AccessWritten || !segment.CanMap || !hasFile || f.Fd() == ^uintptr(0)
 	if hasFile {
 		err = d.checkFile(f, "lock")
 	}
@@ -157,7 +147,7 @@ type found struct{ segment, copy bool }
 // changed is left to tidy, so an Open that fails leaves every file alone. A
 // file that cannot be read is an error, and no damage: a later attempt may be
 // able to read it.
-func (d *dir) list() (old []oldSegment, err error) {
+func (d *dir) list() (old []segment.Old, err error) {
 	names, err := d.fs.ReadDir(d.path)
 	if err != nil {
 		return nil, err
@@ -172,14 +162,14 @@ func (d *dir) list() (old []oldSegment, err error) {
 		if !ok {
 			continue
 		}
-		d.spool, d.gen = g.spool, max(d.gen, g.gen)
+		d.spool, d.gen = g.Spool, max(d.gen, g.Gen)
 		if used {
 			old = append(old, g)
 			d.unused, d.unknown = 0, false
 			continue
 		}
-		if g.boot != d.boot || d.boot == 0 { // else it is as it was left
-			d.unused += uint64(g.size / recordHead)
+		if g.Boot != d.boot || d.boot == 0 { // else it is as it was left
+			d.unused += uint64(g.Size / segment.RecordHead)
 		}
 		d.empty = append(d.empty, number)
 	}
@@ -217,29 +207,29 @@ func (d *dir) sort(names []string) map[uint64]found {
 // lookAt reads the header of a segment, or that of its copy if the one of the
 // segment is not there. A file that is neither is to be quarantined. An error
 // means that a file cannot be read now, or has a later version.
-func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok bool, err error) {
-	fits := func(g oldSegment, err error) bool {
-		return err == nil && g.number == number && (d.spool == 0 || g.spool == d.spool)
+func (d *dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok bool, err error) {
+	fits := func(g segment.Old, err error) bool {
+		return err == nil && g.Number == number && (d.spool == 0 || g.Spool == d.spool)
 	}
 	var unread error
-	if segment {
+	if exists {
 		g, used, err = d.look(segmentName(number))
 		switch ok = fits(g, err); {
 		case isPageError(err): // the copy may have it
 			unread = err
-		case err != nil && !errors.Is(err, errHeader):
+		case err != nil && !errors.Is(err, segment.ErrHeader):
 			return g, false, false, err
 		}
 	}
 	if kept && !(ok && used) {
 		k, usedToo, err := d.look(copyName(number))
 		switch {
-		case err != nil && !errors.Is(err, errHeader):
+		case err != nil && !errors.Is(err, segment.ErrHeader):
 			return g, false, false, err
 		case !fits(k, err):
 			d.damaged = append(d.damaged, copyName(number))
 			kept = false
-		case usedToo && (!ok || k.identity == g.identity):
+		case usedToo && (!ok || k.Identity == g.Identity):
 			g, used, ok = k, true, true
 		}
 	}
@@ -249,21 +239,21 @@ func (d *dir) lookAt(number uint64, segment, kept bool) (g oldSegment, used, ok 
 	if unread != nil {
 		d.note(readInstead, unread)
 	}
-	if segment && !ok {
+	if exists && !ok {
 		d.damaged = append(d.damaged, segmentName(number))
-		d.unused += maxSegment / recordHead
+		d.unused += segment.MaxSize / segment.RecordHead
 		d.unknown = true
 	}
-	g.copied = kept
+	g.Copied = kept
 	return g, used, ok, nil
 }
 
 // look reads the header of a segment. The error is errHeader if that was read
 // and is damaged, and ErrVersion if it is of a later version. One that is sound
 // and was not used yet is not kept.
-func (d *dir) look(name string) (g oldSegment, used bool, err error) {
+func (d *dir) look(name string) (g segment.Old, used bool, err error) {
 	if !d.isFile(name) {
-		return g, false, errHeader
+		return g, false, segment.ErrHeader
 	}
 	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
 	if err != nil {
@@ -273,22 +263,22 @@ func (d *dir) look(name string) (g oldSegment, used bool, err error) {
 	if err := d.checkFile(f, name); err != nil {
 		return g, false, err
 	}
-	b := make([]byte, headerSize)
+	b := make([]byte, segment.HeaderSize)
 	if n, err := f.ReadAt(b, 0); err == io.EOF && n < 88 {
-		return g, false, errHeader
+		return g, false, segment.ErrHeader
 	} else if err != nil && err != io.EOF {
 		return g, false, err
 	}
-	id, err := readHeader(b)
+	id, err := segment.ReadHeader(b)
 	if err != nil {
 		return g, false, fmt.Errorf("%s: %w", name, err)
 	}
-	g.identity = id
-	if g.start, used = readStart(b, id.seed()); used {
+	g.Identity = id
+	if g.Start, used = segment.ReadStart(b, id.Seed()); used {
 		return g, true, nil
 	}
 	var first [8]byte // of the first record
-	if _, err := f.ReadAt(first[:], headerSize); err != nil && err != io.EOF {
+	if _, err := f.ReadAt(first[:], segment.HeaderSize); err != nil && err != io.EOF {
 		return g, false, err
 	}
 	for _, x := range append(b[64:88:88], first[:]...) {
@@ -299,10 +289,7 @@ func (d *dir) look(name string) (g oldSegment, used bool, err error) {
 	return g, false, nil
 }
 
-var (
-	errHeader = errors.New("not a segment header")
-	errStart  = fmt.Errorf("%w: its start is damaged, or is being written", errHeader)
-)
+var errStart = fmt.Errorf("%w: its start is damaged, or is being written", segment.ErrHeader)
 
 // tidy makes the changes that list has found to be necessary: what a dead
 // process was making, and segments that were never used, are removed, and what

@@ -4,6 +4,7 @@ package spool
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // accesses runs f for both ways in which lines reach files.
@@ -57,7 +59,7 @@ func toldOf(t testing.TB, f *far) (n uint64) {
 // the lines that were dropped are told of once.
 func TestDropsSurviveDeath(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Millisecond, Access: a, Sync: SyncNever}
+		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
 		n := 0
@@ -110,8 +112,8 @@ func eraseFirst(t testing.TB, dir string) {
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		must(t, err)
-		if n := word(b, headerSize).Load(); n != 0 {
-			clear(b[headerSize : headerSize+8])
+		if n := binary.LittleEndian.Uint64(b[segment.HeaderSize:]); n != 0 {
+			clear(b[segment.HeaderSize : segment.HeaderSize+8])
 			must(t, os.WriteFile(name, b, 0o600))
 			return
 		}
@@ -123,7 +125,7 @@ func eraseFirst(t testing.TB, dir string) {
 // for the first: the next one knows that they were dropped.
 func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Drain: time.Millisecond, Access: a, Sync: SyncNever,
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever,
 			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		s := open(t, dir, &far{do: down}, c)
@@ -136,7 +138,7 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 			t.Fatalf("got %+v, want most lines dropped", st)
 		}
 		f := &far{}
-		next := open(t, dead(t, dir), f, Config{SegmentSize: minSegment, Access: a})
+		next := open(t, dead(t, dir), f, Config{SegmentSize: segment.MinSize, Access: a})
 		must(t, next.Flush(context.Background()))
 		got := checkIdentity(t, next)
 		if got.Lost() != 0 || got.Unfinished != 0 || got.Recovered != st.Logged-st.Lost() {
@@ -159,7 +161,7 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 // has.
 func TestDropOldWithoutDestination(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
-		c := Config{SegmentSize: minSegment, Size: 4 * minSegment, Access: a, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
+		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Access: a, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
 		dir := filepath.Join(t.TempDir(), "spool")
 		logged, lost, notices := 0, uint64(0), uint64(0)
 		for round := range 3 {
@@ -195,94 +197,16 @@ func TestDropOldWithoutDestination(t *testing.T) {
 	})
 }
 
-// TestCountsAreChecked changes the bits of a count.
-func TestCountsAreChecked(t *testing.T) {
-	b := make([]byte, headerSize)
-	for _, n := range []uint64{0, 1, 1 << 40} {
-		at := dropAt(since, rejected, 3)
-		word(b, at).Store(stored(checked(n, at, 77)))
-		if got := countsIn(b, 77, since); got[rejected][3] != n {
-			t.Errorf("got %v, want %d", got, n)
-		}
-		for bit := range 64 {
-			was := word(b, at).Load()
-			word(b, at).Store(was ^ 1<<bit)
-			if got := countsIn(b, 77, since); got != (tally{}) {
-				t.Errorf("bit %d of %d is not checked: %v", bit, n, got)
-			}
-			word(b, at).Store(was)
-		}
-		if whole, short := countsIn(b[:dropsEnd], 77, since), countsIn(b[:dropsEnd-1], 77, since); whole[rejected][3] != n || short != (tally{}) {
-			t.Errorf("got %v from a header that ends behind the counts, and %v from one that ends before", whole, short)
-		}
-		if other := countsIn(b, 78, since); other != (tally{}) {
-			t.Errorf("the count of another segment is read: %v", other)
-		}
-	}
-	if dropsEnd > headerSize {
-		t.Errorf("counts end at %d, behind the header", dropsEnd)
-	}
-}
-
-// TestCountIsBoundToItsPlace moves a count to the place of another one.
-func TestCountIsBoundToItsPlace(t *testing.T) {
-	b := make([]byte, dropsEnd)
-	at := dropAt(since, full, 2)
-	le.PutUint64(b[at:], checked(7, at, 5))
-	if n := count(b, at, 5); n != 7 {
-		t.Errorf("got %d, want 7", n)
-	}
-	other := dropAt(since, oldest, 2)
-	copy(b[other:other+8], b[at:at+8])
-	if n := count(b, other, 5); n != 0 {
-		t.Errorf("at another place: got %d, want 0", n)
-	}
-	if n := count(b, at, 6); n != 0 {
-		t.Errorf("in another segment: got %d, want 0", n)
-	}
-}
-
-// TestDroppedNumbersAreChecked reads how many numbers before a segment were dropped: no more than
-// there are, and no less than its start says that have no record.
-func TestDroppedNumbersAreChecked(t *testing.T) {
-	const seed, first, skipped = 5, 100, 10
-	for _, c := range []struct {
-		name    string
-		numbers uint64
-		word    uint64
-		size    int
-		want    uint64 // 0: none were dropped
-	}{
-		{"some", 11, 0, dropsAt, 11},
-		{"all", 99, 0, dropsAt, 99},
-		{"those that have no record", 10, 0, dropsAt, 0},
-		{"more than there are", 100, 0, dropsAt, 0},
-		{"a header that is cut off", 11, 0, dropsAt - 1, 0},
-		{"another checksum", 11, 1 << 32, dropsAt, 0},
-	} {
-		b := make([]byte, dropsAt)
-		le.PutUint64(b[droppedAt:], dropped(c.numbers, seed)^c.word)
-		s := start{first: first, skipped: skipped, unsure: 3}
-		want := s
-		if c.want > 0 {
-			want = start{first: first, skipped: c.want, dropped: true}
-		}
-		if got := s.withDropped(b[:c.size], seed); got != want {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
-		}
-	}
-}
-
 // TestEachDropWritesOneCount to the header, and none after Close, when the file is closed.
 func TestEachDropWritesOneCount(t *testing.T) {
 	m, writes := vfstest.NewMem(nil), 0
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	awaitNext(s)
 	must(t, s.Flush(context.Background()))
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Reached: func() { writes++ }})
 	for n, l := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelInfo, nib.LevelError} {
-		if err := s.WriteRecord(record(l, 0, 2*minSegment)); !errors.Is(err, errTooLarge) || writes != n+1 {
+		if err := s.WriteRecord(record(l, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) || writes != n+1 {
 			t.Errorf("drop %d: got %v and %d writes", n+1, err, writes)
 		}
 	}
@@ -297,10 +221,10 @@ func TestEachDropWritesOneCount(t *testing.T) {
 func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	conf := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
+	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
 	s := open(t, memDir, nil, conf)
 	for range 5 {
-		if err := s.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+		if err := s.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 			t.Fatal(err)
 		}
 	}
@@ -311,7 +235,7 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	}
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
 
-	conf.Size, conf.OnFull = 4*minSegment, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
+	conf.Size, conf.OnFull = 4*segment.MinSize, []FullRule{{nib.LevelTrace, ActionDropOld, 0}}
 	s = open(t, memDir, f, conf)
 	for n := range 2000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
@@ -328,7 +252,7 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 func TestDropOldCountsItsFaults(t *testing.T) {
 	for _, op := range []vfstest.Op{"", vfstest.OpOpen, vfstest.OpWrite, vfstest.OpClose} {
 		m := memBacklog(t, 900, 200, SyncNever) // four segments
-		s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 5 * minSegment, fs: m, Sync: SyncNever, Drain: 1,
+		s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 5 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1,
 			OnError: func(error) {}, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		want := uint64(0)
 		if op != "" {

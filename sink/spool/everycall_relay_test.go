@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestEveryCallOfARelayMayFail is [TestEveryCallMayFail] for what nib relay does: it looks whether a
@@ -53,7 +54,7 @@ const held = "other" // the destination that the relay does not have
 func memRelay(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memSpool(t)
-	c := Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Drain: time.Nanosecond, OnError: func(error) {}}
+	c := Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Drain: time.Nanosecond, OnError: func(error) {}}
 	s, err := Open(memDir, &far{do: down}, both(&far{do: down}, c))
 	must(t, err)
 	closeDown(t, s)

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestEveryCallOfASharedDirectoryMayFail is [TestEveryCallMayFail] for Config.Shared. Dead processes
@@ -35,7 +36,7 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 		}.Enumerate(t)
 	})
 	t.Run("mapped", func(t *testing.T) {
-		if !mapped {
+		if !segment.CanMap {
 			t.Skip("files are mapped on Linux only")
 		}
 		image, dir := memHome(t), filepath.Join(t.TempDir(), "spool")
@@ -65,7 +66,7 @@ func shareInMemory(t *testing.T) *vfstest.Mem {
 	f := &far{do: down}
 	n := 0
 	process := func(c Config) *Sink {
-		c.SegmentSize, c.Size, c.fs, c.poll, c.slow, c.Drain = minSegment, 64*minSegment, m, time.Hour, patience, time.Nanosecond
+		c.SegmentSize, c.Size, c.fs, c.poll, c.slow, c.Drain = segment.MinSize, 64*segment.MinSize, m, time.Hour, patience, time.Nanosecond
 		c.OnError = func(error) {} // the destination is down
 		s, err := Open(memDir, f, c)
 		must(t, err)
@@ -120,7 +121,7 @@ func shareThrough(t *testing.T, w *enumerate.World, dir string) {
 		l := newLife(w, dir)
 		l.backlog(0, 3*lifeBacklog/5) // and those of the slot in which there is nothing
 		l.logged += lifeBacklog / 5
-		l.c.Shared, l.c.poll, l.c.Size = true, time.Minute, 64*minSegment
+		l.c.Shared, l.c.poll, l.c.Size = true, time.Minute, 64*segment.MinSize
 
 		first := l.open(t)
 		l.log(first, 2)

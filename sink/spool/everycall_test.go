@@ -24,6 +24,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestEveryCallMayFail lets every call of a spool on its file system fail, in every way and for
@@ -48,7 +49,7 @@ func TestEveryCallMayFail(t *testing.T) {
 		}.Enumerate(t)
 	})
 	t.Run("mapped", func(t *testing.T) {
-		if !mapped {
+		if !segment.CanMap {
 			t.Skip("files are mapped on Linux only")
 		}
 		image, dir := memSpool(t), filepath.Join(t.TempDir(), "spool")
@@ -96,7 +97,7 @@ func memSpool(t testing.TB) *vfstest.Mem {
 		}
 		return delivery.Result{Accepted: n}, ctx.Err(), false
 	})
-	s, err := Open(memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, tick: time.Microsecond, Drain: time.Nanosecond})
+	s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, tick: time.Microsecond, Drain: time.Nanosecond})
 	must(t, err)
 	<-enough
 	_ = s.Close() // lines are left
@@ -123,7 +124,7 @@ type life struct {
 
 func newLife(w *enumerate.World, dir string) *life {
 	l := &life{w: w, dir: dir, f: &far{}, acked: map[int]bool{}, refused: map[*Sink]int{}}
-	l.c = Config{SegmentSize: minSegment, Size: 16 * minSegment, fs: w.FS, slow: time.Second, Drain: time.Second,
+	l.c = Config{SegmentSize: segment.MinSize, Size: 16 * segment.MinSize, fs: w.FS, slow: time.Second, Drain: time.Second,
 		OnError: func(error) { l.reported.Add(1) }}
 	return l
 }
@@ -334,8 +335,8 @@ var noConsequence = map[string]string{
 	"read spool.(*dir).inUse":        "as above",
 	"open spool.(*dir).quickEnd":     "the whole segment is read instead, and an error of that is reported",
 	"read spool.(*dir).quickEnd":     "as above",
-	"read spool.(*dir).runToEnd":     "as above",
-	"read spool.isEmpty":             "as above",
+	"read segment.(*Old).RunToEnd":   "as above",
+	"read segment.isEmpty":           "as above",
 	"free spool.leaveRoom":           "allocating the file decides",
 	"open spool.(*dir).unlink":       "the file is removed in one go instead of in parts",
 	"stat spool.(*spent).part":       "as above",
@@ -357,7 +358,7 @@ var noConsequence = map[string]string{
 	"close spool.(*dir).whichID":     "as above",
 	"close spool.(*dir).held":        "as above",
 	"close spool.(*View).readCursor": "as above",
-	"close spool.(*segment).done":    "as above",
+	"close segment.(*Segment).Done":  "as above",
 	"close spool.openCursor":         "as above, and the failure to read is reported",
 	"close spool.(*dir).reopen":      "as above",
 	"close spool.(*dir).storeOrigin": "what was written is synced",

@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A broken file system fails to allocate, and to write with an offset, as long as err
@@ -67,7 +68,7 @@ func TestDiskFullAndFaults(t *testing.T) {
 			fsys := broken{unsynced{vfs.OS()}, new(atomic.Pointer[error])}
 			told := make(chan error, 100)
 			f := &far{}
-			s := open(t, spoolDir(t), f, Config{SegmentSize: minSegment, fs: fsys, OnError: func(err error) {
+			s := open(t, spoolDir(t), f, Config{SegmentSize: segment.MinSize, fs: fsys, OnError: func(err error) {
 				select {
 				case told <- err:
 				default:
@@ -104,7 +105,7 @@ func TestDiskFullAndFaults(t *testing.T) {
 func TestDirectoryIsRemoved(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize})
 	awaitNext(s) // it would not be removed with the others
 	must(t, os.RemoveAll(dir))
 	n := 0
@@ -125,8 +126,8 @@ func TestDamageInLiveSegment(t *testing.T) {
 		at     int
 		lost   uint64
 	}{
-		{"text", func(rec []byte) { rec[recordHead+3]++ }, 6, 1},
-		{"text of the last one", func(rec []byte) { rec[recordHead+3]++ }, 10, 1},
+		{"text", func(rec []byte) { rec[segment.RecordHead+3]++ }, 6, 1},
+		{"text of the last one", func(rec []byte) { rec[segment.RecordHead+3]++ }, 10, 1},
 		{"length", func(rec []byte) { rec[0] += 16 }, 6, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,14 +138,14 @@ func TestDamageInLiveSegment(t *testing.T) {
 				<-hold
 				return delivery.Result{Accepted: 1}, nil, false
 			})
-			s := open(t, "", f, Config{SegmentSize: minSegment})
+			s := open(t, "", f, Config{SegmentSize: segment.MinSize})
 			must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 			<-reached
 			for n := range 10 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 			}
-			at := headerSize + c.at*align(recordHead+100)
-			c.change(s.active.Load().b[at:])
+			at := segment.HeaderSize + c.at*segment.Align(segment.RecordHead+100)
+			c.change(s.active.Load().Bytes()[at:])
 			f.set(nil)
 			close(hold)
 			must(t, s.Flush(context.Background()), s.WriteRecord(record(nib.LevelInfo, 11, 100)), s.Close())
@@ -169,7 +170,7 @@ func TestLostCursor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := spoolDir(t)
 			f := &far{}
-			s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 			for n := range 50 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 			}
@@ -184,7 +185,7 @@ func TestLostCursor(t *testing.T) {
 			b, err := os.ReadFile(name)
 			must(t, err, os.WriteFile(name, c.harm(b), 0o600))
 			f.set(nil)
-			s = open(t, dir, f, Config{SegmentSize: minSegment})
+			s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 			must(t, s.Flush(context.Background()))
 			checkLines(t, f.take(), c.from, 100, 100)
 		})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A process begins with one of three segments, so that any number of starts
@@ -24,7 +25,7 @@ var errNotWhole = errors.New("the segment file was truncated")
 
 // firstSegment makes the segment that a process begins with the active one, and
 // the last of the chain.
-func (s *Sink) firstSegment(first start) error {
+func (s *Sink) firstSegment(first segment.Start) error {
 	if s.continueLast(first) {
 		return nil
 	}
@@ -32,14 +33,14 @@ func (s *Sink) firstSegment(first start) error {
 		s.beginFull(first)
 		return nil
 	}
-	g, err := (*segment)(nil), error(nil)
+	g, err := (*segment.Segment)(nil), error(nil)
 	if s.dir == nil {
 		g, err = s.create(s.number + 1)
 	} else {
 		g, s.finish, err = s.dir.begin(s.number+1, s.c.SegmentSize)
 	}
 	if err == nil && !s.commission(g, first) {
-		err = errors.Join(g.fault(), s.dir.remove(g.number, g)) // else a start would not know whether it was used
+		err = errors.Join(g.Fault(), s.dir.remove(g.Number, g)) // else a start would not know whether it was used
 	}
 	if err != nil {
 		return err
@@ -60,16 +61,16 @@ func (s *Sink) hasRoom() bool {
 // continueLast takes the last segment of the process before into use again. If
 // that is not possible, for whatever reason, it has changed nothing. Behind a
 // segment of another run of the system, numbers were skipped.
-func (s *Sink) continueLast(first start) bool {
+func (s *Sink) continueLast(first segment.Start) bool {
 	n := len(s.chain)
 	if n == 0 || s.c.DeliverOnly {
 		return false
 	}
 	l := s.chain[n-1]
-	if l.used == 0 || l.end != first.first || l.size != s.c.SegmentSize {
+	if l.Used == 0 || l.End != first.First || l.Size != s.c.SegmentSize {
 		return false
 	}
-	g, finish, err := s.dir.reopen(&l.oldSegment)
+	g, finish, err := s.dir.reopen(&l.Old)
 	if err != nil {
 		if err != errNotWhole {
 			s.fault("continue a segment", err)
@@ -85,21 +86,20 @@ func (s *Sink) continueLast(first start) bool {
 // beginFull begins without a segment. Until there is one, the counts of dropped
 // lines go to the header of the last segment of the process before, if there is
 // one.
-func (s *Sink) beginFull(first start) {
-	g := &segment{start: first, b: make([]byte, headerSize)}
+func (s *Sink) beginFull(first segment.Start) {
+	var g *segment.Segment
 	if n := len(s.chain); n > 0 {
-		last := &s.chain[n-1].oldSegment
-		g.identity, g.crc = last.identity, last.seed()
-		if f, err := s.dir.fs.Open(s.dir.name(segmentName(last.number)), os.O_RDWR, 0); err == nil {
-			g.free = func() { s.dir.close("a segment", f) }
-			g.drop, g.twin = g.letGo, &twin{file: f}
-			g.hold()
+		last := &s.chain[n-1].Old
+		if f, err := s.dir.fs.Open(s.dir.name(segmentName(last.Number)), os.O_RDWR, 0); err == nil {
+			g = segment.NewHeader(last.Identity, first, f, func() { s.dir.close("a segment", f) })
 		} else {
+			g = segment.NewHeader(last.Identity, first, nil, nil)
 			s.fault("open a segment for counts", err)
 		}
+	} else {
+		g = segment.NewHeader(segment.Identity{}, first, nil, nil)
 	}
-	g.number, g.size = s.number, 0
-	g.tail.Store(headerSize/8 | sealed)
+	g.Number = s.number
 	if err := s.dir.syncNames(); err != nil {
 		s.fault("sync the directory", err)
 	}
@@ -111,45 +111,43 @@ func (s *Sink) beginFull(first start) {
 // reopen makes an old segment one of this process, which goes on behind its
 // last record. finish is what is left to do before anything in it may be
 // delivered.
-func (d *dir) reopen(old *oldSegment) (g *segment, finish func() error, err error) {
+func (d *dir) reopen(old *segment.Old) (g *segment.Segment, finish func() error, err error) {
 	if err := d.held(); err != nil {
 		return nil, nil, err
 	}
-	f, err := d.fs.Open(d.name(segmentName(old.number)), os.O_RDWR, 0)
+	f, err := d.fs.Open(d.name(segmentName(old.Number)), os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && info.Size != old.size {
+	if err == nil && info.Size != old.Size {
 		err = errNotWhole
 	}
 	if err == nil {
-		err = f.Preallocate(old.size) // a file that was copied may have holes
+		err = f.Preallocate(old.Size) // a file that was copied may have holes
 	}
 	if err == nil {
-		g, err = d.attach(f, old.identity)
+		g, err = d.attach(f, old.Identity)
 	}
-	if err == nil && g.twin != nil {
-		if _, err = f.ReadAt(g.b, 0); err == io.EOF {
+	if err == nil && g.IsWritten() {
+		if _, err = f.ReadAt(g.Bytes(), 0); err == io.EOF {
 			err = nil
 		}
-		g.twin.written = old.used
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written to it
 		return nil, nil, err
 	}
-	g.start = old.start
-	g.tail.Store(uint64(old.used/8) | (old.end-old.first)*oneRecord)
-	if g.twin == nil {
-		hurry(g.b)
+	g.ContinueBehind(old)
+	if !g.IsWritten() {
+		segment.AdviseRandom(g.Bytes())
 	}
 	return g, d.finisher(g, f), nil
 }
 
 // finisher returns what has to be done before anything of the first segment may
 // be delivered: the file and its name are synced.
-func (d *dir) finisher(g *segment, f vfs.File) func() error {
+func (d *dir) finisher(g *segment.Segment, f vfs.File) func() error {
 	return func() error {
 		defer d.closeMapped(g, f)
 		err := f.Sync()

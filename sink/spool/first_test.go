@@ -11,12 +11,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestWhichSegmentAStartContinues has the last segment of the process before in each state: it goes on there
 // only if all of it is as that process has left it. In any case each line arrives.
 func TestWhichSegmentAStartContinues(t *testing.T) {
-	at := func(n int) int { return headerSize + n*align(recordHead+200) }
+	at := func(n int) int { return segment.HeaderSize + n*segment.Align(segment.RecordHead+200) }
 	for _, c := range []struct {
 		name      string
 		conf      Config
@@ -26,7 +27,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 	}{
 		{"as it was left", Config{}, nil, true, 10},
 		{"in another run of the system", Config{boot: 2}, nil, false, 10},
-		{"with another size", Config{SegmentSize: 2 * minSegment}, nil, false, 10},
+		{"with another size", Config{SegmentSize: 2 * segment.MinSize}, nil, false, 10},
 		{"a claim that was not committed", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			edit(t, m, segmentName(1), func(b []byte) { clear(b[at(4):at(5)]) })
 		}, false, 9},
@@ -45,8 +46,8 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			must(t, err, cur.put(position{d.spool, 21}), cur.file.Close())
 		}, false, 0},
 		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfstest.Mem) {
-			s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
-			if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+			s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
+			if err := s.WriteRecord(record(nib.LevelInfo, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 				t.Fatal(err)
 			}
 			must(t, s.Close())
@@ -57,9 +58,9 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 			if c.harm != nil {
 				c.harm(t, m)
 			}
-			c.conf.fs, c.conf.Sync, c.conf.SegmentSize = m, SyncNever, max(c.conf.SegmentSize, minSegment)
+			c.conf.fs, c.conf.Sync, c.conf.SegmentSize = m, SyncNever, max(c.conf.SegmentSize, segment.MinSize)
 			s := open(t, memDir, f, c.conf)
-			if got := s.active.Load().number == 1; got != c.continues {
+			if got := s.active.Load().Number == 1; got != c.continues {
 				t.Errorf("the start continues the segment: got %v, want %v", got, c.continues)
 			}
 			must(t, s.WriteRecord(record(nib.LevelInfo, 10, 200)), s.Flush(context.Background()), s.Close())
@@ -86,7 +87,7 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		if c.before > 0 {
 			m = memBacklog(t, c.before, 200, SyncSoon)
 		}
-		conf := Config{SegmentSize: minSegment, fs: m, boot: 1, Shared: c.shared}
+		conf := Config{SegmentSize: segment.MinSize, fs: m, boot: 1, Shared: c.shared}
 		home := filepath.Join(memDir, "app", "spool")
 		if c.before > 0 {
 			home, conf.boot = memDir, 0
@@ -102,7 +103,7 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 		after := m.CrashClone(vfstest.Nothing)
 		must(t, s.Close())
 		f := &far{}
-		s = open(t, path, f, Config{SegmentSize: minSegment, fs: after, boot: 2})
+		s = open(t, path, f, Config{SegmentSize: segment.MinSize, fs: after, boot: 2})
 		must(t, s.Flush(context.Background()))
 		if got := len(f.take()); got != c.before+5 {
 			t.Errorf("%s: got %d lines, want %d", c.name, got, c.before+5)

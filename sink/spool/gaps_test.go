@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestSyncWaitsForTheSlowestDestination takes the power when one of two destinations has everything
@@ -20,7 +21,7 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	const lines = 10
 	m, f, other := vfstest.NewMem(nil), &far{}, &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: m, SyncDelay: time.Hour, tick: time.Hour, Drain: 1}))
+	s := open(t, memDir, f, both(other, Config{SegmentSize: segment.MinSize, fs: m, SyncDelay: time.Hour, tick: time.Hour, Drain: 1}))
 	<-s.safe // the segment is synced before
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
@@ -31,7 +32,7 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	must(t, s.Sync(context.Background()))
 	after := m.CrashClone(vfstest.Nothing)
 	f, other = &far{}, &far{}
-	s = open(t, memDir, f, both(other, Config{SegmentSize: minSegment, fs: after, boot: 99}))
+	s = open(t, memDir, f, both(other, Config{SegmentSize: segment.MinSize, fs: after, boot: 99}))
 	must(t, s.Flush(context.Background()))
 	checkLines(t, other.take(), 0, lines, 100)
 }
@@ -41,14 +42,14 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 func TestNumbersGoOnAfterAReboot(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 1, Sync: SyncNever})
 	<-s.safe
 	for n := range 10 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	must(t, s.Flush(context.Background()))
 	m = m.CrashClone(vfstest.Nothing)
-	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, boot: 2, Sync: SyncNever})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 2, Sync: SyncNever})
 	if s.opened <= f.seqs[9] {
 		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
 	}
@@ -66,7 +67,7 @@ func TestMissingSegmentIsDamage(t *testing.T) {
 	const lines, gone = 600, 247
 	m, f := memBacklog(t, lines, 200, SyncNever), &far{}
 	must(t, m.Remove(filepath.Join(memDir, segmentName(2))))
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	if st := checkIdentity(t, s); st.Lost() != gone || st.Unfinished != 0 || st.Delivered != lines-gone {
 		t.Errorf("got %+v, want %d damaged", st, gone)
@@ -80,7 +81,7 @@ func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
 	must(t, err)
 	cur.mark = []byte("of another one")
 	must(t, cur.put(position{spool: 4711, seq: 7}), cur.file.Close())
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, 10, 60)
 	if len(c.marks) == 0 || c.marks[0] != nil {
@@ -95,7 +96,7 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
 		faulty := vfstest.NewFaulty(m)
-		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: faulty, Sync: SyncNever, Drain: 1})
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: faulty, Sync: SyncNever, Drain: 1})
 		awaitNext(s)
 		for n := range 6 {
 			if n == 3 {
@@ -104,7 +105,7 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 300)))
 		}
 		f, image := &far{}, m.CrashClone(vfstest.Everything)
-		s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: image, Sync: SyncNever})
+		s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: image, Sync: SyncNever})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, 6, 300)
 		if st := checkIdentity(t, s); st.Lost() > 0 {
@@ -116,9 +117,9 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 // TestVoidClaimIsCountedOnce voids a claim in a segment that one of two destinations has given up, and the
 // other one has not read yet.
 func TestVoidClaimIsCountedOnce(t *testing.T) {
-	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: minSegment, tick: time.Hour, Drain: 1}))
+	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: segment.MinSize, tick: time.Hour, Drain: 1}))
 	g := s.active.Load()
-	at, seq, ok := g.reserve(100)
+	at, seq, ok := g.Reserve(100)
 	if !ok {
 		t.Fatal("no room")
 	}
@@ -128,14 +129,14 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	all := s.deliveries
 	s.deliveries = []*deliverer{d}
 	s.mu.Unlock()
-	g.seal()
+	g.Seal()
 	d.giveUp(g, seq+1)
-	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 1 {
+	if n := d.dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]; n != 1 {
 		t.Errorf("%d lines count as damaged, want 1", n)
 	}
 	s.mu.Lock()
 	s.retireLocked(g, at, 100, seq)
-	if n := d.dropped[damaged][levelIndex(levelUnknown)]; n != 0 || d.skips != 0 {
+	if n := d.dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]; n != 0 || d.skips != 0 {
 		t.Errorf("%d lines count as damaged and %d are skipped, want none", n, d.skips)
 	}
 	s.deliveries = all
@@ -147,11 +148,11 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 
 // TestCountsDoNotGoBelowZero subtracts more than there is.
 func TestCountsDoNotGoBelowZero(t *testing.T) {
-	var a, b tally
-	a.add(damaged, nib.LevelInfo, 1)
-	b.add(damaged, nib.LevelInfo, 2)
-	left := a.minus(&b)
-	if left != (tally{}) {
-		t.Errorf("got %v, and not %d", left.list(), uint64(math.MaxUint64))
+	var a, b segment.Tally
+	a.Add(segment.CauseDamaged, nib.LevelInfo, 1)
+	b.Add(segment.CauseDamaged, nib.LevelInfo, 2)
+	left := a.Minus(&b)
+	if left != (segment.Tally{}) {
+		t.Errorf("got %v, and not %d", left.List(), uint64(math.MaxUint64))
 	}
 }

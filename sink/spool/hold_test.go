@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestReplacedDirectory removes the directory of a spool, in which another process begins
@@ -19,13 +20,13 @@ func TestReplacedDirectory(t *testing.T) {
 	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := spoolDir(t)
 		f := &far{}
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Access: access})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: access})
 		awaitNext(s)
 		must(t, os.RemoveAll(dir))
 
 		f2 := &far{}
 		f2.set(down)
-		s2 := open(t, dir, f2, Config{SegmentSize: minSegment, Access: access, Drain: time.Millisecond})
+		s2 := open(t, dir, f2, Config{SegmentSize: segment.MinSize, Access: access, Drain: time.Millisecond})
 		for n := range 200 {
 			must(t, s2.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			awaitNext(s2)
@@ -44,7 +45,7 @@ func TestReplacedDirectory(t *testing.T) {
 
 		_ = s2.Close() // nothing was delivered
 		f2.set(nil)
-		s2 = open(t, dir, f2, Config{SegmentSize: minSegment})
+		s2 = open(t, dir, f2, Config{SegmentSize: segment.MinSize})
 		must(t, s2.Flush(context.Background()))
 		checkLines(t, f2.take(), 0, 200, 1000)
 	}

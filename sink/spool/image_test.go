@@ -5,6 +5,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // An unsynced file system does not wait for the disk.
@@ -34,7 +36,7 @@ func (unsyncedFile) SyncData() error  { return nil }
 
 // A claim is what a writer of the model has reserved, and how far it has come.
 type claim struct {
-	g        *segment
+	g        *segment.Segment
 	at, size int
 	seq      uint64
 	r        *nib.Record
@@ -43,32 +45,32 @@ type claim struct {
 
 // advance does the next step of segment.write, of which the last one is that itself.
 func (c *claim) advance(rng *rand.Rand) {
-	b := c.g.b[c.at : c.at+c.size : c.at+c.size]
+	b := c.g.Bytes()[c.at : c.at+c.size : c.at+c.size]
 	switch c.step++; c.step {
 	case 1:
-		word(b, 0).Store(stored(uint64(uint32(-int32(c.size)))))
+		binary.LittleEndian.PutUint64(b, uint64(uint32(-int32(c.size))))
 	case 2:
 		whole := make([]byte, c.size)
-		putRecord(whole, c.r, -1, c.seq, c.g.gen, c.g.crc)
+		segment.PutRecord(whole, c.r, -1, c.seq, c.g.Gen, c.g.Seed())
 		copy(b[8:], whole[8:8+rng.IntN(c.size-8)])
 	case 3:
-		c.g.write(c.at, c.size, c.seq, c.r, -1)
+		c.g.Write(c.at, c.size, c.seq, c.r, -1)
 	}
 }
 
 // A world is a spool that many writers have been at when their process died, each
 // somewhere.
 type world struct {
-	segments []*segment
+	segments []*segment.Segment
 	claims   []*claim
 }
 
 func newWorld(rng *rand.Rand, boot uint64) *world {
 	w := &world{}
-	grow := func(first uint64) *segment {
+	grow := func(first uint64) *segment.Segment {
 		n := uint64(len(w.segments) + 1)
-		g := newSegment(make([]byte, minSegment), identity{0xabc, n, 1, boot, minSegment}, nil)
-		g.begin(start{first: first})
+		g := segment.New(make([]byte, segment.MinSize), segment.Identity{Spool: 0xabc, Number: n, Gen: 1, Boot: boot, Size: segment.MinSize}, nil)
+		g.Begin(segment.Start{First: first})
 		w.segments = append(w.segments, g)
 		return g
 	}
@@ -84,13 +86,13 @@ func newWorld(rng *rand.Rand, boot uint64) *world {
 			continue
 		}
 		r := record(nib.LevelInfo, len(w.claims), 20+rng.IntN(1+rng.IntN(2000)))
-		size := recordSize(r, -1)
-		at, seq, ok := g.reserve(size)
+		size := segment.RecordSize(r, -1)
+		at, seq, ok := g.Reserve(size)
 		if !ok {
-			g.seal()
-			_, next, _ := g.claimed()
+			g.Seal()
+			_, next, _ := g.Claimed()
 			g = grow(next)
-			at, seq, _ = g.reserve(size)
+			at, seq, _ = g.Reserve(size)
 		}
 		c := &claim{g: g, at: at, size: size, seq: seq, r: r}
 		w.claims, open = append(w.claims, c), append(open, c)
@@ -103,14 +105,14 @@ func (w *world) save(t testing.TB, dir string) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o700))
 	for _, g := range w.segments {
-		must(t, os.WriteFile(filepath.Join(dir, segmentName(g.number)), g.b, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, segmentName(g.Number)), g.Bytes(), 0o600))
 	}
 }
 
 // committed returns the records whose calls have returned, and how many numbers
 // before the last of them, or in segments before the last, have none.
 func (w *world) committed() (lines [][]byte, unfinished uint64) {
-	behind := w.segments[len(w.segments)-1].first
+	behind := w.segments[len(w.segments)-1].First
 	for _, c := range w.claims {
 		if c.step == 3 {
 			lines = append(lines, c.r.Line)
@@ -124,7 +126,7 @@ func (w *world) committed() (lines [][]byte, unfinished uint64) {
 func startOn(t testing.TB, dir string) (lines [][]byte, st Stats) {
 	t.Helper()
 	f := &far{}
-	s, err := Open(dir, f, Config{SegmentSize: minSegment, fs: unsynced{vfs.OS()}})
+	s, err := Open(dir, f, Config{SegmentSize: segment.MinSize, fs: unsynced{vfs.OS()}})
 	if err != nil {
 		t.Fatalf("Open refuses: %v", err)
 	}
@@ -200,8 +202,8 @@ func TestPowerLoss(t *testing.T) {
 		want, _ := w.committed()
 		for _, g := range w.segments {
 			for range rng.IntN(6) {
-				at := headerSize + rng.IntN((minSegment-headerSize)/512)*512
-				clear(g.b[at : at+512])
+				at := segment.HeaderSize + rng.IntN((segment.MinSize-segment.HeaderSize)/512)*512
+				clear(g.Bytes()[at : at+512])
 			}
 		}
 		w.save(t, root)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // DefaultName is the default of [Config.Name].
@@ -63,7 +64,7 @@ type SegmentInfo struct {
 	Skipped    uint64 // how many numbers before First have no record
 	End        uint64 // number after its last record
 	Absent     bool   // the next segment is missing: the numbers up to End may have been there
-	id         identity
+	id         segment.Identity
 	copied     bool
 	dropped    bool // what was between it and the one before has been dropped
 }
@@ -210,9 +211,9 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return true, nil
-		case err != nil && !errors.Is(err, errHeader):
+		case err != nil && !errors.Is(err, segment.ErrHeader):
 			v.Unread = append(v.Unread, name)
-		case err != nil || k.Number != number || v.ID != 0 && k.id.spool != v.ID:
+		case err != nil || k.Number != number || v.ID != 0 && k.id.Spool != v.ID:
 			bad = append(bad, name)
 		case !ok || usedToo && k.id == s.id:
 			k.Bytes, k.copied = s.Bytes, name == copyName(number)
@@ -230,7 +231,7 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 		v.Spare += s.Bytes
 	}
 	if ok {
-		v.ID = s.id.spool
+		v.ID = s.id.Spool
 	}
 	return false, nil
 }
@@ -250,10 +251,10 @@ func isSegmentName(name string) bool {
 
 // look reads a header, and again if it may be being written.
 func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
-	var g oldSegment
+	var g segment.Old
 	for range attempts {
 		g, used, err = d.look(name)
-		if err == nil || v.Owner == OwnerNone || !errors.Is(err, errHeader) {
+		if err == nil || v.Owner == OwnerNone || !errors.Is(err, segment.ErrHeader) {
 			break
 		}
 		time.Sleep(time.Millisecond) // the owner may need this processor
@@ -262,14 +263,14 @@ func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
 		err = nil // the owner is taking it into use
 	}
 	return SegmentInfo{
-		Number: g.number, Generation: g.gen, Size: g.size, First: g.first, Skipped: g.skipped, End: g.first, dropped: g.dropped,
-		id: g.identity,
+		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped, End: g.First, dropped: g.Dropped,
+		id: g.Identity,
 	}, used, err
 }
 
 // old returns the segment as Open would see it.
-func (s *SegmentInfo) old() *oldSegment {
-	return &oldSegment{identity: s.id, start: start{first: s.First, skipped: s.Skipped}, end: s.End, sure: s.End, copied: s.copied}
+func (s *SegmentInfo) old() *segment.Old {
+	return &segment.Old{Identity: s.id, Start: segment.Start{First: s.First, Skipped: s.Skipped}, End: s.End, Sure: s.End, Copied: s.copied}
 }
 
 // measure finds out where segments end, as a start would, and the times of the
@@ -286,16 +287,16 @@ func (v *View) measure(d *dir) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			v.Unread = append(v.Unread, segmentName(s.Number))
 		}
-		sc := newScanner(b, s.id, s.First)
+		sc := segment.NewScanner(b, s.id, s.First)
 		for {
-			rec, _, ok := sc.next()
+			rec, _, ok := sc.Next()
 			if !ok {
 				break
 			}
-			v.Last = time.Unix(0, int64(le.Uint64(rec[16:])))
+			v.Last = segment.TimeOf(rec)
 		}
 		if i == len(v.Segments)-1 {
-			s.End = sc.want
+			s.End = sc.Want
 		}
 	}
 	for r, g := range v.Records(0) {

@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A finding is what Records yields in all.
@@ -78,7 +79,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 		}
 		return delivery.Result{Accepted: min(len(batch), int(4-batch[0].Seq))}, nil, false // numbers 1 to 3
 	})
-	s := open(t, dir, f, Config{Name: "far", SegmentSize: minSegment, Drain: time.Millisecond})
+	s := open(t, dir, f, Config{Name: "far", SegmentSize: segment.MinSize, Drain: time.Millisecond})
 	for n := range 10 {
 		r := record(nib.LevelInfo, n, 100)
 		r.Time = begin.Add(time.Duration(n) * time.Second).UnixNano()
@@ -131,7 +132,7 @@ func inspectOnce(t testing.TB, root string, seed uint64) int {
 	w.save(t, root)
 	for _, g := range w.segments {
 		if rng.IntN(2) == 0 {
-			must(t, os.WriteFile(filepath.Join(root, copyName(g.number)), g.b, 0o600))
+			must(t, os.WriteFile(filepath.Join(root, copyName(g.Number)), g.Bytes(), 0o600))
 		}
 	}
 	files, err := os.ReadDir(root)
@@ -187,7 +188,7 @@ func FuzzInspect(f *testing.F) {
 func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	t.Helper()
 	dir = spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment, Size: 64 << 20, Sync: sync,
+	s := open(t, dir, nil, Config{SegmentSize: segment.MinSize, Size: 64 << 20, Sync: sync,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	for i := range n {
 		must(t, s.WriteRecord(record(nib.LevelInfo, i, 200)))
@@ -205,13 +206,15 @@ func TestGaps(t *testing.T) {
 		kind    GapKind
 		numbers uint64
 	}{
-		{"a bit in a line", func(t *testing.T, names []string) { flip(t, names[0], headerSize+100) }, GapDamaged, 1},
-		{"a bit in the last line", func(t *testing.T, names []string) { flip(t, names[2], headerSize+int64(align(recordHead+200))*205+100) }, GapDamaged, 0},
+		{"a bit in a line", func(t *testing.T, names []string) { flip(t, names[0], segment.HeaderSize+100) }, GapDamaged, 1},
+		{"a bit in the last line", func(t *testing.T, names []string) {
+			flip(t, names[2], segment.HeaderSize+int64(segment.Align(segment.RecordHead+200))*205+100)
+		}, GapDamaged, 0},
 		{"a segment is gone", func(t *testing.T, names []string) { must(t, os.Remove(names[1])) }, GapAbsent, 247},
 		{"a segment is cut", func(t *testing.T, names []string) {
-			must(t, os.Truncate(names[0], headerSize+2*int64(align(recordHead+200))))
+			must(t, os.Truncate(names[0], segment.HeaderSize+2*int64(segment.Align(segment.RecordHead+200))))
 		}, GapDamaged, 245},
-		{"the last segment is cut", func(t *testing.T, names []string) { must(t, os.Truncate(names[2], headerSize)) }, GapDamaged, 0},
+		{"the last segment is cut", func(t *testing.T, names []string) { must(t, os.Truncate(names[2], segment.HeaderSize)) }, GapDamaged, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := keeper(t, lines, SyncNever)
@@ -244,7 +247,7 @@ func flip(t *testing.T, name string, at int64) {
 func TestCopiesHeal(t *testing.T) {
 	dir := keeper(t, 700, SyncSoon)
 	for i, harm := range []func(name string){
-		func(name string) { flip(t, name, headerSize+100) },
+		func(name string) { flip(t, name, segment.HeaderSize+100) },
 		func(name string) { must(t, os.Remove(name)) },
 		func(name string) { must(t, os.Truncate(name, 5000)) },
 	} {
@@ -279,7 +282,7 @@ func TestInspectWhileWritten(t *testing.T) {
 
 func inspectWhileWritten(t *testing.T, access Access) {
 	dir := spoolDir(t)
-	s := open(t, dir, &far{}, Config{SegmentSize: minSegment, Size: 1 << 20, Access: access,
+	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize, Size: 1 << 20, Access: access,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	ended := make(chan error, 4)
@@ -326,16 +329,16 @@ func inspectWhileWritten(t *testing.T, access Access) {
 // copied: nothing is said of it, since its number is behind the last one.
 func TestInspectBesideACall(t *testing.T) {
 	dir := spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment})
+	s := open(t, dir, nil, Config{SegmentSize: segment.MinSize})
 	for n := range 10 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	g := s.active.Load()
-	end, _, _ := g.claimed()
-	f, err := os.OpenFile(filepath.Join(dir, segmentName(g.number)), os.O_WRONLY, 0)
+	end, _, _ := g.Claimed()
+	f, err := os.OpenFile(filepath.Join(dir, segmentName(g.Number)), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
-	_, err = f.WriteAt(bytes.Repeat([]byte{'x'}, 100), int64(end)+recordHead)
+	_, err = f.WriteAt(bytes.Repeat([]byte{'x'}, 100), int64(end)+segment.RecordHead)
 	must(t, err)
 	if got := walkAll(inspected(t, dir), 0); len(got.lines) != 10 || len(got.kinds) != 0 {
 		t.Errorf("got %d records and the gaps %v, want 10 and none", len(got.lines), got.kinds)
@@ -408,7 +411,7 @@ func TestLookingDoesNotKeepASpoolFromItsOwner(t *testing.T) {
 	defer done.Wait()
 	defer close(stop)
 	for range 50 {
-		s, err := Open(path, nil, Config{Size: 2 * minSegment, SegmentSize: minSegment, Sync: SyncNever})
+		s, err := Open(path, nil, Config{Size: 2 * segment.MinSize, SegmentSize: segment.MinSize, Sync: SyncNever})
 		if err != nil {
 			t.Fatal(err)
 		}

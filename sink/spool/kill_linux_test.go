@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // The test binary starts itself again as a service that is killed. The environment
@@ -78,7 +79,7 @@ func logUntilKilled() error {
 		}
 		dest = &appender{f: f}
 	}
-	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: minSegment, Size: 4 << 30,
+	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: segment.MinSize, Size: 4 << 30,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}}) // the disk may be slow
 	if err != nil {
 		return err

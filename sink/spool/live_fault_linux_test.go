@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A brokenPage is a spool with a page of the live segment that cannot be read, as after EIO, and
@@ -41,7 +42,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 		t.Skip("its runtime does atomic operations itself, outside of Go, where a page that is gone ends the process")
 	}
 	x := &brokenPage{f: &far{do: down}, dir: spoolDir(t)}
-	c.SegmentSize, c.Access, c.Drain = minSegment, AccessMapped, time.Second
+	c.SegmentSize, c.Access, c.Drain = segment.MinSize, AccessMapped, time.Second
 	c.OnError = func(err error) {
 		if !errors.Is(err, errDown) {
 			x.reports.Add(1)
@@ -60,7 +61,7 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 	}
 	time.Sleep(time.Second) // other destinations have read it
 	synctest.Wait()
-	page := x.s.active.Load().b[headerSize+4*pageSize:][:pageSize]
+	page := x.s.active.Load().Bytes()[segment.HeaderSize+4*segment.PageSize:][:segment.PageSize]
 	must(t, syscall.Mprotect(page, syscall.PROT_NONE))
 	x.heal = func() { must(t, syscall.Mprotect(page, syscall.PROT_READ|syscall.PROT_WRITE)) }
 	return x
@@ -170,11 +171,11 @@ func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		r := record(nib.LevelInfo, liveLines, liveSize)
-		g, size := x.s.active.Load(), recordSize(r, -1)
-		at, seq, _ := g.reserve(size)
+		g, size := x.s.active.Load(), segment.RecordSize(r, -1)
+		at, seq, _ := g.Reserve(size)
 		time.AfterFunc(giveUpTime/2, func() {
 			x.heal()
-			if ok, _ := g.write(at, size, seq, r, -1); !ok {
+			if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 				t.Error("the record was not written")
 			}
 		})
@@ -192,8 +193,8 @@ func TestVoidClaimInUnreadableSegment(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := breakPage(t, Config{Sync: SyncNever})
 			r := record(nib.LevelInfo, liveLines, liveSize)
-			g, size := x.s.active.Load(), recordSize(r, -1)
-			at, seq, _ := g.reserve(size)
+			g, size := x.s.active.Load(), segment.RecordSize(r, -1)
+			at, seq, _ := g.Reserve(size)
 			void := func() {
 				x.s.retire(g, at, size, seq)
 				must(t, x.s.WriteRecord(r))
@@ -221,14 +222,14 @@ func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		x.heal()
-		must(t, os.Truncate(filepath.Join(x.dir, segmentName(x.s.active.Load().number)), headerSize+4*pageSize))
+		must(t, os.Truncate(filepath.Join(x.dir, segmentName(x.s.active.Load().Number)), segment.HeaderSize+4*segment.PageSize))
 		begin := time.Now()
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))
 		if took := time.Since(begin); took > longerPause {
 			t.Errorf("took %v", took)
 		}
-		if got := len(x.f.take()); got != 4*pageSize/align(recordHead+liveSize) {
+		if got := len(x.f.take()); got != 4*segment.PageSize/segment.Align(segment.RecordHead+liveSize) {
 			t.Errorf("%d lines arrived", got)
 		}
 		checkIdentity(t, x.s)

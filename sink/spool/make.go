@@ -3,25 +3,24 @@
 package spool
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // create makes a segment in the order that docs/spool-format.md gives. It calls
 // rest now and then.
-func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
+func (d *dir) create(number uint64, size int64, rest func()) (*segment.Segment, error) {
 	g, f, err := d.make(number, size, d.minFree)
 	if err != nil {
 		return nil, err
 	}
 	err = f.Sync()
 	if err == nil {
-		err = touch(g, f, rest)
+		err = segment.PrefaultNew(g, f, rest)
 	}
 	if err == nil {
 		f, err = d.publish(g, f)
@@ -40,7 +39,7 @@ func (d *dir) create(number uint64, size int64, rest func()) (*segment, error) {
 // begin makes the first segment of a process, which is used at once. It is
 // synced by finish, and nothing of it may be delivered before; its pages are
 // touched by warm.
-func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error, err error) {
+func (d *dir) begin(number uint64, size int64) (g *segment.Segment, finish func() error, err error) {
 	g, f, err := d.make(number, size, 0)
 	if err != nil {
 		return nil, nil, err
@@ -49,18 +48,18 @@ func (d *dir) begin(number uint64, size int64) (g *segment, finish func() error,
 		d.unmake(g)
 		return nil, nil, err
 	}
-	if g.twin == nil {
-		hurry(g.b)
+	if !g.IsWritten() {
+		segment.AdviseRandom(g.Bytes())
 	}
 	return g, d.finisher(g, f), nil
 }
 
 // make makes a file that is no segment yet, for want of its name.
-func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, err error) {
+func (d *dir) make(number uint64, size, minFree int64) (g *segment.Segment, f vfs.File, err error) {
 	if err := d.held(); err != nil {
 		return nil, nil, err
 	}
-	id := identity{d.spool, number, d.gen, d.boot, size}
+	id := segment.Identity{Spool: d.spool, Number: number, Gen: d.gen, Boot: d.boot, Size: size}
 	made := d.name(segmentName(number) + madeSuffix)
 	_ = d.fs.Remove(made) // what is in it must be zeros
 	f, err = d.fs.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -68,7 +67,7 @@ func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, 
 		return nil, nil, err
 	}
 	head := make([]byte, 64)
-	putHeader(head, id)
+	segment.PutHeader(head, id)
 	if err = leaveRoom(f, size, minFree, made); err == nil {
 		err = f.Preallocate(size)
 	}
@@ -83,8 +82,8 @@ func (d *dir) make(number uint64, size, minFree int64) (g *segment, f vfs.File, 
 		_ = d.fs.Remove(made)
 		return nil, nil, err
 	}
-	if g.twin != nil {
-		copy(g.b, head)
+	if g.IsWritten() {
+		copy(g.Bytes(), head)
 	}
 	return g, f, nil
 }
@@ -103,28 +102,23 @@ func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 
 // attach makes a segment of a file that is allocated: it is mapped, or else
 // gets a twin, whose memory is zeros.
-func (d *dir) attach(f vfs.File, id identity) (g *segment, err error) {
+func (d *dir) attach(f vfs.File, id segment.Identity) (*segment.Segment, error) {
 	if d.unmapped {
-		g = newSegment(make([]byte, id.size), id, func() {
-			d.close("a segment", g.twin.file)
-			d.sweeper.add(&spent{file: g.file})
-		})
-		g.twin = &twin{file: f, written: headerSize}
-		return g, nil
+		return segment.NewWritten(f, id, func(written, deleted vfs.File) {
+			d.close("a segment", written)
+			d.sweeper.add(&spent{file: deleted})
+		}), nil
 	}
-	b, unmap, err := mapFile(f, int(id.size))
-	if err != nil {
-		return nil, err
-	}
-	g = newSegment(b, id, func() { d.sweeper.add(&spent{pages: b, unmap: unmap, file: g.file}) })
-	return g, nil
+	return segment.NewMapped(f, id, func(pages []byte, unmap func(), deleted vfs.File) {
+		d.sweeper.add(&spent{pages: pages, unmap: unmap, file: deleted})
+	})
 }
 
 // publish gives the file of a segment its name, and returns it.
-func (d *dir) publish(g *segment, f vfs.File) (vfs.File, error) {
-	f, err := d.rename(f, d.name(segmentName(g.number)))
-	if err == nil && g.twin != nil {
-		g.twin.file = f
+func (d *dir) publish(g *segment.Segment, f vfs.File) (vfs.File, error) {
+	f, err := d.rename(f, d.name(segmentName(g.Number)))
+	if err == nil && g.IsWritten() {
+		g.SetFile(f)
 	}
 	return f, err
 }
@@ -143,45 +137,14 @@ func (d *dir) rename(f vfs.File, name string) (vfs.File, error) {
 }
 
 // unmake removes what make has made. If it stays, the next start removes it.
-func (d *dir) unmake(g *segment) {
-	g.drop()
-	_ = d.fs.Remove(d.name(segmentName(g.number) + madeSuffix))
+func (d *dir) unmake(g *segment.Segment) {
+	g.Done(nil)
+	_ = d.fs.Remove(d.name(segmentName(g.Number) + madeSuffix))
 }
 
 // closeMapped closes the file of a mapping, which does not need it.
-func (d *dir) closeMapped(g *segment, f vfs.File) {
-	if g.twin == nil {
+func (d *dir) closeMapped(g *segment.Segment, f vfs.File) {
+	if !g.IsWritten() {
 		d.close("a segment", f)
 	}
-}
-
-// touch touches all pages of a mapping for writing: that is work for a
-// goroutine that no call waits for, since the first touch of a page of ext4
-// takes up to some milliseconds. No other goroutine can see the segment yet.
-// Zeros are written before: so the pages come into the cache many at a time,
-// and in large ones where the file system has them, which takes a third of the
-// time of touching them one by one, and less again when they are given back.
-func touch(g *segment, f vfs.File, rest func()) (err error) {
-	defer func(before bool) {
-		debug.SetPanicOnFault(before)
-		if p := recover(); p != nil {
-			err = fmt.Errorf("touch a mapping: %v", p)
-		}
-	}(debug.SetPanicOnFault(true))
-	if g.twin != nil {
-		return nil
-	}
-	for at := headerSize; at < len(g.b); at += len(nothing) {
-		part := g.b[at:min(at+len(nothing), len(g.b))]
-		if _, err := f.WriteAt(nothing[:len(part)], int64(at)); err != nil {
-			return err
-		}
-		if !populate(part) { // an older kernel
-			for i := 0; i < len(part); i += pageSize {
-				part[i] = 0
-			}
-		}
-		rest()
-	}
-	return nil
 }

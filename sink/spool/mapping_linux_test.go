@@ -20,12 +20,13 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // truncateActive cuts the file of the active segment off behind n bytes.
 func truncateActive(t *testing.T, s *Sink, dir string, n int64) {
 	t.Helper()
-	must(t, os.Truncate(filepath.Join(dir, segmentName(s.active.Load().number)), n))
+	must(t, os.Truncate(filepath.Join(dir, segmentName(s.active.Load().Number)), n))
 }
 
 // TestTruncatedSegment cuts the file of a segment off, from outside, while lines are
@@ -35,11 +36,11 @@ func TestTruncatedSegment(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		left int64
-	}{{"all", 0}, {"the records", headerSize}, {"some of them", headerSize + 8192}, {"a torn page", headerSize + 8192 + 100}} {
+	}{{"all", 0}, {"the records", segment.HeaderSize}, {"some of them", segment.HeaderSize + 8192}, {"a torn page", segment.HeaderSize + 8192 + 100}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := spoolDir(t)
 			f := &far{do: down}
-			s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped, tick: time.Microsecond, Sync: SyncNever})
+			s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped, tick: time.Microsecond, Sync: SyncNever})
 			for n := range 100 { // 58 fit into a segment
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 			}
@@ -78,7 +79,7 @@ func TestTruncatedUnderLoad(t *testing.T) {
 
 func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy SyncPolicy) {
 	dir := spoolDir(t)
-	s := open(t, dir, dest, Config{SegmentSize: minSegment, Size: 64 * minSegment, Access: AccessMapped, Sync: policy,
+	s := open(t, dir, dest, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, Access: AccessMapped, Sync: policy,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -99,12 +100,12 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 	cuts := 0
 	for number := uint64(0); cuts < 15; {
 		g := s.active.Load()
-		if g.number == number {
+		if g.Number == number {
 			time.Sleep(10 * time.Microsecond)
 			continue
 		}
-		number = g.number
-		if os.Truncate(filepath.Join(dir, segmentName(number)), headerSize+int64(cuts%3)*9000) == nil {
+		number = g.Number
+		if os.Truncate(filepath.Join(dir, segmentName(number)), segment.HeaderSize+int64(cuts%3)*9000) == nil {
 			cuts++
 		}
 	}
@@ -127,7 +128,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 func TestDeletedDirectoryAndFiles(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped, tick: time.Microsecond})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped, tick: time.Microsecond})
 	awaitNext(s)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	must(t, err)
@@ -156,11 +157,11 @@ func TestDeletedDirectoryAndFiles(t *testing.T) {
 func TestForeignFaultIsNotCaught(t *testing.T) {
 	f, err := vfs.OS().Open(filepath.Join(t.TempDir(), "line"), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Truncate(4096))
-	b, free, err := mapFile(f, 4096)
+	b, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ, syscall.MAP_SHARED)
 	must(t, err, f.Truncate(0), f.Close())
-	defer free()
+	defer syscall.Munmap(b)
 	far := &far{}
-	s := open(t, spoolDir(t), far, Config{SegmentSize: minSegment, Access: AccessMapped})
+	s := open(t, spoolDir(t), far, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -186,13 +187,13 @@ func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	must(t, err)
 	f, err = d.publish(g, f)
 	must(t, err, f.Close())
-	g.hold()
+	g.Retain()
 	must(t, d.remove(99, g))
 	d.sweeper.all()
-	for i := headerSize; i < len(g.b); i += pageSize {
-		g.b[i] = 1
+	for i := segment.HeaderSize; i < len(g.Bytes()); i += segment.PageSize {
+		g.Bytes()[i] = 1
 	}
-	g.letGo()
+	g.Release()
 	if n := d.sweeper.count(); n != 1 {
 		t.Errorf("%d files are to be given back", n)
 	}
@@ -221,7 +222,7 @@ func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, err
 // reason to make another one.
 func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 	c := cannotSync{unsynced{vfs.OS()}, make(chan time.Time, 1000)}
-	open(t, spoolDir(t), &far{}, Config{SegmentSize: minSegment, Access: AccessMapped, Sync: SyncNever, fs: c})
+	open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever, fs: c})
 	<-c.opened // the first segment, which is used as it is
 	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
 		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)

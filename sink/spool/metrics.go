@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 var _ metrics.Source = (*Sink)(nil)
@@ -59,7 +60,7 @@ func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spo
 	}
 	labels := []metrics.Label{spool, {Name: "destination", Value: d.label()}}
 	traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
-	loss.Metrics(l, "nib_spool", reasons[:], levelsOf(st.Dropped), labels...)
+	loss.Metrics(l, "nib_spool", segment.Reasons[:], levelsOf(st.Dropped), labels...)
 	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)
 	l.Gauge("nib_spool_pending_bytes", "Bytes of these lines, an upper bound.", float64(pending), labels...)
 	l.Gauge("nib_spool_oldest_line_age_seconds", "Age of the oldest line that is not delivered; 0 if there is none.", age.Seconds(), labels...)
@@ -74,7 +75,7 @@ func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spo
 // pending returns an upper bound of the bytes that are not delivered, and the
 // age of the oldest line. mu is held.
 func (d *deliverer) pending(now time.Time) (bytes int64, age time.Duration) {
-	if _, next, _ := d.s.active.Load().claimed(); next == d.settled+d.skips {
+	if _, next, _ := d.s.active.Load().Claimed(); next == d.settled+d.skips {
 		return 0, 0
 	}
 	return d.pendingBytes(), d.age(now)
@@ -86,7 +87,7 @@ func (d *deliverer) keptAge(now time.Time) time.Duration {
 	s := d.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if first := s.chain[0].number; d.outage.oldest == 0 || d.outage.first != first {
+	if first := s.chain[0].Number; d.outage.oldest == 0 || d.outage.first != first {
 		settled := d.settled
 		s.mu.Unlock()
 		t := oldestIn(s.dir, settled)
@@ -113,9 +114,9 @@ func oldestIn(d *dir, settled uint64) int64 {
 
 // levelsOf returns drops as a table.
 func levelsOf(drops []delivery.Drop) []loss.Levels {
-	table := make([]loss.Levels, causes)
+	table := make([]loss.Levels, segment.Causes)
 	for _, d := range drops {
-		for c, reason := range reasons {
+		for c, reason := range segment.Reasons {
 			if d.Reason == reason {
 				table[c][level.Row(int(d.Level))] += d.Lines
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // valueOf returns the sum of the series of a name that have all labels.
@@ -92,7 +93,7 @@ func TestMetricsOfTheBacklog(t *testing.T) {
 
 func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	c := Config{SegmentSize: minSegment, Size: 3 * minSegment, OnFull: []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}, fs: m}
+	c := Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, OnFull: []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}, fs: m}
 	age := func(s *Sink, name string, low time.Duration) {
 		t.Helper()
 		got, series := valueOf(s, "nib_spool_oldest_line_age_seconds")
@@ -101,7 +102,7 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 		}
 	}
 	write := func(s *Sink, n int, age time.Duration) {
-		r := record(nib.LevelInfo, n, minSegment/4)
+		r := record(nib.LevelInfo, n, segment.MinSize/4)
 		r.Time = time.Now().Add(-age).UnixNano()
 		must(t, s.WriteRecord(r))
 	}
@@ -119,10 +120,10 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	first := func() uint64 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.chain[0].number
+		return s.chain[0].Number
 	}
 	for n, before := 2, first(); first() == before; n++ {
-		r := record(nib.LevelInfo, n, minSegment/4)
+		r := record(nib.LevelInfo, n, segment.MinSize/4)
 		r.Time = time.Now().Add(-time.Hour).UnixNano()
 		_ = s.WriteRecord(r) // some find no room
 	}

@@ -8,19 +8,20 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // notice writes a line that reports a loss into a segment that no other
 // goroutine can see yet. mu is held.
-func (s *Sink) notice(g *segment, lost tally) (ok bool) {
+func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
 	now := time.Now()
-	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.list())}
-	size := recordSize(&r, -1)
-	at, seq, ok := g.reserve(size)
+	r := nib.Record{Time: now.UnixNano(), Level: nib.LevelWarn, Line: appendNotice(nil, now, lost.List())}
+	size := segment.RecordSize(&r, -1)
+	at, seq, ok := g.Reserve(size)
 	if !ok {
 		return false
 	}
-	if ok, _ = g.write(at, size, seq, &r, -1); ok {
+	if ok, _ = g.Write(at, size, seq, &r, -1); ok {
 		s.stats.Notices++
 	} else {
 		s.retireLocked(g, at, size, seq) // the next segment reports it
@@ -30,8 +31,8 @@ func (s *Sink) notice(g *segment, lost tally) (ok bool) {
 
 // losses is what was dropped for any destination, a line that several have lost
 // once, and what earlier processes have not reported. mu is held.
-func (s *Sink) losses() tally {
-	var most tally
+func (s *Sink) losses() segment.Tally {
+	var most segment.Tally
 	for _, d := range s.deliveries {
 		for c := range most {
 			for l := range most[c] {
@@ -39,9 +40,9 @@ func (s *Sink) losses() tally {
 			}
 		}
 	}
-	most = most.plus(&s.inherited)
-	most = most.plus(&s.adoptedLoss)
-	return most.plus(&s.dropped)
+	most = most.Plus(&s.inherited)
+	most = most.Plus(&s.adoptedLoss)
+	return most.Plus(&s.dropped)
 }
 
 // appendNotice appends the line that reports a loss.

@@ -4,6 +4,7 @@ package spool
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -12,6 +13,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // The directory of a spool can be copied: with cp, in an image, as a snapshot
@@ -56,24 +58,24 @@ func (was site) isCopy(now site, mounted func(device uint64) bool) bool {
 }
 
 func putOrigin(b []byte, o *origin) {
-	copy(b, magic)
-	le.PutUint32(b[8:], originVersion)
+	copy(b, segment.Magic)
+	binary.LittleEndian.PutUint32(b[8:], originVersion)
 	for i, x := range []uint64{o.spool, o.id, o.inode, o.device, o.volume, o.host, o.boot} {
-		le.PutUint64(b[16+8*i:], x)
+		binary.LittleEndian.PutUint64(b[16+8*i:], x)
 	}
-	le.PutUint32(b[originSize-4:], crc32.Update(0, castagnoli, b[:originSize-4]))
+	binary.LittleEndian.PutUint32(b[originSize-4:], segment.Checksum(b[:originSize-4]))
 }
 
 // readOrigin reads what putOrigin has written. ok is false if it is damaged.
 func readOrigin(b []byte) (o origin, ok bool, err error) {
-	if len(b) < originSize || string(b[:8]) != magic || le.Uint32(b[originSize-4:]) != crc32.Update(0, castagnoli, b[:originSize-4]) {
+	if len(b) < originSize || string(b[:8]) != segment.Magic || binary.LittleEndian.Uint32(b[originSize-4:]) != segment.Checksum(b[:originSize-4]) {
 		return origin{}, false, nil
 	}
-	if v := le.Uint32(b[8:]); v != originVersion {
-		return origin{}, false, laterVersion{v, originVersion}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != originVersion {
+		return origin{}, false, segment.VersionError{Found: v, Known: originVersion}
 	}
 	for i, x := range []*uint64{&o.spool, &o.id, &o.inode, &o.device, &o.volume, &o.host, &o.boot} {
-		*x = le.Uint64(b[16+8*i:])
+		*x = binary.LittleEndian.Uint64(b[16+8*i:])
 	}
 	return o, true, nil
 }
@@ -199,5 +201,5 @@ func isMounted(device uint64) bool {
 
 // label returns a number that stands for a text.
 func label(text []byte) uint64 {
-	return uint64(crc32.Checksum(text, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(text))
+	return uint64(segment.Checksum(text))<<32 | uint64(crc32.ChecksumIEEE(text))
 }

@@ -5,8 +5,8 @@ package spool
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,13 +16,14 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // left returns a directory with lines that were not delivered.
 func left(t testing.TB, lines int) (dir string, id uint64) {
 	t.Helper()
 	dir = spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment, host: 1, boot: 1})
+	s := open(t, dir, nil, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
@@ -59,7 +60,7 @@ func TestRestartKeepsTheSpoolID(t *testing.T) {
 		{host: 2, boot: 2}, // after a restart of the machine
 		{host: 2, boot: 2, Shared: false, DeliverOnly: true},
 	} {
-		c.SegmentSize = minSegment
+		c.SegmentSize = segment.MinSize
 		s := open(t, dir, nil, c)
 		if s.id != id {
 			t.Errorf("start %d: got spool %x, want %x", n, s.id, id)
@@ -71,7 +72,7 @@ func TestRestartKeepsTheSpoolID(t *testing.T) {
 	}
 	moved := filepath.Join(t.TempDir(), "moved")
 	must(t, os.Rename(dir, moved))
-	if s := open(t, moved, nil, Config{SegmentSize: minSegment, host: 2, boot: 2}); s.id != id {
+	if s := open(t, moved, nil, Config{SegmentSize: segment.MinSize, host: 2, boot: 2}); s.id != id {
 		t.Errorf("after a rename: got spool %x, want %x", s.id, id)
 	}
 }
@@ -83,7 +84,7 @@ func TestCopiedDirectoryIsAnotherSpool(t *testing.T) {
 	ids := []uint64{id}
 	for n, path := range []string{dir, copyOf(t, dir), copyOf(t, dir)} {
 		f := &far{}
-		c := Config{SegmentSize: minSegment, host: 1, boot: 1}
+		c := Config{SegmentSize: segment.MinSize, host: 1, boot: 1}
 		s := open(t, path, f, c)
 		must(t, s.WriteRecord(record(nib.LevelInfo, 10, 100)), s.Flush(context.Background()))
 		if got := s.id == id; got != (n == 0) || n > 0 && slices.Contains(ids, s.id) {
@@ -115,8 +116,8 @@ func TestCopiesOnOneDestinationLoseNoLine(t *testing.T) {
 	dir, _ := left(t, 10)
 	c := &clerk{}
 	seen := map[[2]uint64][]byte{} // by spool and number
-	one := open(t, dir, c, Config{SegmentSize: minSegment, host: 1, boot: 1})
-	two := open(t, copyOf(t, dir), c, Config{SegmentSize: minSegment, host: 1, boot: 1})
+	one := open(t, dir, c, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
+	two := open(t, copyOf(t, dir), c, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 	for n := range 20 {
 		must(t, one.WriteRecord(record(nib.LevelInfo, 10+n, 100)), two.WriteRecord(record(nib.LevelInfo, 30+n, 100)))
 	}
@@ -187,7 +188,7 @@ func TestSpoolWithoutOrigin(t *testing.T) {
 	dir, id := left(t, 10)
 	must(t, os.Remove(filepath.Join(dir, originName)))
 	f := &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, host: 1, boot: 1})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, f.take(), 0, 10, 100)
 	if o := originOf(t, dir); s.id != id || o.id != id {
@@ -207,7 +208,7 @@ func TestDamagedOriginIsACopy(t *testing.T) {
 		b, err := os.ReadFile(path)
 		must(t, err, os.WriteFile(path, harm(b), 0o600))
 		f := &far{}
-		s := open(t, dir, f, Config{SegmentSize: minSegment, host: 1, boot: 1})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, 10, 100)
 		if o := originOf(t, dir); s.id == id || o.id != s.id || o.spool != id {
@@ -222,8 +223,8 @@ func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 	o := originOf(t, dir)
 	b := make([]byte, originSize)
 	putOrigin(b, &o)
-	le.PutUint32(b[8:], originVersion+1)
-	le.PutUint32(b[originSize-4:], crc32.Update(0, castagnoli, b[:originSize-4]))
+	binary.LittleEndian.PutUint32(b[8:], originVersion+1)
+	binary.LittleEndian.PutUint32(b[originSize-4:], segment.Checksum(b[:originSize-4]))
 	must(t, os.WriteFile(path, b, 0o600))
 	if _, ok, err := readOrigin(b); ok || !errors.Is(err, ErrVersion) {
 		t.Errorf("got %v and %v, want ErrVersion", ok, err)
@@ -243,10 +244,10 @@ func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 func TestOriginThatCannotBeWritten(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpStat, vfstest.OpWrite, vfstest.OpSync} {
 		m := vfstest.NewMem(nil)
-		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m})
 		must(t, s.Close(), m.Remove(filepath.Join(memDir, originName)))
 		m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.ENOSPC})
-		again := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m, OnError: func(error) {}})
+		again := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, OnError: func(error) {}})
 		if again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
 		}
@@ -260,10 +261,10 @@ func TestOriginThatCannotBeWritten(t *testing.T) {
 func TestUnreadableOriginFailsOpen(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead, vfstest.OpStat} {
 		m := vfstest.NewMem(nil)
-		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
 		stop := m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.EIO})
-		if _, err := Open(memDir, nil, Config{SegmentSize: minSegment, fs: m}); !errors.Is(err, syscall.EIO) {
+		if _, err := Open(memDir, nil, Config{SegmentSize: segment.MinSize, fs: m}); !errors.Is(err, syscall.EIO) {
 			t.Errorf("%v: got %v, want EIO", op, err)
 		}
 		stop()
@@ -271,7 +272,7 @@ func TestUnreadableOriginFailsOpen(t *testing.T) {
 		if id := d.knownAs(s.id); id != s.id || m.Opened() != opened {
 			t.Errorf("%v: from outside, it is spool %x, want %x; the file is open: %v", op, id, s.id, m.Opened() != opened)
 		}
-		if again := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m}); again.id != s.id {
+		if again := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m}); again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
 		}
 	}
@@ -300,7 +301,7 @@ func TestOnlyWholeOriginsAreRead(t *testing.T) {
 	}
 	other := bytes.Clone(whole)
 	other[0]++
-	le.PutUint32(other[originSize-4:], crc32.Update(0, castagnoli, other[:originSize-4]))
+	binary.LittleEndian.PutUint32(other[originSize-4:], segment.Checksum(other[:originSize-4]))
 	if _, ok, _ := readOrigin(other); ok {
 		t.Error("another format is taken for the file")
 	}

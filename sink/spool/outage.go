@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 const (
@@ -96,7 +98,7 @@ func (d *deliverer) reportOutage() {
 
 // backlog describes how much waits for the destination. mu is held.
 func (d *deliverer) backlog(now time.Time) string {
-	_, next, _ := d.s.active.Load().claimed()
+	_, next, _ := d.s.active.Load().Claimed()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.settled-d.skips, d.pendingBytes())
 	if d.outage.oldest != 0 {
 		text += fmt.Sprintf(", the oldest for %v", d.age(now).Round(time.Second))
@@ -121,12 +123,12 @@ func (d *deliverer) pendingBytes() (bytes int64) {
 		if waits = waits || l == d.cur; !waits {
 			continue
 		}
-		size := l.size
+		size := l.Size
 		if l.live != nil {
-			end, _, _ := l.live.claimed()
+			end, _, _ := l.live.Claimed()
 			size = int64(end)
 		}
-		bytes += size - headerSize
+		bytes += size - segment.HeaderSize
 	}
 	return bytes
 }

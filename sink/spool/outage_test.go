@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A reported keeps what OnError is called with, and when.
@@ -76,7 +77,7 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &reported{begin: time.Now()}
 				f := &far{do: c.do}
-				s, err := Open("", f, Config{SegmentSize: minSegment, Drain: time.Nanosecond, Label: "syslog-2", OnError: r.add})
+				s, err := Open("", f, Config{SegmentSize: segment.MinSize, Drain: time.Nanosecond, Label: "syslog-2", OnError: r.add})
 				must(t, err)
 				for n := range 3 {
 					x := record(nib.LevelInfo, n, 200)
@@ -128,7 +129,7 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reported{begin: time.Now()}
 		f := &far{}
-		s, err := Open("", f, Config{SegmentSize: minSegment, OnError: r.add})
+		s, err := Open("", f, Config{SegmentSize: segment.MinSize, OnError: r.add})
 		must(t, err)
 		for n := range 50 {
 			f.set(down)
@@ -162,7 +163,7 @@ func TestReachableDestinationIsNotReported(t *testing.T) {
 			time.Sleep(outageDelay - time.Millisecond)
 			return delivery.Result{Accepted: len(batch)}, nil, false
 		}}
-		s, err := Open("", f, Config{SegmentSize: minSegment, OnError: r.add})
+		s, err := Open("", f, Config{SegmentSize: segment.MinSize, OnError: r.add})
 		must(t, err)
 		for n := range 10 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

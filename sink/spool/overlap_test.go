@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // An eager is a far that is a delivery.Overlapper.
@@ -52,7 +53,7 @@ type follow struct {
 func (f *follow) look(batch []nib.Record) {
 	size := 0
 	for i, r := range batch {
-		size += recordHead + len(r.Line)
+		size += segment.RecordHead + len(r.Line)
 		switch {
 		case i < len(f.rest) && r.Seq != f.rest[i]:
 			f.t.Errorf("record %d of a batch: got number %d, want %d of the batch before", i, r.Seq, f.rest[i])
@@ -118,7 +119,7 @@ func TestOverlap(t *testing.T) {
 		for seed := range uint64(12) {
 			rng, mood := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			f := &far{}
-			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: minSegment << rng.IntN(3)}
+			w := &follow{t: t, records: 1 + rng.IntN(2000), bytes: segment.MinSize << rng.IntN(3)}
 			start := make(chan struct{})
 			f.set(w.moody(mood, start))
 			sub := dir
@@ -126,12 +127,12 @@ func TestOverlap(t *testing.T) {
 				sub = fmt.Sprintf("%s%d", dir, seed)
 			}
 			s := open(t, sub, sized{eager{f}, w.records, w.bytes},
-				Config{SegmentSize: minSegment, Size: 64 * minSegment, tick: time.Microsecond, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
+				Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, tick: time.Microsecond, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 			var want [][]byte
 			for n := range 3000 {
 				r := record(nib.LevelInfo, n, 20+rng.IntN(300))
 				if rng.IntN(200) == 0 {
-					r = record(nib.LevelInfo, n, rng.IntN(minSegment-headerSize-recordHead))
+					r = record(nib.LevelInfo, n, rng.IntN(segment.MinSize-segment.HeaderSize-segment.RecordHead))
 				}
 				want = append(want, r.Line)
 				must(t, s.WriteRecord(r))
@@ -149,7 +150,7 @@ func TestOverlap(t *testing.T) {
 					t.Fatalf("seed %d, line %d: got %.40q, want %.40q", seed, i, got[i], want[i])
 				}
 			}
-			if w.most > minSegment {
+			if w.most > segment.MinSize {
 				spans++
 			}
 			behind = max(behind, w.longest)
@@ -177,7 +178,7 @@ func TestOverlapEndsInBetween(t *testing.T) {
 			<-ctx.Done()
 			return delivery.Result{}, ctx.Err(), true
 		})
-		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, Size: 64 * minSegment, Drain: time.Millisecond})
+		s := open(t, dir, eager{f}, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, Drain: time.Millisecond})
 		for n := range lines {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}
@@ -194,7 +195,7 @@ func TestOverlapEndsInBetween(t *testing.T) {
 			return
 		}
 		f.set(nil)
-		s = open(t, dir, eager{f}, Config{SegmentSize: minSegment})
+		s = open(t, dir, eager{f}, Config{SegmentSize: segment.MinSize})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), delivered, lines, 100)
 	})
@@ -213,7 +214,7 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 			}
 			return delivery.Result{Accepted: (len(batch) + 1) / 2}, nil, false
 		})
-		s := open(t, dir, sized{eager{f}, 10_000, 4 * minSegment}, Config{SegmentSize: minSegment, Size: 16 * minSegment,
+		s := open(t, dir, sized{eager{f}, 10_000, 4 * segment.MinSize}, Config{SegmentSize: segment.MinSize, Size: 16 * segment.MinSize,
 			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		n := 0
 		for ; n < 600; n++ {
@@ -253,7 +254,7 @@ func TestOverlapFailedIsGivenMore(t *testing.T) {
 			}
 			return delivery.Result{Accepted: len(batch)}, nil, false
 		})
-		s := open(t, dir, eager{f}, Config{SegmentSize: minSegment, tick: time.Microsecond})
+		s := open(t, dir, eager{f}, Config{SegmentSize: segment.MinSize, tick: time.Microsecond})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 		<-failed
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 100)))
@@ -270,12 +271,12 @@ func TestOverlapFillsBothHalves(t *testing.T) {
 	large := 0
 	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		<-full
-		if len(batch) > minSegment/(recordHead+100) {
+		if len(batch) > segment.MinSize/(segment.RecordHead+100) {
 			large++
 		}
 		return delivery.Result{Accepted: (len(batch) + 1) / 2}, nil, false
 	})
-	s := open(t, "", sized{eager{f}, 10_000, 2 * minSegment}, Config{SegmentSize: minSegment, Size: 64 * minSegment})
+	s := open(t, "", sized{eager{f}, 10_000, 2 * segment.MinSize}, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize})
 	for n := range 10_000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}

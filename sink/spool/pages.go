@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // An error of a read is no damage. What it means for the records decides the
@@ -64,23 +65,23 @@ func isPartial(err error) bool {
 // read returns what there is of a segment, with the help of its copy if that is
 // needed. The bytes are what can be read if the error is a pageError, and all
 // there is if it is fs.ErrNotExist.
-func (d *dir) read(g *oldSegment) ([]byte, error) {
-	b, err := d.bytes(segmentName(g.number), g.size)
-	if !g.copied || err == nil && g.boot == d.boot && d.boot != 0 && int64(len(b)) >= g.size && isWhole(b, g) {
+func (d *dir) read(g *segment.Old) ([]byte, error) {
+	b, err := d.bytes(segmentName(g.Number), g.Size)
+	if !g.Copied || err == nil && g.Boot == d.boot && d.boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
 		return b, err
 	}
-	kept, e := d.bytes(copyName(g.number), g.size)
+	kept, e := d.bytes(copyName(g.Number), g.Size)
 	switch {
 	case errors.Is(e, fs.ErrNotExist):
 		return b, err
 	case e != nil && !isPartial(e):
 		return nil, e
 	}
-	b = complete(g, b, kept)
+	b = g.Complete(b, kept)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = e
 	}
-	if err != nil && g.end > g.first && g.end == g.sure && hasAll(b, g) {
+	if err != nil && g.End > g.First && g.End == g.Sure && g.HasAll(b) {
 		d.note(readInstead, err) // no record is where it cannot be read, or the other file has it
 		err = nil
 	}
@@ -117,14 +118,11 @@ func (d *dir) bytes(name string, size int64) ([]byte, error) {
 	return b[:n&^7], err
 }
 
-// poison fills a page that cannot be read: it is neither free nor a claim.
-const poison = 0xff
-
 // readAround reads a file page by page.
 func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 	bad := &pageError{name: name}
-	for at := 0; at < len(b); at += pageSize {
-		page := b[at:min(at+pageSize, len(b))]
+	for at := 0; at < len(b); at += segment.PageSize {
+		page := b[at:min(at+segment.PageSize, len(b))]
 		switch m, err := f.ReadAt(page, int64(at)); {
 		case isPageError(err):
 			if bad.err == nil {
@@ -132,7 +130,7 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 			}
 			bad.bytes += len(page)
 			for i := range page {
-				page[i] = poison
+				page[i] = segment.Poison
 			}
 			n = at + len(page)
 		case err != nil && err != io.EOF:
@@ -153,17 +151,6 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 		return 0, bad.err // no page is left
 	}
 	return n, bad
-}
-
-// hasAll reports whether all records of a segment are in b.
-func hasAll(b []byte, g *oldSegment) bool {
-	sc := newScanner(b, g.identity, g.first)
-	for sc.want < g.end {
-		if _, missing, ok := sc.next(); !ok || missing.numbers > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // readInstead is the operation of an error of a segment whose copy has
@@ -209,7 +196,7 @@ type rereading struct {
 // readOld reads an old segment. If that fails, ok is false, and the delivery
 // has waited before it reads again. given reports that pages have failed for so
 // long that they count as damaged.
-func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
+func (d *deliverer) readOld(g *segment.Old) (b []byte, given, ok bool) {
 	b, err := d.s.dir.read(g)
 	d.s.reportNoted()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,7 +212,7 @@ func (d *deliverer) readOld(g *oldSegment) (b []byte, given, ok bool) {
 		if d.again.tries > 0 {
 			d.again, d.pause = rereading{}, 0
 		}
-		return b, int64(len(b)) < g.size&^7, true
+		return b, int64(len(b)) < g.Size&^7, true
 	}
 	if d.again.tries == 0 {
 		d.again.since = time.Now()

@@ -4,9 +4,9 @@ package spool
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // passing are the errors of a file that may be readable a moment later.
@@ -30,7 +31,7 @@ var passing = []error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOME
 func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 	t.Helper()
 	m := vfstest.NewMem(nil)
-	s, err := Open(memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: sync, slow: patience})
+	s, err := Open(memDir, nil, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: sync, slow: patience})
 	must(t, err)
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
@@ -80,7 +81,7 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 					return delivery.Result{Accepted: len(batch)}, nil, false
 				})
 				told := make(chan error, 1)
-				s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Sync: SyncNever, tick: time.Microsecond,
+				s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond,
 					OnError: func(err error) {
 						select {
 						case told <- err:
@@ -116,7 +117,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 					before := memState(t, m)
 					f := &far{do: down}
 					heal := m.Fail(vfstest.Fault{Op: op, Skip: skip, Times: times, Err: errno})
-					s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1})
+					s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1})
 					next := lines
 					if err == nil {
 						if s.WriteRecord(record(nib.LevelInfo, lines, 200)) == nil {
@@ -138,7 +139,7 @@ func TestStartThatCannotReadFails(t *testing.T) {
 						t.Errorf("%d files are open after Close, or after an Open that failed", n)
 					}
 					f.set(nil)
-					s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+					s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 					must(t, s.Flush(context.Background()))
 					if st := s.Stats(); st.Bad > 0 {
 						t.Errorf("a file was quarantined: %+v", st)
@@ -183,7 +184,7 @@ func (b badSector) Open(name string, flag int, perm fs.FileMode) (vfs.File, erro
 }
 
 func (f badSectorFile) ReadAt(p []byte, at int64) (int, error) {
-	if f.b.on.Load() && at < f.b.at+pageSize && at+int64(len(p)) > f.b.at {
+	if f.b.on.Load() && at < f.b.at+segment.PageSize && at+int64(len(p)) > f.b.at {
 		return 0, syscall.EIO
 	}
 	return f.File.ReadAt(p, at)
@@ -197,18 +198,18 @@ func TestSectorThatComesBack(t *testing.T) {
 		name string
 		at   int64
 	}{
-		{segmentName(1), headerSize + 2*pageSize},
-		{segmentName(2), headerSize + pageSize},   // in records of the last segment
-		{segmentName(2), headerSize + 3*pageSize}, // the last of these
-		{segmentName(2), headerSize},              // the first of these
-		{segmentName(2), minSegment - 2*pageSize}, // behind them
+		{segmentName(1), segment.HeaderSize + 2*segment.PageSize},
+		{segmentName(2), segment.HeaderSize + segment.PageSize},   // in records of the last segment
+		{segmentName(2), segment.HeaderSize + 3*segment.PageSize}, // the last of these
+		{segmentName(2), segment.HeaderSize},                      // the first of these
+		{segmentName(2), segment.MinSize - 2*segment.PageSize},    // behind them
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			b := badSector{memBacklog(t, lines, 200, SyncNever), c.name, c.at, new(atomic.Bool)}
 			f := &far{}
 			b.on.Store(true)
 			for round := range 2 { // the second start does not read the last number of that segment any more
-				s, err := Open(memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever, tick: time.Microsecond, Drain: 1})
+				s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever, tick: time.Microsecond, Drain: 1})
 				must(t, err)
 				must(t, s.WriteRecord(record(nib.LevelInfo, lines+round, 200)))
 				if err := s.Close(); !errors.Is(err, ErrPending) {
@@ -217,7 +218,7 @@ func TestSectorThatComesBack(t *testing.T) {
 				checkIdentity(t, s)
 			}
 			b.on.Store(false)
-			s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever})
+			s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever})
 			must(t, s.Flush(context.Background()))
 			checkLines(t, f.take(), 0, lines+2, 200)
 			for i := 1; i < len(f.seqs); i++ {
@@ -235,11 +236,11 @@ func TestSectorThatComesBack(t *testing.T) {
 // TestCopyStandsInForABadSector cannot read a page of a segment for ever, whose lines are in its copy.
 func TestCopyStandsInForABadSector(t *testing.T) {
 	const lines = 300
-	for _, at := range []int64{0, headerSize + pageSize} {
+	for _, at := range []int64{0, segment.HeaderSize + segment.PageSize} {
 		b := badSector{memBacklog(t, lines, 200, SyncSoon), segmentName(1), at, new(atomic.Bool)}
 		b.on.Store(true)
 		f := &far{}
-		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: b, tick: time.Microsecond})
+		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: b, tick: time.Microsecond})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, lines, 200)
 	}
@@ -262,8 +263,8 @@ func TestLaterVersionIsLeftAlone(t *testing.T) {
 				putSlot(b, 1, position{5, 5}, nil)
 				end = slotSize - 4
 			}
-			le.PutUint32(b[8:], 7)
-			le.PutUint32(b[end:], crc32.Update(0, castagnoli, b[:end]))
+			binary.LittleEndian.PutUint32(b[8:], 7)
+			binary.LittleEndian.PutUint32(b[end:], segment.Checksum(b[:end]))
 			_, err = f.WriteAt(b, 0)
 			must(t, err, f.Close())
 			made, err := m.Open(filepath.Join(memDir, segmentName(9)+madeSuffix), os.O_RDWR|os.O_CREATE, 0o600)

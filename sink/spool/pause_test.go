@@ -10,13 +10,14 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestPausesGrowBetweenSyncs has a destination that fails each time after it has asked
 // for its mark to be synced: the pauses between attempts get longer nevertheless.
 func TestPausesGrowBetweenSyncs(t *testing.T) {
 	c := &clerk{}
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: vfstest.NewMem(nil), tick: time.Microsecond})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: vfstest.NewMem(nil), tick: time.Microsecond})
 	var pause time.Duration
 	calls := 0
 	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {

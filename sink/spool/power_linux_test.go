@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // childBoot makes the child one whose power is cut: it says which run of the system
@@ -33,7 +34,7 @@ func logUntilCut() error {
 		return err
 	}
 	access := []Access{AccessMapped, AccessWritten}[boot%2]
-	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: minSegment, Size: 8 << 20, Access: access, boot: boot,
+	s, err := Open(os.Getenv(childDir), nil, Config{SegmentSize: segment.MinSize, Size: 8 << 20, Access: access, boot: boot,
 		SyncDelay: time.Duration(1+boot%10) * time.Millisecond})
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func cutOnce(t *testing.T, dir string, boot int, after time.Duration) (first, sy
 func checkSynced(t *testing.T, dir string, first, synced uint64) uint64 {
 	t.Helper()
 	f := &far{}
-	s, err := Open(dir, f, Config{SegmentSize: minSegment, Size: 8 << 20, boot: 1 << 40})
+	s, err := Open(dir, f, Config{SegmentSize: segment.MinSize, Size: 8 << 20, boot: 1 << 40})
 	if err != nil {
 		t.Fatalf("Open refuses: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // fill reads records into the batch. ended reports that the segment has no more
@@ -22,12 +23,12 @@ func (d *deliverer) fill() (ended, busy bool) {
 func (d *deliverer) fillOne() (ended, busy bool) {
 	l := d.reading
 	if l.live == nil {
-		return d.fillOld(&l.oldSegment)
+		return d.fillOld(&l.Old)
 	}
 	if !d.entered {
 		<-d.s.safe
-		d.entered, d.at, d.want, d.witness = true, headerSize, l.first, false
-		d.skip(l.first)
+		d.entered, d.at, d.want, d.witness = true, segment.HeaderSize, l.First, false
+		d.skip(l.First)
 		d.passSettled(l.live)
 	}
 	if d.rescued {
@@ -38,11 +39,11 @@ func (d *deliverer) fillOne() (ended, busy bool) {
 
 // passSettled steps over the records at the beginning of a segment that the
 // process before has settled.
-func (d *deliverer) passSettled(g *segment) {
+func (d *deliverer) passSettled(g *segment.Segment) {
 	settled := d.position()
-	defer g.endGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
-	for end, _, _ := g.claimed(); d.want < settled && d.at < end && g.committed(d.at); d.want++ {
-		d.at += align(int(uint32(stored(word(g.b, d.at).Load()))))
+	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
+	for end, _, _ := g.Claimed(); d.want < settled && d.at < end && g.Committed(d.at); d.want++ {
+		d.at = g.Behind(d.at)
 	}
 }
 
@@ -56,40 +57,40 @@ func (d *deliverer) ahead() bool {
 		return false
 	}
 	var pages []byte
-	defer func() { fetch(pages) }() // without the lock
+	defer func() { segment.Prefetch(pages) }() // without the lock
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.behind(d.reading)
-	if next == nil || d.rescued || d.reading.live == nil || next.live == nil || next.first != d.want ||
-		int64(next.number-d.cur.number+1)*s.c.SegmentSize > s.c.Size/2 {
+	if next == nil || d.rescued || d.reading.live == nil || next.live == nil || next.First != d.want ||
+		int64(next.Number-d.cur.Number+1)*s.c.SegmentSize > s.c.Size/2 {
 		return false
 	}
-	d.reading, d.at, d.want, d.witness = next, headerSize, next.first, false
-	pages = next.rouse()
+	d.reading, d.at, d.want, d.witness = next, segment.HeaderSize, next.First, false
+	pages = next.evictedPages()
 	return true
 }
 
 // fillLive reads from a segment of this process.
-func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
+func (d *deliverer) fillLive(g *segment.Segment) (ended, busy bool) {
 	for {
-		end, _, final := g.claimed()
+		end, _, final := g.Claimed()
 		if d.at == end {
 			return final, false
 		}
-		if !g.committed(d.at) {
+		if !g.Committed(d.at) {
 			v, ok := d.s.voided(g, d.at)
 			if !ok && len(d.batch) == 0 && d.wiped(g) {
 				d.rescue(g, errChanged)
 				return false, false
 			}
 			if !ok || len(d.batch) > 0 {
-				g.probe()
+				g.Probe()
 				return false, !ok
 			}
 			d.stepOver(v)
 			continue
 		}
-		rec, seq, ok := recordAt(g.b[:end], d.at, g.gen, g.crc)
+		rec, seq, ok := g.Record(d.at, end)
 		switch {
 		case !ok || seq != d.want:
 			if len(d.batch) > 0 {
@@ -102,9 +103,9 @@ func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 		case d.dest != nil && !d.add(rec, seq >= d.s.opened):
 			return false, false
 		default:
-			d.at += align(len(rec))
+			d.at += segment.Align(len(rec))
 			d.want++
-			d.witness = word(g.b, d.at-8).Load() != 0
+			d.witness = !g.IsFree(d.at - 8)
 		}
 	}
 }
@@ -114,19 +115,15 @@ func (d *deliverer) fillLive(g *segment) (ended, busy bool) {
 // be waited for forever. The proof is the end of the record before, in the same
 // page, which was there when that was read. Without it, as at the beginning of
 // a page, it cannot be decided, and a writer may be suspended for any time.
-func (d *deliverer) wiped(g *segment) bool {
-	return d.witness && d.at%pageSize != 0 && word(g.b, d.at).Load() == 0 && word(g.b, d.at-8).Load() == 0
+func (d *deliverer) wiped(g *segment.Segment) bool {
+	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
 }
-
-// pageSize is what files lose data in multiples of, at least.
-const pageSize = 4096
 
 // lost steps over a record that is not what was written, although only this
 // process has the file. It reports false if the length of the record does not
 // lead to the next one.
-func (d *deliverer) lost(g *segment, end int) bool {
-	n := align(int(int32(uint32(stored(word(g.b, d.at).Load())))))
-	if behind := d.at + n; n >= recordHead && behind <= end && d.leads(g, behind, end) {
+func (d *deliverer) lost(g *segment.Segment, end int) bool {
+	if behind := g.Behind(d.at); behind-d.at >= segment.RecordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
 		d.settle(1, 1)
 		return true
@@ -135,18 +132,18 @@ func (d *deliverer) lost(g *segment, end int) bool {
 }
 
 // leads reports whether the record behind a damaged one is at offset at.
-func (d *deliverer) leads(g *segment, at, end int) bool {
+func (d *deliverer) leads(g *segment.Segment, at, end int) bool {
 	if at == end {
 		return true
 	}
-	_, seq, ok := recordAt(g.b[:end], at, g.gen, g.crc)
+	_, seq, ok := g.Record(at, end)
 	return ok && seq == d.want+1
 }
 
 // fillOld reads from a segment that another process has left. busy reports that
 // it cannot be read now.
-func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
-	if d.dest == nil || !d.entered && d.position() >= g.end {
+func (d *deliverer) fillOld(g *segment.Old) (ended, busy bool) {
+	if d.dest == nil || !d.entered && d.position() >= g.End {
 		return true, false
 	}
 	if d.scan == nil {
@@ -154,32 +151,32 @@ func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
 		if !ok {
 			return false, true
 		}
-		d.entered, d.scan, d.torn = true, newScanner(b, g.identity, g.first), torn || g.damaged
-		d.skip(g.first)
+		d.entered, d.scan, d.torn = true, segment.NewScanner(b, g.Identity, g.First), torn || g.Damaged
+		d.skip(g.First)
 	}
 	sc, settled := d.scan, d.position()
 	for len(d.batch) < cap(d.batch) {
 		before := *sc
-		rec, gap, ok := sc.next()
-		seq := sc.want - 1 // of rec
-		if !ok || seq >= g.end {
-			seq = g.end
+		rec, gap, ok := sc.Next()
+		seq := sc.Want - 1 // of rec
+		if !ok || seq >= g.End {
+			seq = g.End
 		}
-		missing := seq - min(max(before.want, settled), seq)
+		missing := seq - min(max(before.Want, settled), seq)
 		if missing > 0 && len(d.batch) > 0 {
 			*sc = before // settled in order
 			return false, false
 		}
 		if missing > 0 {
-			never := g.neverGiven(seq, missing)
-			if never == missing && gap.damaged {
+			never := g.NeverGiven(seq, missing)
+			if never == missing && gap.Damaged {
 				never-- // there was one record at least
 			}
-			d.gap(missing-never, gap.damaged || seq == g.end && d.torn)
+			d.gap(missing-never, gap.Damaged || seq == g.End && d.torn)
 			d.neverGiven(never)
 			settled = d.position()
 		}
-		if seq == g.end {
+		if seq == g.End {
 			ended = len(d.batch) == 0
 			if !ended {
 				*sc = before
@@ -195,16 +192,6 @@ func (d *deliverer) fillOld(g *oldSegment) (ended, busy bool) {
 		}
 	}
 	return false, false
-}
-
-// neverGiven returns how many of the missing numbers before seq were probably
-// never given: those behind the last record, if a start could not read that and
-// took the highest number that it could have.
-func (g *oldSegment) neverGiven(seq, missing uint64) uint64 {
-	if seq < g.end {
-		return 0
-	}
-	return min(missing, g.end-g.sure)
 }
 
 // neverGiven takes n numbers back that were counted as recovered, and were
@@ -238,9 +225,9 @@ func (d *deliverer) add(rec []byte, own bool) bool {
 	}
 	n := len(d.buf)
 	d.buf = append(d.buf, rec...)
-	r, ok := decode(d.buf[n:len(d.buf):len(d.buf)], own, d.names)
+	r, ok := segment.Decode(d.buf[n:len(d.buf):len(d.buf)], own, d.names)
 	if !ok {
-		r = nib.Record{Seq: le.Uint64(rec[8:])} // without a line; deliver drops it
+		r = nib.Record{Seq: segment.SeqOf(rec)} // without a line; deliver drops it
 	}
 	r.Spool = d.s.id
 	d.batch = append(d.batch, r)
@@ -274,14 +261,42 @@ func (d *deliverer) emptied(b []byte) []byte {
 	return b[:0]
 }
 
-// quiet reports whether g has no writers any more: it is sealed, and all that
-// was claimed is committed. It is false if its mapping is gone.
-func (g *segment) quiet() (is bool) {
-	defer g.endGuard(debug.SetPanicOnFault(true))
-	end, _, final := g.claimed()
-	at := headerSize
-	for at < end && g.committed(at) {
-		at += align(int(uint32(stored(word(g.b, at).Load()))))
+// fillGuarded is fillLive for a mapping that may be gone. What was read before
+// a fault is delivered first.
+func (d *deliverer) fillGuarded(g *segment.Segment) (ended, busy bool) {
+	defer d.endGuard(g, debug.SetPanicOnFault(true))
+	return d.fillLive(g)
+}
+
+func (d *deliverer) endGuard(g *segment.Segment, before bool) {
+	debug.SetPanicOnFault(before)
+	p := recover()
+	switch {
+	case p == nil:
+	case !g.IsFault(p):
+		panic(p)
+	case len(d.batch) == 0:
+		d.rescue(g, segment.ErrGone)
 	}
-	return final && at == end
+}
+
+// stepOver steps over a void claim of so many bytes.
+func (d *deliverer) stepOver(size int) {
+	d.at, d.want, d.witness = d.at+size, d.want+1, false
+	d.pass(1)
+}
+
+// pass moves the position over numbers that have no record, as those whose
+// lines went elsewhere: they are among d.skips.
+func (d *deliverer) pass(n uint64) {
+	s := d.s
+	if n == 0 || d.dest == nil {
+		return
+	}
+	s.mu.Lock()
+	d.settled += n
+	d.skips -= n
+	s.broadcast()
+	s.mu.Unlock()
+	d.note()
 }

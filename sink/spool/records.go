@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A Gap is a range of numbers without a record.
@@ -77,28 +78,28 @@ type walk struct {
 func (w *walk) run() bool {
 	s := w.s
 	b, err := w.read()
-	sc := newScanner(b, s.id, s.First)
+	sc := segment.NewScanner(b, s.id, s.First)
 	for tries, at := 0, uint64(0); ; {
 		before := *sc
-		if w.v.Owner == OwnerAlive && before.want >= s.End { // what follows is being written
-			return w.end(before.want, int64(len(b)) < s.Size&^7, err)
+		if w.v.Owner == OwnerAlive && before.Want >= s.End { // what follows is being written
+			return w.end(before.Want, int64(len(b)) < s.Size&^7, err)
 		}
-		rec, gap, ok := sc.next()
-		if before.want > at {
-			tries, at = 0, before.want
+		rec, gap, ok := sc.Next()
+		if before.Want > at {
+			tries, at = 0, before.Want
 		}
-		if gap.damaged && w.v.Owner != OwnerNone && tries < attempts {
+		if gap.Damaged && w.v.Owner != OwnerNone && tries < attempts {
 			tries++ // it may have been read while it was written: its writer has marked it by now
 			again, _ := w.read()
-			before.b = again
+			before.SetBytes(again)
 			*sc = before
 			continue
 		}
-		seq := sc.want - 1 // of rec
+		seq := sc.Want - 1 // of rec
 		if !ok || seq >= s.End {
-			return w.end(before.want, gap.damaged && !ok || int64(len(b)) < s.Size&^7, err)
+			return w.end(before.Want, gap.Damaged && !ok || int64(len(b)) < s.Size&^7, err)
 		}
-		if !w.gap(before.want, seq, w.kind(gap.damaged, pagesOf(gap, err))) {
+		if !w.gap(before.Want, seq, w.kind(gap.Damaged, pagesOf(gap, err))) {
 			return false
 		}
 		if seq >= w.from && !w.record(rec, seq) {
@@ -114,7 +115,7 @@ func (w *walk) read() ([]byte, error) {
 
 // record yields a record.
 func (w *walk) record(rec []byte, seq uint64) bool {
-	r, ok := decode(rec, false, w.names)
+	r, ok := segment.Decode(rec, false, w.names)
 	if !ok {
 		return w.gap(seq, seq+1, Gap{Kind: GapDamaged})
 	}
@@ -137,8 +138,8 @@ func (w *walk) end(want uint64, damaged bool, err error) bool {
 }
 
 // pagesOf returns err if a gap may be in the pages that it is about.
-func pagesOf(g gap, err error) error {
-	if g.damaged {
+func pagesOf(g segment.Gap, err error) error {
+	if g.Damaged {
 		return err
 	}
 	return nil

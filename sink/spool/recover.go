@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 func newSpoolID() uint64 { return rand.Uint64() | 1 }
@@ -14,10 +15,10 @@ func newSpoolID() uint64 { return rand.Uint64() | 1 }
 // and where the new ones begin. It reads the headers of all segments and the
 // records of the last one, and changes none of them. So it may be interrupted
 // at any point and be repeated.
-func (s *Sink) recover(path string) (first start, err error) {
+func (s *Sink) recover(path string) (first segment.Start, err error) {
 	dir, old, err := openDir(path, &s.c)
 	if err != nil {
-		return start{}, err
+		return segment.Start{}, err
 	}
 	s.dir, s.number = dir, dir.last
 	if s.c.Sync != SyncNever {
@@ -30,14 +31,14 @@ func (s *Sink) recover(path string) (first start, err error) {
 	}
 	if err != nil {
 		s.release()
-		return start{}, err
+		return segment.Start{}, err
 	}
-	first = start{first: next}
+	first = segment.Start{First: next}
 	for _, d := range s.deliveries {
 		var ok bool
 		if d.cursor, d.settled, ok, err = openCursor(dir, d.name); err != nil {
 			s.release()
-			return start{}, err
+			return segment.Start{}, err
 		}
 		d.marker, _ = d.dest.(delivery.Resumer)
 		d.resumer, _ = d.dest.(delivery.Resumer)
@@ -45,51 +46,51 @@ func (s *Sink) recover(path string) (first start, err error) {
 		if !ok {
 			d.settled = 1
 		}
-		first.first = max(first.first, d.settled)
+		first.First = max(first.First, d.settled)
 	}
 	if len(old) == 0 {
-		first.first += dir.unused // the segments before them were deleted, so the cursors are behind these
+		first.First += dir.unused // the segments before them were deleted, so the cursors are behind these
 	}
-	if n := len(old); n > 0 && (old[n-1].boot != dir.boot || dir.boot == 0 || dir.unknown) {
+	if n := len(old); n > 0 && (old[n-1].Boot != dir.boot || dir.boot == 0 || dir.unknown) {
 		// The machine was restarted, or a segment cannot be read. Records may
 		// be gone that were delivered, and their numbers must not be given
 		// again.
-		first.first = max(first.first, old[n-1].first+uint64(old[n-1].size/recordHead)+dir.unused)
+		first.First = max(first.First, old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.unused)
 	}
 	if n := len(old); n > 0 {
-		first.skipped, first.unsure = first.first-next, next-old[n-1].sure
+		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
 	if err := dir.tidy(); err != nil {
 		s.fault("remove or quarantine a file", err) // the next start does it
 	}
 	s.stats.Bad = dir.bad
 	for _, d := range s.deliveries {
-		d.expect(old, first.first)
+		d.expect(old, first.First)
 	}
 	for _, g := range old {
 		s.reportNoted()
-		s.segments, s.bytes = s.segments+1, s.bytes+g.size
-		s.chain = append(s.chain, &link{oldSegment: g, waiting: len(s.deliveries)})
+		s.segments, s.bytes = s.segments+1, s.bytes+g.Size
+		s.chain = append(s.chain, &link{Old: g, waiting: len(s.deliveries)})
 	}
 	return first, nil
 }
 
 // ends finds out where the segments end, and returns the number behind all of
 // them.
-func (s *Sink) ends(old []oldSegment) (next uint64, err error) {
+func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 	for i := range old {
 		g := &old[i]
 		if i+1 < len(old) {
 			next := &old[i+1]
-			g.end = max(next.first-next.skipped, g.first)
-			g.sure = max(g.end-min(next.unsure, g.end), g.first)
-			g.damaged = next.number != g.number+1 && !next.dropped
+			g.End = max(next.First-next.Skipped, g.First)
+			g.Sure = max(g.End-min(next.Unsure, g.End), g.First)
+			g.Damaged = next.Number != g.Number+1 && !next.Dropped
 			continue
 		}
-		if g.sure, g.end, err = s.lastNumber(g); err != nil {
+		if g.Sure, g.End, err = s.lastNumber(g); err != nil {
 			return 0, err
 		}
-		return g.end, nil
+		return g.End, nil
 	}
 	return 1, nil
 }
@@ -98,11 +99,11 @@ func (s *Sink) ends(old []oldSegment) (next uint64, err error) {
 // What was claimed behind that was not committed: its numbers are given again.
 // If a part of the segment cannot be read, end is the highest number that could
 // be there instead.
-func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
+func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	if head, next, used, ok := s.dir.quickEnd(g); ok {
 		s.inherit(head, g)
-		if !hasCounts(head, g) {
-			g.used = used
+		if !g.HasCounts(head) {
+			g.Used = used
 		}
 		return next, next, nil
 	}
@@ -111,24 +112,24 @@ func (s *Sink) lastNumber(g *oldSegment) (sure, end uint64, err error) {
 		return 0, 0, err
 	}
 	s.inherit(b, g)
-	sc := newScanner(b, g.identity, g.first)
+	sc := segment.NewScanner(b, g.Identity, g.First)
 	for {
-		if _, _, ok := sc.next(); !ok {
+		if _, _, ok := sc.Next(); !ok {
 			break
 		}
 	}
 	if err == nil {
-		return sc.want, sc.want, nil
+		return sc.Want, sc.Want, nil
 	}
 	s.fault("read a segment", err)
-	return sc.want, max(sc.want, g.first+uint64(g.size/recordHead)), nil
+	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
 // expect counts what is to be delivered of the old segments. All other numbers
 // before first have no record.
-func (d *deliverer) expect(old []oldSegment, first uint64) {
+func (d *deliverer) expect(old []segment.Old, first uint64) {
 	for _, g := range old {
-		d.recovered += g.end - min(max(g.first, d.settled), g.end)
+		d.recovered += g.End - min(max(g.First, d.settled), g.End)
 	}
 	d.skips = first - d.settled - d.recovered
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // memFile returns what a file has.
@@ -70,18 +71,18 @@ func mishaps(last, beforehand uint64) []mishap {
 	}
 	return []mishap{
 		{"nothing", 1, vfstest.Everything, nil},
-		{"the last records", 1, vfstest.Everything, harm(last, headerSize+10*256, minSegment)},
-		{"all records", 1, vfstest.Everything, harm(last, headerSize, minSegment)},
-		{"the header", 1, vfstest.Everything, harm(last, 0, headerSize)},
-		{"the last records, with the power", 2, vfstest.Everything, harm(last, headerSize+10*256, minSegment)},
+		{"the last records", 1, vfstest.Everything, harm(last, segment.HeaderSize+10*256, segment.MinSize)},
+		{"all records", 1, vfstest.Everything, harm(last, segment.HeaderSize, segment.MinSize)},
+		{"the header", 1, vfstest.Everything, harm(last, 0, segment.HeaderSize)},
+		{"the last records, with the power", 2, vfstest.Everything, harm(last, segment.HeaderSize+10*256, segment.MinSize)},
 		{"all that was not synced, with the power", 2, vfstest.Nothing, nil},
 		{"all that was not synced, with the power, which has deleted a segment before", 2, vfstest.Nothing, remove(last - 1)},
 		{"the last segment", 1, vfstest.Everything, remove(last)},
 		{"the last segment, with the power", 2, vfstest.Everything, remove(last)},
-		{"the start of the last segment", 1, vfstest.Everything, harm(last, 64, minSegment)},
-		{"the start of the last segment, with the power", 2, vfstest.Everything, harm(last, 64, minSegment)},
+		{"the start of the last segment", 1, vfstest.Everything, harm(last, 64, segment.MinSize)},
+		{"the start of the last segment, with the power", 2, vfstest.Everything, harm(last, 64, segment.MinSize)},
 		{"the segment made beforehand", 1, vfstest.Everything, remove(beforehand)},
-		{"the header of the segment made beforehand", 1, vfstest.Everything, harm(beforehand, 0, headerSize)},
+		{"the header of the segment made beforehand", 1, vfstest.Everything, harm(beforehand, 0, segment.HeaderSize)},
 		{"all segments", 1, vfstest.Everything, remove(last, beforehand)},
 	}
 }
@@ -95,7 +96,7 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, f := vfstest.NewMem(nil), &far{}
 			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-			conf := Config{SegmentSize: minSegment, fs: m, boot: 1, Sync: SyncNever}
+			conf := Config{SegmentSize: segment.MinSize, fs: m, boot: 1, Sync: SyncNever}
 			s := open(t, memDir, f, conf)
 			for n := range lines {
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -139,10 +140,10 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 	}
 	highest := f.seqs[lines-1]
 	m = m.CrashClone(vfstest.Everything)
-	edit(t, m, segmentName(2), func(b []byte) { clear(b[:headerSize]) })
+	edit(t, m, segmentName(2), func(b []byte) { clear(b[:segment.HeaderSize]) })
 	must(t, m.Remove(filepath.Join(memDir, defaultName+cursorExt)))
 	f = &far{}
-	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
 	if got := f.seqs[len(f.seqs)-1]; got <= highest {
 		t.Errorf("got number %d, and %d was given before", got, highest)
@@ -153,23 +154,23 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
 	edit(t, m, segmentName(1), func(b []byte) {
-		id, err := readHeader(b)
+		id, err := segment.ReadHeader(b)
 		must(t, err)
-		was := id.seed()
-		id.boot = 0
-		putHeader(b, id)
-		if id.seed() != was {
+		was := id.Seed()
+		id.Boot = 0
+		segment.PutHeader(b, id)
+		if id.Seed() != was {
 			t.Fatal("the checksums of the records depend on the run of the system")
 		}
 	})
-	c := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever}.withDefaults(memDir)
+	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
 	c.boot = 0 // as on a system that does not say
 	s := newSink(c)
 	s.deliveries = []*deliverer{newDelivery(s, defaultName, f)}
 	first, err := s.takeDir(memDir)
 	must(t, err, s.begin(first), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)
-	if s.opened < 1+minSegment/recordHead {
+	if s.opened < 1+segment.MinSize/segment.RecordHead {
 		t.Errorf("numbers begin at %d: a segment of the same size could have had more", s.opened)
 	}
 }
@@ -179,7 +180,7 @@ func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
 func TestCopiesGoWithTheirSegments(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
 	for n := range 600 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
@@ -200,7 +201,7 @@ func TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone(t *testing.T) {
 			must(t, m.Remove(filepath.Join(memDir, originName)))
 		}
 		must(t, m.MkdirAll(memDir, 0o700))
-		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, DeliverOnly: true})
+		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, DeliverOnly: true})
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, lines, 200)
 		want := []string{defaultName + cursorExt, "lock"}
@@ -221,13 +222,13 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 		at   int64
 		sync SyncPolicy
 	}{
-		{segmentName(1), 0, SyncSoon},                      // the header, which the copy has
-		{segmentName(2), headerSize + pageSize, SyncNever}, // records of the last segment
+		{segmentName(1), 0, SyncSoon},                                      // the header, which the copy has
+		{segmentName(2), segment.HeaderSize + segment.PageSize, SyncNever}, // records of the last segment
 	} {
 		b := badSector{memBacklog(t, 300, 200, c.sync), c.name, c.at, new(atomic.Bool)}
 		b.on.Store(true)
 		var told error
-		s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: b, Sync: SyncNever, OnError: func(err error) { told = err }})
+		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever, OnError: func(err error) { told = err }})
 		must(t, s.Close())
 		if st := s.Stats(); st.Errors != 1 || !errors.Is(told, syscall.EIO) {
 			t.Errorf("%s at %d: got %d errors, and was told %v, want EIO once", c.name, c.at, st.Errors, told)
@@ -240,7 +241,7 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, &far{do: down}, Config{SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 	for n := range 2000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
@@ -250,18 +251,18 @@ func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
 		t.Fatalf("got %+v, want lines dropped", before)
 	}
 	edit(t, m, segmentName(1), func(b []byte) { // the last record of a segment was not committed
-		id, err := readHeader(b)
+		id, err := segment.ReadHeader(b)
 		must(t, err)
-		for sc, last := newScanner(b, id, 1), 0; ; {
-			at := sc.at
-			if _, _, ok := sc.next(); !ok {
+		for sc, last := segment.NewScanner(b, id, 1), 0; ; {
+			at := sc.At
+			if _, _, ok := sc.Next(); !ok {
 				clear(b[last:at])
 				return
 			}
 			last = at
 		}
 	})
-	s = open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s = open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	if st := checkIdentity(t, s); st.Unfinished != 1 || st.Lost() != 0 {
 		t.Errorf("got %+v, want one call that did not return, and nothing lost", st)

@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // picky is a destination that refuses every third record.
@@ -39,7 +40,7 @@ func TestRejectedAreKept(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o700))
 	name := filepath.Join(dir, "picky"+rejectedExt)
 	must(t, os.WriteFile(name, []byte(`{"seq":0,"rea`), 0o600))
-	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*maxReason))), Config{Name: "picky", SegmentSize: minSegment})
+	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*maxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
 	for n := range 30 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 	}
@@ -85,7 +86,7 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 		}
 		return res, nil, true
 	}}
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
 	for _, line := range lines {
 		must(t, s.WriteRecord(&nib.Record{Line: []byte(line)}))
 	}
@@ -116,7 +117,7 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 func TestRejectedFillTheFile(t *testing.T) {
 	kept := func(room int64) (size int64, unsaved uint64) {
 		m := vfstest.NewMem(nil)
-		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, RejectedSize: room})
+		s := open(t, memDir, picky(nil), Config{SegmentSize: segment.MinSize, fs: m, RejectedSize: room})
 		for n := range 6 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}
@@ -159,7 +160,7 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 		} else {
 			m.Fail(vfstest.Fault{Op: c.op, Path: "*" + rejectedExt, Err: syscall.EIO})
 		}
-		s := open(t, memDir, picky(nil), Config{SegmentSize: minSegment, fs: m, OnError: func(error) {}})
+		s := open(t, memDir, picky(nil), Config{SegmentSize: segment.MinSize, fs: m, OnError: func(error) {}})
 		for n := range 6 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}
@@ -187,7 +188,7 @@ func TestRejectedAreBounded(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + rejectedExt, Err: c.fail})
 		f := picky(nil)
-		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, RejectedSize: c.size})
+		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, RejectedSize: c.size})
 		for n := range 30 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}

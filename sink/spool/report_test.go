@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestOnErrorNeverRunsInACall breaks the file of the segment that lines are written to, with an
@@ -27,7 +28,7 @@ func TestOnErrorNeverRunsInACall(t *testing.T) {
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	defer close(hold)
 	f := &far{}
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: faulty, Sync: SyncNever, OnError: func(error) {
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: faulty, Sync: SyncNever, OnError: func(error) {
 		reached <- struct{}{}
 		<-hold
 	}})
@@ -78,7 +79,7 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 				}
 				return delivery.Result{Accepted: len(batch)}, nil, false
 			})
-			s = open(t, "", f, Config{SegmentSize: minSegment, tick: time.Microsecond, OnError: func(err error) {
+			s = open(t, "", f, Config{SegmentSize: segment.MinSize, tick: time.Microsecond, OnError: func(err error) {
 				calls.Add(1)
 				onError(err)
 			}})
@@ -101,7 +102,7 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 // TestSameReasonIsReportedOnce a minute.
 func TestSameReasonIsReportedOnce(t *testing.T) {
 	var told []string
-	s := open(t, "", &far{}, Config{SegmentSize: minSegment, OnError: func(err error) { told = append(told, err.Error()) }})
+	s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }})
 	for range 10 {
 		s.report("x", errDown)
 		s.report("x", errors.New("y"))

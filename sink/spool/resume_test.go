@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A clerk is a destination that finds out what it has: its mark is how many lines
@@ -70,7 +71,7 @@ func crashed(t *testing.T, c *clerk, lines int) *vfstest.Mem {
 	t.Helper()
 	m := vfstest.NewMem(nil)
 	var image *vfstest.Mem
-	s := open(t, memDir, nil, Config{SegmentSize: minSegment, fs: m})
+	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m})
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 60)))
 	}
@@ -80,7 +81,7 @@ func crashed(t *testing.T, c *clerk, lines int) *vfstest.Mem {
 			image = m.CrashClone(vfstest.Everything)
 		}
 	}})
-	s = open(t, memDir, &c.far, Config{SegmentSize: minSegment, fs: m})
+	s = open(t, memDir, &c.far, Config{SegmentSize: segment.MinSize, fs: m})
 	must(t, s.Flush(context.Background()), s.Close())
 	return image
 }
@@ -92,7 +93,7 @@ func TestResume(t *testing.T) {
 		c := &clerk{}
 		image := crashed(t, c, 10)
 		c.lines = c.lines[:max(len(c.lines)-left, 0)]
-		s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: image})
+		s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: image})
 		must(t, s.Flush(context.Background()), s.WriteRecord(record(nib.LevelInfo, 10, 60)), s.Flush(context.Background()))
 		checkLines(t, c.lines, 0, 11, 60)
 		if st := checkIdentity(t, s); st.Delivered != 11 || st.Recovered != 10 {
@@ -105,7 +106,7 @@ func TestResume(t *testing.T) {
 func TestResumeAsksForMore(t *testing.T) {
 	c := &clerk{}
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, nil, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
+	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	const lines = 3000
 	for n := range lines {
 		r := record(nib.LevelInfo, n, 60)
@@ -115,7 +116,7 @@ func TestResumeAsksForMore(t *testing.T) {
 		}
 	}
 	must(t, s.Close())
-	s = open(t, memDir, c, Config{SegmentSize: minSegment, fs: m})
+	s = open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, lines, 60)
 	if len(c.asked) < 3 || c.marks[0] != nil || c.marks[1] == nil {
@@ -141,7 +142,7 @@ func TestMarkIsStored(t *testing.T) {
 		}
 		return delivery.Result{Accepted: 1}, nil, false
 	})
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m})
 	must(t, s.WriteRecord(record(0, 0, 60)), s.WriteRecord(record(0, 1, 60)), s.Flush(context.Background()), s.Close())
 	if string(first) != "m\x00" || string(stored()) != "m\x02" {
 		t.Errorf("got the marks %q before and %q after, want none and two lines", first, stored())
@@ -150,7 +151,7 @@ func TestMarkIsStored(t *testing.T) {
 		t.Error("Resume was called, and no process had left records")
 	}
 	c.unmarked = true
-	s = open(t, memDir, c, Config{SegmentSize: minSegment, fs: m})
+	s = open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m})
 	must(t, s.Close())
 	if string(stored()) != "m\x02" {
 		t.Errorf("got the mark %q, want that of the process before", stored())
@@ -171,7 +172,7 @@ func TestSyncMark(t *testing.T) {
 		}
 		return delivery.Result{Accepted: 1}, nil, false
 	})
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond})
 	must(t, s.WriteRecord(record(0, 0, 60)), s.Flush(context.Background()))
 	if st := s.Stats(); synced < 3 || st.Failures != 0 || st.Errors != 2 {
 		t.Errorf("got %d syncs and %+v, want 3, no failures and 2 errors", synced, st)
@@ -193,7 +194,7 @@ func TestFaultyResume(t *testing.T) {
 		return nil
 	}
 	told := make(chan error, 10)
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: image, tick: time.Microsecond, OnError: func(err error) { told <- err }})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: image, tick: time.Microsecond, OnError: func(err error) { told <- err }})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, 10, 60)
 	if st := s.Stats(); st.Failures != 2 || !errors.Is(<-told, errDown) {
@@ -235,7 +236,7 @@ func markOf(t testing.TB, m *vfstest.Mem) []byte {
 func marked(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m, x := vfstest.NewMem(nil), &scribe{mark: func() []byte { return []byte("old") }}
-	s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, Drain: 1, OnError: func(error) {}})
+	s := open(t, memDir, x, Config{SegmentSize: segment.MinSize, fs: m, Drain: 1, OnError: func(error) {}})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 60)), s.Flush(context.Background()))
 	x.set(down)
 	must(t, s.WriteRecord(record(nib.LevelInfo, 1, 60)))
@@ -290,7 +291,7 @@ func TestWhichMarkIsStored(t *testing.T) {
 					return delivery.Result{}, nil, true
 				})
 			}
-			s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, Drain: 1, OnError: func(error) {}})
+			s := open(t, memDir, x, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond, Drain: 1, OnError: func(error) {}})
 			var got string
 			if when == "Resume" || when == "Deliver" {
 				must(t, s.Flush(context.Background()))
@@ -327,7 +328,7 @@ func TestResumeAnswersNonsense(t *testing.T) {
 			return 0, nil
 		}
 		told := make(chan error, 10)
-		s := open(t, memDir, x, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, tick: time.Microsecond, OnError: func(err error) { told <- err }})
+		s := open(t, memDir, x, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, tick: time.Microsecond, OnError: func(err error) { told <- err }})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, x.take(), 0, 10, 60)
 		if err := <-told; !errors.Is(err, c.want) || asked != 2 || s.Stats().Failures != 1 {
@@ -348,7 +349,7 @@ func TestCursorIsSyncedOnceBeforeDelivery(t *testing.T) {
 		}
 		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
-	s := open(t, memDir, c, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond, OnError: func(error) {}})
+	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond, OnError: func(error) {}})
 	for n := range 5 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 60)), s.Flush(context.Background()))
 	}

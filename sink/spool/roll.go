@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 const (
@@ -22,7 +23,7 @@ var errSlow = errors.New("nib/spool: creating a segment takes too long")
 // roll is called when r does not fit into g. It returns nil when there is
 // another active segment; otherwise it has dropped r and returns why. A call
 // that must wait does so without the lock.
-func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
+func (s *Sink) roll(g *segment.Segment, size int, r *nib.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var timer *time.Timer
@@ -30,9 +31,9 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 		making := s.makeErr == nil && (s.making || s.hasRoom())
 		switch {
 		case s.closed:
-			return s.drop(r, closed, errClosed)
-		case !fits(size, s.c.SegmentSize):
-			return s.drop(r, tooLarge, errTooLarge)
+			return s.drop(r, segment.CauseClosed, errClosed)
+		case !segment.Fits(size, s.c.SegmentSize):
+			return s.drop(r, segment.CauseTooLarge, errTooLarge)
 		case s.active.Load() != g:
 			return nil
 		case s.next != nil:
@@ -78,28 +79,25 @@ func (s *Sink) roll(g *segment, size int, r *nib.Record) error {
 // of records, and with it the first number of the new one. mu is held.
 func (s *Sink) install() {
 	old, g := s.active.Load(), s.next
-	old.seal()
-	_, first, _ := old.claimed()
+	old.Seal()
+	_, first, _ := old.Claimed()
 	last := s.chain[len(s.chain)-1]
-	st := start{first: first}
+	st := segment.Start{First: first}
 	if last.none {
-		st.skipped, st.unsure = old.skipped, old.unsure
+		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
 	if !s.commission(g, st) {
-		g.seal() // the call that is here comes back
+		g.Seal() // the call that is here comes back
 		s.stats.Retired++
-		err := errGone
-		if g.twin != nil {
-			err = g.twin.err
-		}
+		err := g.Fault()
 		s.queueReport(opError{"take a segment into use", err, err.Error()})
 	}
 	s.enqueue(g)
-	if last.none && last.dropped {
-		s.noteDropped(s.chain[len(s.chain)-1], last.skipped)
+	if last.none && last.Dropped {
+		s.noteDropped(s.chain[len(s.chain)-1], last.Skipped)
 	}
 	s.unload()
-	s.layDown()
+	s.evict()
 	s.next = nil
 	s.activate(g)
 	s.wantMore()
@@ -110,18 +108,18 @@ func (s *Sink) install() {
 
 // enqueue gives a segment to its readers. mu is held, or no other goroutine is
 // running yet.
-func (s *Sink) enqueue(g *segment) {
+func (s *Sink) enqueue(g *segment.Segment) {
 	s.link(g)
 	s.copyLater(g)
 }
 
 // copyLater gives a segment to the copier. mu is held, or no other goroutine is
 // running yet.
-func (s *Sink) copyLater(g *segment) {
+func (s *Sink) copyLater(g *segment.Segment) {
 	if s.copier != nil {
-		g.hold()
+		g.Retain()
 		s.uncopied = append(s.uncopied, g)
-		s.dir.own(g.number) // from now on: else a copy could be made of a segment that is deleted
+		s.dir.own(g.Number) // from now on: else a copy could be made of a segment that is deleted
 	}
 }
 
@@ -137,9 +135,9 @@ func (s *Sink) wantMore() {
 }
 
 // drop counts r as lost and returns err. mu is held.
-func (s *Sink) drop(r *nib.Record, c cause, err error) error {
+func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	s.stats.Logged++
-	s.dropped.add(c, r.Level, 1)
+	s.dropped.Add(c, r.Level, 1)
 	s.publish()
 	return err
 }
@@ -147,7 +145,47 @@ func (s *Sink) drop(r *nib.Record, c cause, err error) error {
 // dropFull drops r because there is no segment for it. mu is held.
 func (s *Sink) dropFull(r *nib.Record) error {
 	if s.makeErr != nil && !vfs.IsFull(s.makeErr) {
-		return s.drop(r, failed, s.makeErr)
+		return s.drop(r, segment.CauseFailed, s.makeErr)
 	}
-	return s.drop(r, full, errFull)
+	return s.drop(r, segment.CauseFull, errFull)
+}
+
+// retire ends the use of a segment in which the claim at offset at, of number
+// seq, could not become a record, and voids that: its line is going to get
+// another number.
+func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
+	s.mu.Lock()
+	s.retireLocked(g, at, size, seq)
+	s.broadcast()
+	s.mu.Unlock()
+	s.idle.Store(false)
+	s.poke()
+	s.report("write to a segment", g.Fault())
+}
+
+// retireLocked is retire under mu. A reader that has given the number up has
+// counted it as damaged, and takes that back.
+func (s *Sink) retireLocked(g *segment.Segment, at, size int, seq uint64) {
+	g.Seal()
+	if g.VoidClaim(at, size, seq) {
+		s.stats.Retired++
+	}
+	s.stats.Logged--
+	for _, d := range s.deliveries {
+		if d.settled > seq {
+			d.dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]--
+		} else {
+			d.skips++
+		}
+	}
+}
+
+// voided returns the size of the claim at offset at of g if it is void.
+func (s *Sink) voided(g *segment.Segment, at int) (size int, ok bool) {
+	if !g.IsBroken() {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return g.VoidAt(at)
 }

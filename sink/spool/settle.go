@@ -7,6 +7,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 var errNothing = errors.New("the destination settled nothing and returned no error")
@@ -83,7 +84,7 @@ func (d *deliverer) settle(missing, damagedOnes uint64) {
 	}
 	s := d.s
 	s.mu.Lock()
-	d.dropped.add(damaged, levelUnknown, damagedOnes)
+	d.dropped.Add(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
 	s.publish()
 	d.unfinished += missing - damagedOnes
 	d.settled += missing
@@ -116,7 +117,7 @@ func (d *deliverer) settleBatch(batch []nib.Record, rejections []delivery.Reject
 	s := d.s
 	s.mu.Lock()
 	for _, x := range refused {
-		d.dropped.add(rejected, x.r.Level, 1)
+		d.dropped.Add(segment.CauseRejected, x.r.Level, 1)
 	}
 	s.publish()
 	d.delivered += uint64(len(batch) - len(refused))

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestEveryLossSurvivesDeath kills a process that has lost lines, in each way, before a notice could
@@ -34,12 +35,12 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 		lines  uint64
 	}{
 		{reason: delivery.ReasonRejected, do: rejectAll, level: nib.LevelInfo, lines: 10},
-		{reason: delivery.ReasonDamaged, level: levelUnknown, lines: 1, harm: func(t testing.TB, m *vfstest.Mem) {
-			edit(t, m, segmentName(1), func(b []byte) { b[headerSize+5*align(recordHead+200)+recordHead+5]++ })
+		{reason: delivery.ReasonDamaged, level: segment.LevelUnknown, lines: 1, harm: func(t testing.TB, m *vfstest.Mem) {
+			edit(t, m, segmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
 		}},
 		{reason: delivery.ReasonTooLarge, level: nib.LevelWarn, lines: 2, log: func(t testing.TB, s *Sink) {
 			for range 2 {
-				if err := s.WriteRecord(record(nib.LevelWarn, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+				if err := s.WriteRecord(record(nib.LevelWarn, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 					t.Errorf("got %v, want errTooLarge", err)
 				}
 			}
@@ -50,7 +51,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			if c.harm != nil {
 				c.harm(t, m)
 			}
-			conf := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever}
+			conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}
 			s := open(t, memDir, &far{do: c.do}, conf)
 			if c.log != nil {
 				c.log(t, s)
@@ -82,7 +83,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 // next one does not count that again.
 func TestDamageIsCountedByOneProcess(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
-	edit(t, m, segmentName(1), func(b []byte) { b[headerSize+5*align(recordHead+200)+recordHead+5]++ })
+	edit(t, m, segmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
 	failed := make(chan struct{}, 1)
 	f.set(func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		if batch[0].Seq == 1 {
@@ -91,7 +92,7 @@ func TestDamageIsCountedByOneProcess(t *testing.T) {
 		poke(failed)
 		return down(ctx, batch)
 	})
-	conf := Config{SegmentSize: minSegment, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
+	conf := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}}
 	s := open(t, memDir, f, conf)
 	<-failed
 	if st := checkIdentity(t, s); st.Lost() != 1 || st.Delivered != 5 {
@@ -108,7 +109,7 @@ func TestDamageIsCountedByOneProcess(t *testing.T) {
 func TestRejectedAreNotCountedAsDelivered(t *testing.T) {
 	levels := map[nib.Level]string{nib.LevelTrace: "trace", nib.LevelDebug: "debug", nib.LevelInfo: "info", nib.LevelWarn: "warn", nib.LevelError: "error"}
 	for _, refused := range [][]nib.Level{nil, {nib.LevelTrace}, {nib.LevelDebug, nib.LevelWarn}, {nib.LevelError}, {nib.LevelTrace, nib.LevelInfo, nib.LevelError}} {
-		before := open(t, filepath.Join(t.TempDir(), "spool"), nil, Config{SegmentSize: minSegment})
+		before := open(t, filepath.Join(t.TempDir(), "spool"), nil, Config{SegmentSize: segment.MinSize})
 		for l := nib.LevelTrace; l <= nib.LevelError; l += 4 {
 			must(t, before.WriteRecord(record(l, int(l), 100)))
 		}
@@ -122,7 +123,7 @@ func TestRejectedAreNotCountedAsDelivered(t *testing.T) {
 			}
 			return res, nil, false
 		}}
-		s := open(t, before.dir.path, f, Config{SegmentSize: minSegment})
+		s := open(t, before.dir.path, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.Flush(context.Background()))
 		if n := s.Stats().Attempts; n != 1 {
 			t.Fatalf("there were %d batches, want 1", n)

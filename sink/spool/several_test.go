@@ -14,13 +14,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // both is a configuration with a second destination called "other".
 func both(other delivery.Destination, c Config) Config {
 	c.Also = append(c.Also, NamedDestination{Name: "other", To: other})
 	if c.SegmentSize == 0 {
-		c.SegmentSize = minSegment
+		c.SegmentSize = segment.MinSize
 	}
 	return c
 }
@@ -92,7 +93,7 @@ func TestForgottenDestinationKeepsNothing(t *testing.T) {
 	if err := s.Close(); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "left in "+dir+": ") || !strings.Contains(err.Error(), "1000 for "+name) {
 		t.Fatalf("got %v, want ErrPending with the directory and 1000 lines for %s", err, name)
 	}
-	s = open(t, dir, f, Config{SegmentSize: minSegment})
+	s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 1001, 200)
 	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
@@ -114,7 +115,7 @@ func TestForgottenDestinationKeepsNothing(t *testing.T) {
 func TestNewDestinationBeginsWithTheOldest(t *testing.T) {
 	dir := spoolDir(t)
 	f, late := &far{do: down}, &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
@@ -158,7 +159,7 @@ func TestDropOldWithTwo(t *testing.T) {
 			<-hold
 			return delivery.Result{Accepted: 1}, nil, false
 		})
-		s := open(t, dir, alive, both(behind, Config{Size: 4 * minSegment, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
+		s := open(t, dir, alive, both(behind, Config{Size: 4 * segment.MinSize, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}))
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		<-reached
 		const lines = 1000

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // With Config.Shared several processes share a directory, the home. Each has a
@@ -55,12 +56,12 @@ func isSlot(name string) bool {
 // takeSlot recovers the first slot that no process has, and makes one if there
 // is none. A slot that cannot be opened for another reason is left to a later
 // attempt to deliver it, unless it is new: then that is the error.
-func (s *Sink) takeSlot(h *home) (first start, err error) {
+func (s *Sink) takeSlot(h *home) (first segment.Start, err error) {
 	switch err := checkHome(h.fs, h.path); {
 	case err != nil:
-		return start{}, err
+		return segment.Start{}, err
 	case s.c.volume.remote:
-		return start{}, errNoLocks
+		return segment.Start{}, errNoLocks
 	}
 	var left []error
 	defer func() {
@@ -73,7 +74,7 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 		path := filepath.Join(h.path, h.own)
 		_, missing := h.fs.Lstat(path)
 		if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
-			return start{}, missing
+			return segment.Start{}, missing
 		}
 		if first, err = s.recover(path); err != nil {
 			s.forget()
@@ -86,21 +87,21 @@ func (s *Sink) takeSlot(h *home) (first start, err error) {
 			}
 			return first, err
 		case errors.Is(err, errors.ErrUnsupported):
-			return start{}, errNoLocks
+			return segment.Start{}, errNoLocks
 		case missing != nil && !passed:
-			return start{}, err
+			return segment.Start{}, err
 		case !passed:
 			left = append(left, fmt.Errorf("%s: %w", path, err))
 		case missing != nil:
 			races++
 		}
 	}
-	return start{}, errCrowded
+	return segment.Start{}, errCrowded
 }
 
 // forget undoes what a recover has left that did not succeed.
 func (s *Sink) forget() {
-	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, tally{}, tally{}
+	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, segment.Tally{}, segment.Tally{}
 	for _, d := range s.deliveries {
 		d.cursor, d.settled, d.recovered, d.skips = nil, 1, 0, 0
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A forked is a destination with a mark, of which each spool needs one of its own.
@@ -65,7 +66,7 @@ func (f *forked) Deliver(ctx context.Context, batch []nib.Record) (delivery.Resu
 func shared(c Config) Config {
 	c.Shared = true
 	if c.SegmentSize == 0 {
-		c.SegmentSize = minSegment
+		c.SegmentSize = segment.MinSize
 	}
 	c.poll, c.tick = time.Millisecond, time.Microsecond
 	return c
@@ -233,7 +234,7 @@ func TestSharedReusesSlots(t *testing.T) {
 
 // TestSharedSizeIsForAll fills the slots of several processes while the destination is down.
 func TestSharedSizeIsForAll(t *testing.T) {
-	const size = 8 * minSegment
+	const size = 8 * segment.MinSize
 	for _, do := range []Action{ActionDropNew, ActionDropOld} {
 		dir, f := spoolDir(t), &far{do: down}
 		c := shared(Config{Size: size, Drain: time.Nanosecond, MinFree: 1, slow: time.Millisecond})
@@ -251,8 +252,8 @@ func TestSharedSizeIsForAll(t *testing.T) {
 				}
 				n++
 			}
-			if got := len(segmentFiles(t, filepath.Join(dir, "*"))); got > size/minSegment {
-				t.Fatalf("%d processes have %d segments, want at most %d", p+1, got, size/minSegment)
+			if got := len(segmentFiles(t, filepath.Join(dir, "*"))); got > size/segment.MinSize {
+				t.Fatalf("%d processes have %d segments, want at most %d", p+1, got, size/segment.MinSize)
 			}
 			if p%2 == 1 {
 				closeDown(t, all[p-1])
@@ -274,7 +275,7 @@ func TestSharedSizeIsForAll(t *testing.T) {
 // TestSharedDropOldTakesSlotsOfTheDead has a process whose own slot is empty in a full home.
 func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
-	c := shared(Config{Size: 4 * minSegment, Drain: time.Nanosecond, MinFree: 1})
+	c := shared(Config{Size: 4 * segment.MinSize, Drain: time.Nanosecond, MinFree: 1})
 	old := open(t, dir, f, c)
 	n := 0
 	for ; old.WriteRecord(record(nib.LevelInfo, n, 2000)) == nil; n++ {
@@ -300,7 +301,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	alive := open(t, dir, f, shared(Config{}))
 	must(t, old.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	for range 3 {
-		if err := old.WriteRecord(record(nib.LevelError, 0, 2*minSegment)); !errors.Is(err, errTooLarge) {
+		if err := old.WriteRecord(record(nib.LevelError, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +324,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 // TestSharedTakesOverOlderDirectories opens a directory that another process uses unshared.
 func TestSharedTakesOverOlderDirectories(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
-	old := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Nanosecond})
+	old := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Nanosecond})
 	for n := range 1000 {
 		must(t, old.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
@@ -425,7 +426,7 @@ func TestSharedDestinationThatHangs(t *testing.T) {
 // TestInUseNamesTheProcess has the error for a spool that is open.
 func TestInUseNamesTheProcess(t *testing.T) {
 	dir := spoolDir(t)
-	s := open(t, dir, &far{}, Config{SegmentSize: minSegment})
+	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize})
 	defer s.Close()
 	_, err := Open(dir, &far{}, Config{})
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "this process") || !strings.Contains(err.Error(), "Config.Shared") {

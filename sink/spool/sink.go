@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 var (
@@ -27,7 +28,7 @@ var (
 	ErrInUse    = errors.New("another process has the spool open")
 	ErrUnsafe   = errors.New("other users may write to the directory or its files")
 	ErrAdopt    = errors.New("locks are not reliable on this file system, and another process has used the spool: set Config.Adopt once that process has ended")
-	ErrVersion  = errors.New("a file of the spool has a newer format version than this program supports")
+	ErrVersion  = segment.ErrVersion
 	ErrUnsynced = errors.New("lines cannot be synced to disk")
 	ErrPending  = errors.New("nib/spool: not all lines are delivered") // returned by Close
 )
@@ -41,7 +42,7 @@ type Sink struct {
 	keep  bool // there is no destination
 	waits bool // a call at LevelError or above waits until its line is synced
 
-	active  atomic.Pointer[segment]
+	active  atomic.Pointer[segment.Segment]
 	idle    atomic.Bool // a delivering goroutine is asleep and must be woken
 	resting atomic.Bool // the copier is asleep and must be woken
 	copier  *copier     // nil: lines are not synced
@@ -50,40 +51,40 @@ type Sink struct {
 	// once per batch by each delivering goroutine. Writers share active without
 	// a lock.
 	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced when a waiting call should look again
-	awaited  bool          // a waiting call holds changed
-	chain    []*link       // all segments that are in use or were, oldest first
-	next     *segment      // created in advance
-	making   bool          // next is being made
-	makeErr  error         // why that failed
-	number   uint64        // of the last segment created
-	segments int           // that exist: those in chain, and next
-	bytes    int64         // of these
+	changed  chan struct{}    // closed and replaced when a waiting call should look again
+	awaited  bool             // a waiting call holds changed
+	chain    []*link          // all segments that are in use or were, oldest first
+	next     *segment.Segment // created in advance
+	making   bool             // next is being made
+	makeErr  error            // why that failed
+	number   uint64           // of the last segment created
+	segments int              // that exist: those in chain, and next
+	bytes    int64            // of these
 	closed   bool
 	left     bool // lines in memory were dropped by Close
 
-	opened  uint64 // number of the first record of this process
-	stats   Stats  // those that are not of a destination; Logged counts dropped lines only
-	dropped tally  // before they reached a destination
-	told    tally  // those of them that a notice has reported
+	opened   uint64        // number of the first record of this process
+	stats    Stats         // those that are not of a destination; Logged counts dropped lines only
+	dropped  segment.Tally // before they reached a destination
+	reported segment.Tally // those of them that a notice has reported
 
-	inherited   tally // dropped by earlier processes and never reported
-	adoptedLoss tally // dropped while delivering slots of others that no longer exist
-	carried     tally // those of inherited that are in the told section of active, but in no notice
-	published   tally // the counts in the header of active
-	unmapped    bool  // active may be unmapped
+	inherited   segment.Tally // dropped by earlier processes and never reported
+	adoptedLoss segment.Tally // dropped while delivering slots of others that no longer exist
+	carried     segment.Tally // those of inherited that are in the told section of active, but in no notice
+	published   segment.Tally // the counts in the header of active
+	unmapped    bool          // active may be unmapped
 
 	reports reporter
 	running int // delivering goroutines
 
-	uncopied []*segment    // that the copier has not got yet; mu protects it
-	home     *home         // nil unless Config.Shared
-	adopter  *adopter      // nil unless it has destinations as well
-	others   int64         // bytes of the segments of other slots, when they were counted last
-	parent   *Sink         // of a slot of a dead process: whose adopter delivers it
-	atHome   bool          // that slot is the home itself
-	finish   func() error  // what is left to do for the first segment; nil if nothing is
-	safe     chan struct{} // closed when that is done: then what is in it may be delivered
+	uncopied []*segment.Segment // that the copier has not got yet; mu protects it
+	home     *home              // nil unless Config.Shared
+	adopter  *adopter           // nil unless it has destinations as well
+	others   int64              // bytes of the segments of other slots, when they were counted last
+	parent   *Sink              // of a slot of a dead process: whose adopter delivers it
+	atHome   bool               // that slot is the home itself
+	finish   func() error       // what is left to do for the first segment; nil if nothing is
+	safe     chan struct{}      // closed when that is done: then what is in it may be delivered
 
 	deliveries []*deliverer // does not change; one without a destination if there is none
 
@@ -145,25 +146,25 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 
 // takeDir recovers the directory and returns where the records of this process
 // begin.
-func (s *Sink) takeDir(dir string) (first start, err error) {
+func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
 	switch {
 	case dir == "":
 		s.id = newSpoolID()
-		return start{first: 1}, nil
+		return segment.Start{First: 1}, nil
 	case !s.c.Shared:
 		if err := refuseHome(s.c.fs, dir); err != nil {
-			return start{}, err
+			return segment.Start{}, err
 		}
 		return s.recover(dir)
 	}
 	h := &home{fs: s.c.fs, path: dir}
 	if !s.keep {
 		if err := s.checkForks(); err != nil {
-			return start{}, err
+			return segment.Start{}, err
 		}
 	}
 	if first, err = s.takeSlot(h); err != nil {
-		return start{}, err
+		return segment.Start{}, err
 	}
 	s.home = h
 	if !s.keep {
@@ -190,8 +191,8 @@ func newSink(c Config) *Sink {
 }
 
 // begin takes the first segment into use, and starts the goroutines.
-func (s *Sink) begin(first start) error {
-	s.opened = first.first
+func (s *Sink) begin(first segment.Start) error {
+	s.opened = first.First
 	if err := s.firstSegment(first); err != nil {
 		s.release()
 		return err
@@ -226,12 +227,12 @@ func (s *Sink) begin(first start) error {
 // line is dropped and counted. WriteRecord does not retain r. It does not
 // allocate, except for a line that starts a segment.
 func (s *Sink) WriteRecord(r *nib.Record) error {
-	message := messageAt(r)
-	size := recordSize(r, message)
+	message := segment.MessageOffset(r)
+	size := segment.RecordSize(r, message)
 	for {
 		g := s.active.Load()
-		if at, seq, ok := g.reserve(size); ok {
-			if ok, foreign := g.write(at, size, seq, r, message); !ok {
+		if at, seq, ok := g.Reserve(size); ok {
+			if ok, foreign := g.Write(at, size, seq, r, message); !ok {
 				s.retire(g, at, size, seq)
 				if foreign != nil {
 					panic(foreign)
@@ -303,7 +304,7 @@ func (s *Sink) broadcast() {
 func (s *Sink) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, target, _ := s.active.Load().claimed()
+	_, target, _ := s.active.Load().Claimed()
 	for !s.settledAll(target) {
 		if s.keep {
 			return nil
@@ -356,8 +357,8 @@ func (s *Sink) Close() error {
 	}
 	s.closed = true
 	g := s.active.Load()
-	g.seal()
-	_, end, _ := g.claimed()
+	g.Seal()
+	_, end, _ := g.Claimed()
 	s.broadcast()
 	s.mu.Unlock()
 	close(s.more)

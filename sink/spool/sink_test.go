@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A far is a destination that keeps what it is given, and does what a test wants
@@ -95,7 +96,7 @@ func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	t.Run("memory", func(t *testing.T) { f(t, "") })
 	for _, access := range []Access{AccessMapped, AccessWritten} {
 		t.Run([]string{AccessMapped: "mapped", AccessWritten: "written"}[access], func(t *testing.T) {
-			if access == AccessMapped && !mapped {
+			if access == AccessMapped && !segment.CanMap {
 				t.Skip("files are mapped on Linux only")
 			}
 			testAccess = access
@@ -194,7 +195,7 @@ func TestConformance(t *testing.T) {
 func TestManySegments(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 << 20,
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 4 << 20,
 			OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 		const writers, each = 8, 2000
 		var wg sync.WaitGroup
@@ -247,7 +248,7 @@ func TestReopenDelivers(t *testing.T) {
 	const rounds, each = 4, 700
 	for round := range rounds {
 		f.set(down)
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 		if st := s.Stats(); st.Recovered != uint64(round*each) || st.Pending != st.Recovered {
 			t.Errorf("round %d: got %+v, want %d recovered", round, st, round*each)
 		}
@@ -260,7 +261,7 @@ func TestReopenDelivers(t *testing.T) {
 		checkIdentity(t, s)
 	}
 	f.set(nil)
-	s := open(t, dir, f, Config{SegmentSize: minSegment})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, f.take(), 0, rounds*each, 200)
 	for i, seq := range f.seqs {
@@ -276,7 +277,7 @@ func TestReopenDelivers(t *testing.T) {
 
 func TestWithoutDestination(t *testing.T) {
 	dir := spoolDir(t)
-	s := open(t, dir, nil, Config{SegmentSize: minSegment})
+	s := open(t, dir, nil, Config{SegmentSize: segment.MinSize})
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
@@ -293,7 +294,7 @@ func TestWithoutDestination(t *testing.T) {
 func TestFull(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{do: down}
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 2 * minSegment, Drain: time.Millisecond,
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond,
 			OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Millisecond}}})
 		taken := 0
 		for n := 0; ; n++ {
@@ -325,7 +326,7 @@ func TestFull(t *testing.T) {
 // TestBlockedCallGoesOn lets a call wait for room that a destination makes.
 func TestBlockedCallGoesOn(t *testing.T) {
 	f := &far{do: down}
-	s := open(t, "", f, Config{SegmentSize: minSegment, Size: 2 * minSegment,
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize,
 		OnFull: []FullRule{{nib.LevelError, ActionBlock, time.Hour}}})
 	n := 0
 	for ; s.WriteRecord(record(nib.LevelInfo, n, 1000)) == nil; n++ {
@@ -339,8 +340,8 @@ func TestBlockedCallGoesOn(t *testing.T) {
 
 func TestTooLargeAndClosed(t *testing.T) {
 	f := &far{}
-	s := open(t, "", f, Config{SegmentSize: minSegment})
-	largest := minSegment - headerSize - recordHead
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize})
+	largest := segment.MinSize - segment.HeaderSize - segment.RecordHead
 	must(t, s.WriteRecord(record(0, 0, largest)))
 	if err := s.WriteRecord(record(0, 1, largest+1)); !errors.Is(err, delivery.ErrTooLarge) {
 		t.Errorf("got %v, want delivery.ErrTooLarge", err)
@@ -356,7 +357,7 @@ func TestTooLargeAndClosed(t *testing.T) {
 }
 
 func TestCloseInMemoryCountsWhatIsLeft(t *testing.T) {
-	s := open(t, "", &far{do: down}, Config{SegmentSize: minSegment, Drain: time.Millisecond})
+	s := open(t, "", &far{do: down}, Config{SegmentSize: segment.MinSize, Drain: time.Millisecond})
 	for n := range 1000 {
 		must(t, s.WriteRecord(record(nib.LevelWarn, n, 200)))
 	}
@@ -371,7 +372,7 @@ func TestCloseInMemoryCountsWhatIsLeft(t *testing.T) {
 func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 10 {
-		must(t, open(t, "", &far{}, Config{SegmentSize: minSegment}).Close())
+		must(t, open(t, "", &far{}, Config{SegmentSize: segment.MinSize}).Close())
 	}
 	// They have told that they end, and may not have been scheduled to.
 	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
@@ -383,12 +384,12 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 
 func TestOneProcess(t *testing.T) {
 	dir := spoolDir(t)
-	s := open(t, dir, &far{}, Config{SegmentSize: minSegment})
+	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize})
 	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrInUse) {
 		t.Errorf("got %v, want ErrInUse", err)
 	}
 	must(t, s.Close())
-	must(t, open(t, dir, &far{}, Config{SegmentSize: minSegment}).Close(), os.Chmod(dir, 0o770))
+	must(t, open(t, dir, &far{}, Config{SegmentSize: segment.MinSize}).Close(), os.Chmod(dir, 0o770))
 	if _, err := Open(dir, &far{}, Config{}); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("got %v, want ErrUnsafe", err)
 	}
@@ -406,7 +407,7 @@ func TestDropOld(t *testing.T) {
 			<-hold
 			return delivery.Result{Accepted: 1}, nil, false
 		})
-		s := open(t, dir, f, Config{SegmentSize: minSegment, Size: 4 * minSegment,
+		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize,
 			OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 		<-reached

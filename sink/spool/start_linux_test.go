@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // backlog leaves so many bytes of lines in a spool, as a process that is killed.
@@ -18,7 +19,7 @@ func backlog(t testing.TB, dir string, bytes int64) (lines int) {
 	s, err := Open(dir, nil, Config{Size: 2 * bytes, MinFree: 1, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	must(t, err)
 	r := record(nib.LevelInfo, 1, 200)
-	for n := int64(0); n < bytes; n += int64(align(recordHead + len(r.Line))) {
+	for n := int64(0); n < bytes; n += int64(segment.Align(segment.RecordHead + len(r.Line))) {
 		must(t, s.WriteRecord(r))
 		lines++
 	}
@@ -54,27 +55,4 @@ func TestE2EStart(t *testing.T) {
 	}
 	t.Logf("%d MiB of %d lines: the first new line is accepted after %v (the middle of %d; least %v, most %v); all are delivered to nowhere with %.2f GB/s",
 		size>>20, lines, took[len(took)/2], starts, took[0], took[len(took)-1], float64(size)/read.Seconds()/1e9)
-}
-
-// BenchmarkScan reads the records of a segment.
-func BenchmarkScan(b *testing.B) {
-	g := newSegment(make([]byte, 8<<20), testID, nil)
-	g.begin(start{first: 1})
-	r := record(nib.LevelInfo, 1, 200)
-	size := recordSize(r, -1)
-	for {
-		at, seq, ok := g.reserve(size)
-		if !ok {
-			break
-		}
-		g.write(at, size, seq, r, -1)
-	}
-	b.SetBytes(int64(len(g.b)))
-	for b.Loop() {
-		for sc := newScanner(g.b, g.identity, 1); ; {
-			if _, _, ok := sc.next(); !ok {
-				break
-			}
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // used returns how many bytes the files of a spool have, without the cursor and
@@ -81,7 +82,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 	const starts, size = 60, 256 << 10
 	t.Helper()
 	f := &far{do: down}
-	conf := Config{Size: size, SegmentSize: minSegment, MinFree: 1, Drain: time.Nanosecond, slow: patience}
+	conf := Config{Size: size, SegmentSize: segment.MinSize, MinFree: 1, Drain: time.Nanosecond, slow: patience}
 	accepted := map[string]bool{}
 	for n := range starts {
 		conf.boot = 1
@@ -145,7 +146,7 @@ func TestOpenWhenFull(t *testing.T) {
 		if dir == "" {
 			t.Skip("a spool in memory ends with its process")
 		}
-		conf := Config{Size: 4 * minSegment, SegmentSize: minSegment, MinFree: 1, slow: patience, tick: time.Microsecond}
+		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: patience, tick: time.Microsecond}
 		lines := fullDir(t, dir, conf)
 
 		f := &far{do: down}
@@ -181,7 +182,7 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 		if dir == "" {
 			t.Skip("a spool in memory ends with its process")
 		}
-		conf := Config{Size: 4 * minSegment, SegmentSize: minSegment, MinFree: 1, slow: patience, tick: time.Microsecond}
+		conf := Config{Size: 4 * segment.MinSize, SegmentSize: segment.MinSize, MinFree: 1, slow: patience, tick: time.Microsecond}
 		lines := fullDir(t, dir, conf)
 		conf.OnFull = []FullRule{{From: nib.LevelTrace, Do: ActionDropOld}}
 		f := &far{do: down}
@@ -223,7 +224,7 @@ func TestNextProcessContinuesTheLastSegment(t *testing.T) {
 			t.Skip("a spool in memory ends with its process")
 		}
 		f := &far{}
-		conf := Config{SegmentSize: minSegment, tick: time.Microsecond}
+		conf := Config{SegmentSize: segment.MinSize, tick: time.Microsecond}
 		total := 0
 		for round := range 10 {
 			conf.Drain = time.Nanosecond
@@ -278,13 +279,13 @@ func TestDeliverOnly(t *testing.T) {
 			}
 			return
 		}
-		s := open(t, dir, nil, Config{SegmentSize: minSegment})
+		s := open(t, dir, nil, Config{SegmentSize: segment.MinSize})
 		for n := range 1000 {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 		}
 		must(t, s.Close())
 		f := &far{}
-		s = open(t, dir, f, Config{SegmentSize: minSegment, DeliverOnly: true})
+		s = open(t, dir, f, Config{SegmentSize: segment.MinSize, DeliverOnly: true})
 		if err := s.WriteRecord(record(nib.LevelInfo, 0, 200)); !errors.Is(err, errFull) {
 			t.Errorf("got %v, want errFull", err)
 		}
@@ -293,7 +294,7 @@ func TestDeliverOnly(t *testing.T) {
 		if names := segmentFiles(t, dir); len(names) > 0 {
 			t.Errorf("got the segments %q after everything was delivered, want none", names)
 		}
-		s = open(t, dir, f, Config{SegmentSize: minSegment})
+		s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 1000, 1001, 200)
 	})

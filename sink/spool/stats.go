@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 )
 
@@ -68,90 +67,24 @@ func linesOf(drops []delivery.Drop) (n uint64) {
 	return n
 }
 
-// A cause is a delivery.Reason as an index.
-type cause int
-
-const (
-	full cause = iota
-	failed
-	oldest
-	tooLarge
-	closed
-	rejected
-	damaged
-	causes
-)
-
-var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
-
-const levels = 7
-
-// A tally counts lines by cause and level.
-type tally [causes][levels]uint64
-
-// levelUnknown is the level of lines whose level is lost.
-const levelUnknown = nib.LevelInfo
-
-func (t *tally) add(c cause, l nib.Level, n uint64) {
-	t[c][levelIndex(l)] += n
-}
-
-func levelIndex(l nib.Level) int {
-	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
-}
-
-// plus returns the sum.
-func (t *tally) plus(u *tally) tally {
-	sum := *t
-	for c := range sum {
-		for l := range sum[c] {
-			sum[c][l] += u[c][l]
-		}
-	}
-	return sum
-}
-
-// minus returns t without u. A count of u may be higher: that of a line that
-// was reported as damaged and then got another number.
-func (t *tally) minus(u *tally) tally {
-	left := *t
-	for c := range left {
-		for l := range left[c] {
-			left[c][l] -= min(left[c][l], u[c][l])
-		}
-	}
-	return left
-}
-
-func (t *tally) list() (drops []delivery.Drop) {
-	for c := range t {
-		for l, n := range t[c] {
-			if n > 0 {
-				drops = append(drops, delivery.Drop{Reason: reasons[c], Level: nib.LevelTrace + nib.Level(4*l), Lines: n})
-			}
-		}
-	}
-	return drops
-}
-
 // Stats returns the current counts. It may be called at any time. It allocates.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, next, _ := s.active.Load().claimed()
+	_, next, _ := s.active.Load().Claimed()
 	st := s.stats
 	st.Logged += next - s.opened
 	st.Segments = s.segments
-	st.Inherited = s.inherited.list()
+	st.Inherited = s.inherited.List()
 	for _, d := range s.deliveries {
-		dropped := d.dropped.plus(&s.dropped)
+		dropped := d.dropped.Plus(&s.dropped)
 		busy := time.Duration(0)
 		if !d.since.IsZero() {
 			busy = time.Since(d.since)
 		}
 		st.Destinations = append(st.Destinations, DestinationStats{
 			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
-			Unfinished: d.unfinished, Dropped: dropped.list(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unsaved: d.unsaved,
+			Unfinished: d.unfinished, Dropped: dropped.List(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unsaved: d.unsaved,
 		})
 	}
 	if s.adopter != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A sweeper gives back what deleted segments and copies take up. To unmap and
@@ -115,7 +116,7 @@ func (x *spent) part() (last bool) {
 	switch {
 	case len(x.pages) > 0:
 		from := max(len(x.pages)-unmappedPart, 0)
-		zap(x.pages[from:])
+		segment.DiscardPages(x.pages[from:])
 		x.pages = x.pages[:from]
 	case x.unmap != nil:
 		x.unmap()

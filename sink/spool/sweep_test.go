@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // needsOpenFilesDeleted skips where the system lets nobody delete a file that is open, as Windows: there
@@ -124,7 +125,7 @@ func (d deletedInRead) Open(name string, flag int, perm fs.FileMode) (vfs.File, 
 }
 
 func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
-	if err := errors.Join(f.fs.Remove(f.name), f.Truncate(headerSize)); err != nil {
+	if err := errors.Join(f.fs.Remove(f.name), f.Truncate(segment.HeaderSize)); err != nil {
 		return 0, err
 	}
 	return f.File.ReadAt(p, at)
@@ -134,9 +135,9 @@ func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
 func TestReadWhileGivenBack(t *testing.T) {
 	needsOpenFilesDeleted(t)
 	path := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, minSegment), 0o600))
+	must(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, segment.MinSize), 0o600))
 	d := &dir{fs: deletedInRead{vfs.OS()}, path: path}
-	if _, err := d.bytes("segment", minSegment); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.bytes("segment", segment.MinSize); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that it is not there", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestWriteFails lets one write to a segment fail, each in its turn, while several
@@ -20,7 +21,7 @@ func TestWriteFails(t *testing.T) {
 	for skip := range 25 {
 		m := vfstest.NewMem(nil)
 		f := &far{}
-		s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, tick: time.Microsecond})
+		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond})
 		awaitNext(s)
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Err: syscall.EIO, Skip: 2 * skip, Times: 1})
 		const writers, each = 4, 50
@@ -57,7 +58,7 @@ func TestWriteFails(t *testing.T) {
 // wait for it: far less than lines.
 func TestWrittenTogether(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, &far{}, Config{SegmentSize: minSegment, fs: m, Sync: SyncNever})
+	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	var writes atomic.Int64
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Hold: hold, Reached: func() {
@@ -82,7 +83,7 @@ func TestWrittenTogether(t *testing.T) {
 	}
 	for { // until all are ready
 		g := s.active.Load()
-		end, next, _ := g.claimed()
+		end, next, _ := g.Claimed()
 		if next == waiting+2 && allReady(g, end) {
 			break
 		}
@@ -101,18 +102,18 @@ func TestWrittenTogether(t *testing.T) {
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
 	m := vfstest.NewMem(nil)
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, Size: 64 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, Size: 64 * segment.MinSize, fs: m, Access: AccessWritten, Sync: SyncNever})
 	n := 0
 	fill := func(number uint64) {
-		for s.active.Load().number < number {
+		for s.active.Load().Number < number {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			n++
 		}
 	}
 	fill(2)
 	g, r := s.active.Load(), record(nib.LevelInfo, n, 200)
-	size := recordSize(r, -1)
-	at, seq, ok := g.reserve(size)
+	size := segment.RecordSize(r, -1)
+	at, seq, ok := g.Reserve(size)
 	if !ok {
 		t.Fatal("no room")
 	}
@@ -125,7 +126,7 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 		}
 	}
 	s.mu.Unlock()
-	if ok, _ := g.write(at, size, seq, r, -1); !ok {
+	if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 		t.Fatal("the suspended write failed")
 	}
 	f.set(nil)
@@ -139,7 +140,7 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	c := Config{
-		SegmentSize: minSegment, Size: 4 * minSegment, fs: m, Access: AccessWritten, Sync: SyncNever, Drain: 1,
+		SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Access: AccessWritten, Sync: SyncNever, Drain: 1,
 		OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}},
 	}
 	f := &far{do: down}
@@ -168,30 +169,14 @@ func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 	must(t, s.Close())
 }
 
-func allReady(g *segment, end int) bool {
-	for at := headerSize; at < end; {
-		w := stored(word(g.b, at).Load())
+func allReady(g *segment.Segment, end int) bool {
+	for at := segment.HeaderSize; at < end; {
+		w := g.State(at)
 		if w>>32 == 0 {
 			return false
 		}
 		n := int(int32(uint32(w)))
-		at += align(max(n, -n))
+		at += segment.Align(max(n, -n))
 	}
 	return true
-}
-
-// TestReadyIsNotARecord writes what is in memory before it is in the file: no reader may
-// take it for a record.
-func TestReadyIsNotARecord(t *testing.T) {
-	g, offsets := filled(t, sample())
-	for _, at := range offsets {
-		w := stored(word(g.b, at).Load())
-		if got := negated(negated(w)); got != w {
-			t.Errorf("negated twice: got %x, want %x", got, w)
-		}
-		word(g.b, at).Store(stored(negated(w)))
-		if _, _, ok := recordAt(g.b, at, g.gen, g.crc); ok || g.committed(at) {
-			t.Errorf("the record at %d counts as committed", at)
-		}
-	}
 }

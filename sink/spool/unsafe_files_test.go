@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // TestFilesOfOtherUsersAreRefused gives the directory and each of its files to another user, and to
@@ -52,7 +53,7 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	const evil = "\x1b]0;x\a"
 	dir := spoolDir(t)
 	var told []string
-	c := Config{SegmentSize: minSegment, OnError: func(err error) { told = append(told, err.Error()) }}
+	c := Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }}
 	must(t, open(t, dir, nil, c).Close())
 	stray := []string{evil + cursorExt, evil + segmentExt, evil + copyExt, evil + badExt, evil + segmentExt + badExt,
 		evil + madeExt, evil + rejectedExt, evil, "\xff\xfe" + cursorExt}
@@ -86,10 +87,10 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 func TestFreeSpaceIsLeftByCopies(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	f := &far{do: down}
-	m.SetFree(100 * minSegment)
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, MinFree: 90 * minSegment, Drain: 1})
+	m.SetFree(100 * segment.MinSize)
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, MinFree: 90 * segment.MinSize, Drain: 1})
 	awaitNext(s)
-	m.SetFree(90*minSegment + 100)
+	m.SetFree(90*segment.MinSize + 100)
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 	if err := s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
 		t.Errorf("got %v, want ErrUnsynced", err)
@@ -97,7 +98,7 @@ func TestFreeSpaceIsLeftByCopies(t *testing.T) {
 	if names := memNames(t, m, copyExt); len(names) > 0 {
 		t.Errorf("got the copies %q", names)
 	}
-	m.SetFree(95 * minSegment)
+	m.SetFree(95 * segment.MinSize)
 	for s.Sync(context.Background()) != nil {
 	}
 	if names := memNames(t, m, copyExt); len(names) != 1 {

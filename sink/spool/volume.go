@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // A volume describes the file system of a spool. Unknown fields are 0.
@@ -31,9 +33,9 @@ const (
 // copies 10 % of the volume, or of the memory if that is what the volume is.
 func (c Config) sizes(dir string, v volume, memory int64) Config {
 	if c.SegmentSize == 0 {
-		c.SegmentSize = between(minSegment, wholePages(memory/memoryShare), defaultSegment)
+		c.SegmentSize = between(segment.MinSize, wholePages(memory/memoryShare), defaultSegment)
 		if c.Size > 0 {
-			c.SegmentSize = between(minSegment, wholePages(c.Size/4), c.SegmentSize)
+			c.SegmentSize = between(segment.MinSize, wholePages(c.Size/4), c.SegmentSize)
 		}
 	}
 	if c.Size == 0 {
@@ -51,7 +53,7 @@ func (c Config) sizes(dir string, v volume, memory int64) Config {
 			c.Size = min(c.Size, most)
 		}
 		if c.Size < 4*c.SegmentSize {
-			c.SegmentSize = between(minSegment, wholePages(c.Size/4), c.SegmentSize)
+			c.SegmentSize = between(segment.MinSize, wholePages(c.Size/4), c.SegmentSize)
 		}
 		c.Size = max(c.Size, 2*c.SegmentSize)
 	}
@@ -67,8 +69,8 @@ func between(low, n, high int64) int64 { return min(max(n, low), high) }
 // wholePages returns the highest power of two up to n, in which there are only
 // whole pages from minSegment on.
 func wholePages(n int64) int64 {
-	if n < minSegment {
-		return minSegment
+	if n < segment.MinSize {
+		return segment.MinSize
 	}
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }

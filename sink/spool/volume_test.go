@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 func TestDefaultSizes(t *testing.T) {
@@ -39,7 +40,7 @@ func TestDefaultSizes(t *testing.T) {
 			t.Errorf("%s: got segments of %d, %d in all and %d free, want %d, %d and %d",
 				c.name, got.SegmentSize, got.Size, got.MinFree, c.segment, c.size, c.minFree)
 		}
-		if got.SegmentSize%headerSize != 0 || got.Size < 2*got.SegmentSize {
+		if got.SegmentSize%segment.HeaderSize != 0 || got.Size < 2*got.SegmentSize {
 			t.Errorf("%s: got sizes that do not fit: %d, %d", c.name, got.SegmentSize, got.Size)
 		}
 	}
@@ -53,14 +54,14 @@ func TestAdoption(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	remote := volume{size: 1 << 40, remote: true}
 	f := &far{do: down}
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, volume: remote, Drain: 1})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, volume: remote, Drain: 1})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	_ = s.Close() // the line stays
 	if _, err := Open(memDir, f, Config{fs: m, volume: remote}); !errors.Is(err, ErrAdopt) {
 		t.Errorf("got %v, want ErrAdopt", err)
 	}
 	f.set(nil)
-	s = open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, volume: remote, Adopt: true})
+	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, volume: remote, Adopt: true})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, f.take(), 0, 1, 100)
 }
@@ -69,9 +70,9 @@ func TestAdoption(t *testing.T) {
 // the first one nevertheless.
 func TestFreeSpaceIsLeft(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	m.SetFree(4 * minSegment)
+	m.SetFree(4 * segment.MinSize)
 	f := &far{do: down}
-	s := open(t, memDir, f, Config{SegmentSize: minSegment, fs: m, MinFree: 3 * minSegment, Sync: SyncNever, Drain: 1})
+	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, MinFree: 3 * segment.MinSize, Sync: SyncNever, Drain: 1})
 	var err error
 	for n := 0; err == nil; n++ {
 		err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
@@ -79,7 +80,7 @@ func TestFreeSpaceIsLeft(t *testing.T) {
 	if st := s.Stats(); err != errFull || st.Segments != 1 {
 		t.Errorf("got %v with %d segments, want errFull with one", err, st.Segments)
 	}
-	m.SetFree(10 * minSegment)
+	m.SetFree(10 * segment.MinSize)
 	awaitNext(s)
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
 }

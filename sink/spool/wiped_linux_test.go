@@ -12,12 +12,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
 // wipe writes zeros over a part of the active segment's file, as a hole in it would read.
 func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, segmentName(s.active.Load().number)), os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, segmentName(s.active.Load().Number)), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
 	_, err = f.WriteAt(make([]byte, to-from), int64(from))
@@ -34,13 +35,13 @@ func TestWipedPage(t *testing.T) {
 		<-release
 		return delivery.Result{Accepted: len(batch)}, nil, false
 	})
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
 	<-reached
 	for n := 1; n <= 20; n++ {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
-	wipe(t, s, dir, headerSize, headerSize+pageSize)
+	wipe(t, s, dir, segment.HeaderSize, segment.HeaderSize+segment.PageSize)
 	close(release)
 	must(t, s.Flush(context.Background()))
 	must(t, s.WriteRecord(record(nib.LevelInfo, 21, 100)), s.Flush(context.Background()))
@@ -55,23 +56,23 @@ func TestWipedPage(t *testing.T) {
 // TestSlowWriterIsWaitedFor also if the page before was taken away.
 func TestSlowWriterIsWaitedFor(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
-	s := open(t, dir, f, Config{SegmentSize: minSegment, Access: AccessMapped})
+	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
 	const lines = 40
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	must(t, s.Flush(context.Background()))
 	r := record(nib.LevelInfo, lines, 100)
-	g, size := s.active.Load(), recordSize(r, -1)
-	at, seq, _ := g.reserve(size)
-	wipe(t, s, dir, headerSize, at/pageSize*pageSize)
+	g, size := s.active.Load(), segment.RecordSize(r, -1)
+	at, seq, _ := g.Reserve(size)
+	wipe(t, s, dir, segment.HeaderSize, at/segment.PageSize*segment.PageSize)
 	must(t, s.WriteRecord(record(nib.LevelInfo, lines+1, 100)))
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	if err := s.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Flush: got %v, want the deadline", err)
 	}
-	if ok, _ := g.write(at, size, seq, r, -1); !ok {
+	if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 		t.Error("the record was not written")
 	}
 	must(t, s.Flush(context.Background()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package segment
 
 import (
 	"sync"
@@ -39,15 +39,15 @@ type patch struct {
 const keptBuffer = 256 << 10
 
 // write is segment.write.
-func (t *twin) write(g *segment, at, size int, seq uint64, r *nib.Record, message int) bool {
+func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, message int) bool {
 	b := g.b[at : at+size : at+size]
 	w := word(b, 0)
 	w.Store(stored(uint64(uint32(-int32(size)))))
-	w.Store(stored(negated(putRecord(b, r, message, seq, g.gen, g.crc))))
+	w.Store(stored(negated(PutRecord(b, r, message, seq, g.Gen, g.crc))))
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if g.committed(at) {
+	if g.Committed(at) {
 		return true
 	}
 	if t.err != nil {
@@ -56,7 +56,7 @@ func (t *twin) write(g *segment, at, size int, seq uint64, r *nib.Record, messag
 	from, to := t.written, t.ready(g)
 	whole := to > at
 	if !whole {
-		from, to = at, at+align(size)
+		from, to = at, at+Align(size)
 	}
 	if t.err = t.commit(g, from, to); t.err != nil {
 		t.takeBack(g, from, to)
@@ -74,32 +74,32 @@ func negated(w uint64) uint64 { return w>>32<<32 | uint64(-uint32(w)) }
 
 // ready returns the offset of the first claim that is neither ready nor
 // committed. mu is held.
-func (t *twin) ready(g *segment) int {
-	end, _, _ := g.claimed()
+func (t *twin) ready(g *Segment) int {
+	end, _, _ := g.Claimed()
 	at := t.written
 	for at < end {
-		w := stored(word(g.b, at).Load())
+		w := g.State(at)
 		n := int(int32(uint32(w)))
 		if n == 0 || n < 0 && w>>32 == 0 { // a checksum may be 0: then its own writer writes it
 			break
 		}
-		at += align(max(n, -n))
+		at += Align(max(n, -n))
 	}
 	return at
 }
 
 // commit writes the records in [from, to), all ready or committed, and commits
 // them. mu is held.
-func (t *twin) commit(g *segment, from, to int) error {
+func (t *twin) commit(g *Segment, from, to int) error {
 	t.buf = append(t.buf[:0], g.b[from:to]...)
 	each := func(do func(at int, w uint64)) {
 		for at := from; at < to; {
-			w := stored(word(g.b, at).Load())
+			w := g.State(at)
 			if int32(uint32(w)) < 0 {
 				w = negated(w)
 			}
 			do(at, w)
-			at += align(int(uint32(w)))
+			at += Align(int(uint32(w)))
 		}
 	}
 	each(func(at int, w uint64) { le.PutUint64(t.buf[at-from:], w) })
@@ -111,7 +111,7 @@ func (t *twin) commit(g *segment, from, to int) error {
 		return err
 	}
 	each(func(at int, w uint64) {
-		if !g.committed(at) { // the others are read by now
+		if !g.Committed(at) { // the others are read by now
 			word(g.b, at).Store(stored(w))
 		}
 	})
@@ -121,14 +121,14 @@ func (t *twin) commit(g *segment, from, to int) error {
 // takeBack puts marks where a write that failed may have brought a whole
 // record, or a part of one, into the file. Their lines get other numbers: a
 // start would find them twice. mu is held.
-func (t *twin) takeBack(g *segment, from, to int) {
+func (t *twin) takeBack(g *Segment, from, to int) {
 	for at := from; at < to; {
-		w := stored(word(g.b, at).Load())
+		w := g.State(at)
 		n := int(int32(uint32(w)))
 		if n < 0 {
 			t.unclear = append(t.unclear, patch{at, le.AppendUint64(nil, uint64(uint32(n)))})
 		}
-		at += align(max(n, -n))
+		at += Align(max(n, -n))
 	}
 	_ = t.clear() // tried again as long as the process lives
 }
@@ -145,51 +145,42 @@ func (t *twin) clear() error {
 	return nil
 }
 
-// patch writes the patches that segments whose files failed still need, and
-// reports whether any are left.
-func (s *Sink) patch() (left bool) {
-	s.mu.Lock()
-	var list []*segment
-	for _, l := range s.chain {
-		if g := l.live; g != nil && g.twin != nil && !l.none {
-			g.hold()
-			list = append(list, g)
-		}
-	}
-	s.mu.Unlock()
-	for _, g := range list {
-		g.twin.mu.Lock()
-		left = g.twin.clear() != nil || left
-		g.twin.mu.Unlock()
-		g.letGo()
-	}
-	return left
-}
-
-// whole reports whether all claims of a sealed segment are in its file, and
+// Whole reports whether all claims of a sealed segment are in its file, and
 // which number follows them. Then no writer uses its bytes any more, except to
 // see that.
-func (t *twin) whole(g *segment) (next uint64, whole bool) {
+func (g *Segment) Whole() (next uint64, whole bool) {
+	t := g.twin
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	end, next, final := g.claimed()
+	end, next, final := g.Claimed()
 	if t.err != nil || !final {
 		return 0, false
 	}
-	for at := headerSize; at < end; {
-		if !g.committed(at) {
+	for at := HeaderSize; at < end; {
+		if !g.Committed(at) {
 			return 0, false
 		}
-		at += align(int(uint32(stored(word(g.b, at).Load()))))
+		at = g.Behind(at)
 	}
 	return next, true
 }
 
 // header writes bytes of the segment's header, which is a mapping's own matter.
-func (g *segment) header(from, to int) error {
+func (g *Segment) header(from, to int) error {
 	if g.twin == nil {
 		return nil
 	}
 	_, err := g.twin.file.WriteAt(g.b[from:to], int64(from))
 	return err
 }
+
+// Patch writes what a write that failed has left to be written, and reports
+// whether any of it remains.
+func (g *Segment) Patch() (left bool) {
+	g.twin.mu.Lock()
+	defer g.twin.mu.Unlock()
+	return g.twin.clear() != nil
+}
+
+// SetFile sets the file that b is written to.
+func (g *Segment) SetFile(f vfs.File) { g.twin.file = f }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package segment
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-const mapped = true
+const CanMap = true
 
 // MADV_POPULATE_READ and MADV_POPULATE_WRITE of Linux 5.14.
 const (
@@ -27,14 +27,14 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 	return b, func() { _ = syscall.Munmap(b) }, nil // it fails for a wrong argument only
 }
 
-// hurry lets the first touch of a page bring in no pages behind it, which takes
+// AdviseRandom lets the first touch of a page bring in no pages behind it, which takes
 // milliseconds, until warm is called.
-func hurry(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // it is slower without
+func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // it is slower without
 
-// warm touches all pages of a mapping while others use it. It takes
+// Prefault touches all pages of a mapping while others use it. It takes
 // milliseconds of a processor, for which others would wait where there are few:
 // so it rests after each part.
-func warm(b []byte, rest func()) {
+func Prefault(b []byte, rest func()) {
 	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // it is slower without
 	for part := range slices.Chunk(b, warmed) {
 		if !populate(part) {
@@ -52,14 +52,14 @@ const warmed = 256 << 10
 // kernel cannot.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// fetch prefetches the pages of a mapping that zap has discarded, if there are
+// Prefetch prefetches the pages of a mapping that zap has discarded, if there are
 // any. It does so in a system call: in a page fault a goroutine holds its
 // processor while the disk is read, and a stop of the world waits for it.
-func fetch(pages []byte) {
+func Prefetch(pages []byte) {
 	if len(pages) > 0 {
 		_ = syscall.Madvise(pages, populateRead) // else the first access does it
 	}
 }
 
-// zap gives pages of a mapping back, which remain in the file.
-func zap(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // they go with the mapping otherwise
+// DiscardPages gives pages of a mapping back, which remain in the file.
+func DiscardPages(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // they go with the mapping otherwise

@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package spool
+package segment
 
 import (
 	"errors"
@@ -10,18 +10,18 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// mapped reports that segments are mapped here; else they are written, see
+// CanMap reports that segments are mapped here; else they are written, see
 // twin.
-const mapped = false
+const CanMap = false
 
 func mapFile(vfs.File, int) ([]byte, func(), error) { return nil, nil, errors.ErrUnsupported }
 
-func hurry([]byte) {}
+func AdviseRandom([]byte) {}
 
-func warm([]byte, func()) {}
+func Prefault([]byte, func()) {}
 
 func populate([]byte) bool { return true }
 
-func fetch([]byte) {}
+func Prefetch([]byte) {}
 
-func zap([]byte) {}
+func DiscardPages([]byte) {}

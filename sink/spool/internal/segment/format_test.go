@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package segment
 
 import (
 	"bytes"
@@ -11,21 +11,21 @@ import (
 	"github.com/nib-log/nib"
 )
 
-var testID = identity{spool: 0xfeed, number: 3, gen: 7, boot: 9, size: minSegment}
+var testID = Identity{Spool: 0xfeed, Number: 3, Gen: 7, Boot: 9, Size: MinSize}
 
 // filled returns a segment with records made of lines, and the offset of each.
-func filled(t testing.TB, records []nib.Record) (g *segment, offsets []int) {
+func filled(t testing.TB, records []nib.Record) (g *Segment, offsets []int) {
 	t.Helper()
-	g = newSegment(make([]byte, minSegment), testID, nil)
-	g.begin(start{first: 100})
+	g = New(make([]byte, MinSize), testID, nil)
+	g.Begin(Start{First: 100})
 	for i := range records {
-		m := messageAt(&records[i])
-		size := recordSize(&records[i], m)
-		at, seq, ok := g.reserve(size)
+		m := MessageOffset(&records[i])
+		size := RecordSize(&records[i], m)
+		at, seq, ok := g.Reserve(size)
 		if !ok || seq != 100+uint64(i) {
 			t.Fatalf("reserve: got number %d and %v, want %d", seq, ok, 100+i)
 		}
-		g.write(at, size, seq, &records[i], m)
+		g.Write(at, size, seq, &records[i], m)
 		offsets = append(offsets, at)
 	}
 	return g, offsets
@@ -47,11 +47,11 @@ func TestRecordRoundTrip(t *testing.T) {
 	records := sample()
 	g, offsets := filled(t, records)
 	for i, want := range records {
-		rec, seq, ok := recordAt(g.b, offsets[i], g.gen, g.crc)
+		rec, seq, ok := recordAt(g.b, offsets[i], g.Gen, g.crc)
 		if !ok || seq != 100+uint64(i) {
 			t.Fatalf("record %d: got number %d and %v", i, seq, ok)
 		}
-		got, ok := decode(rec, true, map[string]string{})
+		got, ok := Decode(rec, true, map[string]string{})
 		want.Seq = seq
 		want.Level = max(want.Level, -32768)
 		want.Logger = want.Logger[:min(len(want.Logger), 255)]
@@ -67,19 +67,19 @@ func sameRecord(a, b nib.Record) bool {
 }
 
 func TestHeaderRoundTrip(t *testing.T) {
-	g := newSegment(make([]byte, minSegment), testID, nil)
-	g.begin(start{first: 12, skipped: 3})
-	if id, err := readHeader(g.b); err != nil || id != testID {
+	g := New(make([]byte, MinSize), testID, nil)
+	g.Begin(Start{First: 12, Skipped: 3})
+	if id, err := ReadHeader(g.b); err != nil || id != testID {
 		t.Errorf("got header %+v and %v, want %+v", id, err, testID)
 	}
-	if s, ok := readStart(g.b, g.crc); !ok || s != g.start {
-		t.Errorf("got start %+v and %v, want %+v", s, ok, g.start)
+	if s, ok := ReadStart(g.b, g.crc); !ok || s != g.Start {
+		t.Errorf("got start %+v and %v, want %+v", s, ok, g.Start)
 	}
 	for bit := range 88 * 8 {
 		b := bytes.Clone(g.b[:88])
 		b[bit/8] ^= 1 << (bit % 8)
-		_, errHeader := readHeader(b)
-		if _, okStart := readStart(b, g.crc); errHeader == nil && okStart {
+		_, errHeader := ReadHeader(b)
+		if _, okStart := ReadStart(b, g.crc); errHeader == nil && okStart {
 			t.Errorf("bit %d of the header is not checked", bit)
 		}
 	}
@@ -89,14 +89,14 @@ func TestHeaderRoundTrip(t *testing.T) {
 // each with what was written.
 func scanAll(t testing.TB, b []byte, written map[uint64][]byte) (seqs []uint64, damaged bool) {
 	t.Helper()
-	s := newScanner(b, testID, 100)
+	s := NewScanner(b, testID, 100)
 	for {
-		rec, g, ok := s.next()
-		damaged = damaged || g.damaged
+		rec, g, ok := s.Next()
+		damaged = damaged || g.Damaged
 		if !ok {
 			return seqs, damaged
 		}
-		r, _ := decode(rec, true, map[string]string{})
+		r, _ := Decode(rec, true, map[string]string{})
 		if want, ok := written[r.Seq]; !ok || !bytes.Equal(rec[8:], want[8:]) {
 			t.Fatalf("record %d was never written like this", r.Seq)
 		}
@@ -104,10 +104,10 @@ func scanAll(t testing.TB, b []byte, written map[uint64][]byte) (seqs []uint64, 
 	}
 }
 
-func writtenTo(g *segment, offsets []int) map[uint64][]byte {
+func writtenTo(g *Segment, offsets []int) map[uint64][]byte {
 	m := map[uint64][]byte{}
 	for _, at := range offsets {
-		rec, seq, _ := recordAt(g.b, at, g.gen, g.crc)
+		rec, seq, _ := recordAt(g.b, at, g.Gen, g.crc)
 		m[seq] = bytes.Clone(rec)
 	}
 	return m
@@ -117,10 +117,10 @@ func writtenTo(g *segment, offsets []int) map[uint64][]byte {
 func TestFlippedBitCostsOneRecord(t *testing.T) {
 	g, offsets := filled(t, sample())
 	written := writtenTo(g, offsets)
-	end, _, _ := g.claimed()
+	end, _, _ := g.Claimed()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		bit := headerSize*8 + rng.IntN((end-headerSize)*8)
+		bit := HeaderSize*8 + rng.IntN((end-HeaderSize)*8)
 		g.b[bit/8] ^= 1 << (bit % 8)
 		if seqs, _ := scanAll(t, g.b[:end], written); len(seqs) < len(offsets)-1 {
 			t.Errorf("bit %d: got %d records, want at least %d", bit, len(seqs), len(offsets)-1)
@@ -131,42 +131,42 @@ func TestFlippedBitCostsOneRecord(t *testing.T) {
 
 func TestScanStates(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		change  func(g *segment, at int)
-		want    uint64 // numbers missing
-		damaged bool
+		name         string
+		change       func(g *Segment, at int)
+		want         uint64 // numbers missing
+		CauseDamaged bool
 	}{
-		{"committed", func(g *segment, at int) {}, 0, false},
-		{"claimed, not marked", func(g *segment, at int) { clear(g.b[at : at+align(len(sample()[1].Line)+recordHead+7)]) }, 1, false},
-		{"marked, not committed", func(g *segment, at int) {
+		{"committed", func(g *Segment, at int) {}, 0, false},
+		{"claimed, not marked", func(g *Segment, at int) { clear(g.b[at : at+Align(len(sample()[1].Line)+RecordHead+7)]) }, 1, false},
+		{"marked, not committed", func(g *Segment, at int) {
 			w := word(g.b, at)
 			n := int32(uint32(stored(w.Load())))
 			w.Store(stored(uint64(uint32(-n))))
 		}, 1, false},
-		{"damaged", func(g *segment, at int) { g.b[at+recordHead+2]++ }, 1, true},
-		{"length damaged", func(g *segment, at int) { g.b[at+1]++ }, 1, true},
-		{"length negative", func(g *segment, at int) { g.b[at+3] |= 0x80 }, 1, true},
+		{"damaged", func(g *Segment, at int) { g.b[at+RecordHead+2]++ }, 1, true},
+		{"length damaged", func(g *Segment, at int) { g.b[at+1]++ }, 1, true},
+		{"length negative", func(g *Segment, at int) { g.b[at+3] |= 0x80 }, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, offsets := filled(t, sample())
 			c.change(g, offsets[1])
-			s := newScanner(g.b, testID, 100)
+			s := NewScanner(g.b, testID, 100)
 			var missing uint64
 			damaged, records := false, 0
 			for {
-				_, gap, ok := s.next()
+				_, gap, ok := s.Next()
 				if !ok {
 					break
 				}
 				records++
 				missing += gap.numbers
-				damaged = damaged || gap.damaged
+				damaged = damaged || gap.Damaged
 			}
 			if missing != c.want || records != len(offsets)-int(c.want) {
 				t.Errorf("got %d records and %d missing, want %d missing of %d", records, missing, c.want, len(offsets))
 			}
-			if damaged != c.damaged {
-				t.Errorf("got damaged %v, want %v", damaged, c.damaged)
+			if damaged != c.CauseDamaged {
+				t.Errorf("got damaged %v, want %v", damaged, c.CauseDamaged)
 			}
 		})
 	}
@@ -176,21 +176,21 @@ func TestScanStates(t *testing.T) {
 // right checksum.
 func FuzzScan(f *testing.F) {
 	g, _ := filled(f, sample())
-	f.Add(g.b[headerSize:9000], uint16(50), byte(1))
+	f.Add(g.b[HeaderSize:9000], uint16(50), byte(1))
 	f.Fuzz(func(t *testing.T, b []byte, at uint16, change byte) {
-		image := make([]byte, headerSize, headerSize+len(b)+8)
+		image := make([]byte, HeaderSize, HeaderSize+len(b)+8)
 		image = append(image, b...)
 		if len(b) > 0 {
-			image[headerSize+int(at)%len(b)] ^= change
+			image[HeaderSize+int(at)%len(b)] ^= change
 		}
-		s := newScanner(image, testID, 100)
+		s := NewScanner(image, testID, 100)
 		last := uint64(99)
 		for {
-			rec, _, ok := s.next()
+			rec, _, ok := s.Next()
 			if !ok {
 				break
 			}
-			r, _ := decode(rec, false, map[string]string{})
+			r, _ := Decode(rec, false, map[string]string{})
 			if seq := le.Uint64(rec[8:]); seq <= last {
 				t.Fatalf("number %d after %d", seq, last)
 			} else {
@@ -199,4 +199,20 @@ func FuzzScan(f *testing.F) {
 			_ = r.Line
 		}
 	})
+}
+
+// TestReadyIsNotARecord writes what is in memory before it is in the file: no reader may
+// take it for a record.
+func TestReadyIsNotARecord(t *testing.T) {
+	g, offsets := filled(t, sample())
+	for _, at := range offsets {
+		w := stored(word(g.b, at).Load())
+		if got := negated(negated(w)); got != w {
+			t.Errorf("negated twice: got %x, want %x", got, w)
+		}
+		word(g.b, at).Store(stored(negated(w)))
+		if _, _, ok := recordAt(g.b, at, g.Gen, g.crc); ok || g.Committed(at) {
+			t.Errorf("the record at %d counts as committed", at)
+		}
+	}
 }

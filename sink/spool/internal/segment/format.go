@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// The format, version 1; docs/spool-format.md describes it. All numbers are
+// little-endian.
+const (
+	Magic      = "nibspool"
+	version    = 1
+	HeaderSize = 4096 // of a segment; the first record follows
+	RecordHead = 48
+
+	MinSize = 64 << 10
+	MaxSize = 1 << 30 // lengths are 31 bits
+)
+
+// apart is the flag of a record whose message is not a part of its line.
+const apart = 1
+
+var (
+	le         = binary.LittleEndian
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	bigEndian  = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+)
+
+// stored turns a word into what its bytes are on this machine, and back.
+func stored(w uint64) uint64 {
+	if bigEndian {
+		return bits.ReverseBytes64(w)
+	}
+	return w
+}
+
+// Checksum returns the checksum of what is not in a segment: headers, cursors,
+// the file origin.
+func Checksum(b []byte) uint32 { return crc32.Update(0, castagnoli, b) }
+
+// Align rounds up to what records are aligned to.
+func Align(n int) int { return (n + 7) &^ 7 }
+
+// An Identity is what all records of a segment have in common.
+type Identity struct {
+	Spool  uint64 // random, of the directory
+	Number uint64 // of the segment
+	Gen    uint32 // counts the processes that have written to the spool
+	Boot   uint64 // a label: of the system's run in which the segment was made
+	Size   int64
+}
+
+// Seed begins the checksum of each record, so that a record of another segment,
+// or one embedded in a line, is not taken for one of these.
+func (id Identity) Seed() uint32 {
+	var b [20]byte
+	le.PutUint64(b[0:], id.Spool)
+	le.PutUint64(b[8:], id.Number)
+	le.PutUint32(b[16:], id.Gen)
+	return Checksum(b[:])
+}
+
+// PutHeader writes the part of a segment's header that never changes.
+func PutHeader(b []byte, id Identity) {
+	copy(b, Magic)
+	le.PutUint32(b[8:], version)
+	le.PutUint64(b[16:], id.Spool)
+	le.PutUint64(b[24:], id.Number)
+	le.PutUint64(b[32:], uint64(id.Size))
+	le.PutUint32(b[40:], id.Gen)
+	le.PutUint64(b[48:], id.Boot)
+	le.PutUint32(b[60:], Checksum(b[:60]))
+}
+
+// ReadHeader reads what putHeader has written. A later version may change
+// everything but the magic, the version, and the checksum of the first 60 bytes
+// at 60.
+func ReadHeader(b []byte) (id Identity, err error) {
+	if len(b) < 64 || string(b[:8]) != Magic || le.Uint32(b[60:]) != Checksum(b[:60]) {
+		return Identity{}, ErrHeader
+	}
+	if v := le.Uint32(b[8:]); v > version {
+		return Identity{}, VersionError{v, version}
+	} else if v < version {
+		return Identity{}, ErrHeader
+	}
+	id = Identity{
+		Spool: le.Uint64(b[16:]), Number: le.Uint64(b[24:]), Size: int64(le.Uint64(b[32:])),
+		Gen: le.Uint32(b[40:]), Boot: le.Uint64(b[48:]),
+	}
+	if id.Size < MinSize || id.Size > MaxSize || id.Size%8 != 0 {
+		return id, ErrHeader
+	}
+	return id, nil
+}
+
+// ErrHeader means that a file has no valid header.
+var ErrHeader = errors.New("not a segment header")
+
+// ErrVersion means that a file was written by a later version.
+var ErrVersion = errors.New("a file of the spool has a newer format version than this program supports")
+
+// A VersionError is the errVersion of one file.
+type VersionError struct{ Found, Known uint32 }
+
+func (v VersionError) Error() string {
+	return fmt.Sprintf("format version %d, and this program supports versions up to %d", v.Found, v.Known)
+}
+
+func (VersionError) Is(target error) bool { return target == ErrVersion }
+
+// A Start is written when a segment is taken into use.
+type Start struct {
+	First   uint64 // number of its first record, at least 1
+	Skipped uint64 // how many numbers before that no record has
+	Dropped bool   // some of these went with segments that were dropped
+	Unsure  uint64 // how many of the numbers before these may never have been given
+}
+
+func putStart(b []byte, seed uint32, s Start) {
+	le.PutUint64(b[64:], s.First)
+	le.PutUint64(b[72:], s.Skipped)
+	le.PutUint64(b[80:], 1<<32|uint64(crc32.Update(seed, castagnoli, b[64:80])))
+}
+
+func ReadStart(b []byte, seed uint32) (s Start, ok bool) {
+	s = Start{First: le.Uint64(b[64:]), Skipped: le.Uint64(b[72:])}
+	check := 1<<32 | uint64(crc32.Update(seed, castagnoli, b[64:80]))
+	ok = le.Uint64(b[80:]) == check && s.First > s.Skipped && s.First < math.MaxInt64
+	if len(b) >= unsureAt+8 {
+		s.Unsure = min(count(b, unsureAt, seed), s.First-min(s.Skipped, s.First))
+	}
+	return s.withDropped(b, seed), ok
+}
+
+// MessageOffset returns where the message of r is in its line, or -1. It may be in
+// the same array: then the capacity behind it gives the offset.
+func MessageOffset(r *nib.Record) int {
+	at := cap(r.Line) - cap(r.Message)
+	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) || &r.Line[at] != &r.Message[0] {
+		return -1
+	}
+	return at
+}
+
+// loggerName is as much of the name as a record has room for.
+func loggerName(r *nib.Record) string { return r.Logger[:min(len(r.Logger), math.MaxUint8)] }
+
+// RecordSize is how many bytes r takes in a segment, before alignment.
+func RecordSize(r *nib.Record, message int) int {
+	n := RecordHead + len(r.Line) + min(len(r.Logger), math.MaxUint8)
+	if message < 0 {
+		n += len(r.Message)
+	}
+	return n
+}
+
+// PutRecord writes all of r but the first eight bytes to b, which has exactly
+// its size, and returns those: the length and the checksum.
+//
+// The head is written in words of eight bytes, as the checksum reads it: a load
+// that needs several stores has to wait until these have left the processor's
+// store buffer.
+func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint32) uint64 {
+	name := loggerName(r)
+	var flags uint64
+	n := RecordHead + copy(b[RecordHead:], r.Line)
+	if name != "" {
+		n += copy(b[n:], name)
+	}
+	if message < 0 && r.Message != nil {
+		flags, message = apart, n-RecordHead
+		copy(b[n:], r.Message)
+	}
+	offset := uint32(message)
+	if r.Message == nil {
+		offset = math.MaxUint32
+	}
+	level := uint16(min(max(r.Level, math.MinInt16), math.MaxInt16))
+	head := (*[RecordHead]byte)(b)
+	le.PutUint64(head[8:], seq)
+	le.PutUint64(head[16:], uint64(r.Time))
+	le.PutUint64(head[24:], uint64(gen)|uint64(level)<<32|flags<<48|uint64(len(name))<<56)
+	le.PutUint64(head[32:], uint64(r.PC))
+	le.PutUint64(head[40:], uint64(offset)|uint64(len(r.Message))<<32)
+	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
+}
+
+// recordAt returns the bytes of the record at offset at of b if there is one,
+// whole and of this segment. It reads nothing behind b and trusts no length.
+func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bool) {
+	if at < 0 || at+RecordHead > len(b) {
+		return nil, 0, false
+	}
+	w := stored(word(b, at).Load())
+	n := int(int32(uint32(w)))
+	if n < RecordHead || n > len(b)-at || le.Uint32(b[at+24:]) != gen {
+		return nil, 0, false
+	}
+	rec = b[at : at+n : at+n]
+	if crc32.Update(seed, castagnoli, rec[8:]) != uint32(w>>32) {
+		return nil, 0, false
+	}
+	return rec, le.Uint64(rec[8:]), true
+}
+
+// Decode makes a Record of rec, which it refers to. The checksum was right; a
+// record that is inconsistent nevertheless is not accepted. A program counter
+// means nothing in another process: own reports whether it is of this one.
+// names keeps the texts of loggers, of which there are few.
+func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
+	if len(rec) < RecordHead {
+		return r, false
+	}
+	body := rec[RecordHead:]
+	flags, name := rec[30], int(rec[31])
+	at, n := le.Uint32(rec[40:]), int64(le.Uint32(rec[44:]))
+	lineEnd := int64(len(body) - name)
+	if flags&apart != 0 {
+		lineEnd -= n
+	}
+	if lineEnd < 0 || flags&^apart != 0 {
+		return r, false
+	}
+	r = nib.Record{
+		Time:  int64(le.Uint64(rec[16:])),
+		Level: nib.Level(int16(le.Uint16(rec[28:]))),
+		Seq:   le.Uint64(rec[8:]),
+		Line:  body[:lineEnd:lineEnd],
+	}
+	if name > 0 {
+		r.Logger = intern(names, body[lineEnd:lineEnd+int64(name)])
+	}
+	if own {
+		r.PC = uintptr(le.Uint64(rec[32:]))
+	}
+	if at != math.MaxUint32 {
+		if int64(at)+n > int64(len(body)) {
+			return nib.Record{}, false
+		}
+		r.Message = body[at : int64(at)+n : int64(at)+n]
+	} else if n != 0 {
+		return nib.Record{}, false
+	}
+	return r, true
+}
+
+const maxNames = 1024
+
+// intern returns the text of b, without an allocation if it is known.
+func intern(names map[string]string, b []byte) string {
+	if s, ok := names[string(b)]; ok {
+		return s
+	}
+	if len(names) >= maxNames {
+		clear(names)
+	}
+	s := string(b)
+	names[s] = s
+	return s
+}
+
+// TimeOf returns the time of a record.
+func TimeOf(rec []byte) time.Time { return time.Unix(0, int64(le.Uint64(rec[16:]))) }
+
+// SeqOf returns the number of a record.
+func SeqOf(rec []byte) uint64 { return le.Uint64(rec[8:]) }

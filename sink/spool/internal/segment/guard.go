@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/nib-log/nib"
+)
+
+// If a page of a mapping has no page of the file any more, because the file was
+// truncated or the disk cannot be read, the system sends SIGBUS, which ends a
+// Go program. debug.SetPanicOnFault turns it into a panic of the goroutine at
+// fault, for some nanoseconds per access. Every access to a mapping is guarded
+// in this way, and only those.
+
+// writeMapped is write for a mapping. The bytes of the line may be in a mapping
+// of user code: the value that an access to them panics with is returned.
+func (g *Segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
+	defer func(before bool) {
+		debug.SetPanicOnFault(before)
+		if ok {
+			return
+		}
+		if p := recover(); !g.IsFault(p) {
+			foreign = p
+		}
+	}(debug.SetPanicOnFault(true))
+	g.put(at, size, seq, r, message)
+	return true, nil
+}
+
+// EndGuard is deferred with what SetPanicOnFault has returned. It ends a panic
+// that was caused by an access to the segment, and no other.
+func (g *Segment) EndGuard(before bool) {
+	debug.SetPanicOnFault(before)
+	if p := recover(); p != nil && !g.IsFault(p) {
+		panic(p)
+	}
+}
+
+// IsFault reports whether p is the panic of an access to the segment.
+func (g *Segment) IsFault(p any) bool {
+	fault, ok := p.(interface{ Addr() uintptr })
+	return ok && g.IsMapped() && within(fault.Addr(), g.b)
+}
+
+// Probe panics if the file of a mapping is shorter than it should be. A record
+// that begins in its last page looks as if its writer was at work: the rest of
+// that page is zeros.
+func (g *Segment) Probe() {
+	if g.IsMapped() {
+		_ = word(g.b, len(g.b)-8).Load()
+	}
+}
+
+var ErrGone = errors.New("a page of the file is missing or cannot be read")
+
+// Fault returns why g is broken.
+func (g *Segment) Fault() error {
+	if t := g.twin; t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.err
+	}
+	return ErrGone
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/nib-log/nib"
+)
+
+// NeverGiven returns how many of the missing numbers before seq were probably
+// never given: those behind the last record, if a start could not read that and
+// took the highest number that it could have.
+func (g *Old) NeverGiven(seq, missing uint64) uint64 {
+	if seq < g.End {
+		return 0
+	}
+	return min(missing, g.End-g.Sure)
+}
+
+// An Old is one that another process has left.
+type Old struct {
+	Identity
+	Start
+	End     uint64 // number behind its last record
+	Used    int    // offset behind that, if more records may follow there, else 0
+	Sure    uint64 // below it all numbers were used; those up to end are unknown, since they could not be read when it was the last segment
+	Copied  bool   // there is a copy
+	Damaged bool   // numbers up to end are in a segment that is gone
+}
+
+// Complete puts the records of kept, the copy, into b where the bytes of the
+// segment are not those, and returns b. Both have a record at the same place if
+// they have it at all.
+func (g *Old) Complete(b, kept []byte) []byte {
+	if len(b) < len(kept) {
+		b = append(b, make([]byte, len(kept)-len(b))...)
+	}
+	for sc := NewScanner(kept, g.Identity, g.First); ; {
+		rec, _, ok := sc.Next()
+		if !ok {
+			return b
+		}
+		at := sc.At - Align(len(rec))
+		if _, seq, ok := recordAt(b, at, g.Gen, g.Seed()); !ok || seq != sc.Want-1 {
+			clear(b[at:sc.At])
+			copy(b[at:], rec)
+		}
+	}
+}
+
+// IsWhole reports whether all bytes of b are records without a gap, and zeros
+// behind them.
+func (g *Old) IsWhole(b []byte) bool {
+	sc := NewScanner(b, g.Identity, g.First)
+	for {
+		rec, missing, ok := sc.Next()
+		if !ok {
+			return !missing.Damaged && sc.Want >= g.End
+		}
+		if missing.numbers > 0 || rec == nil {
+			return false
+		}
+	}
+}
+
+// HasAll reports whether all records of a segment are in b.
+func (g *Old) HasAll(b []byte) bool {
+	sc := NewScanner(b, g.Identity, g.First)
+	for sc.Want < g.End {
+		if _, missing, ok := sc.Next(); !ok || missing.numbers > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Window is how much of a segment quickEnd reads at a time.
+const Window = 256 << 10
+
+var zeroWindow [Window]byte
+
+// isEmpty reports whether f is all zeros in [from, to).
+func isEmpty(f io.ReaderAt, buf []byte, from, to int64) bool {
+	for from < to {
+		n, err := f.ReadAt(buf[:min(Window, to-from)], from)
+		if err != nil && err != io.EOF || n == 0 {
+			return false
+		}
+		if !bytes.Equal(buf[:n], zeroWindow[:n]) {
+			return false
+		}
+		from += int64(n)
+	}
+	return true
+}
+
+// A Line is what is counted of a line.
+type Line struct {
+	Seq   uint64
+	Level nib.Level
+}
+
+// LinesIn returns what there is in b of a segment before number end, and
+// whether some of it is damaged.
+func (g *Old) LinesIn(b []byte, end uint64) (lines []Line, harmed bool) {
+	for sc := NewScanner(b, g.Identity, g.First); ; {
+		rec, gap, ok := sc.Next()
+		harmed = harmed || gap.Damaged
+		if !ok || sc.Want > end {
+			return lines, harmed
+		}
+		lines = append(lines, Line{sc.Want - 1, nib.Level(int16(le.Uint16(rec[28:])))})
+	}
+}
+
+// RunToEnd goes from record to record up to the zeros behind them.
+func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
+	buf := make([]byte, Window)
+	seed, next := g.Seed(), g.First
+	for base := int64(HeaderSize); ; {
+		n, err := f.ReadAt(buf[:min(Window, max(g.Size-base, 0))], base)
+		if err != nil && err != io.EOF {
+			return 0, 0, false
+		}
+		b, at := buf[:n&^7], 0
+		for {
+			rec, seq, ok := recordAt(b, at, g.Gen, seed)
+			if !ok || seq != next {
+				break
+			}
+			at, next = at+Align(len(rec)), next+1
+		}
+		switch whole := base+int64(len(b)) >= g.Size; {
+		case err == io.EOF && base+int64(n) < g.Size:
+			return 0, 0, false // cut off
+		case at < len(b) && stored(word(b, at).Load()) == 0:
+			return next, int(base) + at, isEmpty(f, buf, base+int64(at), g.Size)
+		case at == len(b) && whole:
+			return next, int(base) + at, true
+		case at == 0 || whole:
+			return 0, 0, false // a record that is longer than the window, or none
+		}
+		base += int64(at)
+	}
+}

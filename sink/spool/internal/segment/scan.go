@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import "bytes"
+
+// A Scanner reads the records of a segment that has no writers any more, and
+// finds out what is missing. It changes nothing.
+type Scanner struct {
+	b     []byte // the segment, as much of it as there is
+	gen   uint32
+	seed  uint32
+	At    int    // where the next record should be
+	Want  uint64 // its number
+	limit uint64 // number that no record of the segment reaches
+}
+
+// A Gap is what lies before a record.
+type Gap struct {
+	numbers uint64 // how many numbers are missing
+	Damaged bool   // something was committed there that is not what was written
+}
+
+var zeros [512]byte
+
+// NewScanner begins at the first record.
+func NewScanner(b []byte, id Identity, first uint64) *Scanner {
+	room := uint64(max(len(b)-HeaderSize, 0) / RecordHead)
+	return &Scanner{b: b, gen: id.Gen, seed: id.Seed(), At: HeaderSize, Want: first, limit: first + room}
+}
+
+// Next returns the next record and what is missing before it. At the end ok is
+// false, and the gap reports whether something damaged lies there; how many
+// numbers are missing then, only the next segment can tell.
+//
+// A claim that has its length is skipped, and so are zeros. Behind anything
+// else the next record is looked for at each multiple of 8, and no length is
+// trusted: a record proves itself by generation, number and a checksum that is
+// different for each segment.
+func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
+	lost := false // what is at s.at may be the inside of a record
+	for s.At+RecordHead <= len(s.b) {
+		if rec, seq, ok := recordAt(s.b, s.At, s.gen, s.seed); ok && seq >= s.Want && seq < s.limit {
+			g.numbers = seq - s.Want
+			s.At += Align(len(rec))
+			s.Want = seq + 1
+			return rec, g, true
+		}
+		w := stored(word(s.b, s.At).Load())
+		claim := -int(int32(uint32(w)))
+		switch {
+		case w == 0: // free, or claimed: a writer that has not marked its claim has written nothing
+			s.At += 8
+			for s.At+len(zeros) <= len(s.b) && bytes.Equal(s.b[s.At:s.At+len(zeros)], zeros[:]) {
+				s.At += len(zeros) // a start waits until the free rest of a segment is looked through
+			}
+		case !lost && w>>32 == 0 && claim >= RecordHead && Align(claim) <= len(s.b)-s.At:
+			s.At += Align(claim)
+		default:
+			lost, g.Damaged = true, true
+			s.At += 8
+		}
+	}
+	return nil, g, false
+}
+
+// Poison fills a page that cannot be read: it is neither free nor a claim.
+const Poison = 0xff
+
+// SetBytes goes on in a later copy of the segment.
+func (s *Scanner) SetBytes(b []byte) { s.b = b }

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// A Segment is a stretch of memory that records are put into, one behind the
+// other, by any number of goroutines: the heap, or a mapped file. The code is
+// the same for both.
+//
+// tail is how far it is claimed: offset/8 in the low 32 bits, and above them
+// how many records that are; so one compare-and-swap takes a place and a number
+// together, and records lie in the order of their numbers. The highest bit ends
+// the claiming. It is no part of the file: after the death of the process what
+// was claimed is found out from the records.
+type Segment struct {
+	Identity
+	Start
+	b        []byte
+	crc      uint32 // seed of the checksums
+	Reported Tally  // what the notice in it reports
+
+	free    func()       // gives b back
+	file    vfs.File     // its file, without a name, from when that is deleted on: free gives it back
+	holders atomic.Int32 // the reader and the copier; the last one calls free
+	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
+
+	evicted bool // its pages were given back until it is read; the spool's lock protects it
+
+	broken atomic.Bool  // b or its file failed: see voidClaim
+	voids  map[int]void // by offset, claims whose lines went elsewhere; the spool's lock protects it
+
+	abandoned bool // a reader does not wait for all writers any more: b is never given back; the spool's lock protects it
+
+	_    [64]byte // tail changes with each record, and the fields above never
+	tail atomic.Uint64
+	_    [64]byte
+}
+
+// A void is a claim without a record.
+type void struct {
+	size int
+	seq  uint64
+}
+
+const (
+	sealed    = uint64(1) << 63
+	oneRecord = uint64(1) << 32
+)
+
+// New makes a segment of b, which is all zeros, but for the header if it
+// is a file. free gives b back, and is nil in memory.
+func New(b []byte, id Identity, free func()) *Segment {
+	g := &Segment{Identity: id, b: b, crc: id.Seed(), free: free}
+	if free == nil {
+		PutHeader(b, id)
+	} else {
+		g.Retain()
+	}
+	g.tail.Store(HeaderSize / 8)
+	return g
+}
+
+// NewHeader returns a segment without room for records, which is sealed. It
+// stands for one that could not be made: counts of dropped lines go to the
+// header of f, a segment of an earlier process, if that is not nil.
+func NewHeader(id Identity, first Start, f vfs.File, free func()) *Segment {
+	g := &Segment{Identity: id, Start: first, b: make([]byte, HeaderSize), crc: id.Seed()}
+	if f != nil {
+		g.free, g.twin = free, &twin{file: f}
+		g.Retain()
+	}
+	g.Size = 0
+	g.tail.Store(HeaderSize/8 | sealed)
+	return g
+}
+
+// NewMapped makes a segment of a file that is allocated. free gives the mapping
+// back, with the file if it was deleted.
+func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
+	b, unmap, err := mapFile(f, int(id.Size))
+	if err != nil {
+		return nil, err
+	}
+	g = New(b, id, func() { free(b, unmap, g.file) })
+	return g, nil
+}
+
+// NewWritten makes a segment of a file that is allocated and whose records are
+// made in memory. free gets the file, and once more if it was deleted.
+func NewWritten(f vfs.File, id Identity, free func(written, deleted vfs.File)) (g *Segment) {
+	g = New(make([]byte, id.Size), id, func() { free(g.twin.file, g.file) })
+	g.twin = &twin{file: f, written: HeaderSize}
+	return g
+}
+
+// ContinueBehind takes an old segment into use again, behind its last record.
+// No other goroutine can see it yet.
+func (g *Segment) ContinueBehind(old *Old) {
+	g.Start = old.Start
+	g.tail.Store(uint64(old.Used/8) | (old.End-old.First)*oneRecord)
+	if g.twin != nil {
+		g.twin.written = old.Used
+	}
+}
+
+// Retain keeps b until letGo is called as often. The first holder is there from
+// the beginning.
+func (g *Segment) Retain() { g.holders.Add(1) }
+
+// Release frees b when the last holder is gone. In memory there is nothing to be
+// freed.
+func (g *Segment) Release() {
+	if g.holders.Add(-1) == 0 && g.free != nil {
+		g.free()
+	}
+}
+
+// Evict reports whether the pages of a mapping that is not read soon are to be
+// given back, and holds it until that is done. The spool's lock is held.
+func (g *Segment) Evict() bool {
+	if !g.IsMapped() || g.evicted {
+		return false
+	}
+	g.evicted = true
+	g.Retain()
+	return true
+}
+
+// EvictedPages returns the pages that evict has given back, for prefetch, if
+// there are any. The spool's lock is held.
+func (g *Segment) EvictedPages() (pages []byte) {
+	if !g.evicted {
+		return nil
+	}
+	g.evicted = false
+	return g.b
+}
+
+// Abandon lets the reader leave while writers may still be at work: b is never
+// given back. The spool's lock is held.
+func (g *Segment) Abandon() { g.abandoned = true }
+
+// IsAbandoned reports whether abandon was called. The spool's lock is held.
+func (g *Segment) IsAbandoned() bool { return g.abandoned }
+
+// Done is called when the reader has done with b, with the file if it is
+// deleted. A mapping that was rescued stays, see rescue.
+func (g *Segment) Done(file vfs.File) {
+	if g.free != nil && !g.abandoned {
+		g.file = file
+		g.Release()
+	} else if file != nil {
+		_ = file.Close() // nothing was written to it
+	}
+}
+
+// Begin takes the segment into use. No other goroutine can see it yet. If it
+// reports false the segment is broken, and accepts no records.
+func (g *Segment) Begin(s Start) (ok bool) {
+	defer g.EndGuard(debug.SetPanicOnFault(true))
+	g.Start = s
+	putStart(g.b, g.crc, s)
+	err := g.header(64, 88)
+	if err == nil {
+		return true
+	}
+	g.twin.err = err
+	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // it is not in use
+	_ = g.twin.clear()                                                   // tried again as long as the process lives
+	return false
+}
+
+// Fits reports whether a record fits into a segment of this size at all.
+func Fits(size int, segment int64) bool { return int64(Align(size)) <= segment-HeaderSize }
+
+// Reserve claims the next size bytes, and the next number. ok is false if there
+// is not that much left or the segment is sealed; then nothing has happened.
+func (g *Segment) Reserve(size int) (at int, seq uint64, ok bool) {
+	for {
+		t := g.tail.Load()
+		at = int(uint32(t)) * 8
+		if t&sealed != 0 || Align(size) > len(g.b)-at {
+			return 0, 0, false
+		}
+		if g.tail.CompareAndSwap(t, t+oneRecord+uint64(Align(size)/8)) {
+			return at, g.First + t>>32, true
+		}
+	}
+}
+
+// Write copies r to the place that reserve returned, and commits it. Until the
+// last store no reader takes it for a record; before the copy it is marked with
+// its length, so that a reader after a crash can skip it. No user code runs in
+// between. Afterwards the writer does not touch the segment again: a reader
+// that has seen all records committed may unmap it.
+//
+// It reports false if b is a mapping that is gone, or the file of a twin
+// failed: then there is no such record, and there will be none. The same holds
+// if r cannot be read: then foreign is what the caller panics with.
+func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
+	switch {
+	case g.free == nil:
+		g.put(at, size, seq, r, message)
+		return true, nil
+	case g.twin != nil:
+		return g.twin.write(g, at, size, seq, r, message), nil
+	}
+	return g.writeMapped(at, size, seq, r, message)
+}
+
+func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
+	b := g.b[at : at+size : at+size]
+	w := word(b, 0)
+	w.Store(stored(uint64(uint32(-int32(size)))))
+	w.Store(stored(PutRecord(b, r, message, seq, g.Gen, g.crc)))
+}
+
+// Seal ends the claiming. It may be called again.
+func (g *Segment) Seal() {
+	for {
+		t := g.tail.Load()
+		if t&sealed != 0 || g.tail.CompareAndSwap(t, t|sealed) {
+			return
+		}
+	}
+}
+
+// Claimed returns how far the segment is claimed, the number that comes next,
+// and whether that will stay so.
+func (g *Segment) Claimed() (end int, next uint64, final bool) {
+	t := g.tail.Load()
+	return int(uint32(t)) * 8, g.First + t&^sealed>>32, t&sealed != 0
+}
+
+// Committed reports whether the claim at offset at is a record now, or was
+// committed but is damaged.
+func (g *Segment) Committed(at int) bool {
+	return int32(uint32(g.State(at))) > 0
+}
+
+// PageSize is what files lose data in multiples of, at least.
+const PageSize = 4096
+
+// HasNoWriters reports whether g has no writers any more: it is sealed, and all that
+// was claimed is committed. It is false if its mapping is gone.
+func (g *Segment) HasNoWriters() (is bool) {
+	defer g.EndGuard(debug.SetPanicOnFault(true))
+	end, _, final := g.Claimed()
+	at := HeaderSize
+	for at < end && g.Committed(at) {
+		at = g.Behind(at)
+	}
+	return final && at == end
+}
+
+// Lines returns what there is in g. whole is false if a page of it cannot be
+// read.
+func (g *Segment) Lines() (lines []Line, whole bool) {
+	defer g.EndGuard(debug.SetPanicOnFault(true))
+	at, end, _ := g.Claimed()
+	lines, _ = g.Old().LinesIn(g.b[:at], end)
+	return lines, true
+}
+
+// VoidsIn returns how many of the numbers from a first one to an end have void
+// claims. The spool's
+// lock is held.
+func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
+	for _, v := range g.voids {
+		if v.seq >= from && v.seq < to {
+			n++
+		}
+	}
+	return n
+}
+
+// Snapshot returns a copy of what is claimed of g, and how many pages of it
+// cannot be read. These are full of poison.
+func (g *Segment) Snapshot() (b []byte, unread int) {
+	end, _, _ := g.Claimed()
+	b = make([]byte, end)
+	for at := 0; at < end; at += PageSize {
+		to := min(at+PageSize, end)
+		if !g.copyPage(b[at:to], g.b[at:to]) {
+			unread++
+			for i := range b[at:to] {
+				b[at+i] = Poison
+			}
+		}
+	}
+	return b, unread
+}
+
+// copyPage reports false if a page cannot be read.
+func (g *Segment) copyPage(to, from []byte) (ok bool) {
+	defer g.EndGuard(debug.SetPanicOnFault(true))
+	Prefetch(from) // in a system call, since the disk may take long
+	copy(to, from)
+	return true
+}
+
+// Old describes what is in the segment, as a later process sees it.
+func (g *Segment) Old() *Old { return &Old{Identity: g.Identity, Start: g.Start} }
+
+// IsMapped reports whether b is the mapping of a file.
+func (g *Segment) IsMapped() bool { return g.free != nil && g.twin == nil }
+
+// IsWritten reports whether b is memory that is written to a file.
+func (g *Segment) IsWritten() bool { return g.twin != nil }
+
+// Bytes returns the contents, header included.
+func (g *Segment) Bytes() []byte { return g.b }
+
+// IsFree reports whether the word at offset at is 0: nothing was written there.
+func (g *Segment) IsFree(at int) bool { return word(g.b, at).Load() == 0 }
+
+// State returns the first word of the claim at offset at.
+func (g *Segment) State(at int) uint64 { return stored(word(g.b, at).Load()) }
+
+// Behind returns the offset behind the committed record at offset at.
+func (g *Segment) Behind(at int) int {
+	return at + Align(int(int32(uint32(g.State(at)))))
+}
+
+// Record returns the record at offset at if there is one, whole and of this
+// segment, that ends at end or before.
+func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
+	return recordAt(g.b[:end], at, g.Gen, g.crc)
+}
+
+// setWord stores a word of the header, also in the file. A segment in memory is
+// never recovered and has none.
+func (g *Segment) setWord(at int, w uint64) error {
+	if g.free == nil {
+		return nil
+	}
+	defer g.EndGuard(debug.SetPanicOnFault(true))
+	word(g.b, at).Store(stored(w))
+	return g.header(at, at+8)
+}
+
+// VoidClaim notes that the claim at offset at, of number seq, has no record:
+// its line went elsewhere. The first one breaks the segment.
+func (g *Segment) VoidClaim(at, size int, seq uint64) (first bool) {
+	if first = !g.broken.Load(); first {
+		g.voids = map[int]void{}
+		g.broken.Store(true)
+	}
+	g.voids[at] = void{Align(size), seq}
+	return first
+}
+
+// IsBroken reports whether the segment has void claims.
+func (g *Segment) IsBroken() bool { return g.broken.Load() }
+
+// VoidAt returns the size of the claim at offset at if it is void.
+func (g *Segment) VoidAt(at int) (size int, ok bool) {
+	v, ok := g.voids[at]
+	return v.size, ok
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package segment
+
+import (
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+)
+
+// A Cause is a delivery.Reason as an index.
+type Cause int
+
+const (
+	CauseFull Cause = iota
+	CauseFailed
+	CauseOldest
+	CauseTooLarge
+	CauseClosed
+	CauseRejected
+	CauseDamaged
+	Causes
+)
+
+var Reasons = [Causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonOldest, delivery.ReasonTooLarge, delivery.ReasonClosed, delivery.ReasonRejected, delivery.ReasonDamaged}
+
+const levels = 7
+
+// A Tally counts lines by cause and level.
+type Tally [Causes][levels]uint64
+
+// LevelUnknown is the level of lines whose level is lost.
+const LevelUnknown = nib.LevelInfo
+
+func (t *Tally) Add(c Cause, l nib.Level, n uint64) {
+	t[c][LevelIndex(l)] += n
+}
+
+func LevelIndex(l nib.Level) int {
+	return int(min(max(l, nib.LevelTrace), nib.LevelFatal)-nib.LevelTrace) / 4
+}
+
+// Plus returns the sum.
+func (t *Tally) Plus(u *Tally) Tally {
+	sum := *t
+	for c := range sum {
+		for l := range sum[c] {
+			sum[c][l] += u[c][l]
+		}
+	}
+	return sum
+}
+
+// Minus returns t without u. A count of u may be higher: that of a line that
+// was reported as damaged and then got another number.
+func (t *Tally) Minus(u *Tally) Tally {
+	left := *t
+	for c := range left {
+		for l := range left[c] {
+			left[c][l] -= min(left[c][l], u[c][l])
+		}
+	}
+	return left
+}
+
+func (t *Tally) List() (drops []delivery.Drop) {
+	for c := range t {
+		for l, n := range t[c] {
+			if n > 0 {
+				drops = append(drops, delivery.Drop{Reason: Reasons[c], Level: nib.LevelTrace + nib.Level(4*l), Lines: n})
+			}
+		}
+	}
+	return drops
+}
