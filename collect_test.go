@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -77,4 +78,22 @@ func TestWithSinkReplacesTheSinkOnly(t *testing.T) {
 		}
 	}()
 	nib.WithSink(nil)
+}
+
+func TestSinkOfALogger(t *testing.T) {
+	var out bytes.Buffer
+	var rec nibtest.Recorder
+	front := nib.NewSink(nib.New(&out).Named("a").Sink())
+	front.Info().Msg("through")
+	if !strings.Contains(out.String(), `"through"`) {
+		t.Errorf("got %q, want the line", out.String())
+	}
+	if got := nib.NewSink(&rec).Sink(); got != nib.Sink(&rec) {
+		t.Errorf("got %v, want the sink given to NewSink", got)
+	}
+	for name, l := range map[string]*nib.Logger{"nil": nil, "zero": new(nib.Logger), "io.Discard": nib.New(io.Discard)} {
+		if got := l.Sink(); got != nil {
+			t.Errorf("%s: got %v, want nil", name, got)
+		}
+	}
 }

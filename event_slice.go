@@ -12,9 +12,6 @@ import (
 // Strs adds an array of strings. As with every slice, nil is null and an empty
 // one is [].
 func (e *Event) Strs(key string, vals []string) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
@@ -92,9 +89,6 @@ func (e *Event) Uints64(key string, vals []uint64) *Event { return uints(e, key,
 
 // Floats32 adds an array of numbers, each as Float32 writes it.
 func (e *Event) Floats32(key string, vals []float32) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {
@@ -108,9 +102,6 @@ func (e *Event) Floats32(key string, vals []float32) *Event {
 
 // Floats64 adds an array of numbers, each as Float64 writes it.
 func (e *Event) Floats64(key string, vals []float64) *Event {
-	if e == nil {
-		return nil
-	}
 	if from := e.list(key, vals == nil); from >= 0 {
 		buf := e.buf
 		for _, v := range vals {

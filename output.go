@@ -14,10 +14,10 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// An output is where a logger's lines go: exactly one of lines, sink and
-// discard is set, or none in the logger of idle events.
+// An output is where a logger's lines go: either sink or discard is set, or
+// neither in the logger of idle events.
 type output struct {
-	lines   *linewriter.Writer
+	lines   *linewriter.Writer // of a sink that is a lineSink
 	sink    Sink
 	discard io.Writer // io.Discard, which needs no lock
 
@@ -36,7 +36,7 @@ const (
 
 func sinkOutput(s Sink) output {
 	if w, ok := s.(lineSink); ok {
-		o := output{lines: w.Writer}
+		o := output{lines: w.Writer, sink: s}
 		if w.Flushes() {
 			o.flusher = w
 		}
@@ -46,6 +46,15 @@ func sinkOutput(s Sink) output {
 	o := output{sink: s, neverLogs: t&contract.NeverLogs != 0, textDurations: t&contract.TextDurations != 0}
 	o.flusher, _ = s.(flusher)
 	return o
+}
+
+// Sink returns the sink that l writes to, for one that is to stand in front of it,
+// such as sink.Backtrace; nil if l discards its lines.
+func (l *Logger) Sink() Sink {
+	if l.discards() {
+		return nil
+	}
+	return l.core.out.sink
 }
 
 // textDurationsFormat is defaultFormat with units on durations.
