@@ -3,7 +3,6 @@
 package nibhttp_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,79 +16,22 @@ import (
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/nibtest"
+	"github.com/nib-log/nib/request"
+	"github.com/nib-log/nib/sink"
 )
 
-// A scope holds back debug lines in the plainest way. It is like that of package
-// sink for what the middleware has to do with it.
-type scope struct {
-	to   nib.Sink
-	done *sync.Map // what ended it, by scope
-
-	mu    sync.Mutex
-	lines []nib.Record
-	open  bool
-}
-
-func (s *scope) WriteRecord(r *nib.Record) error {
-	if r.Level >= nib.LevelError {
-		_ = s.Dump()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.Level < nib.LevelInfo && !s.open {
-		c := *r
-		c.Line, c.Message = bytes.Clone(r.Line), bytes.Clone(r.Message)
-		s.lines = append(s.lines, c)
-		return nil
-	}
-	return s.to.WriteRecord(r)
-}
-
-func (s *scope) Dump() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done.LoadOrStore(s, "dumped")
-	s.open = true
-	for i := range s.lines {
-		if err := s.to.WriteRecord(&s.lines[i]); err != nil {
-			return err
-		}
-	}
-	s.lines = nil
-	return nil
-}
-
-func (s *scope) Discard() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done.LoadOrStore(s, "discarded")
-	s.lines = nil
-}
-
-// A traced rig has a middleware with backtraces.
+// A traced rig has a middleware whose policy holds back debug lines.
 type traced struct {
 	*rig
-	done   sync.Map
-	scopes []*scope
-	mu     sync.Mutex // protects scopes
+	bt     *sink.Backtracer
+	policy *request.Policy
 }
 
-func newTraced(h http.HandlerFunc, slow time.Duration, opts ...nibhttp.Option) *traced {
-	g := new(traced)
-	begin := func() *scope {
-		s := &scope{to: &g.rig.rec, done: &g.done}
-		for range 100 {
-			runtime.Gosched() // goroutines that ask at the same time do so now
-		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.scopes = append(g.scopes, s)
-		return s
-	}
-	logger := func(s nib.Sink) *nib.Logger {
-		return nib.NewSink(s, nib.WithLevel(nib.LevelTrace), nib.WithClock(g.rig.clock.Now))
-	}
-	g.rig = newRig(h, append(opts, nibhttp.WithBacktrace(begin, logger, slow))...)
+func newTraced(h http.HandlerFunc, slow time.Duration) *traced {
+	g := &traced{rig: new(rig)}
+	g.bt = sink.Backtrace(&g.rec, sink.BacktraceConfig{Mark: nib.OmitKey})
+	g.policy = request.New(request.Config{Slow: slow, Backtrace: g.bt})
+	g.rig.init(h, nibhttp.WithPolicy(g.policy))
 	return g
 }
 
@@ -137,19 +79,14 @@ func TestBacktraceOfARequest(t *testing.T) {
 			go func() {
 				defer close(done)
 				defer func() { _ = recover() }()
-				g.do(request("/"))
+				g.do(newRequest("/"))
 			}()
 			<-done
 			if got := g.messages(); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			if len(g.scopes) != 1 {
-				t.Errorf("%d scopes were made, want 1", len(g.scopes))
-			}
-			for _, s := range g.scopes {
-				if _, ended := g.done.Load(s); !ended {
-					t.Error("a scope was neither dumped nor discarded")
-				}
+			if got := g.bt.Stats(); got.Pending != 0 || got.Held == 0 {
+				t.Errorf("got %+v, want no line that is still held", got)
 			}
 		})
 	}
@@ -161,17 +98,9 @@ func TestBacktraceOfARequestIsNeverSlowWithoutALimit(t *testing.T) {
 		nib.FromContext(r.Context()).Debug().Msg("debug")
 		g.clock.Advance(time.Hour)
 	}, 0)
-	g.do(request("/"))
+	g.do(newRequest("/"))
 	if got := g.messages(); got != "request" {
 		t.Errorf("got %s, want the access line alone", got)
-	}
-}
-
-func TestBacktraceCostsNothingWithoutALoggerAsked(t *testing.T) {
-	g := newTraced(func(http.ResponseWriter, *http.Request) {}, 0)
-	g.do(request("/"))
-	if len(g.scopes) != 0 {
-		t.Errorf("%d scopes were made, want none", len(g.scopes))
 	}
 }
 
@@ -188,9 +117,9 @@ func TestBacktraceGivesOneLoggerToAllGoroutinesOfARequest(t *testing.T) {
 		wg.Wait()
 		w.WriteHeader(503)
 	}, 0)
-	g.do(request("/"))
-	if got := len(g.rec.FindAll("debug")); got != 8 || len(g.scopes) != 1 {
-		t.Errorf("got %d lines and %d scopes, want 8 and 1", got, len(g.scopes))
+	g.do(newRequest("/"))
+	if got := len(g.rec.FindAll("debug")); got != 8 {
+		t.Errorf("got %d lines, want 8", got)
 	}
 }
 
@@ -200,60 +129,49 @@ func TestBacktraceEndsTheScopeOfAGoroutineLeftBehind(t *testing.T) {
 		go func() {
 			defer close(done)
 			<-go1
+			nib.FromContext(r.Context()).Debug().Msg("too late")
 			nib.FromContext(r.Context()).Info().Msg("late")
 		}()
 	}, 0)
-	g.do(request("/"))
+	g.do(newRequest("/"))
 	close(go1)
 	<-done
 	if got := g.messages(); got != "request, late" {
 		t.Errorf("got %s", got)
 	}
-	if v, _ := g.done.Load(g.scopes[0]); v != "discarded" {
-		t.Errorf("its scope was %v, want discarded", v)
+	if got := g.bt.Stats(); got.Discarded != 1 || got.Pending != 0 {
+		t.Errorf("got %+v, want the debug line discarded", got)
 	}
 }
 
-// A broken is a scope whose sink panics.
-type broken struct{ scope }
-
-func (*broken) Dump() error { panic("sink") }
-
-func TestBacktraceSurvivesAScopeThatPanics(t *testing.T) {
-	g := newRig(func(w http.ResponseWriter, r *http.Request) {
-		nib.FromContext(r.Context()).Debug().Msg("debug")
-		w.WriteHeader(500)
-	}, nibhttp.WithBacktrace(func() *broken { return new(broken) }, func(s nib.Sink) *nib.Logger { return nil }, 0))
-	g.do(request("/"))
-	if got := g.rec.Len(); got != 1 {
+func TestBacktraceSurvivesASinkThatPanics(t *testing.T) {
+	var rec nibtest.Recorder
+	bt := sink.Backtrace(panicking{}, sink.BacktraceConfig{})
+	h := nibhttp.Middleware(nib.NewSink(&rec), nibhttp.WithPolicy(request.New(request.Config{Backtrace: bt})))(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			nib.FromContext(r.Context()).Debug().Msg("debug")
+			w.WriteHeader(500)
+		}))
+	h.ServeHTTP(httptest.NewRecorder(), newRequest("/"))
+	if got := rec.Len(); got != 1 {
 		t.Errorf("got %d lines, want the access line", got)
 	}
 }
 
-func TestBacktraceRefusesNil(t *testing.T) {
-	for name, f := range map[string]func(){
-		"scope":  func() { nibhttp.WithBacktrace[*scope](nil, func(nib.Sink) *nib.Logger { return nil }, 0) },
-		"logger": func() { nibhttp.WithBacktrace(func() *scope { return nil }, nil, 0) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s nil did not panic", name)
-				}
-			}()
-			f()
-		}()
-	}
-}
+// A panicking sink is broken.
+type panicking struct{}
+
+func (panicking) WriteRecord(*nib.Record) error { panic("sink") }
 
 func TestMallocsOfARequestWithBacktrace(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("mallocs mean nothing in this build")
 	}
 	body := []byte("hello")
-	never := new(scope)
-	opt := nibhttp.WithBacktrace(func() *scope { return never }, func(nib.Sink) *nib.Logger { return nib.New(io.Discard) }, 0)
-	h := nibhttp.Middleware(nib.New(io.Discard), opt)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
+	out := nib.New(io.Discard)
+	bt := sink.Backtrace(sink.Discard(), sink.BacktraceConfig{})
+	h := nibhttp.Middleware(out, nibhttp.WithPolicy(request.New(request.Config{Backtrace: bt})))(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	r := httptest.NewRequest("GET", "/some/path", nil)
 	var w http.ResponseWriter = nullWriter{http.Header{}}
 	if got, _ := alloctest.Count(func() { h.ServeHTTP(w, r) }, 1000); got != 1 {

@@ -34,7 +34,7 @@ func bounded(s string) string {
 
 // big is a request all of whose texts are as long as a client likes.
 func big(text string) *http.Request {
-	r := request("/")
+	r := newRequest("/")
 	r.Method, r.URL, r.RemoteAddr = text, &url.URL{Path: "/" + text, RawQuery: text}, text
 	for _, h := range []string{"X-Request-Id", "User-Agent", "Traceparent", "Referer"} {
 		r.Header.Set(h, text)
@@ -95,7 +95,7 @@ func TestTextsAreCutBetweenCharacters(t *testing.T) {
 		{-1, "/abc", "/abc", nil},
 	} {
 		g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithMaxText(tt.max))
-		r := request("/")
+		r := newRequest("/")
 		r.URL = &url.URL{Path: tt.path}
 		g.do(r)
 		f := wantHarmless(t, g.rec.Records()[0])
@@ -118,15 +118,12 @@ func TestFunctionsOfOptionsMayPanic(t *testing.T) {
 		"WithSkip":   nibhttp.WithSkip(func(*http.Request) bool { panic("boom") }),
 		"WithFields": nibhttp.WithFields(func(*nib.Event, *http.Request) { panic("boom") }),
 		"WithClock":  nibhttp.WithClock(func() time.Time { panic("boom") }),
-		"scope":      nibhttp.WithBacktrace(func() *discarded { panic("boom") }, func(nib.Sink) *nib.Logger { return nil }, 0),
-		"logger":     nibhttp.WithBacktrace(func() *discarded { return new(discarded) }, func(nib.Sink) *nib.Logger { panic("boom") }, 0),
-		"sink":       nibhttp.WithBacktrace(func() *discarded { return new(discarded) }, func(s nib.Sink) *nib.Logger { return nib.NewSink(s) }, 0),
 	} {
 		g := newRig(func(w http.ResponseWriter, r *http.Request) {
 			nib.FromContext(r.Context()).Info().Msg("inside")
 			w.WriteHeader(http.StatusTeapot)
 		}, opt)
-		if got := g.do(request("/")).Code; got != http.StatusTeapot {
+		if got := g.do(newRequest("/")).Code; got != http.StatusTeapot {
 			t.Errorf("%s: status %d, want 418", name, got)
 		}
 		all := g.rec.Records()
@@ -155,13 +152,6 @@ func TestPanicsOfOptionsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-// A discarded scope fails whatever is asked of it.
-type discarded struct{}
-
-func (*discarded) WriteRecord(*nib.Record) error { panic("boom") }
-func (*discarded) Dump() error                   { panic("boom") }
-func (*discarded) Discard()                      { panic("boom") }
 
 func TestRulesAreBounded(t *testing.T) {
 	rules, err := nib.ParseRules("warn")

@@ -20,7 +20,7 @@ func TestLinesWithARequestsContextHaveItsIDs(t *testing.T) {
 		base.WithGroup("g").LogAttrs(r.Context(), nib.LevelInfo, "group")
 		nib.FromContext(r.Context()).LogAttrs(r.Context(), nib.LevelInfo, "own logger")
 	}))
-	r := request("/")
+	r := newRequest("/")
 	r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	h.ServeHTTP(nil, r)
 	for _, message := range []string{"Event.Ctx", "LogAttrs", "group", "own logger"} {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nibhttp connects nib with net/http: [Middleware] writes one line per
-// request and gives handlers a logger with the ids of the request, and with
-// [WithBacktrace] writes the debug lines of failed requests; [LevelHandler] and
+// request, which handlers add fields to with package request, and gives them a
+// logger with the ids of the request; with [WithPolicy] lines are sampled, and the
+// debug lines of failed requests are written; [LevelHandler] and
 // [RulesHandler] change levels while the server runs, [MetricsHandler] serves
 // metrics to Prometheus, [SitesHandler] shows which lines of the program fill
 // the log.
@@ -38,6 +39,8 @@
 //	aborted     true when the handler panicked or ended its goroutine
 //	status_ignored  a second status the handler set, too late to be sent
 //	panic       text of what the handler panicked with, with the stack behind it
+//
+// Behind these stand the fields of [WithFields] and those of package request.
 //
 // A client cannot make lines arbitrarily long: of method, path, remote and the
 // text of a panic at most 4 KiB are written (see [WithMaxText]), and a cut text

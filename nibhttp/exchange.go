@@ -5,14 +5,12 @@ package nibhttp
 import (
 	"context"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/usercode"
+	"github.com/nib-log/nib/request"
 )
 
 // An exchange is a request, its context and the writer of its response: all
@@ -20,93 +18,48 @@ import (
 // goroutines behind that hold its request or, wrongly, its ResponseWriter; in a
 // pool those would write into the response of another request.
 type exchange struct {
-	context.Context // of the request as it came in
+	request.Request // the context
 	m               *middleware
 	req             http.Request // what the handler gets
 	w               writer
 
-	start       time.Time
-	path        string // the handler may change the URL
-	id          string // from the client; "" when it is in made
-	trace, span string // within the header; "" without a valid one
-	made        [idLen]byte
-	returned    bool
-	log         atomic.Pointer[nib.Logger] // nil until the handler asks for it
-	panicked    bool
-	panicText   string
-
-	// Of WithBacktrace:
-	over  bool         // the handler has ended
-	mu    sync.Mutex   // protects over and scope, and is held while the logger is made
-	scope requestScope // nil until the handler asks for the logger, and when it has ended
+	start     time.Time
+	path      string // the handler may change the URL
+	returned  bool
+	panicked  bool
+	panicText string
 }
 
-// exchangeKey is the key of the exchange itself.
-type exchangeKey struct{}
-
 func begin(m *middleware, w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{Context: r.Context(), m: m, path: r.URL.Path, start: m.clock()}
-	x.w.ResponseWriter = w
-	x.req = *r.WithContext(x) // inlined, so that this is the only copy
+	x := &exchange{m: m, path: r.URL.Path, start: m.clock()}
+	id := ""
 	if !m.ownIDs {
-		x.id = clientID(r.Header)
+		id = only(r.Header["X-Request-Id"])
 	}
-	if x.id == "" {
-		makeID(&x.made)
-	}
-	if v := r.Header["Traceparent"]; len(v) == 1 {
-		x.trace, x.span, _ = parseTraceparent(v[0])
-	}
+	x.Start(r.Context(), m.policy, m.log, id, only(r.Header["Traceparent"]))
+	x.w.ResponseWriter = w
+	x.req = *r.WithContext(&x.Request) // inlined, so that this is the only copy
 	if m.echo {
-		w.Header()["X-Request-Id"] = []string{x.requestID()}
+		w.Header()["X-Request-Id"] = []string{x.ID()}
 	}
 	return x
 }
 
-// Value implements context.Context. It answers for the logger itself, which is
-// made only when a handler asks for it and needs no context.WithValue to hold it.
-func (x *exchange) Value(key any) any {
-	switch key {
-	case contract.LoggerKey{}:
-		return x.logger()
-	case exchangeKey{}:
-		return x
+// only returns the value of a header that is there once, or else "".
+func only(values []string) string {
+	if len(values) != 1 {
+		return ""
 	}
-	return x.Context.Value(key)
+	return values[0]
 }
 
-// logger returns the logger of the request. Goroutines of the handler may call
-// it at once; they get the same one.
-func (x *exchange) logger() *nib.Logger {
-	if l := x.log.Load(); l != nil {
-		return l
+// RequestID returns the id of the request that ctx belongs to, or "" without
+// [Middleware]. A made-up id is a new string: 1 malloc.
+func RequestID(ctx context.Context) string {
+	if r := request.FromContext(ctx); r != nil {
+		return r.ID()
 	}
-	if b := x.m.backtrace; b != nil {
-		return x.scopedLogger(b)
-	}
-	l := x.m.log.With(x.addIDs)
-	if !x.log.CompareAndSwap(nil, l) {
-		return x.log.Load()
-	}
-	return l
-}
-
-func (x *exchange) addIDs(e *nib.Event) {
-	if x.id != "" {
-		e.Str("request_id", x.id)
-	} else {
-		e.Bytes("request_id", x.made[:])
-	}
-	if x.trace != "" {
-		e.Str("trace_id", x.trace).Str("span_id", x.span)
-	}
-}
-
-func (x *exchange) requestID() string {
-	if x.id != "" {
-		return x.id
-	}
-	return string(x.made[:])
+	return ""
 }
 
 // end writes the lines of a request whose handler has returned, panicked or
@@ -119,14 +72,14 @@ func (x *exchange) end(r *http.Request) {
 	}
 	took := x.m.since(x.start)
 	if x.returned {
-		x.finish(took)
+		x.writeLine(took)
 		return
 	}
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
 		x.panicked, x.panicText = true, usercode.PanicText(p)
 	}
-	if x.finish(took) && x.panicked && x.isOutermost() {
+	if x.writeLine(took) && x.panicked && x.isOutermost() {
 		p = http.ErrAbortHandler
 	}
 	if p != nil {
@@ -139,15 +92,6 @@ func (x *exchange) end(r *http.Request) {
 func (x *exchange) isOutermost() bool {
 	s, ok := x.Context.Value(http.ServerContextKey).(*http.Server)
 	return ok && s.Handler == http.Handler(x.m)
-}
-
-// finish writes what is left to write. It reports whether there is an access
-// line.
-func (x *exchange) finish(took time.Duration) bool {
-	if b := x.m.backtrace; b != nil {
-		x.endScope(b, took)
-	}
-	return x.writeLine(took)
 }
 
 // status is what the access line shows; see the package comment.
@@ -163,27 +107,26 @@ func (x *exchange) status() int {
 	return 0
 }
 
-// writeLine writes the access line, unless it is skipped or its level is off.
+// writeLine ends the request and writes its line, if there is one.
 func (x *exchange) writeLine(took time.Duration) (written bool) {
 	m := x.m
-	skip, problem := false, ""
+	o := request.Outcome{Took: took}
+	problem := ""
 	if m.skip != nil && !x.panicked {
-		problem = guard(func() { skip = m.skip(&x.req) })
-	}
-	if skip {
-		return false
+		problem = guard(func() { o.Skip = m.skip(&x.req) })
 	}
 	status := x.status()
-	level := LevelOf(status)
-	if m.levels != nil {
-		if p := guard(func() { level = m.levels(status) }); p != "" {
+	o.Failed = !x.returned || status >= http.StatusInternalServerError
+	o.Level = LevelOf(status)
+	if m.levels != nil && !o.Skip {
+		if p := guard(func() { o.Level = m.levels(status) }); p != "" {
 			problem = p
 		}
 	}
 	if x.panicked {
-		level = max(level, nib.LevelError)
+		o.Level = max(o.Level, nib.LevelError)
 	}
-	e := m.log.At(level)
+	e := x.End(o)
 	if e == nil {
 		return false
 	}
@@ -194,7 +137,7 @@ func (x *exchange) writeLine(took time.Duration) (written bool) {
 	}
 	e.Int("status", status).Int64("bytes", x.w.bytes).Dur("took", took)
 	m.text(e, "remote", x.req.RemoteAddr)
-	x.addIDs(e)
+	x.AddIDs(e)
 	if x.Context.Err() == context.Canceled {
 		e.Bool("canceled", true)
 	}
@@ -216,6 +159,7 @@ func (x *exchange) writeLine(took time.Duration) (written bool) {
 	if m.fields != nil {
 		m.addFields(e, &x.req)
 	}
+	x.AddFields(e)
 	if x.panicked {
 		e.Stack()
 	}

@@ -42,7 +42,7 @@ var hostile = []string{
 func TestHostilePathsStayInTheirField(t *testing.T) {
 	for _, path := range hostile {
 		g := newRig(func(http.ResponseWriter, *http.Request) {})
-		r := request("/")
+		r := newRequest("/")
 		r.URL = &url.URL{Path: "/" + path}
 		g.do(r)
 		f := wantHarmless(t, g.rec.Records()[0])
@@ -58,7 +58,7 @@ func TestHostilePathsStayInTheirField(t *testing.T) {
 func TestHostileHeadersAreNotTaken(t *testing.T) {
 	for _, v := range append(hostile, "", " ", "a b", "é", "a,b", "a;b", "<b>", strings.Repeat("a", 129)) {
 		g := newRig(func(_ http.ResponseWriter, r *http.Request) { nib.FromContext(r.Context()).Info().Msg("x") })
-		r := request("/")
+		r := newRequest("/")
 		r.Header["X-Request-Id"] = []string{v}
 		r.Header["Traceparent"] = []string{v}
 		r.RemoteAddr = v
@@ -79,7 +79,7 @@ func TestSaneRequestIDsAreTaken(t *testing.T) {
 		"host/abc-000001", "aGk+/_==", "a:b.c~d@e", strings.Repeat("a", 128),
 	} {
 		g := newRig(func(http.ResponseWriter, *http.Request) {})
-		r := request("/")
+		r := newRequest("/")
 		r.Header.Set("X-Request-Id", id)
 		g.do(r)
 		if got := g.rec.Find("request")["request_id"]; got != id {
@@ -87,7 +87,7 @@ func TestSaneRequestIDsAreTaken(t *testing.T) {
 		}
 	}
 	g := newRig(func(http.ResponseWriter, *http.Request) {})
-	r := request("/")
+	r := newRequest("/")
 	r.Header["X-Request-Id"] = []string{"a", "b"}
 	g.do(r)
 	if got, _ := g.rec.Find("request")["request_id"].(string); len(got) != 32 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/usercode"
+	"github.com/nib-log/nib/request"
 )
 
 // A middleware is one handler wrapped by Middleware. It does not change.
@@ -27,7 +28,7 @@ type config struct {
 
 	maxText int // bytes of a text that a client sends
 
-	backtrace *backtrace // nil: all lines are written at once
+	policy *request.Policy
 }
 
 // An Option changes what [Middleware] does.
@@ -73,6 +74,11 @@ func WithOwnRequestIDs() Option { return func(c *config) { c.ownIDs = true } }
 // because it costs two allocations per request.
 func WithRequestIDHeader() Option { return func(c *config) { c.echo = true } }
 
+// WithPolicy sets which requests have a line, and whether the debug lines of those
+// that fail are written. Without it all have one, and debug lines are like those
+// of any logger.
+func WithPolicy(p *request.Policy) Option { return func(c *config) { c.policy = p } }
+
 // LevelOf is the default level of an access line: LevelError from status 500
 // on, LevelWarn from 400 on, else LevelInfo.
 func LevelOf(status int) nib.Level {
@@ -88,7 +94,8 @@ func LevelOf(status int) nib.Level {
 // Middleware returns a function that wraps a handler. Each request writes one
 // line to l when its handler has ended; see the package comment for its fields.
 // nib.FromContext(r.Context()) gives the handler a logger with request_id,
-// trace_id and span_id bound, and [RequestID] the id.
+// trace_id and span_id bound, [RequestID] the id, and request.Add adds fields to
+// the line.
 //
 // The line of a handler that panicked has LevelError at least, the text of the
 // panic and its stack. The panic continues, for an outer middleware to recover

@@ -30,11 +30,16 @@ type rig struct {
 }
 
 func newRig(h http.HandlerFunc, opts ...nibhttp.Option) *rig {
-	g := &rig{ended: make(chan struct{}, 1000)}
+	g := new(rig)
+	g.init(h, opts...)
+	return g
+}
+
+func (g *rig) init(h http.HandlerFunc, opts ...nibhttp.Option) {
+	g.ended = make(chan struct{}, 1000)
 	log := nib.NewSink(&g.rec, nib.WithClock(g.clock.Now))
 	opts = append([]nibhttp.Option{nibhttp.WithClock(g.clock.Now)}, opts...)
 	g.h = nibhttp.Middleware(log, opts...)(h)
-	return g
 }
 
 func (g *rig) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -49,8 +54,8 @@ func (g *rig) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// request is a GET of path with an id, so that lines are known beforehand.
-func request(path string) *http.Request {
+// newRequest is a GET of path with an id, so that lines are known beforehand.
+func newRequest(path string) *http.Request {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Header.Set("X-Request-Id", "r1")
 	return r
@@ -69,7 +74,7 @@ func TestLineOfARequest(t *testing.T) {
 	g := newRig(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello")
 	})
-	g.do(request("/a/b?token=secret"))
+	g.do(newRequest("/a/b?token=secret"))
 	wantLine(t, g.rec.Last(), head+`"level":"info","method":"GET","path":"/a/b","status":200,"bytes":5,"took":0,`+
 		`"remote":"192.0.2.1:1234","request_id":"r1","message":"request"}`)
 	if got := g.rec.Len(); got != 1 {
@@ -80,7 +85,7 @@ func TestLineOfARequest(t *testing.T) {
 func TestTookIsTheTimeOfTheHandler(t *testing.T) {
 	var g *rig
 	g = newRig(func(http.ResponseWriter, *http.Request) { g.clock.Advance(1500 * time.Microsecond) })
-	g.do(request("/"))
+	g.do(newRequest("/"))
 	if got := g.rec.Find("request")["took"]; got != 1.5 {
 		t.Errorf("took: got %v, want 1.5", got)
 	}
@@ -92,7 +97,7 @@ func TestLevelFollowsStatus(t *testing.T) {
 		level  string
 	}{{200, "info"}, {204, "info"}, {302, "info"}, {399, "info"}, {400, "warn"}, {404, "warn"}, {499, "warn"}, {500, "error"}, {503, "error"}} {
 		g := newRig(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) })
-		g.do(request("/"))
+		g.do(newRequest("/"))
 		if got := g.rec.Find("request"); got["level"] != c.level || got["status"] != float64(c.status) {
 			t.Errorf("status %d: got level %v and status %v, want %s", c.status, got["level"], got["status"], c.level)
 		}
@@ -107,7 +112,7 @@ func TestOptions(t *testing.T) {
 		nibhttp.WithFields(func(e *nib.Event, r *http.Request) { e.Str("agent", r.UserAgent()) }),
 		nibhttp.WithRequestIDHeader(),
 	)
-	r := request("/x")
+	r := newRequest("/x")
 	r.Header.Set("User-Agent", "curl")
 	w := g.do(r)
 	wantLine(t, g.rec.Last(), head+`"level":"warn","method":"GET","path":"/x","status":404,"bytes":0,"took":0,`+
@@ -115,7 +120,7 @@ func TestOptions(t *testing.T) {
 	if got := w.Header().Get("X-Request-Id"); got != "r1" {
 		t.Errorf("X-Request-Id of the response: got %q, want r1", got)
 	}
-	g.do(request("/health"))
+	g.do(newRequest("/health"))
 	if got := g.rec.Len(); got != 1 {
 		t.Errorf("after a request to skip: got %d lines, want 1", got)
 	}
@@ -129,7 +134,7 @@ func TestRouteIsThePatternOfTheMux(t *testing.T) {
 		}
 	})
 	g := newRig(mux.ServeHTTP)
-	g.do(request("/items/7"))
+	g.do(newRequest("/items/7"))
 	if got := g.rec.Find("request")["route"]; got != "GET /items/{id}" {
 		t.Errorf("route: got %v", got)
 	}
@@ -137,7 +142,7 @@ func TestRouteIsThePatternOfTheMux(t *testing.T) {
 
 func TestPathIsTheOneThatCameIn(t *testing.T) {
 	g := newRig(func(_ http.ResponseWriter, r *http.Request) { r.URL.Path = "/other" })
-	g.do(request("/came/in"))
+	g.do(newRequest("/came/in"))
 	if got := g.rec.Find("request")["path"]; got != "/came/in" {
 		t.Errorf("path: got %v, want /came/in", got)
 	}
@@ -152,7 +157,7 @@ func TestHandlerGetsALoggerOfTheRequest(t *testing.T) {
 			t.Errorf("RequestID: got %q, want r1", got)
 		}
 	})
-	r := request("/")
+	r := newRequest("/")
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	g.do(r)
 	const ids = `"request_id":"r1","trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"b7ad6b7169203331",`
@@ -174,7 +179,7 @@ func TestLoggerIsTheSameForAllGoroutinesOfAHandler(t *testing.T) {
 		}
 		wg.Wait()
 	})
-	g.do(request("/"))
+	g.do(newRequest("/"))
 	n := 0
 	all.Range(func(any, any) bool { n++; return true })
 	if n != 1 {
@@ -194,7 +199,7 @@ func TestContextOfTheServerShowsThrough(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), key{}, "v"), time.Hour)
 	defer cancel()
-	g.do(request("/").WithContext(ctx))
+	g.do(newRequest("/").WithContext(ctx))
 }
 
 func TestRequestIDIsMadeUp(t *testing.T) {
@@ -220,7 +225,7 @@ func TestRequestIDIsMadeUp(t *testing.T) {
 
 func TestRequestIDOfTheClientIsNotTakenWhenUnwanted(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) {}, nibhttp.WithOwnRequestIDs())
-	g.do(request("/"))
+	g.do(newRequest("/"))
 	if got, _ := g.rec.Find("request")["request_id"].(string); len(got) != 32 {
 		t.Errorf("request_id: got %q, want 32 hexadecimal digits", got)
 	}
@@ -238,7 +243,7 @@ func TestNilLoggerWritesNothing(t *testing.T) {
 		w.WriteHeader(204)
 	}))
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, request("/"))
+	h.ServeHTTP(w, newRequest("/"))
 	if w.Code != 204 {
 		t.Errorf("status: got %d, want 204", w.Code)
 	}

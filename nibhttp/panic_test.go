@@ -26,7 +26,7 @@ func (g *rig) recovered(r *http.Request) (p any) {
 func TestPanicIsWrittenAndGoesOn(t *testing.T) {
 	boom := errors.New("boom")
 	g := newRig(func(http.ResponseWriter, *http.Request) { explode(boom) })
-	if got := g.recovered(request("/p")); got != boom {
+	if got := g.recovered(newRequest("/p")); got != boom {
 		t.Errorf("got panic %v, want %v", got, boom)
 	}
 	if g.rec.Len() != 1 {
@@ -48,7 +48,7 @@ func TestPanicAfterTheHeaderKeepsItsStatus(t *testing.T) {
 		_, _ = io.WriteString(w, "half")
 		panic("late")
 	})
-	_ = g.recovered(request("/"))
+	_ = g.recovered(newRequest("/"))
 	if f := g.rec.Find("request"); f["status"] != 200.0 || f["level"] != "error" || f["bytes"] != 4.0 {
 		t.Errorf("got status %v, level %v, bytes %v; want 200, error, 4", f["status"], f["level"], f["bytes"])
 	}
@@ -57,7 +57,7 @@ func TestPanicAfterTheHeaderKeepsItsStatus(t *testing.T) {
 func TestSkippedRequestIsWrittenWhenItPanics(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic("x") },
 		nibhttp.WithSkip(func(*http.Request) bool { return true }))
-	_ = g.recovered(request("/"))
+	_ = g.recovered(newRequest("/"))
 	if g.rec.Len() != 1 {
 		t.Errorf("got lines %q, want one", g.rec.Lines())
 	}
@@ -65,7 +65,7 @@ func TestSkippedRequestIsWrittenWhenItPanics(t *testing.T) {
 
 func TestErrAbortHandlerHasNoLineOfItsOwn(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	if got := g.recovered(request("/")); got != http.ErrAbortHandler {
+	if got := g.recovered(newRequest("/")); got != http.ErrAbortHandler {
 		t.Errorf("got panic %v, want http.ErrAbortHandler", got)
 	}
 	if g.rec.Len() != 1 {
@@ -77,7 +77,7 @@ func TestErrAbortHandlerHasNoLineOfItsOwn(t *testing.T) {
 
 func TestPanicWithAValueThatCannotBeCompared(t *testing.T) {
 	g := newRig(func(http.ResponseWriter, *http.Request) { panic([]int{1, 2}) })
-	_ = g.recovered(request("/"))
+	_ = g.recovered(newRequest("/"))
 	if got := g.rec.Find("request")["panic"]; got != "[]int" {
 		t.Errorf("panic: got %v, want []int", got)
 	}
@@ -88,7 +88,7 @@ func TestGoexitWritesTheLine(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		g.do(request("/"))
+		g.do(newRequest("/"))
 	}()
 	<-done
 	if f := g.rec.Find("request"); f["aborted"] != true || g.rec.Len() != 1 {

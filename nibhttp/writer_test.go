@@ -141,7 +141,7 @@ func TestWriterHasNoAbilitiesOfItsOwn(t *testing.T) {
 		got = abilities(w)
 		flush = http.NewResponseController(w).Flush()
 	})
-	g.ServeHTTP(bare{httptest.NewRecorder()}, request("/"))
+	g.ServeHTTP(bare{httptest.NewRecorder()}, newRequest("/"))
 	if got != "StringWriter " || !errors.Is(flush, http.ErrNotSupported) {
 		t.Errorf("got %s, and Flush says %v", got, flush)
 	}
@@ -277,7 +277,7 @@ func TestSecondStatusIsInTheLineOnly(t *testing.T) {
 
 func TestStatusThatDoesNotExistPanicsAsWithoutMiddleware(t *testing.T) {
 	g := newRig(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(7) })
-	if p := g.recovered(request("/")); p == nil {
+	if p := g.recovered(newRequest("/")); p == nil {
 		t.Error("no panic")
 	}
 	if f := g.rec.Find("request"); f["status"] != 500.0 {

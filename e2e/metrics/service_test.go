@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/pool"
+	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
 	"github.com/nib-log/nib/sink/file"
 	"github.com/nib-log/nib/sink/journald"
@@ -84,7 +85,7 @@ func newService(t *testing.T) *service {
 		values: pool.New(func() []byte { return make([]byte, 0, 64) }), file: f,
 	}
 	svc.sources = []metrics.Source{
-		svc.log, svc.plain, topic, j,
+		svc.log, svc.plain, topic, j, request.New(request.Config{}),
 		metrics.WithLabels(&svc.buffers, metrics.Label{Name: "pool", Value: "buffers"}),
 		metrics.WithLabels(svc.values, metrics.Label{Name: "pool", Value: "values"}),
 		metrics.WithLabels(pool.NewErasable(func() erasable { return erasable{} }), metrics.Label{Name: "pool", Value: "erasable"}),

@@ -45,7 +45,8 @@ var arrows = []struct {
 	{"sampling", []string{"."}},
 	{"layout", []string{"."}},
 	{"nibslog", []string{".", "layout", "metrics", "schema", "internal/*"}},
-	{"nibhttp", []string{".", "metrics", "internal/contract", "internal/usercode"}},
+	{"request", []string{".", "metrics", "sink", "internal/contract", "internal/jsonread", "internal/usercode"}},
+	{"nibhttp", []string{".", "metrics", "request", "sink", "internal/usercode"}},
 
 	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/contract"}},
 	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/contract", "internal/stdio"}},

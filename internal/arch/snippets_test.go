@@ -50,7 +50,7 @@ var imports = map[string]string{
 
 func init() {
 	for _, folder := range []string{
-		"alloctest", "bridge/niblogrus", "delivery", "dest/syslog", "dest/kafka", "layout", "logread", "metrics", "nibhttp", "nibslog", "nibtest", "pool",
+		"alloctest", "bridge/niblogrus", "delivery", "dest/syslog", "dest/kafka", "layout", "logread", "metrics", "nibhttp", "nibslog", "nibtest", "request", "pool",
 		"pool/list", "sampling", "schema", "setup", "target", "target/tlsfiles", "sink", "sink/console", "sink/file", "sink/journald", "sink/logfmt", "sink/spool", "sink/stdout",
 	} {
 		imports[path.Base(folder)] = root + "/" + folder

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/nib-log/nib"
+)
+
+// Add adds fields to the event of the request, RPC or job that ctx belongs to:
+//
+//	request.Add(ctx, func(e *nib.Event) { e.Str("cart", id).Int("items", n) })
+//
+// f runs at once and only adds fields, whose values are copied; it does not run
+// when ctx belongs to no request. Once the request has ended the fields are dropped
+// and counted. 0 allocs.
+func Add(ctx context.Context, f func(e *nib.Event)) {
+	if r := from(ctx); r != nil {
+		r.add(f)
+	}
+}
+
+// AddAttrs is Add with slog's attributes:
+//
+//	request.AddAttrs(ctx, slog.String("cart", id), slog.Int("items", n))
+func AddAttrs(ctx context.Context, attrs ...slog.Attr) {
+	if r := from(ctx); r != nil {
+		r.add(func(e *nib.Event) { e.Attrs(attrs...) })
+	}
+}
+
+// Keep marks the request that ctx belongs to: its event is written whatever Sample
+// is, and so are the lines that are held back.
+func Keep(ctx context.Context) {
+	r := from(ctx)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		r.policy.late.Add(1)
+		return
+	}
+	r.keep = true
+}
+
+// FromContext returns the request that ctx belongs to, or nil.
+func FromContext(ctx context.Context) *Request { return from(ctx) }
+
+// add encodes the fields before it takes the lock: f is code of the program, which
+// may add fields or log with the same context.
+func (r *Request) add(f func(e *nib.Event)) {
+	s := fieldsPool.Get().(*fields)
+	s.buf = r.base.AppendFields(s.buf[:0], f)
+	r.collect(s).free()
+}
+
+// collect takes the fields over, if it can. It returns the buffer that is free.
+func (r *Request) collect(s *fields) *fields {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case len(s.buf) == 0:
+	case r.over: // AddFields has the fields, without the lock
+		r.policy.late.Add(1)
+	case r.fields == nil && len(s.buf) <= r.policy.config.MaxBytes:
+		r.fields = s
+		return nil
+	case r.fields != nil && len(r.fields.buf)+len(s.buf) <= r.policy.config.MaxBytes:
+		r.fields.buf = append(r.fields.buf, s.buf...)
+	default:
+		r.dropped++
+		r.policy.tooLarge.Add(1)
+	}
+	return s
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink"
+)
+
+// Config configures a [Policy]. The zero Config writes every event and holds
+// nothing back.
+type Config struct {
+	// Slow is the duration from which on a request counts as slow. 0: none does.
+	Slow time.Duration
+
+	// Sample is n for the events of one in n of the requests that neither failed
+	// nor were slow nor were marked with Keep. With a Sample above 1 each event has
+	// the field sample_weight, the number of requests that it stands for: n, or 1.
+	// 0 and 1 write every event.
+	Sample int
+
+	// MaxBytes is the maximum number of bytes of fields that Add collects for a
+	// request. An addition beyond it is dropped and counted. Defaults to 8 KiB.
+	MaxBytes int
+
+	// Backtrace, if it is not nil, gives the lines of each request a scope of their
+	// own: lines below its Level are written only if the request fails, is slow, is
+	// marked with Keep, or logs a line of its Trigger. The loggers of requests write
+	// to it in place of their sink.
+	Backtrace *sink.Backtracer
+
+	// BacktraceLevel is the lowest level of the lines that Backtrace holds back,
+	// for all names, whatever the level of the logger. Defaults to LevelDebug, if
+	// it is the zero Level.
+	BacktraceLevel nib.Level
+
+	// OnFailure runs when a request has failed or was slow, before its event is
+	// written: to take a snapshot of a runtime/trace.FlightRecorder, for example.
+	// It runs on the goroutine of the request, and not while it still runs for
+	// another one. A panic in it is ignored.
+	OnFailure func(ctx context.Context)
+}
+
+const (
+	defaultMaxBytes = 8 << 10
+	maxMaxBytes     = 16 << 20
+)
+
+// Validate returns every error in c, joined, or nil.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Slow < 0 {
+		errs = append(errs, fmt.Errorf("nib/request: Slow is %v, want 0 or more", c.Slow))
+	}
+	if c.Sample < 0 {
+		errs = append(errs, fmt.Errorf("nib/request: Sample is %d, want 0 or more", c.Sample))
+	}
+	if c.MaxBytes < 0 || c.MaxBytes > maxMaxBytes {
+		errs = append(errs, fmt.Errorf("nib/request: MaxBytes is %d, want 0 to %d", c.MaxBytes, maxMaxBytes))
+	}
+	return errors.Join(errs...)
+}
+
+// A Policy decides which requests have an event, and counts them. Several front
+// ends can share one: HTTP and gRPC servers, jobs. It is safe for concurrent use.
+// A nil *Policy is that of the zero Config.
+type Policy struct {
+	config Config
+	seed   uint64
+
+	candidates                             atomic.Uint64 // requests that Sample has decided on
+	ended, written, sampledOut, suppressed atomic.Uint64
+	failed, slow, marked, late, tooLarge   atomic.Uint64
+	inFailure                              atomic.Bool // OnFailure runs
+}
+
+var _ metrics.Source = (*Policy)(nil)
+
+// New returns a Policy. It panics if c is invalid.
+func New(c Config) *Policy {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = defaultMaxBytes
+	}
+	if c.BacktraceLevel == 0 {
+		c.BacktraceLevel = nib.LevelDebug
+	}
+	return &Policy{config: c, seed: rand.Uint64()}
+}
+
+// everything is the nil Policy.
+var everything = New(Config{})
+
+// sample decides about the event of a request that has nothing special: of each
+// n in a row it chooses one, at a random place. The weights of these add up to the
+// number of requests, but for the last n at most, and requests that alternate in
+// time are not chosen by their place.
+func (p *Policy) sample() bool {
+	n := uint64(p.config.Sample)
+	i := p.candidates.Add(1) - 1
+	return i%n == mix(p.seed+i/n)%n
+}
+
+// mix is the output function of SplitMix64 (Steele, Lea and Flood, 2014).
+func mix(x uint64) uint64 {
+	x = (x + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// onFailure runs the function of the program, if it does not run already.
+func (p *Policy) onFailure(ctx context.Context) {
+	if p.config.OnFailure == nil || !p.inFailure.CompareAndSwap(false, true) {
+		return
+	}
+	defer func() {
+		p.inFailure.Store(false)
+		_ = recover() // a request does not fail because its log does
+	}()
+	p.config.OnFailure(ctx)
+}
+
+// Stats counts requests and what was added to their events. While no request is
+// in progress, Ended = Written + SampledOut + Suppressed.
+type Stats struct {
+	Ended      uint64 // requests that have ended
+	Failed     uint64 // of Ended: those that failed
+	Slow       uint64 // of Ended: those that were slow
+	Marked     uint64 // of Ended: those that were marked with Keep
+	Written    uint64 // of Ended: those with an event
+	SampledOut uint64 // of Ended: those without an event because of Sample
+	Suppressed uint64 // of Ended: those without an event because it was skipped or its level was off
+	Late       uint64 // additions that were dropped because their request had ended
+	TooLarge   uint64 // additions that were dropped because of MaxBytes
+}
+
+// Stats returns the current counts. It may be called at any time.
+func (p *Policy) Stats() Stats {
+	s := Stats{
+		Failed: p.failed.Load(), Slow: p.slow.Load(), Marked: p.marked.Load(),
+		Written: p.written.Load(), SampledOut: p.sampledOut.Load(), Suppressed: p.suppressed.Load(),
+		Late: p.late.Load(), TooLarge: p.tooLarge.Load(),
+	}
+	s.Ended = p.ended.Load()
+	return s
+}
+
+// Metrics implements [metrics.Source].
+func (p *Policy) Metrics() iter.Seq[metrics.Metric] {
+	var l metrics.Samples
+	s := p.Stats()
+	label := func(name, value string) metrics.Label { return metrics.Label{Name: name, Value: value} }
+	for _, c := range []struct {
+		outcome string
+		n       uint64
+	}{{"written", s.Written}, {"sampled_out", s.SampledOut}, {"suppressed", s.Suppressed}} {
+		l.Counter("nib_request_events_total", "Requests that have ended, by what became of their event.", float64(c.n), label("outcome", c.outcome))
+	}
+	for _, c := range []struct {
+		reason string
+		n      uint64
+	}{{"failed", s.Failed}, {"slow", s.Slow}, {"marked", s.Marked}} {
+		l.Counter("nib_request_kept_total", "Requests that Sample does not apply to, by reason; one may have several.", float64(c.n), label("reason", c.reason))
+	}
+	for _, c := range []struct {
+		reason string
+		n      uint64
+	}{{"late", s.Late}, {"too_large", s.TooLarge}} {
+		l.Counter("nib_request_dropped_additions_total", "Calls of Add whose fields are in no event, by reason.", float64(c.n), label("reason", c.reason))
+	}
+	return l.Metrics()
+}

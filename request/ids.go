@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+
+	"github.com/nib-log/nib"
+)
+
+// idLen is the length of a request id that is made up: 128 random bits in
+// hexadecimal. They come from math/rand/v2, seeded by the system: unlike each
+// other, but no secret.
+const idLen = 32
+
+// maxClientID limits the id that a client adds to every line.
+const maxClientID = 128
+
+// ids are those of a request.
+type ids struct {
+	client      string // from the client; "" when it is in made
+	made        [idLen]byte
+	header      string // traceparent; "" without a valid one
+	trace, span string // within header
+}
+
+// set takes what a client sent, in place of that the ids of outer, which may be
+// nil, in place of these an id that is made up.
+func (x *ids) set(id, traceparent string, outer *Request) {
+	if isClientID(id) {
+		x.client = id
+	} else if outer != nil {
+		x.client, x.made = outer.ids.client, outer.ids.made
+	} else {
+		makeID(&x.made)
+	}
+	var ok bool
+	if x.trace, x.span, ok = parseTraceparent(traceparent); ok {
+		x.header = traceparent
+	} else if outer != nil {
+		x.header, x.trace, x.span = outer.ids.header, outer.ids.trace, outer.ids.span
+	}
+}
+
+// ID returns the id of the request. One that was made up is a new string: 1
+// malloc.
+func (r *Request) ID() string {
+	if r.ids.client != "" {
+		return r.ids.client
+	}
+	return string(r.ids.made[:])
+}
+
+// Traceparent returns the valid traceparent header of the request, for a request
+// to another service, or "".
+func (r *Request) Traceparent() string { return r.ids.header }
+
+// AddIDs adds request_id, the fields of the context that the request began with
+// (see [nib.Event.Ctx]) and, unless these have a trace_id, the trace_id and span_id
+// of the traceparent header.
+func (r *Request) AddIDs(e *nib.Event) {
+	if r.ids.client != "" {
+		e.Str("request_id", r.ids.client)
+	} else {
+		e.Bytes("request_id", r.ids.made[:])
+	}
+	e.Ctx(r.Context)
+	if r.ids.trace == "" {
+		return
+	}
+	if _, ok := e.Lookup("trace_id"); !ok {
+		e.Str("trace_id", r.ids.trace).Str("span_id", r.ids.span)
+	}
+}
+
+func makeID(dst *[idLen]byte) {
+	var b [idLen / 2]byte
+	binary.NativeEndian.PutUint64(b[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(b[8:], rand.Uint64())
+	hex.Encode(dst[:], b[:])
+}
+
+// isClientID reports whether the id of a client is 1 to 128 characters of visible
+// ASCII without quotes, backslash, comma, semicolon and angle brackets: nothing
+// that a reader of logs, a shell or a page that shows it could take for more than
+// an id.
+func isClientID(id string) bool {
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '_', c == '.', c == '~', c == ':', c == '/', c == '+', c == '=', c == '@':
+		default:
+			return false
+		}
+	}
+	return 0 < len(id) && len(id) <= maxClientID
+}
+
+// parseTraceparent reads the header of W3C Trace Context (Recommendation of
+// 23 November 2021, section 3.2): version, trace-id, parent-id and flags. ids
+// are in lower-case hexadecimal and not zero; version ff is invalid; a version
+// above 00 may have more behind a dash. trace and span lie within s.
+func parseTraceparent(s string) (trace, span string, ok bool) {
+	const size = len("00-0123456789abcdef0123456789abcdef-0123456789abcdef-00")
+	if len(s) < size || s[2] != '-' || s[35] != '-' || s[52] != '-' {
+		return "", "", false
+	}
+	version, trace, span, flags := s[:2], s[3:35], s[36:52], s[53:55]
+	switch {
+	case version == "ff", !isHex(version), !isHex(flags):
+		return "", "", false
+	case !isHex(trace), isZero(trace), !isHex(span), isZero(span):
+		return "", "", false
+	case len(s) > size && (version == "00" || s[size] != '-'):
+		return "", "", false
+	}
+	return trace, span, true
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func isZero(s string) bool {
+	for i := range len(s) {
+		if s[i] != '0' {
+			return false
+		}
+	}
+	return true
+}

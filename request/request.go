@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/sink"
+)
+
+// A Request is one in progress, and the context of what works on it: it answers
+// for its logger, its ids and what is added to its event. Front ends for servers
+// make one for each request:
+//
+//	var r request.Request
+//	r.Start(ctx, policy, log, id, traceparent)
+//	err := handle(&r) // a context.Context
+//	if e := r.End(request.Outcome{Took: time.Since(start), Failed: err != nil}); e != nil {
+//		e.Err(err)
+//		r.AddIDs(e)
+//		r.AddFields(e)
+//		e.Msg("request")
+//	}
+//
+// Jobs are simpler with [Policy.Run]. The zero Request is ready for Start, which
+// is called once, before all other methods. A Request must not be copied or used
+// again: goroutines that outlive it may hold it. End and AddFields are for one
+// goroutine; the other methods are safe for concurrent use.
+type Request struct {
+	context.Context // the one it began with
+
+	policy *Policy
+	base   *nib.Logger
+	ids    ids
+	log    atomic.Pointer[nib.Logger] // nil until it is asked for
+
+	mu      sync.Mutex // protects all below
+	over    bool       // End was called: nothing but End and AddFields uses what follows
+	keep    bool
+	dropped int         // additions beyond MaxBytes
+	fields  *fields     // nil while there are none
+	scope   *sink.Scope // nil until the logger is asked for, and when it has ended
+
+	weight int // of the event; 0: without the field. Set by End.
+}
+
+// fields are encoded as nib.Logger.AppendFields does.
+type fields struct{ buf []byte }
+
+var fieldsPool = sync.Pool{New: func() any { return &fields{make([]byte, 0, 512)} }}
+
+// keepSize is the size above which a buffer is not kept for other requests.
+const keepSize = 64 << 10
+
+func (f *fields) free() {
+	if f != nil && cap(f.buf) <= keepSize {
+		f.buf = f.buf[:0]
+		fieldsPool.Put(f)
+	}
+}
+
+// key is that of the *Request itself.
+type key struct{}
+
+func from(ctx context.Context) *Request {
+	if ctx == nil {
+		return nil
+	}
+	r, _ := ctx.Value(key{}).(*Request)
+	return r
+}
+
+// Start begins a request. ctx is the context that it arrived with, and p and l may
+// be nil. id is the request id of the client, and traceparent its header of W3C
+// Trace Context. In place of one that is missing or invalid the request has that
+// of the request that ctx belongs to, as a job has which another request starts,
+// or a new request id.
+func (r *Request) Start(ctx context.Context, p *Policy, l *nib.Logger, id, traceparent string) {
+	if p == nil {
+		p = everything
+	}
+	r.Context, r.policy, r.base = ctx, p, l
+	var outer *Request
+	if !isClientID(id) || traceparent == "" {
+		outer = from(ctx)
+	}
+	r.ids.set(id, traceparent, outer)
+}
+
+// Value implements context.Context. It answers for the logger of the request,
+// which is made when it is first asked for.
+func (r *Request) Value(k any) any {
+	switch k {
+	case contract.LoggerKey{}:
+		return r.logger()
+	case key{}:
+		return r
+	}
+	return r.Context.Value(k)
+}
+
+// logger returns the logger of the request. Of several goroutines that ask at
+// once all get the same one.
+func (r *Request) logger() *nib.Logger {
+	if l := r.log.Load(); l != nil {
+		return l
+	}
+	l := r.base
+	var scope *sink.Scope
+	if b := r.policy.config.Backtrace; b != nil && l.Sink() != nil {
+		scope = b.Scope()
+		l = l.WithOptions(nib.WithSink(scope), nib.WithLevel(r.policy.config.BacktraceLevel))
+	}
+	l = l.With(r.AddIDs)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch first := r.log.Load(); {
+	case first != nil:
+		l = first
+	case r.over: // asked for by a goroutine that the request has left behind
+		r.log.Store(l)
+	default:
+		r.log.Store(l)
+		r.scope, scope = scope, nil
+	}
+	if scope != nil {
+		scope.Discard()
+	}
+	return l
+}
+
+// An Outcome is how a request ended.
+type Outcome struct {
+	Level  nib.Level // of the event
+	Took   time.Duration
+	Failed bool // the event is written whatever Sample is, and so are lines held back
+	Skip   bool // there is no event
+}
+
+// End ends the request: fields that are added later are dropped and counted. It
+// writes or drops the lines that are held back, and starts the event, to be
+// completed and finished by the caller. It returns nil if there is no event, and
+// from the second call on.
+func (r *Request) End(o Outcome) *nib.Event {
+	r.mu.Lock()
+	if r.over {
+		r.mu.Unlock()
+		return nil
+	}
+	scope := r.scope
+	r.over, r.scope = true, nil
+	r.mu.Unlock()
+
+	p := r.policy
+	slow := p.config.Slow > 0 && o.Took >= p.config.Slow
+	p.count(o.Failed, slow, r.keep)
+	if o.Failed || slow {
+		p.onFailure(r.Context)
+	}
+	kept := o.Failed || slow || r.keep
+	endScope(scope, kept)
+	e := r.event(o, kept)
+	if e == nil {
+		r.fields.free()
+		r.fields = nil
+	}
+	return e
+}
+
+// event starts the event, if there is one.
+func (r *Request) event(o Outcome, kept bool) *nib.Event {
+	p := r.policy
+	weigh := p.config.Sample > 1
+	if o.Skip {
+		p.suppressed.Add(1)
+		return nil
+	}
+	if weigh && !kept && !p.sample() {
+		p.sampledOut.Add(1)
+		return nil
+	}
+	e := r.base.At(o.Level)
+	if e == nil {
+		p.suppressed.Add(1)
+		return nil
+	}
+	p.written.Add(1)
+	switch {
+	case weigh && !kept:
+		r.weight = p.config.Sample
+	case weigh:
+		r.weight = 1
+	}
+	return e
+}
+
+func (p *Policy) count(failed, slow, marked bool) {
+	p.ended.Add(1)
+	if failed {
+		p.failed.Add(1)
+	}
+	if slow {
+		p.slow.Add(1)
+	}
+	if marked {
+		p.marked.Add(1)
+	}
+}
+
+// endScope settles the lines that are held back.
+func endScope(s *sink.Scope, write bool) {
+	if s == nil {
+		return
+	}
+	defer func() {
+		_ = recover() // the sink's own; a request does not fail because its log does
+	}()
+	if write {
+		_ = s.Dump() // the scope has counted what is lost
+	} else {
+		s.Discard()
+	}
+}
+
+// AddFields adds what was collected to the event that End has returned, and
+// sample_weight if there is a Sample. If additions were dropped because of
+// MaxBytes, additions_dropped is their number.
+func (r *Request) AddFields(e *nib.Event) {
+	if f := r.fields; f != nil {
+		f.buf[0] = '{'
+		f.buf = append(f.buf, '}')
+		for name, value := range jsonread.Fields(f.buf) {
+			addField(e, name, value)
+		}
+		r.fields = nil
+		f.free()
+	}
+	if r.dropped > 0 {
+		e.Int("additions_dropped", r.dropped)
+	}
+	if r.weight > 0 {
+		e.Int("sample_weight", r.weight)
+	}
+}
+
+// addField adds an encoded field.
+func addField(e *nib.Event, name, value []byte) {
+	for _, c := range name {
+		if c == '\\' {
+			name, _ = jsonread.AppendUnquoted(nil, append(append([]byte{'"'}, name...), '"'))
+			break
+		}
+	}
+	e.RawJSON(string(name), value)
+}

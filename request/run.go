@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/usercode"
+)
+
+// A run is a job in progress.
+type run struct {
+	Request
+	job      string
+	start    time.Time
+	returned bool
+	err      error
+}
+
+// Run runs a job, with a context that belongs to it, and writes its event to l
+// when f returns, panics or ends its goroutine. The event has the message "job"
+// and these fields:
+//
+//	job         the name
+//	took        from the start of f to its end
+//	request_id  of the request that ctx belongs to, or made up
+//	trace_id, span_id  likewise, if there are any
+//	canceled    true when ctx was cancelled before f had ended
+//	aborted     true when f panicked or ended its goroutine
+//	panic       text of what f panicked with, with the stack behind it
+//	error       what f returned
+//
+// The job has failed, and its event LevelError, unless f returned nil. The panic
+// continues. Run returns the error of f.
+func (p *Policy) Run(ctx context.Context, l *nib.Logger, job string, f func(ctx context.Context) error) error {
+	x := &run{job: job, start: time.Now()}
+	x.Start(ctx, p, l, "", "")
+	defer x.end()
+	x.err = f(x)
+	x.returned = true
+	return x.err
+}
+
+// end is deferred.
+func (x *run) end() {
+	took := time.Since(x.start)
+	if x.returned {
+		x.write(took, "")
+		return
+	}
+	panicked := recover()
+	text := ""
+	if panicked != nil {
+		text = usercode.PanicText(panicked)
+	}
+	x.write(took, text)
+	if panicked != nil {
+		panic(panicked)
+	}
+}
+
+func (x *run) write(took time.Duration, panicked string) {
+	o := Outcome{Took: took, Failed: !x.returned || x.err != nil}
+	if o.Failed {
+		o.Level = nib.LevelError
+	}
+	e := x.End(o)
+	if e == nil {
+		return
+	}
+	e.Str("job", x.job).Dur("took", took)
+	x.AddIDs(e)
+	if errors.Is(x.Context.Err(), context.Canceled) {
+		e.Bool("canceled", true)
+	}
+	if !x.returned {
+		e.Bool("aborted", true)
+	}
+	if panicked != "" {
+		e.Str("panic", panicked)
+	}
+	if x.err != nil {
+		e.Err(x.err)
+	}
+	x.AddFields(e)
+	if panicked != "" {
+		e.Stack()
+	}
+	e.Msg("job")
+}
