@@ -59,7 +59,11 @@ func TestE2EPowerCut(t *testing.T) {
 		for n := range pick.IntN(100) { // these nobody promises
 			_ = s.WriteRecord(record(nib.LevelInfo, 1e9+n, 60))
 		}
-		must(t, cutPower(dir))
+		if err := cutPower(dir); errors.Is(err, syscall.ENOSYS) {
+			t.Skip("the power cannot be cut under emulation")
+		} else {
+			must(t, err)
+		}
 		if res, err := s.Deliver(context.Background(), batchOf(accepted, 10)); err == nil || res.Accepted != 0 {
 			t.Errorf("cut %d: got %+v, %v without power, want nothing accepted", cut, res, err)
 		}
