@@ -9,6 +9,8 @@ FUZZTIME ?= 10s
 RELEASES ?= go1.24.13 go1.25.5 go1.26.8 go1.27.4
 NEWEST   := GOTOOLCHAIN=$(lastword $(RELEASES))
 FAST     := . ./pool/... ./internal/callsite ./internal/clock# what nibfast changes
+# What is tested on other processors, under emulation.
+EMULATED ?= . ./schema ./internal/jsonenc ./internal/jsonread ./internal/stdio ./nibslog ./pool ./sink/stdout ./sink/spool
 TARGETS  ?= linux/amd64 linux/arm64 linux/386 darwin/arm64 windows/amd64
 # Where the crash suite writes its table, if anywhere: make e2e NIB_E2E=full E2E_TABLE=$$PWD/docs/reliability.md
 E2E_TABLE ?=
@@ -72,9 +74,13 @@ vuln: ## known vulnerabilities; says "skipped" where their database cannot be re
 		*"fetching vulnerabilities"*) echo "== $$m: skipped, the database cannot be reached"; exit 0;; \
 		*) echo "== $$m"; echo "$$out"; exit 1;; esac; done
 
-cross: ## build and vet for the other systems
+cross: ## build and vet for the other systems; unit tests on 386, and on arm64 and s390x where qemu-user is installed (EMULATED=./... for all)
 	@set -e; for t in $(TARGETS); do echo "== $$t"; export GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0; \
 		$(GO) build ./...; $(GO) vet ./...; $(GO) build -tags nibfast ./...; $(GO) vet -tags nibfast $(FAST); done
+	@echo "== 386: test"; $(GO) list ./... | grep -v internal/arch | GOARCH=386 CGO_ENABLED=0 xargs $(GO) test -short -vet=off
+	@set -e; for t in arm64/aarch64 s390x/s390x; do emulator=qemu-$${t#*/}-static; echo "== $${t%/*}: test"; \
+		if ! command -v $$emulator >/dev/null; then echo "skipped, there is no $$emulator"; continue; fi; \
+		$(GO) list $(EMULATED) | grep -v internal/arch | GOARCH=$${t%/*} CGO_ENABLED=0 xargs $(GO) test -short -vet=off -exec "$(CURDIR)/.ci/emulate $$emulator"; done
 
 bench: ## measure beside the peers in both builds, then make the tables (BENCH=-quick for a look)
 	cd bench && $(GO) run ./cmd/nibbench $(BENCH) && $(GO) run -tags nibfast ./cmd/nibbench $(BENCH)
