@@ -3,11 +3,15 @@ module github.com/nib-log/nib/cmd/nib
 go 1.26.0
 
 require (
+	github.com/klauspost/compress v1.20.3
 	github.com/nib-log/nib v0.1.0
 	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
 	github.com/nib-log/nib/dest/otlp v0.1.0
+	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/spf13/cobra v1.10.2
+	github.com/ulikunitz/xz v0.5.17
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 )
 
@@ -21,14 +25,11 @@ require (
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/nib-log/nib/allocs v0.1.0
-	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twmb/franz-go v1.22.2 // indirect
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 )
 
 

@@ -28,11 +28,15 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
+		var e exit
+		isExit := errors.As(err, &e)
+		if isExit {
+			err = e.err
+		}
 		for _, e := range parts(err) {
 			fmt.Fprintf(stderr, "nib: %s\n", term.Line(e.Error()))
 		}
-		var e exit
-		if errors.As(err, &e) {
+		if isExit {
 			return e.code
 		}
 		return 1
@@ -40,7 +44,8 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// An exit is an error with an exit code of its own.
+// An exit is an error with an exit code of its own. Without an error, nothing is
+// written.
 type exit struct {
 	code int
 	err  error
@@ -59,12 +64,15 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newAllocs(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
+	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion())
 	return root
 }
 
 // parts are the errors that errors.Join has put together.
 func parts(err error) (list []error) {
+	if err == nil {
+		return nil
+	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
 		return []error{err}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// store writes a file of a test.
+func store(t *testing.T, dir, name string, text ...string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	must(t, os.WriteFile(path, []byte(strings.Join(text, "\n")), 0o600))
+	return path
+}
+
+const (
+	first  = `{"time":"2026-11-20T10:00:00.000Z","level":"info","path":"/api/a","took":12.5,"message":"served"}`
+	second = `{"time":"2026-11-20T10:00:01.000Z","level":"warn","path":"/api/b","took":300,"user":{"id":7},"message":"slow"}`
+	third  = `{"level":"error","ts":1795168802.5,"caller":"a.go:1","msg":"zap failed","error":"timeout"}`
+	fourth = `time=2026-11-20T10:00:03Z level=ERROR msg="slog says" took=1.5s n=007`
+)
+
+func catLog(t *testing.T) string {
+	return store(t, t.TempDir(), "app.log", first, second, third, fourth, "panic: no log line", "")
+}
+
+func TestCat(t *testing.T) {
+	log := catLog(t)
+	const left = "nib: 1 lines that are not of a log were left out\n"
+	for _, c := range []struct {
+		name   string
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"all", nil, 0, first + "\n" + second + "\n" + third + "\n" + fourth + "\npanic: no log line\n", ""},
+		{"level", []string{"-l", "error"}, 0, third + "\n" + fourth + "\n", left},
+		{"level and above", []string{"-l", "warn+", "-s"}, 0, second + "\n" + third + "\n" + fourth + "\n", ""},
+		{"query", []string{"-sq", `took > 250ms and level < error`}, 0, second + "\n", ""},
+		{"duration as text", []string{"-sq", `took = 1500ms`}, 0, fourth + "\n", ""},
+		{"field", []string{"-s", "-f", "user.id=7", "-f", "path~^/api"}, 0, second + "\n", ""},
+		{"since and until", []string{"-s", "--since", "2026-11-20T10:00:01Z", "--until", "2026-11-20T10:00:03Z"}, 0, second + "\n" + third + "\n", ""},
+		{"nothing", []string{"-s", "-f", "path=none"}, 1, "", ""},
+		{"console", []string{"-s", "-l", "warn", "-o", "console", "--utc"}, 0,
+			"11-20 10:00:01.000 WARN  slow                                      path=/api/b took=300 user={id=7}\n" +
+				"11-20 10:00:02.500 ERROR zap failed                                error=timeout a.go:1\n" +
+				"11-20 10:00:03.000 ERROR slog says                                 took=1.5s n=007\n", ""},
+		{"json", []string{"-s", "-l", "error", "-o", "json"}, 0, third + "\n" + `{"time":"2026-11-20T10:00:03Z","level":"ERROR","msg":"slog says","took":"1.5s","n":"007"}` + "\n", ""},
+		{"json of text", []string{"-sq", "line contains panic", "-o", "json"}, 0, `{"message":"panic: no log line"}` + "\n", ""},
+		{"logfmt", []string{"-sq", "took = 300", "-o", "logfmt"}, 0, "time=2026-11-20T10:00:01.000Z level=warn path=/api/b took=300 user.id=7 message=slow\n", ""},
+		{"csv", []string{"-s", "-l", "warn", "-o", "csv", "--fields", "level,message,took,user.id"}, 0, "level,message,took,user.id\nwarn,slow,300,7\nerror,zap failed,,\nERROR,slog says,1.5s,\n", ""},
+		{"fields", []string{"-s", "-l", "warn", "-o", "json", "--fields", "message,user.id"}, 0,
+			`{"message":"slow","user.id":7}` + "\n" + `{"msg":"zap failed"}` + "\n" + `{"msg":"slog says"}` + "\n", ""},
+		{"template", []string{"-s", "-l", "warn", "--utc", "-t", `{{{time:15:04}}} {level}\t{message}`}, 0, "{10:00} warn\tslow\n{10:00} error\tzap failed\n{10:00} ERROR\tslog says\n", ""},
+		{"context", []string{"-C", "1", "-q", "level = error and exists n"}, 0, third + "\n" + fourth + "\npanic: no log line\n", ""},
+		{"around", []string{"--around", "slog says"}, 0, first + "\n" + second + "\n" + third + "\n" + fourth + "\npanic: no log line\n", ""},
+		{"wrong query", []string{"-q", "level >= loud"}, 2, "", "nib: --query: \"loud\" is not a level\nnib:   level >= loud\nnib:            ^\n"},
+		{"wrong flag", []string{"--nonsense"}, 2, "", "nib: unknown flag: --nonsense\n"},
+		{"wrong output", []string{"-o", "xml"}, 2, "", "nib: --output: \"xml\" is none of console, json, logfmt, csv, raw\n"},
+		{"wrong template", []string{"-t", "{"}, 2, "", "nib: --template: there is no field in the brace at character 1; {{ is a brace\n"},
+		{"wrong time", []string{"--since", "soon"}, 2, "", "nib: --since: \"soon\" is not a time\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("NO_COLOR", "")
+			code, stdout, stderr := run(append([]string{"cat", log}, c.args...)...)
+			if code != c.code || stdout != c.stdout || stderr != c.stderr {
+				t.Errorf("got code %d, want %d\nstdout\n%swant\n%sstderr\n%swant\n%s", code, c.code, stdout, c.stdout, stderr, c.stderr)
+			}
+		})
+	}
+}
+
+func TestCatOfAFileThatIsMissingShowsTheOthers(t *testing.T) {
+	log := catLog(t)
+	code, stdout, stderr := run("cat", log, log+".none")
+	if code != 2 || !strings.HasPrefix(stdout, first) || !strings.Contains(stderr, "app.log.none: no such file") {
+		t.Errorf("got %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// bzip2ed is a line; package bzip2 only reads.
+const bzip2ed = "\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xc1\x3a\x1b\xff\x00\x00\x11\x59\x80\x00\x10\x10\x04\x00\x10\x2f\xaf\xc9\x0a\x20\x00\x31\x40\xd3\x43\x23\x26\x21\x46\x83\x21\xa0\x66\xa0\xee\xf0\x61\x0b\x37\x8b\x3a\xa7\x3c\x1f\x40\xf0\xd7\x28\x00\x4b\x48\x09\xfc\x5d\xc9\x14\xe1\x42\x43\x04\xe8\x6f\xfc"
+
+func TestCompressedFilesAreRecognisedByTheirFirstBytes(t *testing.T) {
+	const line = `{"level":"info","message":"packed"}` + "\n"
+	pack := func(w interface {
+		Write([]byte) (int, error)
+		Close() error
+	}, _ ...error,
+	) {
+		for _, part := range []string{line[:10], line[10:]} {
+			if _, err := w.Write([]byte(part)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(t, w.Close())
+	}
+	var gz, zst, xzed, lz bytes.Buffer
+	pack(gzip.NewWriter(&gz))
+	pack(gzip.NewWriter(&gz)) // a second member, as a logger that was restarted writes
+	z, err := zstd.NewWriter(&zst)
+	must(t, err)
+	pack(z)
+	x, err := xz.NewWriter(&xzed)
+	must(t, err)
+	pack(x)
+	pack(lz4.NewWriter(&lz))
+	for name, text := range map[string]string{"gz": gz.String(), "zst": zst.String(), "xz": xzed.String(), "lz4": lz.String(), "bz2": bzip2ed, "plain": line} {
+		path := store(t, t.TempDir(), "misnamed.log", text)
+		wantText := line
+		if name == "gz" {
+			wantText += line
+		}
+		if got := want(t, "cat", path); got != wantText {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	path := store(t, t.TempDir(), "cut.gz", gz.String()[:gz.Len()-20])
+	code, stdout, stderr := run("cat", path)
+	if code != 2 || !strings.HasPrefix(stdout, line) || !strings.Contains(stderr, "unexpected EOF") {
+		t.Errorf("a file that is cut: got %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+func at(seconds, of string) string {
+	return `{"time":"2026-11-20T10:00:` + seconds + `Z","level":"info","message":"` + of + `"}`
+}
+
+func TestRotatedFilesAreOneStream(t *testing.T) {
+	dir := t.TempDir()
+	// Their times would merge them in another order.
+	store(t, dir, "app.log", at("01", "last"), "")
+	store(t, dir, "app.log.1", at("02", "third"), "")
+	store(t, dir, "app.log.2", at("03", "second"))
+	store(t, dir, "app.log.10", at("04", "first"), "")
+	store(t, dir, "web-20261120T100000.000000Z-0000.log", at("20", "w1"), "")
+	store(t, dir, "web-20261120T100000.000000Z-0001.log", at("10", "w2"), "")
+	store(t, dir, "web.log", at("15", "w3"), "")
+	got := want(t, "cat", "-t", "{message}", filepath.Join(dir, "app.log*"))
+	if got != "first\nsecond\nthird\nlast\n" {
+		t.Errorf("got %q", got)
+	}
+	code, stdout, stderr := run("cat", "-t", "{message}", filepath.Join(dir, "*"))
+	if code != 0 || stdout != "first\nsecond\nthird\nlast\nw1\nw2\nw3\n" || stderr != "nib: 5 lines are older than the line before them in the same source\n" {
+		t.Errorf("got %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestLogsAreMergedByTime(t *testing.T) {
+	dir := t.TempDir()
+	a := store(t, dir, "a.log", at("01", "a1"), "\tat main.go", at("04", "a4"), "")
+	b := store(t, dir, "b.log", `{"level":"info","ts":1795168802,"msg":"b2"}`, at("03", "b3"), at("05", "b5"))
+	if got := want(t, "cat", "-t", "{message}", a, b); got != "a1\n\\tat main.go\nb2\nb3\na4\nb5\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := want(t, "cat", "-s", "-C", "1", "-q", "message = b3", "-t", "{message}", a, b); got != "b2\nb3\na4\n" {
+		t.Errorf("with context: got %q", got)
+	}
+	if got := want(t, "cat", "-C", "0", "-sq", "message in (a1, b5)", "-t", "{message}", a, b); got != "a1\nb5\n" {
+		t.Errorf("without: got %q", got)
+	}
+	if got := want(t, "cat", "-C", "1", "-sq", "message in (a1, b5)", "-t", "{message}", a, b); got != "a1\n\\tat main.go\n--\na4\nb5\n" {
+		t.Errorf("with a gap: got %q", got)
+	}
+}
+
+func TestExportsOfTheJournal(t *testing.T) {
+	path := store(t, t.TempDir(), "j.export",
+		"__CURSOR=s=1", "__REALTIME_TIMESTAMP=1795168800000000", "PRIORITY=4", "MESSAGE", "\x08\x00\x00\x00\x00\x00\x00\x00two\nrows", "_PID=7", "",
+		"__CURSOR=s=2", `MESSAGE={"level":"error","message":"a line of JSON"}`, "", "")
+	if got := want(t, "cat", "-t", "{level} {message} {_PID}", path); got != "4 two\\nrows 7\nerror a line of JSON \n" {
+		t.Errorf("got %q", got)
+	}
+	if got := want(t, "cat", "-l", "error", "-t", "{message}", path); got != "a line of JSON\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCatOfASpool(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	s := keep(t, dir, 2000, spool.Config{})
+	defer s.Close()
+	var wantLines strings.Builder
+	for n := range 2000 {
+		wantLines.Write(line(n))
+	}
+	if got := want(t, "cat", dir); got != wantLines.String() {
+		t.Errorf("got %d bytes, want %d", len(got), wantLines.Len())
+	}
+	code, _, stderr := run("cat", t.TempDir())
+	if code != 2 || !strings.Contains(stderr, "without a spool") {
+		t.Errorf("got %d, %s", code, stderr)
+	}
+}
+
+func TestCompletionOfFields(t *testing.T) {
+	log := catLog(t)
+	for typed, wantList := range map[string]string{
+		"-f pa": "path=", "-f path=/api/": "path=/api/a path=/api/b", "-q took>1_and_us": "took>1 and user", "-l ": "trace debug info warn error panic fatal", "-o c": "console json logfmt csv raw",
+	} {
+		flag, text, _ := strings.Cut(typed, " ")
+		out := want2(t, "__complete", "cat", log, flag, strings.ReplaceAll(text, "_", " "))
+		var got []string
+		for l := range strings.Lines(out) {
+			if !strings.HasPrefix(l, ":") {
+				got = append(got, strings.TrimSpace(l))
+			}
+		}
+		if strings.Join(got, " ") != wantList {
+			t.Errorf("%s: got %q, want %s", typed, got, wantList)
+		}
+	}
+}
+
+// want2 is want for a command that also writes to standard error.
+func want2(t *testing.T, args ...string) string {
+	code, stdout, stderr := run(args...)
+	if code != 0 {
+		t.Fatalf("got %d, %s", code, stderr)
+	}
+	return stdout
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+)
+
+// maxWindow bounds the memory that a compressed file may ask for.
+const maxWindow = 128 << 20
+
+// formats are the beginnings of files that are not lines yet.
+var formats = []struct {
+	magic string
+	open  func(r *bufio.Reader) (io.Reader, error)
+}{
+	{"\x1f\x8b", func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"\x28\xb5\x2f\xfd", func(r *bufio.Reader) (io.Reader, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+	{"BZh", func(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"\xfd7zXZ\x00", func(r *bufio.Reader) (io.Reader, error) {
+		return xz.ReaderConfig{DictCap: maxWindow}.NewReader(r)
+	}},
+	{"\x04\x22\x4d\x18", func(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
+	{"__CURSOR=", func(r *bufio.Reader) (io.Reader, error) { return newJournal(r), nil }},
+	{"__REALTIME_TIMESTAMP=", func(r *bufio.Reader) (io.Reader, error) { return newJournal(r), nil }},
+}
+
+const longestMagic = len("__REALTIME_TIMESTAMP=")
+
+// decompress returns a reader of the lines in r, whatever r is compressed with.
+// It decides by the first bytes: what is in a file's name may be wrong.
+func decompress(r io.ReadCloser) (io.ReadCloser, error) {
+	var first [longestMagic]byte
+	n, err := io.ReadAtLeast(r, first[:], 1)
+	for n < 6 && n > 0 && err == nil { // a pipe may have a part of it; a line is longer
+		if first[n-1] == '\n' || !isBeginning(first[:n]) {
+			break
+		}
+		var m int
+		m, err = io.ReadAtLeast(r, first[n:], 1)
+		n += m
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	all := io.MultiReader(bytes.NewReader(first[:n]), r)
+	for _, f := range formats {
+		if !bytes.HasPrefix(first[:n], []byte(f.magic)) {
+			continue
+		}
+		d, err := f.open(bufio.NewReaderSize(all, 64<<10))
+		if err != nil {
+			return nil, err
+		}
+		return &opened{d, r}, nil
+	}
+	return &opened{all, r}, nil
+}
+
+// isBeginning reports whether a format begins with b.
+func isBeginning(b []byte) bool {
+	for _, f := range formats {
+		if n := min(len(b), len(f.magic)); string(b[:n]) == f.magic[:n] {
+			return true
+		}
+	}
+	return false
+}
+
+// opened is a reader and what it reads from.
+type opened struct {
+	io.Reader
+	file io.Closer
+}
+
+// Close closes both.
+func (o *opened) Close() error {
+	if c, ok := o.Reader.(io.Closer); ok {
+		_ = c.Close() // it was only read
+	}
+	return o.file.Close()
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// A cursor is the next line of a source.
+type cursor struct {
+	pipe   *pipeline
+	blocks <-chan *block
+	b      *block // nil before the first block
+	next   int    // span of b
+	key    int64  // the time of the line, or of the last one that had one
+	index  int    // of the source: earlier ones come first
+	counts Counts
+	err    error
+}
+
+// advance goes to the next line. It reports false at the end.
+func (c *cursor) advance(ctx context.Context) bool {
+	for c.next++; c.b == nil || c.next >= len(c.b.spans); c.next = 0 {
+		if c.b != nil {
+			c.pipe.free.Put(c.b)
+			c.b = nil
+		}
+		b, ok := <-c.blocks
+		if !ok || !b.wait(ctx) {
+			return false
+		}
+		c.counts.add(b.counts)
+		if b.err != nil {
+			c.err = b.err
+		}
+		c.b = b
+	}
+	// A line without a time, as those of a stack trace, belongs to the line before.
+	switch at := c.b.spans[c.next].time; {
+	case at == noTime:
+	case at < c.key:
+		c.counts.Late++
+	default:
+		c.key = at
+	}
+	return true
+}
+
+// A merger merges sources by time. It never changes the order of lines of one
+// source.
+type merger struct {
+	ctx     context.Context
+	cursors []*cursor // a heap
+	all     []*cursor
+	context *contextLines
+	line    logread.Line
+}
+
+func newMerger(ctx context.Context, p *pipeline, sources []Source, s *Selection) *merger {
+	m := &merger{ctx: ctx, context: &contextLines{size: s.Context}}
+	m.line.SetZone(s.Zone)
+	for i, source := range sources {
+		m.all = append(m.all, &cursor{pipe: p, blocks: p.read(ctx, source, 2), key: noTime, index: i, next: -1})
+	}
+	return m
+}
+
+func (m *merger) Len() int { return len(m.cursors) }
+
+func (m *merger) Less(i, j int) bool {
+	a, b := m.cursors[i], m.cursors[j]
+	return a.key < b.key || a.key == b.key && a.index < b.index
+}
+
+func (m *merger) Swap(i, j int) { m.cursors[i], m.cursors[j] = m.cursors[j], m.cursors[i] }
+
+// Push implements heap.Interface.
+func (m *merger) Push(x any) { m.cursors = append(m.cursors, x.(*cursor)) }
+
+// Pop implements heap.Interface.
+func (m *merger) Pop() any {
+	last := m.cursors[len(m.cursors)-1]
+	m.cursors = m.cursors[:len(m.cursors)-1]
+	return last
+}
+
+// flushSize is how much is written at once.
+const flushSize = 256 << 10
+
+func (m *merger) write(w io.Writer, r Renderer) (total Counts, err error) {
+	for _, c := range m.all {
+		if c.advance(m.ctx) {
+			heap.Push(m, c)
+		}
+	}
+	var out []byte
+	for len(m.cursors) > 0 {
+		c := m.cursors[0]
+		s := &c.b.spans[c.next]
+		out = m.context.append(out, r, &m.line, c.b.data[s.from:s.end], s.matched)
+		if len(out) >= flushSize {
+			if _, err := w.Write(out); err != nil {
+				return total, err
+			}
+			out = out[:0]
+		}
+		if c.advance(m.ctx) {
+			heap.Fix(m, 0)
+		} else {
+			heap.Pop(m)
+		}
+	}
+	if len(out) > 0 {
+		if _, err := w.Write(out); err != nil {
+			return total, err
+		}
+	}
+	var errs []error
+	for _, c := range m.all {
+		total.add(c.counts)
+		errs = append(errs, c.err)
+	}
+	return total, errors.Join(append(errs, m.ctx.Err())...)
+}
+
+// contextLines shows lines around those that match, with a mark between groups
+// that are apart, as grep does.
+type contextLines struct {
+	size   int
+	before [][]byte // copies of the last lines that were not shown, as a ring
+	at     int      // of the oldest in before
+	after  int      // how many of the next lines are shown
+	gap    bool     // lines have been left out since the last one shown
+	shown  bool     // a line has been shown
+}
+
+func (c *contextLines) append(out []byte, r Renderer, l *logread.Line, line []byte, matched bool) []byte {
+	show := func(line []byte) {
+		l.Reset(line)
+		out = r.Append(out, l)
+	}
+	switch {
+	case matched:
+		if c.gap && c.shown {
+			out = append(out, "--\n"...)
+		}
+		for i := range c.before {
+			show(c.before[(c.at+i)%len(c.before)])
+		}
+		show(line)
+		c.before, c.at, c.after, c.gap, c.shown = c.before[:0], 0, c.size, false, true
+	case c.after > 0:
+		c.after--
+		show(line)
+	case len(c.before) < c.size:
+		c.before = append(c.before, append([]byte(nil), line...))
+	case c.size > 0:
+		c.before[c.at] = append(c.before[c.at][:0], line...)
+		c.at = (c.at + 1) % c.size
+		c.gap = true
+	}
+	return out
+}

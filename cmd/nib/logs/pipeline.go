@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// A Renderer writes lines in another form. Each goroutine has its own.
+type Renderer interface {
+	Append(dst []byte, l *logread.Line) []byte
+}
+
+// A Selection says which lines are wanted.
+type Selection struct {
+	Query   *logread.Query
+	Context int            // how many lines before and behind each are shown, too
+	Zone    *time.Location // of times without one
+}
+
+// Counts is what has been read.
+type Counts struct {
+	Lines   uint64
+	Matched uint64
+	Foreign uint64 // lines of text that the query did not select
+	Late    uint64 // lines older than the one before them in the same source, where sources are merged
+}
+
+func (c *Counts) add(d Counts) {
+	c.Lines += d.Lines
+	c.Matched += d.Matched
+	c.Foreign += d.Foreign
+	c.Late += d.Late
+}
+
+// The size of blocks. Sources that are merged share memory.
+const (
+	blockSize    = 512 << 10
+	leastBlock   = 16 << 10
+	mergedBlocks = 64 << 20
+)
+
+// A block is a part of a source: whole lines, what is selected of them, or what is
+// to be written.
+type block struct {
+	buf    []byte
+	data   []byte // the lines, in buf
+	out    []byte // with a render function
+	spans  []span // without
+	counts Counts
+	err    error // why it is the last block
+	done   chan struct{}
+}
+
+// A span is a line of a block.
+type span struct {
+	from, end int
+	time      int64 // Unix nanoseconds, or noTime
+	matched   bool
+}
+
+const noTime = math.MinInt64
+
+// A worker processes blocks.
+type worker struct {
+	line     logread.Line
+	query    *logread.Query
+	renderer Renderer // nil: spans are wanted
+	all      bool     // spans of lines that do not match, too
+}
+
+func (s *Selection) newWorker(renderer Renderer, all bool) *worker {
+	w := &worker{query: s.Query, renderer: renderer, all: all}
+	w.line.SetZone(s.Zone)
+	return w
+}
+
+// process does what is to be done with the lines of a block.
+func (w *worker) process(b *block) {
+	b.out, b.spans, b.counts = b.out[:0], b.spans[:0], Counts{}
+	for from := 0; from < len(b.data); {
+		n := logread.LineLen(b.data[from:])
+		w.line.Reset(b.data[from : from+n])
+		b.counts.Lines++
+		matched := w.query.Match(&w.line)
+		switch {
+		case matched:
+			b.counts.Matched++
+		case w.line.Format() == logread.FormatText && len(w.line.Bytes()) > 0:
+			b.counts.Foreign++
+		}
+		switch {
+		case w.renderer != nil && matched:
+			b.out = w.renderer.Append(b.out, &w.line)
+		case w.renderer == nil && (matched || w.all):
+			at := int64(noTime)
+			if t, ok := w.line.Time(); ok {
+				at = t.UnixNano()
+			}
+			b.spans = append(b.spans, span{from, from + n, at, matched})
+		}
+		from += n
+	}
+}
+
+// A pipeline reads sources with several goroutines.
+type pipeline struct {
+	work chan *block
+	wait sync.WaitGroup
+	size int
+	free sync.Pool
+}
+
+func newPipeline(ctx context.Context, size int, newWorker func() *worker) *pipeline {
+	p := &pipeline{work: make(chan *block), size: size}
+	p.free.New = func() any {
+		return &block{buf: make([]byte, size), done: make(chan struct{}, 1)}
+	}
+	for range runtime.GOMAXPROCS(0) {
+		p.wait.Go(func() {
+			w := newWorker()
+			for {
+				select {
+				case b := <-p.work:
+					w.process(b)
+					b.done <- struct{}{}
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	return p
+}
+
+// read sends the blocks of a source in order, and closes the channel. The last
+// block has the error, if there was one.
+func (p *pipeline) read(ctx context.Context, s Source, ahead int) <-chan *block {
+	order := make(chan *block, ahead)
+	go func() { // nothing waits for it: standard input cannot be interrupted
+		defer close(order)
+		r, err := s.Open(ctx)
+		if err != nil {
+			p.send(ctx, order, &block{err: err, done: make(chan struct{}, 1)})
+			return
+		}
+		defer r.Close() // it is only read
+		stop := context.AfterFunc(ctx, func() { _ = r.Close() })
+		defer stop()
+		var rest []byte
+		for err == nil {
+			b := p.free.Get().(*block)
+			if len(b.buf) < 2*len(rest) {
+				b.buf = make([]byte, 2*len(rest))
+			}
+			var next []byte
+			b.data, next, err = logread.ReadBlock(r, b.buf, rest)
+			rest = append(rest[:0], next...) // buf is used again
+			if b.err = nil; err != io.EOF {
+				b.err = err
+			}
+			if len(b.data) == 0 && b.err == nil {
+				p.free.Put(b)
+				continue
+			}
+			if !p.send(ctx, order, b) {
+				return
+			}
+		}
+	}()
+	return order
+}
+
+// send gives a block to the workers, and to the reader of the results.
+func (p *pipeline) send(ctx context.Context, order chan<- *block, b *block) bool {
+	for work, order := p.work, order; work != nil || order != nil; {
+		select {
+		case work <- b:
+			work = nil
+		case order <- b:
+			order = nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// Cat writes what is selected of the sources to w. Lines of several sources are
+// merged by time. It returns the errors of all sources, joined, or that of w.
+func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (total Counts, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	if len(sources) != 1 || s.Context > 0 {
+		size := min(max(mergedBlocks/(4*max(len(sources), 1)), leastBlock), blockSize)
+		p := newPipeline(ctx, size, func() *worker { return s.newWorker(nil, s.Context > 0) })
+		defer p.wait.Wait()
+		defer cancel()
+		m := newMerger(ctx, p, sources, &s)
+		return m.write(w, newRenderer())
+	}
+	p := newPipeline(ctx, blockSize, func() *worker { return s.newWorker(newRenderer(), false) })
+	defer p.wait.Wait()
+	defer cancel()
+	for b := range p.read(ctx, sources[0], 2*runtime.GOMAXPROCS(0)) {
+		if !b.wait(ctx) {
+			break
+		}
+		total.add(b.counts)
+		if b.err != nil {
+			err = b.err
+		}
+		if len(b.out) > 0 {
+			if _, err := w.Write(b.out); err != nil {
+				return total, err
+			}
+		}
+		p.free.Put(b)
+	}
+	return total, errors.Join(err, ctx.Err())
+}
+
+// wait waits until a worker has processed the block.
+func (b *block) wait(ctx context.Context) bool {
+	select {
+	case <-b.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/layout"
+	"github.com/nib-log/nib/logread"
+	"github.com/nib-log/nib/sink/console"
+	"github.com/nib-log/nib/sink/logfmt"
+)
+
+// Outputs are the forms that lines can be written in.
+var Outputs = []string{"console", "json", "logfmt", "csv", "raw"}
+
+// A Form is how lines are written.
+type Form struct {
+	Output   string   // one of Outputs
+	Fields   []string // only these, if there are any
+	Template string   // in place of Output: text with {field}
+	Console  console.Config
+	Terminal bool // no byte may control it
+}
+
+// NewRenderer returns a function that makes renderers, and what is to be written
+// in front of all lines.
+func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err error) {
+	if f.Template != "" {
+		t, err := parseTemplate(f.Template, f.Console.TimeZone)
+		return func() Renderer { return t.renderer() }, "", err
+	}
+	switch f.Output {
+	case "csv":
+		if len(f.Fields) == 0 {
+			f.Fields = []string{"time", "level", "message"}
+		}
+		header := appendCSVRow(nil, len(f.Fields), func(i int) []byte { return []byte(f.Fields[i]) })
+		return func() Renderer { return &csvRenderer{fields: f.Fields} }, string(header), nil
+	case "raw":
+		if !f.Terminal {
+			return func() Renderer { return rawRenderer{} }, "", nil
+		}
+		return f.maker(func() Renderer { return &safeRenderer{text: newPainters(f.Console)} }), "", nil
+	case "json":
+		return f.maker(func() Renderer { return &jsonRenderer{} }), "", nil
+	case "logfmt":
+		return f.maker(func() Renderer { return &logfmtRenderer{sink: logfmt.New(io.Discard, logfmt.Config{})} }), "", nil
+	case "console":
+		return f.maker(func() Renderer { return newPainters(f.Console) }), "", nil
+	}
+	return nil, "", fmt.Errorf("--output: %q is none of %s", f.Output, strings.Join(Outputs, ", "))
+}
+
+// maker adds the choice of fields.
+func (f Form) maker(newRenderer func() Renderer) func() Renderer {
+	if len(f.Fields) == 0 {
+		return newRenderer
+	}
+	return func() Renderer { return &chooser{fields: f.Fields, next: newRenderer()} }
+}
+
+// rawRenderer writes lines as they are.
+type rawRenderer struct{}
+
+func (rawRenderer) Append(dst []byte, l *logread.Line) []byte {
+	return append(append(dst, l.Bytes()...), '\n')
+}
+
+// safeRenderer writes lines as they are, except for what controls a terminal.
+type safeRenderer struct{ text *painters }
+
+func (r *safeRenderer) Append(dst []byte, l *logread.Line) []byte {
+	if l.Format() == logread.FormatJSON && len(l.Body()) == len(l.Bytes()) {
+		if out, err := jsonread.AppendCompact(dst, l.Body(), maxNesting); err == nil {
+			return append(out, '\n')
+		}
+	}
+	return r.text.appendText(dst, l.Bytes())
+}
+
+// maxNesting is how deep JSON may be nested to be recognised.
+const maxNesting = 10000
+
+// appendJSON appends a line as one JSON object: one of logfmt with its values as
+// text or what JSON has for them, one of text as a message. The result is plain:
+// everything is escaped that controls a terminal.
+func appendJSON(dst []byte, l *logread.Line) []byte {
+	switch l.Format() {
+	case logread.FormatJSON:
+		if out, err := jsonread.AppendCompact(dst, l.Body(), maxNesting); err == nil {
+			return out
+		}
+	case logread.FormatLogfmt:
+		dst = append(dst, '{')
+		first := true
+		for key, value := range l.Fields() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(jsonenc.AppendBytes(dst, key), ':')
+			dst = appendValue(dst, l, value)
+		}
+		return append(dst, '}')
+	}
+	dst = append(dst, `{"message":`...)
+	return append(jsonenc.AppendBytes(dst, l.Bytes()), '}')
+}
+
+// appendValue appends a raw value as JSON.
+func appendValue(dst []byte, l *logread.Line, raw []byte) []byte {
+	if l.Format() == logread.FormatJSON || raw[0] == '"' || isScalar(raw) {
+		if out, err := jsonread.AppendCompact(dst, raw, maxNesting); err == nil {
+			return out
+		}
+	}
+	return jsonenc.AppendBytes(dst, l.Text(raw))
+}
+
+// isScalar reports whether a value of logfmt is a number, true, false or null.
+func isScalar(raw []byte) bool {
+	switch c := raw[0]; {
+	case c == '-', c-'0' <= 9, c == 't', c == 'f', c == 'n':
+		return jsonread.Valid(raw)
+	}
+	return false
+}
+
+type jsonRenderer struct{}
+
+func (jsonRenderer) Append(dst []byte, l *logread.Line) []byte {
+	return append(appendJSON(dst, l), '\n')
+}
+
+// logfmtRenderer writes logfmt; a line of it stays as it is, but for escapes.
+type logfmtRenderer struct{ sink *logfmt.Sink }
+
+func (r *logfmtRenderer) Append(dst []byte, l *logread.Line) []byte {
+	if l.Format() != logread.FormatJSON {
+		return r.sink.Render(dst, l.Bytes())
+	}
+	return r.sink.Render(dst, l.Body())
+}
+
+// painters write lines as sink/console does, each with the keys of its format.
+type painters struct {
+	config console.Config
+	byKeys []keyed
+	last   *keyed
+	json   []byte
+}
+
+// keyed is a console for lines with certain keys.
+type keyed struct {
+	time, level, message string
+	sink                 *console.Sink
+}
+
+func newPainters(c console.Config) *painters { return &painters{config: c} }
+
+// of returns the console for a line.
+func (p *painters) of(l *logread.Line) *console.Sink {
+	at, level, message := l.Key("time"), l.Key("level"), l.Key("message")
+	if k := p.last; k != nil && k.time == at && k.level == level && k.message == message {
+		return k.sink
+	}
+	i := slices.IndexFunc(p.byKeys, func(k keyed) bool { return k.time == at && k.level == level && k.message == message })
+	if i < 0 {
+		c := p.config
+		c.Layout = layoutFor(at, level, message)
+		i = len(p.byKeys)
+		p.byKeys = append(p.byKeys, keyed{at, level, message, console.New(io.Discard, c)})
+	}
+	p.last = &p.byKeys[i]
+	return p.last.sink
+}
+
+// layoutFor returns the layout of the logger that uses some keys.
+func layoutFor(at, level, message string) nib.Layout {
+	var l nib.Layout
+	switch {
+	case level == "log.level":
+		l = layout.ECS()
+	case level == "SeverityText":
+		l = layout.OTel()
+	case level == "status":
+		l = layout.Datadog()
+	case level == "severity":
+		l = layout.GCP()
+	case at == "ts":
+		l = layout.Zap()
+	case message == "msg":
+		l = layout.Logrus()
+		l.CallerKey, l.StackKey = "source", "stack"
+	}
+	l.TimeFormat, l.LevelName, l.Static, l.Error, l.Caller = "", nil, nil, nil, nil
+	for _, k := range []struct {
+		to   *string
+		name string
+	}{{&l.TimeKey, at}, {&l.LevelKey, level}, {&l.MessageKey, message}} {
+		if k.name != "" {
+			*k.to = k.name
+		}
+	}
+	return l
+}
+
+func (p *painters) Append(dst []byte, l *logread.Line) []byte {
+	switch l.Format() {
+	case logread.FormatText:
+		return p.appendText(dst, l.Bytes())
+	case logread.FormatLogfmt:
+		p.json = appendJSON(p.json[:0], l)
+		return p.of(l).Render(dst, p.json)
+	}
+	if n := len(l.Bytes()) - len(l.Body()); n > 0 {
+		dst = p.appendText(dst, bytes.TrimSpace(l.Bytes()[:n]))
+		dst[len(dst)-1] = ' ' // in place of the line break
+	}
+	return p.of(l).Render(dst, l.Body())
+}
+
+// appendText appends a line that is not of a log, with tabs as spaces.
+func (p *painters) appendText(dst, text []byte) []byte {
+	if p.last == nil {
+		p.of(new(logread.Line))
+	}
+	for {
+		i := bytes.IndexByte(text, '\t')
+		if i < 0 {
+			break
+		}
+		dst = append(p.last.sink.Render(dst, text[:i]), "       "...)
+		dst[len(dst)-8] = ' ' // in place of the line break
+		text = text[i+1:]
+	}
+	return p.last.sink.Render(dst, text)
+}
+
+// A chooser keeps some fields of a line.
+type chooser struct {
+	fields []string
+	next   Renderer
+	json   []byte
+	line   logread.Line
+}
+
+func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
+	c.json = append(c.json[:0], '{')
+	for _, name := range c.fields {
+		raw, ok := valueOf(l, name)
+		if !ok {
+			continue
+		}
+		if len(c.json) > 1 {
+			c.json = append(c.json, ',')
+		}
+		if key := l.Key(name); key != "" {
+			name = key
+		}
+		c.json = append(jsonenc.AppendString(c.json, name), ':')
+		if l.Format() == logread.FormatText {
+			c.json = jsonenc.AppendBytes(c.json, raw)
+		} else {
+			c.json = appendValue(c.json, l, raw)
+		}
+	}
+	c.json = append(c.json, '}')
+	c.line.Reset(c.json)
+	return c.next.Append(dst, &c.line)
+}
+
+// valueOf returns the raw value of a field, or of time, level or message by
+// whatever key the line has it.
+func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
+	if raw, ok = l.Lookup(name); ok {
+		return raw, true
+	}
+	if name == "message" && l.Format() == logread.FormatText {
+		return l.Bytes(), true
+	}
+	if key := l.Key(name); key != "" {
+		return l.Lookup(key)
+	}
+	return nil, false
+}
+
+// csvRenderer writes RFC 4180.
+type csvRenderer struct {
+	fields []string
+	text   []byte
+}
+
+func (r *csvRenderer) Append(dst []byte, l *logread.Line) []byte {
+	return appendCSVRow(dst, len(r.fields), func(i int) []byte {
+		raw, _ := valueOf(l, r.fields[i])
+		r.text = appendSafe(r.text[:0], l.Text(raw))
+		return r.text
+	})
+}
+
+func appendCSVRow(dst []byte, n int, cell func(i int) []byte) []byte {
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		text := cell(i)
+		if len(text) > 0 && !bytes.ContainsAny(text, "\",\n\r") && text[0] != ' ' && text[len(text)-1] != ' ' {
+			dst = append(dst, text...)
+			continue
+		}
+		if len(text) == 0 {
+			continue
+		}
+		dst = append(dst, '"')
+		dst = append(dst, bytes.ReplaceAll(text, []byte{'"'}, []byte(`""`))...)
+		dst = append(dst, '"')
+	}
+	return append(dst, '\n')
+}
+
+// appendSafe appends text with everything escaped that controls a terminal, as in
+// JSON, but for quotes and backslashes.
+func appendSafe(dst, text []byte) []byte {
+	for len(text) > 0 {
+		n := jsonenc.CleanLen(text)
+		dst = append(dst, text[:n]...)
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+		if text[0] == '"' || text[0] == '\\' {
+			dst = append(dst, text[0])
+			text = text[1:]
+			continue
+		}
+		_, size := utf8.DecodeRune(text)
+		quoted := jsonenc.AppendBytes(nil, text[:size])
+		dst = append(dst, quoted[1:len(quoted)-1]...)
+		text = text[size:]
+	}
+	return dst
+}

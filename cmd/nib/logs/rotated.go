@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// packings are the extensions of compressed files.
+var packings = []string{".gz", ".zst", ".bz2", ".xz", ".lz4"}
+
+// packing returns the extension of a compressed file, or "".
+func packing(path string) string {
+	if ext := filepath.Ext(path); slices.Contains(packings, ext) {
+		return ext
+	}
+	return ""
+}
+
+var (
+	// app-20261121T103000.123456Z-0000.log of sink/file, and dates as logrotate,
+	// lumberjack and others put them before or behind the extension.
+	stamped = regexp.MustCompile(`^(.+?)[-._](\d{4}-?\d{2}-?\d{2}(?:[T_-]?\d{2}[-:.]?\d{2}[-:.]?\d{2}(?:[.,]\d+)?Z?)?(?:-\d+)?)(\.[A-Za-z]+)?$`)
+	// app.log.1 of logrotate
+	numbered = regexp.MustCompile(`^(.+)\.(\d{1,4})$`)
+)
+
+// A rotation is what the name of a file says about its place in a rotated set.
+type rotation struct {
+	path  string
+	set   string // the same for all files of a set
+	stamp string // "" for the file that is being written
+	age   int    // of a numbered file
+}
+
+func rotationOf(path string) rotation {
+	dir, base := filepath.Split(strings.TrimSuffix(path, packing(path)))
+	if m := stamped.FindStringSubmatch(base); m != nil {
+		return rotation{path: path, set: dir + m[1] + m[3], stamp: m[2]}
+	}
+	if m := numbered.FindStringSubmatch(base); m != nil {
+		age, _ := strconv.Atoi(m[2]) // at most four digits
+		return rotation{path: path, set: dir + m[1], age: age + 1}
+	}
+	return rotation{path: path, set: dir + base}
+}
+
+// before reports whether the lines of r are older than those of q.
+func (r rotation) before(q rotation) bool {
+	if (r.stamp == "") != (q.stamp == "") {
+		return r.stamp != ""
+	}
+	if r.stamp != q.stamp {
+		return r.stamp < q.stamp
+	}
+	return r.age > q.age
+}
+
+// rotatedSets groups files by the log that they belong to, and puts those of a
+// group in the order of their lines. A file that is given twice is read once.
+func rotatedSets(paths []string) (sets [][]string) {
+	var names []string
+	members := map[string][]rotation{}
+	seen := map[string]bool{}
+	for _, path := range paths {
+		if clean := filepath.Clean(path); seen[clean] {
+			continue
+		} else {
+			seen[clean] = true
+		}
+		r := rotationOf(path)
+		if members[r.set] == nil {
+			names = append(names, r.set)
+		}
+		members[r.set] = append(members[r.set], r)
+	}
+	for _, name := range names {
+		slices.SortStableFunc(members[name], func(a, b rotation) int {
+			switch {
+			case a.before(b):
+				return -1
+			case b.before(a):
+				return 1
+			}
+			return 0
+		})
+		var set []string
+		for _, r := range members[name] {
+			set = append(set, r.path)
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Source is a stream of lines. Those of a rotated set are one.
+type Source struct {
+	Name string
+	// Open begins to read at the first line.
+	Open func(ctx context.Context) (io.ReadCloser, error)
+	// Path is the file that the source ends with, if it is a plain one, which can
+	// be read from its end and followed.
+	Path string
+	// Live is set if Open has a reader that goes on with new lines when asked to
+	// follow.
+	Live bool
+}
+
+// Find returns the sources that arguments of a command line stand for: "-" for
+// standard input, files, patterns of path.Match, spool directories and
+// kafka://broker:9092/topic. Files of a rotated set become one source. Follow
+// makes sources that never end where that is possible.
+func Find(args []string, stdin io.Reader, follow bool, now time.Time) (list []Source, err error) {
+	var files []string
+	var errs []error
+	for _, arg := range args {
+		switch {
+		case arg == "-":
+			list = append(list, Source{Name: "standard input", Live: true, Open: func(context.Context) (io.ReadCloser, error) {
+				return decompress(io.NopCloser(stdin))
+			}})
+		case strings.HasPrefix(arg, "kafka://"):
+			sources, err := kafkaSources(arg, follow, now)
+			list = append(list, sources...)
+			errs = append(errs, err)
+		case isDir(arg):
+			sources, err := spoolSources(arg, follow)
+			list = append(list, sources...)
+			errs = append(errs, err)
+		default:
+			found, err := expand(arg)
+			files = append(files, found...)
+			errs = append(errs, err)
+		}
+	}
+	for _, set := range rotatedSets(files) {
+		list = append(list, fileSource(set))
+	}
+	return list, errors.Join(errs...)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// expand returns the files that a name or a pattern stands for. The shell expands
+// patterns as well, unless they are in quotes.
+func expand(arg string) ([]string, error) {
+	_, err := os.Stat(arg)
+	if err == nil {
+		return []string{arg}, nil
+	}
+	if !strings.ContainsAny(arg, "*?[") {
+		return nil, err
+	}
+	found, bad := filepath.Glob(arg)
+	if bad != nil {
+		return nil, fmt.Errorf("%s: %w", arg, bad)
+	}
+	found = slices.DeleteFunc(found, isDir)
+	if len(found) == 0 {
+		return nil, err
+	}
+	return found, nil
+}
+
+// fileSource reads files one after the other.
+func fileSource(paths []string) Source {
+	last := paths[len(paths)-1]
+	s := Source{Name: last}
+	if packing(last) == "" {
+		s.Path = last
+	}
+	s.Open = func(context.Context) (io.ReadCloser, error) {
+		return &chain{paths: paths}, nil
+	}
+	return s
+}
+
+// A chain reads files one after the other, each from its first line.
+type chain struct {
+	paths []string
+	file  io.ReadCloser
+	last  byte // that was read, to end a line that the file does not end
+}
+
+func (c *chain) Read(p []byte) (int, error) {
+	for {
+		if c.file == nil {
+			if len(c.paths) == 0 {
+				return 0, io.EOF
+			}
+			f, err := os.Open(c.paths[0])
+			if err != nil {
+				return 0, err
+			}
+			if c.file, err = decompress(f); err != nil {
+				_ = f.Close()
+				return 0, fmt.Errorf("%s: %w", c.paths[0], err)
+			}
+		}
+		n, err := c.file.Read(p)
+		if n > 0 {
+			c.last = p[n-1]
+		}
+		if err == io.EOF {
+			_ = c.file.Close() // it was only read
+			c.file = nil
+			c.paths = c.paths[1:]
+			if n == 0 && c.last != 0 && c.last != '\n' && len(c.paths) > 0 {
+				p[0], c.last = '\n', '\n'
+				n = 1
+			}
+			err = nil
+		} else if err != nil {
+			err = fmt.Errorf("%s: %w", c.paths[0], err)
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (c *chain) Close() error {
+	if c.file != nil {
+		return c.file.Close()
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// spoolPoll is how often a live spool is read again.
+const spoolPoll = 200 * time.Millisecond
+
+// spoolSources returns the spools in a directory.
+func spoolSources(root string, follow bool) (list []Source, err error) {
+	dirs, err := spool.Find(root)
+	if err != nil {
+		return nil, err
+	}
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("%s is a directory without a spool; for the files in it, write %s/*", root, root)
+	}
+	for _, dir := range dirs {
+		list = append(list, Source{Name: dir, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+			r, w := io.Pipe()
+			go func() { _ = w.CloseWithError(copySpool(ctx, w, dir, follow)) }() // the error arrives at r; a reader that is closed ends it
+			return r, nil
+		}})
+	}
+	return list, nil
+}
+
+// copySpool writes the records of a spool, and with follow those that are added
+// later, by whichever process has it. A record that another process is writing is
+// waited for, so that none is left out.
+func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error {
+	next := uint64(0)
+	var unreadable uint64
+	var buf []byte
+	for {
+		v, err := spool.Inspect(dir)
+		if err != nil {
+			return err
+		}
+		for r, g := range v.Records(next) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if g.Kind == spool.GapUnfinished && follow && v.Owner != spool.OwnerNone {
+				break // it may be finished later
+			}
+			if g.Kind == 0 {
+				buf, next = appendRecord(buf, r), r.Seq+1
+			} else {
+				next = max(next, g.First+g.Numbers)
+				if g.Kind != spool.GapUnfinished && g.Kind != spool.GapRemoved {
+					unreadable += max(g.Numbers, 1)
+				}
+			}
+			if len(buf) >= 256<<10 {
+				if _, err := w.Write(buf); err != nil {
+					return err
+				}
+				buf = buf[:0]
+			}
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+		buf = buf[:0]
+		if !follow {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(spoolPoll):
+		}
+	}
+	if unreadable > 0 {
+		return fmt.Errorf("%d records are damaged or missing; see nib spool verify", unreadable)
+	}
+	return nil
+}
+
+func appendRecord(buf []byte, r nib.Record) []byte {
+	buf = append(buf, r.Line...)
+	if n := len(buf); n > 0 && buf[n-1] != '\n' {
+		buf = append(buf, '\n')
+	}
+	return buf
+}
+
+var errNoKafka = errors.New("kafka:// is not supported yet")
+
+func kafkaSources(string, bool, time.Time) ([]Source, error) { return nil, errNoKafka }
