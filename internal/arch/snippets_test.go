@@ -44,12 +44,13 @@ var given = map[string]string{
 var imports = map[string]string{
 	"atomic": "sync/atomic", "context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "io": "io", "os": "os", "runtime": "runtime",
 	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json",
-	"logrus": "github.com/sirupsen/logrus",
-	"nib":    root,
+	"logrus": "github.com/sirupsen/logrus", "zap": "go.uber.org/zap", "zapcore": "go.uber.org/zap/zapcore", "hclog": "github.com/hashicorp/go-hclog",
+	"nib": root,
 }
 
 func init() {
 	for _, folder := range []string{
+		"bridge/niblogr",
 		"alloctest", "bridge/niblogrus", "delivery", "dest/syslog", "dest/kafka", "layout", "logread", "metrics", "nibhttp", "nibslog", "nibtest", "request", "pool",
 		"pool/list", "sampling", "schema", "setup", "target", "target/tlsfiles", "sink", "sink/console", "sink/file", "sink/journald", "sink/logfmt", "sink/spool", "sink/stdout",
 	} {

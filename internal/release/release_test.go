@@ -15,8 +15,11 @@ import (
 // at v0.1.0. Files replace or add to what it has.
 func checkout(t *testing.T, files map[string]string) *repository {
 	t.Helper()
+	all := published
+	t.Cleanup(func() { published = all })
+	published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib"}
 	own := "require " + rootPath + " v0.1.0\n"
-	all := map[string]string{
+	contents := map[string]string{
 		"LICENSE":                    "Apache-2.0\n",
 		"CHANGELOG.md":               "# Changes\n\n## Unreleased\n\n- a\n\n## v0.1.0\n\n- b\n",
 		"go.mod":                     "module " + rootPath + "\n\ngo 1.24\n",
@@ -29,10 +32,10 @@ func checkout(t *testing.T, files map[string]string) *repository {
 		"bench/go.mod":               "module " + rootPath + "/bench\n\n" + own,
 	}
 	for name, text := range files {
-		all[name] = text
+		contents[name] = text
 	}
 	dir := t.TempDir()
-	for name, text := range all {
+	for name, text := range contents {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

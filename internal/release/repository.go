@@ -20,7 +20,10 @@ const rootPath = "github.com/nib-log/nib"
 
 // published are the folders of the modules that users fetch. All have the
 // version of the root.
-var published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib"}
+var published = []string{
+	".", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib",
+	"bridge/niblogr", "bridge/niblogrus",
+}
 
 // installed are the programs that users install.
 var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}

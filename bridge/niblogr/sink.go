@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogr
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"github.com/nib-log/nib"
+)
+
+var (
+	_ logr.LogSink          = (*sink)(nil)
+	_ logr.CallDepthLogSink = (*sink)(nil)
+	_ logr.SlogSink         = (*sink)(nil)
+)
+
+// New returns a logr.Logger that writes through l. A nil l discards. It supports
+// WithCallDepth, and logr.ToSlogHandler without loss of groups and levels.
+func New(l *nib.Logger) logr.Logger { return logr.New(&sink{log: l}) }
+
+// A sink writes what a logr.Logger is given. It is immutable but for Init.
+type sink struct {
+	log   *nib.Logger
+	own   int // frames of logr between its user and the sink
+	depth int // further ones, by WithCallDepth
+}
+
+// Init is called by logr.New.
+func (s *sink) Init(info logr.RuntimeInfo) { s.own = info.CallDepth }
+
+// Level returns nib's level for a V-level of logr.
+func Level(v int) nib.Level { return nib.LevelInfo - nib.Level(min(max(v, 0), math.MaxInt32)) }
+
+// Enabled reports whether the level of the Logger, or its rule for the name,
+// lets the V-level pass.
+func (s *sink) Enabled(v int) bool { return s.log.Enabled(Level(v)) }
+
+// Info writes one line, without the newline that klog's Infof and its like leave
+// at the end of the message. The level is not checked again: logr has called Enabled.
+// 0 allocs besides those of logr's API for values that are plain.
+func (s *sink) Info(v int, msg string, keysAndValues ...any) {
+	e := s.log.AtDepth(Level(v), s.own+s.depth+1)
+	add(e, keysAndValues)
+	e.Msg(strings.TrimSuffix(msg, "\n"))
+}
+
+// Error writes one line at nib.LevelError, whatever the level of the Logger.
+func (s *sink) Error(err error, msg string, keysAndValues ...any) {
+	e := s.log.AtDepth(nib.LevelError, s.own+s.depth+1)
+	if err != nil {
+		e.Err(err)
+	}
+	add(e, keysAndValues)
+	e.Msg(strings.TrimSuffix(msg, "\n"))
+}
+
+// WithValues returns a sink whose lines all have these fields, which are encoded
+// once, now.
+func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
+	return s.with(s.log.With(func(e *nib.Event) { add(e, keysAndValues) }))
+}
+
+// WithName returns a sink whose name is that of s, a dot, and name.
+func (s *sink) WithName(name string) logr.LogSink { return s.with(s.log.Named(name)) }
+
+// WithCallDepth returns a sink whose call sites are depth frames further up.
+func (s *sink) WithCallDepth(depth int) logr.LogSink {
+	n := *s
+	n.depth += depth
+	return &n
+}
+
+// Handle writes a record of a slog.Logger made with logr.ToSlogHandler.
+func (s *sink) Handle(ctx context.Context, r slog.Record) error {
+	e := s.log.Entry(nib.Entry{Time: r.Time, Level: nib.Level(r.Level), PC: r.PC, Message: r.Message}).Ctx(ctx)
+	r.Attrs(func(a slog.Attr) bool {
+		e.Attrs(a)
+		return true
+	})
+	e.Send()
+	return nil
+}
+
+// WithAttrs is WithValues for slog.
+func (s *sink) WithAttrs(attrs []slog.Attr) logr.SlogSink { return s.with(s.log.WithAttrs(attrs...)) }
+
+// WithGroup returns a sink that puts all further fields into an object.
+func (s *sink) WithGroup(name string) logr.SlogSink { return s.with(s.log.WithGroup(name)) }
+
+func (s *sink) with(l *nib.Logger) *sink {
+	n := *s
+	n.log = l
+	return &n
+}

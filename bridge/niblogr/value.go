@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package niblogr
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/nib-log/nib"
+)
+
+// noValue is the value of a last key without one.
+const noValue = "!ERROR: no value"
+
+// add adds alternating keys and values.
+func add(e *nib.Event, keysAndValues []any) {
+	if e == nil {
+		return
+	}
+	for len(keysAndValues) > 1 {
+		addValue(e, keyOf(keysAndValues[0]), keysAndValues[1])
+		keysAndValues = keysAndValues[2:]
+	}
+	if len(keysAndValues) == 1 {
+		e.Str(keyOf(keysAndValues[0]), noValue)
+	}
+}
+
+func keyOf(key any) string {
+	if s, ok := key.(string); ok {
+		return s
+	}
+	if key != nil {
+		if k := reflect.TypeOf(key).Kind(); k <= reflect.Complex128 || k == reflect.String {
+			return fmt.Sprint(key) // which catches panics of a String method
+		}
+	}
+	return fmt.Sprintf("%T", key)
+}
+
+// addValue adds one value. The most frequent types come first: Event.Any would
+// do the same.
+func addValue(e *nib.Event, key string, value any) {
+	switch v := value.(type) {
+	case string:
+		e.Str(key, v)
+	case int:
+		e.Int(key, v)
+	case int64:
+		e.Int64(key, v)
+	case bool:
+		e.Bool(key, v)
+	case time.Duration:
+		e.Dur(key, v)
+	case time.Time:
+		e.Time(key, v)
+	case logr.Marshaler:
+		e.Func(func(e *nib.Event) { addMarshaler(e, key, v) })
+	case nib.Marshaler:
+		e.Object(key, v)
+	default:
+		addText(e, key, value)
+	}
+}
+
+// addText prefers the text of a value to what encoding/json makes of it: it is
+// what logr's users expect, and what a MarshalLog method is there to avoid.
+func addText(e *nib.Event, key string, value any) {
+	switch v := value.(type) {
+	case time.Duration, time.Time, nib.Marshaler:
+		e.Any(key, v)
+	case error:
+		e.AnErr(key, v)
+	case fmt.Stringer:
+		e.Stringer(key, v)
+	default:
+		e.Any(key, v)
+	}
+}
+
+// addMarshaler runs within Event.Func, which deals with a method that ends the
+// goroutine or logs itself.
+func addMarshaler(e *nib.Event, key string, m logr.Marshaler) {
+	value, panicked := marshalLog(m)
+	if panicked != nil {
+		value = panics{panicked}
+	}
+	addText(e, key, value)
+}
+
+func marshalLog(m logr.Marshaler) (value, panicked any) {
+	defer func() { panicked = recover() }()
+	return m.MarshalLog(), nil
+}
+
+// panics panics again where nib makes a text of it.
+type panics struct{ value any }
+
+func (p panics) String() string { panic(p.value) }
