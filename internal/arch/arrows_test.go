@@ -55,6 +55,7 @@ var arrows = []struct {
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/contract"}},
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
 	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/vfs"}},
+	{"sink/spool/internal/store", []string{"sink/spool/internal/segment", "internal/vfs"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "target", "target/tlsfiles", "internal/jsonread", "internal/level"}},
 	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},

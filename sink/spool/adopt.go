@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 const (
@@ -80,7 +81,7 @@ type adopted struct {
 // An adopter delivers the slots of dead processes. Sink.mu protects list and
 // past.
 type adopter struct {
-	*home
+	*store.Home
 	s    *Sink
 	list []*adopted
 	past Stats // of those that have ended
@@ -93,8 +94,8 @@ type adopter struct {
 }
 
 // newAdopter prepares the destinations for several spools.
-func newAdopter(s *Sink, h *home) *adopter {
-	a := &adopter{home: h, s: s, done: make(chan struct{}), given: map[string]bool{}}
+func newAdopter(s *Sink, h *store.Home) *adopter {
+	a := &adopter{Home: h, s: s, done: make(chan struct{}), given: map[string]bool{}}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, d := range s.deliveries {
 		if _, ok := d.dest.(delivery.Forker); !ok {
@@ -147,12 +148,12 @@ func (a *adopter) endAll(ended chan *adopted) {
 
 // look takes slots that no process has.
 func (a *adopter) look(ended chan<- *adopted) {
-	paths, empty, err := a.slots()
+	paths, empty, err := a.Slots()
 	if err != nil {
 		a.s.fault("look for slots of other processes", err)
 	}
 	for _, path := range empty {
-		if err := a.sweep(path); err != nil {
+		if err := a.RemoveEmpty(path); err != nil {
 			a.s.fault("delete the empty slot "+path, err)
 		}
 	}
@@ -163,16 +164,16 @@ func (a *adopter) look(ended chan<- *adopted) {
 		if busy || a.given[path] {
 			continue
 		}
-		o, err := owner(&dir{fs: a.fs, path: path})
+		o, err := store.LookInto(a.FS, path).Owner()
 		if err != nil {
 			a.s.fault("find out whether a process has the slot "+path, err)
 		}
-		if o != OwnerNone {
+		if o != store.OwnedByNone {
 			continue
 		}
 		x, err := a.adopt(path)
 		switch {
-		case errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist): // another process was faster
+		case errors.Is(err, ErrInUse) || errors.Is(err, store.ErrReplaced) || errors.Is(err, fs.ErrNotExist): // another process was faster
 		case err != nil:
 			a.s.fault("deliver the slot "+path, err)
 		default:
@@ -190,7 +191,7 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 	c.DeliverOnly, c.OnFull, c.Sync, c.Drain = true, nil, SyncNever, time.Nanosecond
 	x := &adopted{path: path}
 	child := newSink(c)
-	child.parent, child.atHome = a.s, path == a.path
+	child.parent, child.atHome = a.s, path == a.Path
 	for _, d := range a.s.deliveries {
 		dest, closer, err := fork(d.dest)
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // deadSlots leaves slots of processes that have ended, each with a line, in memDir.
@@ -45,7 +46,7 @@ func heir(m *vfstest.Mem, poll time.Duration) Config {
 // slotsOf returns the slots in memDir.
 func slotsOf(t testing.TB, m *vfstest.Mem) []string {
 	t.Helper()
-	return slices.DeleteFunc(memNames(t, m, ""), func(name string) bool { return !isSlot(name) })
+	return slices.DeleteFunc(memNames(t, m, ""), func(name string) bool { return !store.IsSlot(name) })
 }
 
 // TestSlotsAreDeliveredFourAtATime has a destination that takes long: one that can be forked gets the lines of
@@ -101,7 +102,7 @@ func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 		m, f, tries := vfstest.NewMem(nil), &far{}, atomic.Int32{}
 		deadSlots(t, m, 2)
 		var heal func()
-		heal = m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: segmentName(1), Err: syscall.EIO, Reached: func() {
+		heal = m.Fail(vfstest.Fault{Op: vfstest.OpRemove, Path: store.SegmentName(1), Err: syscall.EIO, Reached: func() {
 			if tries.Add(1) == 100 {
 				heal() // it does not pause
 			}
@@ -147,9 +148,9 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 		errors bool
 	}{
 		{"locked since the look", vfstest.Fault{Op: vfstest.OpLock, Path: "lock", Skip: 1, Err: vfs.ErrLocked}, false},
-		{"deleted since the look", vfstest.Fault{Op: vfstest.OpLstat, Path: slotName(2), Err: fs.ErrNotExist}, false},
+		{"deleted since the look", vfstest.Fault{Op: vfstest.OpLstat, Path: store.SlotName(2), Err: fs.ErrNotExist}, false},
 		{"replaced since the look", vfstest.Fault{Op: vfstest.OpLstat, Path: "lock", Skip: 1, Err: fs.ErrNotExist}, false},
-		{"a cursor that cannot be opened", vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + cursorExt, Err: syscall.EIO}, true},
+		{"a cursor that cannot be opened", vfstest.Fault{Op: vfstest.OpCreate, Path: "*" + store.CursorExt, Err: syscall.EIO}, true},
 		{"a lock that cannot be opened", vfstest.Fault{Op: vfstest.OpOpen, Path: "lock", Err: syscall.EIO}, true},
 		{"a home that cannot be read", vfstest.Fault{Op: vfstest.OpReadDir, Err: syscall.EIO}, true},
 	} {
@@ -195,9 +196,9 @@ func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 			if delivered {
 				f.set(nil)
 				want = append(want, delivery.Drop{Reason: delivery.ReasonDamaged, Level: segment.LevelUnknown, Lines: 1})
-				b := memFile(t, m, filepath.Join(memDir, slotName(2), segmentName(1)))
+				b := memFile(t, m, filepath.Join(memDir, store.SlotName(2), store.SegmentName(1)))
 				at := int64(segment.HeaderSize + 5*segment.Align(segment.RecordHead+200) + segment.RecordHead + 5)
-				file, err := m.Open(filepath.Join(memDir, slotName(2), segmentName(1)), 2, 0)
+				file, err := m.Open(filepath.Join(memDir, store.SlotName(2), store.SegmentName(1)), 2, 0)
 				must(t, err)
 				_, err = file.WriteAt([]byte{b[at] + 1}, at)
 				must(t, err, file.Close())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // create makes a segment: on the heap, or in a file.
@@ -16,7 +17,7 @@ func (s *Sink) create(number uint64) (*segment.Segment, error) {
 	if s.dir == nil {
 		return segment.New(s.zeros(), segment.Identity{Spool: s.id, Number: number, Gen: 1, Size: s.c.SegmentSize}, nil), nil
 	}
-	return s.dir.create(number, s.c.SegmentSize, s.rest)
+	return s.dir.Create(number, s.c.SegmentSize, s.rest)
 }
 
 // zeros returns memory for a segment: that of one that was delivered, if there
@@ -78,9 +79,9 @@ func (s *Sink) makeSegments() {
 	s.completeFirst()
 	var spent <-chan struct{} // never, in memory
 	if s.dir != nil {
-		s.dir.sweeper.begin()
-		defer s.dir.sweeper.end()
-		spent = s.dir.sweeper.due
+		s.dir.Sweeper.Start()
+		defer s.dir.Sweeper.Stop()
+		spent = s.dir.Sweeper.Due
 	}
 	retry := time.NewTimer(makePause)
 	defer retry.Stop()
@@ -146,21 +147,21 @@ func (s *Sink) makeNext() error {
 	s.number++
 	number := s.number
 	s.segments, s.bytes = s.segments+1, s.bytes+s.c.SegmentSize
-	tight := s.dir != nil && s.bytes+int64(s.dir.sweeper.count())*s.c.SegmentSize > s.c.Size
+	tight := s.dir != nil && s.bytes+int64(s.dir.Sweeper.Count())*s.c.SegmentSize > s.c.Size
 	s.mu.Unlock()
 
 	if tight {
-		s.dir.sweeper.all()
+		s.dir.Sweeper.All()
 	}
 	g, err := s.create(number)
-	if vfs.IsFull(err) && s.dir.sweeper.all() {
+	if vfs.IsFull(err) && s.dir.Sweeper.All() {
 		g, err = s.create(number) // there is more room now
 	}
 
 	if err == nil {
 		others, err = s.countOthers()
 		if err != nil || !s.fitsWith(others) { // another process has made one at the same time
-			if e := s.dir.remove(number, g); e != nil {
+			if e := s.dir.Remove(number, g); e != nil {
 				s.fault("delete a segment", e) // the next start removes it
 			}
 			g = nil
@@ -185,14 +186,14 @@ func (s *Sink) makeNext() error {
 
 // giveBack gives a part of what is deleted back.
 func (s *Sink) giveBack() {
-	left := s.dir.sweeper.part()
+	left := s.dir.Sweeper.Part()
 	if left == 0 {
 		return
 	}
-	if left < manySpent {
+	if left < store.ManySpent {
 		s.rest()
 	}
-	poke(s.dir.sweeper.due)
+	s.dir.Sweeper.Signal()
 }
 
 // discardNext removes the segment that was made and is not needed any more.
@@ -205,7 +206,7 @@ func (s *Sink) discardNext() {
 	}
 	s.mu.Unlock()
 	if g != nil && s.dir != nil {
-		if err := s.dir.remove(g.Number, g); err != nil {
+		if err := s.dir.Remove(g.Number, g); err != nil {
 			s.fault("delete a segment", err) // the next start does it
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog is recovered and
@@ -89,11 +90,11 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 		at   int64
 		lost uint64 // at most
 	}{
-		{segmentName(1), segment.HeaderSize + 2*segment.PageSize, each},
-		{segmentName(1), segment.MinSize - segment.PageSize, each},
-		{segmentName(2), segment.HeaderSize, each},
-		{segmentName(2), segment.HeaderSize + 2*segment.PageSize, each},
-		{segmentName(2), segment.MinSize - 2*segment.PageSize, 1}, // behind the records: nobody knows
+		{store.SegmentName(1), segment.HeaderSize + 2*segment.PageSize, each},
+		{store.SegmentName(1), segment.MinSize - segment.PageSize, each},
+		{store.SegmentName(2), segment.HeaderSize, each},
+		{store.SegmentName(2), segment.HeaderSize + 2*segment.PageSize, each},
+		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize, 1}, // behind the records: nobody knows
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -118,7 +119,7 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 					t.Errorf("%d lines arrived", len(got))
 				}
 				checkSubset(t, got, wantLines(lines+1))
-				if bad := memNames(t, m, badExt); len(bad) != 1 || bad[0] != c.name+badExt {
+				if bad := memNames(t, m, store.BadExt); len(bad) != 1 || bad[0] != c.name+store.BadExt {
 					t.Errorf("quarantined %q, want %s", bad, c.name)
 				}
 			})
@@ -140,7 +141,7 @@ func TestWholeFileIsNeverGivenUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m, f := memBacklog(t, lines, 200, SyncNever), &far{}
 			f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
-				heal := m.Fail(vfstest.Fault{Op: vfstest.OpRead, Path: segmentName(2), Err: errno})
+				heal := m.Fail(vfstest.Fault{Op: vfstest.OpRead, Path: store.SegmentName(2), Err: errno})
 				time.AfterFunc(time.Hour, heal)
 				f.set(nil)
 				return delivery.Result{Accepted: len(batch)}, nil, false

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A link is a segment in the chain of those that exist, oldest first. The last
@@ -63,11 +64,11 @@ func (s *Sink) evict() {
 		if soon >= 0 || i >= len(s.chain)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
-		if s.dir.sweeper.count() == mostSpent {
+		if s.dir.Sweeper.Count() == store.MostSpent {
 			return // the next time
 		}
 		if g.Evict() {
-			s.dir.sweeper.add(&spent{pages: g.Bytes(), unmap: g.Release})
+			s.dir.Sweeper.Add(&store.Spent{Pages: g.Bytes(), Unmap: g.Release})
 		}
 	}
 }
@@ -189,13 +190,13 @@ func (s *Sink) remove(l *link) {
 // delete deletes the file of a link. What one in memory had is used again.
 func (s *Sink) delete(l *link) error {
 	if l.bad {
-		if err := s.dir.quarantine(segmentName(l.Number)); err != nil {
+		if err := s.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
 			return err
 		}
-		return s.dir.removeItsCopy(l.Number)
+		return s.dir.RemoveItsCopy(l.Number)
 	}
 	if s.dir != nil {
-		return s.dir.remove(l.Number, l.live)
+		return s.dir.Remove(l.Number, l.live)
 	}
 	if l.live.IsAbandoned() {
 		return nil
@@ -256,7 +257,7 @@ func (s *Sink) countOldest(l *link) bool {
 			return false
 		}
 	} else {
-		b, err := s.dir.read(&l.Old)
+		b, err := s.dir.Read(&l.Old)
 		if err != nil {
 			return s.cannotDrop(l, err)
 		}
@@ -265,7 +266,7 @@ func (s *Sink) countOldest(l *link) bool {
 		if n := len(lines); n > 0 {
 			never = min(never, end-1-lines[n-1].Seq)
 		}
-		if l.Gen != s.dir.gen && l.HasNotice(b) { // not all destinations have read that
+		if l.Gen != s.dir.Gen && l.HasNotice(b) { // not all destinations have read that
 			unread := l.Counts(b, segment.SectionReported)
 			s.inherited = s.inherited.Plus(&unread)
 		}

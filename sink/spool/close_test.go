@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // reports keeps what OnError was called with.
@@ -44,9 +45,9 @@ func (r *reports) with(text string) (n int) {
 // write, as NFS does.
 func TestErrorsOfCloseAreReported(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
-		{"*" + segmentExt + "*", "close a segment"},
-		{"*" + cursorExt, "close the cursor"},
-		{"*" + copyExt + "*", "close a copy"},
+		{"*" + store.SegmentExt + "*", "close a segment"},
+		{"*" + store.CursorExt, "close the cursor"},
+		{"*" + store.CopyExt + "*", "close a copy"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			m, told := vfstest.NewMem(nil), &reports{}
@@ -72,7 +73,7 @@ func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	m, told := memBacklog(t, 300, 300, SyncNever), &reports{}
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, slow: time.Millisecond,
 		Drain: time.Millisecond, OnError: told.add, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}})
-	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + segmentExt, Err: syscall.EMFILE})
+	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.SegmentExt, Err: syscall.EMFILE})
 	refused := 0
 	for n := range 1000 {
 		if s.WriteRecord(record(nib.LevelInfo, n, 300)) != nil {

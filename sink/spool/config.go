@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib/internal/lastresort"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 const (
@@ -133,7 +134,7 @@ type Config struct {
 	boot uint64 // see vfs.Boot; 0: detect it
 	host uint64 // label of the machine; 0: detect it
 
-	volume  volume                   // zero: detect it
+	volume  store.Volume             // zero: detect it
 	mounted func(device uint64) bool // nil: isMounted
 
 	poll time.Duration // between looks at the slots of others
@@ -245,13 +246,13 @@ func (c Config) withDefaults(dir string) Config {
 	if c.Label == "" {
 		c.Label = c.Name
 	}
-	if c.fs == nil && dir != "" && c.volume == (volume{}) {
-		c.volume = volumeOf(nearest(dir))
+	if c.fs == nil && dir != "" && c.volume == (store.Volume{}) {
+		c.volume = store.VolumeOf(nearest(dir))
 	}
-	if c.volume.memory {
+	if c.volume.Memory {
 		c.Sync = SyncNever // a copy would be memory as well
 	}
-	if c.volume.remote && c.Access == AccessAuto {
+	if c.volume.Remote && c.Access == AccessAuto {
 		c.Access = AccessWritten
 	}
 	c = c.sizes(dir, c.volume, memoryLimit())
@@ -280,10 +281,10 @@ func (c Config) withDefaults(dir string) Config {
 		c.boot = vfs.Boot()
 	}
 	if c.host == 0 {
-		c.host = hostLabel()
+		c.host = store.HostLabel()
 	}
 	if c.mounted == nil {
-		c.mounted = isMounted
+		c.mounted = store.IsMounted
 	}
 	if c.fs == nil {
 		c.fs = vfs.OS()
@@ -315,4 +316,12 @@ func (c *Config) rule(l nib.Level) FullRule {
 		}
 	}
 	return FullRule{Do: ActionDropNew}
+}
+
+// options returns what the directory needs.
+func (c *Config) options() *store.Options {
+	return &store.Options{
+		FS: c.fs, Shared: c.Shared, Adopt: c.Adopt, Written: c.Access == AccessWritten, MinFree: c.MinFree,
+		Volume: c.volume, Boot: c.boot, Host: c.host, Mounted: c.mounted,
+	}
 }

@@ -148,7 +148,7 @@ func (c *copier) round() (worked bool, err error) {
 	settled := c.s.position()
 	for i := 0; i < len(c.list); i++ {
 		x := c.list[i]
-		if c.s.dir.isRemoved(x.g.Number) {
+		if c.s.dir.IsRemoved(x.g.Number) {
 			c.list = append(c.list[:i:i], c.list[i+1:]...)
 			i--
 			c.discard(x)
@@ -224,7 +224,7 @@ func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 // write writes the bytes up to end, and syncs them.
 func (c *copier) write(x *copied, end int) (err error) {
 	if x.file == nil {
-		x.file, err = c.s.dir.makeCopy(x.g, x.at, end)
+		x.file, err = c.s.dir.MakeCopy(x.g, x.at, end)
 		return err
 	}
 	if _, err = x.file.WriteAt(x.g.Bytes()[x.at:end], int64(x.at)); err == nil {
@@ -237,14 +237,14 @@ func (c *copier) write(x *copied, end int) (err error) {
 func (c *copier) discard(x *copied) {
 	c.close(x)
 	x.letGo()
-	if err := c.s.dir.removeCopy(x.g.Number); err != nil {
+	if err := c.s.dir.RemoveCopy(x.g.Number); err != nil {
 		c.s.fault("delete a copy", err) // the next start deletes it
 	}
 }
 
 func (c *copier) close(x *copied) {
 	if x.file != nil {
-		c.s.dir.close("a copy", x.file)
+		c.s.dir.Close("a copy", x.file)
 		x.file = nil
 	}
 }

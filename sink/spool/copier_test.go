@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var memDir = filepath.Join(string(filepath.Separator), "spool")
@@ -138,12 +139,12 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	}
 	must(t, s.Sync(context.Background()))
-	if n := len(memNames(t, m, copyExt)); n != 6 {
+	if n := len(memNames(t, m, store.CopyExt)); n != 6 {
 		t.Errorf("got %d copies, want 6", n)
 	}
 	f.set(nil)
 	must(t, s.Flush(context.Background()), s.Close())
-	if n := len(memNames(t, m, copyExt)); n > 1 {
+	if n := len(memNames(t, m, store.CopyExt)); n > 1 {
 		t.Errorf("got %d copies after everything was delivered, want that of the last segment", n)
 	}
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m})
@@ -151,10 +152,10 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 1000)))
 	}
 	must(t, s.Flush(context.Background()), s.Close())
-	last := memNames(t, m, segmentExt)
+	last := memNames(t, m, store.SegmentExt)
 	last = last[len(last)-1:]
-	for _, name := range memNames(t, m, copyExt) {
-		if strings.TrimSuffix(name, copyExt) != strings.TrimSuffix(last[0], segmentExt) {
+	for _, name := range memNames(t, m, store.CopyExt) {
+		if strings.TrimSuffix(name, store.CopyExt) != strings.TrimSuffix(last[0], store.SegmentExt) {
 			t.Errorf("the copy %s is left without its segment; the last one is %s", name, last[0])
 		}
 	}
@@ -180,7 +181,7 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 			}
 		}})
 	awaitNext(s)
-	path := "*" + copyExt + "*"
+	path := "*" + store.CopyExt + "*"
 	if op == vfstest.OpSyncDir {
 		path = ""
 	}
@@ -238,7 +239,7 @@ func TestErrorsAreSynced(t *testing.T) {
 
 	hold := make(chan struct{})
 	s = open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncWait: time.Millisecond})
-	m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*" + copyExt + "*", Hold: hold})
+	m.Fail(vfstest.Fault{Op: vfstest.OpPreallocate, Path: "*" + store.CopyExt + "*", Hold: hold})
 	must(t, s.WriteRecord(record(nib.LevelError, 0, 100)))
 	if st := s.Stats(); st.Unsynced != 1 {
 		t.Errorf("got %+v, want one call that did not wait longer", st)
@@ -255,7 +256,7 @@ func TestSettledLinesAreNotCopied(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 	}
 	must(t, s.Flush(context.Background()), s.Sync(context.Background()))
-	if n := memNames(t, m, copyExt); len(n) != 0 {
+	if n := memNames(t, m, store.CopyExt); len(n) != 0 {
 		t.Errorf("got %q, want no copies", n)
 	}
 }

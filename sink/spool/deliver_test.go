@@ -196,3 +196,23 @@ func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
 		}
 	}
 }
+
+// TestSleeperIsWoken delivers lines one by one that nobody flushes.
+func TestSleeperIsWoken(t *testing.T) {
+	got := make(chan uint64, 1)
+	f := &far{}
+	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
+		got <- batch[0].Seq
+		return delivery.Result{Accepted: 1}, nil, false
+	})
+	s := open(t, "", f, Config{SegmentSize: segment.MinSize})
+	for n := uint64(1); n <= 5; n++ {
+		for !s.idle.Load() {
+			awaitNext(s)
+		}
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))
+		if seq := <-got; seq != n {
+			t.Errorf("got number %d, want %d", seq, n)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A batch has at most so many records, and bytes unless it is one record.
@@ -36,7 +37,7 @@ type deliverer struct {
 	s      *Sink
 	name   string
 	dest   delivery.Destination // nil: segments are unmapped, and kept
-	cursor *cursor              // nil in memory
+	cursor *store.Cursor        // nil in memory
 	turn   chan struct{}        // for one of several spools that dest serves; nil: it serves one
 	stale  bool                 // the last position is not in it, since that could not be written
 	marker delivery.Resumer     // dest, if it is a Resumer and there is a cursor

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // inherit adds the drops of the process that wrote b, its last segment, that no
@@ -97,7 +98,7 @@ func (s *Sink) noteDropped(l *link, numbers uint64) {
 		s.counted(l.live.SetDropped(numbers))
 		return
 	}
-	f, err := s.dir.fs.Open(s.dir.name(segmentName(l.Number)), os.O_RDWR, 0)
+	f, err := s.dir.FS.Open(s.dir.Name(store.SegmentName(l.Number)), os.O_RDWR, 0)
 	if err == nil {
 		if err = l.WriteDropped(f, numbers); err != nil {
 			_ = f.Close() // it did not work either way

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // accesses runs f for both ways in which lines reach files.
@@ -106,7 +107,7 @@ func TestDropsSurviveDeath(t *testing.T) {
 // eraseFirst makes a claim of the first record of the last segment.
 func eraseFirst(t testing.TB, dir string) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	names, err := filepath.Glob(filepath.Join(dir, "*"+store.SegmentExt))
 	must(t, err)
 	slices.Reverse(names)
 	for _, name := range names {
@@ -204,7 +205,7 @@ func TestEachDropWritesOneCount(t *testing.T) {
 	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	awaitNext(s)
 	must(t, s.Flush(context.Background()))
-	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Reached: func() { writes++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Reached: func() { writes++ }})
 	for n, l := range []nib.Level{nib.LevelInfo, nib.LevelWarn, nib.LevelInfo, nib.LevelError} {
 		if err := s.WriteRecord(record(l, 0, 2*segment.MinSize)); !errors.Is(err, errTooLarge) || writes != n+1 {
 			t.Errorf("drop %d: got %v and %d writes", n+1, err, writes)
@@ -257,7 +258,7 @@ func TestDropOldCountsItsFaults(t *testing.T) {
 		want := uint64(0)
 		if op != "" {
 			want = 1
-			m.Fail(vfstest.Fault{Op: op, Path: segmentName(3), Times: 1, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: op, Path: store.SegmentName(3), Times: 1, Err: syscall.EIO})
 		}
 		for n := 0; s.Stats().Lost() == 0; n++ {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))

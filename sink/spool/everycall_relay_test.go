@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestEveryCallOfARelayMayFail is [TestEveryCallMayFail] for what nib relay does: it looks whether a
@@ -37,14 +38,14 @@ func TestEveryCallOfARelayMayFail(t *testing.T) {
 // shownInView has calls of Inspect whose errors show in the View.
 var shownInView = map[string]string{
 	"lstat spool.(*View).add":   "the size is not known",
-	"open spool.owner":          "the owner is unknown",
-	"lock spool.owner":          "as above",
-	"open spool.(*dir).knownAs": "the id is that of the segments",
-	"read spool.loadOrigin":     "as above",
-	"open spool.(*dir).bytes":   "the time of the oldest record is not known; what a delivery cannot read is another test's",
-	"stat spool.(*dir).bytes":   "as above",
-	"read spool.(*dir).bytes":   "as above",
-	"read spool.readAround":     "as above",
+	"open store.(*Dir).Owner":   "the owner is unknown",
+	"lock store.(*Dir).Owner":   "as above",
+	"open store.(*Dir).KnownID": "the id is that of the segments",
+	"read store.loadOrigin":     "as above",
+	"open store.(*Dir).Bytes":   "the time of the oldest record is not known; what a delivery cannot read is another test's",
+	"stat store.(*Dir).Bytes":   "as above",
+	"read store.(*Dir).Bytes":   "as above",
+	"read store.readAround":     "as above",
 }
 
 const held = "other" // the destination that the relay does not have
@@ -107,11 +108,11 @@ func (l *life) checkOf(t *testing.T, f *far, from int) {
 
 // relay does what cmd/nib/relay does with a spool, and reports whether nothing is left.
 func (l *life) relay(t *testing.T) (done bool) {
-	switch o, err := owner(&dir{fs: l.w.FS, path: l.dir}); {
+	switch o, err := store.LookInto(l.w.FS, l.dir).Owner(); {
 	case err != nil:
 		l.mayFail(t, err)
 		return false
-	case o != OwnerNone:
+	case o != store.OwnedByNone:
 		return false
 	}
 	v, err := inspect(l.w.FS, l.dir)
@@ -120,7 +121,7 @@ func (l *life) relay(t *testing.T) (done bool) {
 		return false
 	}
 	l.returned += len(v.Unread)
-	if slices.ContainsFunc(v.Unread, func(name string) bool { return strings.HasSuffix(name, cursorExt) }) {
+	if slices.ContainsFunc(v.Unread, func(name string) bool { return strings.HasSuffix(name, store.CursorExt) }) {
 		return false
 	}
 	if v.Pending(defaultName) == 0 && len(v.Bad) == 0 && len(v.Unread) == 0 {

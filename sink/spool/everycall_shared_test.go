@@ -19,6 +19,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestEveryCallOfASharedDirectoryMayFail is [TestEveryCallMayFail] for Config.Shared. Dead processes
@@ -89,11 +90,11 @@ func shareInMemory(t *testing.T) *vfstest.Mem {
 	}
 	f.set(nil)
 	must(t, all[2].Flush(context.Background()), all[2].Close())
-	names, err := m.ReadDir(filepath.Join(memDir, slotName(3)))
+	names, err := m.ReadDir(filepath.Join(memDir, store.SlotName(3)))
 	must(t, err)
 	for _, name := range names {
-		if _, ok := segmentNumber(name); ok {
-			must(t, m.Remove(filepath.Join(memDir, slotName(3), name)))
+		if _, ok := store.SegmentNumber(name); ok {
+			must(t, m.Remove(filepath.Join(memDir, store.SlotName(3), name)))
 		}
 	}
 	return m
@@ -163,7 +164,7 @@ func (l *life) checkShared(t *testing.T) {
 	names, err := l.w.Sound.ReadDir(l.dir)
 	must(t, err)
 	names = slices.DeleteFunc(names, func(name string) bool { return l.onlyQuarantined(t, name) })
-	if len(names) != 1 || !isSlot(names[0]) {
+	if len(names) != 1 || !store.IsSlot(names[0]) {
 		t.Fatalf("got %q, want one slot alone", names)
 	}
 	l.checkFiles(t, filepath.Join(l.dir, names[0]))
@@ -176,5 +177,5 @@ func (l *life) onlyQuarantined(t *testing.T, slot string) bool {
 	names, err := l.w.Sound.ReadDir(filepath.Join(l.dir, slot))
 	must(t, err)
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "lock" })
-	return len(names) == 1 && strings.HasSuffix(names[0], badExt)
+	return len(names) == 1 && strings.HasSuffix(names[0], store.BadExt)
 }

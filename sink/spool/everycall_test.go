@@ -25,6 +25,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/enumerate"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestEveryCallMayFail lets every call of a spool on its file system fail, in every way and for
@@ -101,7 +102,7 @@ func memSpool(t testing.TB) *vfstest.Mem {
 	must(t, err)
 	<-enough
 	_ = s.Close() // lines are left
-	made, err := m.Open(filepath.Join(memDir, segmentName(99)+madeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
+	made, err := m.Open(filepath.Join(memDir, store.SegmentName(99)+store.MadeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, made.Close())
 	return m
 }
@@ -327,43 +328,43 @@ func (l *life) cursorFailed() bool {
 // Close, which is where some systems report that they could not write, these are for files that were only
 // read, whose content does not count any more, or whose failure is reported already.
 var noConsequence = map[string]string{
-	"lstat spool.(*dir).isFile":      "the file is opened, which follows no link and waits for no pipe, and that decides",
-	"stat spool.(*dir).sign":         "the lock has the process id for people only: who has the lock is known without it",
-	"truncate spool.(*dir).sign":     "as above",
-	"write spool.(*dir).sign":        "as above",
-	"open spool.(*dir).inUse":        "Open returns ErrInUse without the process id",
-	"read spool.(*dir).inUse":        "as above",
-	"open spool.(*dir).quickEnd":     "the whole segment is read instead, and an error of that is reported",
-	"read spool.(*dir).quickEnd":     "as above",
-	"read segment.(*Old).RunToEnd":   "as above",
-	"read segment.isEmpty":           "as above",
-	"free spool.leaveRoom":           "allocating the file decides",
-	"open spool.(*dir).unlink":       "the file is removed in one go instead of in parts",
-	"stat spool.(*spent).part":       "as above",
-	"truncate spool.(*spent).part":   "as above",
-	"remove spool.(*dir).make":       "a file that is left in the way makes creating the next one fail, which is reported",
-	"remove spool.(*dir).makeCopy":   "as above",
-	"remove spool.(*dir).unmake":     "as above, and the failure to make it is reported",
-	"close spool.(*spent).close":     "the file is deleted",
-	"close spool.(*Sink).release":    "the lock: what is in the file is for people only",
-	"close spool.lockFile":           "as above, and the failure to lock is reported",
-	"close spool.openDir":            "as above",
-	"close spool.(*home).sweep":      "as above",
-	"close spool.owner":              "nothing was written",
-	"close spool.(*dir).inUse":       "as above",
-	"close spool.(*dir).bytes":       "as above",
-	"close spool.(*dir).look":        "as above",
-	"close spool.(*dir).quickEnd":    "as above",
-	"close spool.(*dir).knownAs":     "as above",
-	"close spool.(*dir).whichID":     "as above",
-	"close spool.(*dir).held":        "as above",
-	"close spool.(*View).readCursor": "as above",
-	"close segment.(*Segment).Done":  "as above",
-	"close spool.openCursor":         "as above, and the failure to read is reported",
-	"close spool.(*dir).reopen":      "as above",
-	"close spool.(*dir).storeOrigin": "what was written is synced",
-	"close spool.(*dir).make":        "the failure to make the file is reported",
-	"close spool.(*dir).makeCopy":    "as above",
+	"lstat store.(*Dir).IsFile":       "the file is opened, which follows no link and waits for no pipe, and that decides",
+	"stat store.(*Dir).sign":          "the lock has the process id for people only: who has the lock is known without it",
+	"truncate store.(*Dir).sign":      "as above",
+	"write store.(*Dir).sign":         "as above",
+	"open store.(*Dir).inUse":         "Open returns ErrInUse without the process id",
+	"read store.(*Dir).inUse":         "as above",
+	"open store.(*Dir).QuickEnd":      "the whole segment is read instead, and an error of that is reported",
+	"read store.(*Dir).QuickEnd":      "as above",
+	"read segment.(*Old).RunToEnd":    "as above",
+	"read segment.isEmpty":            "as above",
+	"free store.leaveRoom":            "allocating the file decides",
+	"open store.(*Dir).unlink":        "the file is removed in one go instead of in parts",
+	"stat store.(*Spent).part":        "as above",
+	"truncate store.(*Spent).part":    "as above",
+	"remove store.(*Dir).Make":        "a file that is left in the way makes creating the next one fail, which is reported",
+	"remove store.(*Dir).MakeCopy":    "as above",
+	"remove store.(*Dir).unmake":      "as above, and the failure to make it is reported",
+	"close store.(*Spent).close":      "the file is deleted",
+	"close store.(*Dir).Unlock":       "the lock: what is in the file is for people only",
+	"close store.lockFile":            "as above, and the failure to lock is reported",
+	"close store.OpenDir":             "as above",
+	"close store.(*Home).RemoveEmpty": "as above",
+	"close store.(*Dir).Owner":        "nothing was written",
+	"close store.(*Dir).inUse":        "as above",
+	"close store.(*Dir).Bytes":        "as above",
+	"close store.(*Dir).Look":         "as above",
+	"close store.(*Dir).QuickEnd":     "as above",
+	"close store.(*Dir).KnownID":      "as above",
+	"close store.(*Dir).WhichID":      "as above",
+	"close store.(*Dir).Held":         "as above",
+	"close spool.(*View).readCursor":  "as above",
+	"close segment.(*Segment).Done":   "as above",
+	"close store.OpenCursor":          "as above, and the failure to read is reported",
+	"close store.(*Dir).Reopen":       "as above",
+	"close store.(*Dir).StoreOrigin":  "what was written is synced",
+	"close store.(*Dir).Make":         "the failure to make the file is reported",
+	"close store.(*Dir).MakeCopy":     "as above",
 }
 
 // silent reports whether the error of a case need not be reported.
@@ -373,7 +374,7 @@ func (l *life) silent(c enumerate.Case) bool {
 		return true
 	case c.Span == enumerate.Once && vfs.IsFull(c.Err): // there was room when deleted files had been given back
 		return true
-	case c.Span == enumerate.Once && c.Op == vfstest.OpRead && isPageError(c.Err): // and the page was read again at once
+	case c.Span == enumerate.Once && c.Op == vfstest.OpRead && store.IsPageError(c.Err): // and the page was read again at once
 		return true
 	}
 	return !slices.ContainsFunc(l.w.Callers(), func(caller string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestWhichSegmentAStartContinues has the last segment of the process before in each state: it goes on there
@@ -29,21 +30,21 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 		{"in another run of the system", Config{boot: 2}, nil, false, 10},
 		{"with another size", Config{SegmentSize: 2 * segment.MinSize}, nil, false, 10},
 		{"a claim that was not committed", Config{}, func(t testing.TB, m *vfstest.Mem) {
-			edit(t, m, segmentName(1), func(b []byte) { clear(b[at(4):at(5)]) })
+			edit(t, m, store.SegmentName(1), func(b []byte) { clear(b[at(4):at(5)]) })
 		}, false, 9},
 		{"something behind the last record", Config{}, func(t testing.TB, m *vfstest.Mem) {
-			edit(t, m, segmentName(1), func(b []byte) { b[at(100)] = 1 })
+			edit(t, m, store.SegmentName(1), func(b []byte) { b[at(100)] = 1 })
 		}, false, 10},
 		{"a file that was cut off", Config{}, func(t testing.TB, m *vfstest.Mem) {
-			f, err := m.Open(filepath.Join(memDir, segmentName(1)), os.O_RDWR, 0)
+			f, err := m.Open(filepath.Join(memDir, store.SegmentName(1)), os.O_RDWR, 0)
 			must(t, err, f.Truncate(int64(at(20))), f.Close())
 		}, false, 10},
 		{"a cursor that is farther", Config{}, func(t testing.TB, m *vfstest.Mem) {
-			d := &dir{fs: m, path: memDir}
-			_, err := d.list()
+			d := store.LookInto(m, memDir)
+			_, err := d.List()
 			must(t, err)
-			cur, _, _, err := openCursor(d, defaultName)
-			must(t, err, cur.put(position{d.spool, 21}), cur.file.Close())
+			cur, _, _, err := store.OpenCursor(d, defaultName)
+			must(t, err, cur.Put(store.Position{Spool: d.Spool, Seq: 21}), cur.File.Close())
 		}, false, 0},
 		{"dropped lines that no notice tells of", Config{}, func(t testing.TB, m *vfstest.Mem) {
 			s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
@@ -99,7 +100,7 @@ func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, c.before+n, 200)))
 		}
 		must(t, s.Sync(context.Background()))
-		path := s.dir.path
+		path := s.dir.Path
 		after := m.CrashClone(vfstest.Nothing)
 		must(t, s.Close())
 		f := &far{}

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestSyncWaitsForTheSlowestDestination takes the power when one of two destinations has everything
@@ -54,8 +55,8 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 		t.Errorf("numbers begin at %d, and %d was delivered", s.opened, f.seqs[9])
 	}
 	must(t, s.Flush(context.Background()), s.Close())
-	c, seq, ok, err := openCursor(&dir{fs: m, path: memDir, spool: s.id}, defaultName)
-	must(t, err, c.file.Close())
+	c, seq, ok, err := cursorOf(m, s.id)
+	must(t, err, c.File.Close())
 	if !ok || seq != s.opened {
 		t.Errorf("the cursor is at %d, want %d", seq, s.opened)
 	}
@@ -66,7 +67,7 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 func TestMissingSegmentIsDamage(t *testing.T) {
 	const lines, gone = 600, 247
 	m, f := memBacklog(t, lines, 200, SyncNever), &far{}
-	must(t, m.Remove(filepath.Join(memDir, segmentName(2))))
+	must(t, m.Remove(filepath.Join(memDir, store.SegmentName(2))))
 	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	if st := checkIdentity(t, s); st.Lost() != gone || st.Unfinished != 0 || st.Delivered != lines-gone {
@@ -77,10 +78,10 @@ func TestMissingSegmentIsDamage(t *testing.T) {
 // TestMarkOfAnotherSpoolIsNotUsed has a cursor that another spool has left.
 func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
 	m, c := memBacklog(t, 10, 60, SyncNever), &clerk{}
-	cur, _, _, err := openCursor(&dir{fs: m, path: memDir}, defaultName)
+	cur, _, _, err := cursorOf(m, 0)
 	must(t, err)
-	cur.mark = []byte("of another one")
-	must(t, cur.put(position{spool: 4711, seq: 7}), cur.file.Close())
+	cur.Mark = []byte("of another one")
+	must(t, cur.Put(store.Position{Spool: 4711, Seq: 7}), cur.File.Close())
 	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, c.lines, 0, 10, 60)
@@ -155,4 +156,12 @@ func TestCountsDoNotGoBelowZero(t *testing.T) {
 	if left != (segment.Tally{}) {
 		t.Errorf("got %v, and not %d", left.List(), uint64(math.MaxUint64))
 	}
+}
+
+// cursorOf opens the cursor of a destination without a name, as a process with
+// a spool does.
+func cursorOf(m *vfstest.Mem, spool uint64) (c *store.Cursor, seq uint64, ok bool, err error) {
+	d := store.LookInto(m, memDir)
+	d.Spool = spool
+	return store.OpenCursor(d, defaultName)
 }

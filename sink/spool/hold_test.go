@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestReplacedDirectory removes the directory of a spool, in which another process begins
@@ -37,7 +38,7 @@ func TestReplacedDirectory(t *testing.T) {
 		for ; err == nil; n++ {
 			err = s.WriteRecord(record(nib.LevelInfo, n, 1000))
 		}
-		if !errors.Is(err, errReplaced) {
+		if !errors.Is(err, store.ErrReplaced) {
 			t.Errorf("got %v, want to be told that the directory was removed", err)
 		}
 		must(t, s.Flush(context.Background()), s.Close())

@@ -15,6 +15,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // An unsynced file system does not wait for the disk.
@@ -105,7 +106,7 @@ func (w *world) save(t testing.TB, dir string) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o700))
 	for _, g := range w.segments {
-		must(t, os.WriteFile(filepath.Join(dir, segmentName(g.Number)), g.Bytes(), 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, store.SegmentName(g.Number)), g.Bytes(), 0o600))
 	}
 }
 
@@ -266,9 +267,9 @@ func damageOnce(t testing.TB, root string, seed uint64) {
 	w := newWorld(rng, vfs.Boot())
 	want, _ := w.committed()
 	w.save(t, root)
-	cursor := make([]byte, slotGap+slotSize)
-	putSlot(cursor, 4, position{0xabc, 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
-	putSlot(cursor[slotGap:], 5, position{0xabc, 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
+	cursor := make([]byte, store.SlotGap+store.SlotSize)
+	store.PutSlot(cursor, 4, store.Position{Spool: 0xabc, Seq: 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
+	store.PutSlot(cursor[store.SlotGap:], 5, store.Position{Spool: 0xabc, Seq: 1 + rng.Uint64N(1+uint64(len(want)))}, nil)
 	must(t, os.WriteFile(filepath.Join(root, defaultName+".cursor"), cursor, 0o600))
 	files, err := os.ReadDir(root)
 	must(t, err)

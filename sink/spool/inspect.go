@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // DefaultName is the default of [Config.Name].
@@ -40,7 +39,7 @@ type View struct {
 // An Owner reports whether a process has a spool open.
 type Owner int
 
-// The states of ownership.
+// The states of ownership, in the order of package store.
 const (
 	OwnerUnknown Owner = iota // locks are not reliable on the file system, or permission is denied
 	OwnerNone
@@ -94,11 +93,12 @@ const attempts = 5
 var errMoved = errors.New("nib/spool: segments come and go too fast to be listed")
 
 func inspect(fsys vfs.FS, path string) (v *View, err error) {
-	d := &dir{fs: fsys, path: path, boot: vfs.Boot()}
+	d := store.LookInto(fsys, path)
 	for range attempts {
 		var moved bool
 		v = &View{Dir: path, fs: fsys}
-		v.Owner, _ = owner(d) // it is unknown then
+		o, _ := d.Owner() // it is unknown then
+		v.Owner = Owner(o)
 		if moved, err = v.list(d); err != nil {
 			return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
 		}
@@ -107,7 +107,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 			if err := v.readCursors(d); err != nil { // now: what is settled is in the segments that were seen
 				return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
 			}
-			v.ID = d.knownAs(v.ID)
+			v.ID = d.KnownID(v.ID)
 			return v, nil
 		}
 	}
@@ -117,42 +117,14 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 // OwnerOf reports whether a process has the spool in dir open. It returns the
 // same as [View.Owner], but reads nothing else, so it suits callers that poll.
 func OwnerOf(dirname string) Owner {
-	o, _ := owner(&dir{fs: vfs.OS(), path: dirname}) // it is unknown then
-	return o
-}
-
-// owner finds out whether the lock is free. A lock file that does not exist was
-// never locked. The error is why the owner is unknown, if it is that of the
-// system.
-func owner(d *dir) (Owner, error) {
-	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return OwnerNone, nil
-	}
-	windows := runtime.GOOS == "windows" // its owner opens the file exclusively, instead of locking it
-	if err != nil {
-		if windows && !errors.Is(err, fs.ErrPermission) {
-			return OwnerAlive, nil
-		}
-		return OwnerUnknown, err
-	}
-	defer f.Close() // gives the lock back
-	err = f.Lock(vfs.Shared)
-	switch {
-	case errors.Is(err, vfs.ErrLocked):
-		return OwnerAlive, nil
-	case err != nil && !windows:
-		return OwnerUnknown, err
-	case volumeOf(d.path).remote:
-		return OwnerUnknown, nil // another machine may have it
-	}
-	return OwnerNone, nil
+	o, _ := store.LookInto(vfs.OS(), dirname).Owner() // it is unknown then
+	return Owner(o)
 }
 
 // list reads the headers. moved reports that a segment has gone between the
 // list of names and its header: what is left would look as if it was damaged.
-func (v *View) list(d *dir) (moved bool, err error) {
-	names, err := d.fs.ReadDir(d.path)
+func (v *View) list(d *store.Dir) (moved bool, err error) {
+	names, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return false, err
 	}
@@ -161,13 +133,13 @@ func (v *View) list(d *dir) (moved bool, err error) {
 	var slots []string
 	has := map[string]bool{}
 	for _, name := range names { // sorted
-		if base, ok := strings.CutSuffix(name, badExt); ok && isSegmentName(base) {
+		if base, ok := strings.CutSuffix(name, store.BadExt); ok && store.IsSegmentName(base) {
 			v.Quarantined = append(v.Quarantined, name)
 		}
-		if isSlot(name) {
+		if store.IsSlot(name) {
 			slots = append(slots, name)
 		}
-		number, ok := segmentNumber(name)
+		number, ok := store.SegmentNumber(name)
 		found = found || ok || name == "lock"
 		if has[name] = ok; ok && (len(numbers) == 0 || numbers[len(numbers)-1] != number) {
 			numbers = append(numbers, number)
@@ -190,15 +162,15 @@ func (v *View) list(d *dir) (moved bool, err error) {
 
 // add reads the header of a segment, or that of its copy if there is none, as a
 // start does.
-func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err error) {
+func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool, err error) {
 	var s SegmentInfo
 	var used, ok bool
 	var bad []string
-	for _, name := range []string{segmentName(number), copyName(number)} {
+	for _, name := range []string{store.SegmentName(number), store.CopyName(number)} {
 		if !has[name] {
 			continue
 		}
-		info, err := d.fs.Lstat(d.name(name))
+		info, err := d.FS.Lstat(d.Name(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}
@@ -216,12 +188,12 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 		case err != nil || k.Number != number || v.ID != 0 && k.id.Spool != v.ID:
 			bad = append(bad, name)
 		case !ok || usedToo && k.id == s.id:
-			k.Bytes, k.copied = s.Bytes, name == copyName(number)
+			k.Bytes, k.copied = s.Bytes, name == store.CopyName(number)
 			s, used, ok = k, usedToo, true
 		}
 	}
 	if ok {
-		bad = slices.DeleteFunc(bad, func(name string) bool { return name == segmentName(number) }) // its copy stands in
+		bad = slices.DeleteFunc(bad, func(name string) bool { return name == store.SegmentName(number) }) // its copy stands in
 	}
 	v.Bad = append(v.Bad, bad...)
 	switch {
@@ -236,30 +208,17 @@ func (v *View) add(d *dir, number uint64, has map[string]bool) (gone bool, err e
 	return false, nil
 }
 
-// segmentNumber returns the number that the name of a segment, or of its copy,
-// has.
-func segmentNumber(name string) (uint64, bool) {
-	digits, ext, _ := strings.Cut(name, ".")
-	number, err := strconv.ParseUint(digits, 16, 64)
-	return number, err == nil && hex(number) == digits && ("."+ext == segmentExt || "."+ext == copyExt)
-}
-
-func isSegmentName(name string) bool {
-	_, ok := segmentNumber(name)
-	return ok
-}
-
 // look reads a header, and again if it may be being written.
-func (v *View) look(d *dir, name string) (s SegmentInfo, used bool, err error) {
+func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err error) {
 	var g segment.Old
 	for range attempts {
-		g, used, err = d.look(name)
+		g, used, err = d.Look(name)
 		if err == nil || v.Owner == OwnerNone || !errors.Is(err, segment.ErrHeader) {
 			break
 		}
 		time.Sleep(time.Millisecond) // the owner may need this processor
 	}
-	if v.Owner == OwnerAlive && errors.Is(err, errStart) {
+	if v.Owner == OwnerAlive && errors.Is(err, store.ErrStart) {
 		err = nil // the owner is taking it into use
 	}
 	return SegmentInfo{
@@ -275,7 +234,7 @@ func (s *SegmentInfo) old() *segment.Old {
 
 // measure finds out where segments end, as a start would, and the times of the
 // oldest and the youngest record.
-func (v *View) measure(d *dir) {
+func (v *View) measure(d *store.Dir) {
 	for i := range len(v.Segments) - 1 {
 		s, next := &v.Segments[i], &v.Segments[i+1]
 		s.End = max(next.First-next.Skipped, s.First)
@@ -283,9 +242,9 @@ func (v *View) measure(d *dir) {
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]
-		b, err := d.read(s.old()) // what cannot be read has no end either
+		b, err := d.Read(s.old()) // what cannot be read has no end either
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			v.Unread = append(v.Unread, segmentName(s.Number))
+			v.Unread = append(v.Unread, store.SegmentName(s.Number))
 		}
 		sc := segment.NewScanner(b, s.id, s.First)
 		for {
@@ -308,14 +267,14 @@ func (v *View) measure(d *dir) {
 }
 
 // readCursors reads how far the destinations are.
-func (v *View) readCursors(d *dir) error {
-	files, err := d.fs.ReadDir(d.path)
+func (v *View) readCursors(d *store.Dir) error {
+	files, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err // a destination that is not seen would lose what it has not settled
 	}
 	for _, base := range files {
-		name, ok := strings.CutSuffix(base, cursorExt)
-		if !ok || name == "" || !isName(name) || !d.isFile(base) {
+		name, ok := strings.CutSuffix(base, store.CursorExt)
+		if !ok || name == "" || !isName(name) || !d.IsFile(base) {
 			continue // not of a spool
 		}
 		i := DestinationInfo{Name: name}
@@ -328,15 +287,15 @@ func (v *View) readCursors(d *dir) error {
 	return nil
 }
 
-func (v *View) readCursor(d *dir, base string, i *DestinationInfo) error {
-	f, err := d.fs.Open(d.name(base), os.O_RDONLY, 0)
+func (v *View) readCursor(d *store.Dir, base string, i *DestinationInfo) error {
+	f, err := d.FS.Open(d.Name(base), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	slot, _, p, err := readSlots(f)
-	if err == nil && slot != nil && p.spool == v.ID {
-		i.Settled, i.Mark, i.Known = p.seq, string(markIn(slot)), true
+	slot, _, p, err := store.ReadSlots(f)
+	if err == nil && slot != nil && p.Spool == v.ID {
+		i.Settled, i.Mark, i.Known = p.Seq, string(store.MarkIn(slot)), true
 	}
 	return err
 }
@@ -387,4 +346,15 @@ func (v *View) Bytes() int64 {
 		n += v.Segments[i].Bytes
 	}
 	return n
+}
+
+// Find returns the spool directories among root, its subdirectories, and their
+// subdirectories, sorted. For a directory shared by several processes
+// ([Config.Shared]) it returns the slots. It does not follow links, and skips
+// directories that cannot be read, except root.
+func Find(root string) ([]string, error) {
+	if _, err := os.ReadDir(root); err != nil {
+		return nil, fmt.Errorf("nib/spool: find: %w", err)
+	}
+	return store.Find(root, 2), nil
 }

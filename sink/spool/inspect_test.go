@@ -22,6 +22,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A finding is what Records yields in all.
@@ -132,7 +133,7 @@ func inspectOnce(t testing.TB, root string, seed uint64) int {
 	w.save(t, root)
 	for _, g := range w.segments {
 		if rng.IntN(2) == 0 {
-			must(t, os.WriteFile(filepath.Join(root, copyName(g.Number)), g.Bytes(), 0o600))
+			must(t, os.WriteFile(filepath.Join(root, store.CopyName(g.Number)), g.Bytes(), 0o600))
 		}
 	}
 	files, err := os.ReadDir(root)
@@ -251,7 +252,7 @@ func TestCopiesHeal(t *testing.T) {
 		func(name string) { must(t, os.Remove(name)) },
 		func(name string) { must(t, os.Truncate(name, 5000)) },
 	} {
-		harm(filepath.Join(dir, segmentName(uint64(i+1))))
+		harm(filepath.Join(dir, store.SegmentName(uint64(i+1))))
 	}
 	if got := walkAll(inspected(t, dir), 0); len(got.lines) != 700 || len(got.gaps) != 0 {
 		t.Errorf("got %d records and the gaps %v", len(got.lines), got.gaps)
@@ -262,7 +263,7 @@ func TestCopiesHeal(t *testing.T) {
 func TestRemovedMeanwhile(t *testing.T) {
 	dir := keeper(t, 700, SyncNever)
 	v := inspected(t, dir)
-	must(t, os.Remove(filepath.Join(dir, segmentName(v.Segments[0].Number))))
+	must(t, os.Remove(filepath.Join(dir, store.SegmentName(v.Segments[0].Number))))
 	got := walkAll(v, 0)
 	if got.gaps[GapRemoved] != 247 || len(got.gaps) != 1 || len(got.lines) != 453 {
 		t.Errorf("got %d records and the gaps %v, want 453 and 247 removed", len(got.lines), got.gaps)
@@ -335,7 +336,7 @@ func TestInspectBesideACall(t *testing.T) {
 	}
 	g := s.active.Load()
 	end, _, _ := g.Claimed()
-	f, err := os.OpenFile(filepath.Join(dir, segmentName(g.Number)), os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(g.Number)), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
 	_, err = f.WriteAt(bytes.Repeat([]byte{'x'}, 100), int64(end)+segment.RecordHead)

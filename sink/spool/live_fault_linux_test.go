@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A brokenPage is a spool with a page of the live segment that cannot be read, as after EIO, and
@@ -104,7 +105,7 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 		if n := x.reports.Load(); n != 2 {
 			t.Errorf("%d reports, want one that the page cannot be read, and one that it is given up", n)
 		}
-		if bad, _ := filepath.Glob(filepath.Join(x.dir, "*"+segmentExt+badExt)); len(bad) != 1 {
+		if bad, _ := filepath.Glob(filepath.Join(x.dir, "*"+store.SegmentExt+store.BadExt)); len(bad) != 1 {
 			t.Errorf("in quarantine: %q", bad)
 		}
 	})
@@ -140,7 +141,7 @@ func TestLivePageIsReadFromTheCopy(t *testing.T) {
 			t.Errorf("got %+v, want errors and nothing lost", st)
 		}
 		must(t, x.s.WriteRecord(record(nib.LevelInfo, liveLines, liveSize)), x.s.Sync(context.Background()), x.s.Close())
-		if left, _ := filepath.Glob(filepath.Join(x.dir, "*"+copyExt)); len(left) > 1 {
+		if left, _ := filepath.Glob(filepath.Join(x.dir, "*"+store.CopyExt)); len(left) > 1 {
 			t.Errorf("copies are left: %q", left)
 		}
 	})
@@ -222,7 +223,7 @@ func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		x.heal()
-		must(t, os.Truncate(filepath.Join(x.dir, segmentName(x.s.active.Load().Number)), segment.HeaderSize+4*segment.PageSize))
+		must(t, os.Truncate(filepath.Join(x.dir, store.SegmentName(x.s.active.Load().Number)), segment.HeaderSize+4*segment.PageSize))
 		begin := time.Now()
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))

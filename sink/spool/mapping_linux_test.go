@@ -21,12 +21,13 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // truncateActive cuts the file of the active segment off behind n bytes.
 func truncateActive(t *testing.T, s *Sink, dir string, n int64) {
 	t.Helper()
-	must(t, os.Truncate(filepath.Join(dir, segmentName(s.active.Load().Number)), n))
+	must(t, os.Truncate(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), n))
 }
 
 // TestTruncatedSegment cuts the file of a segment off, from outside, while lines are
@@ -105,7 +106,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 			continue
 		}
 		number = g.Number
-		if os.Truncate(filepath.Join(dir, segmentName(number)), segment.HeaderSize+int64(cuts%3)*9000) == nil {
+		if os.Truncate(filepath.Join(dir, store.SegmentName(number)), segment.HeaderSize+int64(cuts%3)*9000) == nil {
 			cuts++
 		}
 	}
@@ -179,25 +180,25 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	path := spoolDir(t)
 	c := Config{Access: AccessMapped}.withDefaults(path)
-	d, _, err := openDir(path, &c)
+	d, _, err := store.OpenDir(path, c.options())
 	must(t, err)
-	defer d.lock.Close()
-	d.sweeper.begin()
-	g, f, err := d.make(99, 4*deletedPart, 0)
+	defer d.Lock.Close()
+	d.Sweeper.Start()
+	g, f, err := d.Make(99, 4*store.DeletedPart, 0)
 	must(t, err)
-	f, err = d.publish(g, f)
+	f, err = d.Publish(g, f)
 	must(t, err, f.Close())
 	g.Retain()
-	must(t, d.remove(99, g))
-	d.sweeper.all()
+	must(t, d.Remove(99, g))
+	d.Sweeper.All()
 	for i := segment.HeaderSize; i < len(g.Bytes()); i += segment.PageSize {
 		g.Bytes()[i] = 1
 	}
 	g.Release()
-	if n := d.sweeper.count(); n != 1 {
+	if n := d.Sweeper.Count(); n != 1 {
 		t.Errorf("%d files are to be given back", n)
 	}
-	d.sweeper.end()
+	d.Sweeper.Stop()
 }
 
 // cannotSync fails to sync what it has opened, and says when it was asked to open a segment's file.
@@ -212,7 +213,7 @@ func (cannotSyncFile) Sync() error { return syscall.EIO }
 
 func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	f, err := c.unsynced.Open(name, flag, perm)
-	if err == nil && strings.HasSuffix(name, madeExt) {
+	if err == nil && strings.HasSuffix(name, store.MadeExt) {
 		c.opened <- time.Now()
 	}
 	return cannotSyncFile{f}, err
@@ -238,7 +239,7 @@ func resident(t *testing.T, dir string) (bytes int) {
 	for line := range strings.Lines(string(text)) {
 		var kib int
 		if field := strings.Fields(line)[0]; !strings.HasSuffix(field, ":") { // the head of a mapping
-			of = strings.Contains(line, dir) && strings.Contains(line, segmentExt)
+			of = strings.Contains(line, dir) && strings.Contains(line, store.SegmentExt)
 		} else if n, _ := fmt.Sscanf(line, "Rss: %d kB", &kib); of && n == 1 {
 			bytes += kib << 10
 		}
@@ -256,7 +257,7 @@ func TestBacklogIsNotResident(t *testing.T) {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, size)))
 	}
 	awaitNext(s)
-	for s.dir.sweeper.count() > 0 {
+	for s.dir.Sweeper.Count() > 0 {
 		runtime.Gosched()
 	}
 	if got, want := resident(t, dir), (near+4)*segment; got == 0 || got > want {

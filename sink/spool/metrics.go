@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var _ metrics.Source = (*Sink)(nil)
@@ -99,8 +100,8 @@ func (d *deliverer) keptAge(now time.Time) time.Duration {
 
 // oldestIn returns the time of the first record in the files of a spool that is
 // not settled, 0 if there is none.
-func oldestIn(d *dir, settled uint64) int64 {
-	v, err := inspect(d.fs, d.path)
+func oldestIn(d *store.Dir, settled uint64) int64 {
+	v, err := inspect(d.FS, d.Path)
 	if err != nil {
 		return 0
 	}
@@ -136,9 +137,9 @@ func (s *Sink) diskUse() int64 {
 func (s *Sink) path() string {
 	switch {
 	case s.home != nil:
-		return s.home.path
+		return s.home.Path
 	case s.dir != nil:
-		return s.dir.path
+		return s.dir.Path
 	}
 	return ""
 }

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // left returns a directory with lines that were not delivered.
@@ -40,11 +40,11 @@ func copyOf(t testing.TB, dir string) string {
 }
 
 // originOf reads the file.
-func originOf(t testing.TB, dir string) origin {
+func originOf(t testing.TB, dir string) store.Origin {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, originName))
+	b, err := os.ReadFile(filepath.Join(dir, store.OriginName))
 	must(t, err)
-	o, ok, err := readOrigin(b)
+	o, ok, err := store.ReadOrigin(b)
 	must(t, err)
 	if !ok {
 		t.Fatalf("%s has no origin: %x", dir, b)
@@ -66,7 +66,7 @@ func TestRestartKeepsTheSpoolID(t *testing.T) {
 			t.Errorf("start %d: got spool %x, want %x", n, s.id, id)
 		}
 		must(t, s.Close())
-		if o := originOf(t, dir); o.id != id || o.host != c.host || o.boot != c.boot {
+		if o := originOf(t, dir); o.ID != id || o.Host != c.host || o.Boot != c.boot {
 			t.Errorf("start %d: got %+v", n, o)
 		}
 	}
@@ -137,61 +137,15 @@ func TestCopiesOnOneDestinationLoseNoLine(t *testing.T) {
 	}
 }
 
-func TestCopiesAreToldFromMoves(t *testing.T) {
-	at := site{inode: 1, device: 1, volume: 1, host: 1, boot: 1}
-	for _, c := range []struct {
-		name    string
-		now     site
-		mounted bool
-		copied  bool
-	}{
-		{"another process", at, true, false},
-		{"another container", site{1, 1, 1, 2, 1}, true, false},
-		{"another container on another copy of the volume", site{1, 2, 1, 2, 1}, false, true},
-		{"mounted again, with another device number", site{1, 2, 1, 1, 1}, false, false},
-		{"a snapshot beside the volume", site{1, 2, 1, 1, 1}, true, true},
-		{"a snapshot with an id of its own", site{1, 1, 2, 1, 1}, false, true},
-		{"a copied file", site{2, 1, 1, 1, 1}, true, true},
-		{"the machine was restarted", site{1, 2, 1, 1, 2}, true, false},
-		{"another machine", site{1, 1, 1, 2, 2}, true, true},
-	} {
-		mounted := func(device uint64) bool { return device == at.device && c.mounted }
-		if got := at.isCopy(c.now, mounted); got != c.copied {
-			t.Errorf("%s: got copy: %v, want %v", c.name, got, c.copied)
-		}
-	}
-	unknown := site{inode: 1, host: 1} // no run of the system is known
-	if unknown.isCopy(unknown, isMounted) || !unknown.isCopy(site{inode: 1, host: 2}, isMounted) {
-		t.Error("without the run of the system, the host decides")
-	}
-}
-
-func TestMountedDevices(t *testing.T) {
-	if _, err := os.Stat("/proc/self/mountinfo"); err != nil {
-		t.Skip(err)
-	}
-	f, err := vfs.OS().Open("/proc/self/mountinfo", os.O_RDONLY, 0)
-	must(t, err)
-	defer f.Close()
-	info, err := f.Stat()
-	must(t, err)
-	if !isMounted(info.ID.Device) {
-		t.Errorf("device %#x has /proc, and is not mounted", info.ID.Device)
-	}
-	if isMounted(0xfff<<8 | 0xff) {
-		t.Error("a device is mounted that there is none of")
-	}
-}
-
 // TestSpoolWithoutOrigin opens a spool of a version that had no such file.
 func TestSpoolWithoutOrigin(t *testing.T) {
 	dir, id := left(t, 10)
-	must(t, os.Remove(filepath.Join(dir, originName)))
+	must(t, os.Remove(filepath.Join(dir, store.OriginName)))
 	f := &far{}
 	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 	must(t, s.Flush(context.Background()))
 	checkLines(t, f.take(), 0, 10, 100)
-	if o := originOf(t, dir); s.id != id || o.id != id {
+	if o := originOf(t, dir); s.id != id || o.ID != id {
 		t.Errorf("got spool %x and %+v, want %x", s.id, o, id)
 	}
 }
@@ -204,14 +158,14 @@ func TestDamagedOriginIsACopy(t *testing.T) {
 		"flip":  func(b []byte) []byte { b[30] ^= 1; return b },
 	} {
 		dir, id := left(t, 10)
-		path := filepath.Join(dir, originName)
+		path := filepath.Join(dir, store.OriginName)
 		b, err := os.ReadFile(path)
 		must(t, err, os.WriteFile(path, harm(b), 0o600))
 		f := &far{}
 		s := open(t, dir, f, Config{SegmentSize: segment.MinSize, host: 1, boot: 1})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, 10, 100)
-		if o := originOf(t, dir); s.id == id || o.id != s.id || o.spool != id {
+		if o := originOf(t, dir); s.id == id || o.ID != s.id || o.Spool != id {
 			t.Errorf("%s: got spool %x and %+v, before it was %x", name, s.id, o, id)
 		}
 	}
@@ -219,14 +173,14 @@ func TestDamagedOriginIsACopy(t *testing.T) {
 
 func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 	dir, id := left(t, 1)
-	path := filepath.Join(dir, originName)
+	path := filepath.Join(dir, store.OriginName)
 	o := originOf(t, dir)
-	b := make([]byte, originSize)
-	putOrigin(b, &o)
-	binary.LittleEndian.PutUint32(b[8:], originVersion+1)
-	binary.LittleEndian.PutUint32(b[originSize-4:], segment.Checksum(b[:originSize-4]))
+	b := make([]byte, store.OriginSize)
+	store.PutOrigin(b, &o)
+	binary.LittleEndian.PutUint32(b[8:], store.OriginVersion+1)
+	binary.LittleEndian.PutUint32(b[store.OriginSize-4:], segment.Checksum(b[:store.OriginSize-4]))
 	must(t, os.WriteFile(path, b, 0o600))
-	if _, ok, err := readOrigin(b); ok || !errors.Is(err, ErrVersion) {
+	if _, ok, err := store.ReadOrigin(b); ok || !errors.Is(err, ErrVersion) {
 		t.Errorf("got %v and %v, want ErrVersion", ok, err)
 	}
 	if _, err := Open(dir, nil, Config{}); !errors.Is(err, ErrVersion) {
@@ -245,8 +199,8 @@ func TestOriginThatCannotBeWritten(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpStat, vfstest.OpWrite, vfstest.OpSync} {
 		m := vfstest.NewMem(nil)
 		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m})
-		must(t, s.Close(), m.Remove(filepath.Join(memDir, originName)))
-		m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.ENOSPC})
+		must(t, s.Close(), m.Remove(filepath.Join(memDir, store.OriginName)))
+		m.Fail(vfstest.Fault{Op: op, Path: store.OriginName, Err: syscall.ENOSPC})
 		again := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, OnError: func(error) {}})
 		if again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
@@ -263,51 +217,17 @@ func TestUnreadableOriginFailsOpen(t *testing.T) {
 		m := vfstest.NewMem(nil)
 		s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m})
 		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Close())
-		stop := m.Fail(vfstest.Fault{Op: op, Path: originName, Err: syscall.EIO})
+		stop := m.Fail(vfstest.Fault{Op: op, Path: store.OriginName, Err: syscall.EIO})
 		if _, err := Open(memDir, nil, Config{SegmentSize: segment.MinSize, fs: m}); !errors.Is(err, syscall.EIO) {
 			t.Errorf("%v: got %v, want EIO", op, err)
 		}
 		stop()
-		d, opened := &dir{fs: m, path: memDir}, m.Opened()
-		if id := d.knownAs(s.id); id != s.id || m.Opened() != opened {
+		d, opened := store.LookInto(m, memDir), m.Opened()
+		if id := d.KnownID(s.id); id != s.id || m.Opened() != opened {
 			t.Errorf("%v: from outside, it is spool %x, want %x; the file is open: %v", op, id, s.id, m.Opened() != opened)
 		}
 		if again := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m}); again.id != s.id {
 			t.Errorf("%v: got spool %x, want %x", op, again.id, s.id)
 		}
-	}
-}
-
-// TestOnlyWholeOriginsAreRead flips each bit of the file, cuts it off, and has one
-// of another spool.
-func TestOnlyWholeOriginsAreRead(t *testing.T) {
-	whole := make([]byte, originSize)
-	want := origin{spool: 5, id: 6, site: site{inode: 7, device: 8, volume: 9, host: 10, boot: 11}}
-	putOrigin(whole, &want)
-	if got, ok, err := readOrigin(whole); got != want || !ok || err != nil {
-		t.Errorf("got %+v, %v, %v, want %+v", got, ok, err, want)
-	}
-	for bit := range 8 * originSize {
-		b := bytes.Clone(whole)
-		b[bit/8] ^= 1 << (bit % 8)
-		if got, ok, err := readOrigin(b); ok || err != nil || got != (origin{}) {
-			t.Fatalf("bit %d of the file is not checked: got %+v, %v", bit, got, err)
-		}
-	}
-	for n := range whole {
-		if _, ok, err := readOrigin(whole[:n]); ok || err != nil {
-			t.Fatalf("%d bytes are taken for the file", n)
-		}
-	}
-	other := bytes.Clone(whole)
-	other[0]++
-	binary.LittleEndian.PutUint32(other[originSize-4:], segment.Checksum(other[:originSize-4]))
-	if _, ok, _ := readOrigin(other); ok {
-		t.Error("another format is taken for the file")
-	}
-	d := &dir{fs: vfs.OS(), path: t.TempDir()}
-	must(t, os.WriteFile(filepath.Join(d.path, originName), whole, 0o600))
-	if ours, others := d.knownAs(5), d.knownAs(4); ours != 6 || others != 4 {
-		t.Errorf("spool 5 is known as %d, want 6; and spool 4 as %d, want 4", ours, others)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // passing are the errors of a file that may be readable a moment later.
@@ -198,11 +199,11 @@ func TestSectorThatComesBack(t *testing.T) {
 		name string
 		at   int64
 	}{
-		{segmentName(1), segment.HeaderSize + 2*segment.PageSize},
-		{segmentName(2), segment.HeaderSize + segment.PageSize},   // in records of the last segment
-		{segmentName(2), segment.HeaderSize + 3*segment.PageSize}, // the last of these
-		{segmentName(2), segment.HeaderSize},                      // the first of these
-		{segmentName(2), segment.MinSize - 2*segment.PageSize},    // behind them
+		{store.SegmentName(1), segment.HeaderSize + 2*segment.PageSize},
+		{store.SegmentName(2), segment.HeaderSize + segment.PageSize},   // in records of the last segment
+		{store.SegmentName(2), segment.HeaderSize + 3*segment.PageSize}, // the last of these
+		{store.SegmentName(2), segment.HeaderSize},                      // the first of these
+		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize},    // behind them
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			b := badSector{memBacklog(t, lines, 200, SyncNever), c.name, c.at, new(atomic.Bool)}
@@ -237,7 +238,7 @@ func TestSectorThatComesBack(t *testing.T) {
 func TestCopyStandsInForABadSector(t *testing.T) {
 	const lines = 300
 	for _, at := range []int64{0, segment.HeaderSize + segment.PageSize} {
-		b := badSector{memBacklog(t, lines, 200, SyncSoon), segmentName(1), at, new(atomic.Bool)}
+		b := badSector{memBacklog(t, lines, 200, SyncSoon), store.SegmentName(1), at, new(atomic.Bool)}
 		b.on.Store(true)
 		f := &far{}
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: b, tick: time.Microsecond})
@@ -248,26 +249,26 @@ func TestCopyStandsInForABadSector(t *testing.T) {
 
 // TestLaterVersionIsLeftAlone opens a spool with a file of a version that does not exist yet.
 func TestLaterVersionIsLeftAlone(t *testing.T) {
-	for _, name := range []string{segmentName(1), segmentName(2), copyName(2), defaultName + ".cursor"} {
+	for _, name := range []string{store.SegmentName(1), store.SegmentName(2), store.CopyName(2), defaultName + ".cursor"} {
 		t.Run(name, func(t *testing.T) {
 			m := memBacklog(t, 300, 200, SyncSoon)
-			if name == copyName(2) {
-				must(t, m.Remove(filepath.Join(memDir, segmentName(2))))
+			if name == store.CopyName(2) {
+				must(t, m.Remove(filepath.Join(memDir, store.SegmentName(2))))
 			}
 			f, err := m.Open(filepath.Join(memDir, name), os.O_RDWR|os.O_CREATE, 0o600)
 			must(t, err)
-			b := make([]byte, slotSize)
+			b := make([]byte, store.SlotSize)
 			end := 60
 			_, _ = f.ReadAt(b, 0)
 			if strings.HasSuffix(name, ".cursor") {
-				putSlot(b, 1, position{5, 5}, nil)
-				end = slotSize - 4
+				store.PutSlot(b, 1, store.Position{Spool: 5, Seq: 5}, nil)
+				end = store.SlotSize - 4
 			}
 			binary.LittleEndian.PutUint32(b[8:], 7)
 			binary.LittleEndian.PutUint32(b[end:], segment.Checksum(b[:end]))
 			_, err = f.WriteAt(b, 0)
 			must(t, err, f.Close())
-			made, err := m.Open(filepath.Join(memDir, segmentName(9)+madeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
+			made, err := m.Open(filepath.Join(memDir, store.SegmentName(9)+store.MadeSuffix), os.O_RDWR|os.O_CREATE, 0o600)
 			must(t, err)
 			_, err = made.WriteAt([]byte("x"), 0)
 			must(t, err, made.Close())

@@ -8,8 +8,8 @@ import (
 	"iter"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A Gap is a range of numbers without a record.
@@ -110,7 +110,7 @@ func (w *walk) run() bool {
 
 // read returns a copy of the segment.
 func (w *walk) read() ([]byte, error) {
-	return (&dir{fs: w.v.fs, path: w.v.Dir, boot: vfs.Boot()}).read(w.s.old())
+	return store.LookInto(w.v.fs, w.v.Dir).Read(w.s.old())
 }
 
 // record yields a record.

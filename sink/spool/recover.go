@@ -3,27 +3,24 @@
 package spool
 
 import (
-	"math/rand/v2"
-
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
-
-func newSpoolID() uint64 { return rand.Uint64() | 1 }
 
 // recover takes the directory and finds out which numbers are to be delivered,
 // and where the new ones begin. It reads the headers of all segments and the
 // records of the last one, and changes none of them. So it may be interrupted
 // at any point and be repeated.
 func (s *Sink) recover(path string) (first segment.Start, err error) {
-	dir, old, err := openDir(path, &s.c)
+	dir, old, err := store.OpenDir(path, s.c.options())
 	if err != nil {
 		return segment.Start{}, err
 	}
-	s.dir, s.number = dir, dir.last
+	s.dir, s.number = dir, dir.Last
 	if s.c.Sync != SyncNever {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
-		dir.removed = func() { poke(s.copier.hurry) }
+		dir.OnRemoved(func() { poke(s.copier.hurry) })
 	}
 	var next uint64
 	if err = s.identify(len(old) == 0); err == nil {
@@ -36,7 +33,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	first = segment.Start{First: next}
 	for _, d := range s.deliveries {
 		var ok bool
-		if d.cursor, d.settled, ok, err = openCursor(dir, d.name); err != nil {
+		if d.cursor, d.settled, ok, err = store.OpenCursor(dir, d.name); err != nil {
 			s.release()
 			return segment.Start{}, err
 		}
@@ -49,21 +46,21 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.First = max(first.First, d.settled)
 	}
 	if len(old) == 0 {
-		first.First += dir.unused // the segments before them were deleted, so the cursors are behind these
+		first.First += dir.Unused // the segments before them were deleted, so the cursors are behind these
 	}
-	if n := len(old); n > 0 && (old[n-1].Boot != dir.boot || dir.boot == 0 || dir.unknown) {
+	if n := len(old); n > 0 && (old[n-1].Boot != dir.Boot || dir.Boot == 0 || dir.Unknown) {
 		// The machine was restarted, or a segment cannot be read. Records may
 		// be gone that were delivered, and their numbers must not be given
 		// again.
-		first.First = max(first.First, old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.unused)
+		first.First = max(first.First, old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.Unused)
 	}
 	if n := len(old); n > 0 {
 		first.Skipped, first.Unsure = first.First-next, next-old[n-1].Sure
 	}
-	if err := dir.tidy(); err != nil {
+	if err := dir.Tidy(); err != nil {
 		s.fault("remove or quarantine a file", err) // the next start does it
 	}
-	s.stats.Bad = dir.bad
+	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
 		d.expect(old, first.First)
 	}
@@ -100,15 +97,15 @@ func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 // If a part of the segment cannot be read, end is the highest number that could
 // be there instead.
 func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
-	if head, next, used, ok := s.dir.quickEnd(g); ok {
+	if head, next, used, ok := s.dir.QuickEnd(g); ok {
 		s.inherit(head, g)
 		if !g.HasCounts(head) {
 			g.Used = used
 		}
 		return next, next, nil
 	}
-	b, err := s.dir.read(g)
-	if err != nil && !isPartial(err) {
+	b, err := s.dir.Read(g)
+	if err != nil && !store.IsPartial(err) {
 		return 0, 0, err
 	}
 	s.inherit(b, g)
@@ -142,16 +139,32 @@ func (s *Sink) release() {
 	}
 	for _, d := range s.deliveries {
 		if d.cursor != nil {
-			s.dir.close("the cursor", d.cursor.file)
+			s.dir.Close("the cursor", d.cursor.File)
 		}
 	}
 	if s.dir != nil {
 		if s.parent != nil && s.active.Load() != nil {
-			if err := s.dir.retire(s.atHome); err != nil {
-				s.fault("delete the empty slot "+s.dir.path, err)
+			if err := s.dir.Retire(s.atHome); err != nil {
+				s.fault("delete the empty slot "+s.dir.Path, err)
 			}
 		}
 		s.reportNoted()
-		_ = s.dir.lock.Close() // what is in it is for people only
+		_ = s.dir.Unlock() // what is in it is for people only
 	}
+}
+
+// identify finds out the id that records are delivered with, and stores it. A
+// spool that was never used, and is only inspected, stays as it is.
+func (s *Sink) identify(unused bool) error {
+	id, stored, err := s.dir.WhichID(s.c.options())
+	if err != nil {
+		return err
+	}
+	if s.id = id; stored || unused && s.c.DeliverOnly {
+		return nil
+	}
+	if err := s.dir.StoreOrigin(s.c.options(), id); err != nil { // the disk may be full
+		s.fault("write the file "+store.OriginName, err)
+	}
+	return nil
 }

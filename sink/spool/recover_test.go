@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // memFile returns what a file has.
@@ -60,13 +61,13 @@ func mishaps(last, beforehand uint64) []mishap {
 	remove := func(numbers ...uint64) func(t testing.TB, m *vfstest.Mem) {
 		return func(t testing.TB, m *vfstest.Mem) {
 			for _, n := range numbers {
-				must(t, ignore(m.Remove(filepath.Join(memDir, segmentName(n))), fs.ErrNotExist)) // the first one may be gone
+				must(t, store.Ignore(m.Remove(filepath.Join(memDir, store.SegmentName(n))), fs.ErrNotExist)) // the first one may be gone
 			}
 		}
 	}
 	harm := func(number uint64, from, to int) func(t testing.TB, m *vfstest.Mem) {
 		return func(t testing.TB, m *vfstest.Mem) {
-			edit(t, m, segmentName(number), func(b []byte) { clear(b[from:min(to, len(b))]) })
+			edit(t, m, store.SegmentName(number), func(b []byte) { clear(b[from:min(to, len(b))]) })
 		}
 	}
 	return []mishap{
@@ -140,8 +141,8 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 	}
 	highest := f.seqs[lines-1]
 	m = m.CrashClone(vfstest.Everything)
-	edit(t, m, segmentName(2), func(b []byte) { clear(b[:segment.HeaderSize]) })
-	must(t, m.Remove(filepath.Join(memDir, defaultName+cursorExt)))
+	edit(t, m, store.SegmentName(2), func(b []byte) { clear(b[:segment.HeaderSize]) })
+	must(t, m.Remove(filepath.Join(memDir, defaultName+store.CursorExt)))
 	f = &far{}
 	s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	must(t, s.WriteRecord(record(nib.LevelInfo, lines, 200)), s.Flush(context.Background()))
@@ -153,7 +154,7 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 // TestRunOfTheSystemThatIsNotKnown is taken for another one: what was not synced may be gone.
 func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
-	edit(t, m, segmentName(1), func(b []byte) {
+	edit(t, m, store.SegmentName(1), func(b []byte) {
 		id, err := segment.ReadHeader(b)
 		must(t, err)
 		was := id.Seed()
@@ -188,7 +189,7 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 	await(t, "the copier rests", s.resting.Load)
 	f.set(nil)
 	must(t, s.Flush(context.Background()))
-	await(t, "one copy is left", func() bool { return len(memNames(t, m, copyExt)) <= 1 })
+	await(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })
 }
 
 // TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone looks for lines where there are none, and has to remember
@@ -198,15 +199,15 @@ func TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone(t *testing.T) {
 		m, f := vfstest.NewMem(nil), &far{}
 		if lines > 0 {
 			m = memBacklog(t, lines, 200, SyncNever)
-			must(t, m.Remove(filepath.Join(memDir, originName)))
+			must(t, m.Remove(filepath.Join(memDir, store.OriginName)))
 		}
 		must(t, m.MkdirAll(memDir, 0o700))
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, DeliverOnly: true})
 		must(t, s.Flush(context.Background()), s.Close())
 		checkLines(t, f.take(), 0, lines, 200)
-		want := []string{defaultName + cursorExt, "lock"}
+		want := []string{defaultName + store.CursorExt, "lock"}
 		if lines > 0 {
-			want = append(want, originName)
+			want = append(want, store.OriginName)
 		}
 		if got := memNames(t, m, ""); !slices.Equal(got, want) {
 			t.Errorf("%d lines: got the files %q, want %q", lines, got, want)
@@ -222,8 +223,8 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 		at   int64
 		sync SyncPolicy
 	}{
-		{segmentName(1), 0, SyncSoon},                                      // the header, which the copy has
-		{segmentName(2), segment.HeaderSize + segment.PageSize, SyncNever}, // records of the last segment
+		{store.SegmentName(1), 0, SyncSoon},                                      // the header, which the copy has
+		{store.SegmentName(2), segment.HeaderSize + segment.PageSize, SyncNever}, // records of the last segment
 	} {
 		b := badSector{memBacklog(t, 300, 200, c.sync), c.name, c.at, new(atomic.Bool)}
 		b.on.Store(true)
@@ -250,7 +251,7 @@ func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
 	if before := s.Stats(); before.Lost() == 0 {
 		t.Fatalf("got %+v, want lines dropped", before)
 	}
-	edit(t, m, segmentName(1), func(b []byte) { // the last record of a segment was not committed
+	edit(t, m, store.SegmentName(1), func(b []byte) { // the last record of a segment was not committed
 		id, err := segment.ReadHeader(b)
 		must(t, err)
 		for sc, last := segment.NewScanner(b, id, 1), 0; ; {

@@ -9,6 +9,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 const (
@@ -43,7 +44,7 @@ func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	if d.s.c.RejectedSize < 0 {
 		return 0, nil
 	}
-	f, err := d.s.dir.fs.Open(d.s.dir.name(d.name+rejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := d.s.dir.FS.Open(d.s.dir.Name(d.name+rejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +55,7 @@ func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	}()
 	info, err := f.Stat()
 	if err == nil {
-		err = checkOwner(info, d.name+rejectedExt)
+		err = store.CheckOwner(info, d.name+rejectedExt)
 	}
 	if err != nil {
 		return 0, err

@@ -114,6 +114,16 @@ func (s *Sink) awaitReports() {
 	}
 }
 
+// reportNoted counts and reports what was noted.
+func (s *Sink) reportNoted() {
+	if s.dir == nil {
+		return
+	}
+	for _, e := range s.dir.TakeNoted() {
+		s.fault(e.Op, e.Err)
+	}
+}
+
 // An opError is an error and the operation that failed.
 type opError struct {
 	op   string
@@ -122,6 +132,7 @@ type opError struct {
 }
 
 func (e opError) Error() string { return "nib/spool: " + e.op + ": " + e.text }
+
 func (e opError) Unwrap() error { return e.err }
 
 // textOf returns the text of an error that may be a destination's own.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A live segment is rescued when its records cannot be followed one by one any
@@ -123,8 +124,8 @@ func (d *deliverer) readRescued(g *segment.Segment) (b []byte, ok bool) {
 
 // withCopy returns b with the records that only the copier's file has.
 func (d *deliverer) withCopy(g *segment.Segment, b []byte) []byte {
-	kept, err := d.s.dir.bytes(copyName(g.Number), g.Size)
-	if err != nil && !isPartial(err) {
+	kept, err := d.s.dir.Bytes(store.CopyName(g.Number), g.Size)
+	if err != nil && !store.IsPartial(err) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.s.fault("read the copy of a segment", err)
 		}
@@ -154,6 +155,6 @@ func (d *deliverer) missing(g *segment.Segment, b []byte) uint64 {
 
 // isCutOff reports whether the file of g was truncated or removed.
 func (s *Sink) isCutOff(g *segment.Segment) bool {
-	info, err := s.dir.fs.Lstat(s.dir.name(segmentName(g.Number)))
+	info, err := s.dir.FS.Lstat(s.dir.Name(store.SegmentName(g.Number)))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size < g.Size
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
 	var n int
 	err = d.try(batch, func(ctx context.Context) (err error) {
-		n, err = d.resumer.Resume(ctx, d.cursor.mark, d.out)
+		n, err = d.resumer.Resume(ctx, d.cursor.Mark, d.out)
 		return err
 	})
 	if err == nil && (n < 0 || n > len(batch)) {
@@ -66,10 +67,10 @@ func (d *deliverer) mark(mayBeNil bool) {
 		return nil
 	})
 	switch {
-	case len(m) > maxMark:
+	case len(m) > store.MaxMark:
 		err = errMark
 	case err == nil && (len(m) > 0 || mayBeNil):
-		d.cursor.mark = append(d.cursor.mark[:0], m...)
+		d.cursor.Mark = append(d.cursor.Mark[:0], m...)
 	}
 	if err != nil {
 		d.s.fault("mark", err) // the previous mark will do: it is older

@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A clerk is a destination that finds out what it has: its mark is how many lines
@@ -128,12 +129,12 @@ func TestResumeAsksForMore(t *testing.T) {
 func TestMarkIsStored(t *testing.T) {
 	m, c := vfstest.NewMem(nil), &clerk{}
 	stored := func() []byte {
-		cur, _, _, err := openCursor(&dir{fs: m, path: memDir, spool: 5}, defaultName)
+		cur, _, _, err := cursorOf(m, 5)
 		must(t, err)
-		defer cur.file.Close()
-		b := make([]byte, slotSize)
-		_, _ = cur.file.ReadAt(b, int64(cur.count%2)*slotGap) // zeros if there is none
-		return markIn(b)
+		defer cur.File.Close()
+		b := make([]byte, store.SlotSize)
+		_, _ = cur.File.ReadAt(b, int64(cur.Count%2)*store.SlotGap) // zeros if there is none
+		return store.MarkIn(b)
 	}
 	var first []byte
 	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
@@ -224,12 +225,12 @@ func (x *scribe) SyncMark() (wants bool) {
 // markOf returns the mark that is stored in memDir.
 func markOf(t testing.TB, m *vfstest.Mem) []byte {
 	t.Helper()
-	slot, _, _, err := readSlots(bytes.NewReader(memFile(t, m, filepath.Join(memDir, defaultName+cursorExt))))
+	slot, _, _, err := store.ReadSlots(bytes.NewReader(memFile(t, m, filepath.Join(memDir, defaultName+store.CursorExt))))
 	must(t, err)
 	if slot == nil {
 		t.Fatal("the cursor has no slot")
 	}
-	return markIn(slot)
+	return store.MarkIn(slot)
 }
 
 // marked returns a spool with the mark "old", and a line that is not delivered.
@@ -250,7 +251,7 @@ func marked(t testing.TB) *vfstest.Mem {
 // TestWhichMarkIsStored asks a destination for its mark at each occasion. One that is none leaves the
 // one before, but behind a delivery.
 func TestWhichMarkIsStored(t *testing.T) {
-	whole := bytes.Repeat([]byte{'w'}, maxMark)
+	whole := bytes.Repeat([]byte{'w'}, store.MaxMark)
 	for _, c := range []struct {
 		answer                 string
 		mark                   func() []byte
@@ -342,7 +343,7 @@ func TestResumeAnswersNonsense(t *testing.T) {
 func TestCursorIsSyncedOnceBeforeDelivery(t *testing.T) {
 	m, c := vfstest.NewMem(nil), &clerk{}
 	synced, calls := 0, 0
-	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + cursorExt, Reached: func() { synced++ }})
+	m.Fail(vfstest.Fault{Op: vfstest.OpSync, Path: "*" + store.CursorExt, Reached: func() { synced++ }})
 	c.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		if calls++; calls <= 3 {
 			return delivery.Result{}, nil, true

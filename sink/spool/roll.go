@@ -119,7 +119,7 @@ func (s *Sink) copyLater(g *segment.Segment) {
 	if s.copier != nil {
 		g.Retain()
 		s.uncopied = append(s.uncopied, g)
-		s.dir.own(g.Number) // from now on: else a copy could be made of a segment that is deleted
+		s.dir.OwnCopy(g.Number) // from now on: else a copy could be made of a segment that is deleted
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var errNothing = errors.New("the destination settled nothing and returned no error")
@@ -153,7 +154,7 @@ func (d *deliverer) note() {
 // put writes the position into the cursor. If that fails, the position there is
 // an older one.
 func (d *deliverer) put() error {
-	err := d.cursor.put(position{d.s.dir.spool, d.position()})
+	err := d.cursor.Put(store.Position{Spool: d.s.dir.Spool, Seq: d.position()})
 	d.stale = err != nil
 	return err
 }
@@ -164,7 +165,7 @@ func (d *deliverer) sync() (err error) {
 		err = d.put()
 	}
 	if err == nil {
-		err = d.cursor.file.SyncData()
+		err = d.cursor.File.SyncData()
 	}
 	return err
 }

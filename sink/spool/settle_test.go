@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestEveryLossSurvivesDeath kills a process that has lost lines, in each way, before a notice could
@@ -36,7 +37,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 	}{
 		{reason: delivery.ReasonRejected, do: rejectAll, level: nib.LevelInfo, lines: 10},
 		{reason: delivery.ReasonDamaged, level: segment.LevelUnknown, lines: 1, harm: func(t testing.TB, m *vfstest.Mem) {
-			edit(t, m, segmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
+			edit(t, m, store.SegmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
 		}},
 		{reason: delivery.ReasonTooLarge, level: nib.LevelWarn, lines: 2, log: func(t testing.TB, s *Sink) {
 			for range 2 {
@@ -83,7 +84,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 // next one does not count that again.
 func TestDamageIsCountedByOneProcess(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
-	edit(t, m, segmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
+	edit(t, m, store.SegmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
 	failed := make(chan struct{}, 1)
 	f.set(func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		if batch[0].Seq == 1 {
@@ -123,7 +124,7 @@ func TestRejectedAreNotCountedAsDelivered(t *testing.T) {
 			}
 			return res, nil, false
 		}}
-		s := open(t, before.dir.path, f, Config{SegmentSize: segment.MinSize})
+		s := open(t, before.dir.Path, f, Config{SegmentSize: segment.MinSize})
 		must(t, s.Flush(context.Background()))
 		if n := s.Stats().Attempts; n != 1 {
 			t.Fatalf("there were %d batches, want 1", n)

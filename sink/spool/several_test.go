@@ -15,6 +15,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // both is a configuration with a second destination called "other".
@@ -96,7 +97,7 @@ func TestForgottenDestinationKeepsNothing(t *testing.T) {
 	s = open(t, dir, f, Config{SegmentSize: segment.MinSize})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 1000, 200)), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 1001, 200)
-	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	names, err := filepath.Glob(filepath.Join(dir, "*"+store.SegmentExt))
 	if must(t, err); len(names) != 1 {
 		t.Errorf("got the segments %q, want the last one alone", names)
 	}

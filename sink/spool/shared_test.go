@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // A forked is a destination with a mark, of which each spool needs one of its own.
@@ -87,7 +88,7 @@ func slotsIn(t testing.TB, dir string) (names []string) {
 	all, err := os.ReadDir(dir)
 	must(t, err)
 	for _, e := range all {
-		if isSlot(e.Name()) {
+		if store.IsSlot(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -342,10 +343,10 @@ func TestSharedTakesOverOlderDirectories(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "set Config.Shared") {
 		t.Errorf("unshared: got %v, want an error that says what to set", err)
 	}
-	if dirs, err := Find(dir); err != nil || !slices.Equal(dirs, []string{filepath.Join(dir, slotName(1))}) {
+	if dirs, err := Find(dir); err != nil || !slices.Equal(dirs, []string{filepath.Join(dir, store.SlotName(1))}) {
 		t.Errorf("Find: got %q and %v, want the slot", dirs, err)
 	}
-	if _, err := Inspect(dir); err == nil || !strings.Contains(err.Error(), slotName(1)) {
+	if _, err := Inspect(dir); err == nil || !strings.Contains(err.Error(), store.SlotName(1)) {
 		t.Errorf("Inspect: got %v, want an error that names the slots", err)
 	}
 }
@@ -380,7 +381,7 @@ func TestSharedFaults(t *testing.T) {
 		{"a Fork that fails", &badFork{err: errDown}, Config{Shared: true}, "down"},
 		{"a Fork that panics", &badFork{panics: true}, Config{Shared: true}, "Fork panicked"},
 		{"a Fork that returns nothing", &badFork{}, Config{Shared: true}, "neither a destination nor an error"},
-		{"no locks", &far{}, Config{Shared: true, volume: volume{size: 1 << 40, remote: true}}, "needs locks"},
+		{"no locks", &far{}, Config{Shared: true, volume: store.Volume{Size: 1 << 40, Remote: true}}, "needs locks"},
 		{"adopted", &far{}, Config{Shared: true, Adopt: true}, "Adopt with Shared"},
 		{"deliver only", &far{}, Config{Shared: true, DeliverOnly: true}, "DeliverOnly with Shared"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 var (
@@ -25,9 +26,9 @@ var (
 // Open and the methods of a Sink wrap these, [delivery.ErrClosed],
 // [delivery.ErrFull], [delivery.ErrTooLarge] and the errors of the system.
 var (
-	ErrInUse    = errors.New("another process has the spool open")
-	ErrUnsafe   = errors.New("other users may write to the directory or its files")
-	ErrAdopt    = errors.New("locks are not reliable on this file system, and another process has used the spool: set Config.Adopt once that process has ended")
+	ErrInUse    = store.ErrInUse
+	ErrUnsafe   = store.ErrUnsafe
+	ErrAdopt    = store.ErrAdopt
 	ErrVersion  = segment.ErrVersion
 	ErrUnsynced = errors.New("lines cannot be synced to disk")
 	ErrPending  = errors.New("nib/spool: not all lines are delivered") // returned by Close
@@ -37,7 +38,7 @@ var (
 type Sink struct {
 	traits
 	c     Config
-	dir   *dir // nil: in memory
+	dir   *store.Dir // nil: in memory
 	id    uint64
 	keep  bool // there is no destination
 	waits bool // a call at LevelError or above waits until its line is synced
@@ -78,7 +79,7 @@ type Sink struct {
 	running int // delivering goroutines
 
 	uncopied []*segment.Segment // that the copier has not got yet; mu protects it
-	home     *home              // nil unless Config.Shared
+	home     *store.Home        // nil unless Config.Shared
 	adopter  *adopter           // nil unless it has destinations as well
 	others   int64              // bytes of the segments of other slots, when they were counted last
 	parent   *Sink              // of a slot of a dead process: whose adopter delivers it
@@ -149,15 +150,15 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
 	switch {
 	case dir == "":
-		s.id = newSpoolID()
+		s.id = store.NewSpoolID()
 		return segment.Start{First: 1}, nil
 	case !s.c.Shared:
-		if err := refuseHome(s.c.fs, dir); err != nil {
+		if err := store.RefuseHome(s.c.fs, dir); err != nil {
 			return segment.Start{}, err
 		}
 		return s.recover(dir)
 	}
-	h := &home{fs: s.c.fs, path: dir}
+	h := store.NewHome(s.c.fs, dir)
 	if !s.keep {
 		if err := s.checkForks(); err != nil {
 			return segment.Start{}, err

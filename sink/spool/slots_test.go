@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // leaveSlots lets so many processes end that have each left a line in a slot.
@@ -73,7 +74,7 @@ func TestSlotOfAnotherUserNamesTheRemedy(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	alive := open(t, memDir, nil, shared(Config{fs: m}))
 	defer alive.Close()
-	m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Path: slotName(1), Err: syscall.EACCES})
+	m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Path: store.SlotName(1), Err: syscall.EACCES})
 	_, err := Open(memDir, nil, shared(Config{fs: m}))
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "run nib relay as that user") {
 		t.Errorf("got %v, want an error that says what to do", err)

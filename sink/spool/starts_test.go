@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // used returns how many bytes the files of a spool have, without the cursor and
@@ -265,7 +266,7 @@ func TestNextProcessContinuesTheLastSegment(t *testing.T) {
 
 func segmentFiles(t testing.TB, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentExt))
+	names, err := filepath.Glob(filepath.Join(dir, "*"+store.SegmentExt))
 	must(t, err)
 	return names
 }

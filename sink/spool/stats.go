@@ -108,5 +108,5 @@ func (s *Sink) pending(end uint64) error {
 			parts = append(parts, fmt.Sprintf("%d for %s", n, d.label()))
 		}
 	}
-	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.path, strings.Join(parts, ", "))
+	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, strings.Join(parts, ", "))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // counted knows how many bytes of segments are on the disk, with a name or without.
@@ -29,7 +30,7 @@ type countedFile struct {
 
 func (c *counted) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	f, err := c.unsynced.Open(name, flag, perm)
-	if err != nil || !strings.Contains(name, segmentExt) {
+	if err != nil || !strings.Contains(name, store.SegmentExt) {
 		return f, err
 	}
 	return countedFile{f, c}, nil
@@ -71,7 +72,7 @@ func (f countedFile) Close() error {
 // TestSizeHoldsForWhatIsGivenBack fills and empties a spool of three segments: with what is left
 // of deleted ones it is never larger on the disk.
 func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
-	const segment = 4 * deletedPart
+	const segment = 4 * store.DeletedPart
 	c := &counted{unsynced: unsynced{vfs.OS()}, size: map[vfs.ID]int64{}}
 	f := &far{}
 	s := open(t, spoolDir(t), f, Config{SegmentSize: segment, Size: 3 * segment, MinFree: 1, Access: AccessMapped, Sync: SyncNever, fs: c,

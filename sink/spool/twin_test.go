@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestWriteFails lets one write to a segment fail, each in its turn, while several
@@ -23,7 +24,7 @@ func TestWriteFails(t *testing.T) {
 		f := &far{}
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, tick: time.Microsecond})
 		awaitNext(s)
-		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Err: syscall.EIO, Skip: 2 * skip, Times: 1})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Err: syscall.EIO, Skip: 2 * skip, Times: 1})
 		const writers, each = 4, 50
 		var wg sync.WaitGroup
 		for w := range writers {
@@ -61,7 +62,7 @@ func TestWrittenTogether(t *testing.T) {
 	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
 	reached, hold := make(chan struct{}, 100), make(chan struct{})
 	var writes atomic.Int64
-	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + segmentExt + "*", Hold: hold, Reached: func() {
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + store.SegmentExt + "*", Hold: hold, Reached: func() {
 		writes.Add(1)
 		reached <- struct{}{}
 	}})

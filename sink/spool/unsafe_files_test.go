@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // TestFilesOfOtherUsersAreRefused gives the directory and each of its files to another user, and to
@@ -23,12 +24,12 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if os.Geteuid() < 0 {
 		t.Skip("this system has no user IDs")
 	}
-	for _, name := range []string{"", "lock", segmentName(1), segmentName(2), copyName(1), defaultName + cursorExt} {
+	for _, name := range []string{"", "lock", store.SegmentName(1), store.SegmentName(2), store.CopyName(1), defaultName + store.CursorExt} {
 		m := memBacklog(t, lines, 200, SyncSoon)
-		if name == copyName(1) {
-			must(t, m.Remove(filepath.Join(memDir, segmentName(1))))
+		if name == store.CopyName(1) {
+			must(t, m.Remove(filepath.Join(memDir, store.SegmentName(1))))
 		}
-		cursor, err := m.Open(filepath.Join(memDir, defaultName+cursorExt), os.O_RDWR|os.O_CREATE, 0o600)
+		cursor, err := m.Open(filepath.Join(memDir, defaultName+store.CursorExt), os.O_RDWR|os.O_CREATE, 0o600)
 		must(t, err, cursor.Close())
 		before := memState(t, m)
 		m.Chown(filepath.Join(memDir, name), 4242)
@@ -55,14 +56,14 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	var told []string
 	c := Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }}
 	must(t, open(t, dir, nil, c).Close())
-	stray := []string{evil + cursorExt, evil + segmentExt, evil + copyExt, evil + badExt, evil + segmentExt + badExt,
-		evil + madeExt, evil + rejectedExt, evil, "\xff\xfe" + cursorExt}
+	stray := []string{evil + store.CursorExt, evil + store.SegmentExt, evil + store.CopyExt, evil + store.BadExt, evil + store.SegmentExt + store.BadExt,
+		evil + store.MadeExt, evil + rejectedExt, evil, "\xff\xfe" + store.CursorExt}
 	for _, name := range stray {
 		if os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600) != nil {
 			t.Skip("the file system does not take such names")
 		}
 	}
-	must(t, os.MkdirAll(filepath.Join(dir, evil+madeExt+"d"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(dir, evil+store.MadeExt+"d"), 0o700))
 	s := open(t, dir, &far{}, c)
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)), s.Flush(context.Background()), s.Close())
 	v := inspected(t, dir)
@@ -95,13 +96,13 @@ func TestFreeSpaceIsLeftByCopies(t *testing.T) {
 	if err := s.Sync(context.Background()); !errors.Is(err, ErrUnsynced) {
 		t.Errorf("got %v, want ErrUnsynced", err)
 	}
-	if names := memNames(t, m, copyExt); len(names) > 0 {
+	if names := memNames(t, m, store.CopyExt); len(names) > 0 {
 		t.Errorf("got the copies %q", names)
 	}
 	m.SetFree(95 * segment.MinSize)
 	for s.Sync(context.Background()) != nil {
 	}
-	if names := memNames(t, m, copyExt); len(names) != 1 {
+	if names := memNames(t, m, store.CopyExt); len(names) != 1 {
 		t.Errorf("got the copies %q when there is room again, want one", names)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 func TestDefaultSizes(t *testing.T) {
@@ -18,22 +19,22 @@ func TestDefaultSizes(t *testing.T) {
 		name                   string
 		config                 Config
 		dir                    string
-		volume                 volume
+		volume                 store.Volume
 		memory                 int64
 		segment, size, minFree int64
 	}{
-		{"a server", Config{}, "x", volume{size: 500 * gib}, 32 * gib, 8 * mib, gib, gib},
-		{"a small container", Config{}, "x", volume{size: 500 * gib}, 256 * mib, 2 * mib, gib, gib},
-		{"a tiny container", Config{}, "x", volume{size: 500 * gib}, 4 * mib, 64 << 10, gib, gib},
-		{"a small volume", Config{}, "x", volume{size: gib}, 32 * gib, 8 * mib, gib / 20, gib / 20},
-		{"a tiny volume", Config{}, "x", volume{size: 4 * mib}, 32 * gib, 64 << 10, 4 * mib / 20, 4 * mib / 20},
-		{"without copies", Config{Sync: SyncNever}, "x", volume{size: gib}, 32 * gib, 8 * mib, gib / 10, gib / 20},
-		{"memory as a volume", Config{}, "x", volume{size: 16 * gib, memory: true}, gib, 8 * mib, gib / 10, 16 * gib / 20},
-		{"nothing known", Config{}, "x", volume{}, 32 * gib, 8 * mib, gib, 0},
-		{"in memory", Config{}, "", volume{}, 32 * gib, 8 * mib, 64 * mib, 0},
-		{"in little memory", Config{}, "", volume{}, 256 * mib, 2 * mib, 256 * mib / 10, 0},
-		{"a given size", Config{Size: mib}, "x", volume{size: 500 * gib}, 32 * gib, 256 << 10, mib, gib},
-		{"all given", Config{Size: mib, SegmentSize: 64 << 10, MinFree: 7}, "x", volume{size: gib}, gib, 64 << 10, mib, 7},
+		{"a server", Config{}, "x", store.Volume{Size: 500 * gib}, 32 * gib, 8 * mib, gib, gib},
+		{"a small container", Config{}, "x", store.Volume{Size: 500 * gib}, 256 * mib, 2 * mib, gib, gib},
+		{"a tiny container", Config{}, "x", store.Volume{Size: 500 * gib}, 4 * mib, 64 << 10, gib, gib},
+		{"a small volume", Config{}, "x", store.Volume{Size: gib}, 32 * gib, 8 * mib, gib / 20, gib / 20},
+		{"a tiny volume", Config{}, "x", store.Volume{Size: 4 * mib}, 32 * gib, 64 << 10, 4 * mib / 20, 4 * mib / 20},
+		{"without copies", Config{Sync: SyncNever}, "x", store.Volume{Size: gib}, 32 * gib, 8 * mib, gib / 10, gib / 20},
+		{"memory as a volume", Config{}, "x", store.Volume{Size: 16 * gib, Memory: true}, gib, 8 * mib, gib / 10, 16 * gib / 20},
+		{"nothing known", Config{}, "x", store.Volume{}, 32 * gib, 8 * mib, gib, 0},
+		{"in memory", Config{}, "", store.Volume{}, 32 * gib, 8 * mib, 64 * mib, 0},
+		{"in little memory", Config{}, "", store.Volume{}, 256 * mib, 2 * mib, 256 * mib / 10, 0},
+		{"a given size", Config{Size: mib}, "x", store.Volume{Size: 500 * gib}, 32 * gib, 256 << 10, mib, gib},
+		{"all given", Config{Size: mib, SegmentSize: 64 << 10, MinFree: 7}, "x", store.Volume{Size: gib}, gib, 64 << 10, mib, 7},
 	} {
 		got := c.config.sizes(c.dir, c.volume, c.memory)
 		if got.SegmentSize != c.segment || got.Size != c.size || got.MinFree != c.minFree {
@@ -52,7 +53,7 @@ func TestDefaultSizes(t *testing.T) {
 // TestAdoption opens a spool again on a volume whose locks are not to be trusted.
 func TestAdoption(t *testing.T) {
 	m := vfstest.NewMem(nil)
-	remote := volume{size: 1 << 40, remote: true}
+	remote := store.Volume{Size: 1 << 40, Remote: true}
 	f := &far{do: down}
 	s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, volume: remote, Drain: 1})
 	must(t, s.WriteRecord(record(nib.LevelInfo, 0, 100)))

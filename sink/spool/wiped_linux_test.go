@@ -13,12 +13,13 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // wipe writes zeros over a part of the active segment's file, as a hole in it would read.
 func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, segmentName(s.active.Load().Number)), os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), os.O_WRONLY, 0)
 	must(t, err)
 	defer f.Close()
 	_, err = f.WriteAt(make([]byte, to-from), int64(from))

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -21,27 +23,27 @@ const glances = 100
 
 // take locks the directory, and writes into the lock file which process that
 // is. A slot of a shared directory is tried once: there are others.
-func (d *dir) take(c *Config) (err error) {
+func (d *Dir) take(o *Options) (err error) {
 	tries := glances
-	if c.Shared {
+	if o.Shared {
 		tries = 1
 	}
 	for range tries {
-		if d.lock, err = lockFile(d.fs, d.name("lock")); err == nil {
-			if err = d.held(); err == nil {
+		if d.Lock, err = lockFile(d.FS, d.Name("lock")); err == nil {
+			if err = d.Held(); err == nil {
 				d.sign()
 				return nil
 			}
-			_ = d.lock.Close() // nothing was written to it
+			_ = d.Lock.Close() // nothing was written to it
 		}
-		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, errReplaced) { // by a process that has deleted an empty slot
+		if !errors.Is(err, vfs.ErrLocked) && !errors.Is(err, ErrReplaced) { // by a process that has deleted an empty slot
 			return err
 		}
 		if tries > 1 {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if errors.Is(err, errReplaced) {
+	if errors.Is(err, ErrReplaced) {
 		return err
 	}
 	return d.inUse()
@@ -49,8 +51,8 @@ func (d *dir) take(c *Config) (err error) {
 
 // sign writes into the lock file which process has it. That is for people: who
 // has the lock is known without it.
-func (d *dir) sign() {
-	f, ok := d.lock.(vfs.File)
+func (d *Dir) sign() {
+	f, ok := d.Lock.(vfs.File)
 	if !ok {
 		return
 	}
@@ -65,10 +67,10 @@ func (d *dir) sign() {
 	_, _ = f.WriteAt(text, 0)
 }
 
-// inUse is ErrInUse with the process that has the spool, if it can be read.
-func (d *dir) inUse() error {
+// inUse is errInUse with the process that has the spool, if it can be read.
+func (d *Dir) inUse() error {
 	const advice = "give each process a directory of its own, or set Config.Shared"
-	f, err := d.fs.Open(d.name("lock"), os.O_RDONLY, 0)
+	f, err := d.FS.Open(d.Name("lock"), os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("%w: %s", ErrInUse, advice)
 	}
@@ -97,4 +99,41 @@ func parseOwner(text string) (pid int, name string, ok bool) {
 	}
 	name, err = strconv.Unquote(quoted)
 	return pid, name, err == nil
+}
+
+// Ownership reports whether a process has a spool open.
+type Ownership int
+
+const (
+	ownerUnknown Ownership = iota // locks are not reliable on the file system, or permission is denied
+	OwnedByNone
+	ownedByOther // a process that is alive
+)
+
+// Owner finds out whether the lock is free. A lock file that does not exist was
+// never locked. The error is why the owner is unknown, if it is that of the
+// system.
+func (d *Dir) Owner() (Ownership, error) {
+	f, err := d.FS.Open(d.Name("lock"), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return OwnedByNone, nil
+	}
+	windows := runtime.GOOS == "windows" // its owner opens the file exclusively, instead of locking it
+	if err != nil {
+		if windows && !errors.Is(err, fs.ErrPermission) {
+			return ownedByOther, nil
+		}
+		return ownerUnknown, err
+	}
+	defer f.Close() // gives the lock back
+	err = f.Lock(vfs.Shared)
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return ownedByOther, nil
+	case err != nil && !windows:
+		return ownerUnknown, err
+	case VolumeOf(d.Path).Remote:
+		return ownerUnknown, nil // another machine may have it
+	}
+	return OwnedByNone, nil
 }

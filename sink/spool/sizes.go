@@ -11,15 +11,8 @@ import (
 	"strings"
 
 	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
-
-// A volume describes the file system of a spool. Unknown fields are 0.
-type volume struct {
-	size   int64  // in bytes
-	memory bool   // its files are memory, and end with the system or the container
-	id     uint64 // distinguishes its snapshots where these have their files' inodes
-	remote bool   // other machines share it: locks and mappings are not reliable
-}
 
 const (
 	memoryShare = 100 // a segment is at most this part of the memory
@@ -31,7 +24,7 @@ const (
 // sizes fills in the sizes that a Config leaves out: a segment is at most 1 %
 // of the memory that this process may use, and all segments together with their
 // copies 10 % of the volume, or of the memory if that is what the volume is.
-func (c Config) sizes(dir string, v volume, memory int64) Config {
+func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
 	if c.SegmentSize == 0 {
 		c.SegmentSize = between(segment.MinSize, wholePages(memory/memoryShare), defaultSegment)
 		if c.Size > 0 {
@@ -40,16 +33,16 @@ func (c Config) sizes(dir string, v volume, memory int64) Config {
 	}
 	if c.Size == 0 {
 		c.Size = defaultDisk
-		most := v.size / volumeShare
+		most := v.Size / volumeShare
 		switch {
 		case dir == "":
 			c.Size, most = defaultMemory, memory/volumeShare
-		case v.memory:
+		case v.Memory:
 			most = min(most, memory/volumeShare)
 		case c.Sync != SyncNever:
 			most /= 2 // for the copies
 		}
-		if v.size > 0 || dir == "" {
+		if v.Size > 0 || dir == "" {
 			c.Size = min(c.Size, most)
 		}
 		if c.Size < 4*c.SegmentSize {
@@ -58,7 +51,7 @@ func (c Config) sizes(dir string, v volume, memory int64) Config {
 		c.Size = max(c.Size, 2*c.SegmentSize)
 	}
 	if c.MinFree == 0 {
-		c.MinFree = min(v.size/floorShare, mostFree)
+		c.MinFree = min(v.Size/floorShare, mostFree)
 	}
 	return c
 }

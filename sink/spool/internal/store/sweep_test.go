@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import (
 	"errors"
@@ -28,33 +28,33 @@ func spentFile(t *testing.T, size int64) vfs.File {
 	needsOpenFilesDeleted(t)
 	name := filepath.Join(t.TempDir(), "spent")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
-	must(t, err, f.Preallocate(size), vfs.OS().Remove(name))
+	noError(t, err, f.Preallocate(size), vfs.OS().Remove(name))
 	return f
 }
 
 // TestSpentFilesGoInParts looks at a deleted file after each part, through a descriptor of its own.
 func TestSpentFilesGoInParts(t *testing.T) {
 	needsOpenFilesDeleted(t)
-	const size = 5*deletedPart + 4096
+	const size = 5*DeletedPart + 4096
 	name := filepath.Join(t.TempDir(), "spent")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
-	must(t, err, f.Preallocate(size))
+	noError(t, err, f.Preallocate(size))
 	seen, err := vfs.OS().Open(name, os.O_RDONLY, 0)
-	must(t, err, vfs.OS().Remove(name))
+	noError(t, err, vfs.OS().Remove(name))
 	defer seen.Close()
 	w := newSweeper()
-	w.begin()
-	w.add(&spent{file: f})
+	w.Start()
+	w.Add(&Spent{file: f})
 	parts := 0
-	for last := int64(size); w.part() > 0; parts++ {
+	for last := int64(size); w.Part() > 0; parts++ {
 		info, err := seen.Stat()
-		must(t, err)
-		if last-info.Size > deletedPart {
+		noError(t, err)
+		if last-info.Size > DeletedPart {
 			t.Errorf("part %d: %d bytes at once", parts, last-info.Size)
 		}
 		last = info.Size
 	}
-	if info, err := seen.Stat(); err != nil || parts != 6 || info.Size > deletedPart {
+	if info, err := seen.Stat(); err != nil || parts != 6 || info.Size > DeletedPart {
 		t.Errorf("%d parts, %d bytes left, %v", parts, info.Size, err)
 	}
 	if _, err := f.Stat(); err == nil {
@@ -68,9 +68,9 @@ func TestSpentFilesWithAnotherNameStay(t *testing.T) {
 	dir := t.TempDir()
 	name, kept := filepath.Join(dir, "spent"), filepath.Join(dir, "kept")
 	f, err := vfs.OS().Open(name, os.O_RDWR|os.O_CREATE, 0o600)
-	must(t, err, f.Preallocate(3*deletedPart), vfs.OS().Link(name, kept), vfs.OS().Remove(name))
-	newSweeper().add(&spent{file: f})
-	if info, err := os.Stat(kept); err != nil || info.Size() != 3*deletedPart {
+	noError(t, err, f.Preallocate(3*DeletedPart), vfs.OS().Link(name, kept), vfs.OS().Remove(name))
+	newSweeper().Add(&Spent{file: f})
+	if info, err := os.Stat(kept); err != nil || info.Size() != 3*DeletedPart {
 		t.Errorf("got %v, %v; want all of it", info, err)
 	}
 }
@@ -79,34 +79,34 @@ func TestSpentFilesWithAnotherNameStay(t *testing.T) {
 func TestSweeperGivesBackAtOnce(t *testing.T) {
 	isOpen := func(f vfs.File) bool { _, err := f.Stat(); return err == nil }
 	w := newSweeper()
-	before, during, after := spentFile(t, 2*deletedPart), spentFile(t, 2*deletedPart), spentFile(t, 2*deletedPart)
-	w.add(&spent{file: before})
-	w.begin()
-	w.add(&spent{file: during})
-	if isOpen(before) || !isOpen(during) || w.count() != 1 {
-		t.Errorf("open before it runs: %v; while it runs: %v, %d", isOpen(before), isOpen(during), w.count())
+	before, during, after := spentFile(t, 2*DeletedPart), spentFile(t, 2*DeletedPart), spentFile(t, 2*DeletedPart)
+	w.Add(&Spent{file: before})
+	w.Start()
+	w.Add(&Spent{file: during})
+	if isOpen(before) || !isOpen(during) || w.Count() != 1 {
+		t.Errorf("open before it runs: %v; while it runs: %v, %d", isOpen(before), isOpen(during), w.Count())
 	}
-	w.end()
-	w.add(&spent{file: after})
-	if isOpen(during) || isOpen(after) || w.count() != 0 {
-		t.Errorf("open at the end: %v; afterwards: %v, %d", isOpen(during), isOpen(after), w.count())
+	w.Stop()
+	w.Add(&Spent{file: after})
+	if isOpen(during) || isOpen(after) || w.Count() != 0 {
+		t.Errorf("open at the end: %v; afterwards: %v, %d", isOpen(during), isOpen(after), w.Count())
 	}
 }
 
 // TestSweeperHasABound: what is too much at a time keeps no descriptor open.
 func TestSweeperHasABound(t *testing.T) {
 	w := newSweeper()
-	w.begin()
-	for range mostSpent + 3 {
-		w.add(&spent{file: spentFile(t, 2*deletedPart)})
+	w.Start()
+	for range MostSpent + 3 {
+		w.Add(&Spent{file: spentFile(t, 2*DeletedPart)})
 	}
-	last := spentFile(t, 2*deletedPart)
-	w.add(&spent{file: last})
-	if _, err := last.Stat(); err == nil || w.count() != mostSpent {
-		t.Errorf("%d files wait, the last one is closed: %v; want %d", w.count(), err != nil, mostSpent)
+	last := spentFile(t, 2*DeletedPart)
+	w.Add(&Spent{file: last})
+	if _, err := last.Stat(); err == nil || w.Count() != MostSpent {
+		t.Errorf("%d files wait, the last one is closed: %v; want %d", w.Count(), err != nil, MostSpent)
 	}
-	if !w.all() || w.count() != 0 || w.all() {
-		t.Errorf("%d files are left", w.count())
+	if !w.All() || w.Count() != 0 || w.All() {
+		t.Errorf("%d files are left", w.Count())
 	}
 }
 
@@ -135,9 +135,9 @@ func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
 func TestReadWhileGivenBack(t *testing.T) {
 	needsOpenFilesDeleted(t)
 	path := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, segment.MinSize), 0o600))
-	d := &dir{fs: deletedInRead{vfs.OS()}, path: path}
-	if _, err := d.bytes("segment", segment.MinSize); !errors.Is(err, fs.ErrNotExist) {
+	noError(t, os.WriteFile(filepath.Join(path, "segment"), make([]byte, segment.MinSize), 0o600))
+	d := &Dir{FS: deletedInRead{vfs.OS()}, Path: path}
+	if _, err := d.Bytes("segment", segment.MinSize); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that it is not there", err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import (
 	"os"
@@ -8,17 +8,17 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// quickEnd returns what a segment begins with, with the first record, and the
+// QuickEnd returns what a segment begins with, with the first record, and the
 // number and the offset behind the last one, if that can be found out in the
 // time of a start: all records lie one behind the other, and behind them is
 // nothing but zeros, or the file ends. It reads through a window that stays in
 // the processor's cache, for a start waits for it. Anything else is for read
 // and a scanner, which find the same number in such a segment.
-func (d *dir) quickEnd(g *segment.Old) (head []byte, next uint64, used int, ok bool) {
-	if g.Copied && (g.Boot != d.boot || d.boot == 0) {
+func (d *Dir) QuickEnd(g *segment.Old) (head []byte, next uint64, used int, ok bool) {
+	if g.Copied && (g.Boot != d.Boot || d.Boot == 0) {
 		return nil, 0, 0, false // the copy may know more
 	}
-	f, err := d.fs.Open(d.name(segmentName(g.Number)), os.O_RDONLY, 0)
+	f, err := d.FS.Open(d.Name(SegmentName(g.Number)), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, 0, false
 	}

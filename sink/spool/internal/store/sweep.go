@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import (
 	"sync"
@@ -15,69 +15,69 @@ import (
 // makes segments, which rests between them. Before it runs, after it has ended,
 // and when it does not keep up, callers free their memory at once.
 type sweeper struct {
-	due chan struct{} // there is something to do
+	Due chan struct{} // there is something to do
 
 	mu      sync.Mutex
 	running bool
-	list    []*spent // oldest first
+	list    []*Spent // oldest first
 }
 
-// A spent is what is left of a segment or of a copy, or the pages of one that
+// A Spent is what is left of a segment or of a copy, or the pages of one that
 // is not read soon.
-type spent struct {
-	pages []byte   // of an unused mapping, from its beginning on: those that are not freed yet
-	unmap func()   // what is left to do then, nil if nothing
+type Spent struct {
+	Pages []byte   // of an unused mapping, from its beginning on: those that are not freed yet
+	Unmap func()   // what is left to do then, nil if nothing
 	file  vfs.File // it has no name any more; nil if another goroutine deletes it
 	size  int64    // of it, from when it is looked at on
 }
 
 const (
 	unmappedPart = 256 << 10 // bytes of a mapping that are given back at a time
-	deletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
-	manySpent    = 3         // so many are given back without a rest
-	mostSpent    = 4         // more than so many do not wait: each has a descriptor, and memory
+	DeletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
+	ManySpent    = 3         // so many are given back without a rest
+	MostSpent    = 4         // more than so many do not wait: each has a descriptor, and memory
 )
 
-func newSweeper() *sweeper { return &sweeper{due: make(chan struct{}, 1)} }
+func newSweeper() *sweeper { return &sweeper{Due: make(chan struct{}, 1)} }
 
-// add takes charge of x.
-func (w *sweeper) add(x *spent) {
+// Add takes charge of x.
+func (w *sweeper) Add(x *Spent) {
 	w.mu.Lock()
-	if w.running && len(w.list) < mostSpent {
+	if w.running && len(w.list) < MostSpent {
 		w.list = append(w.list, x)
 		w.mu.Unlock()
-		poke(w.due)
+		w.Signal()
 		return
 	}
 	w.mu.Unlock()
 	x.giveBack()
 }
 
-// begin lets what is added wait for part, until end.
-func (w *sweeper) begin() {
+// Start lets what is added wait for part, until end.
+func (w *sweeper) Start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running = true
 }
 
-// end gives back what there is.
-func (w *sweeper) end() {
+// Stop gives back what there is.
+func (w *sweeper) Stop() {
 	w.mu.Lock()
 	w.running = false
 	w.mu.Unlock()
-	w.all()
+	w.All()
 }
 
-// count returns of how many files something is left.
-func (w *sweeper) count() int {
+// Count returns of how many files something is left.
+func (w *sweeper) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.list)
 }
 
-// part frees one part, and returns of how many files something is left. One
+// Part frees one part, and returns of how many files something is left. One
 // goroutine calls it.
-func (w *sweeper) part() (left int) {
+func (w *sweeper) Part() (left int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.list) == 0 {
@@ -93,18 +93,18 @@ func (w *sweeper) part() (left int) {
 	return len(w.list)
 }
 
-// all frees everything, and reports whether there was anything.
-func (w *sweeper) all() bool {
-	has := w.count() > 0
-	for w.part() > 0 {
+// All frees everything, and reports whether there was anything.
+func (w *sweeper) All() bool {
+	has := w.Count() > 0
+	for w.Part() > 0 {
 	}
 	return has
 }
 
 // giveBack gives everything back at once.
-func (x *spent) giveBack() {
-	if x.unmap != nil {
-		x.unmap()
+func (x *Spent) giveBack() {
+	if x.Unmap != nil {
+		x.Unmap()
 	}
 	if x.file != nil {
 		x.close()
@@ -112,28 +112,28 @@ func (x *spent) giveBack() {
 }
 
 // part frees one part, and reports whether that was the last one.
-func (x *spent) part() (last bool) {
+func (x *Spent) part() (last bool) {
 	switch {
-	case len(x.pages) > 0:
-		from := max(len(x.pages)-unmappedPart, 0)
-		segment.DiscardPages(x.pages[from:])
-		x.pages = x.pages[:from]
-	case x.unmap != nil:
-		x.unmap()
-		x.unmap = nil
+	case len(x.Pages) > 0:
+		from := max(len(x.Pages)-unmappedPart, 0)
+		segment.DiscardPages(x.Pages[from:])
+		x.Pages = x.Pages[:from]
+	case x.Unmap != nil:
+		x.Unmap()
+		x.Unmap = nil
 		return x.file == nil
 	case x.file == nil:
 		return true
 	case x.size == 0:
 		info, err := x.file.Stat()
-		if err != nil || info.Links > 0 || info.Size <= deletedPart {
+		if err != nil || info.Links > 0 || info.Size <= DeletedPart {
 			return x.close() // it has another name, or is deleted quickly
 		}
 		x.size = info.Size
-	case x.size <= deletedPart:
+	case x.size <= DeletedPart:
 		return x.close()
 	default:
-		x.size -= deletedPart
+		x.size -= DeletedPart
 		if x.file.Truncate(x.size) != nil {
 			return x.close() // which does it all
 		}
@@ -141,8 +141,16 @@ func (x *spent) part() (last bool) {
 	return false
 }
 
-func (x *spent) close() (last bool) {
+func (x *Spent) close() (last bool) {
 	_ = x.file.Close() // nothing in it counts
 	x.file = nil
 	return true
+}
+
+// Signal signals due, unless a signal is pending.
+func (w *sweeper) Signal() {
+	select {
+	case w.Due <- struct{}{}:
+	default:
+	}
 }

@@ -2,7 +2,7 @@
 
 //go:build !windows
 
-package spool
+package store
 
 import (
 	"io"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import "syscall"
 
@@ -37,20 +37,20 @@ var withSnapshots = map[uint32]bool{
 	0x2fc12fc1: true, // ZFS
 }
 
-// volumeOf describes the volume of a directory.
-func volumeOf(dir string) volume {
+// VolumeOf describes the volume of a directory.
+func VolumeOf(dir string) Volume {
 	var st syscall.Statfs_t
 	if syscall.Statfs(dir, &st) != nil {
-		return volume{}
+		return Volume{}
 	}
 	kind := uint32(st.Type)
-	v := volume{
-		size:   int64(st.Blocks) * int64(st.Bsize),
-		memory: kind == magicTmpfs || kind == magicRamfs,
-		remote: !local[kind],
+	v := Volume{
+		Size:   int64(st.Blocks) * int64(st.Bsize),
+		Memory: kind == magicTmpfs || kind == magicRamfs,
+		Remote: !local[kind],
 	}
 	if withSnapshots[kind] {
-		v.id = uint64(uint32(st.Fsid.X__val[0]))<<32 | uint64(uint32(st.Fsid.X__val[1]))
+		v.ID = uint64(uint32(st.Fsid.X__val[0]))<<32 | uint64(uint32(st.Fsid.X__val[1]))
 	}
 	return v
 }

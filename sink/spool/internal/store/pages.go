@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package store
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -34,11 +33,6 @@ import (
 // sectors behind the header of the last segment: there it skips the numbers
 // that may have been used.
 
-const (
-	giveUpTime  = 30 * time.Second
-	giveUpTries = 10
-)
-
 // A pageError means that some pages of a file cannot be read, and others can.
 type pageError struct {
 	name  string
@@ -53,28 +47,28 @@ func (e *pageError) Error() string {
 
 func (e *pageError) Unwrap() error { return e.err }
 
-// isPageError reports whether err may be that of a bad sector.
-func isPageError(err error) bool { return errors.Is(err, syscall.EIO) }
+// IsPageError reports whether err may be that of a bad sector.
+func IsPageError(err error) bool { return errors.Is(err, syscall.EIO) }
 
-// isPartial reports whether the rest of the file could be read.
-func isPartial(err error) bool {
+// IsPartial reports whether the rest of the file could be read.
+func IsPartial(err error) bool {
 	var e *pageError
 	return errors.As(err, &e)
 }
 
-// read returns what there is of a segment, with the help of its copy if that is
+// Read returns what there is of a segment, with the help of its copy if that is
 // needed. The bytes are what can be read if the error is a pageError, and all
 // there is if it is fs.ErrNotExist.
-func (d *dir) read(g *segment.Old) ([]byte, error) {
-	b, err := d.bytes(segmentName(g.Number), g.Size)
-	if !g.Copied || err == nil && g.Boot == d.boot && d.boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
+func (d *Dir) Read(g *segment.Old) ([]byte, error) {
+	b, err := d.Bytes(SegmentName(g.Number), g.Size)
+	if !g.Copied || err == nil && g.Boot == d.Boot && d.Boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
 		return b, err
 	}
-	kept, e := d.bytes(copyName(g.Number), g.Size)
+	kept, e := d.Bytes(CopyName(g.Number), g.Size)
 	switch {
 	case errors.Is(e, fs.ErrNotExist):
 		return b, err
-	case e != nil && !isPartial(e):
+	case e != nil && !IsPartial(e):
 		return nil, e
 	}
 	b = g.Complete(b, kept)
@@ -88,10 +82,10 @@ func (d *dir) read(g *segment.Old) ([]byte, error) {
 	return b, err
 }
 
-// bytes returns the first size bytes of a file, or as many as there are. With a
+// Bytes returns the first size bytes of a file, or as many as there are. With a
 // pageError, the pages that cannot be read are full of poison.
-func (d *dir) bytes(name string, size int64) ([]byte, error) {
-	f, err := d.fs.Open(d.name(name), os.O_RDONLY, 0)
+func (d *Dir) Bytes(name string, size int64) ([]byte, error) {
+	f, err := d.FS.Open(d.Name(name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +96,7 @@ func (d *dir) bytes(name string, size int64) ([]byte, error) {
 	}
 	b := make([]byte, min(info.Size, size)&^7)
 	n, err := f.ReadAt(b, 0)
-	if isPageError(err) {
+	if IsPageError(err) {
 		n, err = readAround(f, b, name)
 	}
 	if err == io.EOF {
@@ -124,7 +118,7 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 	for at := 0; at < len(b); at += segment.PageSize {
 		page := b[at:min(at+segment.PageSize, len(b))]
 		switch m, err := f.ReadAt(page, int64(at)); {
-		case isPageError(err):
+		case IsPageError(err):
 			if bad.err == nil {
 				bad.at, bad.err = int64(at), err
 			}
@@ -158,83 +152,32 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 // needed.
 const readInstead = "read a segment, whose copy is read instead"
 
-// note notes an error for reportNoted. Sink.mu may be held.
-func (d *dir) note(op string, err error) {
+// A Noted error is to be reported by the spool, which may hold its lock now.
+type Noted struct {
+	Op  string
+	Err error
+}
+
+// TakeNoted returns the errors that were noted since the last call.
+func (d *Dir) TakeNoted() []Noted {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.noted = append(d.noted, opError{op, err, err.Error()})
+	list := d.noted
+	d.noted = nil
+	return list
 }
 
-// close closes a file that was written to: some systems report only then that
+// note notes an error for takeNoted.
+func (d *Dir) note(op string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.noted = append(d.noted, Noted{op, err})
+}
+
+// Close closes a file that was written to: some systems report only then that
 // they could not write.
-func (d *dir) close(what string, f vfs.File) {
+func (d *Dir) Close(what string, f vfs.File) {
 	if err := f.Close(); err != nil {
 		d.note("close "+what, err)
-	}
-}
-
-// reportNoted counts and reports what was noted.
-func (s *Sink) reportNoted() {
-	if s.dir == nil {
-		return
-	}
-	s.dir.mu.Lock()
-	noted := s.dir.noted
-	s.dir.noted = nil
-	s.dir.mu.Unlock()
-	for _, e := range noted {
-		s.fault(e.op, e.err)
-	}
-}
-
-// A rereading is the state of a delivery that cannot read a segment.
-type rereading struct {
-	since time.Time
-	tries int
-}
-
-// readOld reads an old segment. If that fails, ok is false, and the delivery
-// has waited before it reads again. given reports that pages have failed for so
-// long that they count as damaged.
-func (d *deliverer) readOld(g *segment.Old) (b []byte, given, ok bool) {
-	b, err := d.s.dir.read(g)
-	d.s.reportNoted()
-	if errors.Is(err, fs.ErrNotExist) {
-		if e := d.s.dir.held(); e != nil {
-			err = e // the directory was replaced, or that cannot be determined
-		} else {
-			d.s.fault("read a segment", err)
-			d.again, d.pause = rereading{}, 0
-			return nil, true, true
-		}
-	}
-	if err == nil {
-		if d.again.tries > 0 {
-			d.again, d.pause = rereading{}, 0
-		}
-		return b, int64(len(b)) < g.Size&^7, true
-	}
-	if d.again.tries == 0 {
-		d.again.since = time.Now()
-	}
-	d.again.tries++
-	if isPartial(err) && d.again.tries >= giveUpTries && time.Since(d.again.since) >= giveUpTime {
-		d.s.fault("give up pages of a segment that could not be read for "+giveUpTime.String(), err)
-		d.again, d.pause = rereading{}, 0
-		d.quarantine()
-		return b, true, true
-	}
-	d.s.fault("read a segment", err)
-	d.wait()
-	return nil, false, false
-}
-
-// quarantine has the file quarantined, rather than deleted, when it is settled.
-func (d *deliverer) quarantine() {
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
-	if !d.reading.bad {
-		d.reading.bad = true
-		d.s.stats.Bad++
 	}
 }

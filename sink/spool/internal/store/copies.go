@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"os"
+
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+// CopyExt is the extension of the copy of a segment, which has the same bytes
+// at the same places as far as it goes. What was settled before it was copied
+// may be missing.
+const CopyExt = ".copy"
+
+func CopyName(number uint64) string { return hex(number) + CopyExt }
+
+// MakeCopy makes the copy of g, with its header and the bytes in [from, to). It
+// is in place of the one that there is when it is on the disk.
+func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error) {
+	if err := d.Held(); err != nil {
+		return nil, err
+	}
+	name := d.Name(CopyName(g.Number))
+	_ = d.FS.Remove(name + MadeSuffix) // what is in it must be zeros
+	f, err = d.FS.Open(name+MadeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = leaveRoom(f, g.Size, d.minFree, name); err == nil {
+		err = f.Preallocate(g.Size)
+	}
+	if err == nil {
+		_, err = f.WriteAt(g.Bytes()[:88], 0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(g.Bytes()[from:to], int64(from))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		f, err = d.rename(f, name)
+	}
+	if err == nil {
+		err = d.FS.SyncDir(d.Path)
+	}
+	if err != nil {
+		if f != nil {
+			_ = f.Close() // nothing in it counts
+		}
+		_ = d.FS.Remove(name + MadeSuffix) // the next start removes it as well
+		return nil, err
+	}
+	return f, nil
+}
+
+// OwnCopy notes that the copy of a segment is the copier's: only the copier removes
+// it.
+func (d *Dir) OwnCopy(number uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.owned[number] = false
+}
+
+// IsRemoved reports whether a segment whose copy is the copier's is removed.
+func (d *Dir) IsRemoved(number uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.owned[number]
+}
+
+// Remove deletes a segment and its copy, in this order: a segment of which only
+// the copy exists is settled according to the cursor. g is the segment if it is
+// of this process.
+func (d *Dir) Remove(number uint64, g *segment.Segment) error {
+	f, err := d.unlink(SegmentName(number))
+	if g != nil {
+		g.Done(f)
+	} else {
+		d.Sweeper.Add(&Spent{file: f})
+	}
+	if err != nil {
+		return err
+	}
+	return d.RemoveItsCopy(number)
+}
+
+// RemoveItsCopy deletes the copy of a segment, or lets the copier do that if it
+// is the copier's.
+func (d *Dir) RemoveItsCopy(number uint64) error {
+	d.mu.Lock()
+	_, owned := d.owned[number]
+	if owned {
+		d.owned[number] = true
+	}
+	d.mu.Unlock()
+	if owned {
+		d.removed()
+		return nil
+	}
+	return d.RemoveCopy(number)
+}
+
+func (d *Dir) RemoveCopy(number uint64) error {
+	d.mu.Lock()
+	delete(d.owned, number)
+	d.mu.Unlock()
+	f, err := d.unlink(CopyName(number))
+	d.Sweeper.Add(&Spent{file: f})
+	return err
+}

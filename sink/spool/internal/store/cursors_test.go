@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+func TestSlotRoundTrip(t *testing.T) {
+	long := bytes.Repeat([]byte{7}, MaxMark)
+	for _, mark := range [][]byte{nil, {1}, long} {
+		slot := bytes.Repeat([]byte{0xff}, SlotSize)
+		want := Position{5, 6}
+		PutSlot(slot, 9, want, mark)
+		if n, got, ok, _ := readSlot(slot); !ok || n != 9 || got != want || !bytes.Equal(MarkIn(slot), mark) {
+			t.Errorf("got slot %d %+v, mark %x and %v, want 9 %+v and %x", n, got, MarkIn(slot), ok, want, mark)
+		}
+		fresh := make([]byte, SlotSize)
+		if PutSlot(fresh, 9, want, mark); !bytes.Equal(slot, fresh) {
+			t.Errorf("mark %x: what was there before is in the slot", mark)
+		}
+		for bit := range SlotSize * 8 {
+			b := bytes.Clone(slot)
+			b[bit/8] ^= 1 << (bit % 8)
+			if _, _, ok, _ := readSlot(b); ok {
+				t.Errorf("bit %d of a slot is not checked", bit)
+			}
+		}
+		for n := range slot {
+			if _, _, ok, _ := readSlot(slot[:n]); ok {
+				t.Errorf("a slot of %d bytes is taken for whole", n)
+			}
+		}
+	}
+}
+
+// TestOnlySlotsAreRead has files with valid checksums that are no slots.
+func TestOnlySlotsAreRead(t *testing.T) {
+	for name, change := range map[string]func(b []byte){
+		"another magic": func(b []byte) { b[0]++ },
+		"version 0":     func(b []byte) { binary.LittleEndian.PutUint32(b[8:], 0) },
+	} {
+		b := make([]byte, SlotSize)
+		PutSlot(b, 9, Position{5, 6}, nil)
+		change(b)
+		binary.LittleEndian.PutUint32(b[SlotSize-4:], segment.Checksum(b[:SlotSize-4]))
+		if n, p, ok, err := readSlot(b); ok || err != nil {
+			t.Errorf("%s: got slot %d, %+v, %v", name, n, p, err)
+		}
+	}
+	later := make([]byte, SlotSize)
+	PutSlot(later, 9, Position{5, 6}, nil)
+	binary.LittleEndian.PutUint32(later[8:], cursorVersion+1)
+	binary.LittleEndian.PutUint32(later[SlotSize-4:], segment.Checksum(later[:SlotSize-4]))
+	if _, _, ok, err := readSlot(later); ok || !errors.Is(err, segment.ErrVersion) {
+		t.Errorf("a later version: got %v and %v, want segment.ErrVersion", ok, err)
+	}
+	first := make([]byte, SlotSize)
+	PutSlot(first, 0, Position{5, 6}, nil)
+	if slot, _, p, err := ReadSlots(bytes.NewReader(first)); slot == nil || p.Seq != 6 || err != nil {
+		t.Errorf("a slot with the count 0: got %x, %+v, %v", slot, p, err)
+	}
+	slot, count, p, err := ReadSlots(bytes.NewReader(bytes.Repeat([]byte{1}, SlotGap+SlotSize)))
+	if slot != nil || count != 0 || p != (Position{}) || err != nil {
+		t.Errorf("no slots: got %x, %d, %+v, %v", slot, count, p, err)
+	}
+}
+
+// TestMarkThatIsNone has slots without a mark, and with one that cannot be: for a
+// destination, no mark is nil.
+func TestMarkThatIsNone(t *testing.T) {
+	b := make([]byte, SlotSize)
+	for _, n := range []uint32{0, MaxMark + 1, 1 << 31} {
+		PutSlot(b, 9, Position{5, 6}, nil)
+		binary.LittleEndian.PutUint32(b[12:], n)
+		if got := MarkIn(b); got != nil {
+			t.Errorf("of length %d: got mark %x, want nil", n, got)
+		}
+	}
+	PutSlot(b, 9, Position{5, 6}, []byte{1})
+	binary.LittleEndian.PutUint32(b[8:], 1)
+	if got := MarkIn(b); got != nil {
+		t.Errorf("of version 1: got mark %x, want nil", got)
+	}
+}
+
+// TestCursorSlots reads the younger slot, and the older one if that is torn.
+func TestCursorSlots(t *testing.T) {
+	d := &Dir{FS: vfs.OS(), Path: t.TempDir(), Spool: 5}
+	name := filepath.Join(d.Path, "c.cursor")
+	for n := uint64(1); n < 6; n++ {
+		c, _, _, err := OpenCursor(d, "c")
+		noError(t, err, c.Put(Position{5, 10 * n}), c.File.Close())
+		whole, err := os.ReadFile(name)
+		noError(t, err)
+		torn := bytes.Clone(whole)
+		torn[int64(n%2)*SlotGap+35]++
+		for _, r := range []struct {
+			b    []byte
+			want uint64
+		}{{torn, 10 * (n - 1)}, {whole, 10 * n}} {
+			noError(t, os.WriteFile(name, r.b, 0o600))
+			c, seq, ok, err := OpenCursor(d, "c")
+			noError(t, err, c.File.Close())
+			if ok != (r.want > 0) || ok && seq != r.want {
+				t.Errorf("write %d: got position %d and %v, want %d", n, seq, ok, r.want)
+			}
+		}
+	}
+}
+
+// firstCursor is what version 1 wrote: one slot, with the number 40 of spool 5.
+func firstCursor() []byte {
+	b := make([]byte, firstSlotSize)
+	copy(b, segment.Magic)
+	binary.LittleEndian.PutUint32(b[8:], 1)
+	binary.LittleEndian.PutUint64(b[16:], 3)
+	binary.LittleEndian.PutUint64(b[24:], 5)
+	binary.LittleEndian.PutUint64(b[32:], 40)
+	binary.LittleEndian.PutUint32(b[60:], segment.Checksum(b[:60]))
+	return b
+}
+
+// TestCursorOfVersion1 is read, in either place, and then written over in turns.
+func TestCursorOfVersion1(t *testing.T) {
+	for _, at := range []int{0, SlotGap} {
+		d := &Dir{FS: vfs.OS(), Path: t.TempDir(), Spool: 5}
+		noError(t, os.WriteFile(filepath.Join(d.Path, "c.cursor"), append(make([]byte, at), firstCursor()...), 0o600))
+		for n, want := range []uint64{40, 41, 42} {
+			c, seq, ok, err := OpenCursor(d, "c")
+			noError(t, err)
+			if !ok || seq != want || n > 0 && string(c.Mark) != "here" || n == 0 && c.Mark != nil {
+				t.Errorf("at %d, time %d: got number %d, mark %q and %v, want %d", at, n, seq, c.Mark, ok, want)
+			}
+			c.Mark = []byte("here")
+			noError(t, c.Put(Position{5, want + 1}), c.File.Close())
+		}
+	}
+}
+
+func noError(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

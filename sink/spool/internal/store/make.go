@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+)
+
+// Create makes a segment in the order that docs/spool-format.md gives. It calls
+// rest now and then.
+func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, error) {
+	g, f, err := d.Make(number, size, d.minFree)
+	if err != nil {
+		return nil, err
+	}
+	err = f.Sync()
+	if err == nil {
+		err = segment.PrefaultNew(g, f, rest)
+	}
+	if err == nil {
+		f, err = d.Publish(g, f)
+	}
+	if err == nil {
+		err = d.FS.SyncDir(d.Path)
+	}
+	if err != nil {
+		d.unmake(g)
+		return nil, err
+	}
+	d.closeMapped(g, f)
+	return g, nil
+}
+
+// CreateFirst makes the first segment of a process, which is used at once. It is
+// synced by finish, and nothing of it may be delivered before; its pages are
+// touched by warm.
+func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish func() error, err error) {
+	g, f, err := d.Make(number, size, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, err = d.Publish(g, f); err != nil {
+		d.unmake(g)
+		return nil, nil, err
+	}
+	if !g.IsWritten() {
+		segment.AdviseRandom(g.Bytes())
+	}
+	return g, d.finisher(g, f), nil
+}
+
+// Make makes a file that is no segment yet, for want of its name.
+func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vfs.File, err error) {
+	if err := d.Held(); err != nil {
+		return nil, nil, err
+	}
+	id := segment.Identity{Spool: d.Spool, Number: number, Gen: d.Gen, Boot: d.Boot, Size: size}
+	made := d.Name(SegmentName(number) + MadeSuffix)
+	_ = d.FS.Remove(made) // what is in it must be zeros
+	f, err = d.FS.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	head := make([]byte, 64)
+	segment.PutHeader(head, id)
+	if err = leaveRoom(f, size, minFree, made); err == nil {
+		err = f.Preallocate(size)
+	}
+	if err == nil {
+		_, err = f.WriteAt(head, 0)
+	}
+	if err == nil {
+		g, err = d.attach(f, id)
+	}
+	if err != nil {
+		_ = f.Close() // it is not needed
+		_ = d.FS.Remove(made)
+		return nil, nil, err
+	}
+	if g.IsWritten() {
+		copy(g.Bytes(), head)
+	}
+	return g, f, nil
+}
+
+// leaveRoom is an error if less than minFree would be free behind size bytes of
+// a new file.
+func leaveRoom(f vfs.File, size, minFree int64, name string) error {
+	if minFree == 0 {
+		return nil
+	}
+	if free, err := f.Free(); err == nil && free-size < minFree { // else allocating decides
+		return &fs.PathError{Op: "leave room", Path: name, Err: syscall.ENOSPC}
+	}
+	return nil
+}
+
+// attach makes a segment of a file that is allocated: it is mapped, or else
+// gets a twin, whose memory is zeros.
+func (d *Dir) attach(f vfs.File, id segment.Identity) (*segment.Segment, error) {
+	if d.unmapped {
+		return segment.NewWritten(f, id, func(written, deleted vfs.File) {
+			d.Close("a segment", written)
+			d.Sweeper.Add(&Spent{file: deleted})
+		}), nil
+	}
+	return segment.NewMapped(f, id, func(pages []byte, unmap func(), deleted vfs.File) {
+		d.Sweeper.Add(&Spent{Pages: pages, Unmap: unmap, file: deleted})
+	})
+}
+
+// Publish gives the file of a segment its name, and returns it.
+func (d *Dir) Publish(g *segment.Segment, f vfs.File) (vfs.File, error) {
+	f, err := d.rename(f, d.Name(SegmentName(g.Number)))
+	if err == nil && g.IsWritten() {
+		g.SetFile(f)
+	}
+	return f, err
+}
+
+// rename takes the suffix away that the name of a file has while it is made. A
+// system that does not rename open files opens another one.
+func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
+	if !vfs.CanRenameOpen {
+		_ = f.Close() // it was synced, or what is in it is not needed yet
+	}
+	err := d.FS.Rename(name+MadeSuffix, name)
+	if err == nil && !vfs.CanRenameOpen {
+		return d.FS.Open(name, os.O_RDWR, 0)
+	}
+	return f, err
+}
+
+// unmake removes what make has made. If it stays, the next start removes it.
+func (d *Dir) unmake(g *segment.Segment) {
+	g.Done(nil)
+	_ = d.FS.Remove(d.Name(SegmentName(g.Number) + MadeSuffix))
+}
+
+// closeMapped closes the file of a mapping, which does not need it.
+func (d *Dir) closeMapped(g *segment.Segment, f vfs.File) {
+	if !g.IsWritten() {
+		d.Close("a segment", f)
+	}
+}
+
+var ErrNotWhole = errors.New("the segment file was truncated")
+
+// Reopen makes an old segment one of this process, which goes on behind its
+// last record. finish is what is left to do before anything in it may be
+// delivered.
+func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error, err error) {
+	if err := d.Held(); err != nil {
+		return nil, nil, err
+	}
+	f, err := d.FS.Open(d.Name(SegmentName(old.Number)), os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size != old.Size {
+		err = ErrNotWhole
+	}
+	if err == nil {
+		err = f.Preallocate(old.Size) // a file that was copied may have holes
+	}
+	if err == nil {
+		g, err = d.attach(f, old.Identity)
+	}
+	if err == nil && g.IsWritten() {
+		if _, err = f.ReadAt(g.Bytes(), 0); err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written to it
+		return nil, nil, err
+	}
+	g.ContinueBehind(old)
+	if !g.IsWritten() {
+		segment.AdviseRandom(g.Bytes())
+	}
+	return g, d.finisher(g, f), nil
+}
+
+// finisher returns what has to be done before anything of the first segment may
+// be delivered: the file and its name are synced.
+func (d *Dir) finisher(g *segment.Segment, f vfs.File) func() error {
+	return func() error {
+		defer d.closeMapped(g, f)
+		err := f.Sync()
+		if err == nil {
+			err = d.SyncNames()
+		}
+		return err
+	}
+}
+
+// SyncNames syncs the directory, and those above it that may be as new.
+func (d *Dir) SyncNames() error {
+	above := filepath.Dir(d.Path)
+	err := errors.Join(d.FS.SyncDir(d.Path), d.FS.SyncDir(above))
+	if IsSlot(filepath.Base(d.Path)) {
+		err = errors.Join(err, d.FS.SyncDir(filepath.Dir(above)))
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/nib-log/nib/internal/vfs"
+)
+
+// With Config.Shared several processes share a directory, the home. Each has a
+// slot: a subdirectory that is a spool of its own, with its own lock, numbers,
+// cursors and marks. The decision is described in
+// docs/decisions/2026-11-22-shared-spool-directories.md.
+
+const (
+	slotPrefix = "slot-"
+	MaxSlots   = 9999
+)
+
+var errNotShared = errors.New("the directory is shared by several processes, whose lines would not be delivered: set Config.Shared")
+
+// A Home is the directory that several processes share, as one of them sees it.
+type Home struct {
+	FS   vfs.FS
+	Path string
+	own  string // the slot of this process
+}
+
+func SlotName(n int) string { return fmt.Sprintf("%s%04d", slotPrefix, n) }
+
+// IsSlot reports whether name is that of a slot.
+func IsSlot(name string) bool {
+	digits, ok := strings.CutPrefix(name, slotPrefix)
+	n, err := strconv.Atoi(digits)
+	return ok && err == nil && n > 0 && SlotName(n) == name
+}
+
+// Check makes the home, and refuses one that others may write to.
+func (h *Home) Check() error {
+	if err := h.FS.MkdirAll(h.Path, 0o700); err != nil {
+		return err
+	}
+	return checkDir(h.FS, h.Path)
+}
+
+// NewHome returns the home in a directory.
+func NewHome(fsys vfs.FS, path string) *Home { return &Home{FS: fsys, Path: path} }
+
+// Choose makes slot n that of this process, and returns its directory. missing
+// is why that cannot be seen, fs.ErrNotExist if it does not exist.
+func (h *Home) Choose(n int) (path string, missing error) {
+	h.own = SlotName(n)
+	path = filepath.Join(h.Path, h.own)
+	_, missing = h.FS.Lstat(path)
+	return path, missing
+}
+
+// RefuseHome is the error for a directory that is opened unshared and has
+// slots, but no spool of its own.
+func RefuseHome(fsys vfs.FS, path string) error {
+	names, err := fsys.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	slots := false
+	for _, name := range names {
+		if _, ok := SegmentNumber(name); ok || name == "lock" {
+			return nil
+		}
+		slots = slots || IsSlot(name)
+	}
+	if slots {
+		return errNotShared
+	}
+	return nil
+}
+
+// Slots returns the directories in the home that have segments, without that of
+// this process: slots, and the home itself, which was used unshared before.
+// empty are those in which there is nothing. An error is about some of the
+// slots.
+func (h *Home) Slots() (paths, empty []string, err error) {
+	names, err := h.FS.ReadDir(h.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case hasSegments(names):
+		paths = append(paths, h.Path)
+	case slices.Contains(names, "lock"):
+		empty = append(empty, h.Path)
+	}
+	for _, name := range names {
+		if !IsSlot(name) || name == h.own {
+			continue
+		}
+		path := filepath.Join(h.Path, name)
+		inside, e := h.FS.ReadDir(path)
+		switch {
+		case e != nil:
+			err = errors.Join(err, Ignore(e, fs.ErrNotExist, syscall.ENOTDIR))
+		case hasSegments(inside):
+			paths = append(paths, path)
+		case !slices.ContainsFunc(inside, isKept):
+			empty = append(empty, path)
+		}
+	}
+	return paths, empty, err
+}
+
+// isKept reports whether a file in a slot without segments is to be kept.
+func isKept(name string) bool {
+	return name != "lock" && name != OriginName && !strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
+}
+
+// RemoveEmpty deletes a slot in which there is nothing, unless a process has it.
+func (h *Home) RemoveEmpty(path string) error {
+	d := &Dir{FS: h.FS, Path: path}
+	switch err := d.take(&Options{Shared: true}); {
+	case errors.Is(err, ErrInUse) || errors.Is(err, ErrReplaced) || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer d.Lock.Close() // its contents are for people only
+	return d.Retire(path == h.Path)
+}
+
+func hasSegments(names []string) bool {
+	for _, name := range names {
+		if _, ok := SegmentNumber(name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// BytesOfOthers returns how many bytes the segments in the home have, without those in
+// the slot of this process. Segments that are being created count. Those deleted while it looks
+// do not.
+func (h *Home) BytesOfOthers() (bytes int64, err error) {
+	names, err := h.FS.ReadDir(h.Path)
+	if err != nil {
+		return 0, err
+	}
+	add := func(path string, names []string) error {
+		for _, name := range names {
+			base := strings.TrimSuffix(name, MadeSuffix)
+			if _, ok := SegmentNumber(base); !ok || !strings.HasSuffix(base, SegmentExt) {
+				continue
+			}
+			info, err := h.FS.Lstat(filepath.Join(path, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			bytes += info.Size
+		}
+		return nil
+	}
+	if err := add(h.Path, names); err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if !IsSlot(name) || name == h.own {
+			continue
+		}
+		path := filepath.Join(h.Path, name)
+		inside, err := h.FS.ReadDir(path)
+		if errors.Is(err, syscall.ENOTDIR) {
+			continue // a file that only has the name of a slot
+		}
+		if err == nil {
+			err = add(path, inside)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: if the slot belongs to another user, give each user a directory of its own; run nib relay as that user to deliver the slot, and then delete it", err)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+	}
+	return bytes, nil
+}
+
+// Retire deletes the directory of a slot from which everything is delivered. It
+// is locked: a process that opens it concurrently finds that its lock has no
+// name. The directory stays if it has files for people, such as rejected lines.
+// As long as any other file is left, so is the lock: the next look removes
+// them.
+func (d *Dir) Retire(isHome bool) error {
+	names, err := d.FS.ReadDir(d.Path)
+	if err != nil || hasSegments(names) {
+		return Ignore(err, fs.ErrNotExist) // without its cursor, a segment that is left would be delivered again
+	}
+	for _, name := range names {
+		if name != "lock" && !isKept(name) {
+			err = errors.Join(err, Ignore(d.FS.Remove(d.Name(name)), fs.ErrNotExist))
+		}
+	}
+	if err != nil || !isHome && slices.ContainsFunc(names, isKept) {
+		return err
+	}
+	err = Ignore(d.FS.Remove(d.Name("lock")), fs.ErrNotExist)
+	if err == nil && !isHome {
+		err = Ignore(d.FS.Remove(d.Path), fs.ErrNotExist, fs.ErrExist) // with the lock of another process
+	}
+	return err
+}
+
+// Ignore returns err unless it is one of the others.
+func Ignore(err error, others ...error) error {
+	if slices.ContainsFunc(others, func(other error) bool { return errors.Is(err, other) }) {
+		return nil
+	}
+	return err
+}

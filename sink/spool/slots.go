@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// maxRaces is how often a slot that was not there may be locked by another
+// process before this one does: far more often than processes start at the same
+// moment.
+const maxRaces = 200
+
+var (
+	errNoLocks = errors.New("Config.Shared needs locks, which are not reliable on this file system: use a local file system, or a directory for each process")
+	errCrowded = fmt.Errorf("all slots are in use: %w", ErrInUse)
+)
+
+// takeSlot recovers the first slot that no process has, and makes one if there
+// is none. A slot that cannot be opened for another reason is left to a later
+// attempt to deliver it, unless it is new: then that is the error.
+func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
+	switch err := h.Check(); {
+	case err != nil:
+		return segment.Start{}, err
+	case s.c.volume.Remote:
+		return segment.Start{}, errNoLocks
+	}
+	var left []error
+	defer func() {
+		for _, err := range left {
+			s.fault("take a slot", err)
+		}
+	}()
+	for n, races := 1, 0; n <= store.MaxSlots && races < maxRaces; n++ {
+		path, missing := h.Choose(n)
+		if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+			return segment.Start{}, missing
+		}
+		if first, err = s.recover(path); err != nil {
+			s.forget()
+		}
+		switch passed := errors.Is(err, ErrInUse) || errors.Is(err, store.ErrReplaced) || errors.Is(err, fs.ErrNotExist); {
+		case err == nil:
+			s.others, err = h.BytesOfOthers()
+			if err != nil {
+				s.release()
+			}
+			return first, err
+		case errors.Is(err, errors.ErrUnsupported):
+			return segment.Start{}, errNoLocks
+		case missing != nil && !passed:
+			return segment.Start{}, err
+		case !passed:
+			left = append(left, fmt.Errorf("%s: %w", path, err))
+		case missing != nil:
+			races++
+		}
+	}
+	return segment.Start{}, errCrowded
+}
+
+// forget undoes what a recover has left that did not succeed.
+func (s *Sink) forget() {
+	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, segment.Tally{}, segment.Tally{}
+	for _, d := range s.deliveries {
+		d.cursor, d.settled, d.recovered, d.skips = nil, 1, 0, 0
+	}
+}
+
+// countOthers returns how many bytes the segments of other processes have.
+func (s *Sink) countOthers() (int64, error) {
+	if s.home == nil {
+		return 0, nil
+	}
+	return s.home.BytesOfOthers()
+}
+
+// fitsWith reports whether all segments fit into the size of the spool, those
+// of others included.
+func (s *Sink) fitsWith(others int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes+others <= s.c.Size
+}
+
+// isCrowded reports whether only the segments of others are in the way of
+// another one.
+func (s *Sink) isCrowded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.home != nil && s.next == nil && !s.hasRoom() && s.bytes+s.c.SegmentSize <= s.c.Size
+}
