@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
 // child derives a logger with n bytes of context and a name in it.
@@ -54,7 +55,7 @@ func TestGauntlet3_SiblingsDoNotShareBytes(t *testing.T) {
 }
 
 func TestGauntlet3_SiblingsDerivedAtOnce(t *testing.T) {
-	s := &recordSink{}
+	s := new(nibtest.Recorder)
 	parent := nib.NewSink(s, bare)
 	for n := 0; n <= 4096; n += 256 {
 		p := child(parent, n, "parent").WithGroup("g")
@@ -71,7 +72,7 @@ func TestGauntlet3_SiblingsDerivedAtOnce(t *testing.T) {
 		}
 		all.Wait()
 	}
-	for _, r := range s.records {
+	for _, r := range s.Records() {
 		line, err := parseLine(r.Line)
 		if err != nil {
 			t.Fatal(err)
@@ -81,8 +82,8 @@ func TestGauntlet3_SiblingsDerivedAtOnce(t *testing.T) {
 			t.Errorf("got %s", line)
 		}
 	}
-	if len(s.records) != 17*8*5 {
-		t.Errorf("got %d lines", len(s.records))
+	if s.Len() != 17*8*5 {
+		t.Errorf("got %d lines", s.Len())
 	}
 }
 

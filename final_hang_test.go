@@ -19,7 +19,7 @@ func TestGauntlet2_FatalExitsWhenTheFlushHangs(t *testing.T) {
 		release := make(chan struct{})
 		start := time.Now()
 		c := &capture{tb: t}
-		s := &flushSink{flush: func(context.Context) error { <-release; return nil }}
+		s := newFlushSink(func(context.Context) error { <-release; return nil })
 		exits := 0
 		l := nib.NewSink(s, nib.WithErrorHandler(c.fail), nib.WithExit(func(int) { exits++ }))
 		l.Fatal().Msg("m")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
 // panicOf returns what f panics with, or "(none)".
@@ -107,23 +108,27 @@ func TestGauntlet2_AtNeverActs(t *testing.T) {
 	}
 }
 
-// A flushSink notes in what order it is used.
+// A flushSink records in what order it is used.
 type flushSink struct {
+	nibtest.Recorder
 	calls []string
-	flush func(ctx context.Context) error
 }
 
-func (s *flushSink) WriteRecord(r *nib.Record) error {
-	s.calls = append(s.calls, "write "+string(r.Message))
-	return nil
-}
-
-func (s *flushSink) Flush(ctx context.Context) error {
-	s.calls = append(s.calls, "flush")
-	if s.flush == nil {
+// newFlushSink returns a flushSink whose Flush calls flush, unless that is nil.
+func newFlushSink(flush func(context.Context) error) *flushSink {
+	s := new(flushSink)
+	s.WriteWith(func(r *nib.Record) error {
+		s.calls = append(s.calls, "write "+string(r.Message))
 		return nil
-	}
-	return s.flush(ctx)
+	})
+	s.FlushWith(func(ctx context.Context) error {
+		s.calls = append(s.calls, "flush")
+		if flush == nil {
+			return nil
+		}
+		return flush(ctx)
+	})
+	return s
 }
 
 func TestGauntlet2_FatalFlushesThenExits(t *testing.T) {
@@ -133,7 +138,7 @@ func TestGauntlet2_FatalFlushesThenExits(t *testing.T) {
 	} {
 		for why, opts := range silencers() {
 			for _, silent := range []bool{false, true} {
-				s := &flushSink{flush: flush}
+				s := newFlushSink(flush)
 				c := &capture{tb: t}
 				opts := append(slices.Clone(opts), nib.WithErrorHandler(c.fail), nib.WithExit(func(code int) {
 					s.calls = append(s.calls, "exit", string(rune('0'+code)))
@@ -158,7 +163,7 @@ func TestGauntlet2_FatalFlushesThenExits(t *testing.T) {
 }
 
 func TestGauntlet2_PanicFlushesFirst(t *testing.T) {
-	s := &flushSink{}
+	s := newFlushSink(nil)
 	if got := panicOf(func() { nib.NewSink(s).Panic().Msg("m") }); got != "m" || !slices.Equal(s.calls, []string{"write m", "flush"}) {
 		t.Errorf("got %q, panic %v", s.calls, got)
 	}
@@ -193,10 +198,10 @@ func TestFlushOfEveryKindOfWriter(t *testing.T) {
 			t.Errorf("Flush of a writer that cannot: %v", err)
 		}
 		failed := errors.New("no")
-		if err := nib.NewSink(&flushSink{flush: func(context.Context) error { return failed }}).Flush(ctx); !errors.Is(err, failed) {
+		if err := nib.NewSink(newFlushSink(func(context.Context) error { return failed })).Flush(ctx); !errors.Is(err, failed) {
 			t.Errorf("got %v", err)
 		}
-		if err := nib.NewSink(&flushSink{flush: func(context.Context) error { panic("boom") }}).Flush(ctx); err == nil || !strings.Contains(err.Error(), "boom") {
+		if err := nib.NewSink(newFlushSink(func(context.Context) error { panic("boom") })).Flush(ctx); err == nil || !strings.Contains(err.Error(), "boom") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -205,7 +210,7 @@ func TestFlushOfEveryKindOfWriter(t *testing.T) {
 func TestFlushDoesNotWaitLongerThanItsContext(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	l := nib.NewSink(&flushSink{flush: func(context.Context) error { <-release; return nil }})
+	l := nib.NewSink(newFlushSink(func(context.Context) error { <-release; return nil }))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	cancel(why)

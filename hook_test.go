@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
 func TestHooksRunInOrderAndAddFields(t *testing.T) {
@@ -115,21 +116,21 @@ func TestLookup(t *testing.T) {
 
 func TestEntry(t *testing.T) {
 	pc, _, _, _ := runtime.Caller(0)
-	s := &recordSink{}
+	s := new(nibtest.Recorder)
 	for _, opts := range [][]nib.Option{{}, {nib.WithCaller()}, {nib.WithLayout(nib.Layout{MessageFirst: true})}} {
 		l := nib.NewSink(s, append(opts, nib.WithLevel(nib.LevelFatal))...)
 		l.Entry(nib.Entry{Time: aTime, Level: 3, PC: pc, Message: "m"}).Int("a", 1).Send()
-		line, err := parseLine(s.last().Line)
+		line, err := parseLine(last(s).Line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if line.get("time").text != "2024-02-29T23:59:59.123Z" || line.get("level").text != "info+3" || line.get("message").text != "m" || line.get("a") == nil {
 			t.Errorf("got %s", line)
 		}
-		if r := s.last(); r.Time != aTime.UnixNano() || r.Level != 3 || string(r.Message) != "m" {
+		if r := last(s); r.Time != aTime.UnixNano() || r.Level != 3 || string(r.Message) != "m" {
 			t.Errorf("got %+v", r)
 		}
-		if caller := line.get("caller"); (caller != nil) != (len(opts) == 1 && s.last().PC != 0) {
+		if caller := line.get("caller"); (caller != nil) != (len(opts) == 1 && last(s).PC != 0) {
 			t.Errorf("got %s", line)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
 // zone loads a zone, or skips the test where the machine has no zone data.
@@ -177,7 +178,7 @@ func TestGauntlet1_BuiltInClock(t *testing.T) {
 
 func TestGauntlet1_RecordTimeSaturates(t *testing.T) {
 	var now time.Time
-	s := &recordSink{}
+	s := new(nibtest.Recorder)
 	l := nib.NewSink(s, nib.WithClock(func() time.Time { return now }))
 	for _, x := range []struct {
 		now  time.Time
@@ -188,7 +189,7 @@ func TestGauntlet1_RecordTimeSaturates(t *testing.T) {
 	} {
 		now = x.now
 		l.Info().Send()
-		if got := s.last().Time; got != x.want {
+		if got := last(s).Time; got != x.want {
 			t.Errorf("%v\n got %d\nwant %d", now, got, x.want)
 		}
 	}

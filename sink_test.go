@@ -6,42 +6,27 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
-// A recordSink keeps copies of records.
-type recordSink struct {
-	mu      sync.Mutex
-	records []nib.Record
-}
-
-func (s *recordSink) WriteRecord(r *nib.Record) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := *r
-	c.Line, c.Message = bytes.Clone(r.Line), bytes.Clone(r.Message)
-	s.records = append(s.records, c)
-	return nil
-}
-
-func (s *recordSink) last() nib.Record {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.records) == 0 {
+// last returns the record that arrived last.
+func last(rec *nibtest.Recorder) nib.Record {
+	all := rec.Records()
+	if len(all) == 0 {
 		return nib.Record{}
 	}
-	return s.records[len(s.records)-1]
+	return all[len(all)-1]
 }
 
 func TestRecordDescribesItsLine(t *testing.T) {
 	for _, layout := range []nib.Layout{{}, {MessageFirst: true}} {
-		s := &recordSink{}
+		s := new(nibtest.Recorder)
 		l := nib.NewSink(s, nib.WithLayout(layout), nib.WithCaller()).Named("a").Named("b").WithGroup("g")
 		l.Warn().Str("k", "v").Msg("a \"quoted\" text")
-		r := s.last()
+		r := last(s)
 		if _, err := parseLine(r.Line); err != nil {
 			t.Error(err)
 		}
@@ -60,23 +45,23 @@ func TestRecordDescribesItsLine(t *testing.T) {
 }
 
 func TestRecordWithoutMessage(t *testing.T) {
-	s := &recordSink{}
+	s := new(nibtest.Recorder)
 	l := nib.NewSink(s)
 	l.Log().Send()
-	if r := s.last(); r.Message != nil || r.Level != nib.LevelInfo || r.PC != 0 {
+	if r := last(s); r.Message != nil || r.Level != nib.LevelInfo || r.PC != 0 {
 		t.Errorf("got %q, %v, %#x", r.Message, r.Level, r.PC)
 	}
 	l.Info().Msg("")
-	if r := s.last(); r.Message == nil {
+	if r := last(s); r.Message == nil {
 		t.Error("an empty message counts as none")
 	}
 }
 
 func TestRecordFieldsInOrder(t *testing.T) {
-	s := &recordSink{}
+	s := new(nibtest.Recorder)
 	nib.NewSink(s, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})).Info().Str(`a"b`, "c").Dict("d", func(e *nib.Event) { e.Int("x", 1) }).Ints("i", []int{1, 2}).Msg("m")
 	var got []string
-	r := s.last()
+	r := last(s)
 	for k, v := range r.Fields() {
 		got = append(got, fmt.Sprintf("%s=%s", k, v))
 	}
@@ -86,17 +71,17 @@ func TestRecordFieldsInOrder(t *testing.T) {
 }
 
 func TestWriterThatIsASinkIsUsedAsOne(t *testing.T) {
-	s := &writerSink{}
+	s := new(writerSink)
 	nib.New(s).Info().Msg("x")
-	if s.records != 1 || s.writes != 0 {
-		t.Errorf("got %d records and %d writes, want 1 and 0", s.records, s.writes)
+	if s.Recorder.Len() != 1 || s.Buffer.Len() != 0 {
+		t.Errorf("got %d records and %d bytes, want 1 and 0", s.Recorder.Len(), s.Buffer.Len())
 	}
 }
 
-type writerSink struct{ records, writes int }
-
-func (s *writerSink) WriteRecord(*nib.Record) error { s.records++; return nil }
-func (s *writerSink) Write(p []byte) (int, error)   { s.writes++; return len(p), nil }
+type writerSink struct {
+	nibtest.Recorder
+	bytes.Buffer
+}
 
 type sinkFunc func(r *nib.Record) error
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/nibtest"
 )
 
 func TestStdLogMakesEachMessageALine(t *testing.T) {
@@ -95,19 +96,16 @@ func TestStdLogWritesAndFlushesThePanicWhateverTheLevel(t *testing.T) {
 
 func TestStdLogReportsAFlushThatFails(t *testing.T) {
 	var got error
-	s := nib.NewSink(unflushable{}, nib.WithErrorHandler(func(err error) { got = err })).StdLog(nib.LevelInfo)
+	var unflushable nibtest.Recorder
+	unflushable.FlushWith(func(context.Context) error { return errFlush })
+	s := nib.NewSink(&unflushable, nib.WithErrorHandler(func(err error) { got = err })).StdLog(nib.LevelInfo)
 	panicText(func() { s.Panic("why") })
 	if !errors.Is(got, errFlush) {
 		t.Errorf("got %v, want %v", got, errFlush)
 	}
 }
 
-type unflushable struct{}
-
 var errFlush = errors.New("cannot flush")
-
-func (unflushable) WriteRecord(*nib.Record) error { return nil }
-func (unflushable) Flush(context.Context) error   { return errFlush }
 
 func TestStdLogShowsTheCallSiteOfLog(t *testing.T) {
 	var b bytes.Buffer

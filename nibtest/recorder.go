@@ -38,17 +38,25 @@ type Recorder struct {
 	flushes int
 	err     error
 	closed  bool
+	write   func(r *nib.Record) error
+	flush   func(ctx context.Context) error
 	answer  func(ctx context.Context, batch []nib.Record) (delivery.Result, error)
 }
 
-// WriteRecord keeps a copy of r, or returns the error of [Recorder.FailWith].
-// It allocates the copy.
+// WriteRecord keeps a copy of r, or returns the error of [Recorder.FailWith] or
+// of the function of [Recorder.WriteWith]. It allocates the copy.
 func (rec *Recorder) WriteRecord(r *nib.Record) error {
 	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	if err := rec.fault(); err != nil {
+	write, err := rec.write, rec.fault()
+	rec.mu.Unlock()
+	if err == nil && write != nil {
+		err = write(r)
+	}
+	if err != nil {
 		return err
 	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
 	rec.records = append(rec.records, clone(r))
 	return nil
 }
@@ -97,6 +105,22 @@ func (rec *Recorder) DeliverWith(answer func(ctx context.Context, batch []nib.Re
 	rec.answer = answer
 }
 
+// WriteWith makes WriteRecord call write first, and keep the record only if
+// that returns nil. write may block or panic. nil restores the default.
+func (rec *Recorder) WriteWith(write func(r *nib.Record) error) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.write = write
+}
+
+// FlushWith makes Flush return the result of flush, which may block. nil
+// restores the default.
+func (rec *Recorder) FlushWith(flush func(ctx context.Context) error) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.flush = flush
+}
+
 // Ping returns the error of FailWith.
 func (rec *Recorder) Ping(context.Context) error {
 	rec.mu.Lock()
@@ -114,12 +138,16 @@ func (rec *Recorder) Close() error {
 }
 
 // Flush counts the call, for [Recorder.Flushes], and returns the error of
-// FailWith.
-func (rec *Recorder) Flush(context.Context) error {
+// FailWith or of the function of [Recorder.FlushWith].
+func (rec *Recorder) Flush(ctx context.Context) error {
 	rec.mu.Lock()
-	defer rec.mu.Unlock()
 	rec.flushes++
-	return rec.err
+	flush, err := rec.flush, rec.err
+	rec.mu.Unlock()
+	if err == nil && flush != nil {
+		err = flush(ctx)
+	}
+	return err
 }
 
 // FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
@@ -130,11 +158,13 @@ func (rec *Recorder) FailWith(err error) {
 	rec.err = err
 }
 
-// Reset forgets records, flushes, the error and the function of DeliverWith.
+// Reset forgets records, flushes, the error and the functions of WriteWith,
+// FlushWith and DeliverWith.
 func (rec *Recorder) Reset() {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.records, rec.flushes, rec.err, rec.closed, rec.answer = nil, 0, nil, false, nil
+	rec.records, rec.flushes, rec.err, rec.closed = nil, 0, nil, false
+	rec.write, rec.flush, rec.answer = nil, nil, nil
 }
 
 // Len returns the number of records.

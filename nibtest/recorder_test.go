@@ -99,6 +99,34 @@ func TestRecorderFailsOnRequest(t *testing.T) {
 	}
 }
 
+func TestRecorderAsksItsFunctions(t *testing.T) {
+	var rec nibtest.Recorder
+	full := errors.New("disk full")
+	rec.WriteWith(func(r *nib.Record) error {
+		if rec.Len() > 0 { // it may use the Recorder
+			return full
+		}
+		return nil
+	})
+	rec.FlushWith(func(ctx context.Context) error { return ctx.Err() })
+	first, second := nib.Record{Line: []byte("{}\n")}, nib.Record{Line: []byte("{}\n")}
+	if err := rec.WriteRecord(&first); err != nil {
+		t.Errorf("first record: got error %v, want none", err)
+	}
+	if err := rec.WriteRecord(&second); !errors.Is(err, full) || rec.Len() != 1 {
+		t.Errorf("second record: got error %v and %d records, want %v and 1", err, rec.Len(), full)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := rec.Flush(ended); !errors.Is(err, context.Canceled) || rec.Flushes() != 1 {
+		t.Errorf("Flush: got error %v and %d calls, want %v and 1", err, rec.Flushes(), context.Canceled)
+	}
+	rec.Reset()
+	if err := errors.Join(rec.WriteRecord(&first), rec.WriteRecord(&second), rec.Flush(ended)); err != nil || rec.Len() != 2 {
+		t.Errorf("after Reset: got error %v and %d records, want none and 2", err, rec.Len())
+	}
+}
+
 func TestRecorderTakesLinesOfManyGoroutines(t *testing.T) {
 	rec, log := recorded()
 	var wg sync.WaitGroup

@@ -25,6 +25,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/nibtest"
 )
 
 // Tests start this binary again as a process that dies in some way. The
@@ -50,7 +51,7 @@ func TestMain(m *testing.M) {
 		os.Exit(100)
 	}
 	if role != "deadlock" { // which the runtime does not see while there is a timer
-		time.AfterFunc(2*patience, func() { os.Exit(102) })
+		time.AfterFunc(2*testTimeout, func() { os.Exit(102) })
 	}
 	roles[role](c)
 }
@@ -195,23 +196,23 @@ func (p *child) monitorPID(t *testing.T) (pid int) {
 	return pid
 }
 
-// A hanging sink never flushes.
-type hanging struct{}
-
-func (hanging) WriteRecord(*nib.Record) error { return nil }
-
-func (hanging) Flush(context.Context) error {
-	fmt.Fprintln(os.Stderr, "flushing")
-	select {}
+// hanging returns a sink whose Flush does not return.
+func hanging() nib.Sink {
+	rec := new(nibtest.Recorder)
+	rec.FlushWith(func(context.Context) error {
+		fmt.Fprintln(os.Stderr, "flushing")
+		select {}
+	})
+	return rec
 }
 
 func hang(c Config) {
-	c.Sinks = append(c.Sinks, hanging{})
+	c.Sinks = append(c.Sinks, hanging())
 	defer live(c).Close()
 }
 
 func hangForEver(c Config) {
-	c.Sinks = append(c.Sinks, hanging{})
+	c.Sinks = append(c.Sinks, hanging())
 	defer live(c).Close()
 	ready()
 	select {}
@@ -232,7 +233,7 @@ type child struct {
 func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *child {
 	t.Helper()
 	if c.Timeout == 0 {
-		c.Timeout = patience
+		c.Timeout = testTimeout
 	}
 	text, err := json.Marshal(c)
 	if err != nil {

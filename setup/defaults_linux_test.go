@@ -22,6 +22,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/nibslog"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/stdout"
 )
 
@@ -136,7 +137,9 @@ func liveOn(Config) {
 	}
 	i := slices.IndexFunc(defaultLoggers, func(l defaultLogger) bool { return l.name == os.Getenv(loggerVar) })
 	log, dropped, end := defaultLoggers[i].open(os.Getenv("TMPDIR"))
-	failing := nib.NewSink(failingSink{})
+	var broken nibtest.Recorder
+	broken.FailWith(errors.New("it fails always"))
+	failing := nib.NewSink(&broken)
 	var logged, longest, late atomic.Int64
 	var wg sync.WaitGroup
 	done := make(chan struct{})
@@ -175,10 +178,6 @@ func liveOn(Config) {
 		os.Exit(103)
 	}
 }
-
-type failingSink struct{}
-
-func (failingSink) WriteRecord(*nib.Record) error { return errors.New("it fails always") }
 
 func raiseTo(most *atomic.Int64, d time.Duration) {
 	for old := most.Load(); int64(d) > old && !most.CompareAndSwap(old, int64(d)); old = most.Load() {

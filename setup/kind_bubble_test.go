@@ -5,6 +5,7 @@
 package setup
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,9 +27,7 @@ func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := opened.of("down:1")
-		f.mu.Lock()
-		f.down = true
-		f.mu.Unlock()
+		f.FailWith(context.DeadlineExceeded)
 		l.Info().Msg("m")
 		begin := time.Now()
 		told := stderr(t, func() { err = l.Close() })

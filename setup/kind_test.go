@@ -3,8 +3,6 @@
 package setup
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/target"
 )
@@ -63,40 +62,12 @@ func (f *fakes) of(host string) *fake {
 	return f.list[host]
 }
 
-// A fake keeps the lines that are delivered to it, unless it is down.
+// A fake is the destination of a target.
 type fake struct {
 	to     target.Target
 	params fakeParams
 
-	mu     sync.Mutex
-	lines  bytes.Buffer
-	down   bool
-	closed bool
-}
-
-func (f *fake) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.down {
-		return delivery.Result{}, context.DeadlineExceeded
-	}
-	for _, r := range batch {
-		f.lines.Write(r.Line)
-	}
-	return delivery.Result{Accepted: len(batch)}, nil
-}
-
-func (f *fake) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	return nil
-}
-
-func (f *fake) text() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.lines.String()
+	nibtest.Recorder
 }
 
 // Kinds hold for the outputs of all sources, also of those before them.
@@ -119,10 +90,10 @@ func TestKindOfAnotherModule(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := opened.of("one:1,two:2")
-			if want := (fakeParams{"user", 3 * time.Second, true}); f.params != want || f.to.Path != "/logs" || !f.closed {
-				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, f.closed)
+			if want := (fakeParams{"user", 3 * time.Second, true}); f.params != want || f.to.Path != "/logs" || f.Ping(t.Context()) == nil {
+				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, f.Ping(t.Context()))
 			}
-			if got := f.text(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"message":"`+name+`"`) {
+			if got := f.Last(); f.Len() != 1 || !strings.Contains(got, `"message":"`+name+`"`) {
 				t.Errorf("got %q, want one line", got)
 			}
 		})

@@ -153,7 +153,7 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 }
 
 func TestCloseEndsTheMonitor(t *testing.T) {
-	l, err := Open(Config{Crash: SwitchOn, Timeout: patience})
+	l, err := Open(Config{Crash: SwitchOn, Timeout: testTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,9 +218,9 @@ func TestMonitorConfig(t *testing.T) {
 func TestCrashLineWaitsInTheSpool(t *testing.T) {
 	dir := t.TempDir()
 	kept, path := filepath.Join(dir, "spool"), filepath.Join(dir, "log")
-	_, told := crashed(t, "panic elsewhere", Config{Timeout: patience, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
+	_, told := crashed(t, "panic elsewhere", Config{Timeout: testTimeout, Output: []string{"syslog+tcp://127.0.0.1:1?spool=" + kept, "syslog+tcp://127.0.0.1:2?spool=memory"}})
 	l := mustOpen(t, Config{Output: []string{"file:" + path + "?spool=" + kept}})
-	late := time.Now().Add(patience)
+	late := time.Now().Add(testTimeout)
 	for text := ""; !strings.Contains(text, `"level":"panic"`); runtime.Gosched() {
 		b, err := os.ReadFile(path)
 		if text = string(b); err != nil || time.Now().After(late) {

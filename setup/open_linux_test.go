@@ -81,7 +81,7 @@ func TestSpoolIsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Info().Msg("new")
-		for late := time.Now().Add(patience); ; runtime.Gosched() {
+		for late := time.Now().Add(testTimeout); ; runtime.Gosched() {
 			text, err := os.ReadFile(path)
 			if err != nil || time.Now().After(late) {
 				t.Fatalf("got %q, %v; want the line of the other process", text, err)

@@ -3,7 +3,6 @@
 package setup
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,41 +19,35 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/nibtest"
 )
 
-// A probe is a sink of the program's own.
-type probe struct {
-	bytes.Buffer
-	flush func() error
-	calls []string
+// flushingWith returns a sink of the program whose Flush calls flush.
+func flushingWith(flush func() error) *nibtest.Recorder {
+	rec := new(nibtest.Recorder)
+	rec.FlushWith(func(context.Context) error { return flush() })
+	return rec
 }
 
-func (p *probe) WriteRecord(r *nib.Record) error {
-	_, err := p.Write(r.Line)
-	return err
-}
+// written is what p was given.
+func written(p *nibtest.Recorder) string { return strings.Join(p.Lines(), "\n") }
 
-func (p *probe) Flush(context.Context) error {
-	p.calls = append(p.calls, "flush")
-	if p.flush != nil {
-		return p.flush()
+// wantFlushed checks that p was flushed once and not closed.
+func wantFlushed(t *testing.T, p *nibtest.Recorder) {
+	t.Helper()
+	if n, err := p.Flushes(), p.Ping(context.Background()); n != 1 || err != nil {
+		t.Errorf("got %d calls of Flush, and then %v, want one and no Close", n, err)
 	}
-	return nil
 }
 
-func (p *probe) Close() error {
-	p.calls = append(p.calls, "close")
-	return nil
-}
-
-// patience is the Timeout of what has to come about: no machine is so loaded
+// testTimeout is the Timeout of what has to come about: no machine is so loaded
 // that a process takes this long to start, or a file to be flushed.
-const patience = 2 * time.Minute
+const testTimeout = 2 * time.Minute
 
 // mustOpen opens a Log that leaves the process alone, and closes it in the end.
 func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 	t.Helper()
-	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: patience})...)
+	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: testTimeout})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +94,7 @@ func TestEachOutputHasItsOwnFormatAndLevel(t *testing.T) {
 
 func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 	var rules nib.Rules
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	l := mustOpen(t, Config{
 		Level: "warn,db=debug", Rules: &rules, Caller: SwitchOn, Stack: "error", Fields: map[string]string{"b": "2", "a": "1"},
 		Sinks: []nib.Sink{p}, Options: []nib.Option{nib.WithClock(func() time.Time { return time.Unix(0, 0) })},
@@ -113,8 +106,8 @@ func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Info().Msg("yes now")
-	got := strings.Split(p.String(), "\n")
-	if len(got) != 4 {
+	got := p.Lines()
+	if len(got) != 3 {
 		t.Fatalf("got %q, want three lines", got)
 	}
 	for i, want := range []string{
@@ -133,19 +126,19 @@ func TestRulesOfTheProgramHoldWhereNoLevelIsSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	mustOpen(t, Config{Rules: rules, Sinks: []nib.Sink{p}}).Debug().Msg("yes")
 	if rules.String() != "debug" || p.Len() == 0 {
-		t.Errorf("got rules %q and %q", rules, p)
+		t.Errorf("got rules %q and %q", rules, p.Lines())
 	}
 }
 
 func TestRulesWithoutOnesOfTheProgram(t *testing.T) {
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	l := mustOpen(t, Config{Level: "error,db=debug", Sinks: []nib.Sink{p}})
 	l.Info().Msg("no")
 	l.Named("db").Debug().Msg("yes")
-	if got := p.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "yes") {
+	if got := p.Last(); p.Len() != 1 || !strings.Contains(got, "yes") {
 		t.Errorf("got %q, want one line", got)
 	}
 }
@@ -189,8 +182,8 @@ func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 
 func TestDefaultLoggers(t *testing.T) {
 	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
-	p := new(probe)
-	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: patience, Sinks: []nib.Sink{p}})
+	p := new(nibtest.Recorder)
+	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: testTimeout, Sinks: []nib.Sink{p}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,8 +194,8 @@ func TestDefaultLoggers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"message":"nib"`, `"message":"slog"`, `"message":"log"`} {
-		if !strings.Contains(p.String(), want) {
-			t.Errorf("got %q, want a line with %s", p, want)
+		if !strings.Contains(written(p), want) {
+			t.Errorf("got %q, want a line with %s", p.Lines(), want)
 		}
 	}
 	if nib.Default() != oldNib || slog.Default() != oldSlog || log.Flags() != oldFlags || log.Writer() != oldWriter {
@@ -211,16 +204,14 @@ func TestDefaultLoggers(t *testing.T) {
 }
 
 func TestCloseFlushesSinksOfTheProgramAndLeavesThemOpen(t *testing.T) {
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 	for range 2 {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := fmt.Sprint(p.calls); got != "[flush]" {
-		t.Errorf("got calls %s, want one flush", got)
-	}
+	wantFlushed(t, p)
 }
 
 func TestCloseTellsWhatFailed(t *testing.T) {
@@ -236,7 +227,7 @@ func TestCloseTellsWhatFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, path := fileOutput(t)
 			o += "?buffer=1KiB"
-			l := mustOpen(t, Config{Output: []string{o}, Sinks: []nib.Sink{&probe{flush: tt.flush}}})
+			l := mustOpen(t, Config{Output: []string{o}, Sinks: []nib.Sink{flushingWith(tt.flush)}})
 			l.Info().Msg("m")
 			var err error
 			told := stderr(t, func() { err = l.Close() })
@@ -297,7 +288,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			awaitNoGoroutine(t) // of the test before
-			c.Timeout = patience
+			c.Timeout = testTimeout
 			l, err := Open(c)
 			if err != nil {
 				t.Fatal(err)
@@ -321,7 +312,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 // its channel may not be gone yet, nor for long if there is no processor for it.
 func awaitNoGoroutine(t *testing.T) {
 	t.Helper()
-	for late := time.Now().Add(patience); goroutines() > 0; runtime.Gosched() {
+	for late := time.Now().Add(testTimeout); goroutines() > 0; runtime.Gosched() {
 		if time.Now().After(late) {
 			t.Fatalf("got %d goroutines that do not end", goroutines())
 		}
@@ -353,18 +344,16 @@ func TestContextWithoutSignals(t *testing.T) {
 }
 
 func TestPanicThatIsRecoveredOutside(t *testing.T) {
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	defer func() {
 		if got := recover(); got != "boom" {
 			t.Errorf("got panic %v, want boom", got)
 		}
 		var last line
-		if err := json.Unmarshal(p.Bytes(), &last); err != nil || last.Message != "panic: boom" || last.Level != "panic" {
-			t.Errorf("got %s, %v, want a line with the panic", p, err)
+		if err := json.Unmarshal([]byte(p.Last()), &last); err != nil || last.Message != "panic: boom" || last.Level != "panic" {
+			t.Errorf("got %s, %v, want a line with the panic", p.Lines(), err)
 		}
-		if fmt.Sprint(p.calls) != "[flush]" {
-			t.Errorf("got calls %v, want a flush", p.calls)
-		}
+		wantFlushed(t, p)
 	}()
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 	defer l.Close()
@@ -372,7 +361,7 @@ func TestPanicThatIsRecoveredOutside(t *testing.T) {
 }
 
 func TestGuardLeavesTheLogOpen(t *testing.T) {
-	p := new(probe)
+	p := new(nibtest.Recorder)
 	l := mustOpen(t, Config{Sinks: []nib.Sink{p}})
 	func() {
 		defer func() {
@@ -383,14 +372,16 @@ func TestGuardLeavesTheLogOpen(t *testing.T) {
 		defer l.Guard()
 		panic("boom")
 	}()
-	if !strings.Contains(p.String(), `"message":"panic: boom"`) || fmt.Sprint(p.calls) != "[flush]" {
-		t.Errorf("got %q and calls %v, want a line and a flush", p, p.calls)
+	if !strings.Contains(written(p), `"message":"panic: boom"`) {
+		t.Errorf("got %q, want a line with the panic", p.Lines())
 	}
+	wantFlushed(t, p)
 	func() { defer l.Guard() }()
 	l.Info().Msg("on")
-	if strings.Count(p.String(), "\n") != 2 || len(p.calls) != 1 {
-		t.Errorf("got %q and calls %v, want one more line", p, p.calls)
+	if p.Len() != 2 {
+		t.Errorf("got %q, want one more line", p.Lines())
 	}
+	wantFlushed(t, p)
 }
 
 func TestViewDoesNotAllocate(t *testing.T) {
@@ -409,7 +400,7 @@ func TestViewDoesNotAllocate(t *testing.T) {
 }
 
 func TestSecondCloseOfALogThatFailed(t *testing.T) {
-	l := mustOpen(t, Config{Sinks: []nib.Sink{&probe{flush: func() error { return io.ErrShortWrite }}}})
+	l := mustOpen(t, Config{Sinks: []nib.Sink{flushingWith(func() error { return io.ErrShortWrite })}})
 	var first, second error
 	told := stderr(t, func() { first = l.Close(); second = l.Close() })
 	if first == nil || first != second || strings.Count(told, "\n") != 1 {

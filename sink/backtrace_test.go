@@ -181,13 +181,13 @@ func TestBacktraceCountsWhatTheSinkDoesNotTake(t *testing.T) {
 	full := errors.New("disk full")
 	n := 0
 	var got [][]byte
-	bt := sink.Backtrace(&probe{write: func(r *nib.Record) error {
+	bt := sink.Backtrace(writingWith(func(r *nib.Record) error {
 		if n++; n == 2 {
 			return full
 		}
 		got = append(got, bytes.Clone(r.Line))
 		return nil
-	}}, sink.BacktraceConfig{})
+	}), sink.BacktraceConfig{})
 	for i := range 3 {
 		_ = bt.WriteRecord(record(nib.LevelDebug, fmt.Sprintf(`{"n":%d}`, i)))
 	}
@@ -208,12 +208,12 @@ func TestBacktraceSurvivesASinkThat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			broken := true
-			p := &probe{write: func(*nib.Record) error {
+			p := writingWith(func(*nib.Record) error {
 				if broken {
 					act()
 				}
 				return nil
-			}}
+			})
 			bt := sink.Backtrace(p, sink.BacktraceConfig{})
 			_ = bt.WriteRecord(record(nib.LevelDebug, "{}"))
 			done := make(chan struct{})
@@ -241,19 +241,19 @@ func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s nib.Sink
-			p := new(probe)
-			p.write = func(r *nib.Record) error {
+			p := new(nibtest.Recorder)
+			p.WriteWith(func(r *nib.Record) error {
 				if r.Level == nib.LevelDebug {
 					_ = s.WriteRecord(record(nib.LevelTrace, "{}"))
 					_ = s.WriteRecord(record(nib.LevelError, "{}"))
 				}
 				return nil
-			}
+			})
 			s = begin(sink.Backtrace(p, sink.BacktraceConfig{}))
 			_ = s.WriteRecord(record(nib.LevelDebug, "{}"))
 			_ = s.WriteRecord(record(nib.LevelError, "{}"))
-			if len(p.lines) != 4 {
-				t.Errorf("got %q, want all four lines", p.lines)
+			if p.Len() != 4 {
+				t.Errorf("got %q, want all four lines", p.Lines())
 			}
 		})
 	}
@@ -263,8 +263,8 @@ func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 	var s *sink.Scope
 	done := make(chan struct{})
-	p := new(probe)
-	p.write = func(r *nib.Record) error {
+	p := new(nibtest.Recorder)
+	p.WriteWith(func(r *nib.Record) error {
 		if strings.Contains(string(r.Line), `"n":0`) {
 			go func() {
 				defer close(done)
@@ -275,7 +275,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 			}
 		}
 		return nil
-	}
+	})
 	s = sink.Backtrace(never{p, contract.TraitsFor(nil, contract.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":0}`))
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":1}`))
@@ -283,7 +283,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	p.want(t, "sink", "{\"n\":0}\n", "{\"n\":1}\n", "{\"n\":2}\n")
+	wantLines(t, p, "sink", "{\"n\":0}", "{\"n\":1}", "{\"n\":2}")
 }
 
 // never is a sink that never logs.

@@ -87,7 +87,7 @@ func TestCombinatorsPassOnNeverLogs(t *testing.T) {
 		if got, want := neverLogs(c.wrap(newQuiet())), c.name != "Filter"; got != want {
 			t.Errorf("%s of a quiet sink: never logs %v, want %v", c.name, got, want)
 		}
-		if neverLogs(c.wrap(loud{})) {
+		if neverLogs(c.wrap(new(nibtest.Recorder))) {
 			t.Errorf("%s of a loud sink never logs", c.name)
 		}
 	}
@@ -121,7 +121,7 @@ func TestCombinatorsDoNotAllocate(t *testing.T) {
 	site.PC = 1
 	for _, c := range combinators {
 		t.Run(c.name, func(t *testing.T) {
-			s := c.wrap(loud{})
+			s := c.wrap(new(nibtest.Recorder))
 			alloctest.Zero(t, func() {
 				_ = s.WriteRecord(r)
 				_ = s.WriteRecord(&site)
@@ -163,7 +163,7 @@ func TestSuppressionDoesNotAllocate(t *testing.T) {
 		}, func() { clock.Advance(1e6) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := tt.sink(loud{})
+			s := tt.sink(new(nibtest.Recorder))
 			alloctest.Zero(t, func() {
 				_ = s.WriteRecord(r)
 				_ = s.WriteRecord(r)
@@ -175,7 +175,7 @@ func TestSuppressionDoesNotAllocate(t *testing.T) {
 
 func TestHoldingBackDoesNotAllocate(t *testing.T) {
 	low, high := record(nib.LevelDebug, `{"level":"debug"}`), record(nib.LevelError, `{"level":"error"}`)
-	bt := sink.Backtrace(loud{}, sink.BacktraceConfig{Bytes: 1000})
+	bt := sink.Backtrace(new(nibtest.Recorder), sink.BacktraceConfig{Bytes: 1000})
 	alloctest.Zero(t, func() {
 		for range 30 {
 			_ = bt.WriteRecord(low)

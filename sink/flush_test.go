@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
@@ -30,7 +31,7 @@ func combinations(a, b nib.Sink) map[string]nib.Sink {
 func TestFlushReachesAllBranches(t *testing.T) {
 	var flushed atomic.Int32
 	flush := func(context.Context) error { flushed.Add(1); return nil }
-	for name, s := range combinations(&probe{flush: flush}, &probe{flush: flush}) {
+	for name, s := range combinations(flushingWith(flush), flushingWith(flush)) {
 		flushed.Store(0)
 		if err := s.(delivery.Flusher).Flush(t.Context()); err != nil || flushed.Load() != 2 {
 			t.Errorf("%s: %d branches flushed, error %v, want 2, nil", name, flushed.Load(), err)
@@ -50,7 +51,7 @@ func TestFlushReachesAllBranchesWhenOne(t *testing.T) {
 	} {
 		var flushed atomic.Int32
 		other := func(context.Context) error { flushed.Add(1); return errTwo }
-		for name, s := range combinations(&probe{flush: tt.flush}, &probe{flush: other}) {
+		for name, s := range combinations(flushingWith(tt.flush), flushingWith(other)) {
 			t.Run(tt.name+"/"+name, func(t *testing.T) {
 				flushed.Store(0)
 				err := s.(delivery.Flusher).Flush(t.Context())
@@ -68,18 +69,18 @@ func TestFlushReachesAllBranchesWhenOne(t *testing.T) {
 func TestFlushDoesNotWaitForABranchThatHangs(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
-	hang := &probe{flush: func(context.Context) error { <-never; return nil }}
-	other := &probe{}
+	hang := flushingWith(func(context.Context) error { <-never; return nil })
+	other := new(nibtest.Recorder)
 	cause := errors.New("out of time")
 	for name, s := range combinations(hang, other) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			reached := false
-			other.flush = func(context.Context) error {
+			other.FlushWith(func(context.Context) error {
 				reached = true
 				cancel(cause) // time is over once the other branch has been flushed
 				return nil
-			}
+			})
 			err := s.(delivery.Flusher).Flush(ctx)
 			if !errors.Is(err, cause) || !strings.Contains(text(err), "branches are not flushed") {
 				t.Errorf("error %q, want one that says what is missing, and %q", text(err), cause)

@@ -315,12 +315,12 @@ func TestLimitKeepsTheDebtWhenTheSink(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			broken := false
-			p := &probe{write: func(*nib.Record) error {
+			p := writingWith(func(*nib.Record) error {
 				if broken {
 					act()
 				}
 				return nil
-			}}
+			})
 			l := sink.Limit(p, sink.LimitConfig{PerSite: sink.Rate{Burst: 1}})
 			for range 3 {
 				_ = l.WriteRecord(record(nib.LevelInfo, "{}"))

@@ -17,40 +17,25 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// A probe is a branch whose behaviour a test chooses.
-type probe struct {
-	write func(*nib.Record) error
-	flush func(context.Context) error
-
-	mu    sync.Mutex
-	lines []string
+// writingWith returns a branch whose WriteRecord calls write, and keeps the
+// record if that returns nil.
+func writingWith(write func(*nib.Record) error) *nibtest.Recorder {
+	rec := new(nibtest.Recorder)
+	rec.WriteWith(write)
+	return rec
 }
 
-func (p *probe) WriteRecord(r *nib.Record) error {
-	if p.write != nil {
-		if err := p.write(r); err != nil {
-			return err
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines = append(p.lines, string(r.Line))
-	return nil
+// flushingWith returns a branch whose Flush calls flush.
+func flushingWith(flush func(context.Context) error) *nibtest.Recorder {
+	rec := new(nibtest.Recorder)
+	rec.FlushWith(flush)
+	return rec
 }
 
-func (p *probe) Flush(ctx context.Context) error {
-	if p.flush == nil {
-		return nil
-	}
-	return p.flush(ctx)
-}
-
-func (p *probe) want(t *testing.T, name string, want ...string) {
+func wantLines(t *testing.T, rec *nibtest.Recorder, name string, want ...string) {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !slices.Equal(p.lines, want) {
-		t.Errorf("%s got %q, want %q", name, p.lines, want)
+	if got := rec.Lines(); !slices.Equal(got, want) {
+		t.Errorf("%s got %q, want %q", name, got, want)
 	}
 }
 
@@ -66,11 +51,6 @@ func newQuiet() quiet { return quiet{contract.TraitsFor(nil, contract.NeverLogs)
 
 func neverLogs(s nib.Sink) bool { return contract.TraitsOf(s)&contract.NeverLogs != 0 }
 
-// loud is a branch that keeps nothing and may log.
-type loud struct{}
-
-func (loud) WriteRecord(*nib.Record) error { return nil }
-
 func record(level nib.Level, line string) *nib.Record {
 	return &nib.Record{Level: level, Line: []byte(line + "\n")}
 }
@@ -81,15 +61,15 @@ var (
 )
 
 func TestTeeGivesEveryBranchEveryRecord(t *testing.T) {
-	var a, b probe
+	var a, b nibtest.Recorder
 	s := sink.Tee(&a, &b)
 	for _, line := range []string{`{"n":1}`, `{"n":2}`} {
 		if err := s.WriteRecord(record(nib.LevelInfo, line)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a.want(t, "a", "{\"n\":1}\n", "{\"n\":2}\n")
-	b.want(t, "b", "{\"n\":1}\n", "{\"n\":2}\n")
+	wantLines(t, &a, "a", "{\"n\":1}", "{\"n\":2}")
+	wantLines(t, &b, "b", "{\"n\":1}", "{\"n\":2}")
 }
 
 func TestTeeGoesOnAfterABranchThat(t *testing.T) {
@@ -103,8 +83,8 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 		{"ends the goroutine", func(*nib.Record) error { runtime.Goexit(); return nil }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var first, last probe
-			s := sink.Tee(&first, &probe{write: tt.write}, &last)
+			var first, last nibtest.Recorder
+			s := sink.Tee(&first, writingWith(tt.write), &last)
 			var err error
 			done := make(chan struct{})
 			go func() {
@@ -112,8 +92,8 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 				err = s.WriteRecord(record(nib.LevelInfo, "{}"))
 			}()
 			<-done
-			first.want(t, "first", "{}\n")
-			last.want(t, "last", "{}\n")
+			wantLines(t, &first, "first", "{}")
+			wantLines(t, &last, "last", "{}")
 			if got := text(err); got != tt.err {
 				t.Errorf("error %q, want %q", got, tt.err)
 			}
@@ -123,9 +103,9 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 
 func TestTeeJoinsErrors(t *testing.T) {
 	s := sink.Tee(
-		&probe{write: func(*nib.Record) error { return errOne }},
-		&probe{write: func(*nib.Record) error { panic(errTwo) }},
-		&probe{write: func(*nib.Record) error { return nib.ErrReentrant }},
+		writingWith(func(*nib.Record) error { return errOne }),
+		writingWith(func(*nib.Record) error { panic(errTwo) }),
+		writingWith(func(*nib.Record) error { return nib.ErrReentrant }),
 	)
 	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
 	if want := "nib/sink: branch 0: one\nnib/sink: branch 1: panicked: two\nnib/sink: branch 2: " + nib.ErrReentrant.Error(); text(err) != want {
@@ -137,13 +117,13 @@ func TestTeeJoinsErrors(t *testing.T) {
 }
 
 func TestTeeKeepsItsOwnListOfBranches(t *testing.T) {
-	var a, b probe
+	var a, b nibtest.Recorder
 	list := []nib.Sink{&a}
 	s := sink.Tee(list...)
 	list[0] = &b
 	_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
-	a.want(t, "a", "{}\n")
-	b.want(t, "b")
+	wantLines(t, &a, "a", "{}")
+	wantLines(t, &b, "b")
 }
 
 func TestRouteChoosesByLevel(t *testing.T) {
@@ -163,7 +143,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 		{nib.LevelFatal + 1000, "high"},
 	} {
 		t.Run(tt.level.String(), func(t *testing.T) {
-			branches := map[string]*probe{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
+			branches := map[string]*nibtest.Recorder{"low": {}, "middle": {}, "high": {}, "otherwise": {}, "shadowed": {}}
 			s := sink.Route(branches["otherwise"],
 				sink.AtLeast(nib.LevelError, branches["high"]),
 				sink.Below(nib.LevelInfo, branches["low"]),
@@ -174,7 +154,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, b := range branches {
-				if got, want := len(b.lines), map[bool]int{true: 1}[name == tt.want]; got != want {
+				if got, want := b.Len(), map[bool]int{true: 1}[name == tt.want]; got != want {
 					t.Errorf("%s got %d lines, want %d", name, got, want)
 				}
 			}
@@ -183,11 +163,11 @@ func TestRouteChoosesByLevel(t *testing.T) {
 }
 
 func TestFilterHandsOnWhatIsKept(t *testing.T) {
-	var p probe
+	var p nibtest.Recorder
 	s := sink.Filter(&p, func(r *nib.Record) bool { return r.Level >= nib.LevelWarn })
 	_ = s.WriteRecord(record(nib.LevelInfo, `{"n":1}`))
 	_ = s.WriteRecord(record(nib.LevelError, `{"n":2}`))
-	p.want(t, "sink", "{\"n\":2}\n")
+	wantLines(t, &p, "sink", "{\"n\":2}")
 }
 
 func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
@@ -196,7 +176,7 @@ func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
 		"ends the goroutine": func(*nib.Record) bool { runtime.Goexit(); return false },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p probe
+			var p nibtest.Recorder
 			s := sink.Filter(&p, keep)
 			var err error
 			done := make(chan struct{})
@@ -205,7 +185,7 @@ func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
 				err = s.WriteRecord(record(nib.LevelInfo, "{}"))
 			}()
 			<-done
-			p.want(t, "sink", "{}\n")
+			wantLines(t, &p, "sink", "{}")
 			if err != nil {
 				t.Errorf("error %v: the line is not lost", err)
 			}
@@ -215,7 +195,7 @@ func TestFilterLetsTheRecordThroughWhenKeep(t *testing.T) {
 
 func TestFilterLeavesAPanicOfTheSinkAlone(t *testing.T) {
 	calls := 0
-	s := sink.Filter(&probe{write: func(*nib.Record) error { calls++; panic("sink") }},
+	s := sink.Filter(writingWith(func(*nib.Record) error { calls++; panic("sink") }),
 		func(*nib.Record) bool { return true })
 	defer func() {
 		if p := recover(); p != "sink" || calls != 1 {
@@ -235,10 +215,10 @@ func TestMarkNeverLogs(t *testing.T) {
 		{"Discard", sink.Discard(), true},
 		{"Tee of none", sink.Tee(), true},
 		{"Tee of quiet", sink.Tee(newQuiet(), newQuiet()), true},
-		{"Tee of quiet and loud", sink.Tee(newQuiet(), loud{}), false},
+		{"Tee of quiet and loud", sink.Tee(newQuiet(), new(nibtest.Recorder)), false},
 		{"Route of quiet", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, newQuiet())), true},
-		{"Route otherwise loud", sink.Route(loud{}, sink.AtLeast(nib.LevelWarn, newQuiet())), false},
-		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, loud{})), false},
+		{"Route otherwise loud", sink.Route(new(nibtest.Recorder), sink.AtLeast(nib.LevelWarn, newQuiet())), false},
+		{"Route with a loud rule", sink.Route(newQuiet(), sink.AtLeast(nib.LevelWarn, new(nibtest.Recorder))), false},
 		{"Filter of quiet", sink.Filter(newQuiet(), keep), false},
 		{"Tee of a Tee of quiet", sink.Tee(sink.Tee(newQuiet()), sink.Discard()), true},
 	} {
@@ -276,9 +256,9 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
 	r := record(nib.LevelWarn, `{"level":"warn"}`)
 	for name, s := range map[string]nib.Sink{
-		"Tee":                  sink.Tee(newQuiet(), loud{}, sink.Tee(newQuiet(), newQuiet())),
-		"Route":                sink.Route(loud{}, sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
-		"Filter":               sink.Filter(loud{}, keep),
+		"Tee":                  sink.Tee(newQuiet(), new(nibtest.Recorder), sink.Tee(newQuiet(), newQuiet())),
+		"Route":                sink.Route(new(nibtest.Recorder), sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
+		"Filter":               sink.Filter(new(nibtest.Recorder), keep),
 		"Discard":              sink.Discard(),
 		"Tee with one failing": sink.Tee(newQuiet(), newFailing()),
 	} {
@@ -296,7 +276,7 @@ func newFailing() *nibtest.Recorder {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	var a, b, c probe
+	var a, b, c nibtest.Recorder
 	s := sink.Tee(&a, sink.Route(&b, sink.AtLeast(nib.LevelError, sink.Filter(&c, func(r *nib.Record) bool {
 		return r.Level != nib.LevelPanic
 	}))))
@@ -314,7 +294,7 @@ func TestManyGoroutines(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if got := [3]int{len(a.lines), len(b.lines), len(c.lines)}; got != [3]int{2400, 800, 800} {
+	if got := [3]int{a.Len(), b.Len(), c.Len()}; got != [3]int{2400, 800, 800} {
 		t.Errorf("lines %v, want [2400 800 800]", got)
 	}
 }

@@ -12,13 +12,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
 func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := newGated()
-		var good probe
+		var good nibtest.Recorder
 		s := sink.Tee(hang, &good)
 		held := make(chan error, 1)
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":0}`)) }()
@@ -31,7 +32,7 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 		default:
 		}
 		time.Sleep(300 * time.Millisecond)
-		good.want(t, "the other branch", "{\"n\":0}\n", "{\"n\":1}\n")
+		wantLines(t, &good, "the other branch", "{\"n\":0}", "{\"n\":1}")
 
 		start := time.Now()
 		if err := s.WriteRecord(record(nib.LevelInfo, `{"n":2}`)); !errors.Is(err, delivery.ErrStalled) || time.Since(start) > 0 {
@@ -50,9 +51,9 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 		if err := s.WriteRecord(record(nib.LevelInfo, `{"n":3}`)); err != nil {
 			t.Errorf("after the branch has returned: got error %v, want nil", err)
 		}
-		good.want(t, "the other branch", "{\"n\":0}\n", "{\"n\":1}\n", "{\"n\":2}\n", "{\"n\":3}\n")
-		if len(hang.lines) != 3 {
-			t.Errorf("the branch that hung got %q, want all but the line it was passed over with", hang.lines)
+		wantLines(t, &good, "the other branch", "{\"n\":0}", "{\"n\":1}", "{\"n\":2}", "{\"n\":3}")
+		if hang.Len() != 3 {
+			t.Errorf("the branch that hung got %q, want all but the line it was passed over with", hang.Lines())
 		}
 	})
 }
@@ -61,7 +62,7 @@ func TestTeeKeepsTheRecordUntilTheLastBranchHasReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := newGated(), newGated()
 		got := signal(make(chan string, 10))
-		s := sink.Tee(first, second, &probe{write: func(*nib.Record) error { return errTwo }}, got)
+		s := sink.Tee(first, second, writingWith(func(*nib.Record) error { return errTwo }), got)
 		returned := make(chan error, 1)
 		go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
 		<-got
@@ -76,8 +77,8 @@ func TestTeeKeepsTheRecordUntilTheLastBranchHasReturned(t *testing.T) {
 		if err := <-returned; !errors.Is(err, errTwo) {
 			t.Errorf("got error %v, want the one that the helper met with", err)
 		}
-		first.want(t, "first", "{}\n")
-		second.want(t, "second", "{}\n")
+		wantLines(t, &first.Recorder, "first", "{}")
+		wantLines(t, &second.Recorder, "second", "{}")
 		wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": 1, "1": 1, "2": 0, "3": 1})
 	})
 }
@@ -105,16 +106,16 @@ func TestTeeGivesTheLineToTheOthersWithinTwoTicks(t *testing.T) {
 // A branch that is merely slow must not lose lines.
 func TestTeeLosesNothingToASlowBranch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := &probe{write: func(*nib.Record) error { time.Sleep(900 * time.Millisecond); return nil }}
-		var good probe
+		slow := writingWith(func(*nib.Record) error { time.Sleep(900 * time.Millisecond); return nil })
+		var good nibtest.Recorder
 		s := sink.Tee(slow, &good)
 		for range 5 {
 			if err := s.WriteRecord(record(nib.LevelInfo, "{}")); err != nil {
 				t.Error(err)
 			}
 		}
-		if len(slow.lines) != 5 || len(good.lines) != 5 {
-			t.Errorf("got %d and %d lines, want 5 each", len(slow.lines), len(good.lines))
+		if slow.Len() != 5 || good.Len() != 5 {
+			t.Errorf("got %d and %d lines, want 5 each", slow.Len(), good.Len())
 		}
 	})
 }

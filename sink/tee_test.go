@@ -12,23 +12,24 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
 )
 
 // A gatedSink lets its calls return when the gate opens.
 type gatedSink struct {
-	probe
+	nibtest.Recorder
 	entered chan struct{} // has one for each call that has begun
 	gate    chan struct{}
 }
 
 func newGated() *gatedSink {
 	g := &gatedSink{entered: make(chan struct{}, 1000), gate: make(chan struct{})}
-	g.write = func(*nib.Record) error {
+	g.WriteWith(func(*nib.Record) error {
 		g.entered <- struct{}{}
 		<-g.gate
 		return nil
-	}
+	})
 	return g
 }
 
@@ -70,7 +71,7 @@ func TestTeeGivesTheLineToTheOthersWhileABranchHangs(t *testing.T) {
 			if err := <-returned; err != nil {
 				t.Errorf("got error %v, want nil: all branches have the line in the end", err)
 			}
-			hang.want(t, "the branch that hung", "{}\n")
+			wantLines(t, &hang.Recorder, "the branch that hung", "{}")
 			if len(got) > 0 {
 				t.Errorf("a branch got the line twice")
 			}
@@ -82,7 +83,7 @@ func TestTeeHelpersSurviveABranchThatPanics(t *testing.T) {
 	t.Parallel()
 	hang := newGated()
 	got := signal(make(chan string, 10))
-	s := sink.Tee(hang, &probe{write: func(*nib.Record) error { panic("boom") }}, got)
+	s := sink.Tee(hang, writingWith(func(*nib.Record) error { panic("boom") }), got)
 	returned := make(chan error)
 	go func() { returned <- s.WriteRecord(record(nib.LevelInfo, "{}")) }()
 	<-got
@@ -93,7 +94,7 @@ func TestTeeHelpersSurviveABranchThatPanics(t *testing.T) {
 }
 
 func TestTeeErrorsAreNamedByBranch(t *testing.T) {
-	fail := func(err error) nib.Sink { return &probe{write: func(*nib.Record) error { return err }} }
+	fail := func(err error) nib.Sink { return writingWith(func(*nib.Record) error { return err }) }
 	s := sink.Tee(fail(errOne), sink.Named("audit", fail(errTwo)), sink.Discard(), sink.Named("inner", sink.Tee(sink.Discard(), fail(errOne))))
 	err := s.WriteRecord(record(nib.LevelInfo, "{}"))
 	want := "nib/sink: branch 0: one\nnib/sink: branch audit: two\nnib/sink: branch inner: nib/sink: branch 1: one"
@@ -108,14 +109,14 @@ func TestTeeErrorsAreNamedByBranch(t *testing.T) {
 
 func TestTeeErrorsOfAnyTypeAreNamed(t *testing.T) {
 	var now error
-	same := sink.Tee(sink.Discard(), &probe{write: func(*nib.Record) error { return now }})
+	same := sink.Tee(sink.Discard(), writingWith(func(*nib.Record) error { return now }))
 	for _, now = range []error{errOne, errOne, errTwo, numberError(1), numberError(1), numberError(2), errOne, sliceError{"a"}} {
 		if got := text(same.WriteRecord(record(nib.LevelInfo, "{}"))); got != "nib/sink: branch 1: "+now.Error() {
 			t.Errorf("of one branch after another: got %q, want %v", got, now)
 		}
 	}
 	for _, err := range []error{sliceError{"a"}, structError{sliceError{"b"}}, numberError(3), new(pointerError)} {
-		s := sink.Tee(sink.Discard(), &probe{write: func(*nib.Record) error { return err }})
+		s := sink.Tee(sink.Discard(), writingWith(func(*nib.Record) error { return err }))
 		for range 3 {
 			if got := text(s.WriteRecord(record(nib.LevelInfo, "{}"))); got != "nib/sink: branch 1: "+err.Error() {
 				t.Errorf("%T: got %q", err, got)
@@ -137,7 +138,7 @@ func (e *pointerError) Error() string { return "pointer" }
 
 func TestTeeCountsPerBranch(t *testing.T) {
 	n := 0
-	bad := &probe{write: func(*nib.Record) error {
+	bad := writingWith(func(*nib.Record) error {
 		switch n++; n % 3 {
 		case 0:
 			return errOne
@@ -145,7 +146,7 @@ func TestTeeCountsPerBranch(t *testing.T) {
 			panic("boom")
 		}
 		return nil
-	}}
+	})
 	s := sink.Tee(sink.Discard(), sink.Named("bad", bad))
 	for range 9 {
 		_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
@@ -158,7 +159,7 @@ func TestTeeCountsPerBranch(t *testing.T) {
 
 func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 500
-	var a, c probe
+	var a, c nibtest.Recorder
 	s := sink.Tee(&a, newFailing(), &c)
 	var wg sync.WaitGroup
 	for range goroutines {
@@ -173,8 +174,8 @@ func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	wg.Wait()
 	const all = goroutines * lines
 	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": all, "1": 0, "2": all})
-	if len(a.lines) != all || len(c.lines) != all {
-		t.Errorf("got %d and %d lines, want %d", len(a.lines), len(c.lines), all)
+	if a.Len() != all || c.Len() != all {
+		t.Errorf("got %d and %d lines, want %d", a.Len(), c.Len(), all)
 	}
 }
 

@@ -4,14 +4,13 @@ package spools
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -36,16 +35,11 @@ func TestLineHas200Bytes(t *testing.T) {
 	}
 }
 
-// none is a destination that takes nothing for ever.
-type none struct{}
-
-func (none) Deliver(context.Context, []nib.Record) (delivery.Result, error) {
-	return delivery.Result{}, errors.New("down")
-}
-
 // The check must be able to fail.
 func TestLossesAreNoticed(t *testing.T) {
-	s, err := spool.Open("", none{}, spool.Config{Size: 128 << 10, SegmentSize: 64 << 10, Drain: time.Millisecond})
+	var down nibtest.Recorder
+	down.FailWith(errors.New("down"))
+	s, err := spool.Open("", &down, spool.Config{Size: 128 << 10, SegmentSize: 64 << 10, Drain: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/pool"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
@@ -39,14 +40,16 @@ type service struct {
 	sources []metrics.Source
 }
 
-// sometimes is a destination that fails in every third call.
-type sometimes struct{ calls int }
-
-func (d *sometimes) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
-	if d.calls++; d.calls%3 == 0 {
-		return delivery.Result{}, errors.New("busy")
-	}
-	return delivery.Result{Accepted: len(batch)}, nil
+// sometimes returns a destination that fails in every third call.
+func sometimes() *nibtest.Recorder {
+	calls, rec := 0, new(nibtest.Recorder)
+	rec.DeliverWith(func(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+		if calls++; calls%3 == 0 {
+			return delivery.Result{}, errors.New("busy")
+		}
+		return delivery.Result{Accepted: len(batch)}, nil
+	})
+	return rec
 }
 
 func newService(t *testing.T) *service {
@@ -63,12 +66,12 @@ func newService(t *testing.T) *service {
 	topic, err := kafka.New([]string{"127.0.0.1:1"}, "logs", kafka.Config{})
 	must(t, err)
 	ignore := func(error) {}
-	s, err := spool.Open(filepath.Join(dir, "spool"), &sometimes{}, spool.Config{
+	s, err := spool.Open(filepath.Join(dir, "spool"), sometimes(), spool.Config{
 		Name: "sometimes", OnError: ignore,
 		Also: []spool.NamedDestination{{Name: "file", To: other}, {Name: "syslog", To: receiver}},
 	})
 	must(t, err)
-	memory, err := spool.Open("", &sometimes{}, spool.Config{Name: "memory", Size: 256 << 10, SegmentSize: 64 << 10, OnError: ignore})
+	memory, err := spool.Open("", sometimes(), spool.Config{Name: "memory", Size: 256 << 10, SegmentSize: 64 << 10, OnError: ignore})
 	must(t, err)
 	out := stdout.New(stdout.Config{File: null, Buffer: 4 << 10})
 	many := sink.Tee(sink.Named("file", f), sink.Named("out", out), sink.Named("spool", s), sink.Named("memory", memory),

@@ -14,21 +14,14 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/nibtest"
 )
-
-// A keeper keeps lines.
-type keeper struct{ lines []string }
-
-func (k *keeper) WriteRecord(r *nib.Record) error {
-	k.lines = append(k.lines, strings.TrimSuffix(string(r.Line), "\n"))
-	return nil
-}
 
 // logged makes n lines of about 200 bytes, as a service logs them; each hundredth is hostile and
 // each thousandth has some kilobytes.
 func logged(n int) []string {
-	k := &keeper{}
-	log := nib.NewSink(k)
+	var rec nibtest.Recorder
+	log := nib.NewSink(&rec)
 	for i := range n {
 		e := log.Info().Int("n", i).Str("method", "GET").Str("path", "/api/v1/orders/4711").Int("status", 200).Dur("took", 1234567)
 		if i%100 == 0 {
@@ -39,7 +32,7 @@ func logged(n int) []string {
 		}
 		e.Msg("request served, as usual")
 	}
-	return k.lines
+	return rec.Lines()
 }
 
 var networks = []string{"unixgram", "unix", "tcp", "relp"}

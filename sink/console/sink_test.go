@@ -5,7 +5,6 @@ package console
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/nibtest"
 )
 
 var clock = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 678e6, time.UTC) })
@@ -81,12 +81,8 @@ func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 // A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
 type writerAndSink struct {
 	bytes.Buffer
-	flushed bool
+	nibtest.Recorder
 }
-
-func (*writerAndSink) WriteRecord(*nib.Record) error { return errors.New("not a JSON line") }
-
-func (w *writerAndSink) Flush(context.Context) error { w.flushed = true; return nil }
 
 func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {
 	w := new(writerAndSink)
@@ -94,11 +90,11 @@ func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {
 	if err := s.WriteRecord(&nib.Record{Line: []byte(`{"message":"m"}` + "\n")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Flush(t.Context()); err != nil || !w.flushed {
-		t.Errorf("flushed %v, error %v, want true, nil", w.flushed, err)
+	if err := s.Flush(t.Context()); err != nil || w.Flushes() != 1 {
+		t.Errorf("flushed %d times, error %v, want 1, nil", w.Flushes(), err)
 	}
-	if got := strings.TrimSpace(w.String()); got != "m" {
-		t.Errorf("got %q, want m", got)
+	if got := strings.TrimSpace(w.String()); got != "m" || w.Recorder.Len() != 0 {
+		t.Errorf("wrote %q and the records %q, want m and none", got, w.Lines())
 	}
 }
 

@@ -5,7 +5,6 @@ package logfmt
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/nibtest"
 )
 
 var (
@@ -254,18 +254,14 @@ func TestErrorsOfTheWriterComeBack(t *testing.T) {
 // A writerAndSink must be used as a writer: its WriteRecord is for JSON lines.
 type writerAndSink struct {
 	bytes.Buffer
-	flushed bool
+	nibtest.Recorder
 }
-
-func (*writerAndSink) WriteRecord(*nib.Record) error { return errors.New("not a JSON line") }
-
-func (w *writerAndSink) Flush(context.Context) error { w.flushed = true; return nil }
 
 func TestAWriterThatIsASinkIsUsedAsAWriter(t *testing.T) {
 	w := new(writerAndSink)
 	s := New(w, Config{})
-	if err := errors.Join(s.WriteRecord(&nib.Record{Line: []byte(`{"a":1}` + "\n")}), s.Flush(t.Context())); err != nil || !w.flushed || w.String() != "a=1\n" {
-		t.Errorf("flushed %v, wrote %q, error %v", w.flushed, w.String(), err)
+	if err := errors.Join(s.WriteRecord(&nib.Record{Line: []byte(`{"a":1}` + "\n")}), s.Flush(t.Context())); err != nil || w.Flushes() != 1 || w.Recorder.Len() != 0 || w.String() != "a=1\n" {
+		t.Errorf("flushed %d times, wrote %q and the records %q, error %v", w.Flushes(), w.String(), w.Lines(), err)
 	}
 }
 

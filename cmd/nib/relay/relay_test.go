@@ -17,29 +17,29 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink/spool"
 )
 
 // A place is where records arrive, over all destinations that are opened for it.
 type place struct {
-	mu     sync.Mutex
-	lines  []string
-	open   int
-	refuse func(batch []nib.Record) (delivery.Result, error) // nil: all is accepted
+	nibtest.Recorder
+	mu   sync.Mutex
+	open int
 }
 
-func (p *place) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.refuse != nil {
-		if res, err := p.refuse(batch); err != nil || len(res.Rejected) > 0 {
-			return res, err
+// refusing returns a place that accepts what refuse does not reject, and
+// nothing if it returns an error.
+func refusing(refuse func(batch []nib.Record) (delivery.Result, error)) *place {
+	p := new(place)
+	p.DeliverWith(func(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+		res, err := refuse(batch)
+		if err == nil && len(res.Rejected) == 0 {
+			res.Accepted = len(batch)
 		}
-	}
-	for _, r := range batch {
-		p.lines = append(p.lines, string(r.Line))
-	}
-	return delivery.Result{Accepted: len(batch)}, nil
+		return res, err
+	})
+	return p
 }
 
 func (p *place) Close() error {
@@ -137,10 +137,10 @@ func TestOnce(t *testing.T) {
 	if got, want := mustRun(t, config(root, p, told)), (Counts{Spools: 2, InUse: 1, Delivered: 2003}); got != want {
 		t.Errorf("got %+v, want %+v\n%s", got, want, told.said())
 	}
-	for i, line := range p.lines {
-		want := fmt.Sprintf("a %d\n", i)
+	for i, line := range p.Lines() {
+		want := fmt.Sprintf("a %d", i)
 		if i >= 2000 {
-			want = fmt.Sprintf("b %d\n", i-2000)
+			want = fmt.Sprintf("b %d", i-2000)
 		}
 		if line != want {
 			t.Fatalf("line %d: got %q, want %q", i, line, want)
@@ -192,7 +192,7 @@ func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a")
 	closed(t, dir, 7)
-	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway }}
+	p := refusing(func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errAway })
 	told := newTeller("")
 	c := config(dir, p, told)
 	c.DeliverTimeout = time.Second // a destination is asked more often than that
@@ -207,7 +207,8 @@ func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 	if o := spool.OwnerOf(dir); o != spool.OwnerNone {
 		t.Errorf("got owner %v, want none", o)
 	}
-	p.refuse, c.DeliverTimeout = nil, time.Minute
+	p.DeliverWith(nil)
+	c.DeliverTimeout = time.Minute
 	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 7}); got != want {
 		t.Errorf("again: got %+v, want %+v", got, want)
 	}
@@ -216,9 +217,9 @@ func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 func TestRejectedRecordsAreCounted(t *testing.T) {
 	root := t.TempDir()
 	closed(t, filepath.Join(root, "a"), 7)
-	p := &place{refuse: func(batch []nib.Record) (delivery.Result, error) {
+	p := refusing(func(batch []nib.Record) (delivery.Result, error) {
 		return delivery.Result{Accepted: len(batch), Rejected: []delivery.Rejection{{Index: 2, Reason: errAway}}}, nil
-	}}
+	})
 	if got, want := mustRun(t, config(root, p, newTeller(""))), (Counts{Spools: 1, Delivered: 6, Rejected: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -229,7 +230,7 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	closed(t, dir, 7)
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { cancel(); return delivery.Result{}, errAway }}
+	p := refusing(func([]nib.Record) (delivery.Result, error) { cancel(); return delivery.Result{}, errAway })
 	told := newTeller("")
 	n, err := Run(ctx, config(dir, p, told))
 	if want := (Counts{Spools: 1, Pending: 7}); err != nil || n != want {
@@ -279,8 +280,8 @@ func TestOtherDestinationsKeepTheirRecords(t *testing.T) {
 		p, told := &place{}, newTeller("")
 		c := config(dir, p, told)
 		c.Targets[0].Name = name
-		if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 5000}); got != want || len(p.lines) != 5000 {
-			t.Errorf("%s: got %+v and %d lines, want %+v\n%s", name, got, len(p.lines), want, told.said())
+		if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 5000}); got != want || p.Len() != 5000 {
+			t.Errorf("%s: got %+v and %d lines, want %+v\n%s", name, got, p.Len(), want, told.said())
 		}
 	}
 }
@@ -290,8 +291,8 @@ func TestSeveralTargets(t *testing.T) {
 	file, kafka, told := &place{}, &place{}, newTeller("")
 	c := config(several(t, 5000), file, told)
 	c.Targets = []Target{{"file", "a file", file.opened}, {"kafka", "a topic", kafka.opened}}
-	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 10000}); got != want || len(file.lines) != 5000 || len(kafka.lines) != 5000 {
-		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, len(file.lines), len(kafka.lines), want, told.said())
+	if got, want := mustRun(t, c), (Counts{Spools: 1, Delivered: 10000}); got != want || file.Len() != 5000 || kafka.Len() != 5000 {
+		t.Errorf("got %+v, %d and %d lines, want %+v\n%s", got, file.Len(), kafka.Len(), want, told.said())
 	}
 }
 
@@ -305,7 +306,7 @@ func TestRunNeedsItsRoot(t *testing.T) {
 func TestRelayMakesNoSegment(t *testing.T) {
 	root := t.TempDir()
 	closed(t, filepath.Join(root, "a"), 3)
-	p := &place{refuse: func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errors.New("down") }}
+	p := refusing(func([]nib.Record) (delivery.Result, error) { return delivery.Result{}, errors.New("down") })
 	for range 5 {
 		told := newTeller("")
 		c := config(root, p, told)

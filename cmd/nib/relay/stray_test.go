@@ -82,8 +82,8 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 	}
 	p := &place{}
 	mustRun(t, config(root, p, newTeller("")))
-	if len(p.lines) != 200 {
-		t.Fatalf("got %d lines, want 200", len(p.lines))
+	if p.Len() != 200 {
+		t.Fatalf("got %d lines, want 200", p.Len())
 	}
 	closed(t, filepath.Join(root, "in use"), 10)
 	lock, err := os.Open(filepath.Join(root, "in use", "lock"))
@@ -108,8 +108,8 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 	if after := tree(t, root); !slices.Equal(before, after) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	if r.Spools != 0 || told.said() != "" || len(p.lines) != 200 {
-		t.Errorf("got %+v, %d lines\n%s", r.Counts, len(p.lines), told.said())
+	if r.Spools != 0 || told.said() != "" || p.Len() != 200 {
+		t.Errorf("got %+v, %d lines\n%s", r.Counts, p.Len(), told.said())
 	}
 }
 
@@ -138,8 +138,8 @@ func TestStrayFilesDoNotStopTheRelay(t *testing.T) {
 			must(t, do(func(base string) string { return filepath.Join(root, "a", base) }))
 			p, told := &place{}, newTeller("")
 			n := mustRun(t, config(root, p, told))
-			if n.Delivered != 200 || n.Pending != 0 || len(p.lines) != 200 {
-				t.Errorf("got %+v and %d lines, want 200\n%s", n, len(p.lines), told.said())
+			if n.Delivered != 200 || n.Pending != 0 || p.Len() != 200 {
+				t.Errorf("got %+v and %d lines, want 200\n%s", n, p.Len(), told.said())
 			}
 		})
 	}
