@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,21 +39,21 @@ var given = map[string]string{
 	"target/tlsfiles": "var p struct{ tlsfiles.Files }",
 }
 
-// imports are the packages that snippets use, by the name before the dot.
+// imports are the packages that snippets use, by the name before the dot. Those
+// of the repository join them.
 var imports = map[string]string{
 	"atomic": "sync/atomic", "context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "io": "io", "os": "os", "runtime": "runtime",
-	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json",
+	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json", "log": "log",
 	"logrus": "github.com/sirupsen/logrus", "zap": "go.uber.org/zap", "zapcore": "go.uber.org/zap/zapcore", "hclog": "github.com/hashicorp/go-hclog",
 	"nib": root,
 }
 
-func init() {
-	for _, folder := range []string{
-		"bridge/niblogr",
-		"alloctest", "bridge/niblogrus", "delivery", "dest/syslog", "dest/kafka", "layout", "logread", "metrics", "nibhttp", "nibslog", "nibtest", "request", "pool",
-		"pool/list", "sampling", "schema", "setup", "target", "target/tlsfiles", "sink", "sink/console", "sink/file", "sink/journald", "sink/logfmt", "sink/spool", "sink/stdout",
-	} {
-		imports[path.Base(folder)] = root + "/" + folder
+// importPublic adds the public packages of a tree to imports.
+func importPublic(t *tree) {
+	for _, s := range t.files {
+		if s.isGo() && !s.isTest() && s.folder != "." && isPublic(s.folder) && s.syntax.Name.Name != "main" {
+			imports[s.syntax.Name.Name] = root + "/" + s.folder
+		}
 	}
 }
 
@@ -154,11 +153,19 @@ func programOf(folder string, list []snippet) string {
 	var head strings.Builder
 	head.WriteString("package main\nimport (\n")
 	for name, p := range imports {
+		if declares(given[folder], name) {
+			continue
+		}
 		if regexp.MustCompile(`(^|[^.\w])` + name + `\.`).MatchString(body.String()) {
 			fmt.Fprintf(&head, "%q\n", p)
 		}
 	}
 	return head.String() + ")\n" + body.String()
+}
+
+// declares reports whether the declarations in code have a name.
+func declares(code, name string) bool {
+	return regexp.MustCompile(`(?m)^\s*(var )?` + name + ` `).MatchString(code)
 }
 
 // checkSnippets compiles the code in the comment of a package. Variables that are
@@ -216,10 +223,11 @@ func TestSnippetsOfPackageCommentsCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded, _ := repository(t)
+	importPublic(loaded)
 	compare(t, "bad", checkSnippets(t, top, ".", "Package nib\n\n\tlog.Info().Nothing()\n"), []string{"log.Info().Nothing()"})
 	compare(t, "unused", checkSnippets(t, top, ".", "Package nib\n\n\tdb := log.Named(host)\n"), nil)
 
-	loaded, _ := repository(t)
 	for _, s := range loaded.files {
 		if s.isGo() && !s.isTest() && isPublic(s.folder) && s.syntax.Doc != nil {
 			dir := filepath.Join(top, s.module)
