@@ -89,7 +89,8 @@ bench: ## measure beside the peers in both builds, then make the tables (BENCH=-
 compare: ## is any row of nib's slower than at BASE (COMPARE="-set pools -turns 8")
 	cd bench && $(GO) run ./cmd/compare -base $(BASE) $(COMPARE)
 
-table: ## tables and picture in README and docs from the stored results
+table: ## tables and pictures in README and docs: the console's from the demo, others from the stored results
+	$(GO) test -count=1 -run '^TestPicture$$' ./sink/console -update
 	cd bench && $(GO) run ./cmd/table
 
 e2e: export NIB_E2E := $(or $(NIB_E2E),short)

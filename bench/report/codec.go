@@ -37,7 +37,7 @@ var codecTables = []struct{ scenario, title, note string }{
 
 const (
 	noteV2   = "A process of its own, built with GOEXPERIMENT=jsonv2. In such a build encoding/json stands on the second version, too."
-	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. What logrus itself takes of it, the row tells that formats nothing."
+	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. The row that formats nothing is the share of logrus itself."
 )
 
 // CodecTables is the set of tables in docs/schema.md.
@@ -185,7 +185,7 @@ func (b *Builds) experiment(t *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(t, "### %s lines of four fields, ms\n\n", thousands(codec.ExperimentOps, 0))
-	t.WriteString("`json.Marshal` and `jsoniter.Marshal` as everybody finds them first, of a struct and of a map; nib's `AppendJSON` and `AppendMap`. " +
+	t.WriteString("`json.Marshal` and `jsoniter.Marshal` with default settings, of a struct and of a map; nib's `AppendJSON` and `AppendMap`. " +
 		"In brackets the allocations of a line, where there are any.\n\n")
 	var others []string
 	for _, c := range b.Default.Contestants(names[0]) {

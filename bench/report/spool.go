@@ -14,7 +14,7 @@ import (
 const Spool = "spool"
 
 const recordNote = "A line of 200 bytes. *nib* is a spool in a directory, *nib, memory* one without, which ends with the process; " +
-	"both are emptied meanwhile. *os.File* is a write(2) per line, which survives the process too."
+	"lines are delivered from both while the calls are measured. *os.File* is a write(2) per line, which survives the process too."
 
 const intoNote = "nib's into the spool, those of the others into a writer that does nothing."
 

@@ -39,8 +39,8 @@ type job struct {
 	Access  spool.Access
 	Round   int
 	Writers int
-	Lines   int // of each; 0: until it is told that it is enough
-	Tries   int // how often a line may be refused before a goroutine gives up; 0: for ever
+	Lines   int // of each; 0: until the parent ends it
+	Tries   int // how often a line may be refused before a goroutine gives up; 0: without limit
 	Pad     int // lines are longer by at most so much
 	Pace    time.Duration
 	Segment int64
@@ -58,7 +58,7 @@ type job struct {
 type report struct {
 	Stats  spool.Stats
 	File   file.Stats
-	Told   []string      // errors that OnError was told
+	Told   []string      // errors that OnError was called with
 	Fault  string        // why it was not orderly
 	CPU    time.Duration // while it waited for the destination
 	Waited time.Duration

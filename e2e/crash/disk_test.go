@@ -418,7 +418,7 @@ func (r *run) readOnlySuddenly() {
 		if !v.clean() {
 			t.Errorf("%v (%s)", v, v.example)
 		}
-		r.found("read-only by an error of the file system: %v, %d refused, OnError was told %d times", v, rep.Stats.Lost(), len(rep.Told))
+		r.found("read-only by an error of the file system: %v, %d refused, OnError was called %d times", v, rep.Stats.Lost(), len(rep.Told))
 	})
 }
 
@@ -435,7 +435,7 @@ func errorTrigger(dir string) (name, why string) {
 		}
 	}
 	if _, err := os.Stat(name); err != nil {
-		return "", "the kernel cannot be told to see an error: " + err.Error()
+		return "", "the kernel cannot be made to see an error: " + err.Error()
 	}
 	return name, ""
 }

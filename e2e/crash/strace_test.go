@@ -137,13 +137,13 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// faultWasMet says whether a child has counted errors, and checks that none was told twice.
+// faultWasMet says whether a child has counted errors, and checks that none was reported twice.
 func faultWasMet(t *testing.T, rep report) bool {
 	t.Helper()
 	told := slices.Clone(rep.Told)
 	slices.Sort(told)
 	if n := len(told); n != len(slices.Compact(told)) {
-		t.Errorf("OnError was told the same again: %q", rep.Told)
+		t.Errorf("OnError was called with the same error again: %q", rep.Told)
 	}
 	return rep.Stats.Errors+rep.Stats.Failures+rep.File.Errors > 0
 }
