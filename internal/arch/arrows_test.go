@@ -68,6 +68,7 @@ var arrows = []struct {
 	{"nibtest", []string{".", "delivery"}},
 	{"alloctest", nil},
 
+	{"bridge/nibgrpc", []string{".", "request", "sink"}},
 	{"bridge/*", []string{".", "schema"}},
 	{"allocs", nil},
 	{"allocs/*", []string{"allocs", "allocs/*"}},

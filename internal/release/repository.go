@@ -22,7 +22,7 @@ const rootPath = "github.com/nib-log/nib"
 // version of the root.
 var published = []string{
 	".", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib",
-	"bridge/niblogr", "bridge/niblogrus",
+	"bridge/nibgrpc", "bridge/niblogr", "bridge/niblogrus",
 }
 
 // installed are the programs that users install.

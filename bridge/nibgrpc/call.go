@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibgrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/request"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+// Config configures the interceptors. The zero Config is ready.
+type Config struct {
+	// Policy decides which RPCs have an event. nil: all have.
+	Policy *request.Policy
+	// Level is the level of the event by the code of the status. Defaults to
+	// LevelOf. An event of a panic has LevelError at least.
+	Level func(code codes.Code) nib.Level
+	// Skip omits the events of methods for which it returns true, such as
+	// /grpc.health.v1.Health/Check, unless their handler panics.
+	Skip func(method string) bool
+	// OwnRequestIDs generates every request id and ignores that of the client.
+	OwnRequestIDs bool
+}
+
+// LevelOf is the default level of an event: LevelInfo for OK, LevelError for the
+// codes by which a server reports that it failed, and else LevelWarn.
+func LevelOf(code codes.Code) nib.Level {
+	switch code {
+	case codes.OK:
+		return nib.LevelInfo
+	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal, codes.Unavailable, codes.DataLoss:
+		return nib.LevelError
+	}
+	return nib.LevelWarn
+}
+
+// maxText is the number of bytes of a text that is written, of those that a client
+// may have sent.
+const maxText = 4 << 10
+
+// A call is an RPC in progress. It is not pooled: goroutines may outlive it.
+type call struct {
+	request.Request
+	config *Config
+	method string
+	client bool
+	stream bool
+	start  time.Time
+
+	received, sent atomic.Int64
+	returned       bool
+	panicked       bool
+	panicText      string
+}
+
+// end ends the call of a server, when it is deferred: err is what the handler has
+// returned.
+func (x *call) end(err *error) {
+	if x.returned {
+		x.write(*err)
+		return
+	}
+	p := recover()
+	if p != nil {
+		x.panicked, x.panicText = true, panicText(p)
+	}
+	x.write(nil)
+	if p != nil {
+		panic(p)
+	}
+}
+
+// panicText is the text of what a handler panicked with, whose methods may panic.
+func panicText(p any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("%T", p)
+		}
+	}()
+	return fmt.Sprint(p)
+}
+
+// code is that of the status which gRPC makes of err.
+func code(err error) (c codes.Code) {
+	defer func() {
+		if recover() != nil {
+			c = codes.Unknown
+		}
+	}()
+	s, ok := status.FromError(err)
+	if !ok {
+		s = status.FromContextError(err)
+	}
+	return s.Code()
+}
+
+// write ends the call and writes its event, if it has one.
+func (x *call) write(err error) {
+	took := time.Since(x.start)
+	c := code(err)
+	if !x.returned && !x.client {
+		c = codes.Internal
+	}
+	o := request.Outcome{Took: took, Level: LevelOf(c), Failed: LevelOf(c) >= nib.LevelError}
+	problem := x.panicText
+	if p := guard(func() {
+		if x.config.Level != nil {
+			o.Level = x.config.Level(c)
+		}
+		o.Skip = x.config.Skip != nil && !x.panicked && x.config.Skip(x.method)
+	}); p != "" && problem == "" {
+		problem = p
+	}
+	if x.panicked {
+		o.Level = max(o.Level, nib.LevelError)
+	}
+	e := x.End(o)
+	if e == nil {
+		return
+	}
+	e.Str("rpc", cut(strings.TrimPrefix(x.method, "/"))).Str("code", c.String()).Dur("took", took)
+	if x.stream {
+		e.Int64("received", x.received.Load()).Int64("sent", x.sent.Load())
+	}
+	if p, ok := peer.FromContext(x.Context); ok && p.Addr != nil && !x.client {
+		e.Str("peer", p.Addr.String())
+	}
+	x.AddIDs(e)
+	if x.Context.Err() == context.Canceled {
+		e.Bool("canceled", true)
+	}
+	if !x.returned && !x.client {
+		e.Bool("aborted", true)
+	}
+	if problem != "" {
+		e.Str("panic", cut(problem))
+	}
+	if err != nil {
+		addError(e, err)
+	}
+	x.AddFields(e)
+	if x.panicked {
+		e.Stack()
+	}
+	if x.client {
+		e.Msg("client rpc")
+		return
+	}
+	e.Msg("rpc")
+}
+
+// addError adds the error as the layout has it, unless its text is too long.
+func addError(e *nib.Event, err error) {
+	text := ""
+	if guard(func() { text = err.Error() }) == "" && len(text) > maxText {
+		err = errors.New(cut(text))
+	}
+	e.Err(err)
+}
+
+// cut shortens a text between characters.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	n := maxText
+	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// guard runs a function of the program's: an RPC does not fail because its log
+// does. It returns the text of a panic.
+func guard(f func()) (panicked string) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = "!PANIC: " + panicText(p)
+		}
+	}()
+	f()
+	return ""
+}
