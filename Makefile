@@ -39,12 +39,12 @@ arch: ## the architecture's rules and budgets, never from the cache
 
 # lint vets, and arch is about sources only.
 race: ## race detector, misuse checks and the nibfast build
-	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
+	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
 	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
 	$(GO) test -race -short -vet=off -tags nibfast $(FAST)
 
 alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
-	@set -e; for m in . $(wildcard bridge/*) dest/otlp; do cd $$m; \
+	@set -e; for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $$m; \
 		dirs=$$(grep -lEi '^func Test.*(alloc|Gauntlet8)' $$($(GO) list -f '{{.Dir}}/*_test.go' ./...) 2>/dev/null | xargs -n1 dirname | sort -u); test -n "$$dirs"; \
 		for r in $$(printf '%s\n' $(RELEASES) | awk -v least=go$$($(GO) list -m -f '{{.GoVersion}}') '$$0 "." >= least "."'); do for tags in none nibfast; do echo "== $$m: $$r -tags $$tags"; \
 		GOTOOLCHAIN=$$r $(GO) test -count=1 -vet=off -tags $$tags -run '(?i)alloc|Gauntlet8' $$dirs; done; done; cd $(CURDIR); done

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/klauspost/compress v1.20.3
 	github.com/nib-log/nib v0.1.0
+	github.com/nib-log/nib/dest/elastic v0.1.0
 	github.com/nib-log/nib/dest/kafka v0.1.0
 	github.com/nib-log/nib/dest/kafka/embedded v0.1.0
 	github.com/nib-log/nib/dest/otlp v0.1.0

@@ -3,10 +3,8 @@
 package otlp
 
 import (
-	"bytes"
-
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/nib-log/nib/delivery/httpsend"
 )
 
 // compressor returns the Content-Encoding of a codec, and a function that
@@ -15,7 +13,7 @@ import (
 func compressor(name string) (encoding string, compress func(dst, src []byte) ([]byte, error), err error) {
 	switch name {
 	case "gzip":
-		return "gzip", gzipper(), nil
+		return "gzip", httpsend.Gzip(), nil
 	case "zstd":
 		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 		if err != nil {
@@ -24,17 +22,4 @@ func compressor(name string) (encoding string, compress func(dst, src []byte) ([
 		return "zstd", func(dst, src []byte) ([]byte, error) { return w.EncodeAll(src, dst), nil }, nil
 	}
 	return "", nil, nil
-}
-
-func gzipper() func(dst, src []byte) ([]byte, error) {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one
-	return func(dst, src []byte) ([]byte, error) {
-		out := bytes.NewBuffer(dst)
-		w.Reset(out)
-		_, err := w.Write(src)
-		if closeErr := w.Close(); err == nil {
-			err = closeErr
-		}
-		return out.Bytes(), err
-	}
 }

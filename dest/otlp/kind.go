@@ -5,14 +5,12 @@ package otlp
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/delivery/httpsend"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/target"
 	"github.com/nib-log/nib/target/tlsfiles"
@@ -79,7 +77,7 @@ func (p *params) config(t target.Target) (string, Config, error) {
 		c.Compression = p.Compression
 	}
 	if p.HeadersFile != "" {
-		if c.Header, err = readHeaders(p.HeadersFile); err != nil {
+		if c.Header, err = httpsend.ReadHeaders(p.HeadersFile); err != nil {
 			faults = append(faults, target.Fault("headers_file", err))
 		}
 	}
@@ -101,26 +99,6 @@ func (p *params) config(t target.Target) (string, Config, error) {
 		c.TLS = nil // the variables may be for other signals
 	}
 	return url, c, errors.Join(faults...)
-}
-
-// readHeaders reads a file of headers. Its errors do not quote them.
-func readHeaders(name string) (http.Header, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	h := http.Header{}
-	for i, line := range strings.Split(string(text), "\n") {
-		key, value, ok := strings.Cut(line, ":")
-		switch key = strings.TrimSpace(key); {
-		case strings.TrimSpace(line) == "":
-		case !ok || key == "" || strings.ContainsAny(key, " \t"):
-			return nil, fmt.Errorf("line %d of %s is not NAME: VALUE", i+1, name)
-		default:
-			h.Add(key, strings.TrimSpace(value))
-		}
-	}
-	return h, nil
 }
 
 // Validate implements [target.Params].

@@ -61,6 +61,7 @@ var arrows = []struct {
 	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},
 	{"dest/otlp/otlptest", []string{".", "delivery", "dest/otlp"}},
 	{"dest/otlp", []string{".", "delivery", "delivery/*", "layout", "metrics", "target", "target/tlsfiles"}},
+	{"dest/elastic", []string{".", "delivery", "delivery/*", "metrics", "target", "target/tlsfiles"}},
 	{"dest/*", []string{".", "delivery", "metrics", "target", "target/tlsfiles"}},
 	{"logread", []string{".", "internal/jsonread", "internal/linevalue"}},
 	{"setup", []string{".", "delivery", "metrics", "target", "sink", "sink/*", "dest/syslog", "layout", "nibslog", "internal/*"}},

@@ -27,6 +27,7 @@ func checkout(t *testing.T, files map[string]string) *repository {
 		"dest/kafka/go.mod":          "module " + rootPath + "/dest/kafka\n\n" + own,
 		"dest/kafka/embedded/go.mod": "module " + rootPath + "/dest/kafka/embedded\n",
 		"dest/otlp/go.mod":           "module " + rootPath + "/dest/otlp\n",
+		"dest/elastic/go.mod":        "module " + rootPath + "/dest/elastic\n",
 		"allocs/go.mod":              "module " + rootPath + "/allocs\n",
 		"cmd/nib/go.mod":             "module " + rootPath + "/cmd/nib\n\n" + own + "require " + rootPath + "/allocs v0.1.0\n",
 		"bench/go.mod":               "module " + rootPath + "/bench\n\n" + own,
@@ -195,7 +196,7 @@ func TestPlan(t *testing.T) {
 			tags = append(tags, c[len(c)-1])
 		}
 	}
-	want := []string{"v0.2.0", "bridge/niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "dest/otlp/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
+	want := []string{"v0.2.0", "bridge/niblogrus/v0.2.0", "dest/kafka/v0.2.0", "dest/kafka/embedded/v0.2.0", "dest/otlp/v0.2.0", "dest/elastic/v0.2.0", "allocs/v0.2.0", "cmd/nib/v0.2.0"}
 	if commands[0][0] != "commit" || !slices.Equal(tags, want) {
 		t.Errorf("got %q, want a commit and the tags %q", commands, want)
 	}

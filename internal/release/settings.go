@@ -79,13 +79,14 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nib-log/nib/dest/elastic"
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/setup"
 )
 
 func main() {
-	if _, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(kafka.Kind, otlp.Kind)); err != nil {
+	if _, err := setup.Read(setup.FromEnv("NIB"), setup.Kinds(elastic.Kind, kafka.Kind, otlp.Kind)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib/cmd/nib/relay"
 	"github.com/nib-log/nib/cmd/nib/term"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/elastic"
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/dest/syslog"
@@ -27,7 +28,7 @@ import (
 )
 
 // targetKinds are the kinds that a relay delivers to.
-var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind, otlp.Kind}
+var targetKinds = []target.Spec{file.Kind, syslog.Kind, kafka.Kind, otlp.Kind, elastic.Kind}
 
 // targetHelp describes them.
 func targetHelp() string {

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/delivery/httpsend"
+	"github.com/nib-log/nib/delivery/rawjson"
+)
+
+// limitTime is how long requests stay shorter after the server has refused one
+// as too long.
+const limitTime = time.Minute
+
+var (
+	errNotALine  = errors.New("nib/elastic: the line is not one JSON object")
+	errResponse  = errors.New("nib/elastic: the response to _bulk cannot be read")
+	errAllFailed = errors.New("nib/elastic: every record is refused, and none was ever accepted; they wait")
+)
+
+// A finalError is one after which Deliver returns.
+type finalError struct{ error }
+
+func (e finalError) Unwrap() error { return e.error }
+
+func isFinal(err error) bool { return errors.As(err, new(finalError)) }
+
+// send makes one request of records that are not settled. more reports that
+// there are others.
+func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, err error) {
+	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
+		d.limit = d.c.MaxRequest
+	}
+	more = d.fill(batch)
+	if len(d.sent) == 0 {
+		return false, nil
+	}
+	resp, err := d.client.Post(ctx, d.body)
+	switch {
+	case err != nil:
+		return more, finalError{err}
+	case resp.OK():
+		waiting, err := d.read(resp)
+		if err != nil {
+			d.client.Delay(err)
+		}
+		return more || waiting, err
+	case resp.Status == http.StatusRequestEntityTooLarge && len(d.sent) > 1:
+		d.limit, d.limited = len(d.body)/2, time.Now()
+		return true, nil
+	case resp.Status == http.StatusRequestEntityTooLarge:
+		d.states[d.sent[0]] = state{true, fmt.Errorf("%w: %w", resp.Err(), delivery.ErrTooLarge)}
+		return true, nil
+	}
+	err = resp.Err()
+	d.client.Delay(err)
+	return more, finalError{err}
+}
+
+// fill makes a body of records that are not settled, and reports whether there
+// are more than fit.
+func (d *Destination) fill(batch []nib.Record) (more bool) {
+	d.body, d.sent = d.body[:0], d.sent[:0]
+	for i := range batch {
+		if d.states[i].settled {
+			continue
+		}
+		line := bytes.TrimSuffix(batch[i].Line, newline)
+		if len(line) == 0 || line[0] != '{' || bytes.IndexByte(line, '\n') >= 0 {
+			d.states[i] = state{true, errNotALine}
+			continue
+		}
+		if len(d.sent) > 0 && len(d.body)+len(line)+maxAction > d.limit {
+			return true
+		}
+		d.body = append(append(appendAction(d.body, &batch[i]), line...), '\n')
+		d.sent = append(d.sent, i)
+	}
+	return false
+}
+
+var newline = []byte{'\n'}
+
+// maxAction is the length of a line with an action.
+const maxAction = 64
+
+// appendAction appends what is to be done with the line behind it.
+func appendAction(dst []byte, r *nib.Record) []byte {
+	if r.Spool == 0 {
+		return append(dst, `{"create":{}}`+"\n"...)
+	}
+	dst = append(dst, `{"create":{"_id":"`...)
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, "0123456789abcdef"[r.Spool>>shift&15])
+	}
+	dst = strconv.AppendUint(append(dst, '-'), r.Seq, 10)
+	return append(dst, `"}}`+"\n"...)
+}
+
+// read reads the response to a request: the status of each record. waiting
+// reports that some have to be sent again; err is why.
+func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
+	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
+	if !ok || resp.Truncated {
+		return true, fmt.Errorf("%w: %.100q", errResponse, resp.Body)
+	}
+	n, refused, created, present := 0, 0, uint64(0), uint64(0)
+	for item := range rawjson.Elements(items) {
+		if n == len(d.sent) {
+			return true, fmt.Errorf("%w: more items than records", errResponse)
+		}
+		s := &d.states[d.sent[n]]
+		n++
+		switch status, fault := readItem(item); status {
+		case http.StatusCreated, http.StatusOK:
+			s.settled = true
+			created++
+		case http.StatusConflict:
+			s.settled = true
+			present++
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+			*s = state{true, itemError(status, fault)}
+			refused++
+		default:
+			waiting, err = true, itemError(status, fault)
+		}
+	}
+	d.created.Add(created)
+	d.present.Add(present)
+	if n < len(d.sent) {
+		return true, fmt.Errorf("%w: %d items for %d records", errResponse, n, len(d.sent))
+	}
+	if refused >= maxUnproven && refused == n && d.created.Load()+d.present.Load() == 0 {
+		err = fmt.Errorf("%w: %w", errAllFailed, d.states[d.sent[0]].reason)
+		for _, i := range d.sent {
+			d.states[i] = state{}
+		}
+		return true, finalError{err}
+	}
+	return waiting, err
+}
+
+// maxUnproven is how many records are rejected together by a server that has
+// never accepted one.
+const maxUnproven = 16
+
+// readItem returns the status of an item, {"create":{"status":400,"error":…}},
+// and its error.
+func readItem(item []byte) (status int, fault []byte) {
+	for _, result := range rawjson.Fields(item) {
+		for key, value := range rawjson.Fields(result) {
+			switch string(key) {
+			case "status":
+				status, _ = strconv.Atoi(string(value))
+			case "error":
+				fault = value
+			}
+		}
+	}
+	return status, fault
+}
+
+// itemError makes an error of that of an item, {"type":"…","reason":"…"}.
+func itemError(status int, fault []byte) error {
+	var kind, reason []byte
+	for key, value := range rawjson.Fields(fault) {
+		if len(value) < 2 || value[0] != '"' {
+			continue
+		}
+		switch text := rawjson.AppendText(nil, value[1:len(value)-1]); string(key) {
+		case "type":
+			kind = text
+		case "reason":
+			reason = text
+		}
+	}
+	return fmt.Errorf("nib/elastic: %d %s: %s", status, kind, reason)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+)
+
+const (
+	defaultMaxRequest = 5 << 20
+	maxRequest        = 64 << 20
+	batchRecords      = 5000
+)
+
+// A Config configures a Destination. The zero value is usable.
+type Config struct {
+	// Header is part of each request, such as Authorization.
+	Header http.Header
+
+	// Pipeline is the ingest pipeline of the documents. Defaults to that of the
+	// index.
+	Pipeline string
+
+	// Compression is the codec of requests: "none" or "gzip". Defaults to none.
+	Compression string
+
+	// MaxRequest is the maximum size in bytes of a request before compression; a
+	// single line may exceed it. If the server accepts less, requests are halved
+	// until they fit. Defaults to 5 MiB.
+	MaxRequest int
+
+	// TLS configures https. Defaults to the certificates of the system.
+	TLS *tls.Config
+
+	// Timeout is the maximum time for one request. Defaults to 30 s.
+	Timeout time.Duration
+
+	// DeliverTimeout is how long one call of Deliver retries before it returns
+	// the error. No record is given up: a spool calls again. If it is negative,
+	// Deliver retries until its context ends. Defaults to 10 s.
+	DeliverTimeout time.Duration
+
+	// OnError is called with the error of each failed attempt, by the goroutine
+	// that called Deliver.
+	OnError func(error)
+
+	// Dial opens connections. Defaults to net.Dialer.DialContext.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Validate returns every error in c, joined, or nil.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("nib/elastic: "+format, values...))
+		}
+	}
+	fault(!slices.Contains([]string{"", "none", "gzip"}, c.Compression), "Compression is unknown: %q", c.Compression)
+	fault(c.MaxRequest < 0 || c.MaxRequest > maxRequest, "MaxRequest is not from 0 to %d: %d", maxRequest, c.MaxRequest)
+	fault(c.Timeout < 0, "Timeout is negative: %v", c.Timeout)
+	return errors.Join(faults...)
+}
+
+// withDefaults sets the fields that are zero to their defaults.
+func (c Config) withDefaults() Config {
+	if c.MaxRequest == 0 {
+		c.MaxRequest = defaultMaxRequest
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 30 * time.Second
+	}
+	return c
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/delivery/httpsend"
+)
+
+// A Destination creates documents in an index. It is created by [New]. Deliver
+// must not be called concurrently; Ping, Stats and Close may be called at any
+// time.
+type Destination struct {
+	c      Config
+	index  string
+	client *httpsend.Client
+
+	work    sync.Mutex // held by Deliver
+	states  []state    // of the batch
+	body    []byte
+	sent    []int     // indices of the records in body
+	limit   int       // of a request, at most MaxRequest
+	limited time.Time // when limit was lowered
+
+	created, present, rejected atomic.Uint64
+}
+
+var (
+	_ delivery.Destination = (*Destination)(nil)
+	_ delivery.Pinger      = (*Destination)(nil)
+	_ delivery.Batcher     = (*Destination)(nil)
+)
+
+// A state is what has become of a record of the batch.
+type state struct {
+	settled bool
+	reason  error // why it was rejected
+}
+
+// Stats counts the records and requests of a Destination.
+type Stats struct {
+	Records  uint64 // created
+	Present  uint64 // that existed already
+	Rejected uint64 // refused permanently, with the reason
+	Requests uint64 // attempts
+	Failures uint64 // failed attempts, or requests with records to be repeated
+	Bytes    uint64 // size of the requests, compressed
+}
+
+// New returns a Destination for an index or a data stream of the server at a
+// URL, such as http://opensearch:9200. New does not connect, and fails only if
+// the configuration is invalid.
+func New(server, index string, c Config) (*Destination, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if index == "" || strings.ContainsAny(index, "/\\*?\"<>| ,#") {
+		return nil, fmt.Errorf("nib/elastic: %q is not the name of an index or a data stream", index)
+	}
+	c = c.withDefaults()
+	d := &Destination{c: c, index: index, limit: c.MaxRequest}
+	query := url.Values{"filter_path": {"items.*.status,items.*.error.type,items.*.error.reason"}}
+	if c.Pipeline != "" {
+		query.Set("pipeline", c.Pipeline)
+	}
+	header := c.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("Content-Type", "application/x-ndjson")
+	config := httpsend.Config{
+		Name: "nib/elastic", URL: strings.TrimSuffix(server, "/") + "/" + url.PathEscape(index) + "/_bulk?" + query.Encode(),
+		Header: header, TLS: c.TLS, Timeout: c.Timeout, DeliverTimeout: c.DeliverTimeout, MaxResponse: maxResponse, OnError: c.OnError, Dial: c.Dial,
+	}
+	if c.Compression == "gzip" {
+		config.Encoding, config.Compress = "gzip", httpsend.Gzip()
+	}
+	var err error
+	d.client, err = httpsend.New(config)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// maxResponse is enough for a reason of 1 kB for each record.
+const maxResponse = 16 << 20
+
+// BatchSize implements [delivery.Batcher].
+func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.c.MaxRequest / 2 }
+
+// Ping asks the server for its name and version.
+func (d *Destination) Ping(ctx context.Context) error {
+	resp, err := d.client.Get(ctx, "/")
+	if err != nil {
+		return err
+	}
+	if !resp.OK() {
+		return resp.Err()
+	}
+	return nil
+}
+
+// Stats returns the counts so far. It is safe for concurrent use.
+func (d *Destination) Stats() Stats {
+	st := d.client.Stats()
+	return Stats{
+		Records: d.created.Load(), Present: d.present.Load(), Rejected: d.rejected.Load(),
+		Requests: st.Requests, Failures: st.Retries, Bytes: st.Bytes,
+	}
+}
+
+// Close interrupts a running call of Deliver, and closes the connections. There
+// is nothing to flush. Closing again does nothing.
+func (d *Destination) Close() error { return d.client.Close() }
+
+// Deliver creates a document for each record of batch, and returns when all of
+// them exist or are permanently refused, when Config.DeliverTimeout is over, or
+// when ctx ends. Records that the server cannot take now are sent again, alone.
+// A record is rejected if the server refuses it for its contents: because of the
+// mapping, for example. Other refusals, such as a missing right, are errors of
+// the configuration, and the records wait.
+//
+// Deliver does not retain batch. It allocates per request, not per record.
+func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
+	d.work.Lock()
+	defer d.work.Unlock()
+	if cap(d.states) < len(batch) {
+		d.states = make([]state, len(batch))
+	}
+	d.states = d.states[:len(batch)]
+	clear(d.states)
+	begin := time.Now()
+	for {
+		more, err := d.send(ctx, batch)
+		if !more && err == nil || err != nil && (ctx.Err() != nil || d.late(begin) || isFinal(err)) {
+			return d.result(), err
+		}
+	}
+}
+
+// late reports whether Deliver has tried for long enough.
+func (d *Destination) late(begin time.Time) bool {
+	limit := d.c.DeliverTimeout
+	if limit == 0 {
+		limit = 10 * time.Second
+	}
+	return limit > 0 && time.Since(begin) >= limit
+}
+
+// result returns the settled part of the batch, in order.
+func (d *Destination) result() (res delivery.Result) {
+	for i := range d.states {
+		if !d.states[i].settled {
+			break
+		}
+		res.Accepted++
+		if why := d.states[i].reason; why != nil {
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: why})
+		}
+	}
+	d.rejected.Add(uint64(len(res.Rejected)))
+	return res
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/nibtest"
+)
+
+// A failure is a case, and what becomes of 100 records in it.
+type failure struct {
+	name     string
+	answer   func(w http.ResponseWriter, q *request) bool
+	item     func(q *request, id string, line []byte) (int, string)
+	after    [2]time.Duration // when all is settled, from and to
+	requests int              // 0: any number
+	present  int              // records that existed already; -1: any number
+	rejected []string         // what Rejected has
+	failures string           // is part of an error
+	sizes    []int            // documents of each request
+}
+
+// first answers the first requests in another way than those behind them.
+func first(n int, a func(http.ResponseWriter, *request) bool) func(http.ResponseWriter, *request) bool {
+	return func(w http.ResponseWriter, q *request) bool { return q.number <= n && a(w, q) }
+}
+
+func status(code int, header ...string) func(http.ResponseWriter, *request) bool {
+	return func(w http.ResponseWriter, _ *request) bool {
+		if len(header) > 0 {
+			w.Header().Set(header[0], header[1])
+		}
+		w.WriteHeader(code)
+		return true
+	}
+}
+
+// cut creates the documents, and sends the beginning of a response.
+func cut(s **server, text string) func(http.ResponseWriter, *request) bool {
+	return func(w http.ResponseWriter, q *request) bool {
+		var body []byte
+		for _, r := range batchOf(100) {
+			body = append(appendAction(body, &r), r.Line...)
+		}
+		(*s).bulk(q, body)
+		if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_, _ = io.WriteString(c, text)
+			_ = c.Close()
+		}
+		return true
+	}
+}
+
+const busy = `{"type":"es_rejected_execution_exception","reason":"queue is full"}`
+
+func failures(s **server) []failure {
+	second, minute := time.Second, time.Minute
+	return []failure{
+		{name: "no failure", requests: 1},
+		{name: "429 with Retry-After", answer: first(1, status(429, "Retry-After", "30")), after: [2]time.Duration{30 * second, 40 * second}, requests: 2, failures: "429 Too Many Requests, retry after 30s"},
+		{name: "503", answer: first(4, status(503)), after: [2]time.Duration{750 * time.Millisecond, 2 * second}, requests: 5},
+		{name: "slow, one request per second", answer: func(http.ResponseWriter, *request) bool { time.Sleep(second); return false }, after: [2]time.Duration{second, second}, requests: 1},
+		{name: "half a response", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"items\":[")), requests: 2, present: 100},
+		{name: "half of the items", answer: first(1, cut(s, "HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n{\"items\":[{\"create\":{\"status\":201}}]")), requests: 2, present: 99, failures: "1 items for 100 records"},
+		{name: "a reset in front of the response", answer: first(1, cut(s, "")), requests: 2, present: 100},
+		{name: "429 for some items", item: func(q *request, id string, _ []byte) (int, string) {
+			if q.number < 4 && strings.HasSuffix(id, "5") {
+				return 429, busy
+			}
+			return 201, ""
+		}, sizes: []int{100, 10, 10, 10}, after: [2]time.Duration{300 * time.Millisecond, 2 * second}, failures: "429 es_rejected_execution_exception: queue is full"},
+		{name: "429 for an item for a minute", item: func() func(q *request, id string, _ []byte) (int, string) {
+			var begin time.Time
+			return func(q *request, id string, _ []byte) (int, string) {
+				if begin.IsZero() {
+					begin = time.Now()
+				}
+				if time.Since(begin) < minute && strings.HasSuffix(id, "-50") {
+					return 429, busy
+				}
+				return 201, ""
+			}
+		}(), after: [2]time.Duration{minute, 80 * second}, failures: "queue is full", present: -1},
+		{name: "mapping errors", item: func(q *request, id string, _ []byte) (int, string) {
+			if strings.HasSuffix(id, "-42") || strings.HasSuffix(id, "-43") {
+				return 400, `{"type":"mapper_parsing_exception","reason":"failed to parse field [n] of type [date]"}`
+			}
+			return 201, ""
+		}, requests: 1, rejected: []string{"0000000000000007-42: nib/elastic: 400 mapper_parsing_exception: failed to parse field [n]", "0000000000000007-43: "}},
+		{name: "a mapping that refuses everything", item: func(q *request, id string, _ []byte) (int, string) {
+			if q.number < 4 {
+				return 400, `{"type":"illegal_argument_exception","reason":"pipeline does not exist"}`
+			}
+			return 201, ""
+		}, after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: "every record is refused, and none was ever accepted; they wait: nib/elastic: 400 illegal_argument_exception: pipeline does not exist"},
+		{name: "a read-only index", item: func(q *request, id string, _ []byte) (int, string) {
+			if q.number < 3 {
+				return 403, `{"type":"cluster_block_exception","reason":"index read-only"}`
+			}
+			return 201, ""
+		}, requests: 3, failures: "403 cluster_block_exception"},
+		{name: "413 above a size", answer: func(w http.ResponseWriter, q *request) bool {
+			if q.size > 3000 {
+				w.WriteHeader(413)
+			}
+			return q.size > 3000
+		}},
+		{name: "401, 404 and a redirect", answer: first(3, func(w http.ResponseWriter, q *request) bool {
+			return status([]int{401, 404, 302}[q.number-1], "Location", "/login")(w, q)
+		}), after: [2]time.Duration{3 * second, 6 * second}, requests: 4, failures: `a redirect to "/login"`},
+		{name: "not JSON", answer: first(1, func(w http.ResponseWriter, _ *request) bool { _, _ = io.WriteString(w, "hello"); return true }), requests: 2, failures: "cannot be read"},
+	}
+}
+
+// docs/elastic.md has the same table. Nothing is lost or there twice in any of
+// the cases.
+func TestFailures(t *testing.T) {
+	var current *server
+	for _, tt := range failures(&current) {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &server{answer: tt.answer, item: tt.item}
+				current = s
+				l, stop := serve(s)
+				defer stop()
+				var reported []string
+				d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, OnError: func(err error) { reported = append(reported, err.Error()) }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				begin, batch := time.Now(), batchOf(100)
+				rejected, _ := deliverAll(t, d, batch)
+				if took := time.Since(begin); tt.after[1] > 0 && (took < tt.after[0] || took > tt.after[1]) {
+					t.Errorf("all is settled after %v, want %v to %v", took, tt.after[0], tt.after[1])
+				}
+				if tt.requests > 0 && s.requests != tt.requests || tt.sizes != nil && fmt.Sprint(s.sizes) != fmt.Sprint(tt.sizes) {
+					t.Errorf("got %d requests with %d documents, want %d with %d", s.requests, s.sizes, tt.requests, tt.sizes)
+				}
+				for i, prefix := range tt.rejected {
+					if len(rejected) != len(tt.rejected) || !strings.HasPrefix(rejected[i], prefix) {
+						t.Fatalf("rejected %q, want %q", rejected, tt.rejected)
+					}
+				}
+				if len(s.faults) > 0 || len(s.order) != 100-len(rejected) || len(rejected) != len(tt.rejected) {
+					t.Errorf("%d documents, %q rejected, %q", len(s.order), rejected, s.faults)
+				}
+				if st := d.Stats(); st.Rejected != uint64(len(rejected)) || tt.present >= 0 && st.Present != uint64(tt.present) {
+					t.Errorf("got %+v", st)
+				}
+				if text := strings.Join(reported, "\n"); !strings.Contains(text, tt.failures) {
+					t.Errorf("%q is not in %q", tt.failures, reported)
+				}
+			})
+		})
+	}
+}
+
+// The server is down for a minute: no connection is accepted.
+func TestServerIsDownForAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		up := time.Now().Add(time.Minute)
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs", Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if time.Now().Before(up) {
+				return nil, errors.New("connection refused")
+			}
+			return l.dial(ctx, network, addr)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		begin := time.Now()
+		if rejected, errs := deliverAll(t, d, batchOf(100)); len(errs) < 4 || len(rejected) > 0 || !strings.Contains(errs[0].Error(), "connection refused") {
+			t.Errorf("got %q and %q", errs, rejected)
+		}
+		if took := time.Since(begin); took < time.Minute || took > 70*time.Second || len(s.order) != 100 {
+			t.Errorf("%d documents after %v", len(s.order), took)
+		}
+	})
+}
+
+// A line that would break the format of a request is rejected, and those around
+// it are created.
+func TestLinesThatAreNoDocuments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		l, stop := serve(s)
+		defer stop()
+		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		batch := batchOf(6)
+		for i, line := range []string{"text\n", "{\"a\":1}\n{\"delete\":{}}\n", "\n", ""} {
+			batch[i+1].Line = []byte(line)
+		}
+		rejected, errs := deliverAll(t, d, batch)
+		if len(rejected) != 4 || len(errs) > 0 || len(s.order) != 2 {
+			t.Errorf("%d documents, %q rejected, %q", len(s.order), rejected, errs)
+		}
+	})
+}
+
+func TestConformance(t *testing.T) {
+	for name, c := range map[string]Config{"plain": {}, "gzip": {Compression: "gzip"}, "short requests": {MaxRequest: 4096}} {
+		t.Run(name, func(t *testing.T) {
+			nibtest.TestDestination(t, func(t testing.TB) (delivery.Destination, func() [][]byte) {
+				s := &server{}
+				h := httptest.NewServer(s)
+				t.Cleanup(h.Close)
+				d, err := New(h.URL, "logs", c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return d, func() (lines [][]byte) {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					for _, f := range s.faults {
+						t.Error(f)
+					}
+					for _, id := range s.order {
+						lines = append(lines, append(s.index[id], '\n'))
+					}
+					return lines
+				}
+			})
+		})
+	}
+}

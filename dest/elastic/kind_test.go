@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/settings"
+	"github.com/nib-log/nib/target"
+)
+
+func ExampleNew() {
+	_, err := New("http://opensearch:9200", "logs/app", Config{})
+	fmt.Println(err)
+	out, err := New("http://opensearch:9200", "logs-app", Config{Compression: "gzip"})
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	fmt.Println(out.Stats())
+	// Output:
+	// nib/elastic: "logs/app" is not the name of an index or a data stream
+	// {0 0 0 0 0 0}
+}
+
+func TestEveryParameterReachesTheConfig(t *testing.T) {
+	t.Setenv(passwordVariable, "geheim")
+	to, params_, err := target.Parse("elastic+https://es:9200/logs?user=me&pipeline=p&compression=gzip&max_request=1MB&timeout=2s&deliver_timeout=3s&tls_name=n", []target.Spec{Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := params_.(*params)
+	for _, s := range settings.Of(p) {
+		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") && s.Name != "headers_file" {
+			t.Errorf("%s is not set, or has no documentation or default", s.Name)
+		}
+	}
+	c, err := p.config(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; name != "OnError" && name != "Dial" && v.Field(i).IsZero() {
+			t.Errorf("Config.%s is not set", name)
+		}
+	}
+	if got := c.Header.Get("Authorization"); got != "Basic bWU6Z2VoZWlt" {
+		t.Errorf("got Authorization %q", got)
+	}
+	d, err := p.Open(to)
+	if err != nil || d.(*Destination).index != "logs" {
+		t.Errorf("got %v and %v", d, err)
+	}
+}
+
+func TestWrongTargets(t *testing.T) {
+	t.Setenv(passwordVariable, "")
+	for text, want := range map[string]string{
+		"elastic+http://es:9200":                      "want elastic+http://HOST:PORT/INDEX",
+		"elastic+http://es:9200/a/b":                  "is not the name of an index",
+		"elastic+http://es:9200/a?user=me":            "user: has no password: set NIB_ELASTIC_PASSWORD",
+		"elastic+http://es:9200/a?tls_name=n":         "for elastic+https",
+		"elastic+http://es:9200/a?headers_file=/none": "headers_file: open /none",
+		"elastic+http://es:9200/a?max_request=1GB":    "MaxRequest",
+		"elastic+https://es:9200/a?compression=zstd":  "compression",
+	} {
+		if _, _, err := target.Parse(text, []target.Spec{Kind}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestBodyAllocatesNothing(t *testing.T) {
+	batch := batchOf(100)
+	d := &Destination{limit: defaultMaxRequest, states: make([]state, len(batch))}
+	alloctest.Zero(t, func() {
+		if d.fill(batch) || len(d.sent) != len(batch) {
+			t.Fatal("too long")
+		}
+	})
+}
+
+// Deliver allocates as much for a batch of 1,000 records as for one of 10, the
+// buffer of the response apart.
+func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
+	text := []byte(`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"create":{"status":201}},`, 1000), ",") + `]}`)
+	few := []byte(`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"create":{"status":201}},`, 10), ",") + `]}`)
+	h := httptest.NewServer(answering{few, text})
+	defer h.Close()
+	d, err := New(h.URL, "logs", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	some, many := mallocsOf(t, d, batchOf(10)), mallocsOf(t, d, batchOf(1000))
+	if many > some+100 {
+		t.Errorf("%d mallocs for 1,000 records, %d for 10", many, some)
+	}
+}
+
+// mallocsOf is the minimum of some deliveries.
+func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
+	least := ^uint64(0)
+	for range 20 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if res, err := d.Deliver(context.Background(), batch); err != nil || res.Accepted != len(batch) {
+			t.Fatal(res, err)
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+	}
+	return least
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elastic
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// A server has an index. answer decides what happens to a request; without it
+// all documents are created.
+type server struct {
+	answer func(w http.ResponseWriter, q *request) (done bool)
+	item   func(q *request, id string, line []byte) (status int, fault string)
+
+	mu       sync.Mutex
+	requests int
+	sizes    []int // documents of the requests
+	index    map[string][]byte
+	order    []string // ids in the order of their creation
+	faults   []string
+}
+
+type request struct {
+	*http.Request
+	number, size int
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		_, _ = io.WriteString(w, `{"version":{"number":"2.19.1"}}`)
+		return
+	}
+	var in io.Reader = r.Body
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		in, _ = gzip.NewReader(r.Body)
+	}
+	body, err := io.ReadAll(in)
+	if err != nil {
+		return // the client has gone
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	q := &request{r, s.requests, len(body)}
+	if r.URL.Path != "/logs/_bulk" || r.Header.Get("Content-Type") != "application/x-ndjson" || !bytes.HasSuffix(body, []byte("}\n")) {
+		s.faults = append(s.faults, fmt.Sprintf("%s %s %v", r.Method, r.URL, r.Header))
+	}
+	if s.answer != nil && s.answer(w, q) {
+		return
+	}
+	text := s.bulk(q, body)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text)
+}
+
+// bulk creates documents, and returns the response.
+func (s *server) bulk(q *request, body []byte) []byte {
+	items := []string{}
+	lines := bytes.Split(bytes.TrimSuffix(body, newline), newline)
+	for i := 0; i+1 < len(lines); i += 2 {
+		var action struct {
+			Create struct {
+				ID string `json:"_id"`
+			}
+		}
+		if err := json.Unmarshal(lines[i], &action); err != nil {
+			s.faults = append(s.faults, err.Error())
+		}
+		id, line := action.Create.ID, bytes.Clone(lines[i+1])
+		status, fault := 201, ""
+		if s.item != nil {
+			status, fault = s.item(q, id, line)
+		}
+		if _, ok := s.index[id]; ok && status == 201 {
+			status, fault = 409, `{"type":"version_conflict_engine_exception","reason":"document already exists"}`
+		}
+		if status == 201 {
+			if s.index == nil {
+				s.index = map[string][]byte{}
+			}
+			s.index[id], s.order = line, append(s.order, id)
+		}
+		item := fmt.Sprintf(`{"create":{"status":%d`, status)
+		if fault != "" {
+			item += `,"error":` + fault
+		}
+		items = append(items, item+"}}")
+	}
+	s.sizes = append(s.sizes, len(items))
+	return fmt.Appendf(nil, `{"items":[%s]}`, strings.Join(items, ","))
+}
+
+// A wire is a listener whose connections are pipes, for bubbles.
+type wire struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (l *wire) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *wire) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *wire) Addr() net.Addr { return &net.UnixAddr{Name: "wire"} }
+
+func (l *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	a, b := net.Pipe()
+	select {
+	case l.conns <- a:
+		return b, nil
+	case <-l.done:
+		return nil, errors.New("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// serve starts a server on a wire. stop ends it.
+func serve(h http.Handler) (l *wire, stop func()) {
+	l = &wire{conns: make(chan net.Conn), done: make(chan struct{})}
+	s := &http.Server{Handler: h}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.Serve(l) }()
+	return l, func() { _ = s.Close(); <-ended }
+}
+
+// batchOf makes n records.
+func batchOf(n int) []nib.Record {
+	batch := make([]nib.Record, n)
+	for i := range batch {
+		batch[i] = nib.Record{Line: fmt.Appendf(nil, `{"@timestamp":"2026-01-02T15:04:05.000Z","n":%d,"message":"m"}`+"\n", i+1), Spool: 7, Seq: uint64(i + 1)}
+	}
+	return batch
+}
+
+func idOf(r *nib.Record) string { return fmt.Sprintf("%016x-%d", r.Spool, r.Seq) }
+
+// deliverAll does what a spool does: it delivers until everything is settled,
+// with a pause after an error.
+func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []string, errs []error) {
+	t.Helper()
+	for tries := 0; len(batch) > 0; tries++ {
+		if tries == 1000 {
+			t.Fatal("never settled")
+		}
+		res, err := d.Deliver(context.Background(), batch)
+		for _, r := range res.Rejected {
+			rejected = append(rejected, idOf(&batch[r.Index])+": "+r.Reason.Error())
+		}
+		batch = batch[res.Accepted:]
+		if err != nil {
+			errs = append(errs, err)
+			time.Sleep(time.Second) // of a bubble
+		}
+	}
+	return rejected, errs
+}
+
+// answering answers short requests with the first text, others with the second.
+type answering [2][]byte
+
+func (a answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, _ := io.Copy(io.Discard, r.Body)
+	_, _ = w.Write(a[min(n/10000, 1)])
+}
