@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/cmd/nib/term"
+	"github.com/nib-log/nib/cmd/nib/view"
+)
+
+func newView() *cobra.Command {
+	var port uint16
+	var open bool
+	cmd := &cobra.Command{
+		Use:   "view [FILE…]",
+		Short: "Show logs in a browser: live, with a histogram, queries, and every line in full",
+		Long: `Shows logs on a page in a browser: the newest lines at once, a histogram by
+level, the most frequent values of each key, and every line in full. The page
+follows the log until SIGINT or SIGTERM.
+
+` + sourcesHelp + `
+
+A plain file of any size is read in place, and followed through rotations. All
+else is copied to a temporary file first: a page needs every line at any time.
+Of such sources a single spool, topic or standard input is followed.
+
+The page is served on 127.0.0.1 only, at an address with a token, and loads
+nothing from elsewhere. For logs of another host, forward the port:
+
+  ssh -L 8080:127.0.0.1:8080 HOST nib view --port 8080 /var/log/app.log`,
+		Example: `  nib view app.log
+  nib view --open app.log.2.gz app.log.1 app.log
+  kubectl logs -f deploy/shop | nib view
+  nib view 'kafka://broker:9092/logs?since=-1h'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runView(cmd, args, port, open)
+		},
+	}
+	f := cmd.Flags()
+	f.Uint16Var(&port, "port", 0, "`port` to serve the page on (default: any that is free)")
+	f.BoolVar(&open, "open", false, "open the page in the default browser")
+	return cmd
+}
+
+func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err error) {
+	if len(args) == 0 {
+		if f, ok := cmd.InOrStdin().(*os.File); ok {
+			if _, isTerminal := term.Terminal(f); isTerminal {
+				return errors.New("view: no FILE is given, and standard input is a terminal")
+			}
+		}
+		args = []string{"-"}
+	}
+	sources, err := findForView(args, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	path, name := sources[0].Path, strings.Join(args, " ")
+	if len(args) > 1 || path != args[0] {
+		var remove func() error
+		if path, remove, err = store(ctx, sources, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		defer func() { stop(); err = errors.Join(err, remove()) }()
+	}
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = filepath.Base(a)
+	}
+	s, err := view.Open(path, strings.Join(names, " "))
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is at\n  %s\nEnd with Ctrl-C.\n", term.Line(name), s.URL(l))
+	if open {
+		if err := openBrowser(ctx, s.URL(l)); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "nib: no browser could be started: %s\n", term.Line(err.Error()))
+		}
+	}
+	return s.Run(ctx, l)
+}
+
+// findForView finds sources. Only one alone may never end: to merge it with
+// others would wait for its next line.
+func findForView(args []string, stdin io.Reader) ([]logs.Source, error) {
+	sources, err := logs.Find(args, stdin, true, time.Now())
+	if err == nil && len(sources) > 1 {
+		sources, err = logs.Find(args, stdin, false, time.Now())
+	}
+	if err == nil && len(sources) == 0 {
+		err = errors.New("view: there is nothing to read")
+	}
+	return sources, err
+}
+
+// store copies the lines of sources to a temporary file, and goes on with it until
+// ctx ends. Its errors are written to w.
+func store(ctx context.Context, sources []logs.Source, w io.Writer) (path string, remove func() error, err error) {
+	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
+	if err != nil {
+		return "", nil, err
+	}
+	f, err := os.CreateTemp("", "nib-view-*.log")
+	if err != nil {
+		return "", nil, err
+	}
+	report, done := reporter(w), make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := logs.Cat(ctx, f, sources, logs.Selection{Zone: time.Local}, raw); err != nil && ctx.Err() == nil {
+			report("nib", "%s", err)
+		}
+	}()
+	return f.Name(), func() error {
+		select {
+		case <-done:
+		case <-time.After(time.Second): // standard input cannot be interrupted
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}, nil
+}
+
+// openBrowser opens an address in the default browser.
+func openBrowser(ctx context.Context, address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // the browser reports its errors itself
+	return nil
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// The sizes of what is read: a block has one entry in an index, and a longer line
+// than maxLine is cut. pollDelay is how often a file is checked for new lines.
+const (
+	blockSize = 256 << 10
+	maxLine   = 1 << 20
+	pollDelay = 50 * time.Millisecond
+)
+
+// maxIdle is how often extend waits for the end of an unfinished line.
+const maxIdle = 20
+
+var errTruncated = errors.New("the file was truncated")
+
+// A document is a file that grows, and goes on in a new file when it is rotated.
+// Offsets count the bytes of all its files together; those of files that were
+// rotated away stay readable. It always ends with a line break.
+type document struct {
+	path   string
+	origin int64 // the end when it was opened
+
+	mu    sync.Mutex
+	parts []part
+	end   int64         // of whole lines
+	size  int64         // bytes of the last part that have been seen
+	idle  int           // calls of extend since there is an unfinished line
+	grown chan struct{} // closed when end changes
+}
+
+// A part is one file of a document.
+type part struct {
+	file *os.File
+	base int64 // offset of its first byte
+}
+
+// openDocument opens a regular file.
+func openDocument(path string) (*document, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &document{path: path, parts: []part{{file: f}}, grown: make(chan struct{})}
+	d.idle = maxIdle // what has no line break at the end is a line, too
+	for range 2 {
+		if _, err := d.extend(); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	d.origin = d.end
+	return d, nil
+}
+
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path) // to open a pipe would wait for its writer
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return os.Open(path)
+}
+
+// Close closes the files.
+func (d *document) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, p := range d.parts {
+		errs = append(errs, p.file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// state returns the end of the whole lines, and a channel that is closed when it
+// changes.
+func (d *document) state() (end int64, grown <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.end, d.grown
+}
+
+// follow reads what is appended to the document until it is truncated, which is
+// errTruncated, or ctx ends.
+func (d *document) follow(ctx context.Context) error {
+	tick := time.NewTicker(pollDelay)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if more, err := d.extend(); err != nil || more {
+			if err != nil {
+				return err
+			}
+			continue // the end of the file comes before the next file
+		}
+		if n%4 == 0 {
+			d.rotate()
+		}
+	}
+}
+
+// extend moves the end behind what was appended to the last file. It waits for the
+// end of an unfinished line for a while. What is appended to a line later belongs
+// to it: the list shows it, but the indexes have counted the line as it was.
+func (d *document) extend() (more bool, err error) {
+	last := d.parts[len(d.parts)-1] // follow alone changes parts
+	info, err := last.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	size, end := info.Size(), d.end-last.base
+	switch {
+	case size < d.size:
+		return false, errTruncated
+	case size == d.size && (end >= size || d.idle < maxIdle):
+		d.idle++
+		return false, nil
+	case size == d.size:
+		end = size
+	default:
+		n, err := lastBreak(last.file, max(end, 0), size)
+		if err != nil {
+			return false, err
+		}
+		end = max(end, n)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	more = size > d.size || last.base+end > d.end
+	if size > d.size && d.size > 0 {
+		d.idle = 0
+	}
+	d.size = size
+	d.setEnd(last.base + end)
+	return more, nil
+}
+
+func (d *document) setEnd(end int64) {
+	if end != d.end {
+		d.end = end
+		close(d.grown)
+		d.grown = make(chan struct{})
+	}
+}
+
+// lastBreak returns the offset behind the last line break in [from, to), or from.
+func lastBreak(r io.ReaderAt, from, to int64) (int64, error) {
+	buf := make([]byte, 64<<10)
+	for to > from {
+		at := max(from, to-int64(len(buf)))
+		n, err := r.ReadAt(buf[:to-at], at)
+		if n < int(to-at) {
+			return from, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return at + int64(i) + 1, nil
+		}
+		to = at
+	}
+	return from, nil
+}
+
+// rotate goes on with another file if the path now leads to one.
+func (d *document) rotate() {
+	last := d.parts[len(d.parts)-1]
+	before, err := last.file.Stat()
+	if err != nil {
+		return // extend returns it
+	}
+	now, err := os.Stat(d.path)
+	if err != nil || os.SameFile(before, now) || now.Size() == 0 {
+		return // the writer may still have the old file open
+	}
+	if more, err := d.extend(); more || err != nil {
+		return
+	}
+	f, err := openRegular(d.path)
+	if err != nil {
+		return // the next call tries again
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// The byte between the files reads as a line break.
+	base := last.base + d.size + 1
+	d.parts = append(d.parts, part{file: f, base: base})
+	d.size, d.idle = 0, 0
+	d.setEnd(base)
+}
+
+// ReadAt reads below the end.
+func (d *document) ReadAt(p []byte, at int64) (n int, err error) {
+	d.mu.Lock()
+	parts, end := d.parts, d.end
+	d.mu.Unlock()
+	p = p[:max(0, min(int64(len(p)), end-at))]
+	for i := len(parts) - 1; i >= 0; i-- {
+		if parts[i].base > at {
+			continue
+		}
+		for ; i < len(parts) && n < len(p); i++ {
+			want := p[n:]
+			limit := end
+			if i+1 < len(parts) {
+				limit = parts[i+1].base - 1
+			}
+			want = want[:max(0, min(int64(len(want)), limit-at-int64(n)))]
+			m, err := parts[i].file.ReadAt(want, at+int64(n)-parts[i].base)
+			n += m
+			if m < len(want) {
+				return n, err
+			}
+			if n < len(p) {
+				p[n] = '\n'
+				n++
+			}
+		}
+		return n, nil
+	}
+	return 0, io.EOF
+}
+
+// lines calls yield for each line that begins in [from, to), until it returns
+// false. The line is valid during the call. buf is memory to use; the result is
+// the same, or larger.
+func (d *document) lines(buf []byte, from, to int64, yield func(at int64, line []byte) bool) ([]byte, error) {
+	end, _ := d.state()
+	at := max(from-1, 0)
+	if to = min(to, end); at >= to {
+		return buf, nil
+	}
+	buf, data, err := d.fill(buf, at, to)
+	if err != nil {
+		return buf, err
+	}
+	if from > 0 {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			return buf, nil
+		}
+		data, at = data[i+1:], at+int64(i)+1
+	}
+	for len(data) > 0 {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line = data[:i]
+		} else if to < end {
+			// The line began at at and ends somewhere behind to.
+			if buf, line, err = d.rest(buf, at, end); err != nil {
+				return buf, err
+			}
+			data = nil
+		}
+		if !yield(at, line[:min(len(line), maxLine)]) {
+			break
+		}
+		n := min(len(line)+1, len(data))
+		data, at = data[n:], at+int64(n)
+	}
+	return buf, nil
+}
+
+// rest reads the line that begins at at.
+func (d *document) rest(buf []byte, at, end int64) (_, line []byte, err error) {
+	for size := int64(16 << 10); ; size *= 8 {
+		buf, line, err = d.fill(buf, at, min(at+size, end))
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			return buf, line[:i], err
+		}
+		if err != nil || size > maxLine || at+size >= end {
+			return buf, line, err
+		}
+	}
+}
+
+// fill reads [from, to).
+func (d *document) fill(buf []byte, from, to int64) (_, data []byte, err error) {
+	if int64(cap(buf)) < to-from {
+		buf = make([]byte, to-from)
+	}
+	n, err := d.ReadAt(buf[:to-from], from)
+	if int64(n) == to-from {
+		err = nil
+	} else if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return buf, buf[:n], err
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// An index counts the lines of a document that a query selects, per block. Rows
+// are numbered from where the document ended when it was opened: the lines before
+// it are -1, -2 and so on, those appended since are 0, 1 and so on. So a row keeps
+// its number while the index goes backward from there to the beginning of the
+// document, and forward with what is appended.
+type index struct {
+	doc   *document
+	query *logread.Query
+
+	mu      sync.Mutex
+	back    []block // from the origin to the beginning of the document
+	forward []block // from the origin on
+	totals  counts
+	hist    histogram
+	err     error
+	changed chan struct{} // closed with each change
+	used    time.Time     // when it was last asked for
+
+	facets facets
+}
+
+// A block is a part of a document: [start, end).
+type block struct {
+	start, end int64
+	rows       int64  // of it and the blocks between it and the origin
+	errors     uint32 // rows of it at level error and above
+}
+
+func newIndex(doc *document, query *logread.Query) *index {
+	return &index{doc: doc, query: query, changed: make(chan struct{}), used: time.Now()}
+}
+
+// A found is what a block has.
+type found struct {
+	block
+	times []int64 // Unix nanoseconds, noTime without
+	class []class
+	err   error
+}
+
+const noTime = math.MinInt64
+
+// A scanner reads blocks.
+type scanner struct {
+	buf  []byte
+	line logread.Line
+}
+
+func newScanner() *scanner {
+	s := new(scanner)
+	s.line.SetZone(time.Local)
+	return s
+}
+
+// each calls yield for each selected line that begins in a block.
+func (s *scanner) each(x *index, b block, yield func(at int64, l *logread.Line) bool) (err error) {
+	s.buf, err = x.doc.lines(s.buf, b.start, b.end, func(at int64, line []byte) bool {
+		s.line.Reset(line)
+		return !x.query.Match(&s.line) || yield(at, &s.line)
+	})
+	return err
+}
+
+func (s *scanner) scan(x *index, b block, withFacets bool, f *found) {
+	*f = found{block: b, times: f.times[:0], class: f.class[:0]}
+	f.rows = 0
+	f.err = s.each(x, b, func(_ int64, l *logread.Line) bool {
+		c := classOf(l.Level())
+		if c >= classError {
+			f.errors++
+		}
+		at := int64(noTime)
+		if t, ok := l.Time(); ok && t.Year() > 1700 && t.Year() < 2200 {
+			at = t.UnixNano()
+		}
+		f.rows++
+		f.times, f.class = append(f.times, at), append(f.class, c)
+		if withFacets {
+			withFacets = x.facets.add(l)
+		}
+		return true
+	})
+}
+
+// run extends the index until ctx ends.
+func (x *index) run(ctx context.Context) {
+	scanners := make([]*scanner, min(runtime.GOMAXPROCS(0), 4))
+	for i := range scanners {
+		scanners[i] = newScanner()
+	}
+	results := make([]found, len(scanners))
+	for ctx.Err() == nil {
+		end, grown := x.doc.state()
+		if x.scanForward(scanners[0], &results[0], end) {
+			continue
+		}
+		if x.scanBack(scanners, results) {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-grown:
+		}
+	}
+}
+
+// scanForward scans what was appended. It reports false if that was nothing.
+func (x *index) scanForward(s *scanner, f *found, end int64) bool {
+	from := x.doc.origin
+	if n := len(x.forward); n > 0 { // run alone changes it
+		from = x.forward[n-1].end
+	}
+	if from >= end || x.err != nil {
+		return false
+	}
+	s.scan(x, block{start: from, end: min(end, from+blockSize)}, true, f)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	before := int64(0)
+	if n := len(x.forward); n > 0 {
+		last := &x.forward[n-1]
+		before = last.rows
+		if last.end-last.start < blockSize {
+			last.end, last.rows, last.errors = f.end, before+f.rows, last.errors+f.errors
+			x.publish(f)
+			return true
+		}
+	}
+	x.forward = append(x.forward, block{f.start, f.end, before + f.rows, f.errors})
+	x.publish(f)
+	return true
+}
+
+// scanBack scans one block per scanner. It reports false if none is left.
+func (x *index) scanBack(scanners []*scanner, results []found) bool {
+	at := x.doc.origin
+	if n := len(x.back); n > 0 {
+		at = x.back[n-1].start
+	}
+	if at == 0 || x.err != nil {
+		return false
+	}
+	_, facetLines := x.facets.count()
+	var wait sync.WaitGroup
+	n := 0
+	for ; n < len(scanners) && at > 0; n++ {
+		b := block{start: max(0, at-blockSize), end: at}
+		at = b.start
+		s, f := scanners[n], &results[n]
+		wait.Go(func() { s.scan(x, b, facetLines < maxFacetLines, f) })
+	}
+	wait.Wait()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range results[:n] {
+		f := &results[i]
+		before := int64(0)
+		if n := len(x.back); n > 0 {
+			before = x.back[n-1].rows
+		}
+		x.back = append(x.back, block{f.start, f.end, before + f.rows, f.errors})
+		x.publish(f)
+	}
+	return true
+}
+
+// publish adds what a block has, while mu is held.
+func (x *index) publish(f *found) {
+	for i, at := range f.times {
+		x.totals[f.class[i]]++
+		if at != noTime {
+			x.hist.add(at, f.class[i])
+		}
+	}
+	if f.err != nil {
+		x.err = f.err
+	}
+	close(x.changed)
+	x.changed = make(chan struct{})
+}
+
+func (f *facets) count() (keys int, lines int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.keys), f.lines
+}
+
+// bounds returns the first row, and the one behind the last.
+func (x *index) bounds() (low, high int64) {
+	if n := len(x.back); n > 0 {
+		low = -x.back[n-1].rows
+	}
+	if n := len(x.forward); n > 0 {
+		high = x.forward[n-1].rows
+	}
+	return low, high
+}
+
+// A stretch is a block with the number of its first row.
+type stretch struct {
+	block
+	first, last int64 // rows of it: [first, last)
+}
+
+// stretchOf returns the block that a row is in.
+func (x *index) stretchOf(row int64) (s stretch, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.stretch(row)
+}
+
+func (x *index) stretch(row int64) (s stretch, ok bool) {
+	list, k := x.forward, row+1
+	if row < 0 {
+		list, k = x.back, -row
+	}
+	i := sort.Search(len(list), func(i int) bool { return list[i].rows >= k })
+	if i == len(list) {
+		return s, false
+	}
+	before := int64(0)
+	if i > 0 {
+		before = list[i-1].rows
+	}
+	s.block = list[i]
+	if s.first, s.last = before, list[i].rows; row < 0 {
+		s.first, s.last = -list[i].rows, -before
+	}
+	return s, true
+}
+
+// rows calls yield for rows from one on, until it returns false.
+func (x *index) rows(ctx context.Context, s *scanner, from int64, yield func(row, at int64, l *logread.Line) bool) error {
+	for more := true; more; {
+		part, ok := x.stretchOf(from)
+		if !ok {
+			return nil
+		}
+		row := part.first
+		err := s.each(x, part.block, func(at int64, l *logread.Line) bool {
+			if row >= from {
+				more = yield(row, at, l) && ctx.Err() == nil
+			}
+			row++
+			return more
+		})
+		if err != nil || row <= from {
+			return err
+		}
+		from = part.last
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { get } from './api.js';
+
+const SIZE = 64; // rows that are fetched at once
+const KEPT = 40; // chunks
+
+// Rows keeps the rows that the list has shown last. A row has the same number for
+// as long as the selection is the same.
+export class Rows {
+  version = $state(0); // changes with each answer
+  problem = $state('');
+  #chunks = new Map(); // number: { rows, first, full }
+  #asked = new Map(); // number: promise
+  #stop = new AbortController();
+
+  constructor(selection, onSession) {
+    this.selection = selection;
+    this.onSession = onSession;
+  }
+
+  close() {
+    this.#stop.abort();
+  }
+
+  // row returns a row, or undefined if it has not been fetched.
+  row(r) {
+    const c = this.#chunks.get(Math.floor(r / SIZE));
+    return c?.rows[r - c.first];
+  }
+
+  // need fetches the rows from low to high that are missing. Rows that are there
+  // when it is called are there when its promise is fulfilled.
+  need(low, high) {
+    const wait = [];
+    for (let c = Math.floor(low / SIZE); c * SIZE < high; c++) {
+      const from = Math.max(low, c * SIZE), to = Math.min(high, (c + 1) * SIZE) - 1;
+      if (from <= to && !(this.row(from) && this.row(to))) wait.push(this.#fetch(c));
+    }
+    return Promise.all(wait);
+  }
+
+  #fetch(c) {
+    if (!this.#asked.has(c)) this.#asked.set(c, this.#get(c).finally(() => this.#asked.delete(c)));
+    return this.#asked.get(c);
+  }
+
+  async #get(c) {
+    try {
+      const a = await get('rows', this.selection, { row: c * SIZE, n: SIZE }, this.#stop.signal);
+      this.onSession(a.session);
+      this.#chunks.delete(c); // the order is that of use
+      this.#chunks.set(c, { rows: a.rows, first: a.first });
+      if (this.#chunks.size > KEPT) this.#chunks.delete(this.#chunks.keys().next().value);
+      this.problem = '';
+      this.version++;
+    } catch (e) {
+      if (e.name !== 'AbortError') this.problem = e.problem ?? String(e);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { defineConfig } from 'vite';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+
+// files lists the files below a folder, or the file itself.
+const files = name =>
+  readdirSync('.', { recursive: true, withFileTypes: true })
+    .filter(e => e.isFile())
+    .map(e => (e.parentPath === '.' ? e.name : `${e.parentPath}/${e.name}`).replaceAll('\\', '/').replace(/^\.\//, ''))
+    .filter(path => path === name || path.startsWith(name + '/'));
+
+// sums writes the SHA-256 of all sources and built files in the form of
+// sha256sum, so that a test finds sources that have not been built.
+const sums = () => ({
+  name: 'sums',
+  writeBundle() {
+    const list = ['index.html', 'package.json', 'package-lock.json', 'vite.config.js', 'src', 'public', 'dist']
+      .flatMap(files).filter(path => path !== 'dist/SHA256SUMS').sort();
+    const sum = path => createHash('sha256').update(readFileSync(path)).digest('hex');
+    writeFileSync('dist/SHA256SUMS', list.map(path => `${sum(path)}  ${path}\n`).join(''));
+  },
+});
+
+export default defineConfig({
+  base: './',
+  plugins: [svelte(), sums()],
+  build: {
+    assetsInlineLimit: 0, // the policy of the server allows no data: addresses
+    modulePreload: false,
+    rollupOptions: { output: { entryFileNames: 'page.js', assetFileNames: 'page[extname]' } },
+  },
+});

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"context"
+	"sort"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// nextError returns the row of the next line at level error or above, behind row
+// or, if back is set, before it. Only blocks that have one are read.
+func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool) (int64, bool, error) {
+	step := int64(1)
+	if back {
+		step = -1
+	}
+	row += step
+	for ctx.Err() == nil {
+		part, ok := x.errorsFrom(row, back)
+		if !ok {
+			break
+		}
+		if back {
+			row = min(row, part.last-1)
+		} else {
+			row = max(row, part.first)
+		}
+		result, ok := int64(0), false
+		at := part.first
+		err := s.each(x, part.block, func(_ int64, l *logread.Line) bool {
+			here := at
+			at++
+			if classOf(l.Level()) < classError || !back && here < row || back && here > row {
+				return true
+			}
+			result, ok = here, true
+			return back // the last one counts, or the first one
+		})
+		if err != nil || ok {
+			return result, ok, err
+		}
+		row = part.last
+		if back {
+			row = part.first - 1
+		}
+	}
+	return 0, false, ctx.Err()
+}
+
+// errorsFrom returns the first block with an error from that of row on.
+func (x *index) errorsFrom(row int64, back bool) (s stretch, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for {
+		if s, ok = x.stretch(row); !ok || s.errors > 0 {
+			return s, ok
+		}
+		if row = s.last; back {
+			row = s.first - 1
+		}
+	}
+}
+
+// rowAt returns the row of the first selected line at or behind an offset. It
+// reports false if the index does not have it yet.
+func (x *index) rowAt(s *scanner, offset int64) (row int64, ok bool, err error) {
+	part, ok := x.stretchAt(offset)
+	if !ok {
+		return 0, false, nil
+	}
+	row = part.first
+	err = s.each(x, part.block, func(at int64, _ *logread.Line) bool {
+		if at < offset {
+			row++
+		}
+		return at < offset
+	})
+	return row, true, err
+}
+
+func (x *index) stretchAt(offset int64) (s stretch, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	list, i := x.forward, 0
+	if offset < x.doc.origin {
+		list = x.back
+		i = sort.Search(len(list), func(i int) bool { return list[i].start <= offset })
+	} else {
+		i = sort.Search(len(list), func(i int) bool { return list[i].end > offset })
+	}
+	if i == len(list) {
+		return s, false
+	}
+	before := int64(0)
+	if i > 0 {
+		before = list[i-1].rows
+	}
+	s.block = list[i]
+	if s.first, s.last = before, list[i].rows; offset < x.doc.origin {
+		s.first, s.last = -list[i].rows, -before
+	}
+	return s, true
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package view shows a log file in a browser: a page on loopback, and the server
+// that it gets lines, counts and changes from.
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed page/dist
+var embedded embed.FS
+
+// A Server shows one file.
+type Server struct {
+	path  string
+	name  string
+	token string
+	pages http.Handler
+	files fs.FS
+
+	mu      sync.Mutex
+	current *session
+	changed chan struct{} // closed when there is another session
+	streams chan struct{} // has an element for each stream that is open
+}
+
+// maxStreams is the number of pages that are served at a time.
+const maxStreams = 32
+
+// Open opens a file, which the page shows under a name. Run follows it.
+func Open(path, name string) (*Server, error) {
+	doc, err := openDocument(path)
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Sub(embedded, "page/dist")
+	if err != nil {
+		return nil, errors.Join(err, doc.Close())
+	}
+	s := &Server{path: path, name: visible([]byte(name)), token: rand.Text(), files: files, changed: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	s.pages = s.routes()
+	s.current = newSession(context.Background(), 1, doc)
+	return s, nil
+}
+
+// Run serves the page on a listener until ctx ends. It closes both.
+func (s *Server) Run(ctx context.Context, l net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	failed := make(chan error, 2)
+	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- s.follow(ctx) }()
+	err := <-failed
+	stop()
+	err = errors.Join(err, server.Close(), <-failed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err = errors.Join(err, s.current.close()); errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close closes a server that is not to run.
+func (s *Server) Close() error { return s.current.close() }
+
+// follow follows the file, and starts again when it is truncated.
+func (s *Server) follow(ctx context.Context) error {
+	for n := 2; ; n++ {
+		now, _ := s.session()
+		if err := now.doc.follow(ctx); err == nil || !errors.Is(err, errTruncated) {
+			return err
+		}
+		doc := s.reopen(ctx)
+		if doc == nil {
+			return nil
+		}
+		s.mu.Lock()
+		s.current = newSession(context.Background(), n, doc)
+		close(s.changed)
+		s.changed = make(chan struct{})
+		s.mu.Unlock()
+		if err := now.close(); err != nil {
+			return err
+		}
+	}
+}
+
+// reopen opens the file again, which may not be there for a moment. It returns nil
+// when ctx has ended.
+func (s *Server) reopen(ctx context.Context) *document {
+	for {
+		if doc, err := openDocument(s.path); err == nil {
+			return doc
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pollDelay):
+		}
+	}
+}
+
+// session returns the present session, and a channel that is closed when there is
+// another one.
+func (s *Server) session() (*session, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current, s.changed
+}
+
+// URL returns the address of the page on a listener.
+func (s *Server) URL(l net.Listener) string {
+	return fmt.Sprintf("http://%s/%s/", l.Addr(), s.token)
+}
+
+// policy allows the page to load from its own server only, and no scripts or
+// styles in the page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
+
+// ServeHTTP refuses requests that do not come from the page: whoever may connect
+// to loopback does not have the token, and a foreign page that has resolved its
+// own name to loopback shows that name as the host.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range map[string]string{
+		"Cache-Control":                "no-store",
+		"Content-Security-Policy":      policy,
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Referrer-Policy":              "no-referrer",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+	} {
+		w.Header().Set(name, value)
+	}
+	token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch {
+	case !isLoopback(r.Host) || !isOwnOrigin(r):
+		http.Error(w, "This page is served to 127.0.0.1 and localhost only.", http.StatusForbidden)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		http.Error(w, "Only GET is served.", http.StatusMethodNotAllowed)
+	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 || !ok:
+		http.Error(w, "The address has no valid token. Open the one that nib view has printed.", http.StatusForbidden)
+	default:
+		r.URL.Path = "/" + rest
+		s.pages.ServeHTTP(w, r)
+	}
+}
+
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]"
+}
+
+func isOwnOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return (origin == "" || origin == "http://"+r.Host) && r.Header.Get("Sec-Fetch-Site") != "cross-site"
+}
+
+func (s *Server) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("/api/rows", s.answer(getRows))
+	m.HandleFunc("/api/line", s.answer(getLine))
+	m.HandleFunc("/api/find", s.answer(getError))
+	m.HandleFunc("/api/row", s.answer(getRow))
+	m.HandleFunc("/api/stream", s.stream)
+	m.HandleFunc("/", s.file)
+	return m
+}
+
+// mediaTypes are set here since those of the system may be different.
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	text, err := fs.ReadFile(s.files, name)
+	kind, ok := mediaTypes[path.Ext(name)]
+	if err != nil || !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(text) // the browser has gone
+}
