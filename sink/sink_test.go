@@ -256,9 +256,9 @@ func TestWriteRecordDoesNotAllocate(t *testing.T) {
 	keep := func(r *nib.Record) bool { return r.Level >= nib.LevelInfo }
 	r := record(nib.LevelWarn, `{"level":"warn"}`)
 	for name, s := range map[string]nib.Sink{
-		"Tee":                  sink.Tee(newQuiet(), new(nibtest.Recorder), sink.Tee(newQuiet(), newQuiet())),
-		"Route":                sink.Route(new(nibtest.Recorder), sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
-		"Filter":               sink.Filter(new(nibtest.Recorder), keep),
+		"Tee":                  sink.Tee(newQuiet(), accept{}, sink.Tee(newQuiet(), newQuiet())),
+		"Route":                sink.Route(accept{}, sink.Below(nib.LevelInfo, newQuiet()), sink.AtLeast(nib.LevelWarn, newQuiet())),
+		"Filter":               sink.Filter(accept{}, keep),
 		"Discard":              sink.Discard(),
 		"Tee with one failing": sink.Tee(newQuiet(), newFailing()),
 	} {
