@@ -4,12 +4,10 @@ package nib
 
 import (
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/clock"
 	"github.com/nib-log/nib/internal/invariants"
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -87,6 +85,8 @@ const (
 	isEntry      // Send writes message
 	thenPanic    // what Panic does after its line
 	thenExit     // what Fatal does
+	preFiltered  // the level has been compared by another front end
+	noLevelKey   // the line shows no level
 	building     // there is no line: the fields are for a logger, a layout or a call site
 	hasError     // Err has added an error: its keys are reserved
 	earlyError   // a field has one of the keys of an error, perhaps before Err
@@ -141,58 +141,6 @@ func (e *Event) retire() {
 	}
 	e.buf, e.front.of = make([]byte, 0, startCap), 0
 	e.release()
-}
-
-// event starts an event if level and sampler let it through. It is not to be
-// inlined: the call site is where it returns to.
-//
-//go:noinline
-func (l *Logger) event(level Level) *Event {
-	if !l.direct && !l.wants(level) {
-		return nil
-	}
-	var pc [1]uintptr
-	if l.core.caller {
-		if pc[0] = callsite.Fast(); pc[0] == 0 {
-			runtime.Callers(2, pc[:]) // 2 leaves out itself and event; callsite.PC would cost one frame more
-		}
-	}
-	return l.start(level, level, pc[0], nil)
-}
-
-// wants is the part of the decision that a comparison with min cannot make.
-func (l *Logger) wants(level Level) bool {
-	if l.core == nil {
-		return false // the zero Logger
-	}
-	if l.leveler != nil && level < Level(l.leveler.Level()) {
-		return false
-	}
-	s := l.core.sampler
-	return s == nil || l.sample(s, level)
-}
-
-// final starts the event of Panic and Fatal, which exists also when its line
-// is not wanted.
-//
-//go:noinline
-func (l *Logger) final(level Level, then flags) *Event {
-	mute := !l.Enabled(level)
-	if l.discards() {
-		l = idleLogger
-	} else if s := l.core.sampler; !mute && s != nil {
-		mute = !l.sample(s, level)
-	}
-	var pc uintptr
-	if l.core.caller {
-		pc = callsite.PC(0)[0]
-	}
-	e := l.start(level, level, pc, nil)
-	e.flags |= then
-	if mute {
-		e.flags |= muted
-	}
-	return e
 }
 
 // builder is an event that collects fields and is never written.

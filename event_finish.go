@@ -92,7 +92,7 @@ func (e *Event) finishf(format string, args []any) {
 	scratch := e.scratch[:0]
 	e.scratch = nil
 	scratch = e.format(scratch, format, args)
-	if e.log.busyEnd {
+	if e.log.hasEpilogue {
 		msg := "" // only hooks need it
 		if len(e.log.core.hooks) > 0 {
 			msg = string(scratch)
@@ -132,7 +132,7 @@ func (e *Event) finish(msg string, shown bool) {
 	if e.nest != 0 && !e.finishable() {
 		return
 	}
-	if e.log.busyEnd {
+	if e.log.hasEpilogue {
 		e.extras(msg)
 	}
 	c := e.log.core
@@ -141,7 +141,7 @@ func (e *Event) finish(msg string, shown bool) {
 		e.buf = jsonenc.AppendKeyString(e.buf, f.MessageKey, msg)
 		e.markMessage(from)
 	}
-	if e.flags&(thenPanic|thenExit|muted) != 0 || c.careful || len(e.buf) == 0 {
+	if e.flags&(thenPanic|thenExit|muted) != 0 || c.needsEdit || len(e.buf) == 0 {
 		e.endWith(msg)
 		return
 	}

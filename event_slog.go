@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
@@ -21,16 +20,13 @@ import (
 //
 //go:noinline
 func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ...slog.Attr) {
-	if l == nil || l.min > level || !l.wants(level) {
+	if l.isOff(level) {
 		return
 	}
-	var pc uintptr
-	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
-			pc = callsite.PC(0)[0]
-		}
+	e := l.begin(level, 0, 1, &msg)
+	if e == nil {
+		return
 	}
-	e := l.start(level, level, pc, &msg)
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, true)

@@ -23,11 +23,11 @@ type Logger struct {
 	min     Level        // the level, or minLevel when leveler decides
 	leveler slog.Leveler // nil for a constant level
 
-	core    *core
-	id      uint64 // no other logger's
-	watched uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
-	direct  bool   // min alone decides: there is neither a leveler nor a sampler
-	busyEnd bool   // something may come between the fields and the message
+	core        *core
+	id          uint64 // no other logger's
+	watched     uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
+	direct      bool   // min alone decides: there is neither a leveler nor a sampler
+	hasEpilogue bool   // hooks, open groups or a stack may come between the fields and the message
 
 	name      string
 	nameField string // `,"logger":"name"`
@@ -51,7 +51,7 @@ type core struct {
 	rules         *Rules           // nil: the logger's own level
 	caller        bool
 	edits         edits
-	careful       bool // a line takes the long way at its end: splitFront, or there are edits
+	needsEdit     bool // a finished line is changed: its message may move, or there are edits
 	splitFront    bool // something stands between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
@@ -105,7 +105,7 @@ func (l *Logger) apply(opts []Option) *Logger {
 	}
 	c := l.core
 	c.splitFront = c.caller || c.format.MessageFirst
-	c.careful = c.splitFront || c.edits.any()
+	c.needsEdit = c.splitFront || c.edits.any()
 	l.guardLeveler()
 	return l.seal()
 }
@@ -119,7 +119,7 @@ func (l *Logger) seal() *Logger {
 		l.min, l.leveler = minLevel, r.table.Of(l.name)
 	}
 	l.direct = l.leveler == nil && l.core.sampler == nil
-	l.busyEnd = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
+	l.hasEpilogue = l.core.stackFrom < math.MaxInt || len(l.core.hooks) > 0 || l.open+l.waiting > 0
 	l.watched = 0
 	if l.open+l.waiting == 0 {
 		l.watched = l.core.format.watched
@@ -161,66 +161,66 @@ func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.
 // every method of a nil Event does nothing, so the chain behind it costs a few
 // nil checks. Finish the event with Msg, Msgf, MsgFunc or Send. 0 allocs.
 func (l *Logger) Trace() *Event {
-	if l == nil || l.min > LevelTrace {
+	if l.isOff(LevelTrace) {
 		return nil
 	}
-	return l.event(LevelTrace)
+	return l.begin(LevelTrace, 0, 0, nil)
 }
 
 // Debug starts an event at LevelDebug; it returns nil if the level is disabled.
 func (l *Logger) Debug() *Event {
-	if l == nil || l.min > LevelDebug {
+	if l.isOff(LevelDebug) {
 		return nil
 	}
-	return l.event(LevelDebug)
+	return l.begin(LevelDebug, 0, 0, nil)
 }
 
 // Info starts an event at LevelInfo; it returns nil if the level is disabled.
 func (l *Logger) Info() *Event {
-	if l == nil || l.min > LevelInfo {
+	if l.isOff(LevelInfo) {
 		return nil
 	}
-	return l.event(LevelInfo)
+	return l.begin(LevelInfo, 0, 0, nil)
 }
 
 // Warn starts an event at LevelWarn; it returns nil if the level is disabled.
 func (l *Logger) Warn() *Event {
-	if l == nil || l.min > LevelWarn {
+	if l.isOff(LevelWarn) {
 		return nil
 	}
-	return l.event(LevelWarn)
+	return l.begin(LevelWarn, 0, 0, nil)
 }
 
 // Error starts an event at LevelError; it returns nil if the level is disabled.
 func (l *Logger) Error() *Event {
-	if l == nil || l.min > LevelError {
+	if l.isOff(LevelError) {
 		return nil
 	}
-	return l.event(LevelError)
+	return l.begin(LevelError, 0, 0, nil)
 }
 
 // At starts an event at any level. It never exits or panics, whatever the level.
 func (l *Logger) At(level Level) *Event {
-	if l == nil || l.min > level {
+	if l.isOff(level) {
 		return nil
 	}
-	return l.event(level)
+	return l.begin(level, 0, 0, nil)
 }
 
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, also on a nil Logger: level, sampler
 // and Discard suppress the line, never the act.
-func (l *Logger) Panic() *Event { return l.final(LevelPanic, thenPanic) }
+func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic, 0, nil) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, also on a nil Logger: level, sampler and Discard suppress the
 // line, never the act.
-func (l *Logger) Fatal() *Event { return l.final(LevelFatal, thenExit) }
+func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit, 0, nil) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event { return l.unfiltered(LevelInfo, noLevel, 1) }
+func (l *Logger) Log() *Event { return l.begin(LevelInfo, preFiltered|noLevelKey, 0, nil) }
 
 // Flush waits until all accepted lines are where the sink promises, if the sink
 // holds lines back, and returns its error. It returns when ctx is done, even if
@@ -359,10 +359,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().final(LevelPanic, thenPanic) }
+func Panic() *Event { return Default().begin(LevelPanic, thenPanic, 0, nil) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().final(LevelFatal, thenExit) }
+func Fatal() *Event { return Default().begin(LevelFatal, thenExit, 0, nil) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {

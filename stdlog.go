@@ -48,15 +48,14 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	default:
 		final = false
 	}
-	if !final && (level < l.min || !l.wants(level)) {
-		return len(p), nil
+	if !final {
+		if l, _ = l.admit(level, 0); l == nil {
+			return len(p), nil
+		}
 	}
 	c := l.core
-	if !c.caller {
-		pc = 0
-	}
 	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))
-	e := l.start(level, level, pc, &msg)
+	e := l.start(level, 0, c.site(pc), &msg)
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/plan"
 )
@@ -67,16 +66,13 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 //
 //go:noinline
 func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
-	if l == nil || l.min > t.level || !l.direct && !l.wants(t.level) || t.plan == nil {
+	if l.isOff(t.level) || t.plan == nil {
 		return
 	}
-	var pc uintptr
-	if l.core.caller {
-		if pc = callsite.Fast(); pc == 0 {
-			pc = callsite.PC(0)[0]
-		}
+	e := l.begin(t.level, 0, 1, &t.msg)
+	if e == nil {
+		return
 	}
-	e := l.start(t.level, t.level, pc, &t.msg)
 	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
@@ -112,7 +108,7 @@ func (t *Template[T]) formFor(f *format) *templateForm {
 // finishLine is finish with a message that has been encoded already.
 func (e *Event) finishLine(msg string, form *templateForm) {
 	c := e.log.core
-	if e.log.busyEnd || e.flags&muted != 0 || c.careful || form.tail == "" {
+	if e.log.hasEpilogue || e.flags&muted != 0 || c.needsEdit || form.tail == "" {
 		e.finish(msg, true)
 		return
 	}

@@ -4,6 +4,7 @@ package nib
 
 import (
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/nib-log/nib/internal/callsite"
@@ -24,39 +25,89 @@ type front struct {
 	fraction int   // where the digits of the fraction begin
 }
 
-// noLevel is the level shown by a line of Logger.Log.
+// noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
+// begin is the beginning of every line that the program itself logs: it decides
+// whether there is a line, finds the call site, and starts the event. The caller
+// has compared level with l.min, unless how has one of thenPanic, thenExit and
+// preFiltered. The call site is where the function returns to that is depth
+// callers above begin; all of them must be marked go:noinline if there are any.
+// msg is the message, nil if it is not known yet.
+//
+//go:noinline
+func (l *Logger) begin(level Level, how flags, depth int, msg *string) *Event {
+	if how != 0 || !l.direct {
+		if l, how = l.admit(level, how); l == nil {
+			return nil
+		}
+	}
+	var pc [1]uintptr
+	if l.core.caller {
+		if depth < 2 {
+			pc[0] = callsite.Fast(depth)
+		}
+		if pc[0] == 0 {
+			runtime.Callers(2+depth, pc[:]) // 2 leaves out itself and begin; callsite.PC would cost one frame more
+		}
+	}
+	return l.start(level, how, pc[0], msg)
+}
+
+// isOff is the first comparison of a log call. It is inlined into the level
+// methods, and with them into the caller.
+func (l *Logger) isOff(level Level) bool { return l == nil || l.min > level }
+
+// admit decides whether there is a line of this level: it returns the logger
+// that writes it, or nil. Panic and Fatal need an event also where there is no
+// line; it is then muted.
+func (l *Logger) admit(level Level, how flags) (*Logger, flags) {
+	switch {
+	case l.discards():
+		l = idleLogger
+	case how&preFiltered == 0 && level < l.Level():
+	case l.core.sampler != nil && !l.sample(l.core.sampler, level):
+	default:
+		return l, how
+	}
+	if how&(thenPanic|thenExit) == 0 {
+		return nil, how
+	}
+	return l, how | muted
+}
+
 // start begins the line: time, level, logger, caller, constant and bound
-// fields. show is the level shown, and msg is nil where the message is not
-// known yet.
-func (l *Logger) start(level, show Level, pc uintptr, msg *string) *Event {
+// fields.
+func (l *Logger) start(level Level, how flags, pc uintptr, msg *string) *Event {
 	e, c := acquire(l), l.core
-	e.level = level
+	e.level, e.flags = level, how
+	show := level
+	if how&noLevelKey != 0 {
+		show = noLevel
+	}
 	same := e.front.of == l.id && e.front.level == show
 	switch {
 	case c.now != nil:
 		t := c.readClock()
-		e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
-		e.flags = hasTime
-		e.writeFront(show, t.Location())
+		e.setTime(t)
+		e.writeFront(show, t.Location(), "")
 		e.front.of = 0 // the next reading may have another zone
 	case c.format.timeKey == "":
 		if same {
 			e.buf = e.buf[:e.front.end]
 		} else {
-			e.writeFront(show, nil)
+			e.writeFront(show, nil, "")
 		}
 	default:
 		now := clock.Now()
-		e.flags = hasTime | timeShown
+		e.flags |= hasTime | timeShown
 		if since := uint64(now - e.front.nanos); same && since < uint64(time.Second) {
 			e.nsec = int32(since)
 			e.buf = e.buf[:e.front.end]
 			jsonenc.PutFraction(e.buf[e.front.fraction:], uint32(since), c.format.fraction)
 		} else {
 			e.sec, e.nsec = now/1e9, int32(now%1e9)
-			e.writeFront(show, time.Local)
+			e.writeFront(show, time.Local, "")
 		}
 	}
 	if c.splitFront {
@@ -65,14 +116,20 @@ func (l *Logger) start(level, show Level, pc uintptr, msg *string) *Event {
 	return e
 }
 
+// setTime sets the time of the line.
+func (e *Event) setTime(t time.Time) {
+	e.sec, e.nsec = t.Unix(), int32(t.Nanosecond())
+	e.flags |= hasTime
+}
+
 // writeFront writes the front and notes what it is. own is the zone that the
-// time came in.
-func (e *Event) writeFront(show Level, own *time.Location) {
+// time came in, and stack that of an Entry.
+func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	l := e.log
 	f := l.core.format
 	e.front = front{of: l.id, level: show}
 	buf := e.buf[:0]
-	if f.timeKey != "" {
+	if f.timeKey != "" && e.flags&hasTime != 0 {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
@@ -85,6 +142,10 @@ func (e *Event) writeFront(show Level, own *time.Location) {
 	}
 	if show != noLevel {
 		buf = append(buf, f.level(show, &l.core.state.aborted)...)
+	}
+	if stack != "" && f.StackKey != OmitKey {
+		buf = jsonenc.AppendKeyString(buf, f.StackKey, stack)
+		e.flags |= hasStack
 	}
 	e.buf = append(buf, l.nameField...)
 	if !l.core.splitFront {
@@ -125,18 +186,10 @@ func (e *Event) addBound() {
 // AtDepth starts an event for another front end, which has compared the level: it
 // is not compared again, only sampled. The call site is depth callers above the
 // call of AtDepth. It never exits or panics. 0 allocs.
-func (l *Logger) AtDepth(level Level, depth int) *Event { return l.unfiltered(level, level, depth+1) }
-
-// unfiltered starts an event that no level switches off.
-func (l *Logger) unfiltered(level, show Level, depth int) *Event {
-	if l.discards() || l.core.sampler != nil && !l.sample(l.core.sampler, level) {
-		return nil
-	}
-	var pc uintptr
-	if l.core.caller {
-		pc = callsite.PC(depth)[0]
-	}
-	return l.start(level, show, pc, nil)
+//
+//go:noinline
+func (l *Logger) AtDepth(level Level, depth int) *Event {
+	return l.begin(level, preFiltered, depth+1, nil)
 }
 
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
@@ -153,38 +206,26 @@ type Entry struct {
 // has been decided there and is not looked at again; a sampler is. Finish it
 // with Send, which writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
-	if l.discards() || l.core.sampler != nil && !l.sample(l.core.sampler, en.Level) {
+	if l, _ = l.admit(en.Level, preFiltered); l == nil {
 		return nil
 	}
-	return l.startEntry(&en)
+	e, c := acquire(l), l.core
+	e.level, e.message, e.flags = en.Level, en.Message, isEntry
+	if !en.Time.IsZero() {
+		e.setTime(en.Time)
+	}
+	e.writeFront(en.Level, en.Time.Location(), en.Stack)
+	e.front.of = 0 // the next line of the logger has the time of the clock
+	if c.splitFront {
+		e.addRest(c.site(en.PC), &en.Message)
+	}
+	return e
 }
 
-// startEntry is start for a line made elsewhere.
-func (l *Logger) startEntry(en *Entry) *Event {
-	e, c := acquire(l), l.core
-	e.level = en.Level
-	f := c.format
-	e.message, e.flags, e.front.of = en.Message, isEntry, 0
-	buf := e.buf[:0]
-	if !en.Time.IsZero() {
-		e.sec, e.nsec = en.Time.Unix(), int32(en.Time.Nanosecond())
-		e.flags |= hasTime
-		if f.timeKey != "" {
-			buf = append(buf, f.timeKey...)
-			buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(en.Time.Location()))
-			e.flags |= timeShown
-		}
-	}
-	buf = append(buf, f.level(en.Level, &c.state.aborted)...)
-	if en.Stack != "" && f.StackKey != OmitKey {
-		buf = jsonenc.AppendKeyString(buf, f.StackKey, en.Stack)
-		e.flags |= hasStack
-	}
-	e.buf = append(buf, l.nameField...)
-	pc := en.PC
+// site returns the call site if lines show it, and else 0.
+func (c *core) site(pc uintptr) uintptr {
 	if !c.caller {
-		pc = 0
+		return 0
 	}
-	e.addRest(pc, &en.Message)
-	return e
+	return pc
 }
