@@ -29,7 +29,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	}
 	e.Ctx(ctx)
 	e.attrs(attrs)
-	e.finish(msg, true)
+	e.finish(msg, plainMessage, nil)
 }
 
 // Ctx adds what belongs to ctx: the bound fields of the Logger that it carries

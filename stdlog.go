@@ -4,7 +4,6 @@ package nib
 
 import (
 	"bytes"
-	"context"
 	"log"
 	"time"
 
@@ -59,7 +58,12 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	if level >= c.stackFrom {
 		e.Stack() // here, not on the goroutine that finishes the line
 	}
-	finish := func() { e.finishStd(msg, final) }
+	finish := func() {
+		e.finish(msg, plainMessage, nil)
+		if final {
+			l.flushFinal()
+		}
+	}
 	if c.neverLogs() {
 		finish()
 	} else if !usercode.Run(finish, c.patience(final)) {
@@ -82,20 +86,6 @@ func (c *core) patience(final bool) time.Duration {
 		return 0
 	}
 	return short
-}
-
-// finishStd writes the line and, if it is the last one, flushes.
-func (e *Event) finishStd(msg string, final bool) {
-	l := e.log
-	e.finish(msg, true)
-	if !final {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), finalFlush)
-	defer cancel()
-	if err := l.Flush(ctx); err != nil {
-		l.core.report(err)
-	}
 }
 
 // neverLogs reports whether no user code runs while a line is written.

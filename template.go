@@ -40,10 +40,10 @@ type Template[T any] struct {
 // A templateForm is what one layout makes of a Template. A program has one layout as a
 // rule, so the last one used is kept.
 type templateForm struct {
-	format *format
-	plan   *plan.Plan // with its durations and times
-	clash  clash      // what the columns have of the keys that are reserved
-	tail   string     // `,"message":"…"}` and a newline; "" without a message
+	format  *format
+	plan    *plan.Plan // with its durations and times
+	clash   clash      // what the columns have of the keys that are reserved
+	message []byte     // `,"message":"…"`; nil without a message
 }
 
 // NewTemplate makes a Template. It panics if T is not a struct, or has a field
@@ -89,7 +89,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	if form.clash != 0 && e.watched != 0 {
 		e.settle(from, form.clash)
 	}
-	e.finishLine(t.msg, form)
+	e.finish(t.msg, encodedMessage, form.message)
 }
 
 // formFor returns the form that the line has in a layout.
@@ -98,25 +98,9 @@ func (t *Template[T]) formFor(f *format) *templateForm {
 	if form == nil || form.format != f {
 		form = &templateForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(t.plan)}
 		if f.messageKey != "" {
-			form.tail = string(jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)) + "}\n"
+			form.message = jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)
 		}
 		t.form.Store(form)
 	}
 	return form
-}
-
-// finishLine is finish with a message that has been encoded already.
-func (e *Event) finishLine(msg string, form *templateForm) {
-	c := e.log.core
-	if e.log.hasEpilogue || e.flags&muted != 0 || c.needsEdit || form.tail == "" {
-		e.finish(msg, true)
-		return
-	}
-	from := len(e.buf) + len(c.format.messageKey)
-	e.buf = append(e.buf, form.tail...)
-	e.buf[0] = '{'
-	e.flags |= hasMessage
-	e.messageAt, e.messageEnd = from+1, len(e.buf)-len(`"}`+"\n")
-	c.write(e)
-	e.release()
 }
