@@ -237,7 +237,7 @@ func (e *Event) Enabled() bool { return e != nil && e.flags&muted == 0 && e.nest
 // Discard keeps the line from being written. Panic and Fatal still act. The
 // event must still be finished.
 func (e *Event) Discard() *Event {
-	if e.live() {
+	if e.isOpen() {
 		e.flags |= muted
 	}
 	return e
@@ -268,27 +268,27 @@ func (e *Event) time() (sec int64, nsec int32) {
 	return e.sec, e.nsec
 }
 
-// live reports whether e is an event that has not been finished, and counts the
+// isOpen reports whether e is an event that has not been finished, and counts the
 // call if it has.
-func (e *Event) live() bool {
+func (e *Event) isOpen() bool {
 	if e != nil && e.nest < 0 {
 		e.misused("a field was added to a finished event")
 	}
 	return e != nil && e.nest >= 0
 }
 
-// takes reports whether one of nib's own fields may be added to e: once only
-// (the flag unless records it), at the top level of a line, and not in a
-// builder, which keeps no positions.
-func (e *Event) takes(unless flags) bool {
-	return e.live() && e.flags&(unless|nested|inValue|building) == 0
+// acceptsOwnField reports whether one of nib's own fields may be added to e: once
+// only (the flag unless records it), at the top level of a line, and not in a
+// builder, which stores no positions.
+func (e *Event) acceptsOwnField(unless flags) bool {
+	return e.isOpen() && e.flags&(unless|nested|inValue|building) == 0
 }
 
 // Timestamp adds the time of the line where the layout leaves it out. Like
 // Caller, CallerSkipFrame and Stack it does nothing inside of a container: what
 // it adds belongs to the line.
 func (e *Event) Timestamp() *Event {
-	if !e.takes(timeShown) {
+	if !e.acceptsOwnField(timeShown) {
 		return e
 	}
 	e.flags |= timeShown

@@ -22,7 +22,7 @@ const ownPrefix = "github.com/nib-log/nib."
 
 // Caller adds the call site where the logger leaves it out.
 func (e *Event) Caller() *Event {
-	if e.takes(hasCaller) {
+	if e.acceptsOwnField(hasCaller) {
 		e.addCaller(callsite.PC(0)[0])
 	}
 	return e
@@ -32,7 +32,7 @@ func (e *Event) Caller() *Event {
 // functions that log on behalf of their callers. It replaces what [WithCaller]
 // has added.
 func (e *Event) CallerSkipFrame(n int) *Event {
-	if !e.takes(0) {
+	if !e.acceptsOwnField(0) {
 		return e
 	}
 	pc := callsite.PC(n)[0]
@@ -109,7 +109,7 @@ const maxStack = 64
 // 64 frames are shown. While a panic is recovered from, the first is that of the
 // function that panicked.
 func (e *Event) Stack() *Event {
-	if !e.takes(hasStack) {
+	if !e.acceptsOwnField(hasStack) {
 		return e
 	}
 	e.flags |= hasStack

@@ -65,7 +65,7 @@ type scope struct {
 
 // enter opens a container at the end of the line, unless that is too deep.
 func (e *Event) enter(array flags) (s scope, ok bool) {
-	if why := e.down(maxDepth); why != "" {
+	if why := e.enterUserCode(maxDepth); why != "" {
 		e.buf = jsonenc.AppendString(e.buf, why)
 		return s, false
 	}
@@ -90,13 +90,13 @@ func (e *Event) leave(s scope, brackets string) {
 }
 
 func (e *Event) restore(s scope) {
-	e.up()
+	e.leaveUserCode()
 	e.watched, e.flags = s.watched, e.flags&^(inArray|nested)|s.outer
 }
 
 // fail puts what went wrong in place of the container.
 func (e *Event) fail(s scope, panicked any) {
-	if text, ok := e.failure(panicked); ok {
+	if text, ok := e.panicked(panicked); ok {
 		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
 		e.restore(s)
 	}

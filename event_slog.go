@@ -37,7 +37,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 // [WithContextFields] takes from it. The former stand at the top of the line,
 // also where groups of [Logger.WithGroup] are open.
 func (e *Event) Ctx(ctx context.Context) *Event {
-	if ctx == nil || !e.live() {
+	if ctx == nil || !e.isOpen() {
 		return e
 	}
 	if ctx != context.Background() && e.flags&(nested|inValue) == 0 {
@@ -191,12 +191,12 @@ func (e *Event) group(key string, attrs []slog.Attr) {
 // inline adds the attributes of a group without a key at this level. It still
 // counts as nesting, because the value of a LogValuer may contain itself.
 func (e *Event) inline(attrs []slog.Attr) {
-	if why := e.down(maxDepth); why != "" {
+	if why := e.enterUserCode(maxDepth); why != "" {
 		e.str("", why)
 		return
 	}
 	e.attrs(attrs)
-	e.up()
+	e.leaveUserCode()
 }
 
 // addValue appends a resolved value that is not a group.
@@ -253,17 +253,17 @@ func (e *Event) resolve(v slog.Value) slog.Value {
 // something to say. A nil that panics is null.
 func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 	done := false
-	if why := e.down(maxDepth + 1); why != "" {
+	if why := e.enterUserCode(maxDepth + 1); why != "" {
 		return slog.StringValue(why)
 	}
 	defer func() {
 		if !done {
-			text, alive := e.failure(recover())
+			text, alive := e.panicked(recover())
 			if v = slog.StringValue(text); alive && isNil(lv) {
 				v = slog.Value{}
 			}
 		}
-		e.up()
+		e.leaveUserCode()
 	}()
 	v = lv.LogValue()
 	done = true

@@ -47,23 +47,23 @@ func Val[T any](e *Event, key string, v T) *Event {
 // addValue appends a value that Val has no better way for.
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
-	case p.Plain() && !speaks[T](p):
+	case p.Plain() && !hasOwnText[T](p):
 		buf, err := plan.AppendValue(p, e.buf, v, maxDepth-int(e.nest))
 		e.setValue(buf, err)
 	case p.Locked():
 		e.buf = jsonenc.AppendString(e.buf, "!ERROR: "+p.Type().String()+" has a lock, which its copy shares: use Object, or a pointer")
 	case p.Type().Kind() == reflect.Struct: // methods with a pointer receiver count
-		kept := new(T)
-		*kept = v
-		e.addAny(kept)
+		boxed := new(T)
+		*boxed = v
+		e.addAny(boxed)
 	default:
 		e.addAny(v)
 	}
 }
 
-// speaks reports whether T has something to say that its plan does not know of.
-// A pointer or interface may always have, and needs no box.
-func speaks[T any](p *plan.Plan) bool {
+// hasOwnText reports whether T may have methods of nib or an error's, which its
+// plan does not call. A pointer or interface may, and needs no box.
+func hasOwnText[T any](p *plan.Plan) bool {
 	if k := p.Type().Kind(); k == reflect.Pointer || k == reflect.Interface {
 		return true
 	}
@@ -80,7 +80,7 @@ func speaks[T any](p *plan.Plan) bool {
 // level, at the cost of Val; a nil pointer has none. Keys that nib keeps for
 // itself are renamed as in any field.
 func Inline[T any](e *Event, v T) *Event {
-	if !e.live() {
+	if !e.isOpen() {
 		return e
 	}
 	if e.flags&(inArray|inValue) != 0 {
@@ -170,7 +170,7 @@ func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Eve
 	}
 	defer func() {
 		if !done {
-			if text, alive := e.failure(recover()); alive {
+			if text, alive := e.panicked(recover()); alive {
 				set(e, e.buf, userError(text))
 			}
 		}

@@ -29,10 +29,10 @@ const (
 // so until the stack is full, which ends the process.
 const maxUser = 4
 
-// down notes that user code begins, or returns why it must not. Each time that
+// enterUserCode notes that user code begins, or returns why it must not. Each time that
 // the limit is met lowers it for the rest of the field: a value that contains
 // itself twice would otherwise be followed 2 to the 32 times.
-func (e *Event) down(limit int32) (why string) {
+func (e *Event) enterUserCode(limit int32) (why string) {
 	if e.nest+e.tooDeep >= limit && e.nest > 0 {
 		e.tooDeep++
 		return "!ERROR: nested deeper than 32"
@@ -52,8 +52,8 @@ func (e *Event) down(limit int32) (why string) {
 	return ""
 }
 
-// up notes that it has ended, unless the goroutine is ending with it.
-func (e *Event) up() {
+// leaveUserCode notes that it has ended, unless the goroutine is ending with it.
+func (e *Event) leaveUserCode() {
 	if e.nest > 0 {
 		if e.nest--; e.nest == 0 {
 			e.user.Leave()
@@ -61,10 +61,10 @@ func (e *Event) up() {
 	}
 }
 
-// failure turns a recovered panic into text. For nil the goroutine is ending
+// panicked turns a recovered panic into text. For nil the goroutine is ending
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
 // garbage collector, since outer callbacks of the same event will still return.
-func (e *Event) failure(panicked any) (text string, alive bool) {
+func (e *Event) panicked(panicked any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
 	}
@@ -89,10 +89,10 @@ func (e *Event) abort() {
 
 // run lets f add fields at this level.
 func (e *Event) run(f func(*Event)) {
-	if !e.live() {
+	if !e.isOpen() {
 		return
 	}
-	if why := e.down(maxDepth); why != "" { // a Marshaler that embeds itself, say
+	if why := e.enterUserCode(maxDepth); why != "" { // a Marshaler that embeds itself, say
 		e.str(depthKey, why)
 		return
 	}
@@ -104,13 +104,13 @@ func (e *Event) run(f func(*Event)) {
 	}()
 	f(e)
 	done = true
-	e.up()
+	e.leaveUserCode()
 }
 
 // fieldFailed adds a field that reports a panic in a callback that adds fields.
 func (e *Event) fieldFailed(panicked any) {
-	if text, ok := e.failure(panicked); ok {
-		e.up()
+	if text, ok := e.panicked(panicked); ok {
+		e.leaveUserCode()
 		e.str(panicKey, text)
 	}
 }
@@ -124,7 +124,7 @@ func (e *Event) callText(f func() string) (text string) {
 	}
 	defer func() {
 		if !done {
-			text, _ = e.failure(recover())
+			text, _ = e.panicked(recover())
 		}
 		e.resume(s)
 	}()
@@ -143,7 +143,7 @@ func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 	}
 	defer func() {
 		if !done {
-			what, _ := e.failure(recover())
+			what, _ := e.panicked(recover())
 			text = append(dst, what...)
 		}
 		e.resume(s)
@@ -156,7 +156,7 @@ func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 // suspend keeps user code that returns the value of a field from adding fields
 // to the same event, where they would end up in the middle of that one.
 func (e *Event) suspend() (s scope, why string) {
-	if why = e.down(maxDepth + 1); why == "" {
+	if why = e.enterUserCode(maxDepth + 1); why == "" {
 		s = scope{watched: e.watched, outer: e.flags & inValue}
 		e.watched, e.flags = ^uint64(0), e.flags|inValue
 	}
@@ -166,7 +166,7 @@ func (e *Event) suspend() (s scope, why string) {
 func (e *Event) resume(s scope) {
 	if e.nest > 0 { // else the goroutine is ending
 		e.watched, e.flags = s.watched, e.flags&^inValue|s.outer
-		e.up()
+		e.leaveUserCode()
 	}
 }
 

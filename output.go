@@ -83,12 +83,12 @@ func (c *core) write(e *Event) {
 		_, err = o.discard.Write(e.buf)
 	}
 	if err != nil {
-		c.lost(max(lost, 1), err)
+		c.reportLost(max(lost, 1), err)
 	}
 }
 
-// lost counts and reports lines that were not written.
-func (c *core) lost(n int, err error) {
+// reportLost counts and reports lines that were not written.
+func (c *core) reportLost(n int, err error) {
 	if c.isReentrant(err) {
 		c.state.reentrant.Add(uint64(n))
 	} else {

@@ -66,17 +66,17 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	}
 	if c.neverLogs() {
 		finish()
-	} else if !usercode.Run(finish, c.patience(final)) {
+	} else if !usercode.Run(finish, c.waitLimit(final)) {
 		e.release()
 		c.state.reentrant.Add(1)
 	}
 	return len(p), nil
 }
 
-// patience returns how long package log waits for a line. If the writer itself
+// waitLimit returns how long package log waits for a line. If the writer itself
 // prints to the logger, that is short: its line is written after the current
 // one.
-func (c *core) patience(final bool) time.Duration {
+func (c *core) waitLimit(final bool) time.Duration {
 	const short = 100 * time.Millisecond
 	inWriter := c.out.lines != nil && linewriter.Writing()
 	switch {
@@ -91,6 +91,6 @@ func (c *core) patience(final bool) time.Duration {
 // neverLogs reports whether no user code runs while a line is written.
 func (c *core) neverLogs() bool {
 	o := &c.out
-	quiet := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
-	return quiet && len(c.hooks) == 0 && c.onError == nil
+	runsNoUserCode := o.neverLogs || o.discard != nil || o.lines != nil && o.lines.IsFile()
+	return runsNoUserCode && len(c.hooks) == 0 && c.onError == nil
 }

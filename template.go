@@ -82,9 +82,9 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		buf, err := plan.AppendFieldsAt(form.plan, e.buf, v, maxDepth)
 		e.setFields(buf, err)
 	} else {
-		kept := new(T)
-		*kept = *v
-		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, kept, maxDepth) }, (*Event).setFields)
+		boxed := new(T)
+		*boxed = *v
+		e.marshal(func(dst []byte) ([]byte, error) { return plan.AppendFieldsAt(form.plan, dst, boxed, maxDepth) }, (*Event).setFields)
 	}
 	if form.clash != 0 && e.watched != 0 {
 		e.settle(from, form.clash)
