@@ -85,7 +85,6 @@ const (
 	isEntry      // Send writes message
 	thenPanic    // what Panic does after its line
 	thenExit     // what Fatal does
-	preFiltered  // the level has been compared by another front end
 	noLevelKey   // the line shows no level
 	building     // there is no line: the fields are for a logger, a layout or a call site
 	hasError     // Err has added an error: its keys are reserved

@@ -28,49 +28,59 @@ type front struct {
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// begin is the beginning of every line that the program itself logs: it decides
-// whether there is a line, finds the call site, and starts the event. The caller
-// has compared level with l.min, unless how has one of thenPanic, thenExit and
-// preFiltered. The call site is where the function returns to that is depth
-// callers above begin; all of them must be marked go:noinline if there are any.
-// msg is the message, nil if it is not known yet.
+// begin starts an event where the program calls a method that returns one. Like
+// every other way to log it goes through three steps: admits decides whether
+// there is a line, package callsite finds the call, start writes what stands in
+// front of the fields. The caller has asked isOff, unless how says otherwise. The call site is where begin returns to, since the
+// level methods are inlined.
 //
 //go:noinline
-func (l *Logger) begin(level Level, how flags, depth int, msg *string) *Event {
-	if how != 0 || !l.direct {
+func (l *Logger) begin(level Level, how flags) *Event {
+	if how != 0 {
 		if l, how = l.admit(level, how); l == nil {
 			return nil
 		}
+	} else if !l.admits(level) {
+		return nil
 	}
 	var pc [1]uintptr
 	if l.core.caller {
-		if depth < 2 {
-			pc[0] = callsite.Fast(depth)
-		}
-		if pc[0] == 0 {
-			runtime.Callers(2+depth, pc[:]) // 2 leaves out itself and begin; callsite.PC would cost one frame more
+		if pc[0] = callsite.Fast(); pc[0] == 0 {
+			runtime.Callers(2, pc[:]) // 2 leaves out itself and begin; callsite.PC would cost one frame more
 		}
 	}
-	return l.start(level, how, pc[0], msg)
+	return l.start(level, how, pc[0], nil)
 }
 
 // isOff is the first comparison of a log call. It is inlined into the level
-// methods, and with them into the caller.
+// methods, and with them into the program.
 func (l *Logger) isOff(level Level) bool { return l == nil || l.min > level }
 
-// admit decides whether there is a line of this level: it returns the logger
-// that writes it, or nil. Panic and Fatal need an event also where there is no
-// line; it is then muted.
+// admits is the part of the decision that isOff cannot make.
+func (l *Logger) admits(level Level) bool { return l.direct || l.admitsSlowly(level) }
+
+func (l *Logger) admitsSlowly(level Level) bool {
+	return !l.discards() && level >= l.Level() && l.isSampled(level)
+}
+
+// isSampled reports whether the sampler, if any, lets a line pass.
+func (l *Logger) isSampled(level Level) bool {
+	return l.core.sampler == nil || l.sample(l.core.sampler, level)
+}
+
+// admit is admits for lines that are not dropped for their level alone. Panic and
+// Fatal need an event even if there is no line: it is muted.
 func (l *Logger) admit(level Level, how flags) (*Logger, flags) {
+	final := how&(thenPanic|thenExit) != 0
 	switch {
 	case l.discards():
 		l = idleLogger
-	case how&preFiltered == 0 && level < l.Level():
-	case l.core.sampler != nil && !l.sample(l.core.sampler, level):
+	case final && (l.isOff(level) || !l.admits(level)):
+	case !final && !l.isSampled(level):
 	default:
 		return l, how
 	}
-	if how&(thenPanic|thenExit) == 0 {
+	if !final {
 		return nil, how
 	}
 	return l, how | muted
@@ -133,7 +143,7 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 		buf = append(buf, f.timeKey...)
 		buf = f.time.AppendCached(buf, &e.second, e.sec, int(e.nsec), f.zone(own))
 		e.flags |= timeShown
-		if f.fraction < 0 || e.sec <= 0 || e.sec > maxFrontSec {
+		if f.fraction < 0 || e.flags&isEntry != 0 || e.sec <= 0 || e.sec > maxFrontSec {
 			e.front.of = 0
 		} else {
 			e.front.nanos = e.sec * 1e9
@@ -186,10 +196,15 @@ func (e *Event) addBound() {
 // AtDepth starts an event for another front end, which has compared the level: it
 // is not compared again, only sampled. The call site is depth callers above the
 // call of AtDepth. It never exits or panics. 0 allocs.
-//
-//go:noinline
 func (l *Logger) AtDepth(level Level, depth int) *Event {
-	return l.begin(level, preFiltered, depth+1, nil)
+	if l.discards() || !l.isSampled(level) {
+		return nil
+	}
+	var pc uintptr
+	if l.core.caller {
+		pc = callsite.PC(depth)[0]
+	}
+	return l.start(level, 0, pc, nil)
 }
 
 // An Entry is a line that another front end (slog, logrus, a bridge) passes to
@@ -206,7 +221,7 @@ type Entry struct {
 // has been decided there and is not looked at again; a sampler is. Finish it
 // with Send, which writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
-	if l, _ = l.admit(en.Level, preFiltered); l == nil {
+	if l.discards() || !l.isSampled(en.Level) {
 		return nil
 	}
 	e, c := acquire(l), l.core

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
@@ -20,13 +21,16 @@ import (
 //
 //go:noinline
 func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ...slog.Attr) {
-	if l.isOff(level) {
+	if l.isOff(level) || !l.admits(level) {
 		return
 	}
-	e := l.begin(level, 0, 1, &msg)
-	if e == nil {
-		return
+	var pc uintptr
+	if l.core.caller {
+		if pc = callsite.Fast(); pc == 0 {
+			pc = callsite.PC(0)[0]
+		}
 	}
+	e := l.start(level, 0, pc, &msg)
 	e.Ctx(ctx)
 	e.attrs(attrs)
 	e.finish(msg, plainMessage, nil)

@@ -211,12 +211,16 @@ func (e *Event) setValue(buf []byte, err error) {
 // setFields is setValue for fields: the error becomes a field.
 func (e *Event) setFields(buf []byte, err error) {
 	if err != nil {
-		key := "error"
-		if e.hasError() && e.log.core.format.errors.has(key) {
-			key = reservedPrefix + key
-		}
-		e.flags |= earlyError
-		buf = jsonenc.AppendKeyString(buf, key, errorText(err))
+		buf = e.appendErrorField(buf, err)
 	}
 	e.buf = buf
+}
+
+func (e *Event) appendErrorField(buf []byte, err error) []byte {
+	key := "error"
+	if e.hasError() && e.log.core.format.errors.has(key) {
+		key = reservedPrefix + key
+	}
+	e.flags |= earlyError
+	return jsonenc.AppendKeyString(buf, key, errorText(err))
 }

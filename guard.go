@@ -29,9 +29,9 @@ const (
 // so until the stack is full, which ends the process.
 const maxUser = 4
 
-// enterUserCode notes that user code begins, or returns why it must not. Each time that
-// the limit is met lowers it for the rest of the field: a value that contains
-// itself twice would otherwise be followed 2 to the 32 times.
+// enterUserCode notes that user code begins, or returns why it must not. Each
+// time that the limit is met lowers it for the rest of the field: a value that
+// contains itself twice would otherwise be followed 2 to the 32 times.
 func (e *Event) enterUserCode(limit int32) (why string) {
 	if e.nest+e.tooDeep >= limit && e.nest > 0 {
 		e.tooDeep++
@@ -64,17 +64,17 @@ func (e *Event) leaveUserCode() {
 // panicked turns a recovered panic into text. For nil the goroutine is ending
 // with runtime.Goexit: the line is lost, is counted, and the event goes to the
 // garbage collector, since outer callbacks of the same event will still return.
-func (e *Event) panicked(panicked any) (text string, alive bool) {
+func (e *Event) panicked(value any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
 	}
-	if panicked != nil {
+	if value != nil {
 		defer func() {
 			if !alive { // a method of the panic's value has ended the goroutine
 				e.abort()
 			}
 		}()
-		return "!PANIC: " + usercode.PanicText(panicked), true
+		return "!PANIC: " + usercode.PanicText(value), true
 	}
 	e.abort()
 	return "", false

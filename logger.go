@@ -164,7 +164,7 @@ func (l *Logger) Trace() *Event {
 	if l.isOff(LevelTrace) {
 		return nil
 	}
-	return l.begin(LevelTrace, 0, 0, nil)
+	return l.begin(LevelTrace, 0)
 }
 
 // Debug starts an event at LevelDebug; it returns nil if the level is disabled.
@@ -172,7 +172,7 @@ func (l *Logger) Debug() *Event {
 	if l.isOff(LevelDebug) {
 		return nil
 	}
-	return l.begin(LevelDebug, 0, 0, nil)
+	return l.begin(LevelDebug, 0)
 }
 
 // Info starts an event at LevelInfo; it returns nil if the level is disabled.
@@ -180,7 +180,7 @@ func (l *Logger) Info() *Event {
 	if l.isOff(LevelInfo) {
 		return nil
 	}
-	return l.begin(LevelInfo, 0, 0, nil)
+	return l.begin(LevelInfo, 0)
 }
 
 // Warn starts an event at LevelWarn; it returns nil if the level is disabled.
@@ -188,7 +188,7 @@ func (l *Logger) Warn() *Event {
 	if l.isOff(LevelWarn) {
 		return nil
 	}
-	return l.begin(LevelWarn, 0, 0, nil)
+	return l.begin(LevelWarn, 0)
 }
 
 // Error starts an event at LevelError; it returns nil if the level is disabled.
@@ -196,7 +196,7 @@ func (l *Logger) Error() *Event {
 	if l.isOff(LevelError) {
 		return nil
 	}
-	return l.begin(LevelError, 0, 0, nil)
+	return l.begin(LevelError, 0)
 }
 
 // At starts an event at any level. It never exits or panics, whatever the level.
@@ -204,23 +204,23 @@ func (l *Logger) At(level Level) *Event {
 	if l.isOff(level) {
 		return nil
 	}
-	return l.begin(level, 0, 0, nil)
+	return l.begin(level, 0)
 }
 
 // Panic starts an event that panics with its message once the line is written
 // and the sink flushed. It is never nil, also on a nil Logger: level, sampler
 // and Discard suppress the line, never the act.
-func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic, 0, nil) }
+func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
 // never nil, also on a nil Logger: level, sampler and Discard suppress the
 // line, never the act.
-func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit, 0, nil) }
+func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit) }
 
 // Log starts an event without a level: its line has no level key, its Record
 // has LevelInfo, and no level switches it off.
-func (l *Logger) Log() *Event { return l.begin(LevelInfo, preFiltered|noLevelKey, 0, nil) }
+func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey) }
 
 // Flush waits until all accepted lines are where the sink promises, if the sink
 // holds lines back, and returns its error. It returns when ctx is done, even if
@@ -359,10 +359,10 @@ func Warn() *Event { return Default().At(LevelWarn) }
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
-func Panic() *Event { return Default().begin(LevelPanic, thenPanic, 0, nil) }
+func Panic() *Event { return Default().begin(LevelPanic, thenPanic) }
 
 // Fatal starts an event that ends the process; see [Logger.Fatal].
-func Fatal() *Event { return Default().begin(LevelFatal, thenExit, 0, nil) }
+func Fatal() *Event { return Default().begin(LevelFatal, thenExit) }
 
 // NewContext returns a context that carries l.
 func NewContext(ctx context.Context, l *Logger) context.Context {

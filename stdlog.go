@@ -47,10 +47,8 @@ func (w stdWriter) Write(p []byte) (int, error) {
 	default:
 		final = false
 	}
-	if !final {
-		if l, _ = l.admit(level, 0); l == nil {
-			return len(p), nil
-		}
+	if !final && (l.isOff(level) || !l.admits(level)) {
+		return len(p), nil
 	}
 	c := l.core
 	msg := string(bytes.TrimSuffix(p, []byte{'\n'}))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/plan"
 )
@@ -37,13 +38,13 @@ type Template[T any] struct {
 	form  atomic.Pointer[templateForm]
 }
 
-// A templateForm is what one layout makes of a Template. A program has one layout as a
-// rule, so the last one used is kept.
+// A templateForm is what one layout makes of a Template. A program has one layout
+// as a rule, so the last one used is cached.
 type templateForm struct {
 	format  *format
 	plan    *plan.Plan // with its durations and times
 	clash   clash      // what the columns have of the keys that are reserved
-	message []byte     // `,"message":"…"`; nil without a message
+	message string     // `,"message":"…"}` and a newline; "" without a message
 }
 
 // NewTemplate makes a Template. It panics if T is not a struct, or has a field
@@ -66,13 +67,16 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 //
 //go:noinline
 func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
-	if l.isOff(t.level) || t.plan == nil {
+	if l.isOff(t.level) || !l.admits(t.level) || t.plan == nil {
 		return
 	}
-	e := l.begin(t.level, 0, 1, &t.msg)
-	if e == nil {
-		return
+	var pc uintptr
+	if l.core.caller {
+		if pc = callsite.Fast(); pc == 0 {
+			pc = callsite.PC(0)[0]
+		}
 	}
+	e := l.start(t.level, 0, pc, &t.msg)
 	e.Ctx(ctx)
 	from, form := len(e.buf), t.formFor(l.core.format)
 	if v == nil {
@@ -89,7 +93,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 	if form.clash != 0 && e.watched != 0 {
 		e.settle(from, form.clash)
 	}
-	e.finish(t.msg, encodedMessage, form.message)
+	e.finishEncoded(t.msg, form.message)
 }
 
 // formFor returns the form that the line has in a layout.
@@ -98,7 +102,7 @@ func (t *Template[T]) formFor(f *format) *templateForm {
 	if form == nil || form.format != f {
 		form = &templateForm{format: f, plan: plan.ForIn[T](f.plans), clash: f.clashes(t.plan)}
 		if f.messageKey != "" {
-			form.message = jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)
+			form.message = string(jsonenc.AppendKeyString(nil, f.MessageKey, t.msg)) + "}\n"
 		}
 		t.form.Store(form)
 	}

@@ -12,7 +12,7 @@ import (
 func sitePC() uintptr { return PC(0)[0] }
 
 //go:noinline
-func siteFast() uintptr { return Fast(0) }
+func siteFast() uintptr { return Fast() }
 
 //go:noinline
 func siteGet(t *Table[string], pc uintptr) *string { return t.Get(pc) }

@@ -10,10 +10,10 @@ import "runtime"
 // or arm64.
 const HasFast = true
 
-// Fast returns what PC(depth) returns, read from the frames on the stack: if F
-// calls Fast(0), the result is the place in F's caller that F returns to. F and
-// the depth functions above it must not be inlined (mark them go:noinline), or
-// the place is that of the functions which they were inlined into.
+// Fast returns what PC(0) returns, read from the frame of the function that
+// calls it: if F calls Fast, the result is the place in F's caller that F
+// returns to. F must not be inlined (mark it go:noinline), or the place is that
+// of the function which F was inlined into.
 //
 // It is 0 when the check at program start found that the frames of this
 // toolchain are laid out differently; fall back to [PC] then.
@@ -27,7 +27,7 @@ const HasFast = true
 // Fast may be called concurrently and does not allocate.
 //
 //go:noescape
-func Fast(depth int) uintptr
+func Fast() uintptr
 
 // fastOK is read by the assembly. It is set before any other package that
 // imports this one runs, and never changed again.
@@ -44,10 +44,5 @@ func init() {
 func frameIsAsExpected() bool {
 	var pcs [1]uintptr
 	// 2 leaves out runtime.Callers and this function.
-	return runtime.Callers(2, pcs[:]) == 1 && pcs[0] == Fast(0) && outerFrameIsAsExpected(pcs[0])
-}
-
-//go:noinline
-func outerFrameIsAsExpected(pc uintptr) bool {
-	return pc == Fast(1)
+	return runtime.Callers(2, pcs[:]) == 1 && pcs[0] == Fast()
 }

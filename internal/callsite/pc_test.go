@@ -16,7 +16,7 @@ import (
 // that called it, both ways.
 //
 //go:noinline
-func site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast(0)} }
+func site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
 
 type place struct{ slow, fast uintptr }
 
@@ -134,7 +134,7 @@ func TestPlaceOfTheCaller(t *testing.T) {
 //
 //go:noinline
 func wrapped(p *place, done chan<- bool) {
-	*p = place{slow: callsite.PC(0)[0], fast: callsite.Fast(0)}
+	*p = place{slow: callsite.PC(0)[0], fast: callsite.Fast()}
 	if done != nil {
 		close(done)
 	}
@@ -175,7 +175,7 @@ func TestGoStatementWithArguments(t *testing.T) {
 type byValue struct{ _ [4]int }
 
 //go:noinline
-func (byValue) site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast(0)} }
+func (byValue) site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
 
 // siter is a variable of the package, so that the compiler cannot see what it
 // holds and call the method directly.
