@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/crashtext"
 	"github.com/nib-log/nib/internal/usercode"
 )
 
@@ -26,14 +27,14 @@ func (l *Log) panicLine(p any) (write func()) {
 
 // writeCrash writes what the monitor has read as a line of l, whose layout is
 // the one that is given, less its key for stacks.
-func writeCrash(l *nib.Logger, stackKey string, pid int, text *crashText) {
+func writeCrash(l *nib.Logger, stackKey string, pid int, text *crashtext.Text) {
 	level := nib.LevelFatal
-	if text.isPanic() {
+	if text.IsPanic() {
 		level = nib.LevelPanic
 	}
 	e := l.At(level)
 	addBuild(e.Str(stackKey, text.String()))
-	e.Int("pid", pid).Msg(text.message())
+	e.Int("pid", pid).Msg(text.Message())
 }
 
 // withoutStackKey frees the key for stacks, under which the stack of another

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/crashtext"
 )
 
 // A monitor is the process that writes the line of a crash. It is a second
@@ -129,14 +130,14 @@ func beMonitor(text string) int {
 // awaitCrash reads to the end, and calls write when the text of a crash is
 // complete, once, or has not become so within timeout. The dying process waits
 // for that; after twice that time giveUp is called.
-func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveUp func()) {
+func awaitCrash(r *os.File, timeout time.Duration, write func(*crashtext.Text), giveUp func()) {
 	var mu sync.Mutex
-	var text crashText
+	var text crashtext.Text
 	written := false
 	finish := func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !written && len(text.text) > 0 {
+		if !written && !text.Empty() {
 			written = true
 			write(&text)
 		}
@@ -149,7 +150,7 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveU
 			defer time.AfterFunc(2*timeout, giveUp).Stop()
 		}
 		mu.Lock()
-		complete := n > 0 && !written && text.add(buf[:n])
+		complete := n > 0 && !written && text.Add(buf[:n])
 		mu.Unlock()
 		if complete || err != nil {
 			finish()
@@ -163,7 +164,7 @@ func awaitCrash(r *os.File, timeout time.Duration, write func(*crashText), giveU
 
 // write makes a line of text. If an output cannot be opened now, the others
 // still get it; if none can, standard error does.
-func (o *orders) write(text *crashText) {
+func (o *orders) write(text *crashtext.Text) {
 	c := o.Config.withDefaults()
 	c.apart = true
 	outputs, err := openOutputs(&c)

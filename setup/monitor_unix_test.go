@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/crashtext"
 )
 
 // crashed runs a process that crashes, and returns its lines about that from
@@ -180,7 +182,7 @@ func TestCrashThatStops(t *testing.T) {
 			_, timeout = w.Close(), time.Hour
 		}
 		var got []string
-		awaitCrash(r, timeout, func(c *crashText) { got = append(got, c.message()) }, func() { _ = w.Close() })
+		awaitCrash(r, timeout, func(c *crashtext.Text) { got = append(got, c.Message()) }, func() { _ = w.Close() })
 		if len(got) != 1 || got[0] != "panic: half" {
 			t.Errorf("process gone %v: got %q, want one text", gone, got)
 		}
@@ -194,7 +196,7 @@ func TestNoCrashNoLine(t *testing.T) {
 	}
 	defer r.Close()
 	_ = w.Close()
-	awaitCrash(r, time.Hour, func(c *crashText) { t.Errorf("got %q", c.text) }, nil)
+	awaitCrash(r, time.Hour, func(c *crashtext.Text) { t.Errorf("got %q", c) }, nil)
 }
 
 func TestMonitorConfig(t *testing.T) {

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package setup
+// Package crashtext reads what the runtime writes when a process dies, and finds
+// the message and the stack of the goroutine that is to blame.
+package crashtext
 
 import (
 	"bytes"
 	"strings"
 )
 
-// maxCrash is how much of a text is kept. Go shows 100 frames of a goroutine,
+// maxSize is how much of a text is kept. Go shows 100 frames of a goroutine,
 // which are some 15 KB.
-const maxCrash = 64 << 10
+const maxSize = 64 << 10
 
-// A crashText is what the runtime writes when it dies, as far as it has come. It
+// A Text is what the runtime writes when it dies, as far as it has come. It
 // is complete with the stack of the goroutine that is to blame: what follows are
 // the other goroutines, if GOTRACEBACK asks for them, and there may be thousands.
 //
 // The end is recognised as early as can be. After the place of the outermost call,
 // "\t/src/main.go:7 +0x1d\n", the process may be gone, and as process 1 of a
 // container take its monitor along. So the text is complete with the " +".
-type crashText struct {
+type Text struct {
 	text []byte
 	seen int // of text, whole lines
 	end  int // of what is wanted, once it is complete
@@ -27,11 +29,11 @@ type crashText struct {
 	outermost bool // the last line was its outermost call
 }
 
-// add adds the bytes that have been read and reports whether the text is
+// Add adds the bytes that have been read and reports whether the text is
 // complete. Then nothing is to be added any more.
-func (t *crashText) add(p []byte) (complete bool) {
+func (t *Text) Add(p []byte) (complete bool) {
 	t.text = append(t.text, p...)
-	for t.seen < maxCrash {
+	for t.seen < maxSize {
 		rest := t.text[t.seen:]
 		n := bytes.IndexByte(rest, '\n')
 		if n < 0 {
@@ -47,11 +49,11 @@ func (t *crashText) add(p []byte) (complete bool) {
 			return true
 		}
 	}
-	return len(t.text) >= maxCrash
+	return len(t.text) >= maxSize
 }
 
 // line reads one line and reports whether it is the last that is needed.
-func (t *crashText) line(line []byte) bool {
+func (t *Text) line(line []byte) bool {
 	switch {
 	case t.outermost, t.inside && len(line) == 0:
 		return true
@@ -73,20 +75,24 @@ func isGoroutine(line []byte) bool {
 
 // String returns the part of the text that is logged, or all of it if it is not
 // complete.
-func (t *crashText) String() string {
+func (t *Text) String() string {
 	text := t.text
 	if t.end > 0 {
 		text = text[:t.end]
 	}
-	return strings.Trim(string(text[:min(len(text), maxCrash)]), "\n")
+	return strings.Trim(string(text[:min(len(text), maxSize)]), "\n")
 }
 
-func (t *crashText) isPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
+// Empty reports whether nothing has been added.
+func (t *Text) Empty() bool { return len(t.text) == 0 }
 
-// message is the first line. Up to Go 1.27 the runtime does not write that line
+// IsPanic reports whether the process died of a panic.
+func (t *Text) IsPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
+
+// Message returns the first line. Up to Go 1.27 the runtime does not write that line
 // of a fatal error to the file of SetCrashOutput (golang.org/issue/76859); the
 // reason is then derived from the stack.
-func (t *crashText) message() string {
+func (t *Text) Message() string {
 	first, _, _ := strings.Cut(t.String(), "\n")
 	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // by Close
 		first = strings.TrimSuffix(first, recovered)
@@ -99,7 +105,7 @@ func (t *crashText) message() string {
 
 // reason derives the reason of a fatal error from the stack. The runtime's own
 // text is on standard error.
-func (t *crashText) reason(first string) string {
+func (t *Text) reason(first string) string {
 	calls := t.calls()
 	for _, known := range []struct{ function, reason string }{
 		{"internal/runtime/maps.fatal", "concurrent use of a map"},
@@ -126,7 +132,7 @@ func (t *crashText) reason(first string) string {
 }
 
 // calls lists the functions of the text, the innermost first.
-func (t *crashText) calls() (list []string) {
+func (t *Text) calls() (list []string) {
 	for line := range strings.Lines(t.String()) {
 		if at := strings.LastIndexByte(line, '('); at > 0 && line[0] != '\t' {
 			list = append(list, line[:at])

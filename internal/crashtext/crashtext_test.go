@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package setup
+package crashtext
 
 import (
-	"encoding/binary"
 	"strings"
 	"testing"
 )
@@ -16,10 +15,10 @@ const (
 	quitText  = "SIGQUIT: quit\nPC=0x1 m=0 sigcode=0\n\ngoroutine 0 gp=0x1 m=0 mp=0x2 [idle]:\nruntime.futex(0x1)\n\t/go/sys.s:569 +0x21\n\ngoroutine 1 gp=0xc m=nil [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
 )
 
-// TestCrashTexts feeds texts piece by piece: what is taken as complete must have
+// TestTexts feeds texts piece by piece: what is taken as complete must have
 // the stack of the goroutine that is to blame, and must not need what may not
 // come any more.
-func TestCrashTexts(t *testing.T) {
+func TestTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, message string
 		last                string // what the text ends with when it is complete
@@ -42,18 +41,18 @@ func TestCrashTexts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, piece := range []int{1, 2, 7, 64, len(tt.text)} {
-				var c crashText
+				var c Text
 				at, complete := 0, false
 				for !complete && at < len(tt.text) {
 					end := min(at+piece, len(tt.text))
-					complete = c.add([]byte(tt.text[at:end]))
+					complete = c.Add([]byte(tt.text[at:end]))
 					at = end
 				}
 				if !complete {
 					t.Fatalf("pieces of %d: not complete", piece)
 				}
-				if c.message() != tt.message || c.isPanic() != tt.panics {
-					t.Errorf("pieces of %d: got message %q, panic %v, want %q, %v", piece, c.message(), c.isPanic(), tt.message, tt.panics)
+				if c.Message() != tt.message || c.IsPanic() != tt.panics {
+					t.Errorf("pieces of %d: got message %q, panic %v, want %q, %v", piece, c.Message(), c.IsPanic(), tt.message, tt.panics)
 				}
 				if got := c.String(); !strings.HasSuffix(got, tt.last) && !strings.HasSuffix(got[:strings.LastIndex(got, " +")], tt.last) {
 					t.Errorf("pieces of %d: got\n%s\nwhich does not end with %q", piece, got, tt.last)
@@ -63,76 +62,56 @@ func TestCrashTexts(t *testing.T) {
 	}
 }
 
-// TestCrashTextIsCompleteBeforeItsEnd: the runtime writes the offset of the last
+// TestTextIsCompleteBeforeItsEnd: the runtime writes the offset of the last
 // frame and the newline in two pieces, the last of which may not be waited for.
-func TestCrashTextIsCompleteBeforeItsEnd(t *testing.T) {
+func TestTextIsCompleteBeforeItsEnd(t *testing.T) {
 	for _, text := range []string{panicText, mainText} {
-		var c crashText
+		var c Text
 		offset := strings.LastIndex(text, "0x1d\n")
-		if c.add([]byte(text[:offset-1])) {
+		if c.Add([]byte(text[:offset-1])) {
 			t.Errorf("complete too early: %q", c.text)
 		}
-		if !c.add([]byte(text[offset-1 : offset])) {
+		if !c.Add([]byte(text[offset-1 : offset])) {
 			t.Errorf("not complete with %q", c.text)
 		}
 	}
 }
 
-func TestCrashTextHasAnEnd(t *testing.T) {
-	var c crashText
+func TestTextHasAMaximumSize(t *testing.T) {
+	var c Text
+	if !c.Empty() {
+		t.Error("the zero Text is not empty")
+	}
 	n := 0
-	for !c.add([]byte("panic: what is this\n")) {
+	for !c.Add([]byte("panic: what is this\n")) {
 		n++
 	}
-	if len(c.String()) > maxCrash || n < 1000 {
+	if len(c.String()) > maxSize || n < 1000 {
 		t.Errorf("got %d bytes after %d pieces", len(c.String()), n)
 	}
-	if c.message() != "panic: what is this" {
-		t.Errorf("got message %q", c.message())
+	if c.Message() != "panic: what is this" {
+		t.Errorf("got message %q", c.Message())
 	}
 }
 
-func FuzzCrashText(f *testing.F) {
+func FuzzText(f *testing.F) {
 	for _, text := range []string{panicText, mainText, mapText, throwText, quitText, "", "\n", "goroutine 1 [", "runtime stack:"} {
 		f.Add([]byte(text), 3)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, piece int) {
-		var c crashText
+		var c Text
 		for rest := text; len(rest) > 0; {
 			n := min(max(piece, 1), len(rest))
-			if c.add(rest[:n]) {
+			if c.Add(rest[:n]) {
 				break
 			}
 			rest = rest[n:]
 		}
-		if got := c.String(); len(got) > maxCrash || !strings.Contains(string(text), got) {
+		if got := c.String(); len(got) > maxSize || !strings.Contains(string(text), got) {
 			t.Errorf("got %q of %q", got, text)
 		}
-		if m := c.message(); strings.Contains(m, "\n") {
+		if m := c.Message(); strings.Contains(m, "\n") {
 			t.Errorf("got message %q", m)
 		}
 	})
-}
-
-func TestFindBuildID(t *testing.T) {
-	note := func(name, id string) string {
-		b := binary.NativeEndian.AppendUint32(nil, 4)
-		b = binary.NativeEndian.AppendUint32(b, uint32(len(id)))
-		b = binary.NativeEndian.AppendUint32(b, 4)
-		return string(b) + name + "\x00\x00" + id + "\x00"
-	}
-	for _, tt := range []struct{ name, head, want string }{
-		{"ELF", "\x7fELF…" + note("Go", "abc/def") + "more", "abc/def"},
-		{"ELF, cut off", note("Go", "abc/def")[:18], "ab"},
-		{"marks", "MZ…\xff Go build ID: \"abc/def\"\n \xff…", "abc/def"},
-		{"no second mark", "\xff Go build ID: \"abc", ""},
-		{"nothing", "", ""},
-	} {
-		if got := findBuildID([]byte(tt.head)); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
-	}
-	if buildID() == "" {
-		t.Error("this program has a build ID, and got none")
-	}
 }
