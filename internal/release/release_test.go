@@ -17,7 +17,7 @@ func checkout(t *testing.T, files map[string]string) *repository {
 	t.Helper()
 	all := published
 	t.Cleanup(func() { published = all })
-	published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "allocs", "cmd/nib"}
+	published = []string{".", "bridge/niblogrus", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "dest/elastic", "allocs", "cmd/nib"}
 	own := "require " + rootPath + " v0.1.0\n"
 	contents := map[string]string{
 		"LICENSE":                    "Apache-2.0\n",
