@@ -17,6 +17,8 @@
 //
 // It has:
 //
+//   - [Logger] is a logger whose lines are in the output of their test, with
+//     assertions on what was logged.
 //   - [Recorder] is a sink, and a destination of a spool, that keeps every line,
 //     with lookups that make a test short. It can be made to fail, to reject
 //     records and to accept a part of a batch.

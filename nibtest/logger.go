@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/nib-log/nib"
+)
+
+// A Capture is a logger whose lines go to the output of a test, with a [Recorder]
+// of them. [Logger] makes one.
+type Capture struct {
+	*nib.Logger
+	// Rec has every line, for Find, FindAll, Lines and Len.
+	Rec *Recorder
+
+	tb   testing.TB
+	hold bool // debug lines wait until the test has failed
+
+	mu      sync.Mutex // protects all below, and is held while a line is written
+	held    [][]byte   // without newlines
+	size    int        // of held
+	dropped int        // of the lines that waited
+	ended   bool
+}
+
+// maxHeld is the number of bytes of debug lines that wait.
+const maxHeld = 1 << 20
+
+// Logger returns a logger for a test or benchmark, at LevelDebug unless opts say
+// otherwise:
+//
+//	func TestCheckout(t *testing.T) {
+//		log := nibtest.Logger(t)
+//		checkout(log.Logger, order)
+//		log.Want("order placed", slog.Int("items", 3))
+//		log.WantNone(nib.LevelError)
+//	}
+//
+// Its lines are those of tb, so each subtest should make its own. go test shows
+// them if the test fails. With -v, and in benchmarks, it shows lines as they are
+// written, but those below LevelInfo only if the test has failed, at its end.
+// Lines that are logged after the test has ended, by goroutines that it has left
+// behind, are dropped.
+//
+// Wrong use of an event fails the test, as does Fatal, which ends its goroutine and
+// not the process. The logger starts no goroutine and reads no clock but that of
+// its lines, so it works in bubbles of testing/synctest.
+func Logger(tb testing.TB, opts ...nib.Option) *Capture {
+	tb.Helper()
+	_, isBenchmark := tb.(*testing.B)
+	c := &Capture{Rec: new(Recorder), tb: tb, hold: isBenchmark || testing.Verbose()}
+	all := append([]nib.Option{
+		nib.WithLevel(nib.LevelDebug), nib.WithErrorHandler(c.report), nib.WithExit(c.exit),
+	}, opts...)
+	c.Logger = nib.NewSink(captureSink{c}, all...)
+	tb.Cleanup(c.end)
+	return c
+}
+
+// A captureSink has no Flush: that of a Capture is its Logger's, which would call
+// itself.
+type captureSink struct{ to *Capture }
+
+// WriteRecord implements nib.Sink.
+func (s captureSink) WriteRecord(r *nib.Record) error {
+	c := s.to
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return nil
+	}
+	line := r.Line[:len(r.Line)-1]
+	if c.hold && r.Level < nib.LevelInfo && !c.tb.Failed() {
+		c.keep(line)
+	} else {
+		c.tb.Helper()
+		c.show(line)
+	}
+	return c.Rec.WriteRecord(r)
+}
+
+// keep holds a line back, in place of the oldest ones if need be.
+func (c *Capture) keep(line []byte) {
+	c.held, c.size = append(c.held, slices.Clone(line)), c.size+len(line)
+	for c.size > maxHeld {
+		c.size -= len(c.held[0])
+		c.held = c.held[1:]
+		c.dropped++
+	}
+}
+
+// end is run when the test and its other cleanups have ended.
+func (c *Capture) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tb.Failed() {
+		if c.dropped > 0 {
+			c.tb.Logf("nibtest: %d debug lines are left out", c.dropped)
+		}
+		for _, line := range c.held {
+			c.show(line)
+		}
+	}
+	c.ended, c.held = true, nil
+}
+
+// report is the error handler.
+func (c *Capture) report(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.tb.Error(err)
+	}
+}
+
+// exit is what Fatal does.
+func (c *Capture) exit(int) {
+	c.mu.Lock()
+	if !c.ended {
+		c.tb.Fail()
+	}
+	c.mu.Unlock()
+	runtime.Goexit()
+}
+
+// Want fails the test unless a line with this message and these fields was logged.
+// Values are compared as JSON: 3 is equal to 3.0, and a time.Duration is a number
+// of nanoseconds, so durations are better compared as they are in the line.
+func (c *Capture) Want(msg string, fields ...slog.Attr) {
+	c.tb.Helper()
+	found := c.Rec.FindAll(msg)
+	for _, line := range found {
+		if !slices.ContainsFunc(fields, func(a slog.Attr) bool { return !sameValue(line[a.Key], a.Value.Any()) }) {
+			return
+		}
+	}
+	if len(found) == 0 {
+		c.tb.Errorf("no line has the message %q; got %s", msg, c.all())
+		return
+	}
+	c.tb.Errorf("no line has the message %q and the fields %v; got %v", msg, fields, found)
+}
+
+// WantNone fails the test if a line of this level or above was logged.
+func (c *Capture) WantNone(level nib.Level) {
+	c.tb.Helper()
+	for _, r := range c.Rec.Records() {
+		if r.Level >= level {
+			c.tb.Errorf("got a line of level %v, want none of %v or above: %s", r.Level, level, text(&r))
+		}
+	}
+}
+
+// all lists the lines of the recorder, but for those of a long test.
+func (c *Capture) all() string {
+	const most = 20
+	lines := c.Rec.Lines()
+	more := ""
+	if n := len(lines) - most; n > 0 {
+		lines, more = lines[n:], fmt.Sprintf(" (and %d before them)", n)
+	}
+	return fmt.Sprintf("%q%s", lines, more)
+}
+
+// sameValue compares a value of a line with one of a test.
+func sameValue(got, want any) bool {
+	if err, ok := want.(error); ok {
+		want = err.Error()
+	}
+	b, err := json.Marshal(want)
+	if err != nil {
+		return false
+	}
+	var decoded any
+	return json.Unmarshal(b, &decoded) == nil && reflect.DeepEqual(got, decoded)
+}
