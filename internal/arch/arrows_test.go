@@ -56,6 +56,7 @@ var arrows = []struct {
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
 	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/vfs"}},
 	{"sink/spool/internal/store", []string{"sink/spool/internal/segment", "internal/vfs"}},
+	{"sink/spool/internal/deliver", []string{".", "delivery", "sink/spool/internal/segment", "sink/spool/internal/store", "internal/jsonenc", "internal/level", "internal/vfs"}},
 	{"sink/spool", []string{".", "delivery", "metrics", "internal/*"}},
 	{"dest/syslog", []string{".", "delivery", "metrics", "target", "target/tlsfiles", "internal/jsonread", "internal/level"}},
 	{"dest/kafka/kfaketest", []string{".", "delivery", "dest/kafka", "dest/kafka/*", "setup", "sink/spool", "target"}},

@@ -27,17 +27,17 @@ const (
 // not a delivery.Forker, or cannot fork.
 func (s *Sink) checkForks() error {
 	for _, d := range s.deliveries {
-		_, forks := d.dest.(delivery.Forker)
-		_, resumes := d.dest.(delivery.Resumer)
-		if !forks && (resumes || d.overlaps) {
-			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.label(), d.dest)
+		_, forks := d.Dest.(delivery.Forker)
+		_, resumes := d.Dest.(delivery.Resumer)
+		if !forks && (resumes || d.Overlaps) {
+			return fmt.Errorf("Config.Shared: the destination %s (%T) is a delivery.Resumer or delivery.Overlapper, and must be a delivery.Forker as well", d.Options.Label, d.Dest)
 		}
 		if !forks {
 			continue
 		}
-		_, closer, err := fork(d.dest)
+		_, closer, err := fork(d.Dest)
 		if err != nil {
-			return fmt.Errorf("Config.Shared: the destination %s: %w", d.label(), err)
+			return fmt.Errorf("Config.Shared: the destination %s: %w", d.Options.Label, err)
 		}
 		if closer != nil {
 			_ = closer.Close() // nothing was delivered to it
@@ -98,8 +98,8 @@ func newAdopter(s *Sink, h *store.Home) *adopter {
 	a := &adopter{Home: h, s: s, done: make(chan struct{}), given: map[string]bool{}}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, d := range s.deliveries {
-		if _, ok := d.dest.(delivery.Forker); !ok {
-			d.turn = make(chan struct{}, 1)
+		if _, ok := d.Dest.(delivery.Forker); !ok {
+			d.Turn = make(chan struct{}, 1)
 		}
 	}
 	return a
@@ -193,7 +193,7 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 	child := newSink(c)
 	child.parent, child.atHome = a.s, path == a.Path
 	for _, d := range a.s.deliveries {
-		dest, closer, err := fork(d.dest)
+		dest, closer, err := fork(d.Dest)
 		if err != nil {
 			x.closeForks()
 			return nil, err
@@ -201,8 +201,8 @@ func (a *adopter) adopt(path string) (*adopted, error) {
 		if closer != nil {
 			x.forks = append(x.forks, closer)
 		}
-		own := newDelivery(child, d.name, dest)
-		own.turn = d.turn
+		own := child.newDelivery(d.Options.Name, dest)
+		own.Turn = d.Turn
 		child.deliveries = append(child.deliveries, own)
 	}
 	x.sink = child
@@ -259,7 +259,7 @@ func (a *adopter) end(x *adopted) {
 	a.past.add(x.sink.Stats())
 	x.sink.mu.Lock()
 	for i, d := range s.deliveries {
-		d.traffic.Plus(&x.sink.deliveries[i].traffic)
+		d.Traffic.Plus(&x.sink.deliveries[i].Traffic)
 	}
 	x.sink.mu.Unlock()
 	a.list = slices.DeleteFunc(a.list, func(y *adopted) bool { return x == y })

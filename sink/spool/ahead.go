@@ -218,7 +218,7 @@ func (s *Sink) patch() (left bool) {
 	s.mu.Lock()
 	var list []*segment.Segment
 	for _, l := range s.chain {
-		if g := l.live; g != nil && g.IsWritten() && !l.none {
+		if g := l.Live; g != nil && g.IsWritten() && !l.Placeholder {
 			g.Retain()
 			list = append(list, g)
 		}

@@ -38,26 +38,6 @@ func TestNothingShortensBackoff(t *testing.T) {
 	}
 }
 
-// TestPausesGrow makes a destination fail often: the pauses double, within chance, up to the
-// longest, and begin anew after a success.
-func TestPausesGrow(t *testing.T) {
-	d := newDelivery(&Sink{c: Config{tick: time.Nanosecond}, ctx: context.Background()}, "d", nil)
-	want := time.Nanosecond
-	for range 12 {
-		d.wait()
-		if d.pause != want {
-			t.Fatalf("got a pause of %v, want %v", d.pause, want)
-		}
-		want *= 2
-	}
-	d.pause = longerPause
-	poke(d.urged)
-	d.wait()
-	if d.pause != longerPause {
-		t.Errorf("got a pause of %v, want %v for ever", d.pause, longerPause)
-	}
-}
-
 // TestBusyTellsOfAHang shows how long a call takes that does not return.
 func TestBusyTellsOfAHang(t *testing.T) {
 	f := &far{}

@@ -17,6 +17,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -108,8 +109,8 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 				took := time.Since(begin)
 				st := checkIdentity(t, s)
 				must(t, s.Close())
-				if took < giveUpTime || took > giveUpTime+2*longerPause {
-					t.Errorf("given up after %v, want %v", took, giveUpTime)
+				if took < deliver.GiveUpTime || took > deliver.GiveUpTime+2*deliver.LongestPause {
+					t.Errorf("given up after %v, want %v", took, deliver.GiveUpTime)
 				}
 				if lost := st.Lost(); lost == 0 || lost > c.lost || st.Unfinished > 0 || st.Pending > 0 || st.Bad != 1 {
 					t.Errorf("got %+v, want at most %d lines damaged, and one file quarantined", st, c.lost)

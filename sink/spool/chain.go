@@ -6,40 +6,26 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A link is a segment in the chain of those that exist, oldest first. The last
-// one is active. Each destination is at one link, has settled those before it
-// and nothing of those behind it; a link that all have left is deleted. The
-// fields are protected by Sink.mu.
-type link struct {
-	segment.Old                  // end is not known as long as live is there
-	live        *segment.Segment // of this process; nil: it is read from its file
-	waiting     int              // destinations that have not left it
-	reported    segment.Tally    // what the notice in it reports, once live is nil
-	kept        bool             // a cursor could not be synced: the next start deletes the file
-	none        bool             // it stands for the active segment where there is none, see beginFull
-	unread      time.Time        // when it could not be read to be dropped
-	bad         bool             // pages of the file could not be read, and were given up: it is quarantined
-}
-
 // link makes a segment of this process the last of the chain. mu is held.
 func (s *Sink) link(g *segment.Segment) {
-	s.chain = append(s.chain, &link{Old: *g.Old(), live: g, waiting: len(s.deliveries)})
+	s.chain = append(s.chain, &deliver.Link{Old: *g.Old(), Live: g, Waiting: len(s.deliveries)})
 }
 
 // unload frees the memory of twins that are not being read: they are read from
 // their files later, like those of other processes. mu is held.
 func (s *Sink) unload() {
 	for _, l := range s.chain[:len(s.chain)-1] {
-		g := l.live
-		if g == nil || !g.IsWritten() || l.none || slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
+		g := l.Live
+		if g == nil || !g.IsWritten() || l.Placeholder || slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			continue
 		}
 		if next, whole := g.Whole(); whole {
-			l.live, l.End, l.reported = nil, next, g.Reported
+			l.Live, l.End, l.Reported = nil, next, g.Reported
 			g.Release()
 		}
 	}
@@ -56,11 +42,11 @@ const near = 1
 func (s *Sink) evict() {
 	soon := 0 // the next segments are read or near
 	for i, l := range s.chain {
-		if slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) }) {
+		if slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) }) {
 			soon = near + 1
 		}
 		soon--
-		g := l.live
+		g := l.Live
 		if soon >= 0 || i >= len(s.chain)-2 || g == nil || !g.IsMapped() {
 			continue // the last one is active, and the one before is being copied
 		}
@@ -73,109 +59,16 @@ func (s *Sink) evict() {
 	}
 }
 
-// evictedPages returns the pages of a segment that layDown has evicted, for fetch. mu
-// is held.
-func (l *link) evictedPages() (pages []byte) {
-	if l.live == nil {
-		return nil
-	}
-	return l.live.EvictedPages()
-}
-
-// isAt reports whether the delivery reads l, or has read from it records that are not
-// settled. mu is held.
-func (d *deliverer) isAt(l *link) bool {
-	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
-}
-
-// leave goes on to the next link when all that was read is settled, and reports
-// false if there is none.
-func (d *deliverer) leave() bool {
-	s := d.s
-	s.mu.Lock()
-	next := s.behind(d.reading)
-	if next == nil {
-		s.mu.Unlock()
-		return false
-	}
-	d.reading, d.scan, d.entered, d.rescued = next, nil, false, false
-	pages := next.evictedPages()
-	s.mu.Unlock()
-	segment.Prefetch(pages)
-	d.leaveSettled()
-	return true
-}
-
-// behind returns the link after l, or nil. mu is held.
-func (s *Sink) behind(l *link) *link {
-	if i := slices.Index(s.chain, l) + 1; i < len(s.chain) {
-		return s.chain[i]
-	}
-	return nil
-}
-
-// leaveSettled leaves the links of which all is settled.
-func (d *deliverer) leaveSettled() {
-	s := d.s
-	for {
-		s.mu.Lock()
-		next := d.reading
-		if d.cur != next {
-			next = s.behind(d.cur)
-		}
-		done := d.cur != next && (len(d.batch) == 0 || d.settled >= next.First)
-		s.mu.Unlock()
-		if !done {
-			return
-		}
-		d.quit(next)
-	}
-}
-
-// quit leaves cur for the link behind it. A cursor is synced first: else a
-// start would take the records of a segment that was deleted for lost ones.
-func (d *deliverer) quit(next *link) {
-	s := d.s
-	var err error
-	if d.cursor != nil {
-		if err = d.sync(); err != nil {
-			s.fault("sync the cursor", err)
-		}
-	}
-	s.mu.Lock()
-	l := d.cur
-	d.cur = next
-	l.waiting--
-	l.kept = l.kept || err != nil
-	left := l.waiting == 0
-	g := l.live
-	if left && g != nil && s.keep {
-		_, l.End, _ = g.Claimed()
-		l.live, l.reported = nil, g.Reported
-	}
-	if left && !s.keep {
-		i := slices.Index(s.chain, l)
-		s.chain = slices.Delete(s.chain, i, i+1)
-	}
-	s.mu.Unlock()
-	switch {
-	case left && !s.keep:
-		s.remove(l)
-	case left && g != nil:
-		g.Done(nil)
-	}
-}
-
 // remove deletes a link that is not in the chain any more, and makes room for
 // another.
-func (s *Sink) remove(l *link) {
-	if l.none {
-		l.live.Done(nil)
+func (s *Sink) remove(l *deliver.Link) {
+	if l.Placeholder {
+		l.Live.Done(nil)
 		return
 	}
-	if l.kept {
-		if l.live != nil {
-			l.live.Done(nil)
+	if l.KeepFile {
+		if l.Live != nil {
+			l.Live.Done(nil)
 		}
 	} else if err := s.delete(l); err != nil {
 		s.fault("delete a segment", err) // the next start deletes it
@@ -188,21 +81,21 @@ func (s *Sink) remove(l *link) {
 }
 
 // delete deletes the file of a link. What one in memory had is used again.
-func (s *Sink) delete(l *link) error {
-	if l.bad {
+func (s *Sink) delete(l *deliver.Link) error {
+	if l.Quarantine {
 		if err := s.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
 			return err
 		}
 		return s.dir.RemoveItsCopy(l.Number)
 	}
 	if s.dir != nil {
-		return s.dir.Remove(l.Number, l.live)
+		return s.dir.Remove(l.Number, l.Live)
 	}
-	if l.live.IsAbandoned() {
+	if l.Live.IsAbandoned() {
 		return nil
 	}
 	select {
-	case s.spare <- l.live.Bytes(): // no writer has anything left to do there
+	case s.spare <- l.Live.Bytes(): // no writer has anything left to do there
 	default: // there is one already
 	}
 	return nil
@@ -213,8 +106,8 @@ func (s *Sink) delete(l *link) error {
 // there is none, or it is still being written to, or some of it is damaged. mu
 // is held.
 func (s *Sink) dropOldest() bool {
-	i := slices.IndexFunc(s.chain, func(l *link) bool {
-		return !l.none && !slices.ContainsFunc(s.deliveries, func(d *deliverer) bool { return d.isAt(l) })
+	i := slices.IndexFunc(s.chain, func(l *deliver.Link) bool {
+		return !l.Placeholder && !slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
 	})
 	if i < 0 || i == len(s.chain)-1 {
 		return false
@@ -225,7 +118,7 @@ func (s *Sink) dropOldest() bool {
 	}
 	s.publish()
 	next := s.chain[i+1]
-	if next.none && i+2 < len(s.chain) {
+	if next.Placeholder && i+2 < len(s.chain) {
 		next = s.chain[i+2]
 	}
 	s.noteDropped(next, next.First-(l.First-l.Skipped))
@@ -241,13 +134,13 @@ func (s *Sink) dropOldest() bool {
 
 // countOldest counts the lines of a link that is dropped, for each destination
 // that has not left it. mu is held.
-func (s *Sink) countOldest(l *link) bool {
+func (s *Sink) countOldest(l *deliver.Link) bool {
 	var lines []segment.Line
 	end, never, harmed := l.End, uint64(0), false
-	if time.Since(l.unread) < makePause {
+	if time.Since(l.UnreadSince) < makePause {
 		return false // each line would read it
 	}
-	if g := l.live; g != nil {
+	if g := l.Live; g != nil {
 		_, end, _ = g.Claimed()
 		whole := false
 		if lines, whole = g.Lines(); !whole {
@@ -272,32 +165,32 @@ func (s *Sink) countOldest(l *link) bool {
 		}
 	}
 	for _, d := range s.deliveries {
-		numbers := end - min(max(l.First, d.settled), end) // none, if it has left the link
-		d.skips += numbers
+		numbers := end - min(max(l.First, d.Settled), end) // none, if it has left the link
+		d.Skipped += numbers
 		for _, x := range lines {
-			if x.Seq >= d.settled {
-				d.dropped.Add(segment.CauseOldest, x.Level, 1)
+			if x.Seq >= d.Settled {
+				d.Dropped.Add(segment.CauseOldest, x.Level, 1)
 				numbers--
 			}
 		}
 		given := numbers - min(never, numbers)
-		d.recovered -= numbers - given
+		d.Recovered -= numbers - given
 		if harmed {
-			d.dropped.Add(segment.CauseDamaged, segment.LevelUnknown, given)
+			d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, given)
 		} else {
-			d.unfinished += given
+			d.Unfinished += given
 		}
 	}
-	if l.live != nil {
-		l.reported = l.live.Reported
+	if l.Live != nil {
+		l.Reported = l.Live.Reported
 	}
-	s.reported = s.reported.Minus(&l.reported) // not all destinations have read that
+	s.reported = s.reported.Minus(&l.Reported) // not all destinations have read that
 	return true
 }
 
 // cannotDrop notes that a link cannot be read. mu is held.
-func (s *Sink) cannotDrop(l *link, err error) (ok bool) {
-	l.unread = time.Now()
+func (s *Sink) cannotDrop(l *deliver.Link, err error) (ok bool) {
+	l.UnreadSince = time.Now()
 	s.faultLocked("read the oldest segment, to drop it", err)
 	return false
 }

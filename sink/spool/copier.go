@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/vfs"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -67,7 +68,7 @@ func (c *copier) run() {
 		switch {
 		case err != nil:
 			c.s.fault("sync lines", err)
-			c.pause = min(max(2*c.pause, c.s.c.tick), longerPause)
+			c.pause = min(max(2*c.pause, c.s.c.tick), deliver.LongestPause)
 			c.wait(c.pause, nil)
 		case worked:
 			c.pause = 0

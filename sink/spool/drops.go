@@ -5,6 +5,7 @@ package spool
 import (
 	"os"
 
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -86,16 +87,16 @@ func (s *Sink) activate(g *segment.Segment) {
 // noteDropped stores in the header of a link that numbers before it went with
 // segments that were dropped: else the next start would take them for damaged.
 // mu is held.
-func (s *Sink) noteDropped(l *link, numbers uint64) {
+func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) {
 	if s.dir == nil {
 		return
 	}
 	l.Skipped, l.Dropped = numbers, true
-	if l.none {
+	if l.Placeholder {
 		return // the next segment has it
 	}
-	if l.live != nil {
-		s.counted(l.live.SetDropped(numbers))
+	if l.Live != nil {
+		s.counted(l.Live.SetDropped(numbers))
 		return
 	}
 	f, err := s.dir.FS.Open(s.dir.Name(store.SegmentName(l.Number)), os.O_RDWR, 0)

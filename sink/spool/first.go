@@ -73,7 +73,7 @@ func (s *Sink) continueLast(first segment.Start) bool {
 		}
 		return false
 	}
-	l.live, s.finish = g, finish
+	l.Live, s.finish = g, finish
 	s.activate(g)
 	s.copyLater(g)
 	return true
@@ -101,5 +101,5 @@ func (s *Sink) beginFull(first segment.Start) {
 	}
 	s.activate(g)
 	s.link(g)
-	s.chain[len(s.chain)-1].none = true
+	s.chain[len(s.chain)-1].Placeholder = true
 }

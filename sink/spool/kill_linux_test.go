@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -245,7 +246,7 @@ func TestKillWhileDelivering(t *testing.T) {
 	text, err := os.ReadFile(file)
 	must(t, err)
 	ids, torn := idsOf(text)
-	if again := checkAcked(t, acked, ids); again > rounds*batchRecords || torn > rounds {
+	if again := checkAcked(t, acked, ids); again > rounds*deliver.BatchRecords || torn > rounds {
 		t.Errorf("got %d lines again and %d torn in %d rounds", again, torn, rounds)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -75,7 +76,7 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
 		x.f.set(nil)
 		begin := time.Now()
-		for time.Since(begin) < giveUpTime/2 {
+		for time.Since(begin) < deliver.GiveUpTime/2 {
 			time.Sleep(time.Second)
 			synctest.Wait()
 		}
@@ -91,8 +92,8 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 		if n := len(x.f.take()); n < liveLines/3 {
 			t.Errorf("%d lines arrived from behind the page", n)
 		}
-		if took := time.Since(begin); took < giveUpTime || took > 3*giveUpTime {
-			t.Errorf("given up after %v, want %v", took, giveUpTime)
+		if took := time.Since(begin); took < deliver.GiveUpTime || took > 3*deliver.GiveUpTime {
+			t.Errorf("given up after %v, want %v", took, deliver.GiveUpTime)
 		}
 		st := checkIdentity(t, x.s)
 		if lost := st.Lost(); lost == 0 || lost > linesOfPage || st.Delivered != st.Logged-lost {
@@ -115,7 +116,7 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 func TestLivePageThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
-		time.AfterFunc(giveUpTime/2, x.heal)
+		time.AfterFunc(deliver.GiveUpTime/2, x.heal)
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))
 		checkLines(t, x.f.take(), 0, liveLines, liveSize)
@@ -134,7 +135,7 @@ func TestLivePageIsReadFromTheCopy(t *testing.T) {
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))
 		checkLines(t, x.f.take(), 0, liveLines, liveSize)
-		if took := time.Since(begin); took > longerPause {
+		if took := time.Since(begin); took > deliver.LongestPause {
 			t.Errorf("took %v, want no wait", took)
 		}
 		if st := checkIdentity(t, x.s); st.Lost() > 0 || st.Errors == 0 {
@@ -174,7 +175,7 @@ func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
 		r := record(nib.LevelInfo, liveLines, liveSize)
 		g, size := x.s.active.Load(), segment.RecordSize(r, -1)
 		at, seq, _ := g.Reserve(size)
-		time.AfterFunc(giveUpTime/2, func() {
+		time.AfterFunc(deliver.GiveUpTime/2, func() {
 			x.heal()
 			if ok, _ := g.Write(at, size, seq, r, -1); !ok {
 				t.Error("the record was not written")
@@ -227,7 +228,7 @@ func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 		begin := time.Now()
 		x.f.set(nil)
 		must(t, x.s.Flush(context.Background()))
-		if took := time.Since(begin); took > longerPause {
+		if took := time.Since(begin); took > deliver.LongestPause {
 			t.Errorf("took %v", took)
 		}
 		if got := len(x.f.take()); got != 4*segment.PageSize/segment.Align(segment.RecordHead+liveSize) {

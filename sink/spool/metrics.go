@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/metrics"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -33,33 +34,33 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	l.Gauge("nib_spool_segments", "Segments.", float64(st.Segments), spool)
 	l.Gauge("nib_spool_disk_bytes", "Size of all segments, those of other processes in a shared directory included.", float64(bytes), spool)
 	for i, d := range s.deliveries {
-		d.metrics(&l, i, &st.Destinations[i], spool)
+		s.metricsOf(d, &l, i, &st.Destinations[i], spool)
 	}
 	return l.Metrics()
 }
 
-// metrics adds the metrics of the destination with index i, also of the slots
+// metricsOf adds the metrics of the destination with index i, also of the slots
 // of dead processes that are delivered to it.
-func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
+func (s *Sink) metricsOf(d *deliver.Delivery, l *metrics.Samples, i int, st *DestinationStats, spool metrics.Label) {
 	now := time.Now()
-	d.s.mu.Lock()
-	traffic := d.traffic
-	pending, age := d.pending(now)
-	if d.s.adopter != nil {
-		for _, x := range d.s.adopter.list {
+	s.mu.Lock()
+	traffic := d.Traffic
+	pending, age := d.Pending(now)
+	if s.adopter != nil {
+		for _, x := range s.adopter.list {
 			child := x.sink.deliveries[i]
 			x.sink.mu.Lock()
-			traffic.Plus(&child.traffic)
-			bytes, since := child.pending(now)
+			traffic.Plus(&child.Traffic)
+			bytes, since := child.Pending(now)
 			x.sink.mu.Unlock()
 			pending, age = pending+bytes, max(age, since)
 		}
 	}
-	d.s.mu.Unlock()
-	if d.s.keep && st.Pending > 0 {
-		age = d.keptAge(now)
+	s.mu.Unlock()
+	if s.keep && st.Pending > 0 {
+		age = s.keptAge(d, now)
 	}
-	labels := []metrics.Label{spool, {Name: "destination", Value: d.label()}}
+	labels := []metrics.Label{spool, {Name: "destination", Value: d.Options.Label}}
 	traffic.Metrics(l, "nib_spool_delivered", "delivered", labels...)
 	loss.Metrics(l, "nib_spool", segment.Reasons[:], levelsOf(st.Dropped), labels...)
 	l.Gauge("nib_spool_pending_lines", "Lines in the spool that are not delivered.", float64(st.Pending), labels...)
@@ -70,32 +71,28 @@ func (d *deliverer) metrics(l *metrics.Samples, i int, st *DestinationStats, spo
 	l.Counter("nib_spool_delivery_attempts_total", "Batches given to the destination.", float64(st.Attempts), labels...)
 	l.Counter("nib_spool_delivery_failures_total", "Batches that the destination did not accept as a whole.", float64(st.Failures), labels...)
 	l.Gauge("nib_spool_delivery_busy_seconds", "Duration of the delivery in progress; 0 if there is none.", st.Busy.Seconds(), labels...)
-	*l = slices.AppendSeq(*l, metrics.Of(d.dest).Metrics())
+	*l = slices.AppendSeq(*l, metrics.Of(d.Dest).Metrics())
 }
 
-// pending returns an upper bound of the bytes that are not delivered, and the
-// age of the oldest line. mu is held.
-func (d *deliverer) pending(now time.Time) (bytes int64, age time.Duration) {
-	if _, next, _ := d.s.active.Load().Claimed(); next == d.settled+d.skips {
-		return 0, 0
-	}
-	return d.pendingBytes(), d.age(now)
+// A keptLine is the oldest line of a spool without a destination.
+type keptLine struct {
+	oldest  int64  // its Time; 0: it is not known
+	segment uint64 // number of the oldest segment when it was read
 }
 
 // keptAge returns the age of the oldest line of a spool without a destination,
 // 0 if it cannot be read. The first call reads the file that has the line.
-func (d *deliverer) keptAge(now time.Time) time.Duration {
-	s := d.s
+func (s *Sink) keptAge(d *deliver.Delivery, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if first := s.chain[0].Number; d.outage.oldest == 0 || d.outage.first != first {
-		settled := d.settled
+	if first := s.chain[0].Number; s.kept.oldest == 0 || s.kept.segment != first {
+		settled := d.Settled
 		s.mu.Unlock()
 		t := oldestIn(s.dir, settled)
 		s.mu.Lock()
-		d.outage.oldest, d.outage.first = t, first
+		s.kept.oldest, s.kept.segment = t, first
 	}
-	return d.age(now)
+	return deliver.AgeOf(now, s.kept.oldest)
 }
 
 // oldestIn returns the time of the first record in the files of a spool that is

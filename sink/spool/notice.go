@@ -36,7 +36,7 @@ func (s *Sink) losses() segment.Tally {
 	for _, d := range s.deliveries {
 		for c := range most {
 			for l := range most[c] {
-				most[c][l] = max(most[c][l], d.dropped[c][l])
+				most[c][l] = max(most[c][l], d.Dropped[c][l])
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -59,11 +60,11 @@ func TestUnreachableDestinationIsReported(t *testing.T) {
 		}, ": down; ", errDown},
 		{"no reason", func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 			return delivery.Result{}, nil, true
-		}, errNothing.Error(), errNothing},
+		}, deliver.ErrNothing.Error(), deliver.ErrNothing},
 		{"no answer", func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			<-ctx.Done()
 			return delivery.Result{}, ctx.Err(), true
-		}, "no answer for ", errNoAnswer},
+		}, "no answer for ", deliver.ErrNoAnswer},
 		{"late refusal", func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {
 			select {
 			case <-time.After(45 * time.Second):
@@ -160,7 +161,7 @@ func TestReachableDestinationIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reported{}
 		f := &far{do: func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
-			time.Sleep(outageDelay - time.Millisecond)
+			time.Sleep(deliver.OutageDelay - time.Millisecond)
 			return delivery.Result{Accepted: len(batch)}, nil, false
 		}}
 		s, err := Open("", f, Config{SegmentSize: segment.MinSize, OnError: r.add})

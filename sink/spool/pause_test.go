@@ -21,7 +21,7 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 	var pause time.Duration
 	calls := 0
 	c.set(func(context.Context, []nib.Record) (delivery.Result, error, bool) {
-		pause = max(pause, s.deliveries[0].pause)
+		pause = max(pause, s.deliveries[0].Pause)
 		switch calls++; {
 		case calls > 12:
 			return delivery.Result{Accepted: 1}, nil, false
@@ -35,7 +35,7 @@ func TestPausesGrowBetweenSyncs(t *testing.T) {
 	if want := 32 * time.Microsecond; pause != want {
 		t.Errorf("got a pause of %v after six failures, want %v", pause, want)
 	}
-	if got := s.deliveries[0].failures; got != 6 {
+	if got := s.deliveries[0].Failures; got != 6 {
 		t.Errorf("got %d failures, want 6", got)
 	}
 }

@@ -3,7 +3,7 @@
 package spool
 
 import (
-	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -32,18 +32,12 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	first = segment.Start{First: next}
 	for _, d := range s.deliveries {
-		var ok bool
-		if d.cursor, d.settled, ok, err = store.OpenCursor(dir, d.name); err != nil {
+		settled, err := d.OpenCursor(dir, s.copier != nil)
+		if err != nil {
 			s.release()
 			return segment.Start{}, err
 		}
-		d.marker, _ = d.dest.(delivery.Resumer)
-		d.resumer, _ = d.dest.(delivery.Resumer)
-		d.syncer, _ = d.dest.(delivery.MarkSyncer)
-		if !ok {
-			d.settled = 1
-		}
-		first.First = max(first.First, d.settled)
+		first.First = max(first.First, settled)
 	}
 	if len(old) == 0 {
 		first.First += dir.Unused // the segments before them were deleted, so the cursors are behind these
@@ -62,12 +56,12 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	}
 	s.stats.Bad = dir.Bad
 	for _, d := range s.deliveries {
-		d.expect(old, first.First)
+		d.Expect(old, first.First)
 	}
 	for _, g := range old {
 		s.reportNoted()
 		s.segments, s.bytes = s.segments+1, s.bytes+g.Size
-		s.chain = append(s.chain, &link{Old: g, waiting: len(s.deliveries)})
+		s.chain = append(s.chain, &deliver.Link{Old: g, Waiting: len(s.deliveries)})
 	}
 	return first, nil
 }
@@ -122,15 +116,6 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
-// expect counts what is to be delivered of the old segments. All other numbers
-// before first have no record.
-func (d *deliverer) expect(old []segment.Old, first uint64) {
-	for _, g := range old {
-		d.recovered += g.End - min(max(g.First, d.settled), g.End)
-	}
-	d.skips = first - d.settled - d.recovered
-}
-
 // release gives back what recover has taken.
 func (s *Sink) release() {
 	if s.copier != nil && s.active.Load() != nil {
@@ -138,8 +123,8 @@ func (s *Sink) release() {
 		<-s.copier.done
 	}
 	for _, d := range s.deliveries {
-		if d.cursor != nil {
-			s.dir.Close("the cursor", d.cursor.File)
+		if d.Cursor != nil {
+			s.dir.Close("the cursor", d.Cursor.File)
 		}
 	}
 	if s.dir != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -167,7 +168,7 @@ func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
 	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
 	c.boot = 0 // as on a system that does not say
 	s := newSink(c)
-	s.deliveries = []*deliverer{newDelivery(s, defaultName, f)}
+	s.deliveries = []*deliver.Delivery{s.newDelivery(defaultName, f)}
 	first, err := s.takeDir(memDir)
 	must(t, err, s.begin(first), s.Flush(context.Background()), s.Close())
 	checkLines(t, f.take(), 0, 10, 200)

@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
@@ -38,9 +39,9 @@ func picky(reason error) *far {
 func TestRejectedAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	must(t, os.MkdirAll(dir, 0o700))
-	name := filepath.Join(dir, "picky"+rejectedExt)
+	name := filepath.Join(dir, "picky"+deliver.RejectedExt)
 	must(t, os.WriteFile(name, []byte(`{"seq":0,"rea`), 0o600))
-	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*maxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
+	s := open(t, dir, picky(errors.New("bad \"field\"\n"+strings.Repeat("x", 2*deliver.MaxReason))), Config{Name: "picky", SegmentSize: segment.MinSize})
 	for n := range 30 {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n+1, 100)))
 	}
@@ -62,7 +63,7 @@ func TestRejectedAreKept(t *testing.T) {
 		}
 		must(t, json.Unmarshal(line, &got))
 		want := string(bytes.TrimSpace(record(nib.LevelInfo, int(got.Seq), 100).Line))
-		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") || len(got.Reason) != maxReason || string(got.Line) != want {
+		if got.Seq != uint64(3*i+3) || !strings.HasPrefix(got.Reason, "bad \"field\"\n") || len(got.Reason) != deliver.MaxReason || string(got.Line) != want {
 			t.Errorf("line %d: got %.200q", i, line)
 		}
 	}
@@ -91,7 +92,7 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 		must(t, s.WriteRecord(&nib.Record{Line: []byte(line)}))
 	}
 	must(t, s.Flush(context.Background()), s.Close())
-	kept := bytes.Split(bytes.TrimSuffix(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)), []byte{'\n'}), []byte{'\n'})
+	kept := bytes.Split(bytes.TrimSuffix(memFile(t, m, filepath.Join(memDir, defaultName+deliver.RejectedExt)), []byte{'\n'}), []byte{'\n'})
 	if len(kept) != len(lines) {
 		t.Fatalf("got %d lines, want %d", len(kept), len(lines))
 	}
@@ -122,7 +123,7 @@ func TestRejectedFillTheFile(t *testing.T) {
 			must(t, s.WriteRecord(record(nib.LevelInfo, n, 100)))
 		}
 		must(t, s.Flush(context.Background()), s.Close())
-		return int64(len(memFile(t, m, filepath.Join(memDir, defaultName+rejectedExt)))), of(t, s.Stats(), defaultName).Unsaved
+		return int64(len(memFile(t, m, filepath.Join(memDir, defaultName+deliver.RejectedExt)))), of(t, s.Stats(), defaultName).Unsaved
 	}
 	size, _ := kept(0)
 	for less := range int64(2) {
@@ -150,7 +151,7 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 	} {
 		m := vfstest.NewMem(nil)
 		must(t, m.MkdirAll(memDir, 0o700))
-		name := filepath.Join(memDir, defaultName+rejectedExt)
+		name := filepath.Join(memDir, defaultName+deliver.RejectedExt)
 		f, err := m.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
 		must(t, err)
 		_, err = f.Write([]byte("{}\n"))
@@ -158,7 +159,7 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 		if c.owner > 0 {
 			m.Chown(name, c.owner)
 		} else {
-			m.Fail(vfstest.Fault{Op: c.op, Path: "*" + rejectedExt, Err: syscall.EIO})
+			m.Fail(vfstest.Fault{Op: c.op, Path: "*" + deliver.RejectedExt, Err: syscall.EIO})
 		}
 		s := open(t, memDir, picky(nil), Config{SegmentSize: segment.MinSize, fs: m, OnError: func(error) {}})
 		for n := range 6 {
@@ -186,7 +187,7 @@ func TestRejectedAreBounded(t *testing.T) {
 		{"some room", 400, nil, 8}, {"none", -1, nil, 10}, {"enough", 0, nil, 0}, {"fault", 0, syscall.EIO, 10},
 	} {
 		m := vfstest.NewMem(nil)
-		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + rejectedExt, Err: c.fail})
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "*" + deliver.RejectedExt, Err: c.fail})
 		f := picky(nil)
 		s := open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: m, RejectedSize: c.size})
 		for n := range 30 {
@@ -197,7 +198,7 @@ func TestRejectedAreBounded(t *testing.T) {
 		if d := of(t, st, defaultName); d.Unsaved != c.unsaved || d.Delivered != 20 || (st.Errors > 0) != (c.fail != nil) {
 			t.Errorf("%s: got %+v, want %d unsaved and 20 delivered", c.name, d, c.unsaved)
 		}
-		if info, err := m.Lstat(filepath.Join(memDir, defaultName+rejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
+		if info, err := m.Lstat(filepath.Join(memDir, defaultName+deliver.RejectedExt)); err == nil && c.size > 0 && info.Size > c.size {
 			t.Errorf("%s: got %d bytes, want %d at most", c.name, info.Size, c.size)
 		}
 		must(t, s.Close())

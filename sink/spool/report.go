@@ -3,8 +3,9 @@
 package spool
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 )
 
 // A reporter calls OnError, from a goroutine of its own that lives as long as
@@ -33,7 +34,7 @@ func (s *Sink) report(op string, err error) {
 	if s.c.OnError == nil {
 		return
 	}
-	e := opError{op, err, textOf(err)}
+	e := opError{op, err, deliver.TextOf(err)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queueReport(e)
@@ -134,13 +135,3 @@ type opError struct {
 func (e opError) Error() string { return "nib/spool: " + e.op + ": " + e.text }
 
 func (e opError) Unwrap() error { return e.err }
-
-// textOf returns the text of an error that may be a destination's own.
-func textOf(err error) (text string) {
-	defer func() {
-		if p := recover(); p != nil {
-			text = fmt.Sprintf("an error of type %T, whose Error method panics", err)
-		}
-	}()
-	return err.Error()
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -315,8 +316,8 @@ func TestResumeAnswersNonsense(t *testing.T) {
 		answer func(n int) (int, error)
 		want   error
 	}{
-		{"less than nothing", func(int) (int, error) { return -1, nil }, errTaken},
-		{"more than there is", func(n int) (int, error) { return n + 1, nil }, errTaken},
+		{"less than nothing", func(int) (int, error) { return -1, nil }, deliver.ErrTaken},
+		{"more than there is", func(n int) (int, error) { return n + 1, nil }, deliver.ErrTaken},
 		{"an error", func(int) (int, error) { return 3, errDown }, errDown},
 		{"an error and less than nothing", func(int) (int, error) { return -1, errDown }, errDown},
 	} {

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	slowDisk    = 100 * time.Millisecond // how long a call waits for a segment that is being made
-	makePause   = 250 * time.Millisecond // before making one is tried again
-	firstPause  = 10 * time.Millisecond  // between attempts to deliver
-	longerPause = 5 * time.Second
+	slowDisk   = 100 * time.Millisecond // how long a call waits for a segment that is being made
+	makePause  = 250 * time.Millisecond // before making one is tried again
+	firstPause = 10 * time.Millisecond  // between attempts to deliver
 )
 
 var errSlow = errors.New("nib/spool: creating a segment takes too long")
@@ -83,7 +82,7 @@ func (s *Sink) install() {
 	_, first, _ := old.Claimed()
 	last := s.chain[len(s.chain)-1]
 	st := segment.Start{First: first}
-	if last.none {
+	if last.Placeholder {
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
 	if !s.commission(g, st) {
@@ -93,7 +92,7 @@ func (s *Sink) install() {
 		s.queueReport(opError{"take a segment into use", err, err.Error()})
 	}
 	s.enqueue(g)
-	if last.none && last.Dropped {
+	if last.Placeholder && last.Dropped {
 		s.noteDropped(s.chain[len(s.chain)-1], last.Skipped)
 	}
 	s.unload()
@@ -172,20 +171,6 @@ func (s *Sink) retireLocked(g *segment.Segment, at, size int, seq uint64) {
 	}
 	s.stats.Logged--
 	for _, d := range s.deliveries {
-		if d.settled > seq {
-			d.dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]--
-		} else {
-			d.skips++
-		}
+		d.Void(seq)
 	}
-}
-
-// voided returns the size of the claim at offset at of g if it is void.
-func (s *Sink) voided(g *segment.Segment, at int) (size int, ok bool) {
-	if !g.IsBroken() {
-		return 0, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return g.VoidAt(at)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -54,7 +55,7 @@ type Sink struct {
 	mu       sync.Mutex
 	changed  chan struct{}    // closed and replaced when a waiting call should look again
 	awaited  bool             // a waiting call holds changed
-	chain    []*link          // all segments that are in use or were, oldest first
+	chain    []*deliver.Link  // all segments that are in use or were, oldest first
 	next     *segment.Segment // created in advance
 	making   bool             // next is being made
 	makeErr  error            // why that failed
@@ -62,7 +63,6 @@ type Sink struct {
 	segments int              // that exist: those in chain, and next
 	bytes    int64            // of these
 	closed   bool
-	left     bool // lines in memory were dropped by Close
 
 	opened   uint64        // number of the first record of this process
 	stats    Stats         // those that are not of a destination; Logged counts dropped lines only
@@ -84,10 +84,11 @@ type Sink struct {
 	others   int64              // bytes of the segments of other slots, when they were counted last
 	parent   *Sink              // of a slot of a dead process: whose adopter delivers it
 	atHome   bool               // that slot is the home itself
-	finish   func() error       // what is left to do for the first segment; nil if nothing is
-	safe     chan struct{}      // closed when that is done: then what is in it may be delivered
+	kept     keptLine
+	finish   func() error  // what is left to do for the first segment; nil if nothing is
+	safe     chan struct{} // closed when that is done: then what is in it may be delivered
 
-	deliveries []*deliverer // does not change; one without a destination if there is none
+	deliveries []*deliver.Delivery // does not change; one without a destination if there is none
 
 	more  chan struct{} // to the one that makes segments
 	spare chan []byte   // in memory: that of a segment that was delivered
@@ -130,10 +131,10 @@ func Open(dir string, dest delivery.Destination, c Config) (*Sink, error) {
 	s := newSink(c.withDefaults(dir))
 	s.keep = dest == nil && len(c.Also) == 0
 	if dest != nil || s.keep {
-		s.deliveries = append(s.deliveries, newDelivery(s, s.c.Name, dest))
+		s.deliveries = append(s.deliveries, s.newDelivery(s.c.Name, dest))
 	}
 	for _, also := range s.c.Also {
-		s.deliveries = append(s.deliveries, newDelivery(s, also.Name, also.To))
+		s.deliveries = append(s.deliveries, s.newDelivery(also.Name, also.To))
 	}
 	first, err := s.takeDir(dir)
 	if err == nil {
@@ -209,10 +210,10 @@ func (s *Sink) begin(first segment.Start) error {
 	go s.makeSegments()
 	s.running = len(s.deliveries)
 	for _, d := range s.deliveries {
-		d.cur, d.reading = s.chain[0], s.chain[0]
+		d.Begin(s.id, s.opened, s.chain[0])
 	}
 	for _, d := range s.deliveries {
-		go d.run()
+		go s.deliver(d)
 	}
 	if s.adopter != nil {
 		go s.adopter.run()
@@ -269,7 +270,7 @@ func (s *Sink) wake() {
 // idle must call it, since idle is for all of them.
 func (s *Sink) poke() {
 	for _, d := range s.deliveries {
-		poke(d.wakeup)
+		d.Wake()
 	}
 }
 
@@ -277,8 +278,7 @@ func (s *Sink) poke() {
 func (s *Sink) urge() {
 	s.idle.Store(false)
 	for _, d := range s.deliveries {
-		poke(d.wakeup)
-		poke(d.urged)
+		d.Urge()
 	}
 }
 
@@ -332,17 +332,6 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return nil
 }
 
-// settledAll reports whether all destinations have settled the records before
-// number end. mu is held.
-func (s *Sink) settledAll(end uint64) bool {
-	for _, d := range s.deliveries {
-		if d.settled < end {
-			return false
-		}
-	}
-	return true
-}
-
 // Close stops accepting lines, waits up to Config.Drain until the destinations
 // have accepted the pending ones, and closes the files. If lines remain, the
 // error wraps [ErrPending] and says how many: in a directory they stay for the
@@ -387,7 +376,7 @@ func (s *Sink) Close() error {
 	s.awaitReports()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.keep && (!s.settledAll(end) || s.left) {
+	if !s.keep && (!s.settledAll(end) || s.leftLines()) {
 		return s.pending(end)
 	}
 	return nil

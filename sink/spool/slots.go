@@ -69,7 +69,7 @@ func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
 func (s *Sink) forget() {
 	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, segment.Tally{}, segment.Tally{}
 	for _, d := range s.deliveries {
-		d.cursor, d.settled, d.recovered, d.skips = nil, 1, 0, 0
+		d.CloseCursor()
 	}
 }
 

@@ -77,14 +77,14 @@ func (s *Sink) Stats() Stats {
 	st.Segments = s.segments
 	st.Inherited = s.inherited.List()
 	for _, d := range s.deliveries {
-		dropped := d.dropped.Plus(&s.dropped)
+		dropped := d.Dropped.Plus(&s.dropped)
 		busy := time.Duration(0)
-		if !d.since.IsZero() {
-			busy = time.Since(d.since)
+		if !d.Since.IsZero() {
+			busy = time.Since(d.Since)
 		}
 		st.Destinations = append(st.Destinations, DestinationStats{
-			Name: d.name, Recovered: d.recovered, Delivered: d.delivered, Pending: next - d.settled - d.skips,
-			Unfinished: d.unfinished, Dropped: dropped.List(), Attempts: d.attempts, Failures: d.failures, Busy: busy, Unsaved: d.unsaved,
+			Name: d.Options.Name, Recovered: d.Recovered, Delivered: d.Delivered, Pending: next - d.Settled - d.Skipped,
+			Unfinished: d.Unfinished, Dropped: dropped.List(), Attempts: d.Attempts, Failures: d.Failures, Busy: busy, Unsaved: d.Unsaved,
 		})
 	}
 	if s.adopter != nil {
@@ -104,8 +104,8 @@ func (s *Sink) pending(end uint64) error {
 	}
 	var parts []string
 	for _, d := range s.deliveries {
-		if n := end - d.settled - d.skips; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d for %s", n, d.label()))
+		if n := end - d.Settled - d.Skipped; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d for %s", n, d.Options.Label))
 		}
 	}
 	return fmt.Errorf("%w: left in %s: %s", ErrPending, s.dir.Path, strings.Join(parts, ", "))

@@ -122,7 +122,7 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	fill(6)
 	s.mu.Lock()
 	for i, want := range []bool{true, true, false, false} { // the first one is read
-		if got := s.chain[i].live != nil; got != want {
+		if got := s.chain[i].Live != nil; got != want {
 			t.Errorf("segment %d is in memory: %v, want %v", i+1, got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
@@ -57,7 +58,7 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	c := Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }}
 	must(t, open(t, dir, nil, c).Close())
 	stray := []string{evil + store.CursorExt, evil + store.SegmentExt, evil + store.CopyExt, evil + store.BadExt, evil + store.SegmentExt + store.BadExt,
-		evil + store.MadeExt, evil + rejectedExt, evil, "\xff\xfe" + store.CursorExt}
+		evil + store.MadeExt, evil + deliver.RejectedExt, evil, "\xff\xfe" + store.CursorExt}
 	for _, name := range stray {
 		if os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600) != nil {
 			t.Skip("the file system does not take such names")

@@ -181,3 +181,9 @@ func (d *Dir) Close(what string, f vfs.File) {
 		d.note("close "+what, err)
 	}
 }
+
+// IsCutOff reports whether the file of g was truncated or removed.
+func (d *Dir) IsCutOff(g *segment.Segment) bool {
+	info, err := d.FS.Lstat(d.Name(SegmentName(g.Number)))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size < g.Size
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package deliver
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	giveUpTime  = 30 * time.Second
+	GiveUpTime  = 30 * time.Second
 	giveUpTries = 10
 )
 
@@ -25,21 +25,21 @@ type rereading struct {
 // readOld reads an old segment. If that fails, ok is false, and the delivery
 // has waited before it reads again. given reports that pages have failed for so
 // long that they count as damaged.
-func (d *deliverer) readOld(g *segment.Old) (b []byte, given, ok bool) {
-	b, err := d.s.dir.Read(g)
-	d.s.reportNoted()
+func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
+	b, err := d.dir.Read(g)
+	d.spool.ReportNoted()
 	if errors.Is(err, fs.ErrNotExist) {
-		if e := d.s.dir.Held(); e != nil {
+		if e := d.dir.Held(); e != nil {
 			err = e // the directory was replaced, or that cannot be determined
 		} else {
-			d.s.fault("read a segment", err)
-			d.again, d.pause = rereading{}, 0
+			d.spool.Fault("read a segment", err)
+			d.again, d.Pause = rereading{}, 0
 			return nil, true, true
 		}
 	}
 	if err == nil {
 		if d.again.tries > 0 {
-			d.again, d.pause = rereading{}, 0
+			d.again, d.Pause = rereading{}, 0
 		}
 		return b, int64(len(b)) < g.Size&^7, true
 	}
@@ -47,23 +47,23 @@ func (d *deliverer) readOld(g *segment.Old) (b []byte, given, ok bool) {
 		d.again.since = time.Now()
 	}
 	d.again.tries++
-	if store.IsPartial(err) && d.again.tries >= giveUpTries && time.Since(d.again.since) >= giveUpTime {
-		d.s.fault("give up pages of a segment that could not be read for "+giveUpTime.String(), err)
-		d.again, d.pause = rereading{}, 0
+	if store.IsPartial(err) && d.again.tries >= giveUpTries && time.Since(d.again.since) >= GiveUpTime {
+		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), err)
+		d.again, d.Pause = rereading{}, 0
 		d.quarantine()
 		return b, true, true
 	}
-	d.s.fault("read a segment", err)
+	d.spool.Fault("read a segment", err)
 	d.wait()
 	return nil, false, false
 }
 
 // quarantine has the file quarantined, rather than deleted, when it is settled.
-func (d *deliverer) quarantine() {
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
-	if !d.reading.bad {
-		d.reading.bad = true
-		d.s.stats.Bad++
+func (d *Delivery) quarantine() {
+	d.spool.Lock()
+	defer d.spool.Unlock()
+	if !d.reading.Quarantine {
+		d.reading.Quarantine = true
+		d.spool.CountQuarantined()
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package deliver
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	rejectedExt = ".rejected"
-	maxReason   = 1024
+	RejectedExt = ".rejected"
+	MaxReason   = 1024
 )
 
 // A refusal is a record that the destination will never accept.
@@ -28,23 +28,23 @@ type refusal struct {
 // so that it can be moved away at any time. Records that do not fit or cannot
 // be written are counted: delivery continues in any case. After a crash in
 // between, records may be there twice.
-func (d *deliverer) putRejected(list []refusal) {
+func (d *Delivery) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
-	if d.s.dir != nil {
+	if d.dir != nil {
 		if kept, err = d.appendRejected(list); err != nil {
-			d.s.fault("keep rejected lines", err)
+			d.spool.Fault("keep rejected lines", err)
 		}
 	}
-	d.s.mu.Lock()
-	d.unsaved += uint64(len(list) - kept)
-	d.s.mu.Unlock()
+	d.spool.Lock()
+	d.Unsaved += uint64(len(list) - kept)
+	d.spool.Unlock()
 }
 
-func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
-	if d.s.c.RejectedSize < 0 {
+func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
+	if d.Options.RejectedSize < 0 {
 		return 0, nil
 	}
-	f, err := d.s.dir.FS.Open(d.s.dir.Name(d.name+rejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := d.dir.FS.Open(d.dir.Name(d.Options.Name+RejectedExt), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -55,7 +55,7 @@ func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	}()
 	info, err := f.Stat()
 	if err == nil {
-		err = store.CheckOwner(info, d.name+rejectedExt)
+		err = store.CheckOwner(info, d.Options.Name+RejectedExt)
 	}
 	if err != nil {
 		return 0, err
@@ -64,7 +64,7 @@ func (d *deliverer) appendRejected(list []refusal) (kept int, err error) {
 	for _, x := range list {
 		n := len(text)
 		text = appendRefusal(text, x)
-		if info.Size+int64(len(text)) > d.s.c.RejectedSize {
+		if info.Size+int64(len(text)) > d.Options.RejectedSize {
 			text = text[:n]
 			break
 		}
@@ -102,7 +102,7 @@ func appendRefusal(dst []byte, x refusal) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = jsonenc.AppendUint(dst, x.r.Seq)
 	dst = append(dst, `,"reason":`...)
-	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), maxReason)])
+	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), MaxReason)])
 	dst = append(dst, `,"line":`...)
 	line := bytes.TrimSuffix(x.r.Line, []byte{'\n'})
 	if bytes.HasPrefix(line, []byte{'{'}) && bytes.HasSuffix(line, []byte{'}'}) && !bytes.ContainsRune(line, '\n') {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package deliver
 
 import (
 	"runtime/debug"
@@ -11,7 +11,7 @@ import (
 
 // fill reads records into the batch. ended reports that the segment has no more
 // of them, and busy that the next one is not committed yet.
-func (d *deliverer) fill() (ended, busy bool) {
+func (d *Delivery) fill() (ended, busy bool) {
 	ended, busy = d.fillOne()
 	for ended && d.ahead() {
 		ended, busy = d.fillOne()
@@ -20,26 +20,26 @@ func (d *deliverer) fill() (ended, busy bool) {
 }
 
 // fillOne reads from one segment.
-func (d *deliverer) fillOne() (ended, busy bool) {
+func (d *Delivery) fillOne() (ended, busy bool) {
 	l := d.reading
-	if l.live == nil {
+	if l.Live == nil {
 		return d.fillOld(&l.Old)
 	}
 	if !d.entered {
-		<-d.s.safe
+		<-d.Options.Safe
 		d.entered, d.at, d.want, d.witness = true, segment.HeaderSize, l.First, false
 		d.skip(l.First)
-		d.passSettled(l.live)
+		d.passSettled(l.Live)
 	}
 	if d.rescued {
-		return d.fillRescued(l.live)
+		return d.fillRescued(l.Live)
 	}
-	return d.fillGuarded(l.live)
+	return d.fillGuarded(l.Live)
 }
 
 // passSettled steps over the records at the beginning of a segment that the
 // process before has settled.
-func (d *deliverer) passSettled(g *segment.Segment) {
+func (d *Delivery) passSettled(g *segment.Segment) {
 	settled := d.position()
 	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
 	for end, _, _ := g.Claimed(); d.want < settled && d.at < end && g.Committed(d.at); d.want++ {
@@ -51,18 +51,17 @@ func (d *deliverer) passSettled(g *segment.Segment) {
 // Both are of this process, and no numbers are missing between them: else what
 // is in the batch has to be settled first. At most half of the spool is kept in
 // this way, for ActionDropOld takes none of it.
-func (d *deliverer) ahead() bool {
-	s := d.s
-	if !d.overlaps || len(d.batch) == 0 {
+func (d *Delivery) ahead() bool {
+	if !d.Overlaps || len(d.batch) == 0 {
 		return false
 	}
 	var pages []byte
 	defer func() { segment.Prefetch(pages) }() // without the lock
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.behind(d.reading)
-	if next == nil || d.rescued || d.reading.live == nil || next.live == nil || next.First != d.want ||
-		int64(next.Number-d.cur.Number+1)*s.c.SegmentSize > s.c.Size/2 {
+	d.spool.Lock()
+	defer d.spool.Unlock()
+	next := d.behind(d.reading)
+	if next == nil || d.rescued || d.reading.Live == nil || next.Live == nil || next.First != d.want ||
+		int64(next.Number-d.cur.Number+1)*d.Options.SegmentSize > d.Options.Size/2 {
 		return false
 	}
 	d.reading, d.at, d.want, d.witness = next, segment.HeaderSize, next.First, false
@@ -71,14 +70,14 @@ func (d *deliverer) ahead() bool {
 }
 
 // fillLive reads from a segment of this process.
-func (d *deliverer) fillLive(g *segment.Segment) (ended, busy bool) {
+func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 	for {
 		end, _, final := g.Claimed()
 		if d.at == end {
 			return final, false
 		}
 		if !g.Committed(d.at) {
-			v, ok := d.s.voided(g, d.at)
+			v, ok := d.voided(g, d.at)
 			if !ok && len(d.batch) == 0 && d.wiped(g) {
 				d.rescue(g, errChanged)
 				return false, false
@@ -100,7 +99,7 @@ func (d *deliverer) fillLive(g *segment.Segment) (ended, busy bool) {
 				d.rescue(g, errChanged)
 				return false, false
 			}
-		case d.dest != nil && !d.add(rec, seq >= d.s.opened):
+		case d.Dest != nil && !d.add(rec, seq >= d.opened):
 			return false, false
 		default:
 			d.at += segment.Align(len(rec))
@@ -115,14 +114,14 @@ func (d *deliverer) fillLive(g *segment.Segment) (ended, busy bool) {
 // be waited for forever. The proof is the end of the record before, in the same
 // page, which was there when that was read. Without it, as at the beginning of
 // a page, it cannot be decided, and a writer may be suspended for any time.
-func (d *deliverer) wiped(g *segment.Segment) bool {
+func (d *Delivery) wiped(g *segment.Segment) bool {
 	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
 }
 
 // lost steps over a record that is not what was written, although only this
 // process has the file. It reports false if the length of the record does not
 // lead to the next one.
-func (d *deliverer) lost(g *segment.Segment, end int) bool {
+func (d *Delivery) lost(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); behind-d.at >= segment.RecordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
 		d.settle(1, 1)
@@ -132,7 +131,7 @@ func (d *deliverer) lost(g *segment.Segment, end int) bool {
 }
 
 // leads reports whether the record behind a damaged one is at offset at.
-func (d *deliverer) leads(g *segment.Segment, at, end int) bool {
+func (d *Delivery) leads(g *segment.Segment, at, end int) bool {
 	if at == end {
 		return true
 	}
@@ -142,8 +141,8 @@ func (d *deliverer) leads(g *segment.Segment, at, end int) bool {
 
 // fillOld reads from a segment that another process has left. busy reports that
 // it cannot be read now.
-func (d *deliverer) fillOld(g *segment.Old) (ended, busy bool) {
-	if d.dest == nil || !d.entered && d.position() >= g.End {
+func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
+	if d.Dest == nil || !d.entered && d.position() >= g.End {
 		return true, false
 	}
 	if d.scan == nil {
@@ -196,21 +195,20 @@ func (d *deliverer) fillOld(g *segment.Old) (ended, busy bool) {
 
 // neverGiven takes n numbers back that were counted as recovered, and were
 // never given.
-func (d *deliverer) neverGiven(n uint64) {
+func (d *Delivery) neverGiven(n uint64) {
 	if n == 0 {
 		return
 	}
-	s := d.s
-	s.mu.Lock()
-	d.settled += n
-	d.recovered -= n
-	s.broadcast()
-	s.mu.Unlock()
+	d.spool.Lock()
+	d.Settled += n
+	d.Recovered -= n
+	d.spool.Broadcast()
+	d.spool.Unlock()
 	d.note()
 }
 
 // gap settles numbers without records.
-func (d *deliverer) gap(n uint64, isDamaged bool) {
+func (d *Delivery) gap(n uint64, isDamaged bool) {
 	if isDamaged {
 		d.settle(n, n)
 	} else {
@@ -219,7 +217,7 @@ func (d *deliverer) gap(n uint64, isDamaged bool) {
 }
 
 // add puts a copy of rec into the batch, if there is room.
-func (d *deliverer) add(rec []byte, own bool) bool {
+func (d *Delivery) add(rec []byte, own bool) bool {
 	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
 		return false
 	}
@@ -229,15 +227,15 @@ func (d *deliverer) add(rec []byte, own bool) bool {
 	if !ok {
 		r = nib.Record{Seq: segment.SeqOf(rec)} // without a line; deliver drops it
 	}
-	r.Spool = d.s.id
+	r.Spool = d.id
 	d.batch = append(d.batch, r)
 	return true
 }
 
 // swap goes on in the other buffer, if nothing in it is needed any more, for
 // size bytes. A long record stays alone.
-func (d *deliverer) swap(size int) bool {
-	if !d.overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
+func (d *Delivery) swap(size int) bool {
+	if !d.Overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
 		return false
 	}
 	d.buf, d.other, d.early = d.emptied(d.other), d.buf, len(d.batch)
@@ -245,7 +243,7 @@ func (d *deliverer) swap(size int) bool {
 }
 
 // retain makes rest, the last records of the batch, all of it.
-func (d *deliverer) retain(rest []nib.Record) {
+func (d *Delivery) retain(rest []nib.Record) {
 	d.early -= min(d.early, len(d.batch)-len(rest))
 	d.batch = d.batch[:copy(d.batch, rest)]
 	if len(rest) == 0 {
@@ -254,7 +252,7 @@ func (d *deliverer) retain(rest []nib.Record) {
 }
 
 // emptied returns a buffer to use again: that of a long record is not kept.
-func (d *deliverer) emptied(b []byte) []byte {
+func (d *Delivery) emptied(b []byte) []byte {
 	if cap(b) > d.bufSize {
 		return make([]byte, 0, d.bufSize)
 	}
@@ -263,12 +261,12 @@ func (d *deliverer) emptied(b []byte) []byte {
 
 // fillGuarded is fillLive for a mapping that may be gone. What was read before
 // a fault is delivered first.
-func (d *deliverer) fillGuarded(g *segment.Segment) (ended, busy bool) {
+func (d *Delivery) fillGuarded(g *segment.Segment) (ended, busy bool) {
 	defer d.endGuard(g, debug.SetPanicOnFault(true))
 	return d.fillLive(g)
 }
 
-func (d *deliverer) endGuard(g *segment.Segment, before bool) {
+func (d *Delivery) endGuard(g *segment.Segment, before bool) {
 	debug.SetPanicOnFault(before)
 	p := recover()
 	switch {
@@ -281,22 +279,31 @@ func (d *deliverer) endGuard(g *segment.Segment, before bool) {
 }
 
 // stepOver steps over a void claim of so many bytes.
-func (d *deliverer) stepOver(size int) {
+func (d *Delivery) stepOver(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
 	d.pass(1)
 }
 
 // pass moves the position over numbers that have no record, as those whose
 // lines went elsewhere: they are among d.skips.
-func (d *deliverer) pass(n uint64) {
-	s := d.s
-	if n == 0 || d.dest == nil {
+func (d *Delivery) pass(n uint64) {
+	if n == 0 || d.Dest == nil {
 		return
 	}
-	s.mu.Lock()
-	d.settled += n
-	d.skips -= n
-	s.broadcast()
-	s.mu.Unlock()
+	d.spool.Lock()
+	d.Settled += n
+	d.Skipped -= n
+	d.spool.Broadcast()
+	d.spool.Unlock()
 	d.note()
+}
+
+// voided returns the size of the claim at offset at of g if it is void.
+func (d *Delivery) voided(g *segment.Segment, at int) (size int, ok bool) {
+	if !g.IsBroken() {
+		return 0, false
+	}
+	d.spool.Lock()
+	defer d.spool.Unlock()
+	return g.VoidAt(at)
 }

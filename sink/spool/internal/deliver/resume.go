@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package deliver
 
 import (
 	"context"
@@ -15,19 +15,19 @@ import (
 
 var (
 	errMark  = errors.New("the mark has more than 40 bytes")
-	errTaken = errors.New("a count from Resume is not within the batch")
+	ErrTaken = errors.New("a count from Resume is not within the batch")
 )
 
 // resume settles the records of batch that the destination already has. It is
 // not called again, unless those are all of them.
-func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
+func (d *Delivery) resume(batch []nib.Record) (taken int, err error) {
 	var n int
 	err = d.try(batch, func(ctx context.Context) (err error) {
-		n, err = d.resumer.Resume(ctx, d.cursor.Mark, d.out)
+		n, err = d.resumer.Resume(ctx, d.Cursor.Mark, d.out)
 		return err
 	})
 	if err == nil && (n < 0 || n > len(batch)) {
-		err = errTaken
+		err = ErrTaken
 	}
 	if err != nil {
 		return 0, err
@@ -42,9 +42,9 @@ func (d *deliverer) resume(batch []nib.Record) (taken int, err error) {
 	return n, nil
 }
 
-// begin stores the mark that a destination has before anything is delivered, on
+// storeFirstMark stores the mark that a destination has before anything is delivered, on
 // the disk: after a loss of power there is one.
-func (d *deliverer) begin() {
+func (d *Delivery) storeFirstMark() {
 	d.resumer, d.begun = nil, true
 	if d.marker == nil {
 		return
@@ -52,12 +52,12 @@ func (d *deliverer) begin() {
 	d.mark(false)
 	d.note()
 	if err := d.sync(); err != nil {
-		d.s.fault("sync the cursor", err) // without it, lines may come twice
+		d.spool.Fault("sync the cursor", err) // without it, lines may come twice
 	}
 }
 
 // mark gets the mark. nil is one if mayBeNil.
-func (d *deliverer) mark(mayBeNil bool) {
+func (d *Delivery) mark(mayBeNil bool) {
 	if d.marker == nil {
 		return
 	}
@@ -70,27 +70,27 @@ func (d *deliverer) mark(mayBeNil bool) {
 	case len(m) > store.MaxMark:
 		err = errMark
 	case err == nil && (len(m) > 0 || mayBeNil):
-		d.cursor.Mark = append(d.cursor.Mark[:0], m...)
+		d.Cursor.Mark = append(d.Cursor.Mark[:0], m...)
 	}
 	if err != nil {
-		d.s.fault("mark", err) // the previous mark will do: it is older
+		d.spool.Fault("mark", err) // the previous mark will do: it is older
 	}
 }
 
 // syncMark syncs the cursor if the destination requires it.
-func (d *deliverer) syncMark() (wanted bool) {
+func (d *Delivery) syncMark() (wanted bool) {
 	err := d.guard(func() error {
 		wanted = d.syncer.SyncMark()
 		return nil
 	})
 	if err != nil {
-		d.s.fault("mark", err)
+		d.spool.Fault("mark", err)
 	}
 	if !wanted {
 		return false
 	}
 	d.mark(false)
-	for d.s.ctx.Err() == nil {
+	for d.Options.Context.Err() == nil {
 		err := d.put()
 		if err == nil {
 			err = d.sync()
@@ -98,7 +98,7 @@ func (d *deliverer) syncMark() (wanted bool) {
 		if err == nil {
 			return true
 		}
-		d.s.fault("sync the cursor", err)
+		d.spool.Fault("sync the cursor", err)
 		d.wait()
 	}
 	return true
@@ -106,36 +106,36 @@ func (d *deliverer) syncMark() (wanted bool) {
 
 // try makes an attempt with a copy of batch, since the destination owns the
 // records during the call. Their bytes are a copy already.
-func (d *deliverer) try(batch []nib.Record, attempt func(context.Context) error) error {
+func (d *Delivery) try(batch []nib.Record, attempt func(context.Context) error) error {
 	d.out = append(d.out[:0], batch...)
-	d.s.mu.Lock()
-	d.attempts++
-	d.since = time.Now()
+	d.spool.Lock()
+	d.Attempts++
+	d.Since = time.Now()
 	d.beginAttempt(batch[0].Time)
-	d.s.mu.Unlock()
+	d.spool.Unlock()
 	err := d.guard(func() error { return d.inTurn(attempt) })
-	d.s.mu.Lock()
-	d.since = time.Time{}
-	d.s.mu.Unlock()
+	d.spool.Lock()
+	d.Since = time.Time{}
+	d.spool.Unlock()
 	return err
 }
 
 // inTurn makes an attempt when the destination serves no other spool.
-func (d *deliverer) inTurn(attempt func(context.Context) error) error {
-	if d.turn == nil {
-		return attempt(d.s.ctx)
+func (d *Delivery) inTurn(attempt func(context.Context) error) error {
+	if d.Turn == nil {
+		return attempt(d.Options.Context)
 	}
 	select {
-	case d.turn <- struct{}{}:
-	case <-d.s.ctx.Done():
-		return context.Cause(d.s.ctx)
+	case d.Turn <- struct{}{}:
+	case <-d.Options.Context.Done():
+		return context.Cause(d.Options.Context)
 	}
-	defer func() { <-d.turn }()
-	return attempt(d.s.ctx)
+	defer func() { <-d.Turn }()
+	return attempt(d.Options.Context)
 }
 
 // guard recovers panics of a destination.
-func (d *deliverer) guard(call func() error) (err error) {
+func (d *Delivery) guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

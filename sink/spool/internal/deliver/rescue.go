@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spool
+package deliver
 
 import (
 	"errors"
@@ -28,19 +28,19 @@ var errChanged = errors.New("written records are gone")
 
 // rescue begins to rescue g, for a reason. Writers may still be at work there,
 // so it is never unmapped.
-func (d *deliverer) rescue(g *segment.Segment, why error) {
+func (d *Delivery) rescue(g *segment.Segment, why error) {
 	g.Seal()
-	d.s.mu.Lock()
+	d.spool.Lock()
 	g.Abandon()
-	d.s.mu.Unlock()
-	d.s.fault("read a segment that is in use", why)
-	d.rescued, d.again, d.pause = true, rereading{}, 0
+	d.spool.Unlock()
+	d.spool.Fault("read a segment that is in use", why)
+	d.rescued, d.again, d.Pause = true, rereading{}, 0
 }
 
 // fillRescued reads from a segment that is rescued.
-func (d *deliverer) fillRescued(g *segment.Segment) (ended, busy bool) {
+func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 	_, end, _ := g.Claimed()
-	if d.dest == nil {
+	if d.Dest == nil {
 		return true, false
 	}
 	if d.scan == nil {
@@ -68,7 +68,7 @@ func (d *deliverer) fillRescued(g *segment.Segment) (ended, busy bool) {
 		switch {
 		case seq == end:
 			return true, false
-		case seq >= settled && !d.add(rec, seq >= d.s.opened):
+		case seq >= settled && !d.add(rec, seq >= d.opened):
 			*d.scan = before
 			return false, false
 		}
@@ -78,26 +78,24 @@ func (d *deliverer) fillRescued(g *segment.Segment) (ended, busy bool) {
 
 // giveUp settles the numbers from the first that is not settled to seq. They
 // are damaged, but for those of void claims.
-func (d *deliverer) giveUp(g *segment.Segment, seq uint64) {
-	s := d.s
-	s.mu.Lock()
-	void := g.VoidsIn(d.settled, seq)
-	d.dropped.Add(segment.CauseDamaged, segment.LevelUnknown, seq-d.settled-void)
-	d.settled = seq
-	d.skips -= void
-	s.publish()
-	s.broadcast()
-	s.mu.Unlock()
+func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
+	d.spool.Lock()
+	void := g.VoidsIn(d.Settled, seq)
+	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, seq-d.Settled-void)
+	d.Settled = seq
+	d.Skipped -= void
+	d.spool.StoreCounts()
+	d.spool.Broadcast()
+	d.spool.Unlock()
 	d.note()
 }
 
 // readRescued returns what can be read of g. If that is not all, and more may
 // come, ok is false, and the delivery has waited before it reads again.
-func (d *deliverer) readRescued(g *segment.Segment) (b []byte, ok bool) {
-	s := d.s
+func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	b, unread := g.Snapshot()
 	complete := d.missing(g, b) == 0
-	if !complete && s.copier != nil {
+	if !complete && d.copied {
 		b = d.withCopy(g, b)
 		complete = d.missing(g, b) == 0
 	}
@@ -105,29 +103,29 @@ func (d *deliverer) readRescued(g *segment.Segment) (b []byte, ok bool) {
 		d.again.since = time.Now()
 	}
 	d.again.tries++
-	hopeless := unread == 0 || s.isCutOff(g)
+	hopeless := unread == 0 || d.dir.IsCutOff(g)
 	switch {
 	case complete, hopeless && d.again.tries >= rescueTries:
-	case !hopeless && d.again.tries >= giveUpTries && time.Since(d.again.since) >= giveUpTime:
-		s.fault("give up pages of a segment that could not be read for "+giveUpTime.String(), segment.ErrGone)
+	case !hopeless && d.again.tries >= giveUpTries && time.Since(d.again.since) >= GiveUpTime:
+		d.spool.Fault("give up pages of a segment that could not be read for "+GiveUpTime.String(), segment.ErrGone)
 		d.quarantine()
 	default:
 		if d.again.tries > 1 && unread > 0 {
-			s.fault("read a segment that is in use", segment.ErrGone)
+			d.spool.Fault("read a segment that is in use", segment.ErrGone)
 		}
 		d.wait()
 		return nil, false
 	}
-	d.again, d.pause = rereading{}, 0
+	d.again, d.Pause = rereading{}, 0
 	return b, true
 }
 
 // withCopy returns b with the records that only the copier's file has.
-func (d *deliverer) withCopy(g *segment.Segment, b []byte) []byte {
-	kept, err := d.s.dir.Bytes(store.CopyName(g.Number), g.Size)
+func (d *Delivery) withCopy(g *segment.Segment, b []byte) []byte {
+	kept, err := d.dir.Bytes(store.CopyName(g.Number), g.Size)
 	if err != nil && !store.IsPartial(err) {
 		if !errors.Is(err, fs.ErrNotExist) {
-			d.s.fault("read the copy of a segment", err)
+			d.spool.Fault("read the copy of a segment", err)
 		}
 		return b
 	}
@@ -136,7 +134,7 @@ func (d *deliverer) withCopy(g *segment.Segment, b []byte) []byte {
 
 // missing returns how many records that are not settled b does not have, of
 // those that are or may come.
-func (d *deliverer) missing(g *segment.Segment, b []byte) uint64 {
+func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 	_, end, _ := g.Claimed()
 	settled, found := d.position(), uint64(0)
 	for sc := segment.NewScanner(b, g.Identity, g.First); ; {
@@ -148,13 +146,7 @@ func (d *deliverer) missing(g *segment.Segment, b []byte) uint64 {
 			found++
 		}
 	}
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
+	d.spool.Lock()
+	defer d.spool.Unlock()
 	return end - min(settled, end) - g.VoidsIn(settled, end) - found
-}
-
-// isCutOff reports whether the file of g was truncated or removed.
-func (s *Sink) isCutOff(g *segment.Segment) bool {
-	info, err := s.dir.FS.Lstat(s.dir.Name(store.SegmentName(g.Number)))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size < g.Size
 }

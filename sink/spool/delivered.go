@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spool
+
+import (
+	"slices"
+
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/deliver"
+)
+
+// A delivered is a Sink as its deliveries see it.
+type delivered struct{ s *Sink }
+
+func (d delivered) Lock()   { d.s.mu.Lock() }
+func (d delivered) Unlock() { d.s.mu.Unlock() }
+
+func (d delivered) From(l *deliver.Link) []*deliver.Link {
+	if i := slices.Index(d.s.chain, l); i >= 0 {
+		return d.s.chain[i:]
+	}
+	return nil
+}
+
+func (d delivered) Unlink(l *deliver.Link) {
+	i := slices.Index(d.s.chain, l)
+	d.s.chain = slices.Delete(d.s.chain, i, i+1)
+}
+
+func (d delivered) NextNumber() uint64 {
+	_, next, _ := d.s.active.Load().Claimed()
+	return next
+}
+
+func (d delivered) StoreCounts()                { d.s.publish() }
+func (d delivered) Broadcast()                  { d.s.broadcast() }
+func (d delivered) CountQuarantined()           { d.s.stats.Bad++ }
+func (d delivered) IsClosed() bool              { return d.s.isClosed() }
+func (d delivered) Remove(l *deliver.Link)      { d.s.remove(l) }
+func (d delivered) Fault(op string, err error)  { d.s.fault(op, err) }
+func (d delivered) Report(op string, err error) { d.s.report(op, err) }
+func (d delivered) ReportNoted()                { d.s.reportNoted() }
+
+// newDelivery returns the delivery to a destination.
+func (s *Sink) newDelivery(name string, dest delivery.Destination) *deliver.Delivery {
+	label := name
+	if name == s.c.Name {
+		label = s.c.Label
+	}
+	return deliver.New(delivered{s}, deliver.Options{
+		Context: s.ctx, Name: name, Label: label,
+		Size: s.c.Size, SegmentSize: s.c.SegmentSize, RejectedSize: s.c.RejectedSize, Tick: s.c.tick,
+		Idle: &s.idle, Safe: s.safe,
+	}, dest)
+}
+
+// deliver runs a delivery. The last one to end gives everything back.
+func (s *Sink) deliver(d *deliver.Delivery) {
+	defer s.delivered() // whatever a destination does to the goroutine
+	d.Run()
+}
+
+// delivered is called when a delivery has ended.
+func (s *Sink) delivered() {
+	s.mu.Lock()
+	s.running--
+	last := s.running == 0
+	s.mu.Unlock()
+	if !last {
+		return
+	}
+	<-s.made // no segment is being made any more
+	s.mu.Lock()
+	s.unmapped = true
+	s.mu.Unlock()
+	for _, l := range s.chain {
+		if g := l.Live; g != nil && g.HasNoWriters() {
+			g.Done(nil)
+		}
+	}
+	s.release()
+	close(s.done)
+}

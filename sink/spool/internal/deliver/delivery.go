@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deliver
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+// A batch has at most so many records, and bytes unless it is one record.
+const (
+	BatchRecords = 1024
+	batchBytes   = 1 << 20
+)
+
+// LongestPause is the longest pause between two attempts.
+const LongestPause = 5 * time.Second
+
+// linger is how long records collect after some have been delivered. A writer
+// that has to wake a goroutine pays for that; so it happens a thousand times a
+// second at most.
+const linger = time.Millisecond
+
+// A Delivery is a destination and the goroutine that reads the segments in
+// order and hands copies to it. The goroutines share nothing but what the lock
+// of the spool protects, and the segments, which they only read.
+//
+// It reads one segment at a time: an old one, which it reads into memory, or
+// one of this process. What is in a batch stays there until it is settled. A
+// [delivery.Overlapper] gets more behind the rest of a batch: what is read may
+// be some segments ahead of what is settled then.
+type Delivery struct {
+	spool   Spool
+	Options Options
+	Dest    delivery.Destination // nil: segments are unmapped, and kept
+	Turn    chan struct{}        // for one of several spools that dest serves; nil: it serves one
+	dir     *store.Dir           // nil: in memory
+	id      uint64               // that records are delivered with
+	opened  uint64               // number of the first record of this process
+	copied  bool                 // there may be copies of segments
+
+	progress
+	reader
+	buffers
+	marks
+
+	wakeup chan struct{} // there may be something to do
+	urged  chan struct{} // a call waits for it
+	Pause  time.Duration
+}
+
+// An Options describes one, and how the spool delivers to it.
+type Options struct {
+	Context context.Context // ends with delivery
+	Name    string          // of the cursor
+	Label   string          // in metrics and errors
+
+	Size         int64 // of the spool
+	SegmentSize  int64
+	RejectedSize int64         // of the file of rejected records
+	Tick         time.Duration // the first pause between attempts
+
+	Idle *atomic.Bool    // a delivering goroutine is asleep and must be woken
+	Safe <-chan struct{} // closed when what is in the first segment may be delivered
+}
+
+// progress is how far a destination is. The lock of the spool protects it.
+type progress struct {
+	cur        *Link         // what is before it is settled
+	reading    *Link         // cur, or one behind it
+	Settled    uint64        // number of the first record that is not settled
+	Skipped    uint64        // numbers between settled and the next record that no record has
+	Dropped    segment.Tally // on the way to this destination
+	Recovered  uint64
+	Delivered  uint64
+	Traffic    level.Traffic // that was delivered
+	Unfinished uint64
+	Attempts   uint64
+	Failures   uint64
+	Since      time.Time // when the call that is under way began
+	outage     outage
+	Unsaved    uint64 // records that were rejected and are not in the file of these
+	LinesLeft  bool   // lines in memory were dropped
+}
+
+// A reader is the state of reading a segment.
+type reader struct {
+	entered bool             // reading was begun
+	scan    *segment.Scanner // of reading, if it is old or rescued
+	torn    bool             // what is missing at the end of reading, if it is old, is damaged
+	again   rereading        // of reading, if it is old or rescued
+	at      int              // in reading, if it is of this process
+	want    uint64           // number of the next record of that
+	witness bool             // the word before at was not 0 when it was read
+	rescued bool             // reading, which is of this process, is rescued
+}
+
+// buffers hold the records that are not settled.
+type buffers struct {
+	batch []nib.Record
+	out   []nib.Record // the batch as the destination has it
+	buf   []byte       // what the batch refers to
+	names map[string]string
+
+	Overlaps bool   // the destination is a delivery.Overlapper
+	other    []byte // for it: what the first records of the batch refer to
+	early    int    // how many these are
+
+	bufSize int // of buf, unless there is one long record in it
+}
+
+// marks are what the spool stores for a destination.
+type marks struct {
+	Cursor  *store.Cursor    // nil in memory
+	stale   bool             // the last position is not in it, since that could not be written
+	marker  delivery.Resumer // dest, if it is a Resumer and there is a cursor
+	syncer  delivery.MarkSyncer
+	resumer delivery.Resumer // nil: it is not called any more
+	begun   bool             // Deliver was called, or is going to be
+}
+
+// New returns a delivery that is not started.
+func New(s Spool, c Options, dest delivery.Destination) *Delivery {
+	records, bytes := BatchRecords, batchBytes
+	if b, ok := dest.(delivery.Batcher); ok {
+		records, bytes = b.BatchSize()
+	}
+	bytes = max(bytes, segment.MinSize)
+	o, overlaps := dest.(delivery.Overlapper)
+	var other []byte
+	if overlaps {
+		o.Overlap()
+		bytes /= 2
+		other = make([]byte, 0, bytes)
+	}
+	return &Delivery{
+		spool: s, Options: c, Dest: dest,
+		progress: progress{Settled: 1},
+		buffers: buffers{
+			batch: make([]nib.Record, 0, max(records, 1)), names: map[string]string{},
+			buf: make([]byte, 0, bytes), bufSize: bytes, Overlaps: overlaps, other: other,
+		},
+		wakeup: make(chan struct{}, 1),
+		urged:  make(chan struct{}, 1),
+	}
+}
+
+// OpenCursor opens the cursor in a directory, and returns the position in it.
+// Delivery begins with the oldest record if there is none.
+func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err error) {
+	var ok bool
+	if d.Cursor, d.Settled, ok, err = store.OpenCursor(dir, d.Options.Name); err != nil {
+		return 0, err
+	}
+	d.dir, d.copied = dir, copied
+	d.marker, _ = d.Dest.(delivery.Resumer)
+	d.resumer, _ = d.Dest.(delivery.Resumer)
+	d.syncer, _ = d.Dest.(delivery.MarkSyncer)
+	if !ok {
+		d.Settled = 1
+	}
+	return d.Settled, nil
+}
+
+// CloseCursor undoes openCursor.
+func (d *Delivery) CloseCursor() {
+	d.Cursor, d.dir = nil, nil
+	d.Settled, d.Recovered, d.Skipped = 1, 0, 0
+}
+
+// Begin prepares a delivery from the first link on. Its records have a spool
+// id, and those of this process begin with the number opened.
+func (d *Delivery) Begin(id, opened uint64, first *Link) {
+	d.id, d.opened, d.cur, d.reading = id, opened, first, first
+}
+
+// Wake wakes the delivery if it is asleep.
+func (d *Delivery) Wake() { signal(d.wakeup) }
+
+// Urge wakes the delivery, whether it is asleep or between two attempts.
+func (d *Delivery) Urge() {
+	signal(d.wakeup)
+	signal(d.urged)
+}
+
+// signal signals a goroutine, unless a signal is pending.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run is the goroutine. It ends when the sink is closed and everything is
+// settled, or its context has ended.
+func (d *Delivery) Run() {
+	defer d.finish()
+	for d.Options.Context.Err() == nil {
+		ended, busy := d.fill()
+		switch {
+		case len(d.batch) > 0:
+			d.deliver()
+		case ended:
+			closed := d.spool.IsClosed() // before looking: then there comes no other segment
+			if d.leave() {
+				continue
+			}
+			if closed {
+				return
+			}
+			select {
+			case <-d.wakeup: // by install, or by Close
+			case <-d.Options.Context.Done():
+			}
+		case busy:
+			time.Sleep(50 * time.Microsecond) // a writer was suspended between reserve and commit
+		default:
+			d.sleep()
+		}
+	}
+}
+
+// deliver hands the batch to the destination until all of it is settled, or the
+// sink stops. To a [delivery.Overlapper] more may be given behind what is not
+// settled. Records whose frame was whole and whose content makes no sense are
+// damaged.
+func (d *Delivery) deliver() {
+	rest, more := d.batch, false
+	for len(rest) > 0 && !more && d.Options.Context.Err() == nil {
+		if rest[0].Line == nil {
+			d.settle(1, 1)
+			rest = rest[1:]
+			continue
+		}
+		whole := 1
+		for whole < len(rest) && rest[whole].Line != nil {
+			whole++
+		}
+		n, again, err := d.hand(rest[:whole])
+		rest = rest[n:]
+		if n > 0 || err == nil && again {
+			d.endOutage()
+		}
+		switch {
+		case err == nil && n == whole:
+			d.Pause = 0
+		case err == nil && again: // nothing was tried that could have failed
+		case err == nil && n > 0 && d.Overlaps:
+			d.Pause, more = 0, true
+		default:
+			d.failed(n, err)
+			more = d.Overlaps // what comes behind may show why
+		}
+	}
+	d.retain(rest)
+	d.leaveSettled()
+}
+
+// hand makes one attempt, and settles n records. again reports that the next
+// one follows whatever n is.
+func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
+	if d.resumer != nil && batch[0].Seq < d.opened {
+		n, err = d.resume(batch)
+		return n, true, err
+	}
+	if !d.begun {
+		d.storeFirstMark()
+	}
+	var res delivery.Result
+	err = d.try(batch, func(ctx context.Context) (err error) {
+		res, err = d.Dest.Deliver(ctx, d.out)
+		return err
+	})
+	if n = min(max(res.Accepted, 0), len(batch)); n > 0 {
+		d.mark(true)
+		d.settleBatch(batch[:n], res.Rejected)
+	}
+	if d.syncer != nil && d.syncMark() {
+		again = true
+	}
+	return n, again, err
+}
+
+// failed counts an attempt that has not settled everything, and waits, unless
+// the destination just takes part of a batch at a time.
+func (d *Delivery) failed(settled int, err error) {
+	d.spool.Lock()
+	d.Failures++
+	d.spool.Unlock()
+	if err == nil && settled > 0 {
+		return
+	}
+	if err == nil {
+		err = ErrNothing
+	}
+	if d.Options.Context.Err() != nil {
+		return
+	}
+	d.attemptFailed(err)
+	if settled > 0 {
+		d.Pause = 0
+	}
+	d.wait()
+}
+
+// wait waits before another attempt: twice as long as the last time, and by
+// chance up to half less, so that many processes do not come back at once.
+// Flush and Close cut it short, but for the first pause.
+func (d *Delivery) wait() {
+	d.Pause = min(max(2*d.Pause, d.Options.Tick), LongestPause)
+	least := d.Options.Tick / 2
+	timer := time.NewTimer(least)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-d.Options.Context.Done():
+		return
+	}
+	timer.Reset(d.Pause/2 + time.Duration(rand.Int64N(int64(d.Pause/2)+1)) - least)
+	select {
+	case <-timer.C:
+	case <-d.urged:
+	case <-d.Options.Context.Done():
+	}
+}
+
+// sleep waits for records, or for Close.
+func (d *Delivery) sleep() {
+	timer := time.NewTimer(linger)
+	select {
+	case <-timer.C:
+	case <-d.wakeup:
+		timer.Stop()
+		return
+	case <-d.Options.Context.Done():
+		timer.Stop()
+		return
+	}
+	d.Options.Idle.Store(true)
+	end, _, final := d.reading.Live.Claimed() // after saying so: a record comes before this, or its writer sees idle
+	if d.at != end || final {
+		return // others may sleep: idle stays
+	}
+	select {
+	case <-d.wakeup:
+	case <-d.Options.Context.Done():
+	}
+}
+
+// finish ends an outage, and counts what is left in memory.
+func (d *Delivery) finish() {
+	d.endOutage()
+	if d.dir == nil {
+		d.abandon()
+	}
+}
+
+// abandon counts what is left in memory when it ends.
+func (d *Delivery) abandon() {
+	for {
+		for _, r := range d.batch {
+			d.spool.Lock()
+			d.LinesLeft = true
+			d.Dropped.Add(segment.CauseClosed, r.Level, 1)
+			d.Settled++
+			d.spool.Unlock()
+		}
+		d.retain(nil)
+		ended, busy := d.fill()
+		if len(d.batch) == 0 && ended && !d.leave() {
+			return
+		}
+		if busy {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}

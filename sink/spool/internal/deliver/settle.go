@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deliver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
+)
+
+var ErrNothing = errors.New("the destination settled nothing and returned no error")
+
+// position returns the number of the first record that is not settled.
+func (d *Delivery) position() uint64 {
+	d.spool.Lock()
+	defer d.spool.Unlock()
+	return d.Settled
+}
+
+// skip moves the position over the numbers before a segment that were never
+// given, or went with segments that ActionDropOld has taken away, unless it is
+// behind them already.
+func (d *Delivery) skip(first uint64) {
+	if d.Dest == nil {
+		return
+	}
+	d.spool.Lock()
+	gone := first - min(d.Settled, first)
+	d.Settled += gone
+	d.Skipped -= gone
+	d.spool.Broadcast()
+	d.spool.Unlock()
+	if gone != 0 {
+		d.note()
+	}
+}
+
+// settle moves the position over numbers that have no record, of which some are
+// damaged.
+func (d *Delivery) settle(missing, damagedOnes uint64) {
+	if missing == 0 || d.Dest == nil {
+		return
+	}
+	d.spool.Lock()
+	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, damagedOnes)
+	d.spool.StoreCounts()
+	d.Unfinished += missing - damagedOnes
+	d.Settled += missing
+	d.spool.Broadcast()
+	d.spool.Unlock()
+	d.note()
+}
+
+// settleBatch counts records as delivered or rejected, and moves the position
+// behind them. A rejection of a record that was already rejected or is not
+// settled is ignored. Rejected records are stored before the cursor says that
+// they are settled.
+func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejection) {
+	var refused []refusal
+	last := -1
+	for _, r := range rejections {
+		if r.Index > last && r.Index < len(batch) {
+			reason := "no reason was given"
+			if r.Reason != nil {
+				reason = TextOf(r.Reason)
+				d.spool.Report("deliver", r.Reason)
+			}
+			refused = append(refused, refusal{&batch[r.Index], reason})
+			last = r.Index
+		}
+	}
+	if len(refused) > 0 {
+		d.putRejected(refused)
+	}
+	d.spool.Lock()
+	for _, x := range refused {
+		d.Dropped.Add(segment.CauseRejected, x.r.Level, 1)
+	}
+	d.spool.StoreCounts()
+	d.Delivered += uint64(len(batch) - len(refused))
+	d.count(batch, refused)
+	d.Settled += uint64(len(batch))
+	d.spool.Broadcast()
+	d.spool.Unlock()
+	d.note()
+}
+
+// count counts what was delivered by level. refused is in the order of batch.
+// mu is held.
+func (d *Delivery) count(batch []nib.Record, refused []refusal) {
+	for i := range batch {
+		if len(refused) > 0 && refused[0].r == &batch[i] {
+			refused = refused[1:]
+			continue
+		}
+		d.Traffic.Add(int(batch[i].Level), len(batch[i].Line))
+	}
+}
+
+// note writes the position into the cursor.
+func (d *Delivery) note() {
+	if d.Cursor == nil {
+		return
+	}
+	if err := d.put(); err != nil {
+		d.spool.Fault("write the cursor", err)
+	}
+}
+
+// put writes the position into the cursor. If that fails, the position there is
+// an older one.
+func (d *Delivery) put() error {
+	err := d.Cursor.Put(store.Position{Spool: d.dir.Spool, Seq: d.position()})
+	d.stale = err != nil
+	return err
+}
+
+// sync syncs the position to disk.
+func (d *Delivery) sync() (err error) {
+	if d.stale {
+		err = d.put()
+	}
+	if err == nil {
+		err = d.Cursor.File.SyncData()
+	}
+	return err
+}
+
+// Expect counts what is to be delivered of the old segments. All other numbers
+// before first have no record.
+func (d *Delivery) Expect(old []segment.Old, first uint64) {
+	for _, g := range old {
+		d.Recovered += g.End - min(max(g.First, d.Settled), g.End)
+	}
+	d.Skipped = first - d.Settled - d.Recovered
+}
+
+// TextOf returns the text of an error that may be a destination's own.
+func TextOf(err error) (text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text = fmt.Sprintf("an error of type %T, whose Error method panics", err)
+		}
+	}()
+	return err.Error()
+}
+
+// Void takes note that the claim of number seq is void, in a segment that this
+// destination has not left: its line gets another number. If the number was
+// given up it counts as damaged, and that is taken back. The lock of the spool
+// is held.
+func (d *Delivery) Void(seq uint64) {
+	if d.Settled > seq {
+		d.Dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]--
+	} else {
+		d.Skipped++
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deliver
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestPausesGrow makes a destination fail often: the pauses double, within chance, up to the
+// longest, and begin anew after a success.
+func TestPausesGrow(t *testing.T) {
+	d := New(nil, Options{Context: context.Background(), Tick: time.Nanosecond}, nil)
+	want := time.Nanosecond
+	for range 12 {
+		d.wait()
+		if d.Pause != want {
+			t.Fatalf("got a pause of %v, want %v", d.Pause, want)
+		}
+		want *= 2
+	}
+	d.Pause = LongestPause
+	d.Urge()
+	d.wait()
+	if d.Pause != LongestPause {
+		t.Errorf("got a pause of %v, want %v for ever", d.Pause, LongestPause)
+	}
+}
