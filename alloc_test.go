@@ -98,7 +98,7 @@ func allocLoggers(t *testing.T) map[string]*nib.Logger {
 	return loggers
 }
 
-func TestGauntlet8_MethodsDoNotAllocate(t *testing.T) {
+func TestMethodsDoNotAllocate(t *testing.T) {
 	loggers := allocLoggers(t)
 	for _, m := range free() {
 		for _, name := range []string{"default", "Tokyo", "context", "groups"} {
@@ -129,7 +129,7 @@ func TestGauntlet8_MethodsDoNotAllocate(t *testing.T) {
 	}
 }
 
-func TestGauntlet8_LoggersDoNotAllocate(t *testing.T) {
+func TestLoggersDoNotAllocate(t *testing.T) {
 	for name, l := range allocLoggers(t) {
 		for _, size := range []int{0, 4, 33, 200, 2000} {
 			msg := strings.Repeat("x", size)
@@ -144,7 +144,7 @@ func TestGauntlet8_LoggersDoNotAllocate(t *testing.T) {
 	}
 }
 
-func TestGauntlet8_OtherWaysToLogDoNotAllocate(t *testing.T) {
+func TestOtherWaysToLogDoNotAllocate(t *testing.T) {
 	pc, _, _, _ := runtime.Caller(0)
 	for name, l := range allocLoggers(t) {
 		for way, f := range map[string]func(){
@@ -168,7 +168,7 @@ func TestGauntlet8_OtherWaysToLogDoNotAllocate(t *testing.T) {
 	}
 }
 
-func TestGauntlet8_DisabledCallsDoNotAllocate(t *testing.T) {
+func TestDisabledCallsDoNotAllocate(t *testing.T) {
 	var v nib.LevelVar
 	v.Set(nib.LevelError)
 	for name, l := range map[string]*nib.Logger{
@@ -189,7 +189,7 @@ func TestGauntlet8_DisabledCallsDoNotAllocate(t *testing.T) {
 }
 
 // Go boxes the arguments of Msgf before nib is called; nib adds nothing.
-func TestGauntlet8_MsgfCostsGosBoxesOnly(t *testing.T) {
+func TestMsgfAllocatesOnlyGosBoxes(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("allocations are not counted in this build")
 	}
@@ -208,7 +208,7 @@ var boxSink []any
 //go:noinline
 func boxed(args ...any) { boxSink = args; boxSink = nil }
 
-func TestGauntlet8_DerivedLoggersCostTwo(t *testing.T) {
+func TestDerivedLoggersAllocateTwice(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("allocations are not counted in this build")
 	}
@@ -230,7 +230,7 @@ func TestGauntlet8_DerivedLoggersCostTwo(t *testing.T) {
 // After a collection has emptied the pools a line costs an event, its buffer and
 // the pool's own table. The runtime's list of all pools in use, which grows by
 // doubling after each collection, is made before the count.
-func TestGauntlet8_ColdLinesCostThreeAtMost(t *testing.T) {
+func TestColdLinesAllocateThreeTimesAtMost(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("allocations are not counted in this build")
 	}

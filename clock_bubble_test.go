@@ -13,7 +13,7 @@ import (
 )
 
 // A second changes in no time here: the clock is that of the bubble.
-func TestGauntlet1_BuiltInClockOverSeconds(t *testing.T) {
+func TestBuiltInClockAdvancesOverSeconds(t *testing.T) {
 	// The digits behind the milliseconds are not compared: the clock may be a
 	// little off, and 450 µs keep that from reaching the millisecond.
 	for format, digits := range map[string]int{"": 99, time.RFC3339: 99, time.RFC3339Nano: len("2000-01-01T00:00:00.333"), nib.TimeUnix: 99, nib.TimeUnixMilli: 99,

@@ -28,7 +28,7 @@ func checkChild(t *testing.T, line *node, n int, name, own string) {
 	}
 }
 
-func TestGauntlet3_SiblingsDoNotShareBytes(t *testing.T) {
+func TestSiblingsDoNotShareBytes(t *testing.T) {
 	parent, c := newCapture(t, bare)
 	for n := range 4097 {
 		if testing.Short() && n > 300 && n%16 != 15 && n%16 > 1 {
@@ -54,7 +54,7 @@ func TestGauntlet3_SiblingsDoNotShareBytes(t *testing.T) {
 	}
 }
 
-func TestGauntlet3_SiblingsDerivedAtOnce(t *testing.T) {
+func TestSiblingsMayBeDerivedConcurrently(t *testing.T) {
 	s := new(nibtest.Recorder)
 	parent := nib.NewSink(s, bare)
 	for n := 0; n <= 4096; n += 256 {
@@ -87,7 +87,7 @@ func TestGauntlet3_SiblingsDerivedAtOnce(t *testing.T) {
 	}
 }
 
-func TestGauntlet3_BoundFieldsOutliveTheirSource(t *testing.T) {
+func TestBoundFieldsOutliveTheirSource(t *testing.T) {
 	text := []byte("alice")
 	l, c := newCapture(t, bare)
 	k := l.With(func(e *nib.Event) { e.Bytes("b", text).RawJSON("r", []byte("[1]")) })
@@ -98,7 +98,7 @@ func TestGauntlet3_BoundFieldsOutliveTheirSource(t *testing.T) {
 	}
 }
 
-func TestGauntlet3_GroupsAndContext(t *testing.T) {
+func TestGroupsNestAndEmptyOnesAreLeftOut(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		make func(l *nib.Logger) *nib.Logger
@@ -140,7 +140,7 @@ func TestGauntlet3_GroupsAndContext(t *testing.T) {
 	}
 }
 
-func TestGauntlet3_OptionsKeepBoundFields(t *testing.T) {
+func TestOptionsKeepBoundFields(t *testing.T) {
 	l, c := newCapture(t, bare)
 	k := child(l.Named("n"), 3, "x").WithGroup("g").With(func(e *nib.Event) { e.Int("in", 1) }).WithGroup("h")
 	for name, opts := range map[string][]nib.Option{

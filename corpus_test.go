@@ -53,8 +53,8 @@ func corpusAbove() string {
 	return ""
 }
 
-// TestGauntlet9_FilesAsText: whatever a file holds, as a value it comes back.
-func TestGauntlet9_FilesAsText(t *testing.T) {
+// TestCorpusFilesSurviveAsText: whatever a file holds, as a value it comes back.
+func TestCorpusFilesSurviveAsText(t *testing.T) {
 	for name, text := range corpus(t) {
 		l, c := newCapture(t)
 		l.Info().Str("s", string(text)).Bytes("b", text).Any("a", string(text)).Str(string(text), "key").Msg(string(text))
@@ -71,9 +71,9 @@ func TestGauntlet9_FilesAsText(t *testing.T) {
 	}
 }
 
-// TestGauntlet9_FilesAsRawJSON: what must be accepted keeps its value, what must
+// TestCorpusFilesSurviveAsRawJSON: what must be accepted keeps its value, what must
 // be refused becomes a string, and what may be either is one of the two.
-func TestGauntlet9_FilesAsRawJSON(t *testing.T) {
+func TestCorpusFilesSurviveAsRawJSON(t *testing.T) {
 	counts := map[string]int{}
 	for name, text := range corpus(t) {
 		counts[name[:2]]++

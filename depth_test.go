@@ -62,7 +62,7 @@ func endless() map[string]any {
 	}
 }
 
-func TestGauntlet2_EndlessValuesEnd(t *testing.T) {
+func TestCyclicValuesEndAtTheDepthLimit(t *testing.T) {
 	for name, v := range endless() {
 		for way, add := range map[string]func(e *nib.Event){
 			"Any": func(e *nib.Event) { e.Any("k", v) }, "Fields": func(e *nib.Event) { e.Fields(map[string]any{"k": v}) },
@@ -139,7 +139,7 @@ func (v twiceValuer) LogValue() slog.Value {
 	return slog.GroupValue(slog.Any(v.key, v), slog.Any("b", v))
 }
 
-func TestGauntlet2_EndlessMethodsEnd(t *testing.T) {
+func TestMethodsThatNestEndlesslyEndAtTheDepthLimit(t *testing.T) {
 	emb := &embChain{}
 	emb.next = emb
 	cyc := make([]slog.Attr, 1)
@@ -187,7 +187,7 @@ func deepGroup(n int) slog.Attr {
 	return a
 }
 
-func TestGauntlet2_DepthLimitIsExact(t *testing.T) {
+func TestDepthLimitIsExact(t *testing.T) {
 	lists, maps, structs := nested(32), any("bottom"), (*chain)(nil)
 	for range 32 {
 		maps = namedMap{"m": maps}
@@ -211,7 +211,7 @@ func TestGauntlet2_DepthLimitIsExact(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_ThousandDeep(t *testing.T) {
+func TestValuesAThousandDeepAreCutOff(t *testing.T) {
 	var v any = 1
 	structs := &chain{}
 	n := &nibChain{}
@@ -256,7 +256,7 @@ func TestErrorCauses(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_ErrorsThatContainEachOtherEnd(t *testing.T) {
+func TestErrorsThatContainEachOtherAreCutOff(t *testing.T) {
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: layout.ErrorCauses}))
 	watch(t, func() { l.Info().Err(&joinCycle{}).Send() })
 	if got := c.one().get("error.causes"); got == nil || len(got.kids) > 100 {

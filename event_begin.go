@@ -29,10 +29,11 @@ type front struct {
 const noLevel = Level(math.MinInt + 1)
 
 // begin starts an event where the program calls a method that returns one. Like
-// every other way to log it goes through three steps: admits decides whether
-// there is a line, package callsite finds the call, start writes what stands in
-// front of the fields. The caller has asked isOff, unless how says otherwise. The call site is where begin returns to, since the
-// level methods are inlined.
+// every other way to log it goes through three steps: isOff and admits decide
+// whether there is a line, package callsite finds the call, start writes what
+// stands in front of the fields. The caller has asked isOff, unless how says
+// otherwise. The call site is where begin returns to, since the level methods
+// are inlined.
 //
 //go:noinline
 func (l *Logger) begin(level Level, how flags) *Event {

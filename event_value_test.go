@@ -185,7 +185,7 @@ func timeless(w io.Writer) *nib.Logger {
 	return nib.New(w, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
 }
 
-func TestGauntlet8_AllocValAndInline(t *testing.T) {
+func TestValAndInlineDoNotAllocate(t *testing.T) {
 	l := nib.New(io.Discard)
 	off := nib.New(io.Discard, nib.WithLevel(nib.LevelError))
 	n, s := 5, strings.Repeat("x", 33)

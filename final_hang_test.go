@@ -14,7 +14,7 @@ import (
 )
 
 // The deadline passes in no time: the clock is that of the bubble.
-func TestGauntlet2_FatalExitsWhenTheFlushHangs(t *testing.T) {
+func TestFatalExitsWhenTheFlushHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		start := time.Now()

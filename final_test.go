@@ -52,7 +52,7 @@ type sampleFunc func(nib.Level) bool
 
 func (f sampleFunc) Sample(l nib.Level) bool { return f(l) }
 
-func TestGauntlet2_PanicPanicsWithTheMessage(t *testing.T) {
+func TestPanicPanicsWithTheMessage(t *testing.T) {
 	for name, end := range messages {
 		l, c := newCapture(t)
 		if got := panicOf(func() { end(l.Panic().Str("a", "b")) }); got != "disk sda" {
@@ -64,7 +64,7 @@ func TestGauntlet2_PanicPanicsWithTheMessage(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicActsWithoutItsLine(t *testing.T) {
+func TestPanicActsWithoutItsLine(t *testing.T) {
 	for why, opts := range silencers() {
 		for name, end := range messages {
 			l, c := newCapture(t, opts...)
@@ -92,7 +92,7 @@ func TestGauntlet2_PanicActsWithoutItsLine(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_AtNeverActs(t *testing.T) {
+func TestAtNeitherPanicsNorExits(t *testing.T) {
 	l, c := newCapture(t, nib.WithExit(func(int) { t.Error("exit was called") }))
 	if got := panicOf(func() {
 		l.At(nib.LevelPanic).Msg("m")
@@ -131,7 +131,7 @@ func newFlushSink(flush func(context.Context) error) *flushSink {
 	return s
 }
 
-func TestGauntlet2_FatalFlushesThenExits(t *testing.T) {
+func TestFatalFlushesThenExits(t *testing.T) {
 	failed := errors.New("no space")
 	for name, flush := range map[string]func(context.Context) error{
 		"works": nil, "fails": func(context.Context) error { return failed }, "panics": func(context.Context) error { panic("boom") },
@@ -162,14 +162,14 @@ func TestGauntlet2_FatalFlushesThenExits(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicFlushesFirst(t *testing.T) {
+func TestPanicFlushesFirst(t *testing.T) {
 	s := newFlushSink(nil)
 	if got := panicOf(func() { nib.NewSink(s).Panic().Msg("m") }); got != "m" || !slices.Equal(s.calls, []string{"write m", "flush"}) {
 		t.Errorf("got %q, panic %v", s.calls, got)
 	}
 }
 
-func TestGauntlet2_FatalExitsWhenTheSinkIsBroken(t *testing.T) {
+func TestFatalExitsWhenTheSinkIsBroken(t *testing.T) {
 	for name, do := range map[string]func(){"works": func() {}, "panics": func() { panic("boom") }} {
 		exits := 0
 		l := nib.New(onlyWriter{&trap{do}}, nib.WithErrorHandler(func(error) { panic("handler") }), nib.WithExit(func(int) { exits++ }))
@@ -234,7 +234,7 @@ func inChild(t *testing.T, what string) (output string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-func TestGauntlet2_FatalEndsTheProcess(t *testing.T) {
+func TestFatalEndsTheProcess(t *testing.T) {
 	fatal := map[string]func() *nib.Event{
 		"default":    func() *nib.Event { return nib.Fatal() },
 		"nil":        func() *nib.Event { return (*nib.Logger)(nil).Fatal() },

@@ -211,7 +211,7 @@ func mallocsOf(l *nib.Logger, calls []func(e *nib.Event)) uint64 {
 	return least
 }
 
-func TestGauntlet1_RandomProgramsMatchTheModel(t *testing.T) {
+func TestRandomProgramsMatchTheModel(t *testing.T) {
 	programs := 20_000
 	if testing.Short() {
 		programs = 2_000

@@ -22,7 +22,7 @@ func apart(tb testing.TB, f func()) {
 	})
 }
 
-func TestGauntlet2_GoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
+func TestGoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
 	for _, d := range trapdoors(runtime.Goexit) {
 		if d.name == "Layout.Caller" {
 			continue // runs once per call site, on an event of its own
@@ -45,7 +45,7 @@ func TestGauntlet2_GoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
 }
 
 // The event of the lost line must not come back in another one.
-func TestGauntlet2_LinesAfterGoexitAreWhole(t *testing.T) {
+func TestLinesAfterGoexitAreWhole(t *testing.T) {
 	for _, d := range trapdoors(runtime.Goexit) {
 		l, c := newCapture(t, d.opts...)
 		plain := l.WithOptions() // without the hooks of the trap
@@ -66,7 +66,7 @@ func TestGauntlet2_LinesAfterGoexitAreWhole(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_GoexitInTheMessage(t *testing.T) {
+func TestGoexitInTheMessageLosesOnlyItsLine(t *testing.T) {
 	exit := &trap{runtime.Goexit}
 	for name, log := range map[string]func(e *nib.Event){
 		"Msgf":    func(e *nib.Event) { e.Msgf("%v", exit) },
@@ -81,7 +81,7 @@ func TestGauntlet2_GoexitInTheMessage(t *testing.T) {
 }
 
 // A deferred call on the event of a line that is lost finds it finished.
-func TestGauntlet2_GoexitThenDeferredMsg(t *testing.T) {
+func TestDeferredMsgAfterGoexitIsIgnored(t *testing.T) {
 	l, c := newCapture(t)
 	apart(t, func() {
 		e := l.Info()
@@ -93,7 +93,7 @@ func TestGauntlet2_GoexitThenDeferredMsg(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_GoexitInWithAndStatic(t *testing.T) {
+func TestGoexitInWithAndStaticIsCounted(t *testing.T) {
 	l, _ := newCapture(t)
 	apart(t, func() { l.With(func(*nib.Event) { runtime.Goexit() }) })
 	if l.Stats().Aborted != 1 {
@@ -102,7 +102,7 @@ func TestGauntlet2_GoexitInWithAndStatic(t *testing.T) {
 	apart(t, func() { l.WithOptions(nib.WithLayout(nib.Layout{Static: func(*nib.Event) { runtime.Goexit() }})) })
 }
 
-func TestGauntlet2_GoexitInSamplerAndErrorHandler(t *testing.T) {
+func TestGoexitInSamplerAndErrorHandlerIsCounted(t *testing.T) {
 	on := true
 	l, c := newCapture(t, nib.WithSampler(&trap{func() {
 		if on {
@@ -124,7 +124,7 @@ func TestGauntlet2_GoexitInSamplerAndErrorHandler(t *testing.T) {
 
 // The writer's lock is free again, the next line begins on its own, and the lost
 // one is counted.
-func TestGauntlet2_GoexitInTheWriter(t *testing.T) {
+func TestGoexitInTheWriterReleasesItsLock(t *testing.T) {
 	on := true
 	var got []byte
 	l := nib.New(writeFunc(func(p []byte) (int, error) {
@@ -146,7 +146,7 @@ func TestGauntlet2_GoexitInTheWriter(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_GoexitInTheSink(t *testing.T) {
+func TestGoexitInTheSinkIsCounted(t *testing.T) {
 	l := nib.NewSink(&trap{runtime.Goexit})
 	for range 40 { // more than may be inside at once
 		apart(t, func() { l.Info().Msg("lost") })

@@ -34,7 +34,7 @@ func (f nilFunc) MarshalNib(*nib.Event)   { f() }
 func (s nilSlice) String() string         { return fmt.Sprint(s[0]) }
 func (v *nilValuer) LogValue() slog.Value { return slog.StringValue(v.s) }
 
-func TestGauntlet1_NilIsNull(t *testing.T) {
+func TestNilIsNull(t *testing.T) {
 	for name, add := range map[string]func(e *nib.Event){
 		"AnErr": func(e *nib.Event) { e.AnErr("k", nil) }, "AnErr typed": func(e *nib.Event) { e.AnErr("k", (*nilError)(nil)) },
 		"AnErr map":    func(e *nib.Event) { e.AnErr("k", nilMap(nil)) },
@@ -67,7 +67,7 @@ func TestGauntlet1_NilIsNull(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_NilElementsAreNull(t *testing.T) {
+func TestNilElementsAreNull(t *testing.T) {
 	for name, x := range map[string]struct {
 		add  func(e *nib.Event)
 		want string
@@ -86,7 +86,7 @@ func TestGauntlet1_NilElementsAreNull(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_EmptyIsNotNull(t *testing.T) {
+func TestEmptyIsNotNull(t *testing.T) {
 	for name, x := range map[string]struct {
 		add  func(e *nib.Event)
 		want string
@@ -105,7 +105,7 @@ func TestGauntlet1_EmptyIsNotNull(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_NilArgumentsThatAddNothing(t *testing.T) {
+func TestNilArgumentsAddNothing(t *testing.T) {
 	l, c := newCapture(t, nib.WithHook(nib.HookFunc(func(*nib.Event, nib.Level, string) {})), nib.Option{})
 	var noCtx context.Context
 	l.Log().EmbedObject(nil).EmbedObject((*fieldObject)(nil)).Func(nil).Fields(nil).Attrs().Ctx(noCtx).MsgFunc(nil)

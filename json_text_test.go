@@ -52,7 +52,7 @@ func decoded(text string) string {
 	return b.String()
 }
 
-func TestGauntlet1_HostileKeys(t *testing.T) {
+func TestHostileKeysAreEscapedLikeValues(t *testing.T) {
 	for _, m := range keyed {
 		for _, key := range hostileTexts() {
 			if m.name == "Attrs" && key == "" {
@@ -93,7 +93,7 @@ type marshalFunc func(e *nib.Event)
 
 func (f marshalFunc) MarshalNib(e *nib.Event) { f(e) }
 
-func TestGauntlet1_HostileValues(t *testing.T) {
+func TestHostileValuesAreEscaped(t *testing.T) {
 	for _, m := range textual {
 		for _, text := range hostileTexts() {
 			got := value(t, func(e *nib.Event) { m.add(e, text) })
@@ -104,7 +104,7 @@ func TestGauntlet1_HostileValues(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_HostileElements(t *testing.T) {
+func TestHostileElementsAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		want := fmt.Sprintf("%[1]q", decoded(text))
 		for name, add := range map[string]func(*nib.Event){
@@ -123,7 +123,7 @@ func TestGauntlet1_HostileElements(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_HostileKeysOfMaps(t *testing.T) {
+func TestHostileKeysOfMapsAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		want := fmt.Sprintf("{%q:1}", decoded(text))
 		for name, v := range map[string]any{
@@ -137,7 +137,7 @@ func TestGauntlet1_HostileKeysOfMaps(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_HostileMessages(t *testing.T) {
+func TestHostileMessagesAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		for name, log := range map[string]func(*nib.Logger){
 			"Msg":      func(l *nib.Logger) { l.Info().Msg(text) },
@@ -157,7 +157,7 @@ func TestGauntlet1_HostileMessages(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_HostileNames(t *testing.T) {
+func TestHostileLoggerNamesAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		if text == "" {
 			continue
@@ -177,7 +177,7 @@ func TestGauntlet1_HostileNames(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_HostileLayoutKeys(t *testing.T) {
+func TestHostileLayoutKeysAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		if text == "" {
 			continue
@@ -196,7 +196,7 @@ func TestGauntlet1_HostileLayoutKeys(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_AddressZonesAreText(t *testing.T) {
+func TestZonesOfAddressesAreEscaped(t *testing.T) {
 	for _, text := range hostileTexts() {
 		if text == "" {
 			continue

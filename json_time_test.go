@@ -56,7 +56,7 @@ func timeText(t time.Time, format string) string {
 	return n.Div(n, unit).String() // Euclidean, so rounded down
 }
 
-func TestGauntlet1_EveryTimeInEveryFormatAndZone(t *testing.T) {
+func TestTimesAreWrittenAsPackageTimeFormatsThem(t *testing.T) {
 	zones := []*time.Location{nil, time.UTC, zone(t, "Asia/Tokyo"), zone(t, "Europe/Berlin"), time.FixedZone("x", -45296)}
 	for _, format := range timeFormats {
 		for _, z := range zones {
@@ -106,7 +106,7 @@ func checkTime(t *testing.T, line *node, now time.Time, want, format string, i i
 	}
 }
 
-func TestGauntlet1_ZoneSwitchesWhileRunning(t *testing.T) {
+func TestChangesOfTheUTCOffsetAreShown(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	for _, change := range []time.Time{
 		time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 1, 0, 0, 0, time.UTC),
@@ -126,7 +126,7 @@ func TestGauntlet1_ZoneSwitchesWhileRunning(t *testing.T) {
 
 // Lines of two loggers with layouts that differ only in the time share pooled
 // events, and must not share what those remember.
-func TestGauntlet1_LayoutsDoNotShareTheText(t *testing.T) {
+func TestLayoutsDoNotShareTheCachedSecond(t *testing.T) {
 	tokyo := zone(t, "Asia/Tokyo")
 	now := testTime
 	clock := nib.WithClock(func() time.Time { return now })
@@ -154,7 +154,7 @@ func TestGauntlet1_LayoutsDoNotShareTheText(t *testing.T) {
 
 // The built-in clock must agree with the time of the machine, in every layout
 // that shows enough of it.
-func TestGauntlet1_BuiltInClock(t *testing.T) {
+func TestBuiltInClockShowsTheSystemTime(t *testing.T) {
 	const slack = time.Minute // of the clock, were it set meanwhile
 	for _, layout := range []nib.Layout{{}, {TimeFormat: time.RFC3339Nano}, {TimeFormat: time.RFC3339, KeepZone: true}, {TimeZone: time.FixedZone("x", 12345), TimeFormat: time.RFC1123Z}} {
 		format := layout.TimeFormat
@@ -176,7 +176,7 @@ func TestGauntlet1_BuiltInClock(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_RecordTimeSaturates(t *testing.T) {
+func TestRecordTimeSaturates(t *testing.T) {
 	var now time.Time
 	s := new(nibtest.Recorder)
 	l := nib.NewSink(s, nib.WithClock(func() time.Time { return now }))

@@ -48,7 +48,7 @@ func hostileFloats() []float64 {
 	return floats
 }
 
-func TestGauntlet1_FloatsKeepEveryBit(t *testing.T) {
+func TestFloatsKeepEveryBit(t *testing.T) {
 	l, c := newCapture(t)
 	for _, f := range hostileFloats() {
 		f32 := float32(f)
@@ -88,7 +88,7 @@ func floatText(f float64, bits int) string {
 	return string(b)
 }
 
-func TestGauntlet1_FloatsThatAreNoNumbersAreStrings(t *testing.T) {
+func TestFloatsThatAreNoNumbersAreStrings(t *testing.T) {
 	for text, f := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)} {
 		for name, add := range map[string]func(*nib.Event){
 			"Float64":     func(e *nib.Event) { e.Float64("k", f) },
@@ -108,7 +108,7 @@ func TestGauntlet1_FloatsThatAreNoNumbersAreStrings(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_IntegersAreExact(t *testing.T) {
+func TestIntegersAreExact(t *testing.T) {
 	for _, n := range []int64{0, 1, -1, 9, 10, 99, 100, 1<<53 + 1, math.MaxInt64, math.MinInt64} {
 		want := strconv.FormatInt(n, 10)
 		for name, add := range map[string]func(*nib.Event){
@@ -123,7 +123,7 @@ func TestGauntlet1_IntegersAreExact(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_DurationsAreExactInEveryFormat(t *testing.T) {
+func TestDurationsAreExactInEveryFormat(t *testing.T) {
 	for _, d := range []time.Duration{0, 1, -1, 999, 1000, 1_000_001, time.Second, -90 * time.Minute, math.MaxInt64, math.MinInt64} {
 		nanos := strconv.FormatInt(int64(d), 10)
 		for f, scale := range map[nib.DurationFormat]int{nib.DurationMillis: 6, nib.DurationSeconds: 9, nib.DurationNanos: 0} {
@@ -156,7 +156,7 @@ func shifted(number string, places int) string {
 	return sign + digits
 }
 
-func TestGauntlet1_TimeDiff(t *testing.T) {
+func TestTimeDiffIsExactAndSaturates(t *testing.T) {
 	start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{time.Second: "1000", -time.Second: "-1000", 0: "0"} {
 		if got := value(t, func(e *nib.Event) { e.TimeDiff("k", start.Add(d), start) }); got.text != want {
@@ -169,7 +169,7 @@ func TestGauntlet1_TimeDiff(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_RawJSON(t *testing.T) {
+func TestRawJSONIsCheckedAndCompacted(t *testing.T) {
 	for _, x := range []struct{ raw, want string }{
 		{`{"a" : [ 1, 2.50, -0, 1E+9 ] , "b":"x\/\u00e9"}`, `{"a":[1,2.50,-0,1E+9],"b":"x/é"}`},
 		{" null\n", `null`}, {"true", `true`}, {`""`, `""`}, {"[]", `[]`}, {"{}", `{}`},
@@ -205,7 +205,7 @@ func (halfNib) MarshalNib(e *nib.Event)          { e.Str("a", "b"); panic(errors
 func (emptyNib) MarshalNib(*nib.Event)           {}
 func (twiceNib) MarshalNib(e *nib.Event)         { e.Str("a", "b").Str("a", "b") }
 
-func TestGauntlet1_MarshalersOfBadManners(t *testing.T) {
+func TestBadOutputOfMarshalersBecomesText(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		v    any
@@ -234,7 +234,7 @@ func TestGauntlet1_MarshalersOfBadManners(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_AddressesAreTheTextOfTheirString(t *testing.T) {
+func TestAddressesAreWrittenAsTheirStringMethodsDo(t *testing.T) {
 	for _, ip := range []net.IP{anIP, anIP.To4(), net.IPv6loopback, net.IPv6unspecified, net.ParseIP("::ffff:1.2.3.4"), {1, 2, 3}, make(net.IP, 17)} {
 		if got := value(t, func(e *nib.Event) { e.IPAddr("k", ip) }); got.text != ip.String() {
 			t.Errorf("IPAddr(%v)\n got %s\nwant %q", []byte(ip), got, ip.String())
@@ -263,7 +263,7 @@ func TestGauntlet1_AddressesAreTheTextOfTheirString(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_ErrorsInSlicesAreTexts(t *testing.T) {
+func TestErrorsInSlicesAreTexts(t *testing.T) {
 	errs := []error{fmt.Errorf("wrapped: %w", errAny), nil, errors.Join(errAny, errAny)}
 	want := `["wrapped: broken",null,"broken\nbroken"]`
 	for name, add := range map[string]func(*nib.Event){

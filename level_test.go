@@ -33,7 +33,7 @@ func TestLevelTexts(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_CustomLevelsArePrinted(t *testing.T) {
+func TestUnnamedLevelsAreNamedAfterTheNextLowerOne(t *testing.T) {
 	l, c := newCapture(t, nib.WithLevel(nib.Level(math.MinInt+5)))
 	for level, want := range levelTexts {
 		for range 2 {
@@ -50,7 +50,7 @@ func TestGauntlet2_CustomLevelsArePrinted(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_ParseLevel(t *testing.T) {
+func TestParseLevelReadsLevelsOfNibAndSlog(t *testing.T) {
 	for text, want := range map[string]nib.Level{
 		"trace": nib.LevelTrace, "DEBUG": nib.LevelDebug, "Info": nib.LevelInfo, "warn": nib.LevelWarn, "WARNING": nib.LevelWarn, "error": nib.LevelError,
 		"panic": nib.LevelPanic, "fatal": nib.LevelFatal, "info+2": 2, "INFO+2": 2, "ERROR-1": 7, "warning+1": 5, "-4": -4, "+3": 3, "0": 0, "12": 12,

@@ -175,7 +175,7 @@ func TestMethodsAreComplete(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_EveryMethodWritesItsValue(t *testing.T) {
+func TestEveryMethodWritesItsValue(t *testing.T) {
 	for _, m := range keyed {
 		if got := value(t, func(e *nib.Event) { m.add(e, "k") }); got.String() != m.want {
 			t.Errorf("%s\n got %s\nwant %s", m.name, got, m.want)
@@ -189,7 +189,7 @@ func TestGauntlet1_EveryMethodWritesItsValue(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_EveryMethodOfANilEventDoesNothing(t *testing.T) {
+func TestEveryMethodOfANilEventDoesNothing(t *testing.T) {
 	for _, table := range [][]method{keyed, keyless, endings} {
 		for _, m := range table {
 			m.add(nil, "k")
@@ -200,7 +200,7 @@ func TestGauntlet1_EveryMethodOfANilEventDoesNothing(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_FirstAndLastFieldOfEveryMethod(t *testing.T) {
+func TestEveryMethodWorksAsFirstAndLastField(t *testing.T) {
 	bare := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey, MessageKey: nib.OmitKey})
 	for _, first := range keyed {
 		for _, last := range keyed {

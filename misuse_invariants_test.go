@@ -15,7 +15,7 @@ import (
 //go:noinline
 func finishForTheFirstTime(e *nib.Event) { e.Msg("first") }
 
-func TestGauntlet2_StaleUseNamesTheFirstMsg(t *testing.T) {
+func TestStaleUseReportsTheStackOfTheFirstMsg(t *testing.T) {
 	for _, m := range stale() {
 		if uncounted[m.name] {
 			continue
@@ -46,7 +46,7 @@ func TestGauntlet2_StaleUseNamesTheFirstMsg(t *testing.T) {
 }
 
 // A sink that keeps the line sees at once that it must not.
-func TestGauntlet2_KeptLinesArePoisoned(t *testing.T) {
+func TestRetainedLinesArePoisoned(t *testing.T) {
 	var kept []byte
 	s := sinkFunc(func(r *nib.Record) error { kept = r.Line; return nil })
 	nib.NewSink(s).Info().Msg("m")

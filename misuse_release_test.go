@@ -14,7 +14,7 @@ import (
 
 // In this build an idle event does not know any more whose it was: it is
 // counted, but nobody can be told.
-func TestGauntlet2_StaleUseIsCountedWithoutAReport(t *testing.T) {
+func TestStaleUseIsCountedWithoutAReport(t *testing.T) {
 	for _, m := range stale() {
 		l, c := newCapture(t)
 		e := l.Info()
@@ -27,7 +27,7 @@ func TestGauntlet2_StaleUseIsCountedWithoutAReport(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_MisuseOfALiveEventIsReported(t *testing.T) {
+func TestMisuseOfALiveEventIsReported(t *testing.T) {
 	l, c := newCapture(t)
 	l.Info().Func(func(e *nib.Event) { e.Send() }).Msg("m")
 	c.one()

@@ -30,7 +30,7 @@ func stale() []method {
 // uncounted methods of a finished event only ask.
 var uncounted = map[string]bool{"Enabled": true, "Lookup": true}
 
-func TestGauntlet2_UseAfterMsgIsIgnoredAndCounted(t *testing.T) {
+func TestUseAfterMsgIsIgnoredAndCounted(t *testing.T) {
 	for _, m := range stale() {
 		l, c := newCapture(t, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))
 		before := l.Stats().Misused
@@ -62,7 +62,7 @@ func TestGauntlet2_UseAfterMsgIsIgnoredAndCounted(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_KeptArrayAndDict(t *testing.T) {
+func TestRetainedArrayAndDictAreIgnored(t *testing.T) {
 	for _, x := range elements {
 		l, c := newCapture(t)
 		before := l.Stats().Misused
@@ -81,7 +81,7 @@ func TestGauntlet2_KeptArrayAndDict(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_FieldsOfTheEventInsideAnArray(t *testing.T) {
+func TestFieldsOfTheEventInsideAnArrayAreIgnored(t *testing.T) {
 	for _, m := range append(append([]method{}, keyed...), keyless...) {
 		if m.name == "Discard" {
 			continue
@@ -101,7 +101,7 @@ func TestGauntlet2_FieldsOfTheEventInsideAnArray(t *testing.T) {
 }
 
 // A method of the user's that is asked for a value uses the event it is for.
-func TestGauntlet2_FieldsOfTheEventInsideAValue(t *testing.T) {
+func TestFieldsOfTheEventInsideAValueAreIgnored(t *testing.T) {
 	var e *nib.Event
 	for _, m := range append(append(append([]method{}, keyed...), keyless...), endings...) {
 		if m.name == "Discard" {
@@ -129,7 +129,7 @@ func TestGauntlet2_FieldsOfTheEventInsideAValue(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_MsgInsideAFunctionThatAddsFields(t *testing.T) {
+func TestMsgInsideAFunctionThatAddsFieldsIsIgnored(t *testing.T) {
 	for _, m := range endings {
 		end := func(e *nib.Event) { m.add(e, "") }
 		for name, run := range map[string]func(l *nib.Logger){
@@ -154,7 +154,7 @@ func TestGauntlet2_MsgInsideAFunctionThatAddsFields(t *testing.T) {
 }
 
 // An event that is never finished, or finished on another goroutine, harms none.
-func TestGauntlet2_EventsThatAreDropped(t *testing.T) {
+func TestDiscardedAndUnfinishedEventsWriteNothing(t *testing.T) {
 	l, c := newCapture(t)
 	for range 100 {
 		l.Info().Str("lost", "x").Discard()

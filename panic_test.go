@@ -81,7 +81,7 @@ func trapdoors(do func()) []trapdoor {
 	}
 }
 
-func TestGauntlet2_PanicsInUserCodeAreShown(t *testing.T) {
+func TestPanicsInUserCodeAreShown(t *testing.T) {
 	for _, d := range trapdoors(func() { panic(errors.New("boom\x1b")) }) {
 		l, c := newCapture(t, d.opts...)
 		e := l.Error().Str("before", "x")
@@ -105,7 +105,7 @@ func TestGauntlet2_PanicsInUserCodeAreShown(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicsInWith(t *testing.T) {
+func TestPanicsInWithAreShown(t *testing.T) {
 	for _, d := range trapdoors(func() { panic("boom") }) {
 		if d.name == "hook" || d.name == "Layout.Caller" { // they belong to lines
 			continue
@@ -119,7 +119,7 @@ func TestGauntlet2_PanicsInWith(t *testing.T) {
 }
 
 // Panic values that make trouble themselves when they are shown.
-func TestGauntlet2_PanicValuesOfBadManners(t *testing.T) {
+func TestPanicValuesThatPanicAreShownByType(t *testing.T) {
 	cyclic := map[string]any{}
 	cyclic["self"] = cyclic
 	loop := []any{nil}
@@ -160,7 +160,7 @@ func nested(n int) any {
 	return v
 }
 
-func TestGauntlet2_PanicsInTheMessage(t *testing.T) {
+func TestPanicsInTheMessageAreShown(t *testing.T) {
 	bad := &trap{func() { panic("boom") }}
 	wrong := "PANIC %d %!" // a variable, or vet sees through it
 	worse := &trapError{func() { panic(&trapError{func() { panic("inner") }}) }}
@@ -186,7 +186,7 @@ func TestGauntlet2_PanicsInTheMessage(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicInTheSamplerLetsTheLineThrough(t *testing.T) {
+func TestPanicInTheSamplerLetsTheLineThrough(t *testing.T) {
 	l, c := newCapture(t, nib.WithSampler(&trap{func() { panic("boom") }}))
 	l.Info().Msg("m")
 	l.Log().Msg("m")
@@ -200,7 +200,7 @@ func TestGauntlet2_PanicInTheSamplerLetsTheLineThrough(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicsInLayoutFunctions(t *testing.T) {
+func TestPanicsInLayoutFunctionsAreShown(t *testing.T) {
 	level := 0
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{
 		Static:    func(e *nib.Event) { e.Str("a", "b"); panic("static") },
@@ -219,7 +219,7 @@ func TestGauntlet2_PanicsInLayoutFunctions(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicInTheErrorHandler(t *testing.T) {
+func TestLinesAreCountedWhenTheErrorHandlerPanics(t *testing.T) {
 	l := nib.New(&trap{func() { panic("boom") }}, nib.WithErrorHandler(func(error) { panic("handler") }))
 	l.Info().Msg("m")
 	l.Info().Msg("m")
@@ -228,7 +228,7 @@ func TestGauntlet2_PanicInTheErrorHandler(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_PanicInSinkAndWriter(t *testing.T) {
+func TestPanicInSinkAndWriterIsReported(t *testing.T) {
 	bad := &trap{func() { panic("boom") }}
 	for name, l := range map[string]*nib.Logger{"writer": nib.New(onlyWriter{bad}), "sink": nib.NewSink(bad)} {
 		c := &capture{tb: t}

@@ -25,7 +25,7 @@ func (s selfLogger) LogValue() slog.Value              { s.twice(); return slog.
 func (s selfLogger) Run(*nib.Event, nib.Level, string) { s.again() }
 func (s selfLogger) Sample(nib.Level) bool             { s.again(); return true }
 
-func TestGauntlet2_UserCodeThatLogsItselfEnds(t *testing.T) {
+func TestUserCodeThatLogsItselfIsLimited(t *testing.T) {
 	type marshaler struct{ *selfLogger } // honoured through its pointer's methods
 	for name, log := range map[string]func(l *nib.Logger, s selfLogger){
 		"Stringer":  func(l *nib.Logger, s selfLogger) { l.Info().Stringer("k", s).Msg("m") },

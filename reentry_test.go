@@ -32,7 +32,7 @@ func (w *chattyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestGauntlet2_WriterThatLogsToItself(t *testing.T) {
+func TestWriterThatLogsToItselfDoesNotDeadlock(t *testing.T) {
 	for name, x := range map[string]struct {
 		say       func(l *nib.Logger, line string)
 		lines     int
@@ -68,7 +68,7 @@ func TestGauntlet2_WriterThatLogsToItself(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_WriterThatFloodsItself(t *testing.T) {
+func TestWriterThatFloodsItselfIsLimited(t *testing.T) {
 	w := &chattyWriter{say: func(l *nib.Logger, line string) {
 		if strings.Contains(line, "outer") {
 			for range 1000 {
@@ -88,7 +88,7 @@ func TestGauntlet2_WriterThatFloodsItself(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_TwoWritersThatLogToEachOther(t *testing.T) {
+func TestWritersThatLogToEachOtherDoNotDeadlock(t *testing.T) {
 	a, b := &chattyWriter{}, &chattyWriter{}
 	quiet := nib.WithErrorHandler(func(error) {})
 	a.l, b.l = nib.New(a, bare, quiet), nib.New(b, bare, quiet)
@@ -112,7 +112,7 @@ func TestGauntlet2_TwoWritersThatLogToEachOther(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_SinkThatLogsToItself(t *testing.T) {
+func TestSinkThatLogsToItselfIsLimited(t *testing.T) {
 	var l *nib.Logger
 	calls := 0
 	l = nib.NewSink(sinkFunc(func(*nib.Record) error {
@@ -131,7 +131,7 @@ func TestGauntlet2_SinkThatLogsToItself(t *testing.T) {
 }
 
 // Many goroutines at once in a sink are not re-entry.
-func TestGauntlet2_CrowdedSinkLosesNothing(t *testing.T) {
+func TestManyGoroutinesInASinkAreNotTakenForRecursion(t *testing.T) {
 	const goroutines = 100
 	var inside sync.WaitGroup
 	inside.Add(goroutines)
@@ -156,7 +156,7 @@ func TestGauntlet2_CrowdedSinkLosesNothing(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_UserCodeThatLogs(t *testing.T) {
+func TestUserCodeMayLog(t *testing.T) {
 	l, c := newCapture(t)
 	for _, d := range trapdoors(func() { l.Info().Str("inner", "x").Msg("inner") }) {
 		outer := l.WithOptions(d.opts...)
@@ -173,7 +173,7 @@ func TestGauntlet2_UserCodeThatLogs(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_ErrorHandlerThatLogs(t *testing.T) {
+func TestErrorHandlerMayLog(t *testing.T) {
 	fails := func([]byte) (int, error) { return 0, errStep }
 	for name, sink := range map[string]nib.Sink{
 		"writer": nib.WriterSink(writeFunc(fails)), "sink": sinkFunc(func(*nib.Record) error { return errStep }),
@@ -196,7 +196,7 @@ func TestGauntlet2_ErrorHandlerThatLogs(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_WriterThatFlushes(t *testing.T) {
+func TestWriterMayFlush(t *testing.T) {
 	w := &flushingWriter{}
 	w.l = nib.New(w, bare, nib.WithExit(func(int) { w.exits++ }))
 	watch(t, func() { w.l.Info().Msg("m") })
@@ -225,7 +225,7 @@ func (w *flushingWriter) Write(p []byte) (int, error) {
 }
 
 // The loggers of package log and of nib write to each other.
-func TestGauntlet2_StandardLoggerInALoop(t *testing.T) {
+func TestStandardLoggerInALoopIsLimited(t *testing.T) {
 	w := &stdLoop{}
 	l := nib.New(w, bare, nib.WithErrorHandler(func(error) {}))
 	w.std = l.StdLog(nib.LevelInfo)

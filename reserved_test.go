@@ -98,7 +98,7 @@ func reservingLayouts() map[string]nib.Layout {
 	}
 }
 
-func TestGauntlet1_NoFieldPassesForNibsOwn(t *testing.T) {
+func TestNoFieldImitatesNibsOwn(t *testing.T) {
 	for names, layout := range reservingLayouts() {
 		keys := strings.Fields(names)
 		for _, first := range []bool{false, true} {
@@ -129,7 +129,7 @@ func countKey(line *node, key string) (n int) {
 	return n
 }
 
-func TestGauntlet1_KeysThatAreOnlyLikeReservedOnesStay(t *testing.T) {
+func TestKeysSimilarToReservedOnesAreNotRenamed(t *testing.T) {
 	for _, key := range []string{"", "Time", "times", "tim", "leve", "levels", "messag", "massage", "user", "stuck", "error", "msg", "field.time"} {
 		l, c := newCapture(t)
 		l.Info().Str(key, "v").Msg("m")
@@ -139,7 +139,7 @@ func TestGauntlet1_KeysThatAreOnlyLikeReservedOnesStay(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_ReservedKeysInsideOfContainersStay(t *testing.T) {
+func TestReservedKeysInsideContainersAreNotRenamed(t *testing.T) {
 	l, c := newCapture(t)
 	l.Info().Dict("d", func(e *nib.Event) { e.Str("time", "a").Dict("level", func(e *nib.Event) { e.Str("message", "b") }) }).
 		Array("a", func(a *nib.Array) { a.Dict(func(e *nib.Event) { e.Str("stack", "c") }) }).
@@ -156,7 +156,7 @@ func TestGauntlet1_ReservedKeysInsideOfContainersStay(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_LayoutFunctionsCannotForge(t *testing.T) {
+func TestLayoutFunctionsCannotForgeFields(t *testing.T) {
 	keys := strings.Fields("time level message logger caller stack")
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{
 		Static: func(e *nib.Event) { strs(e, keys) },
@@ -194,14 +194,14 @@ func TestNilErrorIsNullInEveryLayout(t *testing.T) {
 }
 
 // Only the function that writes the caller writes reserved keys: its own.
-func TestGauntlet1_LayoutCallerWritesItsKey(t *testing.T) {
+func TestLayoutCallerWritesItsKey(t *testing.T) {
 	l, c := newCapture(t, nib.WithCaller(), nib.WithLayout(nib.Layout{
 		Caller: func(e *nib.Event, key string, f runtime.Frame) {
 			e.Dict(key, func(e *nib.Event) { e.Str("func", f.Function[strings.LastIndexByte(f.Function, '.')+1:]) })
 		},
 	}))
 	l.Info().Msg("m")
-	if got := c.one().get("caller").String(); got != `{"func":"TestGauntlet1_LayoutCallerWritesItsKey"}` {
+	if got := c.one().get("caller").String(); got != `{"func":"TestLayoutCallerWritesItsKey"}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -244,7 +244,7 @@ func TestInvalidLayoutsPanicWithWhatToWrite(t *testing.T) {
 	}
 }
 
-func TestGauntlet1_TheSameKeyTwiceIsKept(t *testing.T) {
+func TestDuplicateKeysAreBothWritten(t *testing.T) {
 	l, c := newCapture(t)
 	l.With(func(e *nib.Event) { e.Int("k", 1) }).Info().Int("k", 2).Int("k", 3).Send()
 	line := c.one()
@@ -254,7 +254,7 @@ func TestGauntlet1_TheSameKeyTwiceIsKept(t *testing.T) {
 }
 
 // A layout set later reserves keys that bound fields may have already.
-func TestGauntlet1_LaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
+func TestLaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
 	l, c := newCapture(t)
 	for name, bound := range map[string]*nib.Logger{
 		"With": l.With(func(e *nib.Event) {
@@ -272,7 +272,7 @@ func TestGauntlet1_LaterLayoutCannotBeForgedByBoundFields(t *testing.T) {
 }
 
 // What nib adds on demand must not end up inside of a container or twice.
-func TestGauntlet1_OwnFieldsOnDemandStandAtTheTop(t *testing.T) {
+func TestFieldsAddedOnDemandStandAtTheTop(t *testing.T) {
 	bare := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
 	own := func(e *nib.Event) { e.Timestamp().Caller().CallerSkipFrame(0).Stack().Timestamp().Caller().Stack() }
 	for name, log := range map[string]func(l *nib.Logger){

@@ -130,7 +130,7 @@ func TestNewTemplatePanicsOnWhatIsNoStruct(t *testing.T) {
 	}
 }
 
-func TestGauntlet8_AllocLine(t *testing.T) {
+func TestTemplatesDoNotAllocate(t *testing.T) {
 	l := nib.New(io.Discard)
 	caller := nib.New(io.Discard, nib.WithCaller())
 	off := nib.New(io.Discard, nib.WithLevel(nib.LevelError))

@@ -35,7 +35,7 @@ func heapNow() uint64 {
 	return m.HeapAlloc
 }
 
-func TestGauntlet2_HugeLineIsWrittenAndForgotten(t *testing.T) {
+func TestHugeLineIsWrittenAndForgotten(t *testing.T) {
 	size, fields := 32<<20, 200_000
 	if testing.Short() {
 		size, fields = 8<<20, 50_000
@@ -111,7 +111,7 @@ func (s *orderSink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestGauntlet2_TenThousandGoroutines(t *testing.T) {
+func TestTenThousandGoroutinesLoseNoLine(t *testing.T) {
 	goroutines, each := 10_000, 10
 	if testing.Short() {
 		goroutines = 1000

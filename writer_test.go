@@ -55,7 +55,7 @@ func (w *stepWriter) Write(p []byte) (int, error) {
 
 var errStep = errors.New("step")
 
-func TestGauntlet2_ShortAndFailedWrites(t *testing.T) {
+func TestShortWritesContinueAndFailedOnesAreCounted(t *testing.T) {
 	const one, two = `{"message":"1"}` + "\n", `{"message":"2"}` + "\n"
 	for _, x := range []struct {
 		name   string
@@ -87,7 +87,7 @@ func TestGauntlet2_ShortAndFailedWrites(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_LineAfterANewlineThatFailedIsWhole(t *testing.T) {
+func TestLineAfterAFailedNewlineIsWhole(t *testing.T) {
 	w := &stepWriter{steps: []step{{3, -100, errStep}, {0, -100, errStep}, {0, -100, errStep}}}
 	l := nib.New(w, bare, nib.WithErrorHandler(func(error) {}))
 	for _, m := range []string{"1", "2", "3"} {
@@ -98,7 +98,7 @@ func TestGauntlet2_LineAfterANewlineThatFailedIsWhole(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_OneByteAtATime(t *testing.T) {
+func TestWriterThatTakesOneByteAtATimeGetsWholeLines(t *testing.T) {
 	var got bytes.Buffer
 	l := nib.New(writeFunc(func(p []byte) (int, error) { return got.Write(p[:1]) }), bare)
 	for range 3 {
@@ -109,7 +109,7 @@ func TestGauntlet2_OneByteAtATime(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_WriterThatPanicsHalfWay(t *testing.T) {
+func TestWriterThatPanicsHalfWayDoesNotDamageTheNextLine(t *testing.T) {
 	var got []byte
 	on := true
 	l := nib.New(writeFunc(func(p []byte) (int, error) {
@@ -128,7 +128,7 @@ func TestGauntlet2_WriterThatPanicsHalfWay(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_WriteAfterCloseIsCounted(t *testing.T) {
+func TestWriteAfterCloseIsCounted(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestGauntlet2_WriteAfterCloseIsCounted(t *testing.T) {
 	}
 }
 
-func TestGauntlet2_SinkErrorsAreCounted(t *testing.T) {
+func TestSinkErrorsAreCounted(t *testing.T) {
 	c := &capture{tb: t}
 	l := nib.NewSink(sinkFunc(func(*nib.Record) error { return errStep }), nib.WithErrorHandler(c.fail))
 	l.Named("a").Info().Msg("m")
