@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibhclog
+
+import (
+	"io"
+	"log"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/nib-log/nib"
+)
+
+var _ hclog.Logger = (*logger)(nil)
+
+// New returns a hclog.Logger that writes through l. A nil l discards. It is safe
+// for concurrent use.
+func New(l *nib.Logger) hclog.Logger {
+	return &logger{root: l, log: l, level: new(atomic.Int32)}
+}
+
+// Layout is the shape of hclog's JSON output.
+func Layout() nib.Layout {
+	return nib.Layout{
+		TimeKey: "@timestamp", LevelKey: "@level", MessageKey: "@message", LoggerKey: "@module", CallerKey: "@caller",
+		StackKey: nib.OmitKey, TimeFormat: hclog.TimeFormatJSON, Duration: nib.DurationNanos,
+	}
+}
+
+// Level returns nib's level for one of hclog.
+func Level(l hclog.Level) nib.Level {
+	return 4 * nib.Level(min(l, hclog.Error)-hclog.Info)
+}
+
+// A logger is immutable but for the level.
+type logger struct {
+	root    *nib.Logger // without name and arguments
+	log     *nib.Logger
+	name    string
+	implied []any         // of With
+	level   *atomic.Int32 // of SetLevel, shared with the loggers of the same origin
+}
+
+// enabled compares with the level of SetLevel or, without one, of the nib.Logger.
+func (l *logger) enabled(level hclog.Level) bool {
+	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
+		return level >= own
+	}
+	return l.log.Enabled(Level(level))
+}
+
+// emit writes one line. Its caller is called by the code that logs.
+func (l *logger) emit(level hclog.Level, msg string, args []any) {
+	if !l.enabled(level) {
+		return
+	}
+	e := l.log.AtDepth(Level(level), 2)
+	add(e, args)
+	e.Msg(msg)
+}
+
+func (l *logger) Log(level hclog.Level, msg string, args ...any) { l.emit(level, msg, args) }
+func (l *logger) Trace(msg string, args ...any)                  { l.emit(hclog.Trace, msg, args) }
+func (l *logger) Debug(msg string, args ...any)                  { l.emit(hclog.Debug, msg, args) }
+func (l *logger) Info(msg string, args ...any)                   { l.emit(hclog.Info, msg, args) }
+func (l *logger) Warn(msg string, args ...any)                   { l.emit(hclog.Warn, msg, args) }
+func (l *logger) Error(msg string, args ...any)                  { l.emit(hclog.Error, msg, args) }
+
+func (l *logger) IsTrace() bool { return l.enabled(hclog.Trace) }
+func (l *logger) IsDebug() bool { return l.enabled(hclog.Debug) }
+func (l *logger) IsInfo() bool  { return l.enabled(hclog.Info) }
+func (l *logger) IsWarn() bool  { return l.enabled(hclog.Warn) }
+func (l *logger) IsError() bool { return l.enabled(hclog.Error) }
+
+func (l *logger) ImpliedArgs() []any { return l.implied }
+
+func (l *logger) Name() string { return l.name }
+
+// With returns a logger whose lines all have args, sorted by key and with those
+// of l, of which they replace the ones with the same keys. They are encoded once,
+// now.
+func (l *logger) With(args ...any) hclog.Logger {
+	n := *l
+	n.implied = merge(l.implied, args)
+	return n.derive()
+}
+
+func (l *logger) Named(name string) hclog.Logger {
+	if l.name != "" {
+		name = l.name + "." + name
+	}
+	return l.ResetNamed(name)
+}
+
+func (l *logger) ResetNamed(name string) hclog.Logger {
+	n := *l
+	n.name = name
+	return n.derive()
+}
+
+// derive makes the nib.Logger of a new logger.
+func (l *logger) derive() *logger {
+	l.log = l.root.Named(l.name).With(func(e *nib.Event) { add(e, l.implied) })
+	return l
+}
+
+func (l *logger) SetLevel(level hclog.Level) { l.level.Store(int32(level)) }
+
+func (l *logger) GetLevel() hclog.Level {
+	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
+		return own
+	}
+	for level := hclog.Trace; level < hclog.Off; level++ {
+		if l.log.Enabled(Level(level)) {
+			return level
+		}
+	}
+	return hclog.Off
+}
+
+func (l *logger) StandardLogger(opts *hclog.StandardLoggerOptions) *log.Logger {
+	return log.New(l.StandardWriter(opts), "", 0)
+}
+
+func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
+	w := &writer{l: l, lines: l.log.WithOptions(nib.WithLevel(Level(hclog.NoLevel)))}
+	if opts != nil {
+		w.opts = *opts
+	}
+	return w
+}
+
+// A writer takes what package log writes, one message a call, with the level as
+// a prefix if the options say so.
+type writer struct {
+	l     *logger
+	lines *nib.Logger // writes all levels: l has decided
+	opts  hclog.StandardLoggerOptions
+}
+
+// prefixes are what hclog recognizes.
+var prefixes = []struct {
+	text  string
+	level hclog.Level
+}{
+	{"[TRACE]", hclog.Trace}, {"[DEBUG]", hclog.Debug}, {"[INFO]", hclog.Info}, {"[WARN]", hclog.Warn},
+	{"[ERROR]", hclog.Error}, {"[ERR]", hclog.Error},
+}
+
+// Write goes through the StdLog of nib, which finds the call site, and the lines of
+// log.Fatal and log.Panic.
+func (w *writer) Write(p []byte) (int, error) {
+	msg, level := strings.TrimRight(string(p), " \t\n"), hclog.Info
+	if w.opts.InferLevels && w.opts.InferLevelsWithTimestamp && w.opts.ForceLevel == hclog.NoLevel {
+		msg = strings.TrimLeft(msg, timestamp)
+	}
+	if w.opts.InferLevels || w.opts.ForceLevel != hclog.NoLevel {
+		for _, prefix := range prefixes {
+			if rest, ok := strings.CutPrefix(msg, prefix.text); ok {
+				msg, level = strings.TrimSpace(rest), prefix.level
+				break
+			}
+		}
+	}
+	if w.opts.ForceLevel != hclog.NoLevel {
+		level = w.opts.ForceLevel
+	}
+	if w.l.enabled(level) {
+		_, _ = w.lines.StdLog(Level(level)).Writer().Write([]byte(msg))
+	}
+	return len(p), nil
+}
+
+// timestamp are the characters that hclog takes for a time in front of a level:
+// the range from + to T is its regular expression's.
+var timestamp = func() string {
+	chars := []byte(" \t\n\f\r:/.Z")
+	for c := byte('+'); c <= 'T'; c++ {
+		chars = append(chars, c)
+	}
+	return string(slices.Compact(chars))
+}()
