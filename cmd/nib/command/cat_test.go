@@ -3,9 +3,11 @@
 package command_test
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -232,4 +234,52 @@ func want2(t *testing.T, args ...string) string {
 		t.Fatalf("got %d, %s", code, stderr)
 	}
 	return stdout
+}
+
+func TestTailOfASpoolHasEachLineOnceOverKills(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, filepath.Join(dir, "spool"), 10, spool.Config{Name: "file"}).Close()
+	tail := child("tail", "-t", "{n}", filepath.Join(dir, "spool"))
+	out, err := tail.StdoutPipe()
+	must(t, err, tail.Start())
+	defer func() { _ = tail.Process.Kill(); _ = tail.Wait() }()
+	lines := bufio.NewScanner(out)
+	for n := range 10 {
+		if !lines.Scan() || lines.Text() != strconv.Itoa(n) {
+			t.Fatalf("got %q, want %d", lines.Text(), n)
+		}
+	}
+	for round := range 3 { // each process numbers its lines from 0
+		service := child()
+		service.Env = append(os.Environ(), asService+"="+dir)
+		logged, err := service.StdoutPipe()
+		must(t, err, service.Start())
+		acknowledged := bufio.NewScanner(logged)
+		for range 50 {
+			if !acknowledged.Scan() {
+				t.Fatal("the service has ended")
+			}
+		}
+		must(t, service.Process.Kill())
+		_ = service.Wait()
+		for n := range 50 {
+			if !lines.Scan() {
+				t.Fatalf("round %d: the output has ended", round)
+			}
+			if lines.Text() == "0" && n > 0 {
+				t.Fatalf("round %d: line 0 is there again after %d", round, n)
+			}
+			if n > 0 {
+				continue
+			}
+			for lines.Text() != "0" { // lines of the last round that were logged after those counted
+				if !lines.Scan() {
+					t.Fatalf("round %d: no line 0", round)
+				}
+			}
+		}
+	}
 }

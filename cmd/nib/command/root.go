@@ -57,14 +57,14 @@ func (e exit) Unwrap() error { return e.err }
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "nib",
-		Short:         "Inspect and deliver spools, find allocations, and see nib at work",
+		Short:         "Read logs, inspect and deliver spools, find allocations, and see nib at work",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newVersion(), newView())
+	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newTail(), newVersion(), newView())
 	return root
 }
 

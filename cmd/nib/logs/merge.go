@@ -30,8 +30,8 @@ func (c *cursor) advance(ctx context.Context) bool {
 			c.pipe.free.Put(c.b)
 			c.b = nil
 		}
-		b, ok := <-c.blocks
-		if !ok || !b.wait(ctx) {
+		b := receive(ctx, c.blocks)
+		if b == nil {
 			return false
 		}
 		c.counts.add(b.counts)

@@ -209,8 +209,10 @@ func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRen
 	p := newPipeline(ctx, blockSize, func() *worker { return s.newWorker(newRenderer(), false) })
 	defer p.wait.Wait()
 	defer cancel()
-	for b := range p.read(ctx, sources[0], 2*runtime.GOMAXPROCS(0)) {
-		if !b.wait(ctx) {
+	blocks := p.read(ctx, sources[0], 2*runtime.GOMAXPROCS(0))
+	for {
+		b := receive(ctx, blocks)
+		if b == nil {
 			break
 		}
 		total.add(b.counts)
@@ -227,12 +229,20 @@ func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRen
 	return total, errors.Join(err, ctx.Err())
 }
 
-// wait waits until a worker has processed the block.
-func (b *block) wait(ctx context.Context) bool {
+// receive returns the next block when a worker has processed it, and nil after the
+// last one. A source that is stuck does not keep it from ending with ctx.
+func receive(ctx context.Context, blocks <-chan *block) *block {
 	select {
-	case <-b.done:
-		return true
+	case b, ok := <-blocks:
+		if !ok {
+			return nil
+		}
+		select {
+		case <-b.done:
+			return b
+		case <-ctx.Done():
+		}
 	case <-ctx.Done():
-		return false
 	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/nib-log/nib"
@@ -39,20 +40,25 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 // later, by whichever process has it. A record that another process is writing is
 // waited for, so that none is left out.
 func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error {
-	next := uint64(0)
+	var next, id uint64
 	var unreadable uint64
 	var buf []byte
 	for {
 		v, err := spool.Inspect(dir)
-		if err != nil {
+		switch {
+		case follow && errors.Is(err, fs.ErrNotExist):
+			v = new(spool.View) // it may be made again
+		case err != nil:
 			return err
+		case v.ID != id && v.ID != 0:
+			next, id = 0, v.ID // another spool: it has numbers of its own
 		}
 		for r, g := range v.Records(next) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if g.Kind == spool.GapUnfinished && follow && v.Owner != spool.OwnerNone {
-				break // it may be finished later
+			if follow && mayBeFinished(v, g) {
+				break
 			}
 			if g.Kind == 0 {
 				buf, next = appendRecord(buf, r), r.Seq+1
@@ -88,6 +94,20 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error 
 	return nil
 }
 
+// mayBeFinished reports whether the process that has begun to write a record may
+// still be doing so.
+func mayBeFinished(v *spool.View, g spool.Gap) bool {
+	if g.Kind != spool.GapUnfinished || v.Owner == spool.OwnerNone {
+		return false
+	}
+	for _, s := range v.Segments {
+		if g.First >= s.First && g.First < s.End {
+			return s.Generation == v.Segments[len(v.Segments)-1].Generation
+		}
+	}
+	return true
+}
+
 func appendRecord(buf []byte, r nib.Record) []byte {
 	buf = append(buf, r.Line...)
 	if n := len(buf); n > 0 && buf[n-1] != '\n' {
@@ -95,7 +115,3 @@ func appendRecord(buf []byte, r nib.Record) []byte {
 	}
 	return buf
 }
-
-var errNoKafka = errors.New("kafka:// is not supported yet")
-
-func kafkaSources(string, bool, time.Time) ([]Source, error) { return nil, errNoKafka }

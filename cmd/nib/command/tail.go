@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/logs"
+)
+
+func newTail() *cobra.Command {
+	var s selectionFlags
+	var f formFlags
+	var lines int
+	cmd := &cobra.Command{
+		Use:   "tail [FILE…]",
+		Short: "Show the last lines of logs, and those that are added",
+		Long: `Shows the last lines of logs that are selected, and goes on with lines that are
+added, until it is interrupted. A file that is renamed, recreated or truncated is
+followed. Lines of several logs that come within a tenth of a second are merged
+by time. Spools are followed over restarts of their processes, each record once.
+
+` + sourcesHelp + ` Compressed files are not followed.
+
+` + queryHelp + `
+
+Exit codes: 0 the input has ended, 1 and no line was selected, 2 something went
+wrong, 130 interrupted.`,
+		Example: `  nib tail -l warn app.log
+  nib tail -n 100 -f tenant=t-7 '/var/log/shop/*.log' /var/spool/shop`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lines < 0 {
+				return exit{2, errors.New("--lines must not be negative")}
+			}
+			return catExit(cmd, runTail(cmd, args, &s, &f, lines))
+		},
+	}
+	s.add(cmd)
+	f.add(cmd)
+	_ = cmd.Flags().MarkHidden("no-pager") // there is none
+	cmd.Flags().IntVarP(&s.context, "context", "C", 0, "show this `number` of lines around each, too")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "begin with the last `number` of lines of each file")
+	return cmd
+}
+
+func runTail(cmd *cobra.Command, args []string, s *selectionFlags, o *formFlags, lines int) error {
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	now := time.Now()
+	sel, err := s.selection(now)
+	if err != nil {
+		return err
+	}
+	found, err := logs.Find(args, cmd.InOrStdin(), true, now)
+	if err != nil {
+		return err
+	}
+	sources, err := logs.Tail(found, sel, lines)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	form, err := o.form(w, sel.Zone)
+	if err != nil {
+		return err
+	}
+	newRenderer, header, err := form.NewRenderer()
+	if err != nil {
+		return err
+	}
+	if header != "" {
+		if _, err := io.WriteString(w, header); err != nil {
+			return quiet(err)
+		}
+	}
+	counts, err := logs.Follow(cmd.Context(), w, sources, sel, newRenderer)
+	if !s.silent {
+		reportCounts(cmd.ErrOrStderr(), counts, sel)
+	}
+	return matchExit(counts, quiet(err))
+}

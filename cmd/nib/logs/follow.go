@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// How often a file is looked at, and how long one that was renamed is still read:
+// its writer may not have noticed.
+const (
+	filePoll    = 100 * time.Millisecond
+	renamedPoll = 10
+)
+
+// A follower reads a file that grows, and the one that takes its name when it is
+// renamed. A file that is truncated is read from its beginning.
+type follower struct {
+	ctx    context.Context
+	path   string
+	from   int64    // where to begin in the first file
+	file   *os.File // nil: there is none
+	offset int64
+	last   byte // that was read
+	idle   int  // how often there was nothing to read since another file took the name
+	opened bool
+}
+
+// follow is the source for a plain file from an offset on.
+func follow(path string, from int64) Source {
+	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		return &follower{ctx: ctx, path: path, from: from}, nil
+	}}
+}
+
+func (f *follower) Read(p []byte) (int, error) {
+	for {
+		if f.file == nil {
+			if err := f.open(); err != nil {
+				return 0, err
+			}
+		}
+		if f.file != nil {
+			n, err := f.file.Read(p)
+			if n > 0 {
+				f.offset += int64(n)
+				f.last, f.idle = p[n-1], 0
+				return n, nil
+			}
+			if err != io.EOF {
+				return 0, err
+			}
+			if f.atEnd() && f.last != '\n' && f.last != 0 {
+				f.last = '\n' // the next file begins a line
+				p[0] = '\n'
+				return 1, nil
+			}
+			if f.file == nil {
+				continue
+			}
+		}
+		select {
+		case <-f.ctx.Done():
+			return 0, f.ctx.Err()
+		case <-time.After(filePoll):
+		}
+	}
+}
+
+// open opens the file, if there is one.
+func (f *follower) open() error {
+	file, err := os.Open(f.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.offset = 0
+	if !f.opened {
+		f.offset = f.from
+	}
+	f.file, f.opened, f.idle = file, true, 0
+	_, err = file.Seek(f.offset, io.SeekStart)
+	return err
+}
+
+// atEnd looks whether the file at whose end the reader is was replaced or
+// truncated. It reports whether the reader has left what it was reading.
+func (f *follower) atEnd() bool {
+	mine, err := f.file.Stat()
+	if err != nil {
+		return false
+	}
+	if mine.Size() < f.offset {
+		_, err = f.file.Seek(0, io.SeekStart)
+		f.offset = 0
+		return err == nil
+	}
+	now, err := os.Stat(f.path)
+	if err != nil || os.SameFile(mine, now) {
+		f.idle = 0
+		return false
+	}
+	if f.idle++; f.idle <= renamedPoll {
+		return false
+	}
+	_ = f.file.Close() // it was only read
+	f.file = nil
+	return true
+}
+
+// Close closes the file.
+func (f *follower) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}
+
+// Tail returns sources that begin with the last n selected lines and never end.
+// Of a source that is not a plain file, it returns the source itself.
+func Tail(sources []Source, s Selection, n int) ([]Source, error) {
+	var list []Source
+	var errs []error
+	for _, source := range sources {
+		if source.Path == "" {
+			list = append(list, source)
+			continue
+		}
+		from, err := tailOffset(source.Path, s, n)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = append(list, follow(source.Path, from))
+	}
+	return list, errors.Join(errs...)
+}
+
+const tailBlock = 256 << 10
+
+// tailOffset returns where the last n selected lines of a file begin. It reads the
+// file from its end, and no more than it needs.
+func tailOffset(path string, s Selection, n int) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // it is only read
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := info.Size()
+	if n == 0 {
+		return end, nil
+	}
+	w := s.newWorker(nil, false)
+	buf := make([]byte, tailBlock)
+	for end > 0 {
+		from := max(end-int64(len(buf)), 0)
+		block := buf[:end-from]
+		if _, err := f.ReadAt(block, from); err != nil && err != io.EOF {
+			return 0, err
+		}
+		start := 0
+		if from > 0 {
+			start = bytes.IndexByte(block, '\n') + 1
+			if start == 0 || start == len(block) {
+				buf = make([]byte, 2*len(buf))
+				continue
+			}
+		}
+		for at := len(block); at > start; {
+			line := start + bytes.LastIndexByte(block[start:at-1], '\n') + 1
+			w.line.Reset(block[line:at])
+			if w.query.Match(&w.line) {
+				if n--; n == 0 {
+					return from + int64(line), nil
+				}
+			}
+			at = line
+		}
+		end = from + int64(start)
+	}
+	return 0, nil
+}
+
+// reorderWindow is how long lines of several live sources are collected, to be
+// merged by time.
+const reorderWindow = 100 * time.Millisecond
+
+// Follow writes what is selected of sources that may never end, as it comes.
+// Lines of several sources that come within a tenth of a second are merged by
+// time.
+func Follow(ctx context.Context, w io.Writer, sources []Source, s Selection, newRenderer func() Renderer) (Counts, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &tailing{
+		w: w, renderer: newRenderer(), context: contextLines{size: s.Context}, keys: make([]int64, len(sources)),
+		blocks: make(chan *liveBlock, len(sources)), single: len(sources) == 1,
+	}
+	f.line.SetZone(s.Zone)
+	for i, source := range sources {
+		f.keys[i] = noTime
+		go f.read(ctx, source, i, s.newWorker(nil, s.Context > 0))
+	}
+	return f.run(ctx, len(sources))
+}
+
+// A liveBlock is what one read has returned.
+type liveBlock struct {
+	block
+	source int
+	end    bool
+}
+
+// A tailing is a call of Follow.
+type tailing struct {
+	w        io.Writer
+	renderer Renderer
+	context  contextLines
+	line     logread.Line
+	keys     []int64 // the last time of each source
+	blocks   chan *liveBlock
+	single   bool
+	waiting  []*liveBlock
+	counts   Counts
+	errs     []error
+}
+
+// read sends the blocks of a source.
+func (f *tailing) read(ctx context.Context, s Source, index int, w *worker) {
+	send := func(b *liveBlock) bool {
+		b.source = index
+		select {
+		case f.blocks <- b:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	r, err := s.Open(ctx)
+	if err != nil {
+		send(&liveBlock{block: block{err: err}, end: true})
+		return
+	}
+	defer r.Close() // it is only read
+	var rest []byte
+	for {
+		b := &liveBlock{block: block{buf: make([]byte, max(leastBlock, 2*len(rest)))}}
+		b.data, rest, err = logread.ReadBlock(r, b.buf, rest)
+		w.process(&b.block)
+		if b.end = err != nil; err != io.EOF {
+			b.err = err
+		}
+		if !send(b) || b.end {
+			return
+		}
+	}
+}
+
+func (f *tailing) run(ctx context.Context, open int) (Counts, error) {
+	window := time.NewTimer(0)
+	<-window.C
+	for open > 0 {
+		select {
+		case <-ctx.Done():
+			return f.counts, errors.Join(f.flush(), ctx.Err())
+		case <-window.C:
+			if err := f.flush(); err != nil {
+				return f.counts, err
+			}
+		case b := <-f.blocks:
+			f.counts.add(b.counts)
+			if b.end {
+				open--
+				f.errs = append(f.errs, b.err)
+			}
+			if len(f.waiting) == 0 && !f.single {
+				window.Reset(reorderWindow)
+			}
+			if f.waiting = append(f.waiting, b); f.single {
+				if err := f.flush(); err != nil {
+					return f.counts, err
+				}
+			}
+		}
+	}
+	return f.counts, errors.Join(append(f.errs, f.flush())...)
+}
+
+// flush writes the lines that are waiting. It keeps the order of each source.
+func (f *tailing) flush() error {
+	type entry struct {
+		key     int64
+		line    []byte
+		matched bool
+	}
+	var entries []entry
+	for _, b := range f.waiting {
+		key := &f.keys[b.source]
+		for _, s := range b.spans {
+			if s.time != noTime && s.time < *key && !f.single {
+				f.counts.Late++
+			}
+			*key = max(*key, s.time)
+			entries = append(entries, entry{*key, b.data[s.from:s.end], s.matched})
+		}
+	}
+	f.waiting = f.waiting[:0]
+	if !f.single {
+		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+	}
+	var out []byte
+	for _, e := range entries {
+		out = f.context.append(out, f.renderer, &f.line, e.line, e.matched)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	_, err := f.w.Write(out)
+	return err
+}
