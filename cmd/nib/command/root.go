@@ -64,7 +64,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("nib {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newTail(), newVersion(), newView())
+	root.AddCommand(newAllocs(), newCat(), newDemo(), newDemoWorker(), newRelay(), newSpool(), newStat(), newTail(), newVersion(), newView())
 	return root
 }
 

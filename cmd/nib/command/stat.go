@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/logs"
+	"github.com/nib-log/nib/cmd/nib/term"
+)
+
+// A statFlags is what nib stat counts, and how it shows it.
+type statFlags struct {
+	by, of []string
+	top    int
+	json   bool
+}
+
+func newStat() *cobra.Command {
+	var s selectionFlags
+	var o statFlags
+	cmd := &cobra.Command{
+		Use:   "stat [FILE…]",
+		Short: "Count log lines by fields and over time, with percentiles and frequent messages",
+		Long: `Counts the selected lines of logs: over time, by the values of fields, and by
+message, in which numbers and quoted texts are a star. With --percentiles, also
+the percentiles of numbers, to one percent; durations written as text are
+milliseconds. Memory does not grow with the logs: what is above 10,000 different
+values or messages is counted as (others).
+
+` + sourcesHelp + `
+
+` + queryHelp + `
+
+Exit codes: 0 a line was selected, 1 none was, 2 something went wrong, 130
+interrupted.`,
+		Example: `  nib stat app.log
+  nib stat --by path,status --percentiles took -l warn 'app.log*'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.top < 1 {
+				return exit{2, errors.New("--top must be positive")}
+			}
+			return catExit(cmd, runStat(cmd, args, &s, &o))
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.by, "by", []string{"level"}, "count by the values of these `fields`")
+	f.StringSliceVar(&o.of, "percentiles", nil, "show the percentiles of these `fields`")
+	f.IntVar(&o.top, "top", 10, "show this `number` of groups and messages")
+	f.BoolVar(&o.json, "json", false, "write JSON")
+	s.add(cmd)
+	return cmd
+}
+
+func runStat(cmd *cobra.Command, args []string, s *selectionFlags, o *statFlags) error {
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	now := time.Now()
+	sel, err := s.selection(now)
+	if err != nil {
+		return err
+	}
+	sources, findErr := logs.Find(args, cmd.InOrStdin(), false, now)
+	if len(sources) == 0 {
+		return findErr
+	}
+	sum, err := logs.Summarize(cmd.Context(), sources, sel, o.by, o.of)
+	sum.Groups, sum.Patterns = cut(sum.Groups, o.top), cut(sum.Patterns, o.top)
+	if o.json {
+		err = errors.Join(err, writeStatJSON(cmd.OutOrStdout(), sum, o))
+	} else {
+		o.write(cmd.OutOrStdout(), sum, sel.Zone)
+	}
+	if !s.silent {
+		reportCounts(cmd.ErrOrStderr(), sum.Counts, sel)
+	}
+	return matchExit(sum.Counts, errors.Join(findErr, err))
+}
+
+func cut(list []logs.Group, n int) []logs.Group { return list[:min(n, len(list))] }
+
+// statColumns is the width of the histogram.
+const statColumns = 60
+
+// write writes the summary for people.
+func (o *statFlags) write(w io.Writer, sum *logs.Summary, zone *time.Location) {
+	s := term.StyleFor(w)
+	fmt.Fprintf(w, "%s of %s lines\n", term.Count(sum.Counts.Matched), term.Count(sum.Counts.Lines))
+	if !sum.First.IsZero() {
+		const layout = "2006-01-02 15:04:05"
+		all, warn, failed := sum.Sparklines(statColumns)
+		fmt.Fprintf(w, "\n%s to %s, %s a column\n", sum.First.In(zone).Format(layout), sum.Last.In(zone).Format(layout),
+			(sum.Last.Sub(sum.First) / statColumns).Round(time.Millisecond))
+		for _, row := range []struct{ name, line string }{{"all", all}, {"warn", s.Warn(warn)}, {"error", s.Bad(failed)}} {
+			fmt.Fprintf(w, "  %-6s|%s|\n", row.name, row.line)
+		}
+	}
+	if len(sum.Groups) > 0 {
+		fmt.Fprintln(w)
+		writeRows(w, s, o.rows(sum))
+	}
+	if len(sum.Patterns) > 0 {
+		fmt.Fprintf(w, "\n%s\n", s.Bold("messages"))
+		for _, p := range sum.Patterns {
+			fmt.Fprintf(w, "  %11s  %s\n", term.Count(p.Count), term.Line(p.Values[0]))
+		}
+	}
+}
+
+// rows returns the table of the groups with its header.
+func (o *statFlags) rows(sum *logs.Summary) [][]string {
+	header := append([]string{"lines"}, o.by...)
+	for _, name := range o.of {
+		header = append(header, name+" p50", "p90", "p99", "max")
+	}
+	rows := [][]string{header}
+	for _, g := range sum.Groups {
+		row := []string{term.Count(g.Count)}
+		for i := range o.by {
+			if i < len(g.Values) {
+				row = append(row, term.Line(g.Values[i]))
+			} else {
+				row = append(row, "")
+			}
+		}
+		for _, p := range g.Of {
+			if p.Count == 0 {
+				row = append(row, "-", "-", "-", "-")
+				continue
+			}
+			for _, v := range []float64{p.P50, p.P90, p.P99, p.Max} {
+				row = append(row, strconv.FormatFloat(v, 'g', 4, 64))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// writeRows aligns the columns of a table; the first row is its header.
+func writeRows(w io.Writer, s term.Style, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				cell, pad = pad+cell, ""
+			}
+			b.WriteString("  " + cell + pad)
+		}
+		line := strings.TrimRight(b.String(), " ")
+		if n == 0 {
+			line = s.Bold(line)
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+// writeStatJSON writes the summary for programs.
+func writeStatJSON(w io.Writer, sum *logs.Summary, o *statFlags) error {
+	type object = map[string]any
+	groups, patterns := []object{}, []object{}
+	for _, g := range sum.Groups {
+		fields := object{}
+		for i, name := range o.by {
+			fields[name] = slices.Concat(g.Values, make([]string, len(o.by)))[i]
+		}
+		of := object{}
+		for i, p := range g.Of {
+			of[o.of[i]] = object{"count": p.Count, "p50": p.P50, "p90": p.P90, "p99": p.P99, "max": p.Max}
+		}
+		groups = append(groups, object{"fields": fields, "lines": g.Count, "percentiles": of})
+	}
+	for _, p := range sum.Patterns {
+		patterns = append(patterns, object{"message": p.Values[0], "lines": p.Count})
+	}
+	all := object{"lines": sum.Counts.Lines, "selected": sum.Counts.Matched, "groups": groups, "messages": patterns}
+	if !sum.First.IsZero() {
+		all["first"], all["last"] = sum.First.UTC(), sum.Last.UTC()
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return term.WriteJSON(w, text)
+}

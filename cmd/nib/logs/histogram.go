@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"time"
+
+	"github.com/nib-log/nib"
+)
+
+// maxBuckets bounds the memory for a histogram.
+const maxBuckets = 8192
+
+// A rate is the numbers of lines in a bucket of time.
+type rate struct{ all, warn, failed uint64 }
+
+// A histogram counts lines over time. Its buckets become wider as the times span
+// more.
+type histogram struct {
+	width   int64 // nanoseconds
+	buckets map[int64]rate
+	first   int64
+	last    int64
+}
+
+func newHistogram() histogram {
+	return histogram{width: int64(time.Millisecond), buckets: map[int64]rate{}}
+}
+
+func (h *histogram) add(at int64, level nib.Level) {
+	r := rate{all: 1}
+	switch {
+	case level >= nib.LevelError:
+		r.failed = 1
+	case level >= nib.LevelWarn:
+		r.warn = 1
+	}
+	h.addRate(at, at, r)
+}
+
+func (h *histogram) addRate(first, last int64, r rate) {
+	if len(h.buckets) == 0 || first < h.first {
+		h.first = first
+	}
+	if len(h.buckets) == 0 || last > h.last {
+		h.last = last
+	}
+	b := h.buckets[floorDiv(first, h.width)]
+	b.all, b.warn, b.failed = b.all+r.all, b.warn+r.warn, b.failed+r.failed
+	h.buckets[floorDiv(first, h.width)] = b
+	for len(h.buckets) > maxBuckets {
+		h.widen()
+	}
+}
+
+// widen makes one bucket of two.
+func (h *histogram) widen() {
+	h.width *= 2
+	wide := map[int64]rate{}
+	for k, r := range h.buckets {
+		b := wide[floorDiv(k, 2)]
+		wide[floorDiv(k, 2)] = rate{b.all + r.all, b.warn + r.warn, b.failed + r.failed}
+	}
+	h.buckets = wide
+}
+
+func (h *histogram) merge(o *histogram) {
+	if len(o.buckets) == 0 {
+		return
+	}
+	for h.width < o.width {
+		h.widen()
+	}
+	first, last := o.first, o.last
+	if len(h.buckets) > 0 {
+		first, last = min(first, h.first), max(last, h.last)
+	}
+	for k, r := range o.buckets {
+		h.addRate(k*o.width, k*o.width, r)
+	}
+	h.first, h.last = first, last
+}
+
+// columns returns the rates of n parts of the whole time.
+func (h *histogram) columns(n int) []rate {
+	list := make([]rate, n)
+	span := h.last - h.first + 1
+	for k, r := range h.buckets {
+		at := min(max(k*h.width+h.width/2, h.first), h.last)
+		i := int(float64(at-h.first) / float64(span) * float64(n))
+		b := &list[min(i, n-1)]
+		b.all, b.warn, b.failed = b.all+r.all, b.warn+r.warn, b.failed+r.failed
+	}
+	return list
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+var bars = []rune(" ▁▂▃▄▅▆▇█")
+
+// sparkline draws one of the numbers of rates.
+func sparkline(rates []rate, number func(rate) uint64) string {
+	var most uint64
+	for _, r := range rates {
+		most = max(most, number(r))
+	}
+	line := make([]rune, len(rates))
+	for i, r := range rates {
+		n := number(r)
+		line[i] = bars[0]
+		if n > 0 {
+			line[i] = bars[1+(n*uint64(len(bars)-2)+most/2)/most]
+		}
+	}
+	return string(line)
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"math"
+	"slices"
+)
+
+// A sketch knows the percentiles of numbers to one percent, in memory that does
+// not grow with how many there are: it counts them in buckets, each 2 % wider than
+// the one before.
+type sketch struct {
+	buckets map[int32]uint64 // of positive numbers
+	low     uint64           // numbers that are not positive
+	count   uint64
+	max     float64
+}
+
+var bucketWidth = math.Log(1.02)
+
+// The exponents of numbers that have buckets of their own.
+const (
+	leastBucket = -2000 // 6e-18
+	mostBucket  = 2500  // 3e21
+)
+
+func (s *sketch) add(v float64) {
+	if math.IsNaN(v) {
+		return
+	}
+	if s.count++; s.count == 1 || v > s.max {
+		s.max = v
+	}
+	if v <= 0 {
+		s.low++
+		return
+	}
+	if s.buckets == nil {
+		s.buckets = map[int32]uint64{}
+	}
+	s.buckets[int32(min(max(math.Ceil(math.Log(v)/bucketWidth), leastBucket), mostBucket))]++
+}
+
+func (s *sketch) merge(o *sketch) {
+	if o.count == 0 {
+		return
+	}
+	if s.count == 0 || o.max > s.max {
+		s.max = o.max
+	}
+	s.count += o.count
+	s.low += o.low
+	if s.buckets == nil {
+		s.buckets = map[int32]uint64{}
+	}
+	for b, n := range o.buckets {
+		s.buckets[b] += n
+	}
+}
+
+// quantile returns the number that a share q of all are not above.
+func (s *sketch) quantile(q float64) float64 {
+	rank := uint64(math.Ceil(q * float64(s.count)))
+	if rank <= s.low {
+		return 0
+	}
+	rank -= s.low
+	var list []int32
+	for b := range s.buckets {
+		list = append(list, b)
+	}
+	slices.Sort(list)
+	for _, b := range list {
+		n := s.buckets[b]
+		if rank <= n {
+			return min(math.Exp((float64(b)-0.5)*bucketWidth), s.max)
+		}
+		rank -= n
+	}
+	return s.max
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package logs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nib-log/nib/logread"
+)
+
+// The bounds of what is counted separately.
+const (
+	maxGroups   = 10_000
+	maxPatterns = 10_000
+)
+
+// others is the name of what is above a bound.
+const others = "(others)"
+
+// A Summary is what the lines of logs have in common.
+type Summary struct {
+	Counts Counts
+	First  time.Time // zero if no line has a time
+	Last   time.Time
+	Groups []Group // by the fields asked for, the most frequent first
+	// Patterns are messages without numbers, the most frequent first.
+	Patterns []Group
+	over     histogram
+}
+
+// A Group is lines that have the same values.
+type Group struct {
+	Values []string
+	Count  uint64
+	Of     []Percentiles // of each field asked for
+}
+
+// Percentiles describe the numbers of a field.
+type Percentiles struct {
+	Count              uint64
+	P50, P90, P99, Max float64
+}
+
+// Sparklines draws the rates of lines over time in some columns: of all lines, of
+// warnings, and of errors.
+func (s *Summary) Sparklines(columns int) (all, warn, failed string) {
+	rates := s.over.columns(columns)
+	return sparkline(rates, func(r rate) uint64 { return r.all }), sparkline(rates, func(r rate) uint64 { return r.warn }),
+		sparkline(rates, func(r rate) uint64 { return r.failed })
+}
+
+// A group is a Group that is being counted.
+type group struct {
+	count    uint64
+	sketches []sketch
+}
+
+// A collector counts lines; each worker has its own. It is a Renderer that writes
+// nothing.
+type collector struct {
+	by, of   []string
+	groups   map[string]*group
+	patterns map[string]*group
+	over     histogram
+	key      []byte
+}
+
+func newCollector(by, of []string) *collector {
+	return &collector{by: by, of: of, groups: map[string]*group{}, patterns: map[string]*group{}, over: newHistogram()}
+}
+
+// Append implements Renderer.
+func (c *collector) Append(dst []byte, l *logread.Line) []byte {
+	level, _ := l.Level()
+	if at, ok := l.Time(); ok {
+		c.over.add(at.UnixNano(), level)
+	}
+	c.key = c.key[:0]
+	for i, name := range c.by {
+		if i > 0 {
+			c.key = append(c.key, 0)
+		}
+		if raw, ok := valueOf(l, name); ok {
+			c.key = append(c.key, l.Text(raw)...)
+		} else {
+			c.key = append(c.key, '-')
+		}
+	}
+	g := c.in(c.groups, maxGroups)
+	for i, name := range c.of {
+		if raw, ok := valueOf(l, name); ok {
+			if v, ok := numberOf(l.Text(raw)); ok {
+				g.sketches[i].add(v)
+			}
+		}
+	}
+	if raw := l.Message(); raw != nil {
+		text := raw
+		if l.Format() != logread.FormatText {
+			text = l.Text(raw)
+		}
+		c.key = appendPattern(c.key[:0], text)
+		c.in(c.patterns, maxPatterns)
+	}
+	return dst
+}
+
+// in counts a line in the group of c.key.
+func (c *collector) in(m map[string]*group, most int) *group {
+	g := m[string(c.key)]
+	if g == nil {
+		if len(m) >= most {
+			c.key = append(c.key[:0], others...)
+			g = m[others]
+		}
+		if g == nil {
+			g = &group{sketches: make([]sketch, len(c.of))}
+			m[string(c.key)] = g
+		}
+	}
+	g.count++
+	return g
+}
+
+// numberOf reads a number, or a duration as milliseconds.
+func numberOf(text []byte) (float64, bool) {
+	if v, err := strconv.ParseFloat(string(text), 64); err == nil {
+		return v, true
+	}
+	if len(text) > 1 && len(text) < 32 && (text[0]-'0' <= 9 || text[0] == '-') {
+		if d, err := time.ParseDuration(string(text)); err == nil {
+			return float64(d) / float64(time.Millisecond), true
+		}
+	}
+	return 0, false
+}
+
+func mergeGroups(to, from map[string]*group, most int) {
+	for key, g := range from {
+		if to[key] == nil && len(to) >= most {
+			key = others
+		}
+		t := to[key]
+		if t == nil {
+			to[key] = g
+			continue
+		}
+		t.count += g.count
+		for i := range g.sketches {
+			t.sketches[i].merge(&g.sketches[i])
+		}
+	}
+}
+
+// Summarize counts what is selected of the sources by the values of some fields,
+// with the percentiles of others. Its memory does not grow with the logs.
+func Summarize(ctx context.Context, sources []Source, s Selection, by, of []string) (*Summary, error) {
+	var mu sync.Mutex
+	var all []*collector
+	var errs []error
+	sum := new(Summary)
+	s.Context = 0
+	for _, source := range sources {
+		counts, err := Cat(ctx, io.Discard, []Source{source}, s, func() Renderer {
+			c := newCollector(by, of)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, c)
+			return c
+		})
+		sum.Counts.add(counts)
+		errs = append(errs, err)
+		mu.Lock()
+		for len(all) > 1 {
+			last := all[len(all)-1]
+			all = all[:len(all)-1]
+			mergeGroups(all[0].groups, last.groups, maxGroups)
+			mergeGroups(all[0].patterns, last.patterns, maxPatterns)
+			all[0].over.merge(&last.over)
+		}
+		mu.Unlock()
+	}
+	if len(all) > 0 {
+		c := all[0]
+		sum.Groups, sum.Patterns, sum.over = sorted(c.groups), sorted(c.patterns), c.over
+		if len(c.over.buckets) > 0 {
+			sum.First, sum.Last = time.Unix(0, c.over.first), time.Unix(0, c.over.last)
+		}
+	}
+	return sum, errors.Join(errs...)
+}
+
+func sorted(m map[string]*group) (list []Group) {
+	for key, g := range m {
+		e := Group{Values: strings.Split(key, "\x00"), Count: g.count}
+		for i := range g.sketches {
+			s := &g.sketches[i]
+			e.Of = append(e.Of, Percentiles{s.count, s.quantile(0.5), s.quantile(0.9), s.quantile(0.99), s.max})
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), slices.Compare(a.Values, b.Values))
+	})
+	return list
+}
