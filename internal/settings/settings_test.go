@@ -3,8 +3,10 @@
 package settings
 
 import (
+	"errors"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +84,7 @@ func TestSetRejects(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "1": -1, "1B": 1, "10b": 10, "1kB": 1e3, "2MB": 2e6, "3gb": 3e9, "4TB": 4e12, "64KiB": 64 << 10, "1mib": 1 << 20, "1 GiB": 1 << 30, "8388607TiB": 8388607 << 40,
-		"": -1, "MB": -1, "-1": -1, "+1": -1, "1.5MB": -1, "1 M B": -1, "8388608TiB": -1, "1e3": -1, "0x10": -1, "99999999999999999999": -1, "1kbb": -1,
+		"": -1, "MB": -1, "-1": -1, "+1": -1, "1.5MB": -1, "1 M B": -1, "8388608TiB": -1, "1e3": -1, "0x10": -1, "99999999999999999999": -1, "1kbb": -1, "1bkib": -1,
 	} {
 		var v sample
 		if err := Find(Of(&v), "size").Set(text); (err == nil) != (want >= 0) || err == nil && v.Size != want {
@@ -193,12 +195,60 @@ func TestMergeKeepsItsArguments(t *testing.T) {
 	}
 }
 
+func TestMergeIntoNothing(t *testing.T) {
+	var got sample
+	Merge(&got, &sample{Fields: map[string]string{"a": "1"}})
+	if !reflect.DeepEqual(got, sample{Fields: map[string]string{"a": "1"}}) {
+		t.Errorf("got %+v, want the fields", got)
+	}
+}
+
+type number int
+
+// TestFieldsWithoutATagAreNoSettings has fields that look like an embedded
+// struct, and are none.
+func TestFieldsWithoutATagAreNoSettings(t *testing.T) {
+	var v struct {
+		number
+		Named inner
+		inner
+	}
+	if got := Names(Of(&v)); !slices.Equal(got, []string{"zone"}) {
+		t.Errorf("got %q, want zone", got)
+	}
+	if s := Of(&v)[0]; s.Set("UTC") != nil || v.Zone != "UTC" || v.Named.Zone != "" || v.number != 0 {
+		t.Errorf("got %+v, want the zone of the embedded struct", v)
+	}
+}
+
+func TestNameOfAChoiceInErrors(t *testing.T) {
+	var v struct {
+		Mode string `set:"too_long" is:"cut|reject"`
+	}
+	const want = `"x" is not a too long (want cut or reject)`
+	if err := Of(&v)[0].Set("x"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestParamError(t *testing.T) {
+	for param, want := range map[string]string{"": "is set twice", "max_size": "max_size: is set twice"} {
+		err := error(&ParamError{param, ErrTwice})
+		if err.Error() != want || !errors.Is(err, ErrTwice) {
+			t.Errorf("got %v, want %s, which wraps ErrTwice", err, want)
+		}
+	}
+}
+
 func TestShortenCutsAtARune(t *testing.T) {
 	for n, want := range map[int]string{98: "ä…", 99: "…"} {
 		x := strings.Repeat("x", n)
 		if got := Shorten(x + "äöü"); got != x+want {
 			t.Errorf("%d bytes before: got %q, want %s", n, got, want)
 		}
+	}
+	if got, want := Shorten(strings.Repeat("\x80", 101)), strings.Repeat("\x80", 96)+"…"; got != want {
+		t.Errorf("without the beginning of a rune: got %q, want %q", got, want)
 	}
 	whole := strings.Repeat("x", 100)
 	if got := Shorten(whole); got != whole {

@@ -53,11 +53,7 @@ func unitOf(f reflect.StructField) unit {
 	if words := strings.Split(is, "|"); len(words) > 1 {
 		return choice(strings.ReplaceAll(f.Tag.Get("set"), "_", " "), words)
 	}
-	t := f.Type
-	if t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	switch {
+	switch t := f.Type; {
 	case t == reflect.TypeFor[time.Duration]():
 		return unit{name: "duration", want: "a number with a unit: 100ms, 5s, 1h30m, 7d", set: setDuration, text: textOfDuration}
 	case t == reflect.TypeFor[fs.FileMode]():
@@ -192,9 +188,9 @@ func setCount(v reflect.Value, text string) error {
 }
 
 func setMode(v reflect.Value, text string) error {
-	n, err := strconv.ParseUint(text, 8, 32)
+	n, _ := strconv.ParseUint(text, 8, 32) // 0 or too large with an error
 	v.SetUint(n)
-	if err != nil || fs.FileMode(n)&^fs.ModePerm != 0 || n&0o600 != 0o600 {
+	if fs.FileMode(n)&^fs.ModePerm != 0 || n&0o600 != 0o600 {
 		return errWant
 	}
 	return nil
