@@ -53,6 +53,7 @@ func isFileOnly(target, param string) bool {
 
 func newRelay() *cobra.Command {
 	var to []string
+	var rejected bool
 	c := relay.Config{Poll: time.Second}
 	cmd := &cobra.Command{
 		Use:   "relay DIR --to TARGET",
@@ -69,6 +70,10 @@ service can open it. Records that the dead process has delivered are not
 delivered again, provided that the target and its name are those of the service.
 Records for destinations that are not given with --to stay in the spool.
 
+With --rejected it delivers only what the destination has rejected, for example
+after a mapping was fixed; nib spool rejected shows it. What is rejected again
+goes back to its file.
+
 Targets, as in the NIB_OUTPUT of a service:
 ` + targetHelp() + `
 
@@ -76,17 +81,23 @@ Exit codes: 0 everything is delivered, 1 the relay failed, 2 lines were rejected
 or damaged, 3 lines are still pending.`,
 		Example: `  nib relay /var/spool/app --to file:/var/log/app.log --once
   nib relay /var/spool --to syslog+relp://logs.example.org:2514
+  nib relay /var/spool/app --to elastic+http://opensearch:9200/logs --rejected
   nib relay /var/spool --to file=file:/var/log/app.log --to kafka=kafka://kafka-0:9092,kafka-1:9092/logs`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			c.Root = dirs[0]
 			c.Report = reporter(cmd.ErrOrStderr())
-			return runRelay(cmd.Context(), cmd.OutOrStdout(), to, c)
+			run := relay.Run
+			if rejected {
+				run = relay.Rejected
+			}
+			return runRelay(cmd.Context(), cmd.OutOrStdout(), to, c, run)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&to, "to", nil, "`target` to deliver to, or NAME=TARGET with the name of the destination in the spools (default: the only one there is); may be given several times")
 	f.BoolVar(&c.Adopt, "adopt", false, "also take spools on network volumes, where locks cannot show whether their processes have ended; use it only if they have")
+	f.BoolVar(&rejected, "rejected", false, "deliver the records that the destination has rejected, from NAME.rejected, once; services may have the spools open")
 	f.BoolVar(&c.Once, "once", false, "exit when all spools are delivered")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must have no owner before it is taken")
 	f.DurationVar(&c.DeliverTimeout, "deliver-timeout", 30*time.Second, "how long the destination may accept nothing before a spool is released")
@@ -105,7 +116,7 @@ func reporter(w io.Writer) func(dir, format string, values ...any) {
 	}
 }
 
-func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config) error {
+func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config, run func(context.Context, relay.Config) (relay.Counts, error)) error {
 	if c.Grace < 0 || c.DeliverTimeout <= 0 || c.Progress <= 0 {
 		return errors.New("--grace, --deliver-timeout and --progress must not be negative, and the last two not 0")
 	}
@@ -119,7 +130,7 @@ func runRelay(ctx context.Context, w io.Writer, to []string, c relay.Config) err
 		}
 		c.Targets = append(c.Targets, t)
 	}
-	n, err := relay.Run(ctx, c)
+	n, err := run(ctx, c)
 	writeCounts(w, n)
 	switch {
 	case err != nil:

@@ -24,7 +24,7 @@ subdirectories.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSpoolLs(), newSpoolVerify(), newSpoolCat())
+	cmd.AddCommand(newSpoolLs(), newSpoolVerify(), newSpoolCat(), newSpoolRejected())
 	return cmd
 }
 

@@ -4,7 +4,9 @@ package deliver
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
@@ -23,8 +25,8 @@ type refusal struct {
 	reason string
 }
 
-// putRejected appends records to the file NAME.rejected, as JSON lines with
-// number, reason and line, for inspection. The file is opened for each batch,
+// putRejected appends records to the file NAME.rejected, as JSON lines with all
+// that nib relay --rejected needs to deliver them again. The file is opened for each batch,
 // so that it can be moved away at any time. Records that do not fit or cannot
 // be written are counted: delivery continues in any case. After a crash in
 // between, records may be there twice.
@@ -101,6 +103,16 @@ func endLine(f vfs.File, size int64) []byte {
 func appendRefusal(dst []byte, x refusal) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = jsonenc.AppendUint(dst, x.r.Seq)
+	dst = append(dst, `,"spool":`...)
+	dst = jsonenc.AppendString(dst, fmt.Sprintf("%016x", x.r.Spool))
+	dst = append(dst, `,"time":`...)
+	dst = strconv.AppendInt(dst, x.r.Time, 10)
+	dst = append(dst, `,"level":`...)
+	dst = jsonenc.AppendString(dst, x.r.Level.String())
+	if x.r.Logger != "" {
+		dst = append(dst, `,"logger":`...)
+		dst = jsonenc.AppendString(dst, x.r.Logger)
+	}
 	dst = append(dst, `,"reason":`...)
 	dst = jsonenc.AppendString(dst, x.reason[:min(len(x.reason), MaxReason)])
 	dst = append(dst, `,"line":`...)

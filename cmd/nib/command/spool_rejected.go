@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nib-log/nib/cmd/nib/relay"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+func newSpoolRejected() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rejected DIR…",
+		Short: "Write the records that destinations have rejected, with the reasons",
+		Long: `Writes the files NAME.rejected of spools: a JSON object for each record, with its
+number, time, level, the reason and the line. nib relay --rejected delivers them
+again.`,
+		Example: `  nib spool rejected /var/spool/app | jq -r .reason | sort | uniq -c`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			return withSpools(dirs, func(views []*spool.View) error {
+				for _, v := range views {
+					files, err := relay.RejectedFiles(v.Dir)
+					for _, name := range files {
+						err = errors.Join(err, copyFile(cmd.OutOrStdout(), name))
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// copyFile writes a file, which may have been taken away.
+func copyFile(w io.Writer, name string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return quiet(err)
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/sink/spool"
+)
+
+// withRejected makes a spool whose destination has rejected each line with an
+// odd number, and returns its file.
+func withRejected(t *testing.T, lines int) (dir, file string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "a")
+	p := refusing(func(batch []nib.Record) (delivery.Result, error) {
+		res := delivery.Result{Accepted: len(batch)}
+		for i, r := range batch {
+			if r.Seq%2 == 1 {
+				res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: errAway})
+			}
+		}
+		return res, nil
+	})
+	s, err := spool.Open(dir, p, spool.Config{Name: "es", SegmentSize: 64 << 10, OnFull: wait})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := nib.NewSink(s).Named("db")
+	for n := range lines {
+		log.Warn().Int("n", n).Msg("m")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, filepath.Join(dir, "es.rejected")
+}
+
+// A catcher keeps records, and rejects some of them.
+type catcher struct {
+	records []nib.Record
+	refuse  func(r *nib.Record) error
+	fail    error
+}
+
+func (c *catcher) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
+	res := delivery.Result{Accepted: len(batch)}
+	if c.fail != nil {
+		return delivery.Result{}, c.fail
+	}
+	for i := range batch {
+		if c.refuse != nil && c.refuse(&batch[i]) != nil {
+			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: c.refuse(&batch[i])})
+			continue
+		}
+		c.records = append(c.records, batch[i])
+	}
+	return res, nil
+}
+
+func rejectedConfig(dir string, c *catcher) Config {
+	return Config{
+		Root: dir, DeliverTimeout: time.Nanosecond, Report: newTeller("").report,
+		Targets: []Target{{Text: "far", Open: func([]byte) (delivery.Destination, error) { return c, nil }}},
+	}
+}
+
+// Rejected records are delivered with the time, the level and the identity that
+// they had, and their file is gone.
+func TestRejectedAreDeliveredAgain(t *testing.T) {
+	dir, file := withRejected(t, 3000)
+	v, err := spool.Inspect(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Count(string(text), "\n")
+	c := &catcher{}
+	n, err := Rejected(context.Background(), rejectedConfig(dir, c))
+	if err != nil || n != (Counts{Delivered: uint64(want)}) || len(c.records) != want || want < 1400 {
+		t.Fatalf("got %+v, %d records of %d and %v", n, len(c.records), want, err)
+	}
+	last := uint64(0)
+	for i, r := range c.records {
+		if strings.Contains(string(r.Line), "lost by the spool") { // its own notice
+			continue
+		}
+		was := last
+		if last = r.Seq; r.Seq%2 != 1 || r.Seq <= was || r.Level != nib.LevelWarn || r.Logger != "db" || r.Spool == 0 || v.ID != 0 && r.Spool != v.ID ||
+			time.Since(time.Unix(0, r.Time)) > time.Hour || !strings.HasSuffix(string(r.Line), `"message":"m"}`+"\n") {
+			t.Fatalf("record %d: %+v, line %s", i, r, r.Line)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "es.re*")); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the file is still there")
+	}
+}
+
+// What is rejected again, or cannot be delivered, goes back, and so does a line
+// that is cut off.
+func TestRejectedAgainGoesBack(t *testing.T) {
+	dir, file := withRejected(t, 10)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"seq":1,"rea` + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c := &catcher{refuse: func(r *nib.Record) error {
+		if r.Seq == 5 {
+			return errors.New("still <bad>")
+		}
+		return nil
+	}}
+	n, err := Rejected(context.Background(), rejectedConfig(dir, c))
+	text, _ := os.ReadFile(file)
+	if err != nil || n != (Counts{Delivered: 4, Rejected: 1}) || strings.Count(string(text), "\n") != 2 ||
+		!strings.Contains(string(text), `"reason":"still <bad>"`) || !strings.Contains(string(text), `{"seq":1,"rea`) {
+		t.Errorf("got %+v, %v and\n%s", n, err, text)
+	}
+	c.fail = errAway
+	n, err = Rejected(context.Background(), rejectedConfig(dir, c))
+	text, _ = os.ReadFile(file)
+	if !errors.Is(err, errAway) || n != (Counts{Pending: 1}) || strings.Count(string(text), "\n") != 2 {
+		t.Errorf("without a destination: got %+v, %v and\n%s", n, err, text)
+	}
+	c.fail, c.refuse = nil, nil
+	if n, err = Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n != (Counts{Delivered: 1}) {
+		t.Errorf("at last: got %+v and %v", n, err)
+	}
+}
+
+// A run that was killed has left the file under its other name; the service has
+// written a new one since.
+func TestRejectedAfterAKilledRun(t *testing.T) {
+	dir, file := withRejected(t, 10)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "es.retry"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &catcher{}
+	for range 2 {
+		if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n.Delivered != 5 {
+			t.Fatalf("got %+v and %v", n, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "es.re*")); len(left) > 0 || len(c.records) != 10 {
+		t.Errorf("%q are left, %d records delivered", left, len(c.records))
+	}
+}
