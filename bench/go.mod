@@ -24,6 +24,7 @@ require (
 require (
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/fatih/color v1.13.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180228061459-e0a39a4cb421 // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
@@ -34,9 +35,15 @@ require (
 )
 
 require (
+	github.com/go-logr/logr v1.4.4
+	github.com/go-logr/zapr v1.3.0
+	github.com/hashicorp/go-hclog v1.6.3
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/nib-log/nib/bridge/nibhclog v0.1.0
+	github.com/nib-log/nib/bridge/niblogr v0.1.0
 	github.com/nib-log/nib/bridge/niblogrus v0.1.0
+	github.com/nib-log/nib/bridge/nibzap v0.1.0
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sys v0.30.0 // indirect
 )
@@ -44,3 +51,9 @@ require (
 replace github.com/nib-log/nib => ..
 
 replace github.com/nib-log/nib/bridge/niblogrus => ../bridge/niblogrus
+
+replace github.com/nib-log/nib/bridge/nibzap => ../bridge/nibzap
+
+replace github.com/nib-log/nib/bridge/niblogr => ../bridge/niblogr
+
+replace github.com/nib-log/nib/bridge/nibhclog => ../bridge/nibhclog

@@ -76,6 +76,7 @@ var Documents = []Document{
 	{Path: "docs/pools.md", Set: Pools, Content: (*Builds).PoolTables, Region: true},
 	{Path: "docs/files.md", Set: Files, Content: (*Builds).FileTables, Region: true},
 	{Path: "docs/spool.md", Set: Spool, Content: (*Builds).SpoolTables, Region: true},
+	{Path: "docs/bridges.md", Set: Bridges, Content: (*Builds).BridgeTables, Region: true},
 }
 
 // Render returns what the document should contain, given what it contains.

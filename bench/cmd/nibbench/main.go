@@ -6,7 +6,7 @@
 //
 //	go run ./cmd/nibbench                    # all, into results/default.txt, results/codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
-//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files or spool
+//	go run ./cmd/nibbench -set pools         # one set: calls, codec, pools, files, spool or bridges
 //	go run ./cmd/nibbench -quick             # a minute or less, to stdout only
 //	go run ./cmd/nibbench -run '^Ten|Pipe'   # some scenarios, to stdout only
 //
@@ -57,7 +57,7 @@ type plan struct {
 
 func benchmark() error {
 	run := flag.String("run", "", "measure only scenarios whose `name` matches this expression (Hello and Service too)")
-	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files or spool")
+	name := flag.String("set", "", "measure only this `set`: calls, codec, pools, files, spool or bridges")
 	rounds := flag.Int("rounds", 40, "rounds per contestant")
 	quick := flag.Bool("quick", false, "few and short rounds, for a look or for CI")
 	out := flag.String("o", "", "result `file`, with -set; default results/<build>.txt, or stdout with -run or -quick")

@@ -40,6 +40,8 @@ var sets = []set{
 		rounds: func(p *plan) string {
 			return fmt.Sprintf("%d of %d lines; %v at %d a second", p.timing.Rounds, p.fileLines(), p.atRate(), spools.Rate)
 		}},
+	{name: "bridges", stored: report.Bridges, names: bridgeNames, peers: bridgeModules, measure: (*plan).bridges,
+		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.brief().Rounds, p.brief().Round) }},
 }
 
 // chosen are the sets that -set names, all for "".
@@ -52,7 +54,7 @@ func chosen(name string) ([]set, error) {
 			return sets[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools, files and spool", name)
+	return nil, fmt.Errorf("no set %q; want one of calls, codec, pools, files, spool and bridges", name)
 }
 
 func libraries() []peer {

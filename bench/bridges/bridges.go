@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bridges compares nib behind other logging APIs with the implementation
+// that each API has of its own, or that is usual for it: zap's core, zapr, and
+// hclog's logger.
+package bridges
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/bench/codec"
+	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/bridge/niblogr"
+	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/layout"
+)
+
+// Names of the contestants that are not nib.
+const (
+	Zap   = "zap"
+	Zapr  = "zapr"
+	Hclog = "hclog"
+)
+
+// Most is how long nib may take at most, as a multiple of the other.
+const Most = 0.7
+
+// Modules are the paths of those that are modules of their own.
+var Modules = []struct{ Name, Path string }{
+	{Zap, "go.uber.org/zap"}, {Zapr, "github.com/go-logr/zapr"}, {Hclog, "github.com/hashicorp/go-hclog"},
+}
+
+const (
+	fields    = `"method":"GET","path":"/v1/orders/8731","status":200,"cached":true,"err":"connection refused"}`
+	wantZap   = `{"level":"info","time":"now","msg":"request handled","took":0.001234567,` + fields
+	wantHclog = `{"@level":"info","@timestamp":"now","@message":"request handled","took":1234567,` + fields
+)
+
+// Scenarios returns all contests, each without and with the call site.
+func Scenarios() []codec.Scenario {
+	return []codec.Scenario{
+		contest("BridgeZap", "zap", wantZap, Zap, func(w io.Writer) func(n int) { return callZap(zap.New(zapCore(w))) },
+			func(w io.Writer) func(n int) { return callZap(zap.New(nibzap.NewCore(logger(w)))) }),
+		contest("BridgeZapCaller", "zap, with the call site", "", Zap, func(w io.Writer) func(n int) { return callZap(zap.New(zapCore(w), zap.AddCaller())) },
+			func(w io.Writer) func(n int) { return callZap(zap.New(nibzap.NewCore(logger(w)), zap.AddCaller())) }),
+		contest("BridgeLogr", "logr", wantZap, Zapr, func(w io.Writer) func(n int) {
+			return callLogr(zapr.NewLoggerWithOptions(zap.New(zapCore(w)), zapr.LogInfoLevel("")))
+		},
+			func(w io.Writer) func(n int) { return callLogr(niblogr.New(logger(w))) }),
+		contest("BridgeLogrCaller", "logr, with the call site", "", Zapr, func(w io.Writer) func(n int) {
+			return callLogr(zapr.NewLoggerWithOptions(zap.New(zapCore(w), zap.AddCaller()), zapr.LogInfoLevel("")))
+		},
+			func(w io.Writer) func(n int) { return callLogr(niblogr.New(logger(w, nib.WithCaller()))) }),
+		contest("BridgeHclog", "hclog", wantHclog, Hclog, func(w io.Writer) func(n int) { return callHclog(hclogger(w, false)) },
+			func(w io.Writer) func(n int) {
+				return callHclog(nibhclog.New(nib.New(w, nib.WithLayout(nibhclog.Layout()))))
+			}),
+		contest("BridgeHclogCaller", "hclog, with the call site", "", Hclog, func(w io.Writer) func(n int) { return callHclog(hclogger(w, true)) },
+			func(w io.Writer) func(n int) {
+				return callHclog(nibhclog.New(nib.New(w, nib.WithLayout(nibhclog.Layout()), nib.WithCaller())))
+			}),
+	}
+}
+
+func contest(name, title, want, peer string, other, own func(w io.Writer) func(n int)) codec.Scenario {
+	return codec.Scenario{Name: name, Title: title, Versus: peer, Want: want,
+		Contestants: []codec.Contestant{{Name: codec.Nib, New: own}, {Name: peer, New: other}}}
+}
+
+// logger writes the lines of zapCore.
+func logger(w io.Writer, opts ...nib.Option) *nib.Logger {
+	l := layout.Zap()
+	l.TimeKey, l.TimeFormat = "time", time.RFC3339Nano
+	return nib.New(w, append(opts, nib.WithLayout(l))...)
+}
+
+func zapCore(w io.Writer) zapcore.Core {
+	c := zap.NewProductionEncoderConfig()
+	c.TimeKey, c.EncodeTime = "time", zapcore.RFC3339NanoTimeEncoder
+	return zapcore.NewCore(zapcore.NewJSONEncoder(c), zapcore.AddSync(w), zap.InfoLevel)
+}
+
+func hclogger(w io.Writer, caller bool) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Output: w, JSONFormat: true, IncludeLocation: caller})
+}
+
+const (
+	message = "request handled"
+	path    = "/v1/orders/8731"
+	took    = 1234567 * time.Nanosecond
+)
+
+var errRefused = errors.New("connection refused")
+
+func callZap(l *zap.Logger) func(n int) {
+	return func(n int) {
+		for range n {
+			l.Info(message, zap.String("method", "GET"), zap.String("path", path), zap.Int("status", 200),
+				zap.Duration("took", took), zap.Bool("cached", true), zap.NamedError("err", errRefused))
+		}
+	}
+}
+
+func callLogr(l logr.Logger) func(n int) {
+	return func(n int) {
+		for range n {
+			l.Info(message, "method", "GET", "path", path, "status", 200, "took", took, "cached", true, "err", errRefused)
+		}
+	}
+}
+
+func callHclog(l hclog.Logger) func(n int) {
+	return func(n int) {
+		for range n {
+			l.Info(message, "method", "GET", "path", path, "status", 200, "took", took, "cached", true, "err", errRefused)
+		}
+	}
+}

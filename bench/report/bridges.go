@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nib-log/nib/bench/bridges"
+	"github.com/nib-log/nib/bench/codec"
+)
+
+// Bridges is the set of nib behind other APIs.
+const Bridges = "bridges"
+
+// BridgeTables is the table in docs/bridges.md.
+func (b *Builds) BridgeTables() string {
+	var t strings.Builder
+	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
+	fmt.Fprintf(&t, "%s, %s/%s, %s, %s CPUs, %s. %s. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
+		head("goos"), head("goarch"), head("cpu"), head("cpus"), head("date"), head("peer"), head("rounds"))
+	fmt.Fprintf(&t, "Nanoseconds of one call with six fields to `io.Discard`, the minimum of many rounds, contestants taking turns, "+
+		"and allocations. The aim is at most %v of the other's time, and no allocations but those of the API: zap's fields and call site, "+
+		"and the slice of arguments of logr and hclog.\n\n", bridges.Most)
+	row(&t, []string{"API", "other", "its ns", "its allocations", bold(own), "ratio", "allocations", "nibfast, ratio"})
+	rule(&t, 8)
+	for _, s := range bridges.Scenarios() {
+		if len(b.Default.Contestants(s.Name)) == 0 {
+			continue
+		}
+		cell := func(r *Results, contestant, unit string, decimals int) string {
+			if r == nil {
+				return "–"
+			}
+			n, ok := r.Get(s.Name, contestant, unit)
+			if !ok {
+				return "–"
+			}
+			return strconv.FormatFloat(n, 'f', decimals, 64)
+		}
+		row(&t, []string{s.Title, s.Versus, cell(b.Default, s.Versus, UnitTime, 0), cell(b.Default, s.Versus, UnitMallocs, 0),
+			bold(cell(b.Default, codec.Nib, UnitTime, 0)), bold(cell(b.Default, codec.Nib, UnitRatio, 2)),
+			cell(b.Default, codec.Nib, UnitMallocs, 0), cell(b.Fast, codec.Nib, UnitRatio, 2)})
+	}
+	return t.String()
+}
