@@ -53,8 +53,8 @@ func inspected(t testing.TB, dir string) *View {
 	return v
 }
 
-// state is all that a look from outside could change.
-func state(t testing.TB, dir string) string {
+// stateOf is all that a look from outside could change.
+func stateOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
 	entries, err := os.ReadDir(dir)
@@ -96,7 +96,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	if err := s.Close(); !errors.Is(err, ErrPending) {
 		t.Errorf("got %v, want ErrPending", err)
 	}
-	before := state(t, dir)
+	before := stateOf(t, dir)
 	v = inspected(t, dir)
 	want := []DestinationInfo{{Name: "far", Known: true, Settled: 4, Pending: 7}}
 	if v.Owner != OwnerNone || v.Numbers() != 10 || !slices.Equal(v.Destinations, want) || v.ID != s.id {
@@ -118,7 +118,7 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	if n != 11 || v.Pending("far") != 7 || v.Pending("another") != 10 {
 		t.Errorf("got records up to %d, %d and %d pending; want 11, 7 and 10", n, v.Pending("far"), v.Pending("another"))
 	}
-	if state(t, dir) != before {
+	if stateOf(t, dir) != before {
 		t.Error("Inspect has changed something")
 	}
 }

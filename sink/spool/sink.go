@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,64 +37,26 @@ var (
 // A Sink is an open spool. It is created by [Open] and safe for concurrent use.
 type Sink struct {
 	traits
-	c     Config
-	dir   *store.Dir // nil: in memory
-	id    uint64
-	keep  bool // there is no destination
-	waits bool // a call at LevelError or above waits until its line is synced
+	c      Config
+	dir    *store.Dir // nil: in memory
+	id     uint64
+	keep   bool   // there is no destination
+	waits  bool   // a call at LevelError or above waits until its line is synced
+	opened uint64 // number of the first record of this process
 
-	active  atomic.Pointer[segment.Segment]
-	idle    atomic.Bool // a delivering goroutine is asleep and must be woken
-	resting atomic.Bool // the copier is asleep and must be woken
-	copier  *copier     // nil: lines are not synced
+	active  atomic.Pointer[segment.Segment] // shared by writers, without a lock
+	idle    atomic.Bool                     // a delivering goroutine is asleep and must be woken
+	resting atomic.Bool                     // the copier is asleep and must be woken
+	copier  *copier                         // nil: lines are not synced
 
-	// mu protects the fields below. It is taken when a segment is full, and
-	// once per batch by each delivering goroutine. Writers share active without
-	// a lock.
-	mu       sync.Mutex
-	changed  chan struct{}    // closed and replaced when a waiting call should look again
-	awaited  bool             // a waiting call holds changed
-	chain    []*deliver.Link  // all segments that are in use or were, oldest first
-	next     *segment.Segment // created in advance
-	making   bool             // next is being made
-	makeErr  error            // why that failed
-	number   uint64           // of the last segment created
-	segments int              // that exist: those in chain, and next
-	bytes    int64            // of these
-	closed   bool
-
-	opened   uint64        // number of the first record of this process
-	stats    Stats         // those that are not of a destination; Logged counts dropped lines only
-	dropped  segment.Tally // before they reached a destination
-	reported segment.Tally // those of them that a notice has reported
-
-	inherited   segment.Tally // dropped by earlier processes and never reported
-	adoptedLoss segment.Tally // dropped while delivering slots of others that no longer exist
-	carried     segment.Tally // those of inherited that are in the told section of active, but in no notice
-	published   segment.Tally // the counts in the header of active
-	unmapped    bool          // active may be unmapped
-
-	reports reporter
-	running int // delivering goroutines
-
-	uncopied []*segment.Segment // that the copier has not got yet; mu protects it
-	home     *store.Home        // nil unless Config.Shared
-	adopter  *adopter           // nil unless it has destinations as well
-	others   int64              // bytes of the segments of other slots, when they were counted last
-	parent   *Sink              // of a slot of a dead process: whose adopter delivers it
-	atHome   bool               // that slot is the home itself
-	kept     keptLine
-	finish   func() error  // what is left to do for the first segment; nil if nothing is
-	safe     chan struct{} // closed when that is done: then what is in it may be delivered
-
+	state
+	relatives
+	maker
 	deliveries []*deliver.Delivery // does not change; one without a destination if there is none
 
-	more  chan struct{} // to the one that makes segments
-	spare chan []byte   // in memory: that of a segment that was delivered
-	ctx   context.Context
-	stop  context.CancelFunc
-	done  chan struct{} // the delivering goroutines have ended
-	made  chan struct{} // the one that makes segments has ended
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{} // the delivering goroutines have ended
 }
 
 type traits = contract.TraitSet
@@ -178,13 +139,10 @@ func (s *Sink) takeDir(dir string) (first segment.Start, err error) {
 // newSink returns a Sink that is not started.
 func newSink(c Config) *Sink {
 	s := &Sink{
-		c:       c,
-		changed: make(chan struct{}),
-		more:    make(chan struct{}, 1),
-		spare:   make(chan []byte, 1),
-		done:    make(chan struct{}),
-		made:    make(chan struct{}),
-		safe:    make(chan struct{}),
+		c:     c,
+		state: state{waiters: waiters{changed: make(chan struct{})}},
+		maker: maker{more: make(chan struct{}, 1), spare: make(chan []byte, 1), made: make(chan struct{}), safe: make(chan struct{})},
+		done:  make(chan struct{}),
 	}
 	// A destination may log; its lines are delivered like others.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)

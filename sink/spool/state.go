@@ -4,8 +4,11 @@ package spool
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
+	"github.com/nib-log/nib/sink/spool/internal/segment"
+	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
 // position returns the number of the first record that some destination has not
@@ -60,4 +63,67 @@ func (s *Sink) settledAll(end uint64) bool {
 // leftLines reports whether lines in memory were dropped. mu is held.
 func (s *Sink) leftLines() bool {
 	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft })
+}
+
+// relatives are the spools that one which is shared has to do with.
+type relatives struct {
+	home    *store.Home // nil unless Config.Shared
+	adopter *adopter    // nil unless it has destinations as well
+	parent  *Sink       // of a slot of a dead process: whose adopter delivers it
+	atHome  bool        // that slot is the home itself
+}
+
+// A maker is what the goroutine that makes segments communicates by.
+type maker struct {
+	more   chan struct{} // there may be a segment to make
+	spare  chan []byte   // in memory: that of a segment that was delivered
+	made   chan struct{} // the goroutine has ended
+	finish func() error  // what is left to do for the first segment; nil if nothing is
+	safe   chan struct{} // closed when that is done: then what is in it may be delivered
+}
+
+// state is what calls, deliveries, the copier and the goroutine that makes
+// segments share. mu protects it, and the links and the progress of the
+// deliveries. It is taken when a segment is full, and once per batch by each
+// delivering goroutine.
+type state struct {
+	mu sync.Mutex
+	waiters
+	space
+	counts
+	chain    []*deliver.Link // all segments that are in use or were, oldest first
+	closed   bool
+	running  int                // delivering goroutines
+	uncopied []*segment.Segment // that the copier has not got yet
+	stats    Stats              // those that are not of a destination; Logged counts dropped lines only
+	kept     keptLine
+	reports  reporter
+}
+
+// waiters are the calls that wait for a change.
+type waiters struct {
+	changed chan struct{} // closed and replaced when a waiting call should look again
+	awaited bool          // a waiting call holds changed
+}
+
+// space is how many segments there are, and the one that is ready.
+type space struct {
+	next     *segment.Segment // created in advance
+	making   bool             // next is being made
+	makeErr  error            // why that failed
+	number   uint64           // of the last segment created
+	segments int              // that exist: those in chain, and next
+	bytes    int64            // of these
+	others   int64            // bytes of the segments of other slots, when they were counted last
+}
+
+// counts are of dropped lines, except those that one destination has lost.
+type counts struct {
+	dropped     segment.Tally // before they reached a destination
+	reported    segment.Tally // those of all that a notice has reported
+	inherited   segment.Tally // dropped by earlier processes and never reported
+	adoptedLoss segment.Tally // dropped while delivering slots of others that no longer exist
+	carried     segment.Tally // those of inherited that are in the reported section of active, but in no notice
+	published   segment.Tally // the counts in the header of active
+	unmapped    bool          // active may be unmapped
 }
