@@ -35,7 +35,7 @@ type copier struct {
 	synced  atomic.Uint64 // number of the first record that is not safe
 
 	wakeup chan struct{} // there are lines
-	hurry  chan struct{} // a call waits for them
+	urged  chan struct{} // a call waits for them
 	stop   chan struct{} // closed when nothing is delivered any more
 	done   chan struct{}
 }
@@ -53,7 +53,7 @@ type copied struct {
 
 func newCopier(s *Sink) *copier {
 	return &copier{
-		s: s, wakeup: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		s: s, wakeup: make(chan struct{}, 1), urged: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -61,7 +61,7 @@ func newCopier(s *Sink) *copier {
 // run is the goroutine. It ends when nothing is delivered any more.
 func (c *copier) run() {
 	defer close(c.done)
-	debug.SetPanicOnFault(true) // it reads mappings, see guard.go
+	debug.SetPanicOnFault(true) // it reads mappings
 	c.rest()
 	for !c.stopped() {
 		worked, err := c.round()
@@ -72,7 +72,7 @@ func (c *copier) run() {
 			c.wait(c.pause, nil)
 		case worked:
 			c.pause = 0
-			c.wait(c.s.c.SyncDelay/2, c.hurry)
+			c.wait(c.s.c.SyncDelay/2, c.urged)
 		default:
 			c.rest()
 		}
@@ -82,7 +82,7 @@ func (c *copier) run() {
 	}
 	for _, x := range c.list {
 		c.close(x)
-		x.letGo()
+		x.release()
 	}
 }
 
@@ -95,13 +95,13 @@ func (c *copier) stopped() bool {
 	}
 }
 
-// wait lets lines collect for d, or until hurry is signaled.
-func (c *copier) wait(d time.Duration, hurry <-chan struct{}) {
+// wait lets lines collect for d, or until urged is signaled.
+func (c *copier) wait(d time.Duration, urged <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-hurry:
+	case <-urged:
 	case <-c.stop:
 	}
 }
@@ -112,14 +112,14 @@ func (c *copier) rest() {
 	if !c.behind() { // after setting resting: a record comes before this, or its writer sees resting
 		select {
 		case <-c.wakeup:
-		case <-c.hurry:
+		case <-c.urged:
 			c.s.resting.Store(false)
 			return
 		case <-c.stop:
 		}
 	}
 	c.s.resting.Store(false)
-	c.wait(c.s.c.SyncDelay/2, c.hurry)
+	c.wait(c.s.c.SyncDelay/2, c.urged)
 }
 
 // behind reports whether there are records that are not safe.
@@ -194,7 +194,7 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 	switch {
 	case !ok: // what was not copied is lost
 		x.gone = true
-		x.letGo()
+		x.release()
 	case err != nil:
 		c.close(x)
 		x.at, x.next = segment.HeaderSize, x.g.First
@@ -202,7 +202,7 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 		x.at, x.next, x.safe = end, next, max(x.safe, next)
 		if whole {
 			c.close(x)
-			x.letGo()
+			x.release()
 		}
 	}
 	return worked, err
@@ -237,7 +237,7 @@ func (c *copier) write(x *copied, end int) (err error) {
 // discard ends a copy whose segment is settled.
 func (c *copier) discard(x *copied) {
 	c.close(x)
-	x.letGo()
+	x.release()
 	if err := c.s.dir.RemoveCopy(x.g.Number); err != nil {
 		c.s.fault("delete a copy", err) // the next start deletes it
 	}
@@ -250,7 +250,7 @@ func (c *copier) close(x *copied) {
 	}
 }
 
-func (x *copied) letGo() {
+func (x *copied) release() {
 	if x.held {
 		x.g.Release()
 	}
@@ -288,7 +288,7 @@ func (s *Sink) await(ctx context.Context, seq uint64) error {
 		case c.failing.Load():
 			return ErrUnsynced
 		}
-		poke(c.hurry)
+		poke(c.urged)
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -20,7 +20,8 @@ var _ metrics.Source = (*Sink)(nil)
 
 // Metrics implements [metrics.Source]. The names begin with nib_spool_; the
 // label spool is the directory, "" in memory, and destination is the name of a
-// destination or [Config.Label]. It includes the metrics of destinations that are Sources.
+// destination or [Config.Label]. It includes the metrics of destinations that
+// are Sources.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st, bytes := s.Stats(), s.diskUse()

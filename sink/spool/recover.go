@@ -20,7 +20,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	s.dir, s.number = dir, dir.Last
 	if s.c.Sync != SyncNever {
 		s.copier, s.waits = newCopier(s), s.c.Sync == SyncErrors
-		dir.OnRemoved(func() { poke(s.copier.hurry) })
+		dir.OnRemoved(func() { poke(s.copier.urged) })
 	}
 	var next uint64
 	if err = s.identify(len(old) == 0); err == nil {

@@ -11,7 +11,7 @@
 // (reject.go). A segment that cannot be read is read again (reread.go), and one
 // of this process that has lost pages is read from a copy (rescue.go).
 //
-// What a Delivery needs of the spool is the interface [Spool]: the segments that
-// exist, as [Link]s, and the lock that protects these and the progress of all
-// deliveries.
+// What a Delivery needs of the spool is the interface [Spool]: the segments
+// that exist, as [Link]s, and the lock that protects these and the progress of
+// all deliveries.
 package deliver

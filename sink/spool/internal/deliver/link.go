@@ -11,7 +11,7 @@ import (
 // A Link is a segment in the chain of those that exist, oldest first. The last
 // one is active. Each destination is at one link, has settled those before it
 // and nothing of those behind it; a link that all have left is deleted. The
-// fields are protected by Sink.mu.
+// fields are protected by the lock of the spool.
 type Link struct {
 	segment.Old                  // end is not known as long as live is there
 	Live        *segment.Segment // of this process; nil: it is read from its file
@@ -23,8 +23,8 @@ type Link struct {
 	Quarantine  bool             // pages of the file could not be read, and were given up: it is quarantined
 }
 
-// evictedPages returns the pages of a segment that layDown has evicted, for fetch. mu
-// is held.
+// evictedPages returns the pages of a segment that were evicted, for Prefetch.
+// The lock of the spool is held.
 func (l *Link) evictedPages() (pages []byte) {
 	if l.Live == nil {
 		return nil
@@ -32,8 +32,8 @@ func (l *Link) evictedPages() (pages []byte) {
 	return l.Live.EvictedPages()
 }
 
-// IsAt reports whether the delivery reads l, or has read from it records that are not
-// settled. mu is held.
+// IsAt reports whether the delivery reads l, or has read from it records that
+// are not settled. The lock of the spool is held.
 func (d *Delivery) IsAt(l *Link) bool {
 	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }

@@ -20,8 +20,8 @@ const (
 	outagePause = time.Minute
 )
 
-// An outage is the time in which a destination accepts nothing. Sink.mu
-// protects it.
+// An outage is the time in which a destination accepts nothing. The lock
+// of the spool protects it.
 type outage struct {
 	since    time.Time   // of the first attempt; zero: there is no outage
 	err      error       // of the last attempt; nil: none has come back
@@ -33,7 +33,7 @@ type outage struct {
 var ErrNoAnswer = errors.New("no answer")
 
 // beginAttempt takes note of an attempt to deliver a record of some time and
-// those behind it. mu is held.
+// those behind it. The lock of the spool is held.
 func (d *Delivery) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
@@ -79,7 +79,7 @@ func (d *Delivery) watch() {
 	d.reportOutage()
 }
 
-// reportOutage reports an outage with how much waits, and unlocks mu.
+// reportOutage reports an outage with how much waits, and unlocks the spool.
 func (d *Delivery) reportOutage() {
 	o, now := &d.outage, time.Now()
 	if now.Sub(o.reported) < outagePause {
@@ -95,7 +95,8 @@ func (d *Delivery) reportOutage() {
 	d.spool.Report("deliver to "+d.Options.Label, fmt.Errorf("%w; %s", err, text))
 }
 
-// backlog describes how much waits for the destination. mu is held.
+// backlog describes how much waits for the destination. The lock of the spool
+// is held.
 func (d *Delivery) backlog(now time.Time) string {
 	next := d.spool.NextNumber()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped, d.pendingBytes())
@@ -106,13 +107,13 @@ func (d *Delivery) backlog(now time.Time) string {
 }
 
 // age returns how long the first record that the last attempt had has been
-// waiting; 0 if its time is not known. mu is held.
+// waiting; 0 if its time is not known. The lock of the spool is held.
 func (d *Delivery) age(now time.Time) time.Duration {
 	return AgeOf(now, d.outage.oldest)
 }
 
 // pendingBytes returns an upper bound of the bytes that wait, for which nothing
-// has to be read. mu is held.
+// has to be read. The lock of the spool is held.
 func (d *Delivery) pendingBytes() (bytes int64) {
 	for _, l := range d.spool.From(d.cur) {
 		size := l.Size
@@ -126,7 +127,7 @@ func (d *Delivery) pendingBytes() (bytes int64) {
 }
 
 // Pending returns an upper bound of the bytes that are not delivered, and the
-// age of the oldest line. mu is held.
+// age of the oldest line. The lock of the spool is held.
 func (d *Delivery) Pending(now time.Time) (bytes int64, age time.Duration) {
 	if d.spool.NextNumber() == d.Settled+d.Skipped {
 		return 0, 0

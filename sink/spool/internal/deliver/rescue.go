@@ -17,7 +17,7 @@ import (
 // memory, in which records are looked for as in that of a dead process. What is
 // missing is taken from the copier's file. Delivery reads again, with growing
 // pauses, as long as numbers are missing that may still come: of pages that may
-// be readable later, as for old segments (see pages.go), and of calls that are
+// be readable later, as for old segments (see reread.go), and of calls that are
 // at work. Then they count as damaged.
 
 // rescueTries is how often a segment is read of which nothing more can come,

@@ -42,8 +42,8 @@ func (d *Delivery) resume(batch []nib.Record) (taken int, err error) {
 	return n, nil
 }
 
-// storeFirstMark stores the mark that a destination has before anything is delivered, on
-// the disk: after a loss of power there is one.
+// storeFirstMark stores the mark that a destination has before anything is
+// delivered, on the disk: after a loss of power there is one.
 func (d *Delivery) storeFirstMark() {
 	d.resumer, d.begun = nil, true
 	if d.marker == nil {

@@ -90,7 +90,7 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 }
 
 // count counts what was delivered by level. refused is in the order of batch.
-// mu is held.
+// The lock of the spool is held.
 func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 	for i := range batch {
 		if len(refused) > 0 && refused[0].r == &batch[i] {

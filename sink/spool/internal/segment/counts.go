@@ -11,11 +11,12 @@ import (
 // counts that no notice has reported are stored in the header of the active
 // segment, in two sections:
 //
-//	told   what the first record of the segment tells of, if that is committed
-//	since  what was dropped since then
+//	reported    what the first record of the segment reports, if that is committed
+//	unreported  what was dropped since then
 //
-// Open reads them from the last segment: since, and told if there is no such
-// record. Each count is one word with its own checksum, so no store is torn.
+// Open reads them from the last segment: unreported, and reported if there is
+// no such record. Each count is one word with its own checksum, so no store is
+// torn.
 type section int
 
 const (

@@ -4,10 +4,10 @@
 // in. docs/spool-format.md describes their format.
 //
 // Any number of goroutines write to a [Segment]. A record is written in three
-// steps: [Segment.Reserve] claims a place and a number with one compare-and-swap,
-// [Segment.Write] marks the claim with its length, copies the record, and
-// commits it with a single store. A reader follows the claims, and reads a
-// record once it is committed.
+// steps: [Segment.Reserve] claims a place and a number with one
+// compare-and-swap, [Segment.Write] marks the claim with its length, copies the
+// record, and commits it with a single store. A reader follows the claims, and
+// reads a record once it is committed.
 //
 // A Segment is memory on the heap, a mapping of its file, or memory whose
 // records are written to the file before Write returns. Accesses to a mapping

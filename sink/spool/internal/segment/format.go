@@ -109,7 +109,7 @@ var ErrHeader = errors.New("not a segment header")
 // ErrVersion means that a file was written by a later version.
 var ErrVersion = errors.New("a file of the spool has a newer format version than this program supports")
 
-// A VersionError is the errVersion of one file.
+// A VersionError is the ErrVersion of one file.
 type VersionError struct{ Found, Known uint32 }
 
 func (v VersionError) Error() string {
@@ -142,8 +142,8 @@ func ReadStart(b []byte, seed uint32) (s Start, ok bool) {
 	return s.withDropped(b, seed), ok
 }
 
-// MessageOffset returns where the message of r is in its line, or -1. It may be in
-// the same array: then the capacity behind it gives the offset.
+// MessageOffset returns where the message of r is in its line, or -1. It may be
+// in the same array: then the capacity behind it gives the offset.
 func MessageOffset(r *nib.Record) int {
 	at := cap(r.Line) - cap(r.Message)
 	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) || &r.Line[at] != &r.Message[0] {

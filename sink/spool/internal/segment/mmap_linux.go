@@ -27,8 +27,8 @@ func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 	return b, func() { _ = syscall.Munmap(b) }, nil // it fails for a wrong argument only
 }
 
-// AdviseRandom lets the first touch of a page bring in no pages behind it, which takes
-// milliseconds, until warm is called.
+// AdviseRandom lets the first touch of a page bring in no pages behind it,
+// which takes milliseconds, until Prefault is called.
 func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // it is slower without
 
 // Prefault touches all pages of a mapping while others use it. It takes
@@ -52,9 +52,10 @@ const warmed = 256 << 10
 // kernel cannot.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// Prefetch prefetches the pages of a mapping that zap has discarded, if there are
-// any. It does so in a system call: in a page fault a goroutine holds its
-// processor while the disk is read, and a stop of the world waits for it.
+// Prefetch prefetches the pages of a mapping that DiscardPages has given back,
+// if there are any. It does so in a system call: in a page fault a goroutine
+// holds its processor while the disk is read, and a stop of the world waits for
+// it.
 func Prefetch(pages []byte) {
 	if len(pages) > 0 {
 		_ = syscall.Madvise(pages, populateRead) // else the first access does it

@@ -110,12 +110,12 @@ func (g *Segment) ContinueBehind(old *Old) {
 	}
 }
 
-// Retain keeps b until letGo is called as often. The first holder is there from
-// the beginning.
+// Retain keeps b until Release is called as often. The first holder is there
+// from the beginning.
 func (g *Segment) Retain() { g.holders.Add(1) }
 
-// Release frees b when the last holder is gone. In memory there is nothing to be
-// freed.
+// Release frees b when the last holder is gone. In memory there is nothing to
+// be freed.
 func (g *Segment) Release() {
 	if g.holders.Add(-1) == 0 && g.free != nil {
 		g.free()
@@ -151,7 +151,7 @@ func (g *Segment) Abandon() { g.abandoned = true }
 func (g *Segment) IsAbandoned() bool { return g.abandoned }
 
 // Done is called when the reader has done with b, with the file if it is
-// deleted. A mapping that was rescued stays, see rescue.
+// deleted. A mapping that was abandoned stays.
 func (g *Segment) Done(file vfs.File) {
 	if g.free != nil && !g.abandoned {
 		g.file = file
@@ -248,8 +248,8 @@ func (g *Segment) Committed(at int) bool {
 // PageSize is what files lose data in multiples of, at least.
 const PageSize = 4096
 
-// HasNoWriters reports whether g has no writers any more: it is sealed, and all that
-// was claimed is committed. It is false if its mapping is gone.
+// HasNoWriters reports whether g has no writers any more: it is sealed, and all
+// that was claimed is committed. It is false if its mapping is gone.
 func (g *Segment) HasNoWriters() (is bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.Claimed()

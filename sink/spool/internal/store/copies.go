@@ -56,8 +56,8 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 	return f, nil
 }
 
-// OwnCopy notes that the copy of a segment is the copier's: only the copier removes
-// it.
+// OwnCopy notes that the copy of a segment is the copier's: only the copier
+// removes it.
 func (d *Dir) OwnCopy(number uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

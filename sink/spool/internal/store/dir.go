@@ -46,7 +46,7 @@ type Dir struct {
 
 	Unused   uint64 // how many numbers the segments behind the last one that was used could have taken
 	Unknown  bool   // one of these was quarantined, and may have been used
-	unmapped bool   // segments are written, not mapped: see twin
+	unmapped bool   // segments are written, not mapped
 	minFree  int64  // bytes of the volume that are left to others
 	Sweeper  *sweeper
 
@@ -185,8 +185,9 @@ func (d *Dir) List() (old []segment.Old, err error) {
 	return old, nil
 }
 
-// sortNames finds the segments and copies among names, and notes the highest number,
-// which counts if the file was quarantined, too: a number is never used again.
+// sortNames finds the segments and copies among names, and notes the highest
+// number, which counts if the file was quarantined, too: a number is never used
+// again.
 func (d *Dir) sortNames(names []string) map[uint64]found {
 	files := map[uint64]found{}
 	for _, name := range names {
@@ -253,7 +254,7 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 	return g, used, ok, nil
 }
 
-// Look reads the header of a segment. The error is errHeader if that was read
+// Look reads the header of a segment. The error is ErrHeader if that was read
 // and is damaged, and ErrVersion if it is of a later version. One that is sound
 // and was not used yet is not kept.
 func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {

@@ -39,9 +39,9 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 	return g, nil
 }
 
-// CreateFirst makes the first segment of a process, which is used at once. It is
-// synced by finish, and nothing of it may be delivered before; its pages are
-// touched by warm.
+// CreateFirst makes the first segment of a process, which is used at once. It
+// is synced by finish, and nothing of it may be delivered before; its pages are
+// touched by Prefault.
 func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish func() error, err error) {
 	g, f, err := d.Make(number, size, 0)
 	if err != nil {

@@ -124,7 +124,8 @@ func isKept(name string) bool {
 	return name != "lock" && name != OriginName && !strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
 }
 
-// RemoveEmpty deletes a slot in which there is nothing, unless a process has it.
+// RemoveEmpty deletes a slot in which there is nothing, unless a process has
+// it.
 func (h *Home) RemoveEmpty(path string) error {
 	d := &Dir{FS: h.FS, Path: path}
 	switch err := d.take(&Options{Shared: true}); {
@@ -146,9 +147,9 @@ func hasSegments(names []string) bool {
 	return false
 }
 
-// BytesOfOthers returns how many bytes the segments in the home have, without those in
-// the slot of this process. Segments that are being created count. Those deleted while it looks
-// do not.
+// BytesOfOthers returns how many bytes the segments in the home have, without
+// those in the slot of this process. Segments that are being created count.
+// Those deleted while it looks do not.
 func (h *Home) BytesOfOthers() (bytes int64, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {
