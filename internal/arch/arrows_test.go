@@ -49,8 +49,8 @@ var arrows = []struct {
 	{"nibhttp", []string{".", "metrics", "request", "sink", "internal/usercode"}},
 
 	{"sink", []string{".", "delivery", "metrics", "pool", "internal/level", "internal/contract"}},
-	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/loss", "internal/contract", "internal/stdio"}},
-	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/loss", "internal/lastresort", "internal/contract"}},
+	{"sink/stdout", []string{".", "delivery", "metrics", "internal/level", "internal/linebatch", "internal/loss", "internal/contract", "internal/stdio"}},
+	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/linebatch", "internal/loss", "internal/lastresort", "internal/contract"}},
 	{"sink/console", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/linevalue", "internal/contract"}},
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/contract"}},
 	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},

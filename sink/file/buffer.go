@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/linebatch"
 )
 
 // A buffer collects lines. Callers append to fill under the buffer's lock; a
@@ -19,7 +20,7 @@ type buffer struct {
 	delay time.Duration
 
 	mu     sync.Mutex // taken under that of the sink
-	fill   batch
+	fill   linebatch.Batch
 	direct bool // lines are written directly, so that callers learn why they are lost
 	armed  bool
 	timer  *time.Timer
@@ -27,7 +28,7 @@ type buffer struct {
 }
 
 func newBuffer(s *Sink, size int) *buffer {
-	b := &buffer{size: size, delay: s.c.Delay, fill: newBatch(size)}
+	b := &buffer{size: size, delay: s.c.Delay, fill: linebatch.NewWithoutNewline(size)}
 	b.timer = time.AfterFunc(time.Hour, s.flushLate)
 	b.timer.Stop()
 	return b
@@ -50,7 +51,7 @@ func (s *Sink) collect(r *nib.Record) error {
 func (b *buffer) add(r *nib.Record) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.direct || len(r.Line) > b.size-len(b.fill.data) {
+	if b.direct || len(r.Line) > b.size-b.fill.Size() {
 		return false
 	}
 	b.put(r)
@@ -60,7 +61,7 @@ func (b *buffer) add(r *nib.Record) bool {
 // put adds the line of r and ensures that it is written in time. The lock of
 // the buffer is held.
 func (b *buffer) put(r *nib.Record) {
-	b.fill.add(r)
+	b.fill.Add(r.Line, int(r.Level))
 	if !b.armed {
 		b.armed = true
 		b.firing.Add(1)
@@ -110,25 +111,25 @@ func (s *Sink) flushBuffer(r *nib.Record) {
 
 // writeBatch writes the lines of b, in as many files as they take, or drops
 // them. The lock of the sink is held.
-func (s *Sink) writeBatch(b *batch) error {
-	for b.lines() > 0 {
-		err := s.ready(int64(b.next()))
+func (s *Sink) writeBatch(b *linebatch.Batch) error {
+	for b.Lines() > 0 {
+		err := s.ready(int64(b.Next()))
 		if err == nil {
 			var n int
-			n, err = s.put(b.upTo(s.limit - s.size))
-			b.advance(n, &s.written)
+			n, err = s.put(b.UpTo(s.limit - s.size))
+			b.Advance(n, &s.written)
 		}
 		if err == nil {
 			continue
 		}
 		if !s.again() {
-			b.drop(&s.dropped[s.causeOf(err)])
+			b.Drop(&s.dropped[s.causeOf(err)])
 			return err
 		}
 		s.announce("write", err) // no call returns it if writing succeeds now
-		b.back()
+		b.Back()
 	}
-	b.reset()
+	b.Reset()
 	return nil
 }
 
@@ -151,7 +152,7 @@ func (s *Sink) pending() uint64 {
 	}
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
-	return uint64(s.buffer.fill.lines() + s.out.lines())
+	return uint64(s.buffer.fill.Lines() + s.out.Lines())
 }
 
 // setDirect sets whether lines are written directly.

@@ -164,18 +164,18 @@ func (s *Sink) append(ctx context.Context, batch []nib.Record) (n int, err error
 			}
 			continue
 		}
-		for i := n; i < len(batch) && len(s.out.data)+len(batch[i].Line) <= deliverySize; i++ {
-			s.out.add(&batch[i])
+		for i := n; i < len(batch) && s.out.Size()+len(batch[i].Line) <= deliverySize; i++ {
+			s.out.Add(batch[i].Line, int(batch[i].Level))
 		}
-		for s.out.lines() > 0 && err == nil && !s.delivering.ask {
-			if err = s.ready(int64(s.out.next())); err == nil && !s.delivering.ask {
+		for s.out.Lines() > 0 && err == nil && !s.delivering.ask {
+			if err = s.ready(int64(s.out.Next())); err == nil && !s.delivering.ask {
 				var m int
-				m, err = s.put(s.out.upTo(s.limit - s.size))
-				s.out.advance(m, &delivered)
+				m, err = s.put(s.out.UpTo(s.limit - s.size))
+				s.out.Advance(m, &delivered)
 			}
 		}
-		n += s.out.done
-		s.out.reset()
+		n += s.out.Done()
+		s.out.Reset()
 		if s.delivering.ask {
 			break
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/linebatch"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -72,8 +73,8 @@ type Sink struct {
 	said    map[string]saying // by operation
 	telling bool              // OnError is running
 
-	buffer  *buffer // nil: lines are written at once
-	out     batch   // of a buffer, or a delivery: what is being written
+	buffer  *buffer         // nil: lines are written at once
+	out     linebatch.Batch // of a buffer, or a delivery: what is being written
 	tidying tidying
 
 	durable    bool  // every file is synced before it is closed
@@ -123,9 +124,9 @@ func Open(path string, c Config) (*Sink, error) {
 	if s.limit == 0 {
 		s.limit = 1 << 62
 	}
+	s.out = linebatch.NewWithoutNewline(c.Buffer)
 	if c.Buffer > 0 {
 		s.buffer = newBuffer(s, c.Buffer)
-		s.out = newBatch(c.Buffer)
 	}
 	if err := s.fitDir(); err != nil {
 		return nil, s.wrap("open", err)

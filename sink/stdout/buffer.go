@@ -43,7 +43,7 @@ func (s *Sink) collect(r *nib.Record) error {
 // last eighth is for errors. While writing fails nothing is: the callers should
 // know. mu is held.
 func (s *Sink) fits(r *nib.Record) bool {
-	room := s.size - len(s.fill.data)
+	room := s.size - s.fill.Size()
 	if s.stalled && r.Level < nib.LevelError {
 		room -= s.size / 8
 	}
@@ -52,7 +52,7 @@ func (s *Sink) fits(r *nib.Record) bool {
 
 // add adds r to fill. mu is held.
 func (s *Sink) add(r *nib.Record) {
-	s.fill.add(r)
+	s.fill.Add(r.Line, int(r.Level))
 	if !s.awake {
 		s.awake = true
 		s.wake <- struct{}{} // never blocks: it is empty while the goroutine sleeps
@@ -112,9 +112,9 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 	swapped, waited := false, false
 	var before uint64
 	for {
-		if s.out.lines() == 0 {
-			s.out.reset()
-			if swapped || s.fill.lines() == 0 {
+		if s.out.Lines() == 0 {
+			s.out.Reset()
+			if swapped || s.fill.Lines() == 0 {
 				return added, nil
 			}
 			s.fill, s.out = s.out, s.fill
@@ -157,23 +157,23 @@ func (s *Sink) writeOut() (n int, err error) {
 			return 0, err
 		}
 	}
-	if s.out.sent == 0 {
+	if !s.out.Begun() {
 		s.prepare()
 	}
 	s.mu.Unlock()
-	n, err = s.send(s.out.rest())
+	n, err = s.send(s.out.Rest())
 	s.mu.Lock()
 	s.confirm()
 	s.moved += uint64(n)
-	s.out.advance(n, &s.written)
+	s.out.Advance(n, &s.written)
 	return n, err
 }
 
 // dropOut counts the rest of out as lost because of err. mu and the turn are
 // held.
 func (s *Sink) dropOut(err error) error {
-	s.torn = s.torn || s.out.begun()
-	s.out.drop(&s.dropped[causeOf(err)])
+	s.torn = s.torn || s.out.IsTorn()
+	s.out.Drop(&s.dropped[causeOf(err)])
 	s.broken, s.trouble = true, true
 	if s.late == nil {
 		s.late = err
@@ -184,11 +184,11 @@ func (s *Sink) dropOut(err error) error {
 // dropHeld counts all that is in the buffer as lost to a stalled reader, when
 // the sink closes. It returns the first error that cost lines. mu is held.
 func (s *Sink) dropHeld() error {
-	if s.late == nil && s.out.lines()+s.fill.lines() > 0 {
+	if s.late == nil && s.out.Lines()+s.fill.Lines() > 0 {
 		s.late = errStalled
 	}
-	s.out.drop(&s.dropped[stalled])
-	s.fill.drop(&s.dropped[stalled])
+	s.out.Drop(&s.dropped[stalled])
+	s.fill.Drop(&s.dropped[stalled])
 	err := s.late
 	s.late = nil
 	return err
@@ -223,6 +223,6 @@ func (s *Sink) run() {
 func (s *Sink) held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.awake = s.out.lines()+s.fill.lines() > 0
+	s.awake = s.out.Lines()+s.fill.Lines() > 0
 	return s.awake
 }

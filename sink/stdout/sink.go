@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/linebatch"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -53,11 +54,11 @@ type Sink struct {
 	head    head  // of the holder of the stream, see send
 
 	// The rest is for a sink with a buffer.
-	size  int   // 0: no buffer
-	fill  batch // what is being collected
-	out   batch // what is being written; its bytes belong to the holder of the turn
-	late  error // first loss of lines whose calls had returned, until Flush or Close returns it
-	awake bool  // the goroutine is keeping the delay
+	size  int             // 0: no buffer
+	fill  linebatch.Batch // what is being collected
+	out   linebatch.Batch // what is being written; its bytes belong to the holder of the turn
+	late  error           // first loss of lines whose calls had returned, until Flush or Close returns it
+	awake bool            // the goroutine is keeping the delay
 	wake  chan struct{}
 	quit  chan struct{} // closed by Close
 	done  chan struct{} // closed by the goroutine
@@ -89,7 +90,7 @@ func New(c Config) *Sink {
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	if c.Buffer > 0 {
 		s.size = c.Buffer
-		s.fill, s.out = newBatch(c.Buffer), newBatch(c.Buffer)
+		s.fill, s.out = linebatch.New(c.Buffer), linebatch.New(c.Buffer)
 		s.wake = make(chan struct{}, 1)
 		s.quit, s.done = make(chan struct{}), make(chan struct{})
 		go s.run()

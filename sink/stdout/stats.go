@@ -50,7 +50,7 @@ func (s *Sink) Stats() Stats {
 
 // stats is Stats under mu.
 func (s *Sink) stats() Stats {
-	st := Stats{Notices: s.notices, Pending: uint64(s.fill.lines() + s.out.lines())}
+	st := Stats{Notices: s.notices, Pending: uint64(s.fill.Lines() + s.out.Lines())}
 	st.Lines, st.Bytes = s.written.Total()
 	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
 		st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
