@@ -30,6 +30,7 @@ var arrows = []struct {
 	{"internal/plan", []string{"internal/jsonenc", "internal/jsonread"}},
 	{"internal/settings", []string{"."}},
 	{"internal/linevalue", []string{"."}},
+	{"internal/loss", []string{".", "delivery", "metrics", "internal/level"}},
 	{"internal/*", []string{"metrics", "internal/*"}},
 
 	{"metrics", nil},

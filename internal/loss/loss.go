@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loss is shared by sinks that count the lines they could not write, by
-// cause and level, and report them in a notice line.
+// Package loss counts the lines that a sink could not write, by reason and level,
+// and makes of the counts what users see: [delivery.Drop], metrics, and the notice
+// line in the output itself.
 package loss
 
 import (
 	"strconv"
 	"time"
 
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/metrics"
 )
@@ -15,24 +18,41 @@ import (
 // Levels counts lines by level; level.Row is the index.
 type Levels [level.Count]uint64
 
-// Each calls visit for every count that is not 0.
-func Each(lost []Levels, visit func(cause, level int, lines uint64)) {
-	for c := range lost {
-		for row, n := range lost[c] {
+// maxReasons is the largest number of reasons that a sink drops lines for.
+const maxReasons = 4
+
+// A Tally counts lines by reason and level. The reasons of a sink are the elements
+// of an array of its own, whose indexes are those of its Tally.
+type Tally [maxReasons]Levels
+
+// Minus returns what has been counted since u.
+func (t Tally) Minus(u Tally) Tally {
+	for c := range t {
+		for row := range t[c] {
+			t[c][row] -= u[c][row]
+		}
+	}
+	return t
+}
+
+// Drops lists the counts that are not 0.
+func (t *Tally) Drops(reasons []delivery.Reason) (drops []delivery.Drop) {
+	for c, reason := range reasons {
+		for row, n := range t[c] {
 			if n > 0 {
-				visit(c, level.At(row), n)
+				drops = append(drops, delivery.Drop{Reason: reason, Level: nib.Level(level.At(row)), Lines: n})
 			}
 		}
 	}
+	return drops
 }
 
-// Subtract subtracts told from lost.
-func Subtract(lost, told []Levels) {
-	for c := range lost {
-		for row := range lost[c] {
-			lost[c][row] -= told[c][row]
-		}
+// Sum returns the number of lines dropped, for all reasons.
+func Sum(drops []delivery.Drop) (n uint64) {
+	for _, d := range drops {
+		n += d.Lines
 	}
+	return n
 }
 
 // AppendNotice appends the line that reports losses, by cause: text describes

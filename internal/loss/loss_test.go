@@ -3,11 +3,12 @@
 package loss_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
 )
@@ -27,14 +28,17 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-func TestEachAndSubtract(t *testing.T) {
-	lost, told := make([]loss.Levels, 2), make([]loss.Levels, 2)
+func TestTallyListsWhatWasDroppedSince(t *testing.T) {
+	var lost, reported loss.Tally
 	lost[0][1], lost[1][6], lost[1][0] = 5, 7, 2
-	told[0][1], told[1][0] = 4, 2
-	loss.Subtract(lost, told)
-	var got []string
-	loss.Each(lost, func(cause, level int, n uint64) { got = append(got, fmt.Sprint(cause, level, n)) })
-	if want := []string{"0 -4 1", "1 16 7"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	reported[0][1], reported[1][0] = 4, 2
+	since := lost.Minus(reported)
+	got := since.Drops([]delivery.Reason{delivery.ReasonFull, delivery.ReasonGone})
+	want := []delivery.Drop{
+		{Reason: delivery.ReasonFull, Level: nib.LevelDebug, Lines: 1},
+		{Reason: delivery.ReasonGone, Level: nib.LevelFatal, Lines: 7},
+	}
+	if !slices.Equal(got, want) || loss.Sum(got) != 8 {
+		t.Errorf("got %v, %d lines, want %v", got, loss.Sum(got), want)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
@@ -399,7 +400,7 @@ func TestOnErrorIsToldOfANewReason(t *testing.T) {
 
 func TestNotice(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.FixedZone("", 3600))
-	one := func(c cause, l nib.Level, n uint64) (t tally) {
+	one := func(c cause, l nib.Level, n uint64) (t loss.Tally) {
 		t[c][level.Row(int(l))] = n
 		return t
 	}
@@ -409,7 +410,7 @@ func TestNotice(t *testing.T) {
 	mixed[failed][level.Row(int(nib.LevelInfo))] = 2
 	for _, c := range []struct {
 		name string
-		give tally
+		give loss.Tally
 		want string
 	}{
 		{"one level", one(full, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: no space was left for the log file","dropped":1,"levels":{"trace":1},"reasons":{"full":1}}`},
@@ -418,7 +419,7 @@ func TestNotice(t *testing.T) {
 	} {
 		wantText(t, c.name, string(appendNotice(nil, now, c.give)), c.want+"\n")
 	}
-	var most tally
+	var most loss.Tally
 	for c := range most {
 		for l := range most[c] {
 			most[c][l] = 1<<64 - 1

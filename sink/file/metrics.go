@@ -21,7 +21,7 @@ func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	path := metrics.Label{Name: "path", Value: s.path}
 	written.Metrics(&l, "nib_file", "written", path)
-	loss.Metrics(&l, "nib_file", reasons[:], dropped[:], path)
+	loss.Metrics(&l, "nib_file", reasons[:], dropped[:causes], path)
 	l.Gauge("nib_file_buffered_lines", "Lines in the buffer.", float64(st.Pending), path)
 	l.Gauge("nib_file_size_bytes", "Size of the file that is being written.", float64(size), path)
 	l.Counter("nib_file_notices_total", "Lines of the sink's own that report dropped lines.", float64(st.Notices), path)

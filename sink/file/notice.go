@@ -13,12 +13,12 @@ import (
 const noticeSize = 640
 
 // appendNotice appends the line that reports a loss.
-func appendNotice(dst []byte, now time.Time, lost tally) []byte {
+func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
 	text := "no space was left for the log file"
 	for c := range lost {
 		if cause(c) != full && lost[c] != (loss.Levels{}) {
 			text = "the log file could not be written"
 		}
 	}
-	return loss.AppendNotice(dst, now, text, reasons[:], lost[:])
+	return loss.AppendNotice(dst, now, text, reasons[:], lost[:causes])
 }

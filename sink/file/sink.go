@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linebatch"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -64,10 +65,10 @@ type Sink struct {
 	failing failure
 	stats   Stats // without Lines, Bytes, Pending and Dropped
 	written level.Traffic
-	dropped tally
-	told    tally  // those of dropped that a notice has reported
-	head    []byte // for notices
-	late    error  // first loss of lines whose calls had returned, until Flush or Close returns it
+	dropped loss.Tally
+	told    loss.Tally // those of dropped that a notice has reported
+	head    []byte     // for notices
+	late    error      // first loss of lines whose calls had returned, until Flush or Close returns it
 
 	news    error             // for OnError
 	said    map[string]saying // by operation

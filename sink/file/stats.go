@@ -3,7 +3,6 @@
 package file
 
 import (
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/loss"
 )
@@ -25,12 +24,7 @@ type Stats struct {
 }
 
 // Lost returns the number of lines dropped, for all reasons.
-func (s Stats) Lost() (n uint64) {
-	for _, d := range s.Dropped {
-		n += d.Lines
-	}
-	return n
-}
+func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // Stats returns the current counts. It may be called at any time, and waits for
 // a write(2) that is in progress. It allocates if lines were dropped.
@@ -40,9 +34,7 @@ func (s *Sink) Stats() Stats {
 	st := s.stats
 	st.Lines, st.Bytes = s.written.Total()
 	st.Pending = s.pending()
-	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
-		st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
-	})
+	st.Dropped = s.dropped.Drops(reasons[:])
 	return st
 }
 
@@ -57,12 +49,3 @@ const (
 )
 
 var reasons = [causes]delivery.Reason{delivery.ReasonFull, delivery.ReasonFailed, delivery.ReasonClosed}
-
-// A tally counts lines by cause and level.
-type tally [causes]loss.Levels
-
-// minus returns what has come since u.
-func (t tally) minus(u tally) tally {
-	loss.Subtract(t[:], u[:])
-	return t
-}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -228,8 +229,8 @@ func (s *Sink) putHead(now int64) error {
 	if s.torn {
 		s.head = append(s.head, '\n')
 	}
-	lost := s.dropped.minus(s.told)
-	if lost != (tally{}) {
+	lost := s.dropped.Minus(s.told)
+	if lost != (loss.Tally{}) {
 		s.head = appendNotice(s.head, s.clock.wall(), lost)
 		if s.makeRoom(int64(len(s.head)), now); !s.torn && s.head[0] == '\n' {
 			s.head = append(s.head[:0], s.head[1:]...) // it goes to a new file
@@ -237,7 +238,7 @@ func (s *Sink) putHead(now int64) error {
 	}
 	before := s.size
 	_, err := s.put(s.head)
-	if lost != (tally{}) && s.size == before+int64(len(s.head)) { // even if it was not synced
+	if lost != (loss.Tally{}) && s.size == before+int64(len(s.head)) { // even if it was not synced
 		s.told = s.dropped
 		s.stats.Notices++
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 // ErrGone means that journald does not listen on the socket. WriteRecord
@@ -33,12 +34,7 @@ type Stats struct {
 }
 
 // Lost returns the number of lines dropped, for all reasons.
-func (s Stats) Lost() (n uint64) {
-	for _, d := range s.Dropped {
-		n += d.Lines
-	}
-	return n
-}
+func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // counters is what Stats reads.
 type counters struct {
@@ -87,6 +83,16 @@ func (c *counters) traffic() (t level.Traffic) {
 	return t
 }
 
+// lost returns what was dropped.
+func (c *counters) lost() (t loss.Tally) {
+	for cause := range c.dropped {
+		for row := range c.dropped[cause] {
+			t[cause][row] = c.dropped[cause][row].Load()
+		}
+	}
+	return t
+}
+
 // Stats returns the current counts. It may be called at any time. It allocates
 // if lines were dropped.
 func (s *Sink) Stats() Stats {
@@ -94,12 +100,7 @@ func (s *Sink) Stats() Stats {
 	st := Stats{Large: c.large.Load(), Reconnects: c.reconnects.Load()}
 	written := c.traffic()
 	st.Lines, st.Bytes = written.Total()
-	for cause := range c.dropped {
-		for row := range c.dropped[cause] {
-			if n := c.dropped[cause][row].Load(); n > 0 {
-				st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level.At(row)), Lines: n})
-			}
-		}
-	}
+	lost := c.lost()
+	st.Dropped = lost.Drops(reasons[:])
 	return st
 }

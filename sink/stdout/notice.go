@@ -13,22 +13,22 @@ import (
 const noticeSize = 640
 
 // appendNotice appends the line that reports a loss.
-func appendNotice(dst []byte, now time.Time, lost tally) []byte {
+func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
 	text := "standard output was blocked"
 	for c := range lost {
 		if cause(c) != stalled && lost[c] != (loss.Levels{}) {
 			text = "standard output could not be written"
 		}
 	}
-	return loss.AppendNotice(dst, now, text, reasons[:], lost[:])
+	return loss.AppendNotice(dst, now, text, reasons[:], lost[:causes])
 }
 
 // A head is what the sink itself must write before the next line: the end of a
 // line that was cut off, and the notice of dropped lines.
 type head struct {
 	text  []byte
-	sent  int   // bytes of text that are out
-	tells tally // all losses that text reports
+	sent  int        // bytes of text that are out
+	tells loss.Tally // all losses that text reports
 }
 
 // prepare makes the head for the losses up to now, unless one is half out. The
@@ -43,7 +43,7 @@ func (s *Sink) prepare() {
 		h.text = append(h.text, '\n')
 	}
 	if s.dropped != s.told {
-		h.text = appendNotice(h.text, time.Now(), s.dropped.minus(s.told))
+		h.text = appendNotice(h.text, time.Now(), s.dropped.Minus(s.told))
 	}
 	h.tells = s.dropped
 }

@@ -10,11 +10,12 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/loss"
 )
 
 func TestNotice(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 123e6, time.FixedZone("", 3600))
-	one := func(c cause, l nib.Level, n uint64) (t tally) {
+	one := func(c cause, l nib.Level, n uint64) (t loss.Tally) {
 		t[c][level.Row(int(l))] = n
 		return t
 	}
@@ -24,7 +25,7 @@ func TestNotice(t *testing.T) {
 	mixed[gone][level.Row(int(nib.LevelInfo))] = 2
 	for _, c := range []struct {
 		name string
-		give tally
+		give loss.Tally
 		want string
 	}{
 		{"one level", one(stalled, nib.LevelTrace, 1), `{"time":"2026-11-21T09:30:00.123Z","level":"warn","message":"lines lost: standard output was blocked","dropped":1,"levels":{"trace":1},"reasons":{"stalled":1}}`},
@@ -42,7 +43,7 @@ func TestNotice(t *testing.T) {
 }
 
 func TestLongestNoticeFits(t *testing.T) {
-	var lost tally
+	var lost loss.Tally
 	for c := range lost {
 		for l := range lost[c] {
 			lost[c][l] = math.MaxUint64 / (uint64(causes) * uint64(level.Count))

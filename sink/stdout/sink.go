@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/linebatch"
+	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/stdio"
 )
 
@@ -49,9 +50,9 @@ type Sink struct {
 	written level.Traffic
 	notices uint64
 	moved   uint64 // bytes that went out, of whole lines or not
-	dropped tally
-	told    tally // those of dropped that a notice has reported
-	head    head  // of the holder of the stream, see send
+	dropped loss.Tally
+	told    loss.Tally // those of dropped that a notice has reported
+	head    head       // of the holder of the stream, see send
 
 	// The rest is for a sink with a buffer.
 	size  int             // 0: no buffer

@@ -5,7 +5,6 @@ package stdout
 import (
 	"fmt"
 
-	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/loss"
 	"github.com/nib-log/nib/internal/stdio"
@@ -33,12 +32,7 @@ type Stats struct {
 }
 
 // Lost returns the number of lines dropped, for all reasons.
-func (s Stats) Lost() (n uint64) {
-	for _, d := range s.Dropped {
-		n += d.Lines
-	}
-	return n
-}
+func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
 // Stats returns the current counts. It may be called at any time, and waits for
 // a write(2) that is in progress. It allocates if lines were dropped.
@@ -52,9 +46,7 @@ func (s *Sink) Stats() Stats {
 func (s *Sink) stats() Stats {
 	st := Stats{Notices: s.notices, Pending: uint64(s.fill.Lines() + s.out.Lines())}
 	st.Lines, st.Bytes = s.written.Total()
-	loss.Each(s.dropped[:], func(cause, level int, n uint64) {
-		st.Dropped = append(st.Dropped, delivery.Drop{Reason: reasons[cause], Level: nib.Level(level), Lines: n})
-	})
+	st.Dropped = s.dropped.Drops(reasons[:])
 	return st
 }
 
@@ -77,13 +69,4 @@ func causeOf(err error) cause {
 		return gone
 	}
 	return failed
-}
-
-// A tally counts lines by cause and level.
-type tally [causes]loss.Levels
-
-// minus returns what has come since u.
-func (t tally) minus(u tally) tally {
-	loss.Subtract(t[:], u[:])
-	return t
 }
