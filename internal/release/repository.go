@@ -22,7 +22,7 @@ const rootPath = "github.com/nib-log/nib"
 // version of the root.
 var published = []string{
 	".", "dest/kafka", "dest/kafka/embedded", "dest/otlp", "dest/elastic", "allocs", "cmd/nib",
-	"bridge/nibgrpc", "bridge/nibhclog", "bridge/niblogr", "bridge/niblogrus", "bridge/nibzap",
+	"bridge/nibgrpc", "bridge/nibhclog", "bridge/niblogr", "bridge/niblogrus", "bridge/nibotel", "bridge/nibzap",
 }
 
 // installed are the programs that users install.

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nibotel_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/bridge/nibotel"
+	"github.com/nib-log/nib/nibtest"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/log"
+	"go.opentelemetry.io/otel/log/embedded"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const (
+	traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
+	spanID  = "00f067aa0ba902b7"
+)
+
+// withSpan returns a context with an active span.
+func withSpan(ctx context.Context, span string) context.Context {
+	t, _ := trace.TraceIDFromHex(traceID)
+	s, _ := trace.SpanIDFromHex(span)
+	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: t, SpanID: s}))
+}
+
+func TestIDsOfTheActiveSpan(t *testing.T) {
+	var rec nibtest.Recorder
+	l := nib.NewSink(&rec, nib.WithContextFields(nibotel.ContextFields))
+	ctx := withSpan(t.Context(), spanID)
+	bound := l.With(func(e *nib.Event) { e.Ctx(ctx) })
+	l.Info().Ctx(ctx).Msg("with")
+	bound.LogAttrs(ctx, nib.LevelInfo, "bound")
+	bound.LogAttrs(withSpan(ctx, "1111111111111111"), nib.LevelInfo, "child")
+	l.LogAttrs(t.Context(), nib.LevelInfo, "without")
+	for _, tt := range []struct {
+		msg           string
+		traces, spans int
+		last          any
+	}{{"with", 1, 1, spanID}, {"bound", 1, 1, spanID}, {"child", 1, 2, "1111111111111111"}, {"without", 0, 0, nil}} {
+		i := slices.IndexFunc(rec.Lines(), func(s string) bool { return strings.Contains(s, `"`+tt.msg+`"`) })
+		line := rec.Lines()[i]
+		if strings.Count(line, `"trace_id"`) != tt.traces || strings.Count(line, `"span_id"`) != tt.spans || rec.Find(tt.msg)["span_id"] != tt.last {
+			t.Errorf("%s: got %s", tt.msg, line)
+		}
+	}
+}
+
+func TestMallocsOfContextFields(t *testing.T) {
+	if !alloctest.Enabled {
+		t.Skip("mallocs mean nothing in this build")
+	}
+	l, ctx := nib.NewSink(discard{}, nib.WithContextFields(nibotel.ContextFields)), withSpan(t.Context(), spanID)
+	alloctest.Zero(t, func() { l.Info().Ctx(ctx).Msg("m") })
+}
+
+type discard struct{}
+
+func (discard) WriteRecord(*nib.Record) error { return nil }
+
+// attributes are one of each kind, with the JSON that they become.
+var attributes = []struct {
+	attribute.KeyValue
+	want string
+}{
+	{attribute.Bool("bool", true), `"bool":true`},
+	{attribute.Int64("int", -7), `"int":-7`},
+	{attribute.Float64("float", 1.5), `"float":1.5`},
+	{attribute.String("text", "a\"b\n"), `"text":"a\"b\n"`},
+	{attribute.KeyValue{Key: "empty"}, `"empty":null`},
+	{attribute.Slice("list", attribute.StringValue("a"), attribute.Int64Value(2), attribute.MapValue(attribute.Bool("b", false)),
+		attribute.SliceValue(attribute.Float64Value(0.5)), attribute.Value{}), `"list":["a",2,{"b":false},[0.5],null]`},
+	{attribute.Map("map", attribute.String("k", "v"), attribute.Map("m", attribute.Int("n", 1))), `"map":{"k":"v","m":{"n":1}}`},
+	{attribute.ByteSlice("bytes", []byte("ab")), `"bytes":"YWI="`},
+	{attribute.StringSlice("strings", []string{"a", "b"}), `"strings":["a","b"]`},
+	{attribute.Int64Slice("ints", []int64{1, 2}), `"ints":[1,2]`},
+	{attribute.BoolSlice("bools", []bool{true}), `"bools":[true]`},
+	{attribute.Float64Slice("floats", []float64{0.5}), `"floats":[0.5]`},
+}
+
+// record is one with all attributes.
+func record(severity log.Severity) (r log.Record) {
+	r.SetTimestamp(nibtest.Epoch)
+	r.SetSeverity(severity)
+	r.SetBody(attribute.StringValue("order \"placed\""))
+	for _, a := range attributes {
+		r.AddAttributes(a.KeyValue)
+	}
+	return r
+}
+
+func TestRecordsOfOpenTelemetryBecomeLines(t *testing.T) {
+	var rec nibtest.Recorder
+	l := nib.NewSink(&rec, nib.WithContextFields(nibotel.ContextFields))
+	scope := nibotel.NewLoggerProvider(l).Logger("shop", log.WithInstrumentationVersion("v1"),
+		log.WithInstrumentationAttributes(attribute.String("zone", "z")))
+	scope.Emit(withSpan(t.Context(), spanID), record(log.SeverityWarn))
+	want := `{"time":"2026-01-02T15:04:05.000Z","level":"warn","logger":"shop","scope_version":"v1","zone":"z","trace_id":"` +
+		traceID + `","span_id":"` + spanID + `"`
+	for _, a := range attributes {
+		want += "," + a.want
+	}
+	if want += `,"message":"order \"placed\""}`; rec.Last() != want {
+		t.Errorf("\n got %s\nwant %s", rec.Last(), want)
+	}
+
+	var r log.Record
+	r.SetObservedTimestamp(nibtest.Epoch.Add(time.Hour))
+	r.SetEventName("paid")
+	r.SetBody(attribute.Int64Value(5))
+	r.SetErr(errors.New("broken"))
+	scope.Emit(t.Context(), r)
+	if got := rec.Last(); !strings.Contains(got, `"time":"2026-01-02T16:04:05.000Z","level":"info"`) ||
+		!strings.Contains(got, `"event":"paid","body":5,"error":"broken"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSeveritiesAreLevels(t *testing.T) {
+	var rec nibtest.Recorder
+	out := nib.NewSink(nibotel.NewSink(nibotel.NewLoggerProvider(nib.NewSink(&rec, nib.WithLevel(nib.LevelTrace))).Logger("")), nib.WithLevel(nib.LevelTrace))
+	for _, level := range []nib.Level{nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn, nib.LevelError, nib.LevelError + 3, nib.LevelFatal} {
+		out.At(level).Msg("m")
+		if got := rec.Records()[rec.Len()-1].Level; got != level {
+			t.Errorf("%v came back as %v", level, got)
+		}
+	}
+	s := nibotel.NewLoggerProvider(nib.NewSink(&rec, nib.WithLevel(nib.LevelWarn))).Logger("")
+	n := rec.Len()
+	s.Emit(t.Context(), record(log.SeverityInfo4))
+	if s.Enabled(t.Context(), log.EnabledParameters{Severity: log.SeverityInfo4}) ||
+		!s.Enabled(t.Context(), log.EnabledParameters{Severity: log.SeverityWarn1}) || rec.Len() != n {
+		t.Error("the level does not apply")
+	}
+}
+
+// A fakeLogger keeps what it is given.
+type fakeLogger struct {
+	embedded.Logger
+	records []log.Record
+	spans   []trace.SpanContext
+}
+
+func (f *fakeLogger) Enabled(context.Context, log.EnabledParameters) bool { return true }
+func (f *fakeLogger) Emit(ctx context.Context, r log.Record) {
+	f.records = append(f.records, r.Clone())
+	f.spans = append(f.spans, trace.SpanContextFromContext(ctx))
+}
+
+func TestLinesBecomeRecordsOfOpenTelemetry(t *testing.T) {
+	var to fakeLogger
+	var clock nibtest.Clock
+	l := nib.NewSink(nibotel.NewSink(&to), nib.WithClock(clock.Now), nib.WithContextFields(nibotel.ContextFields))
+	e := l.Warn().Ctx(withSpan(t.Context(), spanID))
+	for _, a := range attributes[:7] {
+		key, raw, _ := strings.Cut(a.want, ":")
+		e.RawJSON(strings.Trim(key, `"`), []byte(raw))
+	}
+	e.Msg("order \"placed\"")
+	l.Info().Str("trace_id", "no id").Msg("")
+
+	got := to.records[0]
+	if !got.Timestamp().Equal(nibtest.Epoch) || got.Severity() != log.SeverityWarn || got.SeverityText() != "warn" || got.Body().AsString() != "order \"placed\"" {
+		t.Errorf("got %v %v %v %v", got.Timestamp(), got.Severity(), got.SeverityText(), got.Body())
+	}
+	i := 0
+	got.WalkAttributes(func(a attribute.KeyValue) bool {
+		if want := attributes[i].KeyValue; a.Key != want.Key || a.Value != want.Value {
+			t.Errorf("got %v, want %v", a, want)
+		}
+		i++
+		return true
+	})
+	if c := to.spans[0]; i != 7 || c.TraceID().String() != traceID || c.SpanID().String() != spanID {
+		t.Errorf("got %d attributes and %v", i, c)
+	}
+	if r := to.records[1]; r.AttributesLen() != 1 || to.spans[1].IsValid() {
+		t.Errorf("got %d attributes, want what is no id as an attribute", r.AttributesLen())
+	}
+}
+
+func Example() {
+	var clock nibtest.Clock
+	l := nib.New(os.Stdout, nib.WithClock(clock.Now), nib.WithContextFields(nibotel.ContextFields))
+	ctx := withSpan(context.Background(), spanID) // in place of a span of a tracer
+	l.LogAttrs(ctx, nib.LevelInfo, "cart shown")
+	library := nibotel.NewLoggerProvider(l).Logger("a/library")
+	var r log.Record
+	r.SetTimestamp(clock.Now())
+	r.SetBody(attribute.StringValue("connected"))
+	library.Emit(ctx, r)
+	_ = nib.NewSink(nibotel.NewSink(library))
+	// Output:
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00f067aa0ba902b7","message":"cart shown"}
+	// {"time":"2026-01-02T15:04:05.000Z","level":"info","logger":"a/library","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00f067aa0ba902b7","message":"connected"}
+}
