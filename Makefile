@@ -45,7 +45,7 @@ race: ## race detector, misuse checks and the nibfast build
 
 alloc: ## exact allocation counts on every supported Go release, in the packages that have such tests
 	@set -e; for m in . $(wildcard bridge/*) dest/otlp dest/elastic; do cd $$m; \
-		dirs=$$(grep -lEi '^func Test.*alloc' $$($(GO) list -f '{{.Dir}}/*_test.go' ./...) 2>/dev/null | xargs -n1 dirname | sort -u); test -n "$$dirs"; \
+		dirs=$$(grep -lEi '^func Test.*alloc' $$($(GO) list -f '{{.Dir}}/*_test.go' ./...) 2>/dev/null | xargs -r -n1 dirname | sort -u); test -n "$$dirs" -o $$m != .; \
 		for r in $$(printf '%s\n' $(RELEASES) | awk -v least=go$$($(GO) list -m -f '{{.GoVersion}}') '$$0 "." >= least "."'); do for tags in none nibfast; do echo "== $$m: $$r -tags $$tags"; \
 		GOTOOLCHAIN=$$r $(GO) test -count=1 -vet=off -tags $$tags -run '(?i)alloc' $$dirs; done; done; cd $(CURDIR); done
 
