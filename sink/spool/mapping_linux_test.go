@@ -102,7 +102,7 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 	for number := uint64(0); cuts < 15; {
 		g := s.active.Load()
 		if g.Number == number {
-			time.Sleep(10 * time.Microsecond)
+			runtime.Gosched()
 			continue
 		}
 		number = g.Number

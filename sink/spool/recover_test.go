@@ -106,6 +106,11 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 			must(t, s.Flush(context.Background()))
 			awaitNext(s)
 			id, highest := s.id, f.seqs[lines-1]
+			await(t, "the cursor is written after Flush returns", func() bool {
+				c, seq, _, err := cursorOf(m, id)
+				must(t, err, c.File.Close())
+				return seq > highest
+			})
 			conf.fs, conf.boot = m.CrashClone(c.pick), c.boot
 			must(t, s.Close())
 			if c.harm != nil {

@@ -4,6 +4,7 @@ package spool
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -88,7 +89,7 @@ func TestWrittenTogether(t *testing.T) {
 		if next == waiting+2 && allReady(g, end) {
 			break
 		}
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	close(hold)
 	wg.Wait()
