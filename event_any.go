@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // Any adds a value of any type: a [Marshaler] as an object, an error or a
@@ -116,7 +117,7 @@ func (e *Event) addLayoutError(err error) {
 		}
 	}
 	e.claimErrorKeys()
-	if f.Error == nil || isNil(err) {
+	if f.Error == nil || usercode.IsNil(err) {
 		e.buf = append(e.buf, f.errorField...)
 		e.addError(err)
 		return
@@ -128,7 +129,7 @@ func (e *Event) addLayoutError(err error) {
 }
 
 func (e *Event) addError(err error) {
-	if isNil(err) {
+	if usercode.IsNil(err) {
 		e.null()
 		return
 	}
@@ -136,7 +137,7 @@ func (e *Event) addError(err error) {
 }
 
 func (e *Event) addStringer(s fmt.Stringer) {
-	if isNil(s) {
+	if usercode.IsNil(s) {
 		e.null()
 		return
 	}
@@ -251,17 +252,4 @@ func addSlice[T any](e *Event, vs []T, add func(*Event, T)) {
 	if e.nest >= 0 {
 		e.leave(s, "[]")
 	}
-}
-
-// isNil reports whether v holds nothing that a method could be called on: no
-// value at all, or a nil pointer, map, slice, func, chan.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan, reflect.UnsafePointer:
-		return r.IsNil()
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // A Marshaler writes itself as fields of an event. It only adds fields, keeps
@@ -42,7 +43,7 @@ func (e *Event) Object(key string, m Marshaler) *Event {
 
 // EmbedObject adds the fields of m at this level; a nil one has none.
 func (e *Event) EmbedObject(m Marshaler) *Event {
-	if e != nil && !isNil(m) {
+	if e != nil && !usercode.IsNil(m) {
 		e.run(m.MarshalNib)
 	}
 	return e
@@ -125,7 +126,7 @@ func (e *Event) addObject(f func(*Event)) {
 
 // addMarshaler appends the object that m fills.
 func (e *Event) addMarshaler(m Marshaler) {
-	if isNil(m) {
+	if usercode.IsNil(m) {
 		e.null()
 		return
 	}

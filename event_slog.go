@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // LogAttrs writes a whole line in one call: level, message, what [Event.Ctx]
@@ -128,7 +129,7 @@ func (e *Event) attr(a *slog.Attr) {
 	}
 	v := a.Value
 	if v.Kind() == slog.KindLogValuer {
-		if v = e.resolve(v); e.nest < 0 {
+		if v = usercode.Resolve(v, e.callLogValue); e.nest < 0 {
 			return
 		}
 	}
@@ -139,7 +140,7 @@ func (e *Event) attr(a *slog.Attr) {
 				return
 			}
 		case *slog.Source:
-			v = sourceGroup(x)
+			v = callsite.SourceGroup(x)
 		}
 	}
 	if v.Kind() == slog.KindGroup {
@@ -149,21 +150,6 @@ func (e *Event) attr(a *slog.Attr) {
 	if e.open(a.Key) {
 		e.addValue(v)
 	}
-}
-
-// sourceGroup is what slog makes of a source: a group of what is known.
-func sourceGroup(s *slog.Source) slog.Value {
-	var known []slog.Attr
-	if s != nil && s.Function != "" {
-		known = append(known, slog.String("function", s.Function))
-	}
-	if s != nil && s.File != "" {
-		known = append(known, slog.String("file", s.File))
-	}
-	if s != nil && s.Line != 0 {
-		known = append(known, slog.Int("line", s.Line))
-	}
-	return slog.GroupValue(known...)
 }
 
 // group adds an object, or nothing when no attribute of it is to be shown.
@@ -239,20 +225,6 @@ func (e *Event) addSlogAny(v any) {
 	e.addAny(v)
 }
 
-// maxResolve ends a chain of LogValuers that never comes to a value, as in slog.
-const maxResolve = 100
-
-// resolve calls LogValue until there is a value.
-func (e *Event) resolve(v slog.Value) slog.Value {
-	for range maxResolve {
-		if v.Kind() != slog.KindLogValuer {
-			return v
-		}
-		v = e.callLogValue(v.LogValuer())
-	}
-	return slog.StringValue("!ERROR: LogValue was called too often")
-}
-
 // callLogValue guards LogValue. It is called on nil too: a nil slice may have
 // something to say. A nil that panics is null.
 func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
@@ -263,7 +235,7 @@ func (e *Event) callLogValue(lv slog.LogValuer) (v slog.Value) {
 	defer func() {
 		if !done {
 			text, alive := e.panicked(recover())
-			if v = slog.StringValue(text); alive && isNil(lv) {
+			if v = slog.StringValue(text); alive && usercode.IsNil(lv) {
 				v = slog.Value{}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/plan"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // Val adds a value of any type, as [Event.Any] does but without the box: a
@@ -146,13 +147,13 @@ func (e *Event) addOther(v any) {
 	plans := e.log.core.format.plans
 	if !plans.RunsCode(v) {
 		buf, err := plans.AppendAny(e.buf, v, depth)
-		if err != nil && isNil(v) { // of a func, say
+		if err != nil && usercode.IsNil(v) { // of a func, say
 			buf, err = append(buf, "null"...), nil
 		}
 		e.setValue(buf, err)
 		return
 	}
-	if isNil(v) {
+	if usercode.IsNil(v) {
 		e.null()
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/callsite"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/layout"
 )
@@ -129,10 +130,10 @@ const maxDepth = 32
 // add appends what becomes of a: nothing, one attribute without LogValuers in
 // it, or several when it is a group without a key.
 func (t *tree) add(dst []slog.Attr, a slog.Attr) []slog.Attr {
-	a.Value = resolve(a.Value)
+	a.Value = usercode.Resolve(a.Value, logValue)
 	if a.Value.Kind() != slog.KindGroup {
 		a = t.call(a)
-		a.Value = resolve(a.Value)
+		a.Value = usercode.Resolve(a.Value, logValue)
 	}
 	if a.Value.Kind() == slog.KindAny {
 		switch v := a.Value.Any().(type) {
@@ -141,7 +142,7 @@ func (t *tree) add(dst []slog.Attr, a slog.Attr) []slog.Attr {
 				return dst
 			}
 		case *slog.Source:
-			a.Value = sourceGroup(v)
+			a.Value = callsite.SourceGroup(v)
 		}
 	}
 	if a.Value.Kind() == slog.KindGroup {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package plan compiles types into plans, once, and encodes values as JSON with
-// them.
+// them. Package schema makes it public. It is not internal to that package,
+// because events and templates of package nib encode with plans themselves.
 //
 // # How a value is encoded
 //

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package usercode
+
+import (
+	"log/slog"
+	"reflect"
+)
+
+// maxResolve ends a chain of LogValuers that never returns a value, as in slog.
+const maxResolve = 100
+
+// Resolve calls LogValue, by way of call, until there is a value.
+func Resolve(v slog.Value, call func(slog.LogValuer) slog.Value) slog.Value {
+	for range maxResolve {
+		if v.Kind() != slog.KindLogValuer {
+			return v
+		}
+		v = call(v.LogValuer())
+	}
+	return slog.StringValue("!ERROR: LogValue was called too often")
+}
+
+// IsNil reports whether v has nothing that a method could be called on: it is no
+// value at all, or a nil pointer, map, slice, func or chan.
+func IsNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return r.IsNil()
+	}
+	return false
+}
