@@ -11,6 +11,7 @@ func TestSplitTargets(t *testing.T) {
 	for list, want := range map[string][]string{
 		"":                                     {""},
 		"stdout,stderr":                        {"stdout", "stderr"},
+		"stdout,b:1":                           {"stdout", "b:1"},
 		"kafka://a:1,b:2,c:3/l?x=1,d:4":        {"kafka://a:1,b:2,c:3/l?x=1", "d:4"},
 		"kafka://[::1]:1,[::2]:2/l,file:/x":    {"kafka://[::1]:1,[::2]:2/l", "file:/x"},
 		"syslog+tcp://a:1,stdout":              {"syslog+tcp://a:1", "stdout"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -165,7 +166,7 @@ const day = 24 * time.Hour
 func setDuration(v reflect.Value, text string) error {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 63)
-		if err != nil || n > uint64(1<<63-1)/uint64(day) {
+		if err != nil || n > uint64(math.MaxInt64/day) {
 			return errWant
 		}
 		v.SetInt(int64(n) * int64(day))
@@ -202,9 +203,9 @@ func setFields(v reflect.Value, text string) error {
 	fields := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		key, keyErr := url.PathUnescape(key)
+		key, _ = url.PathUnescape(key) // "" with an error
 		value, valueErr := url.PathUnescape(value)
-		if _, twice := fields[key]; !ok || key == "" || twice || keyErr != nil || valueErr != nil {
+		if _, twice := fields[key]; !ok || key == "" || twice || valueErr != nil {
 			return errWant
 		}
 		fields[key] = value
