@@ -38,8 +38,8 @@ func TestNothingShortensBackoff(t *testing.T) {
 	}
 }
 
-// TestBusyTellsOfAHang shows how long a call takes that does not return.
-func TestBusyTellsOfAHang(t *testing.T) {
+// TestStatsShowHowLongDeliverTakes shows how long a call takes that does not return.
+func TestStatsShowHowLongDeliverTakes(t *testing.T) {
 	f := &far{}
 	reached := make(chan struct{})
 	f.set(func(ctx context.Context, _ []nib.Record) (delivery.Result, error, bool) {

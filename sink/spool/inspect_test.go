@@ -198,8 +198,8 @@ func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	return dir
 }
 
-// TestGaps harms a spool of three segments and looks at what is found.
-func TestGaps(t *testing.T) {
+// TestRecordsShowsGaps harms a spool of three segments and looks at what is found.
+func TestRecordsShowsGaps(t *testing.T) {
 	const lines = 700 // 247 in a segment
 	for _, c := range []struct {
 		name    string
@@ -259,8 +259,8 @@ func TestCopiesHeal(t *testing.T) {
 	}
 }
 
-// TestRemovedMeanwhile deletes a segment between Inspect and Records.
-func TestRemovedMeanwhile(t *testing.T) {
+// TestRecordsOfASegmentRemovedAfterInspect deletes a segment between Inspect and Records.
+func TestRecordsOfASegmentRemovedAfterInspect(t *testing.T) {
 	dir := keeper(t, 700, SyncNever)
 	v := inspected(t, dir)
 	must(t, os.Remove(filepath.Join(dir, store.SegmentName(v.Segments[0].Number))))
@@ -392,8 +392,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestLookingDoesNotKeepASpoolFromItsOwner looks all the time while a spool is opened.
-func TestLookingDoesNotKeepASpoolFromItsOwner(t *testing.T) {
+// TestInspectDoesNotMakeOpenFail looks all the time while a spool is opened.
+func TestInspectDoesNotMakeOpenFail(t *testing.T) {
 	path := t.TempDir()
 	stop := make(chan struct{})
 	var done sync.WaitGroup

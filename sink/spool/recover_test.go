@@ -132,9 +132,9 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	}
 }
 
-// TestNumbersBehindASegmentThatNobodyCanRead kills a process whose last segment is damaged then. What
+// TestNumbersAfterAnUnreadableLastSegment kills a process whose last segment is damaged then. What
 // was delivered from there is not in the cursor yet: its numbers are not given again.
-func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
+func TestNumbersAfterAnUnreadableLastSegment(t *testing.T) {
 	const lines = 300
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -157,8 +157,9 @@ func TestNumbersBehindASegmentThatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// TestRunOfTheSystemThatIsNotKnown is taken for another one: what was not synced may be gone.
-func TestRunOfTheSystemThatIsNotKnown(t *testing.T) {
+// TestUnknownBootCountsAsAnother starts where the system has no boot id: what was
+// not synced may be gone.
+func TestUnknownBootCountsAsAnother(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
 	edit(t, m, store.SegmentName(1), func(b []byte) {
 		id, err := segment.ReadHeader(b)
@@ -198,9 +199,9 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 	await(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })
 }
 
-// TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone looks for lines where there are none, and has to remember
+// TestDeliverOnlyLeavesAnEmptyDirectoryEmpty looks for lines where there are none, and has to remember
 // where it was if there are some.
-func TestWhoDeliversOnlyLeavesAnEmptyDirectoryAlone(t *testing.T) {
+func TestDeliverOnlyLeavesAnEmptyDirectoryEmpty(t *testing.T) {
 	for _, lines := range []int{0, 10} {
 		m, f := vfstest.NewMem(nil), &far{}
 		if lines > 0 {

@@ -309,8 +309,9 @@ func TestWhichMarkIsStored(t *testing.T) {
 	}
 }
 
-// TestResumeAnswersNonsense says that it has what it cannot have: nothing is settled, and it is asked again.
-func TestResumeAnswersNonsense(t *testing.T) {
+// TestInvalidResultsOfResumeAreErrors returns counts that cannot be: nothing is
+// settled, and Resume is called again.
+func TestInvalidResultsOfResumeAreErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer func(n int) (int, error)

@@ -39,10 +39,10 @@ func of(t testing.TB, st Stats, name string) DestinationStats {
 	return DestinationStats{}
 }
 
-// TestDeadDestinationHoldsNobodyBack has two destinations, of which one is down: the
+// TestDeadDestinationDoesNotDelayOthers has two destinations, of which one is down: the
 // other one gets everything. What was left for the first arrives with the next start, and
 // nothing comes twice to the second.
-func TestDeadDestinationHoldsNobodyBack(t *testing.T) {
+func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		alive, dead := &far{}, &far{do: down}
 		s := open(t, dir, dead, both(alive, Config{Drain: time.Millisecond}))
@@ -80,10 +80,10 @@ func TestDeadDestinationHoldsNobodyBack(t *testing.T) {
 	})
 }
 
-// TestForgottenDestinationKeepsNothing takes a destination out of the configuration
+// TestRemovedDestinationDoesNotKeepSegments takes a destination out of the configuration
 // that is behind, and then in again: its lines are gone meanwhile, but for those of the last
 // segment.
-func TestForgottenDestinationKeepsNothing(t *testing.T) {
+func TestRemovedDestinationDoesNotKeepSegments(t *testing.T) {
 	dir := spoolDir(t)
 	f, dead := &far{}, &far{do: down}
 	s := open(t, dir, f, both(dead, Config{Drain: time.Millisecond}))

@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-func TestCopiesAreToldFromMoves(t *testing.T) {
+func TestCopiesAreDistinguishedFromMoves(t *testing.T) {
 	at := site{inode: 1, device: 1, volume: 1, Host: 1, Boot: 1}
 	for _, c := range []struct {
 		name    string
