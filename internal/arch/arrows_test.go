@@ -54,7 +54,7 @@ var arrows = []struct {
 	{"sink/file", []string{".", "delivery", "metrics", "target", "internal/vfs", "internal/level", "internal/linebatch", "internal/loss", "internal/lastresort", "internal/contract"}},
 	{"sink/console", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/linevalue", "internal/contract"}},
 	{"sink/logfmt", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/contract"}},
-	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
+	{"sink/journald", []string{".", "delivery", "metrics", "internal/jsonenc", "internal/jsonread", "internal/level", "internal/loss", "internal/contract"}},
 	{"sink/spool/internal/segment", []string{".", "delivery", "internal/level", "internal/loss", "internal/vfs"}},
 	{"sink/spool/internal/store", []string{"sink/spool/internal/segment", "internal/vfs"}},
 	{"sink/spool/internal/deliver", []string{".", "delivery", "sink/spool/internal/segment", "sink/spool/internal/store", "internal/jsonenc", "internal/level", "internal/vfs"}},

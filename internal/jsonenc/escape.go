@@ -48,7 +48,7 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 			w >>= 8 * k & 63
 			if w&0x80 != 0 {
 				// A letter with an accent in ASCII text is complete in w, mostly.
-				if w&0xc0e0 == 0x80c0 && rune2(w) >= 0xa0 {
+				if w&0xc0e0 == 0x80c0 && plain2(rune2(w)) {
 					i += 2
 					j += 2
 				}

@@ -18,11 +18,17 @@ func twoPlain3(w uint64) bool {
 }
 
 // fourPlain2 reports whether w is four characters of two bytes with first bytes
-// from 0xc4 on: Cyrillic, Greek, Hebrew, Arabic. The addition carries into bit 7
-// of a first byte if one of its bits 2 to 4 is set.
+// from 0xc4 on, none of them U+061C: Cyrillic, Greek, Hebrew, Arabic. The addition
+// carries into bit 7 of a first byte if one of its bits 2 to 4 is set.
 func fourPlain2(w uint64) bool {
 	return w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 &&
-		(w&0x001c001c001c001c+0x007c007c007c007c)&0x0080008000800080 == 0x0080008000800080
+		(w&0x001c001c001c001c+0x007c007c007c007c)&0x0080008000800080 == 0x0080008000800080 &&
+		!hasZero16(w^0x9cd89cd89cd89cd8)
+}
+
+// hasZero16 reports whether one of the four 16-bit parts of w is zero.
+func hasZero16(w uint64) bool {
+	return (w-0x0001000100010001)&^w&0x8000800080008000 != 0
 }
 
 // runeLen returns the length of the character at the front of w if it is not
@@ -34,7 +40,7 @@ func runeLen(w uint64) int {
 			return 3
 		}
 	case w&0xc0e0 == 0x80c0:
-		if rune2(w) >= 0xa0 {
+		if plain2(rune2(w)) {
 			return 2
 		}
 	case w&0xc0c0c0f8 == 0x808080f0:
@@ -49,9 +55,21 @@ func runeLen(w uint64) int {
 func rune2(w uint64) uint64 { return w&0x1f<<6 | w>>8&0x3f }
 func rune3(w uint64) uint64 { return w&0xf<<12 | w>>8&0x3f<<6 | w>>16&0x3f }
 
+// plain2 reports whether the two-byte character r is copied as it is.
+func plain2(r uint64) bool { return r >= 0xa0 && r != arabicLetterMark }
+
+// arabicLetterMark is the one bidirectional control of two bytes.
+const arabicLetterMark = 0x061c
+
 // escaped3 reports whether the three-byte character r is written as \uXXXX.
 func escaped3(r uint64) bool {
-	return r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
+	return r&^1 == 0x200e || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
+}
+
+// Escaped reports whether r could steer a terminal, break a line or reorder text,
+// and is therefore written as an escape.
+func Escaped(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r <= 0x9f || r == arabicLetterMark || r >= 0x2000 && escaped3(uint64(r))
 }
 
 // rewrite returns what replaces the character at the front of w, for which

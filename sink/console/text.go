@@ -35,18 +35,8 @@ var literalIn = func() (t [utf8.RuneSelf]place) {
 	return t
 }()
 
-// visible reports whether r is shown as it is anywhere. What is not is what
-// package jsonenc escapes: characters that steer a terminal, break a line or
-// reorder text.
-func visible(r rune) bool {
-	switch {
-	case r < 0x20, r >= 0x7f && r <= 0x9f:
-		return false
-	case r < 0x2028:
-		return true
-	}
-	return r > 0x202e && (r < 0x2066 || r > 0x2069) && r != 0xfeff
-}
+// visible reports whether r is shown as it is anywhere.
+func visible(r rune) bool { return !jsonenc.Escaped(r) }
 
 // literal reports whether text may stand in p without quotes.
 func literal(text []byte, p place) bool {

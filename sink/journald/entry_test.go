@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/nib-log/nib"
@@ -232,7 +233,7 @@ func visible(s string) string {
 		switch {
 		case r == '\n', r == '\t', r == 0xad:
 			b.WriteRune(r)
-		case r < 0x20 || r >= 0x7f && r < 0xa0 || strings.ContainsRune("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff", r):
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune("\u2028\u2029\ufeff", r):
 			if quoted[1] == '\\' && quoted[2] != 'u' {
 				quoted = fmt.Sprintf(`'\u%04x'`, r)
 			}

@@ -5,6 +5,7 @@ package journald
 import (
 	"unicode/utf8"
 
+	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
@@ -59,7 +60,8 @@ const hexDigits = "0123456789abcdef"
 // and neither a line break nor a tab.
 func appendRune(dst []byte, r rune) []byte {
 	switch {
-	case r < 0x20 && r != '\n' && r != '\t', r >= 0x7f && r <= 0x9f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+	case r == '\n', r == '\t':
+	case jsonenc.Escaped(r):
 		return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 	}
 	return utf8.AppendRune(dst, r)

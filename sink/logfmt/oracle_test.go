@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -198,7 +199,7 @@ func checkSafe(t *testing.T, line []byte, shown string) {
 		t.Errorf("%q: %q is not UTF-8", line, shown)
 	}
 	for _, r := range strings.TrimSuffix(shown, "\n") {
-		if r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 || r == 0xfeff {
 			t.Errorf("%q: %q has a raw %U", line, shown, r)
 		}
 	}

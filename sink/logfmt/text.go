@@ -27,10 +27,10 @@ func plainRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return plain[r]
-	case r == utf8.RuneError, r == 0xfeff, unicode.IsSpace(r):
+	case r == utf8.RuneError, unicode.IsSpace(r):
 		return false
 	}
-	return r >= 0xa0 && (r < 0x2028 || r > 0x202e) && (r < 0x2066 || r > 0x2069)
+	return !jsonenc.Escaped(r)
 }
 
 // isPlain reports whether all characters of text are.
