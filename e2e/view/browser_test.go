@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -110,7 +112,7 @@ type tab struct {
 // open starts a browser with an address in a window of the given size.
 func open(t *testing.T, address string, width, height int, dark bool) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))...)
 	t.Cleanup(cancel)
@@ -180,6 +182,11 @@ func eval[T any](x *tab, expression string) T {
 func becomes[T comparable](x *tab, expression string, want T) {
 	x.Helper()
 	var got T
+	zero, err := json.Marshal(got)
+	if err != nil {
+		x.Fatal(err)
+	}
+	expression = "(" + expression + ") ?? " + string(zero)
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		if got = eval[T](x, expression); got == want {
 			return
@@ -203,6 +210,21 @@ func (x *tab) query(text string, lines int) {
 	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('#q').value = ''; document.querySelector('#q').dispatchEvent(new Event('input'))"),
 		chromedp.SendKeys("#q", text+"\r"))
 	x.lines(lines)
+}
+
+// drag moves the mouse from one point to another with its button down.
+func (x *tab) drag(x1, y1, x2, y2 float64) {
+	x.Helper()
+	for i, e := range []input.DispatchMouseEventParams{
+		{Type: input.DispatchMouseEventTypeMousePressed, X: x1, Y: y1},
+		{Type: input.DispatchMouseEventTypeMouseMoved, X: x2, Y: y2},
+		{Type: input.DispatchMouseEventTypeMouseReleased, X: x2, Y: y2},
+	} {
+		if e.Button = input.MouseButtonLeft; i != 1 {
+			e.ClickCount = 1
+		}
+		call(x, input.DispatchMouseEvent, e)
+	}
 }
 
 // lines waits for a number of lines, all of them read.

@@ -82,3 +82,177 @@ func TestE2EPictures(t *testing.T) {
 		}
 	}
 }
+
+func TestE2EQueriesAndFacets(t *testing.T) {
+	needBrowser(t)
+	address := serve(t, write(t, shop(20_000)))
+	x := open(t, address, 1400, 860, false)
+	x.lines(20_000)
+
+	// A query that is wrong shows where.
+	x.run(chromedp.SendKeys("#q", "level >= nonsense and x\r"), chromedp.WaitVisible(".failure"))
+	becomes(x, "document.querySelector('.failure pre').textContent", "level >= nonsense and x\n         ^ \"nonsense\" is not a level")
+	becomes(x, "document.activeElement.id + document.querySelector('#q').selectionStart", "q9")
+	x.query("level = error", errors20k)
+	becomes(x, "document.querySelector('.failure') === null", true)
+	becomes(x, "new URLSearchParams(location.search).get('q')", "level = error")
+	becomes(x, "[...document.querySelectorAll('.row .level')].every(e => e.textContent === 'ERR')", true)
+
+	// A value of a key is added to the query, and history takes it out again.
+	becomes(x, "[...document.querySelectorAll('.value')].some(e => e.querySelector('.what').textContent === 'initech')", true)
+	x.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('.value')].find(e => e.querySelector('.what').textContent === 'initech').click()"))
+	becomes(x, "document.querySelector('#q').value", `level = error and tenant = "initech"`)
+	becomes(x, "[...document.querySelectorAll('.facets summary .name')].map(e => e.textContent).includes('tenant')", true)
+	x.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	becomes(x, "document.querySelector('#q').value", "level = error")
+	x.lines(errors20k)
+
+	// The histogram is a range of time.
+	box := eval[[]float64](x, "(r => [r.left, r.top, r.width])(document.querySelector('.plot').getBoundingClientRect())")
+	x.drag(box[0]+box[2]*0.5, box[1]+30, box[0]+box[2]*0.75, box[1]+30)
+	becomes(x, "document.querySelector('.chip') !== null", true)
+	becomes(x, "Number(document.querySelector('.summary b').textContent) > 0 && Number(document.querySelector('.summary b').textContent) < 300", true)
+	x.key("\x1b")
+	x.lines(errors20k)
+	x.clean(address)
+}
+
+// errors20k is the number of errors in shop(20_000).
+const errors20k = 383
+
+func TestE2EKeysAlone(t *testing.T) {
+	needBrowser(t)
+	address := serve(t, write(t, shop(20_000)))
+	x := open(t, address, 1400, 860, true)
+	x.lines(20_000)
+	becomes(x, "getComputedStyle(document.body).backgroundColor", "rgb(15, 19, 24)")
+	x.key("g")
+	becomes(x, "document.querySelector('.row').dataset.row", "-20000")
+	becomes(x, "document.querySelector('.live').textContent.trim()", "Paused")
+	x.key("j", "j")
+	selected := eval[int](x, "Number(document.querySelector('.row.selected').dataset.row)")
+	x.key("k")
+	becomes(x, "Number(document.querySelector('.row.selected').dataset.row)", selected-1)
+	x.key("n")
+	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
+	x.key("\r")
+	x.run(chromedp.WaitVisible(".detail .message"))
+	offset := eval[string](x, "new URLSearchParams(location.search).get('line')")
+	x.key("n") // the pane follows
+	becomes(x, "new URLSearchParams(location.search).get('line') === '"+offset+"' ? '' : document.querySelector('.detail .badge')?.textContent", "error")
+
+	// This request alone, and then its neighbours.
+	at := eval[string](x, "new URLSearchParams(location.search).get('line')")
+	x.run(chromedp.Click(".detail .actions button"))
+	x.lines(1)
+	x.key("c")
+	x.lines(20_000)
+	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
+	becomes(x, "new URLSearchParams(location.search).get('line')", at)
+
+	// The address alone leads there, too.
+	x.run(chromedp.Reload(), chromedp.WaitReady("main"))
+	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
+	x.key("\x1b")
+	becomes(x, "document.querySelector('.detail') === null", true)
+	x.key("G")
+	becomes(x, "document.querySelector('.live').textContent.trim()", "Live")
+	becomes(x, "[...document.querySelectorAll('.row')].some(e => e.dataset.row === '-1')", true)
+	x.key("N")
+	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
+	x.key("t")
+	becomes(x, "getComputedStyle(document.body).backgroundColor", "rgb(255, 255, 255)")
+	x.key("/")
+	becomes(x, "document.activeElement.id", "q")
+	x.key("\x1b")
+	x.key("?")
+	x.run(chromedp.WaitVisible("dialog.help"))
+	x.picture("help")
+	x.clean(address)
+}
+
+// Nothing that a line has becomes a part of the page.
+func TestE2EHostileLines(t *testing.T) {
+	needBrowser(t)
+	const attack = `<img src=x onerror=alert(1)><script>alert(2)</script>'\"><svg onload=alert(3)>{{constructor.constructor('alert(4)')()}}javascript:alert(5)`
+	var b strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&b, `{"time":"2026-11-22T09:00:%02dZ","level":"error","message":"%s","%s":"%s","request_id":"%s","o":{"%[2]s":["%[2]s"]},"stack":"a\n%[2]s"}`+"\n", i%60, attack, attack, attack, attack)
+	}
+	b.WriteString("plain " + strings.ReplaceAll(attack, `\"`, `"`) + "\u202e\x1b[31m\x00\xff\n")
+	b.WriteString(`{"level":"<b>x</b>","msg":"` + strings.Repeat("A", 2<<20) + `"}` + "\n")
+	file := filepath.Join(t.TempDir(), `<img src=x onerror=alert(6)>.log`)
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := serve(t, file)
+	x := open(t, address, 1400, 860, false)
+	x.lines(52)
+	for i := range 3 {
+		x.key("N")
+		becomes(x, "document.querySelector('.row.selected')?.dataset.row", fmt.Sprint(-3-i))
+		x.key("\r")
+		x.run(chromedp.WaitVisible(".detail .message"))
+		becomes(x, "document.querySelector('.detail pre.source').textContent.includes('onerror')", true)
+	}
+	x.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('.detail dd button').click()"))
+	becomes(x, "document.querySelector('#q').value.includes('onerror')", true)
+	x.run(chromedp.SendKeys("#q", " and <script>\r"))
+	becomes(x, "document.querySelector('.failure pre')?.textContent.includes('<script>')", true)
+	becomes(x, "document.querySelectorAll('#app img, #app script, #app iframe, #app [onload], #app [onerror], #app b svg').length", 0)
+	becomes(x, "document.querySelectorAll('svg').length", 1)
+	becomes(x, `/[\u0000-\u0008\u000e-\u001f\u202e\u009b]/.test(document.body.textContent)`, false)
+	x.fits()
+	x.clean(address)
+}
+
+// The policy refuses what a line could bring into the page, were it not escaped.
+func TestE2EThePolicyRefusesScripts(t *testing.T) {
+	needBrowser(t)
+	x := open(t, serve(t, write(t, shop(10))), 800, 600, false)
+	x.lines(10)
+	becomes(x, "(() => { try { document.body.innerHTML = '<img src=x onerror=alert(1)>'; return 'taken' } catch (e) { return e.name } })()", "TypeError")
+	x.run(chromedp.Evaluate[chromedp.Void]("(s => { s.src = 'https://elsewhere.example/x.png'; document.body.append(s) })(document.createElement('img'))"))
+	becomes(x, "document.querySelectorAll('main').length", 1)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if all := strings.Join(x.errors, "\n"); strings.Count(all, "Content Security Policy") < 1 || strings.Contains(all, "dialog") {
+		t.Errorf("got %q, want the policy to refuse", x.errors)
+	}
+}
+
+func TestE2EStatesWithoutLines(t *testing.T) {
+	needBrowser(t)
+	file := write(t, "")
+	address := serve(t, file)
+	x := open(t, address, 420, 860, false)
+	becomes(x, "document.querySelector('.empty p')?.textContent", "The file has no lines yet.")
+	x.picture("empty")
+	appendTo(t, file, shop(5))
+	x.lines(5)
+	x.query("tenant = nobody", 0)
+	becomes(x, "document.querySelector('.empty p')?.textContent", "No line matches.")
+	x.run(chromedp.Click(".empty button"))
+	x.lines(5)
+	if err := os.WriteFile(file, []byte(shop(3)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.lines(3)
+	becomes(x, "document.querySelector('.banner').textContent.startsWith('The file was truncated')", true)
+	x.fits()
+	x.clean(address)
+}
+
+func appendTo(t *testing.T, file, text string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

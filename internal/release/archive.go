@@ -90,6 +90,29 @@ func licensesBelow(dir string) (list []member, err error) {
 	return list, err
 }
 
+// pagePackages returns the folders with the licenses of the npm packages that are
+// a part of the pages of a program, each named by its package and version. The
+// build of a page writes them.
+func pagePackages(program string) ([]string, error) {
+	return filepath.Glob(filepath.Join(program, "*", "page", "dist", "licenses", "*@*"))
+}
+
+// pageLicenses returns their licenses.
+func pageLicenses(program string) (list []member, err error) {
+	dirs, err := pagePackages(program)
+	for _, dir := range dirs {
+		found, err := licensesBelow(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			f.name = path.Join("licenses", "npm", filepath.Base(dir), f.name)
+			list = append(list, f)
+		}
+	}
+	return list, err
+}
+
 // archives puts each binary of a folder into an archive, with the licenses of
 // all that is in it.
 func (u *user) archives(dist string) error {
@@ -113,6 +136,11 @@ func (u *user) archives(dist string) error {
 				return err
 			}
 			files := append([]member{{programName(folder, target), 0o755, text}, {"LICENSE", 0o644, license}}, third...)
+			pages, err := pageLicenses(filepath.Join(u.dir, folder))
+			if err != nil {
+				return err
+			}
+			files = append(files, pages...)
 			if err := archive(strings.TrimSuffix(binary, ".exe"), target, files); err != nil {
 				return err
 			}

@@ -51,6 +51,21 @@ func TestArchiveHasTheLicenseOfEachModule(t *testing.T) {
 	}
 }
 
+// The page of nib view has packages of npm in it.
+func TestArchiveHasTheLicensesOfPages(t *testing.T) {
+	files, err := pageLicenses("../../cmd/nib")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, f := range files {
+		found = found || strings.HasPrefix(f.name, "licenses/npm/svelte@") && strings.HasSuffix(f.name, "/LICENSE") && strings.Contains(string(f.text), "Svelte Contributors")
+	}
+	if !found {
+		t.Errorf("got %v, want the license of svelte", files)
+	}
+}
+
 // pack returns the name of an archive of files.
 func pack(t *testing.T, target string, files []member) string {
 	t.Helper()

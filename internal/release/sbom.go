@@ -15,8 +15,8 @@ import (
 
 // sbom writes which modules a program is made of, as its binary records them,
 // in CycloneDX's format. It has no time and no serial number, so that it is the
-// same for the same binary.
-func sbom(binary, to string) error {
+// same for the same binary. pages are the npm packages of its pages.
+func sbom(binary, to string, pages []string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return err
@@ -33,6 +33,12 @@ func sbom(binary, to string) error {
 	for _, m := range info.Deps {
 		c := component(m, cdx.ComponentTypeLibrary)
 		list, below = append(list, c), append(below, c.BOMRef)
+	}
+	for _, dir := range pages {
+		name, version, _ := strings.Cut(filepath.Base(dir), "@")
+		url := "pkg:npm/" + name + "@" + version
+		list = append(list, cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: url})
+		below = append(below, url)
 	}
 	bom.Components = &list
 	bom.Dependencies = &[]cdx.Dependency{{Ref: main.BOMRef, Dependencies: &below}}
@@ -55,10 +61,14 @@ func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
 // sboms writes that of each binary: programs have modules that only one system
 // needs.
 func (u *user) sboms(dist string) error {
-	for _, target := range targets {
-		for _, folder := range installed {
+	for _, folder := range installed {
+		pages, err := pagePackages(filepath.Join(u.dir, folder))
+		if err != nil {
+			return err
+		}
+		for _, target := range targets {
 			binary := filepath.Join(dist, binaryName(folder, u.version, target))
-			if err := sbom(binary, strings.TrimSuffix(binary, ".exe")+".cdx.json"); err != nil {
+			if err := sbom(binary, strings.TrimSuffix(binary, ".exe")+".cdx.json", pages); err != nil {
 				return err
 			}
 		}

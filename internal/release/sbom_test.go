@@ -14,7 +14,11 @@ import (
 // The list of a program has what the program is made of: here, of this test.
 func TestSBOM(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "bom.json")
-	if err := sbom(os.Args[0], to); err != nil {
+	pages, err := pagePackages("../../cmd/nib")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sbom(os.Args[0], to, pages); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(to)
@@ -30,7 +34,7 @@ func TestSBOM(t *testing.T) {
 	for _, c := range *bom.Components {
 		versions[c.Name] = c.Version
 	}
-	if versions["std"] != runtime.Version() || versions["golang.org/x/mod"] == "" || versions["github.com/CycloneDX/cyclonedx-go"] == "" {
+	if versions["std"] != runtime.Version() || versions["golang.org/x/mod"] == "" || versions["github.com/CycloneDX/cyclonedx-go"] == "" || versions["svelte"] == "" {
 		t.Errorf("got %v", versions)
 	}
 	if deps := *bom.Dependencies; len(deps) != 1 || len(*deps[0].Dependencies) != len(versions) {
@@ -42,7 +46,7 @@ func TestSBOM(t *testing.T) {
 // on Windows, is not in the others.
 func TestSBOMOfEachBinary(t *testing.T) {
 	dist := t.TempDir()
-	u := &user{staged: &staged{version: "v0.1.0"}}
+	u := &user{staged: &staged{repository: &repository{dir: t.TempDir()}, version: "v0.1.0"}}
 	for _, target := range targets {
 		for _, folder := range installed {
 			if err := os.Symlink(os.Args[0], filepath.Join(dist, binaryName(folder, u.version, target))); err != nil {

@@ -24,9 +24,24 @@ const sums = () => ({
   },
 });
 
+// licenses adds the license of each package that is a part of the page, in a folder
+// with its name and version. Release archives and the SBOM have them from there.
+const licenses = () => ({
+  name: 'licenses',
+  generateBundle(_, bundle) {
+    const packages = new Set(Object.values(bundle).flatMap(o => Object.keys(o.modules ?? {}))
+      .map(id => id.match(/^.*\/node_modules\/(@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
+    for (const dir of packages) {
+      const { name, version } = JSON.parse(readFileSync(`${dir}/package.json`, 'utf8'));
+      const file = readdirSync(dir).find(name => /^licen[cs]e/i.test(name));
+      this.emitFile({ type: 'asset', fileName: `licenses/${name}@${version}/LICENSE`, source: readFileSync(`${dir}/${file}`) });
+    }
+  },
+});
+
 export default defineConfig({
   base: './',
-  plugins: [svelte(), sums()],
+  plugins: [svelte(), licenses(), sums()],
   build: {
     assetsInlineLimit: 0, // the policy of the server allows no data: addresses
     modulePreload: false,

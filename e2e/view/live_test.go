@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// pace writes lines to a file, rate in a second, until done is closed. It returns
+// how many.
+func pace(t *testing.T, file string, rate int, done <-chan struct{}) (n int) {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer f.Close()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	begin := time.Now()
+	for {
+		select {
+		case <-done:
+			return n
+		case <-tick.C:
+		}
+		var b strings.Builder
+		now := time.Now()
+		for want := int(now.Sub(begin).Seconds() * float64(rate)); n < want; n++ {
+			level := "info"
+			if n%50 == 0 {
+				level = "error"
+			}
+			fmt.Fprintf(&b, `{"time":%q,"level":%q,"message":"request served","method":"GET","path":"/api/orders/%d","status":200,"took":"12.5ms","tenant":"t-%d","n":%d}`+"\n", now.UTC().Format(time.RFC3339Nano), level, n%7, n%40, n)
+		}
+		if _, err := f.WriteString(b.String()); err != nil {
+			t.Error(err)
+			return n
+		}
+	}
+}
+
+// frames counts the time between frames in the page.
+const frames = `(() => {
+  window.longest = 0; window.frames_ = 0; let last = performance.now();
+  const step = () => { const now = performance.now(); longest = Math.max(longest, now - last); last = now; frames_++; requestAnimationFrame(step); };
+  requestAnimationFrame(step);
+})()`
+
+func TestE2ELiveTail(t *testing.T) {
+	needBrowser(t)
+	rate, seconds := 5_000, 3*time.Second
+	full := os.Getenv("NIB_E2E") == "full"
+	if full {
+		rate, seconds = 50_000, 20*time.Second
+	}
+	file := write(t, shop(1000))
+	address := serve(t, file)
+	x := open(t, address, 1400, 860, false)
+	x.lines(1000)
+	done, written := make(chan struct{}), make(chan int, 1)
+	go func() { written <- pace(t, file, rate, done) }()
+	becomes(x, "Number(document.querySelector('.summary b').textContent.replaceAll(',', '')) > 2000", true)
+	x.run(chromedp.Evaluate[chromedp.Void](frames))
+	<-time.After(seconds)
+	longest, count := eval[float64](x, "longest"), eval[float64](x, "frames_")
+	t.Logf("%d lines a second for %v: %.0f frames, the longest took %.0f ms", rate, seconds, count, longest)
+	if full && longest > 100 {
+		t.Errorf("a frame took %.0f ms, want at most 100", longest)
+	}
+	x.picture("live")
+
+	// Paused, the list stands still and counts what is new.
+	x.key(" ")
+	top := eval[string](x, "document.querySelector('.row').dataset.row")
+	becomes(x, "/^[1-9][\\d.]*k? new$/.test(document.querySelector('.live').textContent.trim())", true)
+	becomes(x, "document.querySelector('.row').dataset.row", top)
+	close(done)
+	n := 1000 + <-written
+	x.lines(n)
+	x.key(" ")
+	becomes(x, "document.querySelector('.live').textContent.trim()", "Live")
+	becomes(x, fmt.Sprintf("[...document.querySelectorAll('.row .text')].at(-1).textContent.endsWith('n=%d')", n-1001), true)
+	x.clean(address)
+}
