@@ -20,7 +20,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 each = @set -e; for m in $(1); do echo "== $$m: $(2)"; (cd $$m && $(2)); done
 
-.PHONY: help demo check test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
+.PHONY: help pictures demo check test race alloc gate fuzz lint mutate vuln bench compare e2e table cross arch release release-check apidiff
 help: ## list the verbs
 	@grep -hE '^[a-z0-9-]+:.*##' Makefile | sed -E 's/:[^#]*## / \t/' | expand -t 15
 
@@ -100,6 +100,10 @@ e2e: ## real servers, disks and browsers, other projects: killed, cut off, full 
 	cd allocs && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment|OldRelease|EveryFix' ./command ./internal/check
 	cd allocs/docgen && $(GO) test -count=1 -timeout 90m -v -run 'E2E|Experiment' ./...
 	$(call each,$(E2E),NIB_E2E_TABLE=$(E2E_TABLE) $(GO) test -count=1 -p 1 -timeout 30m -v ./...)
+
+pictures: ## the screenshots in docs, by chromium
+	@dir=$$(mktemp -d); (cd e2e/view && NIB_E2E=short NIB_E2E_PICTURES=$$dir $(GO) test -count=1 -run Pictures .) && \
+		cp $$dir/view-1400-light.png $$dir/view-1400-dark-detail.png docs/; rm -r $$dir
 
 release-check: ## what users do with a version, from packed modules and outside the checkout: make release-check VERSION=v0.1.0
 	@$(RELEASE_TOOL) check -C $(CURDIR) -version $(or $(VERSION),v0.1.0)
