@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // elsewhere are commands that are not run here, each with the reason. What fits
@@ -21,7 +22,9 @@ var elsewhere = []struct {
 	{`^git clone `, "the repository is at hand"},
 	{`^cd (e2e|bridge|allocs|docgen|bench|allocs/docgen)\b`, "in a checkout, where .ci/run does it"},
 	{`^(apt-get|rsyslogd|systemctl|docker|kubectl|kafka-|sudo) ?`, "needs a system or a server"},
-	{`kafka://|syslog|relp:`, "needs a server"},
+	{`kafka://|syslog|relp:|otlp\+|elastic\+`, "needs a server"},
+	{`^nib (tail|view) `, "runs until it is stopped"},
+	{`\.zst\b`, "needs a compressed file of the reader's"},
 	{`-http `, "opens a browser"},
 	{`\bFILE\b`, "needs a file of the reader's"},
 	{`^allocs .*--go `, "fetches other releases of Go"},
@@ -112,13 +115,19 @@ func isElsewhere(line string) bool {
 // service makes the module that commands run in, and runs it once: it leaves a
 // spool and a file.
 func (u *user) service() error {
-	for _, folder := range []string{"var/log/app", "var/spool", "your"} {
+	for _, folder := range []string{"var/log/app", "var/log/shop", "var/spool", "your"} {
 		if err := os.MkdirAll(filepath.Join(u.home, folder), 0o755); err != nil {
 			return err
 		}
 	}
 	if err := u.module("your/module"); err != nil {
 		return err
+	}
+	line := fmt.Sprintf(`{"time":%q,"level":"warn","took":300,"path":"/api/carts","message":"slow"}`+"\n", time.Now().Format(time.RFC3339))
+	for _, name := range []string{"your/module/app.log", "var/log/shop/shop.log"} { // for nib cat and nib stat
+		if err := os.WriteFile(filepath.Join(u.home, name), []byte(line), 0o644); err != nil {
+			return err
+		}
 	}
 	main := filepath.Join(u.home, "your", "module", "main.go")
 	if err := os.WriteFile(main, []byte(u.placed(serviceText)), 0o644); err != nil {

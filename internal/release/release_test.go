@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,6 +106,7 @@ func TestGraph(t *testing.T) {
 		{"revision", "dest/kafka", kafka + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", "is not a release"},
 		{"revision behind a release", "dest/kafka", kafka + "example.com/x@v1.2.4-0.20260918054303-01f206a7e32c\n", "is not a release"},
 		{"revision that a program requires", "cmd/nib", rootPath + "/cmd/nib@v0.1.0 example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
+		{"revision of a module without releases", "bridge/nibgrpc", kafka + "google.golang.org/genproto/googleapis/rpc@v0.0.0-20260817212433-ac3dfec99bb1\n", ""},
 		{"revision that another module requires", "dest/kafka", consumer + "example.com/x@v0.0.0-20260918054303-01f206a7e32c\n", ""},
 	} {
 		u := &user{staged: &staged{version: "v0.1.0"}}
@@ -255,6 +257,18 @@ func TestBlocks(t *testing.T) {
 	want := []block{{"a.md:2", "go", "package main\n"}, {"a.md:6", "sh", "  nib version # y\n"}, {"a.md:9", "", "plain\n"}, {"a.md:12", "", "cd bench\n"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFilesOfTheReaderMayBeMissing(t *testing.T) {
+	const exit, missing = "program: exit status 1\n", "\tnib/setup: NIB_OUTPUT[0].tls_ca: open /etc/ca.pem: no such file or directory\n"
+	for text, want := range map[string]bool{
+		exit: false, exit + missing: true, exit + missing + missing: true,
+		exit + missing + "\tnib/setup: NIB_OUTPUT[0].tls_ac: unknown\n": false,
+	} {
+		if got := lacksFilesOnly(errors.New(text)); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (u *user) settings() error {
 		for _, s := range settingsOf(document, string(text)) {
 			count++
 			env := append(slices.Clone(u.env), s.name+"="+s.value)
-			if _, err := u.runWith(env, name, filepath.Join(u.home, name, "program")); err != nil {
+			if _, err := u.runWith(env, name, filepath.Join(u.home, name, "program")); err != nil && !lacksFilesOnly(err) {
 				faults = append(faults, fmt.Errorf("%s: %s: %w", s.at, s.name, err))
 			}
 		}
@@ -71,6 +71,18 @@ func (u *user) settings() error {
 		faults = append(faults, errors.New("no setting was found in the documents"))
 	}
 	return errors.Join(faults...)
+}
+
+// lacksFilesOnly reports whether files of the reader's, such as certificates, are
+// all that is missing.
+func lacksFilesOnly(err error) bool {
+	_, text, _ := strings.Cut(err.Error(), "\n")
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(strings.TrimSpace(line), ": no such file or directory") {
+			return false
+		}
+	}
+	return text != ""
 }
 
 const settingsText = `package main
