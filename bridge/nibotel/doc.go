@@ -5,7 +5,7 @@
 //
 //	func main() {
 //		log := nib.New(os.Stdout, nib.WithContextFields(nibotel.ContextFields))
-//		global.SetLoggerProvider(nibotel.NewLoggerProvider(log)) // for libraries that log through OpenTelemetry
+//		otel.SetLoggerProvider(nibotel.NewLoggerProvider(log)) // for libraries that log through OpenTelemetry
 //
 //		http.HandleFunc("GET /cart", func(w http.ResponseWriter, r *http.Request) {
 //			nib.FromContext(r.Context()).Info().Int("items", 3).Msg("cart shown")

@@ -6,21 +6,21 @@ import (
 	"context"
 	"os"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
-	"go.opentelemetry.io/otel/log/global"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibotel"
 )
 
 func ExampleNewLoggerProvider() {
-	global.SetLoggerProvider(nibotel.NewLoggerProvider(nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))))
+	otel.SetLoggerProvider(nibotel.NewLoggerProvider(nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))))
 
 	// In a library that logs through OpenTelemetry:
 	var r log.Record
 	r.SetSeverity(log.SeverityWarn)
 	r.SetBody(attribute.StringValue("connection lost"))
-	global.GetLoggerProvider().Logger("db").Emit(context.Background(), r)
+	otel.GetLoggerProvider().Logger("db").Emit(context.Background(), r)
 	// Output: {"level":"warn","logger":"db","message":"connection lost"}
 }

@@ -45,7 +45,7 @@ var imports = map[string]string{
 	"atomic": "sync/atomic", "context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "io": "io", "os": "os", "runtime": "runtime",
 	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json", "log": "log",
 	"logrus": "github.com/sirupsen/logrus", "zap": "go.uber.org/zap", "zapcore": "go.uber.org/zap/zapcore", "hclog": "github.com/hashicorp/go-hclog",
-	"net": "net", "global": "go.opentelemetry.io/otel/log/global", "grpc": "google.golang.org/grpc", "grpclog": "google.golang.org/grpc/grpclog",
+	"net": "net", "otel": "go.opentelemetry.io/otel", "grpc": "google.golang.org/grpc", "grpclog": "google.golang.org/grpc/grpclog",
 	"nib": root,
 }
 
