@@ -69,6 +69,10 @@ func TestE2EPictures(t *testing.T) {
 			x := open(t, address, width, 860, dark)
 			x.lines(60_000)
 			becomes(x, "document.querySelectorAll('.row .message').length > 10", true)
+			becomes(x, "document.querySelectorAll('.histogram .axis span').length > 2", true)
+			if width > 1000 { // below, the keys are behind a button
+				becomes(x, "document.querySelectorAll('.facets summary').length > 2", true)
+			}
 			x.fits()
 			x.picture(name)
 			x.query("level >= error and status = 502", 686)
