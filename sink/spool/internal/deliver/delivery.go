@@ -15,7 +15,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A batch has at most so many records, and bytes unless it is one record.
+// The maximum number of records in a batch, and of bytes unless it is a single
+// record.
 const (
 	BatchRecords = 1024
 	batchBytes   = 1 << 20
@@ -24,24 +25,24 @@ const (
 // LongestPause is the longest pause between two attempts.
 const LongestPause = 5 * time.Second
 
-// linger is how long records collect after some have been delivered. A writer
-// that has to wake a goroutine pays for that; so it happens a thousand times a
-// second at most.
+// linger is how long records collect after some have been delivered. Waking a
+// goroutine takes a writer's time, so this happens at most a thousand times a
+// second.
 const linger = time.Millisecond
 
 // A Delivery is a destination and the goroutine that reads the segments in
-// order and hands copies to it. The goroutines share nothing but what the lock
-// of the spool protects, and the segments, which they only read.
+// order and delivers copies to it. The goroutines share only what the lock of
+// the spool protects, and the segments, which they only read.
 //
 // It reads one segment at a time: an old one, which it reads into memory, or
-// one of this process. What is in a batch stays there until it is settled. A
-// [delivery.Overlapper] gets more behind the rest of a batch: what is read may
-// be some segments ahead of what is settled then.
+// one of this process. Records stay in the batch until they are settled. A
+// [delivery.Overlapper] gets more records after the rest of a batch, so reading
+// may be some segments ahead of settling.
 type Delivery struct {
 	spool   Spool
 	Options Options
-	Dest    delivery.Destination // nil: segments are unmapped, and kept
-	Turn    chan struct{}        // for one of several spools that dest serves; nil: it serves one
+	Dest    delivery.Destination // nil: segments are unmapped and kept
+	Turn    chan struct{}        // taken during a call if dest serves several spools; nil: it serves one
 	dir     *store.Dir           // nil: in memory
 	id      uint64               // that records are delivered with
 	opened  uint64               // number of the first record of this process
@@ -57,7 +58,7 @@ type Delivery struct {
 	Pause  time.Duration
 }
 
-// An Options describes one, and how the spool delivers to it.
+// Options describes a destination, and how the spool delivers to it.
 type Options struct {
 	Context context.Context // ends with delivery
 	Name    string          // of the cursor
@@ -69,13 +70,13 @@ type Options struct {
 	Tick         time.Duration // the first pause between attempts
 
 	Idle *atomic.Bool    // a delivering goroutine is asleep and must be woken
-	Safe <-chan struct{} // closed when what is in the first segment may be delivered
+	Safe <-chan struct{} // closed when the records of the first segment may be delivered
 }
 
-// progress is how far a destination is. The lock of the spool protects it.
+// progress is the progress of a destination. The lock of the spool protects it.
 type progress struct {
-	cur        *Link         // what is before it is settled
-	reading    *Link         // cur, or one behind it
+	cur        *Link         // all links before it are settled
+	reading    *Link         // cur, or one after it
 	Settled    uint64        // number of the first record that is not settled
 	Skipped    uint64        // numbers between settled and the next record that no record has
 	Dropped    segment.Tally // on the way to this destination
@@ -85,9 +86,9 @@ type progress struct {
 	Unfinished uint64
 	Attempts   uint64
 	Failures   uint64
-	Since      time.Time // when the call that is under way began
+	Since      time.Time // when the current call began
 	outage     outage
-	Unsaved    uint64 // records that were rejected and are not in the file of these
+	Unsaved    uint64 // rejected records that are not in the file of rejected records
 	LinesLeft  bool   // lines in memory were dropped
 }
 
@@ -95,35 +96,35 @@ type progress struct {
 type reader struct {
 	entered bool             // reading was begun
 	scan    *segment.Scanner // of reading, if it is old or rescued
-	torn    bool             // what is missing at the end of reading, if it is old, is damaged
+	torn    bool             // if reading is old: what is missing at its end is damaged
 	again   rereading        // of reading, if it is old or rescued
-	at      int              // in reading, if it is of this process
-	want    uint64           // number of the next record of that
+	at      int              // the position in reading, if it is of this process
+	want    uint64           // number of the next record there
 	witness bool             // the word before at was not 0 when it was read
-	rescued bool             // reading, which is of this process, is rescued
+	rescued bool             // reading is of this process and is rescued
 }
 
 // buffers hold the records that are not settled.
 type buffers struct {
 	batch []nib.Record
-	out   []nib.Record // the batch as the destination has it
-	buf   []byte       // what the batch refers to
+	out   []nib.Record // the batch as passed to the destination
+	buf   []byte       // the bytes of the batch
 	names map[string]string
 
 	Overlaps bool   // the destination is a delivery.Overlapper
-	other    []byte // for it: what the first records of the batch refer to
-	early    int    // how many these are
+	other    []byte // for an Overlapper: the bytes of the first records of the batch
+	early    int    // how many records have their bytes in other
 
-	bufSize int // of buf, unless there is one long record in it
+	bufSize int // size of buf, unless it holds a single long record
 }
 
 // marks are what the spool stores for a destination.
 type marks struct {
 	Cursor  *store.Cursor    // nil in memory
-	stale   bool             // the last position is not in it, since that could not be written
+	stale   bool             // the last position could not be written to it
 	marker  delivery.Resumer // dest, if it is a Resumer and there is a cursor
 	syncer  delivery.MarkSyncer
-	resumer delivery.Resumer // nil: it is not called any more
+	resumer delivery.Resumer // nil: Resume is not called any more
 	begun   bool             // Deliver was called, or is going to be
 }
 
@@ -154,7 +155,7 @@ func New(s Spool, c Options, dest delivery.Destination) *Delivery {
 }
 
 // OpenCursor opens the cursor in a directory, and returns the position in it.
-// Delivery begins with the oldest record if there is none.
+// If there is none, delivery begins with the oldest record.
 func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err error) {
 	var ok bool
 	if d.Cursor, d.Settled, ok, err = store.OpenCursor(dir, d.Options.Name); err != nil {
@@ -170,14 +171,14 @@ func (d *Delivery) OpenCursor(dir *store.Dir, copied bool) (settled uint64, err 
 	return d.Settled, nil
 }
 
-// CloseCursor undoes openCursor.
+// CloseCursor undoes OpenCursor.
 func (d *Delivery) CloseCursor() {
 	d.Cursor, d.dir = nil, nil
 	d.Settled, d.Recovered, d.Skipped = 1, 0, 0
 }
 
-// Begin prepares a delivery from the first link on. Its records have a spool
-// id, and those of this process begin with the number opened.
+// Begin prepares a delivery that starts with link first. Its records are
+// delivered with id; those of this process start with number opened.
 func (d *Delivery) Begin(id, opened uint64, first *Link) {
 	d.id, d.opened, d.cur, d.reading = id, opened, first, first
 }
@@ -199,8 +200,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Run is the goroutine. It ends when the sink is closed and everything is
-// settled, or its context has ended.
+// Run delivers records until the sink is closed and everything is settled, or
+// until its context ends.
 func (d *Delivery) Run() {
 	defer d.finish()
 	for d.Options.Context.Err() == nil {
@@ -209,7 +210,7 @@ func (d *Delivery) Run() {
 		case len(d.batch) > 0:
 			d.deliver()
 		case ended:
-			closed := d.spool.IsClosed() // before looking: then there comes no other segment
+			closed := d.spool.IsClosed() // checked first: after it no segment is added
 			if d.leave() {
 				continue
 			}
@@ -217,7 +218,7 @@ func (d *Delivery) Run() {
 				return
 			}
 			select {
-			case <-d.wakeup: // by install, or by Close
+			case <-d.wakeup: // by install or Close
 			case <-d.Options.Context.Done():
 			}
 		case busy:
@@ -228,10 +229,9 @@ func (d *Delivery) Run() {
 	}
 }
 
-// deliver hands the batch to the destination until all of it is settled, or the
-// sink stops. To a [delivery.Overlapper] more may be given behind what is not
-// settled. Records whose frame was whole and whose content makes no sense are
-// damaged.
+// deliver delivers the batch until all of it is settled, or the sink stops. A
+// [delivery.Overlapper] may get more records after those not settled. Records
+// whose frame is whole but whose content is invalid count as damaged.
 func (d *Delivery) deliver() {
 	rest, more := d.batch, false
 	for len(rest) > 0 && !more && d.Options.Context.Err() == nil {
@@ -252,20 +252,20 @@ func (d *Delivery) deliver() {
 		switch {
 		case err == nil && n == whole:
 			d.Pause = 0
-		case err == nil && again: // nothing was tried that could have failed
+		case err == nil && again: // no attempt was made
 		case err == nil && n > 0 && d.Overlaps:
 			d.Pause, more = 0, true
 		default:
 			d.failed(n, err)
-			more = d.Overlaps // what comes behind may show why
+			more = d.Overlaps // the following records may show why
 		}
 	}
 	d.retain(rest)
 	d.leaveSettled()
 }
 
-// hand makes one attempt, and settles n records. again reports that the next
-// one follows whatever n is.
+// hand makes one attempt and settles n records. If again is true, another
+// attempt follows whatever n is.
 func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 	if d.resumer != nil && batch[0].Seq < d.opened {
 		n, err = d.resume(batch)
@@ -290,7 +290,7 @@ func (d *Delivery) hand(batch []nib.Record) (n int, again bool, err error) {
 }
 
 // failed counts an attempt that has not settled everything, and waits, unless
-// the destination just takes part of a batch at a time.
+// the destination merely accepts a part of a batch at a time.
 func (d *Delivery) failed(settled int, err error) {
 	d.spool.Lock()
 	d.Failures++
@@ -311,9 +311,9 @@ func (d *Delivery) failed(settled int, err error) {
 	d.wait()
 }
 
-// wait waits before another attempt: twice as long as the last time, and by
-// chance up to half less, so that many processes do not come back at once.
-// Flush and Close cut it short, but for the first pause.
+// wait waits before another attempt: twice as long as the last time, less a
+// random part of up to half, so that many processes do not return at once.
+// Flush and Close end all but the first pause early.
 func (d *Delivery) wait() {
 	d.Pause = min(max(2*d.Pause, d.Options.Tick), LongestPause)
 	least := d.Options.Tick / 2
@@ -345,9 +345,9 @@ func (d *Delivery) sleep() {
 		return
 	}
 	d.Options.Idle.Store(true)
-	end, _, final := d.reading.Live.Claimed() // after saying so: a record comes before this, or its writer sees idle
+	end, _, final := d.reading.Live.Claimed() // after setting idle: a record comes before this, or its writer sees idle
 	if d.at != end || final {
-		return // others may sleep: idle stays
+		return // idle stays set, since others may sleep
 	}
 	select {
 	case <-d.wakeup:
@@ -355,7 +355,7 @@ func (d *Delivery) sleep() {
 	}
 }
 
-// finish ends an outage, and counts what is left in memory.
+// finish ends an outage, and counts the records left in memory.
 func (d *Delivery) finish() {
 	d.endOutage()
 	if d.dir == nil {
@@ -363,7 +363,7 @@ func (d *Delivery) finish() {
 	}
 }
 
-// abandon counts what is left in memory when it ends.
+// abandon counts the records in memory that are lost when the sink closes.
 func (d *Delivery) abandon() {
 	for {
 		for _, r := range d.batch {

@@ -9,18 +9,18 @@ import (
 )
 
 // A Link is a segment in the chain of those that exist, oldest first. The last
-// one is active. Each destination is at one link, has settled those before it
-// and nothing of those behind it; a link that all have left is deleted. The
-// fields are protected by the lock of the spool.
+// one is active. Each destination is at one link; it has settled all links
+// before that one and nothing after it. A link that all destinations have left
+// is deleted. The fields are protected by the lock of the spool.
 type Link struct {
-	segment.Old                  // end is not known as long as live is there
+	segment.Old                  // End is not known while Live is set
 	Live        *segment.Segment // of this process; nil: it is read from its file
 	Waiting     int              // destinations that have not left it
-	Reported    segment.Tally    // what the notice in it reports, once live is nil
+	Reported    segment.Tally    // the counts that its notice reports, once Live is nil
 	KeepFile    bool             // a cursor could not be synced: the next start deletes the file
-	Placeholder bool             // it stands for the active segment where there is none, see beginFull
+	Placeholder bool             // stands for the active segment if there is none, see beginFull
 	UnreadSince time.Time        // when it could not be read to be dropped
-	Quarantine  bool             // pages of the file could not be read, and were given up: it is quarantined
+	Quarantine  bool             // pages of the file were unreadable and count as damaged: it is quarantined
 }
 
 // evictedPages returns the pages of a segment that were evicted, for Prefetch.
@@ -38,7 +38,7 @@ func (d *Delivery) IsAt(l *Link) bool {
 	return l.Number >= d.cur.Number && l.Number <= d.reading.Number
 }
 
-// leave goes on to the next link when all that was read is settled, and reports
+// leave moves on to the next link when everything read is settled, and returns
 // false if there is none.
 func (d *Delivery) leave() bool {
 	d.spool.Lock()
@@ -55,7 +55,7 @@ func (d *Delivery) leave() bool {
 	return true
 }
 
-// leaveSettled leaves the links of which all is settled.
+// leaveSettled leaves the links whose records are all settled.
 func (d *Delivery) leaveSettled() {
 	for {
 		d.spool.Lock()
@@ -72,8 +72,8 @@ func (d *Delivery) leaveSettled() {
 	}
 }
 
-// quit leaves cur for the link behind it. A cursor is synced first: else a
-// start would take the records of a segment that was deleted for lost ones.
+// quit leaves cur for the next link. The cursor is synced first: otherwise a
+// start would count the records of a deleted segment as lost.
 func (d *Delivery) quit(next *Link) {
 	var err error
 	if d.Cursor != nil {
@@ -104,7 +104,7 @@ func (d *Delivery) quit(next *Link) {
 	}
 }
 
-// behind returns the link behind l, or nil. The lock of the spool is held.
+// behind returns the link after l, or nil. The lock of the spool is held.
 func (d *Delivery) behind(l *Link) *Link {
 	if links := d.spool.From(l); len(links) > 1 {
 		return links[1]

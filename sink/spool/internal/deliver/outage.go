@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// OutageDelay is how long a destination may accept nothing until that is
-	// reported, also when no attempt has failed because the first one has not
-	// come back.
+	// OutageDelay is how long a destination may accept nothing before that is
+	// reported, even if no attempt has failed because the first one has not
+	// returned.
 	OutageDelay = 4 * time.Second
 
 	// outagePause is the time between two reports about one destination.
@@ -24,16 +24,16 @@ const (
 // of the spool protects it.
 type outage struct {
 	since    time.Time   // of the first attempt; zero: there is no outage
-	err      error       // of the last attempt; nil: none has come back
-	oldest   int64       // Time of the first record that waits
+	err      error       // of the last attempt; nil: none has returned
+	oldest   int64       // Time of the first pending record
 	reported time.Time   // when the last report was made, of this outage or one before
 	timer    *time.Timer // calls watch; nil before the first attempt
 }
 
 var ErrNoAnswer = errors.New("no answer")
 
-// beginAttempt takes note of an attempt to deliver a record of some time and
-// those behind it. The lock of the spool is held.
+// beginAttempt notes an attempt to deliver records, the first of which has time
+// oldest. The lock of the spool is held.
 func (d *Delivery) beginAttempt(oldest int64) {
 	o := &d.outage
 	o.oldest = oldest
@@ -49,8 +49,8 @@ func (d *Delivery) beginAttempt(oldest int64) {
 	}
 }
 
-// endOutage takes note that the destination has accepted something, or that
-// there will be no attempt any more.
+// endOutage notes that the destination has accepted something, or that there
+// will be no more attempts.
 func (d *Delivery) endOutage() {
 	d.spool.Lock()
 	defer d.spool.Unlock()
@@ -67,7 +67,7 @@ func (d *Delivery) attemptFailed(err error) {
 	d.reportOutage()
 }
 
-// watch reports an outage that has lasted for outageDelay, and then once a
+// watch reports an outage that has lasted for OutageDelay, and then once a
 // minute.
 func (d *Delivery) watch() {
 	d.spool.Lock()
@@ -79,7 +79,8 @@ func (d *Delivery) watch() {
 	d.reportOutage()
 }
 
-// reportOutage reports an outage with how much waits, and unlocks the spool.
+// reportOutage reports an outage and the size of the backlog, and unlocks the
+// spool.
 func (d *Delivery) reportOutage() {
 	o, now := &d.outage, time.Now()
 	if now.Sub(o.reported) < outagePause {
@@ -95,8 +96,8 @@ func (d *Delivery) reportOutage() {
 	d.spool.Report("deliver to "+d.Options.Label, fmt.Errorf("%w; %s", err, text))
 }
 
-// backlog describes how much waits for the destination. The lock of the spool
-// is held.
+// backlog describes the backlog of the destination. The lock of the spool is
+// held.
 func (d *Delivery) backlog(now time.Time) string {
 	next := d.spool.NextNumber()
 	text := fmt.Sprintf("%d lines wait, of up to %d bytes", next-d.Settled-d.Skipped, d.pendingBytes())
@@ -106,14 +107,14 @@ func (d *Delivery) backlog(now time.Time) string {
 	return text
 }
 
-// age returns how long the first record that the last attempt had has been
-// waiting; 0 if its time is not known. The lock of the spool is held.
+// age returns how long the first record of the last attempt has been waiting, 0
+// if its time is not known. The lock of the spool is held.
 func (d *Delivery) age(now time.Time) time.Duration {
 	return AgeOf(now, d.outage.oldest)
 }
 
-// pendingBytes returns an upper bound of the bytes that wait, for which nothing
-// has to be read. The lock of the spool is held.
+// pendingBytes returns an upper bound of the pending bytes. It reads no files.
+// The lock of the spool is held.
 func (d *Delivery) pendingBytes() (bytes int64) {
 	for _, l := range d.spool.From(d.cur) {
 		size := l.Size

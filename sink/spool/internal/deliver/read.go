@@ -10,7 +10,7 @@ import (
 )
 
 // fill reads records into the batch. ended reports that the segment has no more
-// of them, and busy that the next one is not committed yet.
+// records, and busy that the next one is not committed yet.
 func (d *Delivery) fill() (ended, busy bool) {
 	ended, busy = d.fillOne()
 	for ended && d.ahead() {
@@ -37,20 +37,20 @@ func (d *Delivery) fillOne() (ended, busy bool) {
 	return d.fillGuarded(l.Live)
 }
 
-// passSettled steps over the records at the beginning of a segment that the
-// process before has settled.
+// passSettled skips the records at the beginning of a segment that the previous
+// process has settled.
 func (d *Delivery) passSettled(g *segment.Segment) {
 	settled := d.position()
-	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive comes to the same page
+	defer g.EndGuard(debug.SetPanicOnFault(true)) // fillLive will fault on the same page
 	for end, _, _ := g.Claimed(); d.want < settled && d.at < end && g.Committed(d.at); d.want++ {
 		d.at = g.Behind(d.at)
 	}
 }
 
-// ahead goes on to the next segment while the batch has records of this one.
-// Both are of this process, and no numbers are missing between them: else what
-// is in the batch has to be settled first. At most half of the spool is kept in
-// this way, for ActionDropOld takes none of it.
+// ahead moves on to the next segment while the batch has records of this one.
+// Both must be of this process, with no numbers missing between them: otherwise
+// the batch has to be settled first. At most half of the spool is held in this
+// way, because ActionDropOld cannot drop it.
 func (d *Delivery) ahead() bool {
 	if !d.Overlaps || len(d.batch) == 0 {
 		return false
@@ -93,7 +93,7 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 		switch {
 		case !ok || seq != d.want:
 			if len(d.batch) > 0 {
-				return false, false // deliver that first
+				return false, false // deliver the batch first
 			}
 			if !d.lost(g, end) {
 				d.rescue(g, errChanged)
@@ -110,17 +110,18 @@ func (d *Delivery) fillLive(g *segment.Segment) (ended, busy bool) {
 }
 
 // wiped reports whether the claim at d.at is in a page whose contents were
-// erased, so that it looks as if its writer had not begun. Such a claim would
-// be waited for forever. The proof is the end of the record before, in the same
-// page, which was there when that was read. Without it, as at the beginning of
-// a page, it cannot be decided, and a writer may be suspended for any time.
+// erased, so that its writer seems not to have begun. The delivery would wait
+// for such a claim forever. The proof is the end of the previous record in the
+// same page, which was there when that record was read. Without it, as at the
+// beginning of a page, the cases cannot be distinguished, because a writer may
+// be suspended for any length of time.
 func (d *Delivery) wiped(g *segment.Segment) bool {
 	return d.witness && d.at%segment.PageSize != 0 && g.IsFree(d.at) && g.IsFree(d.at-8)
 }
 
-// lost steps over a record that is not what was written, although only this
-// process has the file. It reports false if the length of the record does not
-// lead to the next one.
+// lost skips a record that is not what was written, although only this process
+// has the file open. It returns false if the length of the record does not lead
+// to the next one.
 func (d *Delivery) lost(g *segment.Segment, end int) bool {
 	if behind := g.Behind(d.at); behind-d.at >= segment.RecordHead && behind <= end && d.leads(g, behind, end) {
 		d.at, d.want, d.witness = behind, d.want+1, false
@@ -130,7 +131,7 @@ func (d *Delivery) lost(g *segment.Segment, end int) bool {
 	return false
 }
 
-// leads reports whether the record behind a damaged one is at offset at.
+// leads reports whether the record after a damaged one is at offset at.
 func (d *Delivery) leads(g *segment.Segment, at, end int) bool {
 	if at == end {
 		return true
@@ -169,7 +170,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 		if missing > 0 {
 			never := g.NeverGiven(seq, missing)
 			if never == missing && gap.Damaged {
-				never-- // there was one record at least
+				never-- // there was at least one record
 			}
 			d.gap(missing-never, gap.Damaged || seq == g.End && d.torn)
 			d.neverGiven(never)
@@ -193,8 +194,7 @@ func (d *Delivery) fillOld(g *segment.Old) (ended, busy bool) {
 	return false, false
 }
 
-// neverGiven takes n numbers back that were counted as recovered, and were
-// never given.
+// neverGiven subtracts n numbers that were counted as recovered but never used.
 func (d *Delivery) neverGiven(n uint64) {
 	if n == 0 {
 		return
@@ -216,7 +216,7 @@ func (d *Delivery) gap(n uint64, isDamaged bool) {
 	}
 }
 
-// add puts a copy of rec into the batch, if there is room.
+// add appends a copy of rec to the batch, if there is room.
 func (d *Delivery) add(rec []byte, own bool) bool {
 	if len(d.batch) == cap(d.batch) || len(d.batch) > 0 && len(d.buf)+len(rec) > d.bufSize && !d.swap(len(rec)) {
 		return false
@@ -232,8 +232,8 @@ func (d *Delivery) add(rec []byte, own bool) bool {
 	return true
 }
 
-// swap goes on in the other buffer, if nothing in it is needed any more, for
-// size bytes. A long record stays alone.
+// swap switches to the other buffer for size bytes, if that is no longer in
+// use. A long record gets a batch to itself.
 func (d *Delivery) swap(size int) bool {
 	if !d.Overlaps || d.early > 0 || max(size, len(d.buf)) > d.bufSize {
 		return false
@@ -242,7 +242,7 @@ func (d *Delivery) swap(size int) bool {
 	return true
 }
 
-// retain makes rest, the last records of the batch, all of it.
+// retain reduces the batch to rest, its last records.
 func (d *Delivery) retain(rest []nib.Record) {
 	d.early -= min(d.early, len(d.batch)-len(rest))
 	d.batch = d.batch[:copy(d.batch, rest)]
@@ -251,7 +251,8 @@ func (d *Delivery) retain(rest []nib.Record) {
 	}
 }
 
-// emptied returns a buffer to use again: that of a long record is not kept.
+// emptied returns b for reuse, or a new buffer if b was grown for a long
+// record.
 func (d *Delivery) emptied(b []byte) []byte {
 	if cap(b) > d.bufSize {
 		return make([]byte, 0, d.bufSize)
@@ -259,8 +260,8 @@ func (d *Delivery) emptied(b []byte) []byte {
 	return b[:0]
 }
 
-// fillGuarded is fillLive for a mapping that may be gone. What was read before
-// a fault is delivered first.
+// fillGuarded is fillLive for a mapping that may be gone. Records read before a
+// fault are delivered first.
 func (d *Delivery) fillGuarded(g *segment.Segment) (ended, busy bool) {
 	defer d.endGuard(g, debug.SetPanicOnFault(true))
 	return d.fillLive(g)
@@ -278,14 +279,14 @@ func (d *Delivery) endGuard(g *segment.Segment, before bool) {
 	}
 }
 
-// stepOver steps over a void claim of so many bytes.
+// stepOver skips a void claim of size bytes.
 func (d *Delivery) stepOver(size int) {
 	d.at, d.want, d.witness = d.at+size, d.want+1, false
 	d.pass(1)
 }
 
-// pass moves the position over numbers that have no record, as those whose
-// lines went elsewhere: they are among d.skips.
+// pass moves the position past numbers without a record, such as those whose
+// lines got other numbers. They are counted in d.Skipped.
 func (d *Delivery) pass(n uint64) {
 	if n == 0 || d.Dest == nil {
 		return

@@ -25,11 +25,11 @@ type refusal struct {
 	reason string
 }
 
-// putRejected appends records to the file NAME.rejected, as JSON lines with all
-// that nib relay --rejected needs to deliver them again. The file is opened for each batch,
-// so that it can be moved away at any time. Records that do not fit or cannot
-// be written are counted: delivery continues in any case. After a crash in
-// between, records may be there twice.
+// putRejected appends records to the file NAME.rejected, as JSON lines from
+// which nib relay --rejected can deliver them again. The file is opened for
+// each batch, so that it can be moved away at any time. Records that do not fit
+// or cannot be written are counted, and delivery continues. After a crash,
+// records may be in the file twice.
 func (d *Delivery) putRejected(list []refusal) {
 	kept, err := 0, error(nil)
 	if d.dir != nil {
@@ -85,8 +85,8 @@ func (d *Delivery) appendRejected(list []refusal) (kept int, err error) {
 	return kept, nil
 }
 
-// endLine is what has to be written before a line: a newline, if the one before
-// was cut off.
+// endLine returns what must be written before the next line: a newline if the
+// last line was cut off.
 func endLine(f vfs.File, size int64) []byte {
 	var last [1]byte
 	if size == 0 {
@@ -98,8 +98,8 @@ func endLine(f vfs.File, size int64) []byte {
 	return []byte{'\n'}
 }
 
-// appendRefusal appends a line. That of the record is an object of JSON; if it
-// does not look like one it is written as a text.
+// appendRefusal appends the JSON line of x. The line of the record is embedded
+// as a JSON object, or as a string if it does not look like one.
 func appendRefusal(dst []byte, x refusal) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = jsonenc.AppendUint(dst, x.r.Seq)

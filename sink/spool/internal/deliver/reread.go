@@ -22,9 +22,9 @@ type rereading struct {
 	tries int
 }
 
-// readOld reads an old segment. If that fails, ok is false, and the delivery
-// has waited before it reads again. given reports that pages have failed for so
-// long that they count as damaged.
+// readOld reads an old segment. If that fails, it waits and returns ok false,
+// and the caller reads again. given reports that pages have failed for so long
+// that they count as damaged.
 func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 	b, err := d.dir.Read(g)
 	d.spool.ReportNoted()
@@ -58,7 +58,8 @@ func (d *Delivery) readOld(g *segment.Old) (b []byte, given, ok bool) {
 	return nil, false, false
 }
 
-// quarantine has the file quarantined, rather than deleted, when it is settled.
+// quarantine marks the file to be quarantined instead of deleted when it is
+// settled.
 func (d *Delivery) quarantine() {
 	d.spool.Lock()
 	defer d.spool.Unlock()

@@ -11,23 +11,23 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A live segment is rescued when its records cannot be followed one by one any
-// more: a page cannot be read, or does not have what was written. The segment
-// is sealed, so that lines go on in another one, and is read from a copy in
-// memory, in which records are looked for as in that of a dead process. What is
-// missing is taken from the copier's file. Delivery reads again, with growing
-// pauses, as long as numbers are missing that may still come: of pages that may
-// be readable later, as for old segments (see reread.go), and of calls that are
-// at work. Then they count as damaged.
+// A live segment is rescued when its records can no longer be read one by one,
+// because a page cannot be read or does not contain what was written. The
+// segment is sealed, so that lines continue in another one, and is read from a
+// copy in memory, which is searched for records like the segment of a dead
+// process. Missing records are taken from the copier's file. Delivery reads
+// again, with growing pauses, while numbers are missing that may still appear:
+// in pages that may become readable, as for old segments (see reread.go), and
+// from calls in progress. After that they count as damaged.
 
-// rescueTries is how often a segment is read of which nothing more can come,
-// but from calls that are at work.
+// rescueTries is how often a segment is read that can get no more records,
+// except from calls in progress.
 const rescueTries = 4
 
 var errChanged = errors.New("written records are gone")
 
-// rescue begins to rescue g, for a reason. Writers may still be at work there,
-// so it is never unmapped.
+// rescue begins to rescue g. Writers may still be using it, so it is never
+// unmapped.
 func (d *Delivery) rescue(g *segment.Segment, why error) {
 	g.Seal()
 	d.spool.Lock()
@@ -76,8 +76,8 @@ func (d *Delivery) fillRescued(g *segment.Segment) (ended, busy bool) {
 	return false, false
 }
 
-// giveUp settles the numbers from the first that is not settled to seq. They
-// are damaged, but for those of void claims.
+// giveUp settles the numbers from the first unsettled one to seq. They count as
+// damaged, except those of void claims.
 func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.spool.Lock()
 	void := g.VoidsIn(d.Settled, seq)
@@ -90,8 +90,8 @@ func (d *Delivery) giveUp(g *segment.Segment, seq uint64) {
 	d.note()
 }
 
-// readRescued returns what can be read of g. If that is not all, and more may
-// come, ok is false, and the delivery has waited before it reads again.
+// readRescued returns what can be read of g. If records are missing that may
+// still appear, it waits and returns ok false, and the caller reads again.
 func (d *Delivery) readRescued(g *segment.Segment) (b []byte, ok bool) {
 	b, unread := g.Snapshot()
 	complete := d.missing(g, b) == 0
@@ -132,8 +132,8 @@ func (d *Delivery) withCopy(g *segment.Segment, b []byte) []byte {
 	return g.Old().Complete(b, kept)
 }
 
-// missing returns how many records that are not settled b does not have, of
-// those that are or may come.
+// missing returns how many unsettled records b lacks, of those that exist or
+// may still appear.
 func (d *Delivery) missing(g *segment.Segment, b []byte) uint64 {
 	_, end, _ := g.Claimed()
 	settled, found := d.position(), uint64(0)

@@ -18,8 +18,8 @@ var (
 	ErrTaken = errors.New("a count from Resume is not within the batch")
 )
 
-// resume settles the records of batch that the destination already has. It is
-// not called again, unless those are all of them.
+// resume settles the records of batch that the destination already has. Resume
+// is not called again, unless the destination has all of them.
 func (d *Delivery) resume(batch []nib.Record) (taken int, err error) {
 	var n int
 	err = d.try(batch, func(ctx context.Context) (err error) {
@@ -42,8 +42,8 @@ func (d *Delivery) resume(batch []nib.Record) (taken int, err error) {
 	return n, nil
 }
 
-// storeFirstMark stores the mark that a destination has before anything is
-// delivered, on the disk: after a loss of power there is one.
+// storeFirstMark stores the mark of a destination before anything is delivered,
+// and syncs it, so that there is a mark after a power failure.
 func (d *Delivery) storeFirstMark() {
 	d.resumer, d.begun = nil, true
 	if d.marker == nil {
@@ -52,11 +52,12 @@ func (d *Delivery) storeFirstMark() {
 	d.mark(false)
 	d.note()
 	if err := d.sync(); err != nil {
-		d.spool.Fault("sync the cursor", err) // without it, lines may come twice
+		d.spool.Fault("sync the cursor", err) // without it, lines may be delivered twice
 	}
 }
 
-// mark gets the mark. nil is one if mayBeNil.
+// mark gets the mark from the destination. It keeps the previous one if the new
+// one is empty, unless mayBeNil is true.
 func (d *Delivery) mark(mayBeNil bool) {
 	if d.marker == nil {
 		return
@@ -73,7 +74,7 @@ func (d *Delivery) mark(mayBeNil bool) {
 		d.Cursor.Mark = append(d.Cursor.Mark[:0], m...)
 	}
 	if err != nil {
-		d.spool.Fault("mark", err) // the previous mark will do: it is older
+		d.spool.Fault("mark", err) // the previous mark is valid, only older
 	}
 }
 

@@ -21,9 +21,9 @@ func (d *Delivery) position() uint64 {
 	return d.Settled
 }
 
-// skip moves the position over the numbers before a segment that were never
-// given, or went with segments that ActionDropOld has taken away, unless it is
-// behind them already.
+// skip moves the position past the numbers before a segment that were never
+// used or were in segments dropped by ActionDropOld, unless it is past them
+// already.
 func (d *Delivery) skip(first uint64) {
 	if d.Dest == nil {
 		return
@@ -39,7 +39,7 @@ func (d *Delivery) skip(first uint64) {
 	}
 }
 
-// settle moves the position over numbers that have no record, of which some are
+// settle moves the position past numbers without a record, some of which are
 // damaged.
 func (d *Delivery) settle(missing, damagedOnes uint64) {
 	if missing == 0 || d.Dest == nil {
@@ -56,9 +56,9 @@ func (d *Delivery) settle(missing, damagedOnes uint64) {
 }
 
 // settleBatch counts records as delivered or rejected, and moves the position
-// behind them. A rejection of a record that was already rejected or is not
-// settled is ignored. Rejected records are stored before the cursor says that
-// they are settled.
+// past them. A rejection of a record that was already rejected or is not
+// settled is ignored. Rejected records are stored before the cursor is moved
+// past them.
 func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejection) {
 	var refused []refusal
 	last := -1
@@ -89,8 +89,8 @@ func (d *Delivery) settleBatch(batch []nib.Record, rejections []delivery.Rejecti
 	d.note()
 }
 
-// count counts what was delivered by level. refused is in the order of batch.
-// The lock of the spool is held.
+// count counts the delivered records by level. refused is in the order of
+// batch. The lock of the spool is held.
 func (d *Delivery) count(batch []nib.Record, refused []refusal) {
 	for i := range batch {
 		if len(refused) > 0 && refused[0].r == &batch[i] {
@@ -111,8 +111,8 @@ func (d *Delivery) note() {
 	}
 }
 
-// put writes the position into the cursor. If that fails, the position there is
-// an older one.
+// put writes the position into the cursor. If that fails, the cursor keeps an
+// older position.
 func (d *Delivery) put() error {
 	err := d.Cursor.Put(store.Position{Spool: d.dir.Spool, Seq: d.position()})
 	d.stale = err != nil
@@ -130,8 +130,8 @@ func (d *Delivery) sync() (err error) {
 	return err
 }
 
-// Expect counts what is to be delivered of the old segments. All other numbers
-// before first have no record.
+// Expect counts the records of the old segments that are to be delivered. All
+// other numbers before first have no record.
 func (d *Delivery) Expect(old []segment.Old, first uint64) {
 	for _, g := range old {
 		d.Recovered += g.End - min(max(g.First, d.Settled), g.End)
@@ -139,7 +139,7 @@ func (d *Delivery) Expect(old []segment.Old, first uint64) {
 	d.Skipped = first - d.Settled - d.Recovered
 }
 
-// TextOf returns the text of an error that may be a destination's own.
+// TextOf returns the text of an error whose Error method may panic.
 func TextOf(err error) (text string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -149,10 +149,9 @@ func TextOf(err error) (text string) {
 	return err.Error()
 }
 
-// Void takes note that the claim of number seq is void, in a segment that this
+// Void notes that the claim with number seq is void, in a segment that this
 // destination has not left: its line gets another number. If the number was
-// given up it counts as damaged, and that is taken back. The lock of the spool
-// is held.
+// counted as damaged, that is undone. The lock of the spool is held.
 func (d *Delivery) Void(seq uint64) {
 	if d.Settled > seq {
 		d.Dropped[segment.CauseDamaged][segment.LevelIndex(segment.LevelUnknown)]--

@@ -5,7 +5,7 @@ package deliver
 import "sync"
 
 // A Spool is the spool that lines are delivered from. Its lock protects the
-// links and the progress of all deliveries; what is called with the lock held
+// links and the progress of all deliveries; methods called with the lock held
 // must not take it.
 type Spool interface {
 	sync.Locker
@@ -25,5 +25,5 @@ type Spool interface {
 	Remove(l *Link) // deletes the segment of a link that was unlinked
 	Fault(op string, err error)
 	Report(op string, err error)
-	ReportNoted() // reports what the directory has noted
+	ReportNoted() // reports the errors that the directory has noted
 }

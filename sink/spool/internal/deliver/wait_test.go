@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPausesGrow makes a destination fail often: the pauses double, within chance, up to the
-// longest, and begin anew after a success.
+// TestPausesGrow makes a destination fail often: the pauses double, within
+// their random part, up to the longest, and start over after a success.
 func TestPausesGrow(t *testing.T) {
 	d := New(nil, Options{Context: context.Background(), Tick: time.Nanosecond}, nil)
 	want := time.Nanosecond

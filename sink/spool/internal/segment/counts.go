@@ -11,8 +11,8 @@ import (
 // counts that no notice has reported are stored in the header of the active
 // segment, in two sections:
 //
-//	reported    what the first record of the segment reports, if that is committed
-//	unreported  what was dropped since then
+//	reported    the counts in the first record of the segment, if it is committed
+//	unreported  the lines dropped since then
 //
 // Open reads them from the last segment: unreported, and reported if there is
 // no such record. Each count is one word with its own checksum, so no store is
@@ -26,18 +26,18 @@ const (
 )
 
 const (
-	droppedAt = 88 // how many numbers before the first record went with segments that ActionDropOld has taken away
+	droppedAt = 88 // how many numbers before the first record were in segments dropped by ActionDropOld
 	dropsAt   = 96
 	dropsEnd  = dropsAt + int(sections)*int(Causes)*levels*8
-	unsureAt  = dropsEnd // start.unsure
+	unsureAt  = dropsEnd // Start.Unsure
 )
 
 func dropAt(s section, c Cause, l int) int {
 	return dropsAt + ((int(s)*int(Causes)+int(c))*levels+l)*8
 }
 
-// checked packs a count of up to 48 bits with a checksum of it and its place.
-// None is 0.
+// checked packs a count of up to 48 bits with a checksum of it and its offset.
+// A count of 0 is 0.
 func checked(n uint64, at int, seed uint32) uint64 {
 	if n == 0 {
 		return 0
@@ -48,7 +48,7 @@ func checked(n uint64, at int, seed uint32) uint64 {
 	return n<<16 | uint64(uint16(crc32.Update(seed, castagnoli, b[:])))
 }
 
-// count reads what checked has packed, 0 if it does not make sense.
+// count unpacks what checked has packed. It returns 0 if the checksum is wrong.
 func count(b []byte, at int, seed uint32) uint64 {
 	w := stored(word(b, at).Load())
 	if w != checked(w>>16, at, seed) {
@@ -73,14 +73,13 @@ func countsIn(b []byte, seed uint32, s section) (t Tally) {
 // Counts reads a section of a header.
 func (id Identity) Counts(b []byte, s section) Tally { return countsIn(b, id.Seed(), s) }
 
-// SetCount stores a count in the header. No other goroutine stores one at the
-// same time.
+// SetCount stores a count in the header. It must not be called concurrently.
 func (g *Segment) SetCount(s section, c Cause, level int, n uint64) error {
 	at := dropAt(s, c, level)
 	return g.setWord(at, checked(n, at, g.crc))
 }
 
-// SetUnsure stores start.unsure, unless it is 0, as in a new segment.
+// SetUnsure stores Start.Unsure, unless it is 0, as in a new segment.
 func (g *Segment) SetUnsure(n uint64) error {
 	if n == 0 {
 		return nil
@@ -93,7 +92,7 @@ func (g *Segment) SetDropped(numbers uint64) error {
 	return g.setWord(droppedAt, dropped(numbers, g.crc))
 }
 
-// WriteDropped is setDropped for a segment that is not of this process.
+// WriteDropped is SetDropped for a segment that is not of this process.
 func (id Identity) WriteDropped(f io.WriterAt, numbers uint64) error {
 	_, err := f.WriteAt(le.AppendUint64(nil, dropped(numbers, id.Seed())), droppedAt)
 	return err
@@ -115,22 +114,22 @@ func (id Identity) Unreported(b []byte) Tally {
 	return t
 }
 
-// HasNotice reports whether the first record of a segment exists: the only one
-// that can report the counts in the header.
+// HasNotice reports whether the first record of a segment exists. Only that
+// record can report the counts in the header.
 func (id Identity) HasNotice(b []byte) bool {
 	_, _, ok := recordAt(b, HeaderSize, id.Gen, id.Seed())
 	return ok
 }
 
-// dropped packs how many numbers before a segment were dropped. It is one word,
-// so that it can be raised.
+// dropped packs how many numbers before a segment were dropped. It is a single
+// word, so that it can be increased in place.
 func dropped(numbers uint64, seed uint32) uint64 {
 	n := uint32(min(numbers, 1<<32-1))
 	return uint64(n) | uint64(crc32.Update(seed, castagnoli, le.AppendUint32(nil, n)))<<32
 }
 
-// withDropped takes the numbers that were dropped before the segment with
-// header b into s.
+// withDropped adds to s the numbers that were dropped before the segment with
+// header b.
 func (s Start) withDropped(b []byte, seed uint32) Start {
 	if len(b) < dropsAt {
 		return s

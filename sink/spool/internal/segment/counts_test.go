@@ -33,7 +33,7 @@ func TestCountsAreChecked(t *testing.T) {
 	}
 }
 
-// TestCountIsBoundToItsPlace moves a count to the place of another one.
+// TestCountIsBoundToItsPlace moves a count to the offset of another one.
 func TestCountIsBoundToItsPlace(t *testing.T) {
 	b := make([]byte, dropsEnd)
 	at := dropAt(SectionUnreported, CauseFull, 2)
@@ -51,8 +51,9 @@ func TestCountIsBoundToItsPlace(t *testing.T) {
 	}
 }
 
-// TestDroppedNumbersAreChecked reads how many numbers before a segment were dropped: no more than
-// there are, and no less than its start says that have no record.
+// TestDroppedNumbersAreChecked reads how many numbers before a segment were
+// dropped: at most as many as there are, and at least as many as its Start has
+// without a record.
 func TestDroppedNumbersAreChecked(t *testing.T) {
 	const seed, first, skipped = 5, 100, 10
 	for _, c := range []struct {

@@ -26,7 +26,8 @@ const (
 	MaxSize = 1 << 30 // lengths are 31 bits
 )
 
-// apart is the flag of a record whose message is not a part of its line.
+// apart is the flag of a record whose message is stored separately from its
+// line.
 const apart = 1
 
 var (
@@ -35,7 +36,8 @@ var (
 	bigEndian  = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 )
 
-// stored turns a word into what its bytes are on this machine, and back.
+// stored converts a word between its value and its little-endian representation
+// on this machine.
 func stored(w uint64) uint64 {
 	if bigEndian {
 		return bits.ReverseBytes64(w)
@@ -43,19 +45,19 @@ func stored(w uint64) uint64 {
 	return w
 }
 
-// Checksum returns the checksum of what is not in a segment: headers, cursors,
+// Checksum returns the checksum of data other than records: headers, cursors,
 // the file origin.
 func Checksum(b []byte) uint32 { return crc32.Update(0, castagnoli, b) }
 
-// Align rounds up to what records are aligned to.
+// Align rounds n up to the alignment of records.
 func Align(n int) int { return (n + 7) &^ 7 }
 
-// An Identity is what all records of a segment have in common.
+// An Identity holds what all records of a segment have in common.
 type Identity struct {
 	Spool  uint64 // random, of the directory
 	Number uint64 // of the segment
 	Gen    uint32 // counts the processes that have written to the spool
-	Boot   uint64 // a label: of the system's run in which the segment was made
+	Boot   uint64 // a label of the boot in which the segment was made
 	Size   int64
 }
 
@@ -81,9 +83,9 @@ func PutHeader(b []byte, id Identity) {
 	le.PutUint32(b[60:], Checksum(b[:60]))
 }
 
-// ReadHeader reads what putHeader has written. A later version may change
-// everything but the magic, the version, and the checksum of the first 60 bytes
-// at 60.
+// ReadHeader reads what PutHeader has written. A later version may change
+// everything but the magic, the version, and the checksum at 60 of the first 60
+// bytes.
 func ReadHeader(b []byte) (id Identity, err error) {
 	if len(b) < 64 || string(b[:8]) != Magic || le.Uint32(b[60:]) != Checksum(b[:60]) {
 		return Identity{}, ErrHeader
@@ -118,12 +120,12 @@ func (v VersionError) Error() string {
 
 func (VersionError) Is(target error) bool { return target == ErrVersion }
 
-// A Start is written when a segment is taken into use.
+// A Start is written when a segment is activated.
 type Start struct {
 	First   uint64 // number of its first record, at least 1
-	Skipped uint64 // how many numbers before that no record has
-	Dropped bool   // some of these went with segments that were dropped
-	Unsure  uint64 // how many of the numbers before these may never have been given
+	Skipped uint64 // how many numbers before First have no record
+	Dropped bool   // some of these were in dropped segments
+	Unsure  uint64 // how many of the numbers before these may never have been used
 }
 
 func putStart(b []byte, seed uint32, s Start) {
@@ -142,8 +144,8 @@ func ReadStart(b []byte, seed uint32) (s Start, ok bool) {
 	return s.withDropped(b, seed), ok
 }
 
-// MessageOffset returns where the message of r is in its line, or -1. It may be
-// in the same array: then the capacity behind it gives the offset.
+// MessageOffset returns the offset of the message of r in its line, or -1. If
+// both are in the same array, the capacity of the message gives the offset.
 func MessageOffset(r *nib.Record) int {
 	at := cap(r.Line) - cap(r.Message)
 	if len(r.Message) == 0 || at < 0 || at+len(r.Message) > len(r.Line) || &r.Line[at] != &r.Message[0] {
@@ -152,10 +154,10 @@ func MessageOffset(r *nib.Record) int {
 	return at
 }
 
-// loggerName is as much of the name as a record has room for.
+// loggerName returns the logger's name, truncated to what fits into a record.
 func loggerName(r *nib.Record) string { return r.Logger[:min(len(r.Logger), math.MaxUint8)] }
 
-// RecordSize is how many bytes r takes in a segment, before alignment.
+// RecordSize returns how many bytes r takes in a segment, before alignment.
 func RecordSize(r *nib.Record, message int) int {
 	n := RecordHead + len(r.Line) + min(len(r.Logger), math.MaxUint8)
 	if message < 0 {
@@ -164,12 +166,12 @@ func RecordSize(r *nib.Record, message int) int {
 	return n
 }
 
-// PutRecord writes all of r but the first eight bytes to b, which has exactly
-// its size, and returns those: the length and the checksum.
+// PutRecord writes r, except its first eight bytes, to b, which has exactly its
+// size. It returns these eight bytes: the length and the checksum.
 //
-// The head is written in words of eight bytes, as the checksum reads it: a load
-// that needs several stores has to wait until these have left the processor's
-// store buffer.
+// The head is written in words of eight bytes, because the checksum reads it
+// so: a load that spans several stores waits until they have left the
+// processor's store buffer.
 func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint32) uint64 {
 	name := loggerName(r)
 	var flags uint64
@@ -195,8 +197,8 @@ func PutRecord(b []byte, r *nib.Record, message int, seq uint64, gen, seed uint3
 	return uint64(len(b)) | uint64(crc32.Update(seed, castagnoli, b[8:]))<<32
 }
 
-// recordAt returns the bytes of the record at offset at of b if there is one,
-// whole and of this segment. It reads nothing behind b and trusts no length.
+// recordAt returns the bytes of the record at offset at of b if there is a
+// complete one of this segment. It trusts no length and does not read past b.
 func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bool) {
 	if at < 0 || at+RecordHead > len(b) {
 		return nil, 0, false
@@ -213,10 +215,10 @@ func recordAt(b []byte, at int, gen, seed uint32) (rec []byte, seq uint64, ok bo
 	return rec, le.Uint64(rec[8:]), true
 }
 
-// Decode makes a Record of rec, which it refers to. The checksum was right; a
-// record that is inconsistent nevertheless is not accepted. A program counter
-// means nothing in another process: own reports whether it is of this one.
-// names keeps the texts of loggers, of which there are few.
+// Decode returns the Record in rec, to which it refers. The checksum is right,
+// but Decode rejects a record that is inconsistent nevertheless. own reports
+// whether the record is of this process: program counters are meaningless in
+// another one. names interns the names of loggers, of which there are few.
 func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok bool) {
 	if len(rec) < RecordHead {
 		return r, false
@@ -256,7 +258,7 @@ func Decode(rec []byte, own bool, names map[string]string) (r nib.Record, ok boo
 
 const maxNames = 1024
 
-// intern returns the text of b, without an allocation if it is known.
+// intern returns b as a string, without an allocation if names has it.
 func intern(names map[string]string, b []byte) string {
 	if s, ok := names[string(b)]; ok {
 		return s

@@ -85,8 +85,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// scanAll returns the numbers of the records that a scanner finds, after it has compared
-// each with what was written.
+// scanAll returns the numbers of the records that a scanner finds, and compares
+// each record with what was written.
 func scanAll(t testing.TB, b []byte, written map[uint64][]byte) (seqs []uint64, damaged bool) {
 	t.Helper()
 	s := NewScanner(b, testID, 100)
@@ -172,8 +172,8 @@ func TestScanStates(t *testing.T) {
 	}
 }
 
-// FuzzScan gives the scanner any bytes: it ends, and what it accepts has the
-// right checksum.
+// FuzzScan passes arbitrary bytes to the scanner: it must terminate, and every
+// record that it accepts must have the right checksum.
 func FuzzScan(f *testing.F) {
 	g, _ := filled(f, sample())
 	f.Add(g.b[HeaderSize:9000], uint16(50), byte(1))
@@ -201,8 +201,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestReadyIsNotARecord writes what is in memory before it is in the file: no reader may
-// take it for a record.
+// TestReadyIsNotARecord writes the bytes of a ready record, which is not in the
+// file yet: no reader may accept it as a record.
 func TestReadyIsNotARecord(t *testing.T) {
 	g, offsets := filled(t, sample())
 	for _, at := range offsets {

@@ -9,14 +9,14 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// If a page of a mapping has no page of the file any more, because the file was
-// truncated or the disk cannot be read, the system sends SIGBUS, which ends a
-// Go program. debug.SetPanicOnFault turns it into a panic of the goroutine at
-// fault, for some nanoseconds per access. Every access to a mapping is guarded
-// in this way, and only those.
+// If a page of a mapping is no longer backed by the file, because the file was
+// truncated or the disk cannot be read, the system sends SIGBUS, which
+// terminates a Go program. debug.SetPanicOnFault turns it into a panic of the
+// goroutine that caused it, for a few nanoseconds per access. Every access to a
+// mapping, and no other, is guarded in this way.
 
-// writeMapped is write for a mapping. The bytes of the line may be in a mapping
-// of user code: the value that an access to them panics with is returned.
+// writeMapped is Write for a mapping. The bytes of the line may be in a mapping
+// of user code: if an access to them panics, foreign is the panic value.
 func (g *Segment) writeMapped(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)
@@ -31,7 +31,7 @@ func (g *Segment) writeMapped(at, size int, seq uint64, r *nib.Record, message i
 	return true, nil
 }
 
-// EndGuard is deferred with what SetPanicOnFault has returned. It ends a panic
+// EndGuard is deferred with the result of SetPanicOnFault. It recovers a panic
 // that was caused by an access to the segment, and no other.
 func (g *Segment) EndGuard(before bool) {
 	debug.SetPanicOnFault(before)
@@ -40,15 +40,16 @@ func (g *Segment) EndGuard(before bool) {
 	}
 }
 
-// IsFault reports whether p is the panic of an access to the segment.
+// IsFault reports whether p is the panic value of a faulting access to the
+// segment.
 func (g *Segment) IsFault(p any) bool {
 	fault, ok := p.(interface{ Addr() uintptr })
 	return ok && g.IsMapped() && within(fault.Addr(), g.b)
 }
 
 // Probe panics if the file of a mapping is shorter than it should be. A record
-// that begins in its last page looks as if its writer was at work: the rest of
-// that page is zeros.
+// that begins in its last page looks unfinished, because the rest of that page
+// is zeros.
 func (g *Segment) Probe() {
 	if g.IsMapped() {
 		_ = word(g.b, len(g.b)-8).Load()

@@ -9,12 +9,12 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// PrefaultNew touches all pages of a mapping for writing: that is work for a
+// PrefaultNew touches all pages of a mapping for writing. It runs on a
 // goroutine that no call waits for, since the first touch of a page of ext4
-// takes up to some milliseconds. No other goroutine can see the segment yet.
-// Zeros are written before: so the pages come into the cache many at a time,
-// and in large ones where the file system has them, which takes a third of the
-// time of touching them one by one, and less again when they are given back.
+// takes up to some milliseconds. No other goroutine can see the segment yet. It
+// writes zeros first: the pages then enter the cache many at a time, and as
+// large pages where the file system supports them. That takes a third of the
+// time of touching them one by one, and less when they are freed.
 func PrefaultNew(g *Segment, f vfs.File, rest func()) (err error) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)

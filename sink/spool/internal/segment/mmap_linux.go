@@ -18,24 +18,24 @@ const (
 	populateWrite = 23
 )
 
-// mapFile maps the first size bytes of f, which are allocated.
+// mapFile maps the first size bytes of f, which must be allocated.
 func mapFile(f vfs.File, size int) (b []byte, free func(), err error) {
 	b, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("mmap: %w", err)
 	}
-	return b, func() { _ = syscall.Munmap(b) }, nil // it fails for a wrong argument only
+	return b, func() { _ = syscall.Munmap(b) }, nil // it fails only for invalid arguments
 }
 
-// AdviseRandom lets the first touch of a page bring in no pages behind it,
-// which takes milliseconds, until Prefault is called.
-func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // it is slower without
+// AdviseRandom turns off readahead, which takes milliseconds at the first touch
+// of a page, until Prefault is called.
+func AdviseRandom(b []byte) { _ = syscall.Madvise(b, syscall.MADV_RANDOM) } // if it fails it is only slower
 
-// Prefault touches all pages of a mapping while others use it. It takes
-// milliseconds of a processor, for which others would wait where there are few:
-// so it rests after each part.
+// Prefault touches all pages of a mapping while other goroutines use it. It
+// takes milliseconds of processor time, for which others would wait if there
+// are few processors, so it calls rest after each part.
 func Prefault(b []byte, rest func()) {
-	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // it is slower without
+	_ = syscall.Madvise(b, syscall.MADV_NORMAL) // if it fails it is only slower
 	for part := range slices.Chunk(b, warmed) {
 		if !populate(part) {
 			return
@@ -44,23 +44,22 @@ func Prefault(b []byte, rest func()) {
 	}
 }
 
-// warmed is how many bytes are touched in one go, in about a tenth of a
+// warmed is how many bytes are touched at a time, in about a tenth of a
 // millisecond.
 const warmed = 256 << 10
 
-// populate touches pages of a mapping for writing, and reports false if the
-// kernel cannot.
+// populate touches pages of a mapping for writing, and returns false if the
+// kernel does not support that.
 func populate(pages []byte) bool { return syscall.Madvise(pages, populateWrite) == nil }
 
-// Prefetch prefetches the pages of a mapping that DiscardPages has given back,
-// if there are any. It does so in a system call: in a page fault a goroutine
-// holds its processor while the disk is read, and a stop of the world waits for
-// it.
+// Prefetch prefetches the pages of a mapping that DiscardPages has discarded,
+// if any. It uses a system call, because in a page fault a goroutine holds its
+// processor while the disk is read, and a stop of the world waits for it.
 func Prefetch(pages []byte) {
 	if len(pages) > 0 {
-		_ = syscall.Madvise(pages, populateRead) // else the first access does it
+		_ = syscall.Madvise(pages, populateRead) // otherwise the first access faults them in
 	}
 }
 
-// DiscardPages gives pages of a mapping back, which remain in the file.
-func DiscardPages(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // they go with the mapping otherwise
+// DiscardPages frees pages of a mapping. Their contents remain in the file.
+func DiscardPages(pages []byte) { _ = syscall.Madvise(pages, syscall.MADV_DONTNEED) } // otherwise they are freed with the mapping

@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// CanMap reports that segments are mapped here; else they are written, see
-// twin.
+// CanMap reports whether segments can be mapped on this system; otherwise they
+// are written, see twin.
 const CanMap = false
 
 func mapFile(vfs.File, int) ([]byte, func(), error) { return nil, nil, errors.ErrUnsupported }

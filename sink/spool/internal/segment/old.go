@@ -10,8 +10,8 @@ import (
 )
 
 // NeverGiven returns how many of the missing numbers before seq were probably
-// never given: those behind the last record, if a start could not read that and
-// took the highest number that it could have.
+// never used: those after the last record, if a start could not read that
+// record and assumed the highest possible number for it.
 func (g *Old) NeverGiven(seq, missing uint64) uint64 {
 	if seq < g.End {
 		return 0
@@ -19,20 +19,19 @@ func (g *Old) NeverGiven(seq, missing uint64) uint64 {
 	return min(missing, g.End-g.Sure)
 }
 
-// An Old is one that another process has left.
+// An Old is a segment that another process has left.
 type Old struct {
 	Identity
 	Start
-	End     uint64 // number behind its last record
-	Used    int    // offset behind that, if more records may follow there, else 0
-	Sure    uint64 // below it all numbers were used; those up to end are unknown, since they could not be read when it was the last segment
+	End     uint64 // number after its last record
+	Used    int    // offset after that record, if more records may follow there, else 0
+	Sure    uint64 // all lower numbers were used; those up to End are unknown, since they could not be read when it was the last segment
 	Copied  bool   // there is a copy
-	Damaged bool   // numbers up to end are in a segment that is gone
+	Damaged bool   // numbers up to End are in a segment that is gone
 }
 
-// Complete puts the records of kept, the copy, into b where the bytes of the
-// segment are not those, and returns b. Both have a record at the same place if
-// they have it at all.
+// Complete copies the records of kept, the copy of the segment, into b where
+// the bytes of b differ, and returns b. A record has the same offset in both.
 func (g *Old) Complete(b, kept []byte) []byte {
 	if len(b) < len(kept) {
 		b = append(b, make([]byte, len(kept)-len(b))...)
@@ -50,8 +49,8 @@ func (g *Old) Complete(b, kept []byte) []byte {
 	}
 }
 
-// IsWhole reports whether all bytes of b are records without a gap, and zeros
-// behind them.
+// IsWhole reports whether b consists of records without a gap, followed by
+// zeros.
 func (g *Old) IsWhole(b []byte) bool {
 	sc := NewScanner(b, g.Identity, g.First)
 	for {
@@ -76,7 +75,7 @@ func (g *Old) HasAll(b []byte) bool {
 	return true
 }
 
-// Window is how much of a segment quickEnd reads at a time.
+// Window is how much of a segment QuickEnd reads at a time.
 const Window = 256 << 10
 
 var zeroWindow [Window]byte
@@ -96,14 +95,14 @@ func isEmpty(f io.ReaderAt, buf []byte, from, to int64) bool {
 	return true
 }
 
-// A Line is what is counted of a line.
+// A Line is the number and the level of a line, for counting.
 type Line struct {
 	Seq   uint64
 	Level nib.Level
 }
 
-// LinesIn returns what there is in b of a segment before number end, and
-// whether some of it is damaged.
+// LinesIn returns the lines in b with numbers before end, and whether any are
+// damaged.
 func (g *Old) LinesIn(b []byte, end uint64) (lines []Line, harmed bool) {
 	for sc := NewScanner(b, g.Identity, g.First); ; {
 		rec, gap, ok := sc.Next()
@@ -115,7 +114,7 @@ func (g *Old) LinesIn(b []byte, end uint64) (lines []Line, harmed bool) {
 	}
 }
 
-// RunToEnd goes from record to record up to the zeros behind them.
+// RunToEnd follows the records up to the zeros after the last one.
 func (g *Old) RunToEnd(f io.ReaderAt) (next uint64, used int, ok bool) {
 	buf := make([]byte, Window)
 	seed, next := g.Seed(), g.First

@@ -4,21 +4,21 @@ package segment
 
 import "bytes"
 
-// A Scanner reads the records of a segment that has no writers any more, and
-// finds out what is missing. It changes nothing.
+// A Scanner reads the records of a segment without writers, and determines what
+// is missing. It changes nothing.
 type Scanner struct {
-	b     []byte // the segment, as much of it as there is
+	b     []byte // as much of the segment as exists
 	gen   uint32
 	seed  uint32
 	At    int    // where the next record should be
 	Want  uint64 // its number
-	limit uint64 // number that no record of the segment reaches
+	limit uint64 // the numbers of all records of the segment are below it
 }
 
-// A Gap is what lies before a record.
+// A Gap is what is missing before a record.
 type Gap struct {
 	numbers uint64 // how many numbers are missing
-	Damaged bool   // something was committed there that is not what was written
+	Damaged bool   // something there was committed but is not what was written
 }
 
 var zeros [512]byte
@@ -30,15 +30,15 @@ func NewScanner(b []byte, id Identity, first uint64) *Scanner {
 }
 
 // Next returns the next record and what is missing before it. At the end ok is
-// false, and the gap reports whether something damaged lies there; how many
-// numbers are missing then, only the next segment can tell.
+// false, and the gap reports whether something there is damaged; how many
+// numbers are missing then follows only from the next segment.
 //
-// A claim that has its length is skipped, and so are zeros. Behind anything
-// else the next record is looked for at each multiple of 8, and no length is
-// trusted: a record proves itself by generation, number and a checksum that is
+// A marked claim is skipped, and so are zeros. After anything else Next
+// searches for the next record at each multiple of 8, and trusts no length: a
+// record is recognized by its generation, its number and a checksum that is
 // different for each segment.
 func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
-	lost := false // what is at s.at may be the inside of a record
+	lost := false // s.At may be inside a record
 	for s.At+RecordHead <= len(s.b) {
 		if rec, seq, ok := recordAt(s.b, s.At, s.gen, s.seed); ok && seq >= s.Want && seq < s.limit {
 			g.numbers = seq - s.Want
@@ -52,7 +52,7 @@ func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
 		case w == 0: // free, or claimed: a writer that has not marked its claim has written nothing
 			s.At += 8
 			for s.At+len(zeros) <= len(s.b) && bytes.Equal(s.b[s.At:s.At+len(zeros)], zeros[:]) {
-				s.At += len(zeros) // a start waits until the free rest of a segment is looked through
+				s.At += len(zeros) // for speed: a start scans the free rest of a segment
 			}
 		case !lost && w>>32 == 0 && claim >= RecordHead && Align(claim) <= len(s.b)-s.At:
 			s.At += Align(claim)
@@ -67,5 +67,5 @@ func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
 // Poison fills a page that cannot be read: it is neither free nor a claim.
 const Poison = 0xff
 
-// SetBytes goes on in a later copy of the segment.
+// SetBytes continues in a later copy of the segment.
 func (s *Scanner) SetBytes(b []byte) { s.b = b }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestScannerFindsWhatIsBehindZeros has claims of any size that nothing was written to,
-// each followed by a record.
+// TestScannerFindsWhatIsBehindZeros has claims of all sizes to which nothing
+// was written, each followed by a record.
 func TestScannerFindsWhatIsBehindZeros(t *testing.T) {
 	r := &sample()[0]
 	for _, claim := range []int{48, 56, 504, 512, 520, 1016, 1024, 1032, 4096, 20_000} {
@@ -33,7 +33,8 @@ func TestScannerFindsWhatIsBehindZeros(t *testing.T) {
 	}
 }
 
-// TestScanRefusesNumbersOutOfRange finds copies of records where they do not belong.
+// TestScanRefusesNumbersOutOfRange finds copies of records where they do not
+// belong.
 func TestScanRefusesNumbersOutOfRange(t *testing.T) {
 	g, offsets := filled(t, sample())
 	end, _, _ := g.Claimed()

@@ -10,35 +10,34 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A Segment is a stretch of memory that records are put into, one behind the
-// other, by any number of goroutines: the heap, or a mapped file. The code is
-// the same for both.
+// A Segment is a piece of memory, on the heap or in a mapped file, to which any
+// number of goroutines append records. The code is the same for both.
 //
-// tail is how far it is claimed: offset/8 in the low 32 bits, and above them
-// how many records that are; so one compare-and-swap takes a place and a number
-// together, and records lie in the order of their numbers. The highest bit ends
-// the claiming. It is no part of the file: after the death of the process what
-// was claimed is found out from the records.
+// tail is how far the segment is claimed: the low 32 bits hold offset/8, and
+// the bits above them the number of claims. So one compare-and-swap claims
+// space and a number together, and records are in the order of their numbers.
+// The highest bit seals the segment. tail is not part of the file: after the
+// death of the process, the claims are determined from the records.
 type Segment struct {
 	Identity
 	Start
 	b        []byte
 	crc      uint32 // seed of the checksums
-	Reported Tally  // what the notice in it reports
+	Reported Tally  // the counts that its notice reports
 
 	free    func()       // gives b back
-	file    vfs.File     // its file, without a name, from when that is deleted on: free gives it back
+	file    vfs.File     // its file once it is deleted, for free to release
 	holders atomic.Int32 // the reader and the copier; the last one calls free
 	twin    *twin        // what writes b to the file; nil if b is the file, or there is none
 
-	evicted bool // its pages were given back until it is read; the spool's lock protects it
+	evicted bool // its pages are discarded until it is read; protected by the spool's lock
 
-	broken atomic.Bool  // b or its file failed: see voidClaim
-	voids  map[int]void // by offset, claims whose lines went elsewhere; the spool's lock protects it
+	broken atomic.Bool  // b or its file failed: see VoidClaim
+	voids  map[int]void // by offset, claims whose lines got other numbers; protected by the spool's lock
 
-	abandoned bool // a reader does not wait for all writers any more: b is never given back; the spool's lock protects it
+	abandoned bool // a reader has left without waiting for all writers: b is never released; protected by the spool's lock
 
-	_    [64]byte // tail changes with each record, and the fields above never
+	_    [64]byte // tail changes with each record, the fields above rarely
 	tail atomic.Uint64
 	_    [64]byte
 }
@@ -54,8 +53,8 @@ const (
 	oneRecord = uint64(1) << 32
 )
 
-// New makes a segment of b, which is all zeros, but for the header if it
-// is a file. free gives b back, and is nil in memory.
+// New makes a segment of b, which is all zeros, except for the header if it is
+// a file. free releases b; it is nil in memory.
 func New(b []byte, id Identity, free func()) *Segment {
 	g := &Segment{Identity: id, b: b, crc: id.Seed(), free: free}
 	if free == nil {
@@ -81,8 +80,8 @@ func NewHeader(id Identity, first Start, f vfs.File, free func()) *Segment {
 	return g
 }
 
-// NewMapped makes a segment of a file that is allocated. free gives the mapping
-// back, with the file if it was deleted.
+// NewMapped makes a segment of an allocated file. free releases the mapping,
+// and the file if it was deleted.
 func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), deleted vfs.File)) (g *Segment, err error) {
 	b, unmap, err := mapFile(f, int(id.Size))
 	if err != nil {
@@ -92,16 +91,16 @@ func NewMapped(f vfs.File, id Identity, free func(pages []byte, unmap func(), de
 	return g, nil
 }
 
-// NewWritten makes a segment of a file that is allocated and whose records are
-// made in memory. free gets the file, and once more if it was deleted.
+// NewWritten makes a segment of an allocated file whose records are made in
+// memory. free gets the file as written, and also as deleted if it was deleted.
 func NewWritten(f vfs.File, id Identity, free func(written, deleted vfs.File)) (g *Segment) {
 	g = New(make([]byte, id.Size), id, func() { free(g.twin.file, g.file) })
 	g.twin = &twin{file: f, written: HeaderSize}
 	return g
 }
 
-// ContinueBehind takes an old segment into use again, behind its last record.
-// No other goroutine can see it yet.
+// ContinueBehind continues an old segment after its last record. No other
+// goroutine can see it yet.
 func (g *Segment) ContinueBehind(old *Old) {
 	g.Start = old.Start
 	g.tail.Store(uint64(old.Used/8) | (old.End-old.First)*oneRecord)
@@ -110,12 +109,12 @@ func (g *Segment) ContinueBehind(old *Old) {
 	}
 }
 
-// Retain keeps b until Release is called as often. The first holder is there
-// from the beginning.
+// Retain keeps b until a matching call of Release. A new segment has one
+// holder.
 func (g *Segment) Retain() { g.holders.Add(1) }
 
-// Release frees b when the last holder is gone. In memory there is nothing to
-// be freed.
+// Release frees b when the last holder is gone. In memory it has nothing to
+// free.
 func (g *Segment) Release() {
 	if g.holders.Add(-1) == 0 && g.free != nil {
 		g.free()
@@ -123,7 +122,8 @@ func (g *Segment) Release() {
 }
 
 // Evict reports whether the pages of a mapping that is not read soon are to be
-// given back, and holds it until that is done. The spool's lock is held.
+// evicted, and retains the mapping until that is done. The spool's lock is
+// held.
 func (g *Segment) Evict() bool {
 	if !g.IsMapped() || g.evicted {
 		return false
@@ -133,8 +133,8 @@ func (g *Segment) Evict() bool {
 	return true
 }
 
-// EvictedPages returns the pages that evict has given back, for prefetch, if
-// there are any. The spool's lock is held.
+// EvictedPages returns the evicted pages, for Prefetch, if there are any. The
+// spool's lock is held.
 func (g *Segment) EvictedPages() (pages []byte) {
 	if !g.evicted {
 		return nil
@@ -143,15 +143,15 @@ func (g *Segment) EvictedPages() (pages []byte) {
 	return g.b
 }
 
-// Abandon lets the reader leave while writers may still be at work: b is never
-// given back. The spool's lock is held.
+// Abandon lets the reader leave while calls may still be writing: b is never
+// released. The spool's lock is held.
 func (g *Segment) Abandon() { g.abandoned = true }
 
-// IsAbandoned reports whether abandon was called. The spool's lock is held.
+// IsAbandoned reports whether Abandon was called. The spool's lock is held.
 func (g *Segment) IsAbandoned() bool { return g.abandoned }
 
-// Done is called when the reader has done with b, with the file if it is
-// deleted. A mapping that was abandoned stays.
+// Done is called when the reader no longer needs b, with the file if it is
+// deleted. An abandoned mapping stays.
 func (g *Segment) Done(file vfs.File) {
 	if g.free != nil && !g.abandoned {
 		g.file = file
@@ -161,8 +161,8 @@ func (g *Segment) Done(file vfs.File) {
 	}
 }
 
-// Begin takes the segment into use. No other goroutine can see it yet. If it
-// reports false the segment is broken, and accepts no records.
+// Begin activates the segment. No other goroutine can see it yet. If Begin
+// returns false the segment is broken, and accepts no records.
 func (g *Segment) Begin(s Start) (ok bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	g.Start = s
@@ -173,15 +173,15 @@ func (g *Segment) Begin(s Start) (ok bool) {
 	}
 	g.twin.err = err
 	g.twin.unclear = append(g.twin.unclear, patch{64, make([]byte, 24)}) // it is not in use
-	_ = g.twin.clear()                                                   // tried again as long as the process lives
+	_ = g.twin.clear()                                                   // retried until the process ends
 	return false
 }
 
-// Fits reports whether a record fits into a segment of this size at all.
+// Fits reports whether a record of size bytes fits into an empty segment.
 func Fits(size int, segment int64) bool { return int64(Align(size)) <= segment-HeaderSize }
 
 // Reserve claims the next size bytes, and the next number. ok is false if there
-// is not that much left or the segment is sealed; then nothing has happened.
+// is not enough space or the segment is sealed; then nothing is claimed.
 func (g *Segment) Reserve(size int) (at int, seq uint64, ok bool) {
 	for {
 		t := g.tail.Load()
@@ -195,15 +195,15 @@ func (g *Segment) Reserve(size int) (at int, seq uint64, ok bool) {
 	}
 }
 
-// Write copies r to the place that reserve returned, and commits it. Until the
-// last store no reader takes it for a record; before the copy it is marked with
-// its length, so that a reader after a crash can skip it. No user code runs in
-// between. Afterwards the writer does not touch the segment again: a reader
-// that has seen all records committed may unmap it.
+// Write copies r to the offset that Reserve returned, and commits it. It first
+// marks the claim with its length, so that a reader after a crash can skip it.
+// No reader accepts the record until the last store. No user code runs in
+// between. The writer does not access the segment afterwards: a reader that has
+// seen all records committed may unmap it.
 //
-// It reports false if b is a mapping that is gone, or the file of a twin
-// failed: then there is no such record, and there will be none. The same holds
-// if r cannot be read: then foreign is what the caller panics with.
+// Write returns false if b is a mapping that is gone, or if the file of a twin
+// failed: then the record does not exist and never will. The same holds if r
+// cannot be read: then the caller panics with foreign.
 func (g *Segment) Write(at, size int, seq uint64, r *nib.Record, message int) (ok bool, foreign any) {
 	switch {
 	case g.free == nil:
@@ -222,7 +222,7 @@ func (g *Segment) put(at, size int, seq uint64, r *nib.Record, message int) {
 	w.Store(stored(PutRecord(b, r, message, seq, g.Gen, g.crc)))
 }
 
-// Seal ends the claiming. It may be called again.
+// Seal makes all later reservations fail. It may be called again.
 func (g *Segment) Seal() {
 	for {
 		t := g.tail.Load()
@@ -232,24 +232,24 @@ func (g *Segment) Seal() {
 	}
 }
 
-// Claimed returns how far the segment is claimed, the number that comes next,
-// and whether that will stay so.
+// Claimed returns how far the segment is claimed, the next number, and whether
+// both are final.
 func (g *Segment) Claimed() (end int, next uint64, final bool) {
 	t := g.tail.Load()
 	return int(uint32(t)) * 8, g.First + t&^sealed>>32, t&sealed != 0
 }
 
-// Committed reports whether the claim at offset at is a record now, or was
-// committed but is damaged.
+// Committed reports whether the claim at offset at was committed; the record
+// may be damaged.
 func (g *Segment) Committed(at int) bool {
 	return int32(uint32(g.State(at))) > 0
 }
 
-// PageSize is what files lose data in multiples of, at least.
+// PageSize is the smallest unit in which files lose data.
 const PageSize = 4096
 
-// HasNoWriters reports whether g has no writers any more: it is sealed, and all
-// that was claimed is committed. It is false if its mapping is gone.
+// HasNoWriters reports whether g has no more writers: it is sealed, and all
+// claims are committed. It is false if its mapping is gone.
 func (g *Segment) HasNoWriters() (is bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	end, _, final := g.Claimed()
@@ -260,8 +260,7 @@ func (g *Segment) HasNoWriters() (is bool) {
 	return final && at == end
 }
 
-// Lines returns what there is in g. whole is false if a page of it cannot be
-// read.
+// Lines returns the lines in g. whole is false if a page of it cannot be read.
 func (g *Segment) Lines() (lines []Line, whole bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	at, end, _ := g.Claimed()
@@ -269,9 +268,8 @@ func (g *Segment) Lines() (lines []Line, whole bool) {
 	return lines, true
 }
 
-// VoidsIn returns how many of the numbers from a first one to an end have void
-// claims. The spool's
-// lock is held.
+// VoidsIn returns how many of the numbers in [from, to) have void claims. The
+// spool's lock is held.
 func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
 	for _, v := range g.voids {
 		if v.seq >= from && v.seq < to {
@@ -281,8 +279,8 @@ func (g *Segment) VoidsIn(from, to uint64) (n uint64) {
 	return n
 }
 
-// Snapshot returns a copy of what is claimed of g, and how many pages of it
-// cannot be read. These are full of poison.
+// Snapshot returns a copy of the claimed part of g, and how many of its pages
+// cannot be read. Those are filled with Poison.
 func (g *Segment) Snapshot() (b []byte, unread int) {
 	end, _, _ := g.Claimed()
 	b = make([]byte, end)
@@ -298,7 +296,7 @@ func (g *Segment) Snapshot() (b []byte, unread int) {
 	return b, unread
 }
 
-// copyPage reports false if a page cannot be read.
+// copyPage returns false if the page cannot be read.
 func (g *Segment) copyPage(to, from []byte) (ok bool) {
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	Prefetch(from) // in a system call, since the disk may take long
@@ -306,10 +304,10 @@ func (g *Segment) copyPage(to, from []byte) (ok bool) {
 	return true
 }
 
-// Old describes what is in the segment, as a later process sees it.
+// Old describes the segment as a later process sees it.
 func (g *Segment) Old() *Old { return &Old{Identity: g.Identity, Start: g.Start} }
 
-// IsMapped reports whether b is the mapping of a file.
+// IsMapped reports whether b is a mapping of a file.
 func (g *Segment) IsMapped() bool { return g.free != nil && g.twin == nil }
 
 // IsWritten reports whether b is memory that is written to a file.
@@ -324,13 +322,13 @@ func (g *Segment) IsFree(at int) bool { return word(g.b, at).Load() == 0 }
 // State returns the first word of the claim at offset at.
 func (g *Segment) State(at int) uint64 { return stored(word(g.b, at).Load()) }
 
-// Behind returns the offset behind the committed record at offset at.
+// Behind returns the offset after the committed record at offset at.
 func (g *Segment) Behind(at int) int {
 	return at + Align(int(int32(uint32(g.State(at)))))
 }
 
-// Record returns the record at offset at if there is one, whole and of this
-// segment, that ends at end or before.
+// Record returns the record at offset at if there is a complete one of this
+// segment that ends at or before end.
 func (g *Segment) Record(at, end int) (rec []byte, seq uint64, ok bool) {
 	return recordAt(g.b[:end], at, g.Gen, g.crc)
 }
@@ -346,8 +344,8 @@ func (g *Segment) setWord(at int, w uint64) error {
 	return g.header(at, at+8)
 }
 
-// VoidClaim notes that the claim at offset at, of number seq, has no record:
-// its line went elsewhere. The first one breaks the segment.
+// VoidClaim notes that the claim at offset at, with number seq, has no record:
+// its line gets another number. The first one breaks the segment.
 func (g *Segment) VoidClaim(at, size int, seq uint64) (first bool) {
 	if first = !g.broken.Load(); first {
 		g.voids = map[int]void{}

@@ -28,7 +28,7 @@ const levels = 7
 // A Tally counts lines by cause and level.
 type Tally [Causes][levels]uint64
 
-// LevelUnknown is the level of lines whose level is lost.
+// LevelUnknown is the level under which lines of unknown level are counted.
 const LevelUnknown = nib.LevelInfo
 
 func (t *Tally) Add(c Cause, l nib.Level, n uint64) {
@@ -50,7 +50,7 @@ func (t *Tally) Plus(u *Tally) Tally {
 	return sum
 }
 
-// Minus returns t without u. A count of u may be higher: that of a line that
+// Minus returns t minus u. A count of u may be higher than that of t, if a line
 // was reported as damaged and then got another number.
 func (t *Tally) Minus(u *Tally) Tally {
 	left := *t

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// TestCountsDoNotGoBelowZero subtracts more than there is.
+// TestCountsDoNotGoBelowZero subtracts more than was counted.
 func TestCountsDoNotGoBelowZero(t *testing.T) {
 	var a, b Tally
 	a.Add(CauseDamaged, nib.LevelInfo, 1)

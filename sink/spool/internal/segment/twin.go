@@ -10,35 +10,36 @@ import (
 )
 
 // A twin is the file of a segment where files are not mapped. Records are made
-// in memory, by the same code, and written to the same place of the file before
-// the call returns: then they are in the page cache, as those of a mapping.
+// in memory, by the same code, and written to the same offset of the file
+// before the call returns. Then they are in the page cache, like those of a
+// mapping.
 //
 // Between copy and commit a record is ready: its length is negative and its
-// checksum is there. One of the goroutines that want theirs written takes the
-// lock, writes all ready records, for itself and the others, and commits them.
-// No goroutine waits for a record that is not ready: if one is in the way, each
-// writes only its own.
+// checksum is there. One of the goroutines whose records are to be written
+// takes the lock, writes all ready records, and commits them. No goroutine
+// waits for a record that is not ready: if one is in the way, each writes only
+// its own.
 type twin struct {
 	file vfs.File
 
 	mu      sync.Mutex
 	written int    // all records before are in the file
-	buf     []byte // what is written, as it will be
-	err     error  // of the first write that failed: there will be no other but of patches
+	buf     []byte // the bytes to write, as committed
+	err     error  // of the first failed write; after it only patches are written
 	unclear []patch
 }
 
-// A patch is written where a write that failed may have left bytes that a start
-// would misunderstand.
+// A patch overwrites bytes that a failed write may have left and that a start
+// would misinterpret.
 type patch struct {
 	at int
 	b  []byte
 }
 
-// keptBuffer is how large a buffer may be that stays.
+// keptBuffer is the maximum size of a buffer that is kept for reuse.
 const keptBuffer = 256 << 10
 
-// write is segment.write.
+// write is Segment.Write for a twin.
 func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, message int) bool {
 	b := g.b[at : at+size : at+size]
 	w := word(b, 0)
@@ -68,8 +69,8 @@ func (t *twin) write(g *Segment, at, size int, seq uint64, r *nib.Record, messag
 	return true
 }
 
-// negated turns the first word of a record into that of one that is ready, and
-// back.
+// negated converts the first word of a committed record into that of a ready
+// one, and back.
 func negated(w uint64) uint64 { return w>>32<<32 | uint64(-uint32(w)) }
 
 // ready returns the offset of the first claim that is neither ready nor
@@ -111,16 +112,16 @@ func (t *twin) commit(g *Segment, from, to int) error {
 		return err
 	}
 	each(func(at int, w uint64) {
-		if !g.Committed(at) { // the others are read by now
+		if !g.Committed(at) { // the committed ones may be read already
 			word(g.b, at).Store(stored(w))
 		}
 	})
 	return nil
 }
 
-// takeBack puts marks where a write that failed may have brought a whole
-// record, or a part of one, into the file. Their lines get other numbers: a
-// start would find them twice. mu is held.
+// takeBack writes marks where a failed write may have written records or parts
+// of them. Their lines get other numbers, so a start would find them twice. mu
+// is held.
 func (t *twin) takeBack(g *Segment, from, to int) {
 	for at := from; at < to; {
 		w := g.State(at)
@@ -130,7 +131,7 @@ func (t *twin) takeBack(g *Segment, from, to int) {
 		}
 		at += Align(max(n, -n))
 	}
-	_ = t.clear() // tried again as long as the process lives
+	_ = t.clear() // retried until the process ends
 }
 
 // clear writes the patches that could not be written before. mu is held.
@@ -147,7 +148,7 @@ func (t *twin) clear() error {
 
 // Whole reports whether all claims of a sealed segment are in its file, and
 // which number follows them. Then no writer uses its bytes any more, except to
-// see that.
+// check that.
 func (g *Segment) Whole() (next uint64, whole bool) {
 	t := g.twin
 	t.mu.Lock()
@@ -165,7 +166,8 @@ func (g *Segment) Whole() (next uint64, whole bool) {
 	return next, true
 }
 
-// header writes bytes of the segment's header, which is a mapping's own matter.
+// header writes bytes of the segment's header to its file. A mapping needs no
+// write.
 func (g *Segment) header(from, to int) error {
 	if g.twin == nil {
 		return nil
@@ -174,8 +176,7 @@ func (g *Segment) header(from, to int) error {
 	return err
 }
 
-// Patch writes what a write that failed has left to be written, and reports
-// whether any of it remains.
+// Patch writes the pending patches, and reports whether any remain.
 func (g *Segment) Patch() (left bool) {
 	g.twin.mu.Lock()
 	defer g.twin.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 // word returns the first eight bytes of the record at offset at, which hold its
 // state. They are read and written atomically.
 //
-// The slice expression checks that they are within b. They are aligned, for at
-// is a multiple of 8, and b begins at a page (mapped) or at an object of more
-// than 16 bytes without pointers (heap), which Go aligns to 8. b lives as long
-// as the result is used: callers hold it.
+// The slice expression checks that they are within b. They are aligned, because
+// at is a multiple of 8, and b begins at a page (mapped) or at an object of
+// more than 16 bytes without pointers (heap), which Go aligns to 8. Callers
+// keep b alive while they use the result.
 func word(b []byte, at int) *atomic.Uint64 {
 	p := b[at : at+8 : at+8]
 	return (*atomic.Uint64)(unsafe.Pointer(&p[0]))
 }
 
-// within reports whether an address lies in b. The address of b is compared,
-// not used.
+// within reports whether an address is in b. The address of b is compared, not
+// used.
 func within(addr uintptr, b []byte) bool {
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return addr >= begin && addr-begin < uintptr(len(b))

@@ -9,21 +9,21 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// CopyExt is the extension of the copy of a segment, which has the same bytes
-// at the same places as far as it goes. What was settled before it was copied
-// may be missing.
+// CopyExt is the extension of the copy of a segment. The copy has the same
+// bytes at the same offsets as far as it goes; records settled before they were
+// copied may be missing.
 const CopyExt = ".copy"
 
 func CopyName(number uint64) string { return hex(number) + CopyExt }
 
 // MakeCopy makes the copy of g, with its header and the bytes in [from, to). It
-// is in place of the one that there is when it is on the disk.
+// replaces an existing copy once it is synced.
 func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error) {
 	if err := d.Held(); err != nil {
 		return nil, err
 	}
 	name := d.Name(CopyName(g.Number))
-	_ = d.FS.Remove(name + MadeSuffix) // what is in it must be zeros
+	_ = d.FS.Remove(name + MadeSuffix) // the new file must be all zeros
 	f, err = d.FS.Open(name+MadeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 	}
 	if err != nil {
 		if f != nil {
-			_ = f.Close() // nothing in it counts
+			_ = f.Close() // its contents are not needed
 		}
 		_ = d.FS.Remove(name + MadeSuffix) // the next start removes it as well
 		return nil, err
@@ -56,7 +56,7 @@ func (d *Dir) MakeCopy(g *segment.Segment, from, to int) (f vfs.File, err error)
 	return f, nil
 }
 
-// OwnCopy notes that the copy of a segment is the copier's: only the copier
+// OwnCopy notes that the copier owns the copy of a segment: only the copier
 // removes it.
 func (d *Dir) OwnCopy(number uint64) {
 	d.mu.Lock()
@@ -64,7 +64,7 @@ func (d *Dir) OwnCopy(number uint64) {
 	d.owned[number] = false
 }
 
-// IsRemoved reports whether a segment whose copy is the copier's is removed.
+// IsRemoved reports whether a segment whose copy the copier owns is removed.
 func (d *Dir) IsRemoved(number uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,8 +87,8 @@ func (d *Dir) Remove(number uint64, g *segment.Segment) error {
 	return d.RemoveItsCopy(number)
 }
 
-// RemoveItsCopy deletes the copy of a segment, or lets the copier do that if it
-// is the copier's.
+// RemoveItsCopy deletes the copy of a segment, or notifies the copier if it
+// owns the copy.
 func (d *Dir) RemoveItsCopy(number uint64) error {
 	d.mu.Lock()
 	_, owned := d.owned[number]

@@ -23,14 +23,15 @@ const (
 	MaxMark       = 40
 )
 
-// A Position is what a cursor remembers: the spool, and the number of the first
+// A Position is the content of a cursor: the spool, and the number of the first
 // record that its destination has not settled.
 type Position struct {
 	Spool, Seq uint64
 }
 
-// PutSlot makes a slot of a cursor. Of two valid slots the one with the higher
-// count is the younger. mark is the destination's own, see [delivery.Resumer].
+// PutSlot writes a slot of a cursor to b. Of two valid slots the one with the
+// higher count is the newer. mark is the mark of the destination, see
+// [delivery.Resumer].
 func PutSlot(b []byte, count uint64, p Position, mark []byte) {
 	clear(b[:SlotSize])
 	copy(b, segment.Magic)
@@ -45,7 +46,7 @@ func PutSlot(b []byte, count uint64, p Position, mark []byte) {
 
 // readSlot reads a slot of either version. ok is false if it is not one. A
 // later version is an error: it may change everything but the magic, the
-// version, and the checksum of the first 124 bytes at 124.
+// version, and the checksum at 124 of the first 124 bytes.
 func readSlot(b []byte) (count uint64, p Position, ok bool, err error) {
 	if len(b) < firstSlotSize || string(b[:8]) != segment.Magic {
 		return 0, Position{}, false, nil
@@ -63,7 +64,7 @@ func readSlot(b []byte) (count uint64, p Position, ok bool, err error) {
 	return binary.LittleEndian.Uint64(b[16:]), Position{binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])}, true, nil
 }
 
-// ReadSlots reads the younger valid slot of a cursor. slot is nil if there is
+// ReadSlots reads the newer valid slot of a cursor. slot is nil if there is
 // none.
 func ReadSlots(f io.ReaderAt) (slot []byte, count uint64, p Position, err error) {
 	for i := range int64(2) {
@@ -96,13 +97,13 @@ func MarkIn(b []byte) []byte {
 // delivering goroutine writes it.
 type Cursor struct {
 	File  vfs.File
-	Count uint64 // of the younger slot
+	Count uint64 // of the newer slot
 	Mark  []byte // of the destination
 	slot  [SlotSize]byte
 }
 
-// OpenCursor reads the younger valid slot. ok is false if there is none for
-// this spool: that is no error, delivery begins with the oldest record. A slot
+// OpenCursor reads the newer valid slot. ok is false if there is none for this
+// spool. That is not an error: delivery begins with the oldest record. A slot
 // that cannot be read is an error: without it, everything would be delivered
 // again.
 func OpenCursor(d *Dir, name string) (c *Cursor, seq uint64, ok bool, err error) {

@@ -42,7 +42,7 @@ func TestSlotRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOnlySlotsAreRead has files with valid checksums that are no slots.
+// TestOnlySlotsAreRead has files with valid checksums that are not slots.
 func TestOnlySlotsAreRead(t *testing.T) {
 	for name, change := range map[string]func(b []byte){
 		"another magic": func(b []byte) { b[0]++ },
@@ -74,8 +74,8 @@ func TestOnlySlotsAreRead(t *testing.T) {
 	}
 }
 
-// TestMarkThatIsNone has slots without a mark, and with one that cannot be: for a
-// destination, no mark is nil.
+// TestMarkThatIsNone has slots without a mark, and with an impossible one: both
+// are nil for a destination.
 func TestMarkThatIsNone(t *testing.T) {
 	b := make([]byte, SlotSize)
 	for _, n := range []uint32{0, MaxMark + 1, 1 << 31} {
@@ -92,7 +92,8 @@ func TestMarkThatIsNone(t *testing.T) {
 	}
 }
 
-// TestCursorSlots reads the younger slot, and the older one if that is torn.
+// TestCursorSlots reads the newer slot, and the older one if the newer one is
+// torn.
 func TestCursorSlots(t *testing.T) {
 	d := &Dir{FS: vfs.OS(), Path: t.TempDir(), Spool: 5}
 	name := filepath.Join(d.Path, "c.cursor")
@@ -117,7 +118,8 @@ func TestCursorSlots(t *testing.T) {
 	}
 }
 
-// firstCursor is what version 1 wrote: one slot, with the number 40 of spool 5.
+// firstCursor returns a cursor of version 1: one slot, with number 40 of spool
+// 5.
 func firstCursor() []byte {
 	b := make([]byte, firstSlotSize)
 	copy(b, segment.Magic)
@@ -129,7 +131,8 @@ func firstCursor() []byte {
 	return b
 }
 
-// TestCursorOfVersion1 is read, in either place, and then written over in turns.
+// TestCursorOfVersion1 reads a cursor of version 1 in either slot, and then
+// overwrites the slots in turn.
 func TestCursorOfVersion1(t *testing.T) {
 	for _, at := range []int{0, SlotGap} {
 		d := &Dir{FS: vfs.OS(), Path: t.TempDir(), Spool: 5}

@@ -38,33 +38,33 @@ type Dir struct {
 	Gen   uint32
 	Boot  uint64
 	Last  uint64 // highest number of a segment, quarantined ones included
-	Bad   int    // files moved out of the way
+	Bad   int    // quarantined files
 
 	strict bool // files of other users are refused
 
 	untidy
 
-	Unused   uint64 // how many numbers the segments behind the last one that was used could have taken
-	Unknown  bool   // one of these was quarantined, and may have been used
+	Unused   uint64 // how many numbers the segments after the last used one could have used
+	Unknown  bool   // one of these was quarantined and may have been used
 	unmapped bool   // segments are written, not mapped
-	minFree  int64  // bytes of the volume that are left to others
+	minFree  int64  // bytes of the volume that are kept free
 	Sweeper  *sweeper
 
 	mu      sync.Mutex
-	owned   map[uint64]bool // segments whose copies are the copier's, and whether they are removed
+	owned   map[uint64]bool // segments whose copies the copier owns, and whether they are removed
 	removed func()          // notifies the copier
-	noted   []Noted         // errors of operations that are reported later
+	noted   []Noted         // errors to be reported later
 }
 
-// An untidy is what tidy has to do.
+// An untidy is the work of Tidy.
 type untidy struct {
 	unfinished []string // files that a dead process was making
 	damaged    []string // files to be quarantined
 	empty      []uint64 // segments that were never used
 }
 
-// OpenDir takes the directory for this process, makes it if need be, and finds
-// the segments in it, oldest first.
+// OpenDir locks the directory for this process, creates it if necessary, and
+// returns its segments, oldest first.
 func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	fsys := o.FS
 	d = &Dir{FS: fsys, Path: path, Boot: o.Boot, minFree: o.MinFree, owned: map[uint64]bool{}, Sweeper: newSweeper(), strict: true}
@@ -98,7 +98,7 @@ func OpenDir(path string, o *Options) (d *Dir, old []segment.Old, err error) {
 	return d, old, nil
 }
 
-// checkDir refuses a directory that others may write to.
+// checkDir rejects a directory that other users may write to.
 func checkDir(fsys vfs.FS, path string) error {
 	info, err := fsys.Lstat(path)
 	if err != nil {
@@ -110,7 +110,7 @@ func checkDir(fsys vfs.FS, path string) error {
 	return CheckOwner(info, "it")
 }
 
-// CheckOwner refuses what belongs to another user, who may change it at any
+// CheckOwner rejects a file of another user, which that user may change at any
 // time, whatever its mode is.
 func CheckOwner(info vfs.Info, name string) error {
 	if info.Foreign() {
@@ -119,15 +119,15 @@ func CheckOwner(info vfs.Info, name string) error {
 	return nil
 }
 
-// IsFile reports whether there is a file called base, as far as that is known,
-// and no directory, link, or pipe, which no spool has made.
+// IsFile reports whether base is a regular file, as far as that is known. A
+// spool does not make directories, links or pipes.
 func (d *Dir) IsFile(base string) bool {
 	info, err := d.FS.Lstat(d.Name(base))
 	return err != nil || info.Mode.IsRegular()
 }
 
-// checkFile is checkOwner for an open file, and for processes that deliver or
-// write: looking at a spool of another user is allowed.
+// checkFile is CheckOwner for an open file, in processes that deliver or write:
+// inspecting a spool of another user is allowed.
 func (d *Dir) checkFile(f vfs.File, name string) error {
 	if !d.strict {
 		return nil
@@ -148,10 +148,9 @@ func SegmentName(number uint64) string { return hex(number) + SegmentExt }
 // A found reports which files of a segment exist.
 type found struct{ segment, copy bool }
 
-// List reads the headers of all segments. It changes nothing: what is to be
-// changed is left to tidy, so an Open that fails leaves every file alone. A
-// file that cannot be read is an error, and no damage: a later attempt may be
-// able to read it.
+// List reads the headers of all segments. It leaves all changes to Tidy, so a
+// failed Open changes no file. A file that cannot be read is an error, not
+// damage: a later attempt may be able to read it.
 func (d *Dir) List() (old []segment.Old, err error) {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -173,7 +172,7 @@ func (d *Dir) List() (old []segment.Old, err error) {
 			d.Unused, d.Unknown = 0, false
 			continue
 		}
-		if g.Boot != d.Boot || d.Boot == 0 { // else it is as it was left
+		if g.Boot != d.Boot || d.Boot == 0 { // otherwise it is as the process left it
 			d.Unused += uint64(g.Size / segment.RecordHead)
 		}
 		d.empty = append(d.empty, number)
@@ -186,8 +185,7 @@ func (d *Dir) List() (old []segment.Old, err error) {
 }
 
 // sortNames finds the segments and copies among names, and notes the highest
-// number, which counts if the file was quarantined, too: a number is never used
-// again.
+// number, including those of quarantined files: a number is never reused.
 func (d *Dir) sortNames(names []string) map[uint64]found {
 	files := map[uint64]found{}
 	for _, name := range names {
@@ -210,9 +208,9 @@ func (d *Dir) sortNames(names []string) map[uint64]found {
 	return files
 }
 
-// lookAt reads the header of a segment, or that of its copy if the one of the
-// segment is not there. A file that is neither is to be quarantined. An error
-// means that a file cannot be read now, or has a later version.
+// lookAt reads the header of a segment, or that of its copy if the segment has
+// none. A file without a valid header is to be quarantined. An error means that
+// a file cannot be read now, or has a later version.
 func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok bool, err error) {
 	fits := func(g segment.Old, err error) bool {
 		return err == nil && g.Number == number && (d.Spool == 0 || g.Spool == d.Spool)
@@ -221,7 +219,7 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 	if exists {
 		g, used, err = d.Look(SegmentName(number))
 		switch ok = fits(g, err); {
-		case IsPageError(err): // the copy may have it
+		case IsPageError(err): // the copy may have the header
 			unread = err
 		case err != nil && !errors.Is(err, segment.ErrHeader):
 			return g, false, false, err
@@ -254,9 +252,9 @@ func (d *Dir) lookAt(number uint64, exists, kept bool) (g segment.Old, used, ok 
 	return g, used, ok, nil
 }
 
-// Look reads the header of a segment. The error is ErrHeader if that was read
-// and is damaged, and ErrVersion if it is of a later version. One that is sound
-// and was not used yet is not kept.
+// Look reads the header of a segment. The error is ErrHeader if the header was
+// read and is damaged, and ErrVersion if it is of a later version. A valid
+// segment that was not used yet is not kept.
 func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 	if !d.IsFile(name) {
 		return g, false, segment.ErrHeader
@@ -289,7 +287,7 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 	}
 	for _, x := range append(b[64:88:88], first[:]...) {
 		if x != 0 {
-			return g, false, ErrStart // it had records, and which is unknown
+			return g, false, ErrStart // it had records, but their numbers are unknown
 		}
 	}
 	return g, false, nil
@@ -297,9 +295,9 @@ func (d *Dir) Look(name string) (g segment.Old, used bool, err error) {
 
 var ErrStart = fmt.Errorf("%w: its start is damaged, or is being written", segment.ErrHeader)
 
-// Tidy makes the changes that list has found to be necessary: what a dead
-// process was making, and segments that were never used, are removed, and what
-// is damaged is quarantined. If a step fails the next start does it.
+// Tidy makes the changes that List found necessary: it removes the files that a
+// dead process was making and segments that were never used, and quarantines
+// damaged files. If a step fails, the next start repeats it.
 func (d *Dir) Tidy() (err error) {
 	note := func(e error) {
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
@@ -324,8 +322,7 @@ func (d *Dir) Quarantine(name string) error {
 	return d.FS.Rename(d.Name(name), d.Name(name+BadExt))
 }
 
-// SegmentNumber returns the number that the name of a segment, or of its copy,
-// has.
+// SegmentNumber returns the number in the name of a segment or of its copy.
 func SegmentNumber(name string) (uint64, bool) {
 	digits, ext, _ := strings.Cut(name, ".")
 	number, err := strconv.ParseUint(digits, 16, 64)
@@ -339,13 +336,14 @@ func IsSegmentName(name string) bool {
 
 func NewSpoolID() uint64 { return rand.Uint64() | 1 }
 
-// Unlock gives the directory back.
+// Unlock releases the lock of the directory.
 func (d *Dir) Unlock() error { return d.Lock.Close() }
 
-// OnRemoved has f called when a segment is removed whose copy is the copier's.
+// OnRemoved sets f to be called when a segment is removed whose copy the copier
+// owns.
 func (d *Dir) OnRemoved(f func()) { d.removed = f }
 
-// LookInto returns a dir of a spool that this process does not have open.
+// LookInto returns a Dir of a spool that this process does not have open.
 func LookInto(fsys vfs.FS, path string) *Dir {
 	return &Dir{FS: fsys, Path: path, Boot: vfs.Boot()}
 }

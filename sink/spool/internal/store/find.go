@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Find looks into the directories of a spool, too: it may only look like one,
-// for a stray file.
+// Find also searches the directories of a spool, because a stray file may make
+// a directory look like one.
 func Find(dir string, deeper int) (found []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -30,7 +30,8 @@ func Find(dir string, deeper int) (found []string) {
 	return found
 }
 
-// isOfSpool reports whether only the directory of a spool has such an entry.
+// isOfSpool reports whether e is an entry that only the directory of a spool
+// has.
 func isOfSpool(e fs.DirEntry) bool {
 	_, ok := SegmentNumber(e.Name())
 	return (ok || e.Name() == "lock") && e.Type().IsRegular()

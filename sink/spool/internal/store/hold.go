@@ -33,18 +33,18 @@ func (d *Dir) Held() error {
 	return err
 }
 
-// unlink removes a file of the spool, if it is there and not another one's. It
-// returns the file if what that takes up is to be given back by a sweeper.
+// unlink removes a file of the spool, if it exists and does not belong to
+// another spool. It returns the file if the sweeper is to free its space.
 func (d *Dir) unlink(name string) (vfs.File, error) {
 	switch err := d.Held(); {
 	case err == ErrReplaced:
 		return nil, nil
 	case err != nil:
-		return nil, err // it may be another one's
+		return nil, err // it may belong to another spool
 	}
 	var f vfs.File
 	if vfs.CanRenameOpen { // and remove
-		f, _ = d.FS.Open(d.Name(name), os.O_RDWR, 0) // without it, all is given back here
+		f, _ = d.FS.Open(d.Name(name), os.O_RDWR, 0) // without it, all space is freed here
 	}
 	err := d.FS.Remove(d.Name(name))
 	if err != nil && f != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// lockFile takes the file called name until it is closed, or the process ends.
+// lockFile locks the file called name until it is closed or the process ends.
 func lockFile(fsys vfs.FS, name string) (io.Closer, error) {
 	f, err := fsys.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

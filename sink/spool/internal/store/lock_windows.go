@@ -13,8 +13,8 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// lockFile takes the file called name by opening it exclusively, until the
-// handle is closed, or the process ends.
+// lockFile locks the file called name by opening it exclusively, until the
+// handle is closed or the process ends.
 func lockFile(_ vfs.FS, name string) (io.Closer, error) {
 	text, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

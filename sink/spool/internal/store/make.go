@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// Create makes a segment in the order that docs/spool-format.md gives. It calls
-// rest now and then.
+// Create makes a segment in the order given in docs/spool-format.md. It calls
+// rest between the steps of prefaulting.
 func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, error) {
 	g, f, err := d.Make(number, size, d.minFree)
 	if err != nil {
@@ -39,9 +39,9 @@ func (d *Dir) Create(number uint64, size int64, rest func()) (*segment.Segment, 
 	return g, nil
 }
 
-// CreateFirst makes the first segment of a process, which is used at once. It
-// is synced by finish, and nothing of it may be delivered before; its pages are
-// touched by Prefault.
+// CreateFirst makes the first segment of a process, which is used at once.
+// finish syncs it, and nothing in it may be delivered before that; Prefault
+// touches its pages.
 func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish func() error, err error) {
 	g, f, err := d.Make(number, size, 0)
 	if err != nil {
@@ -57,14 +57,14 @@ func (d *Dir) CreateFirst(number uint64, size int64) (g *segment.Segment, finish
 	return g, d.finisher(g, f), nil
 }
 
-// Make makes a file that is no segment yet, for want of its name.
+// Make makes the file of a segment under a temporary name.
 func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vfs.File, err error) {
 	if err := d.Held(); err != nil {
 		return nil, nil, err
 	}
 	id := segment.Identity{Spool: d.Spool, Number: number, Gen: d.Gen, Boot: d.Boot, Size: size}
 	made := d.Name(SegmentName(number) + MadeSuffix)
-	_ = d.FS.Remove(made) // what is in it must be zeros
+	_ = d.FS.Remove(made) // the new file must be all zeros
 	f, err = d.FS.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, nil, err
@@ -91,20 +91,20 @@ func (d *Dir) Make(number uint64, size, minFree int64) (g *segment.Segment, f vf
 	return g, f, nil
 }
 
-// leaveRoom is an error if less than minFree would be free behind size bytes of
-// a new file.
+// leaveRoom returns an error if less than minFree bytes would be free after a
+// new file of size bytes.
 func leaveRoom(f vfs.File, size, minFree int64, name string) error {
 	if minFree == 0 {
 		return nil
 	}
-	if free, err := f.Free(); err == nil && free-size < minFree { // else allocating decides
+	if free, err := f.Free(); err == nil && free-size < minFree { // otherwise the allocation decides
 		return &fs.PathError{Op: "leave room", Path: name, Err: syscall.ENOSPC}
 	}
 	return nil
 }
 
-// attach makes a segment of a file that is allocated: it is mapped, or else
-// gets a twin, whose memory is zeros.
+// attach makes a segment of an allocated file: it maps the file, or adds a
+// twin, whose memory is zeros.
 func (d *Dir) attach(f vfs.File, id segment.Identity) (*segment.Segment, error) {
 	if d.unmapped {
 		return segment.NewWritten(f, id, func(written, deleted vfs.File) {
@@ -126,11 +126,11 @@ func (d *Dir) Publish(g *segment.Segment, f vfs.File) (vfs.File, error) {
 	return f, err
 }
 
-// rename takes the suffix away that the name of a file has while it is made. A
-// system that does not rename open files opens another one.
+// rename removes the suffix that a file has while it is being made. A system
+// that cannot rename open files opens it again.
 func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 	if !vfs.CanRenameOpen {
-		_ = f.Close() // it was synced, or what is in it is not needed yet
+		_ = f.Close() // it was synced, or its contents are not needed yet
 	}
 	err := d.FS.Rename(name+MadeSuffix, name)
 	if err == nil && !vfs.CanRenameOpen {
@@ -139,7 +139,7 @@ func (d *Dir) rename(f vfs.File, name string) (vfs.File, error) {
 	return f, err
 }
 
-// unmake removes what make has made. If it stays, the next start removes it.
+// unmake removes what Make has made. If that fails, the next start removes it.
 func (d *Dir) unmake(g *segment.Segment) {
 	g.Done(nil)
 	_ = d.FS.Remove(d.Name(SegmentName(g.Number) + MadeSuffix))
@@ -154,9 +154,8 @@ func (d *Dir) closeMapped(g *segment.Segment, f vfs.File) {
 
 var ErrNotWhole = errors.New("the segment file was truncated")
 
-// Reopen makes an old segment one of this process, which goes on behind its
-// last record. finish is what is left to do before anything in it may be
-// delivered.
+// Reopen makes an old segment one of this process, which continues after its
+// last record. finish must be called before anything in it may be delivered.
 func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error, err error) {
 	if err := d.Held(); err != nil {
 		return nil, nil, err
@@ -170,7 +169,7 @@ func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error,
 		err = ErrNotWhole
 	}
 	if err == nil {
-		err = f.Preallocate(old.Size) // a file that was copied may have holes
+		err = f.Preallocate(old.Size) // a copied file may have holes
 	}
 	if err == nil {
 		g, err = d.attach(f, old.Identity)
@@ -191,8 +190,8 @@ func (d *Dir) Reopen(old *segment.Old) (g *segment.Segment, finish func() error,
 	return g, d.finisher(g, f), nil
 }
 
-// finisher returns what has to be done before anything of the first segment may
-// be delivered: the file and its name are synced.
+// finisher returns a function that syncs the file and its name. It must be
+// called before anything in the first segment may be delivered.
 func (d *Dir) finisher(g *segment.Segment, f vfs.File) func() error {
 	return func() error {
 		defer d.closeMapped(g, f)
@@ -204,7 +203,8 @@ func (d *Dir) finisher(g *segment.Segment, f vfs.File) func() error {
 	}
 }
 
-// SyncNames syncs the directory, and those above it that may be as new.
+// SyncNames syncs the directory, and the parent directories that may be new as
+// well.
 func (d *Dir) SyncNames() error {
 	above := filepath.Dir(d.Path)
 	err := errors.Join(d.FS.SyncDir(d.Path), d.FS.SyncDir(above))

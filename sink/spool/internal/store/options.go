@@ -8,23 +8,23 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// The errors of openDir.
+// The errors of OpenDir.
 var (
 	ErrInUse  = errors.New("another process has the spool open")
 	ErrUnsafe = errors.New("other users may write to the directory or its files")
 	ErrAdopt  = errors.New("locks are not reliable on this file system, and another process has used the spool: set Config.Adopt once that process has ended")
 )
 
-// Options describe how a directory is used, and where it is.
+// Options configures how a directory is used, and describes where it is.
 type Options struct {
 	FS      vfs.FS
-	Shared  bool  // other processes have slots beside this one
-	Adopt   bool  // a spool that was left on an unreliable volume is taken over
-	Written bool  // segments are written, not mapped
-	MinFree int64 // bytes of the volume that are left to others
+	Shared  bool  // other processes have slots next to this one
+	Adopt   bool  // take over a spool left on a volume without reliable locks
+	Written bool  // write segments instead of mapping them
+	MinFree int64 // bytes of the volume to keep free
 
 	Volume  Volume
-	Boot    uint64                   // a label of the system's run
+	Boot    uint64                   // a label of the current boot
 	Host    uint64                   // a label of the machine and its name
 	Mounted func(device uint64) bool // reports whether a device has a mounted file system
 }

@@ -18,8 +18,8 @@ import (
 
 // The directory of a spool can be copied: with cp, in an image, as a snapshot
 // of its volume. Two copies that deliver under one id lose lines: a destination
-// that knows lines by spool and number takes the new lines of one for
-// repetitions of the other's. So the file origin remembers where the directory
+// that identifies lines by spool and number takes the new lines of one copy for
+// repetitions of the other's. So the file origin records where the directory
 // was and under which id it delivers, and a copy takes a new id. The decision
 // is described in docs/decisions/2026-11-22-copies-of-spool-directories.md.
 
@@ -29,29 +29,29 @@ const (
 	OriginSize    = 128
 )
 
-// An Origin is what the file has.
+// An Origin is the content of the file origin.
 type Origin struct {
 	Spool uint64 // as in the headers of the segments
 	ID    uint64 // that records are delivered with
 	site
 }
 
-// A site is where a directory is. What is not known is 0.
+// A site is the location of a directory. Unknown fields are 0.
 type site struct {
 	inode, device uint64 // of the file origin
-	volume        uint64 // see volume.id
+	volume        uint64 // see Volume.ID
 	Host          uint64 // a label of the machine and its name
-	Boot          uint64 // a label of the system's run
+	Boot          uint64 // a label of the boot
 }
 
-// isCopy reports whether a directory that was at one site and is at another one
-// now is a copy, or may well be. mounted reports whether a device has a mounted
+// isCopy reports whether a directory that was at one site and is now at another
+// one is, or may be, a copy. mounted reports whether a device has a mounted
 // file system.
 func (was site) isCopy(now site, mounted func(device uint64) bool) bool {
 	switch {
 	case was.inode != now.inode || was.volume != now.volume:
 		return true
-	case was.Boot == now.Boot && now.Boot != 0: // the same machine, if the device says nothing else
+	case was.Boot == now.Boot && now.Boot != 0: // the same machine, unless the device indicates otherwise
 		return was.device != now.device && (was.Host != now.Host || mounted(was.device))
 	}
 	return was.Host != now.Host // as after a restart of the machine, which may number its devices anew
@@ -122,8 +122,8 @@ func loadOrigin(f io.ReaderAt) (o Origin, err error) {
 	return o, nil
 }
 
-// StoreOrigin writes the file. If it is lost, or torn, with the power, nothing
-// was delivered yet under an id that only it has.
+// StoreOrigin writes the file. If a power failure loses or tears it, nothing
+// was delivered yet under an id that is only in it.
 func (d *Dir) StoreOrigin(c *Options, id uint64) error {
 	f, err := d.FS.Open(d.Name(OriginName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *Options) siteOf(f vfs.File) (site, error) {
 	return site{inode: info.ID.Inode, device: info.ID.Device, volume: c.Volume.ID, Host: c.Host, Boot: c.Boot}, err
 }
 
-// KnownID returns the id that the records of a spool are delivered with, as far
-// as the file origin says, for inspection.
+// KnownID returns the id that the records of a spool are delivered with,
+// according to the file origin, for inspection.
 func (d *Dir) KnownID(spool uint64) uint64 {
 	f, err := d.FS.Open(d.Name(OriginName), os.O_RDONLY, 0)
 	if err != nil {
@@ -162,10 +162,10 @@ func (d *Dir) KnownID(spool uint64) uint64 {
 	return spool
 }
 
-// HostLabel distinguishes machines, by the id of the system that is installed
-// and by name.
+// HostLabel distinguishes machines by the id of the installed system and the
+// host name.
 func HostLabel() uint64 {
-	id, _ := os.ReadFile("/etc/machine-id") // containers seldom have one, and other systems none
+	id, _ := os.ReadFile("/etc/machine-id") // containers rarely have one, and other systems have none
 	name, _ := os.Hostname()
 	return label(append(id, name...))
 }
@@ -183,7 +183,7 @@ func IsMounted(device uint64) bool {
 	return false
 }
 
-// label returns a number that stands for a text.
+// label returns a hash of text.
 func label(text []byte) uint64 {
 	return uint64(segment.Checksum(text))<<32 | uint64(crc32.ChecksumIEEE(text))
 }

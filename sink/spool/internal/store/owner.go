@@ -16,13 +16,14 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// glances is how often a lock that another process holds is tried again, a
-// millisecond later: a process that checks whether it is free holds it for
-// microseconds, unless it is suspended.
+// glances is how often a lock that another process holds is retried, at
+// intervals of a millisecond: a process that checks whether the lock is free
+// holds it for microseconds, unless it is suspended.
 const glances = 100
 
-// take locks the directory, and writes into the lock file which process that
-// is. A slot of a shared directory is tried once: there are others.
+// take locks the directory, and writes the id of this process into the lock
+// file. It tries a slot of a shared directory only once, since there are
+// others.
 func (d *Dir) take(o *Options) (err error) {
 	tries := glances
 	if o.Shared {
@@ -49,8 +50,8 @@ func (d *Dir) take(o *Options) (err error) {
 	return d.inUse()
 }
 
-// sign writes into the lock file which process has it. That is for people: who
-// has the lock is known without it.
+// sign writes into the lock file which process holds the lock. The text is only
+// informative.
 func (d *Dir) sign() {
 	f, ok := d.Lock.(vfs.File)
 	if !ok {
@@ -67,7 +68,8 @@ func (d *Dir) sign() {
 	_, _ = f.WriteAt(text, 0)
 }
 
-// inUse is errInUse with the process that has the spool, if it can be read.
+// inUse returns errInUse with the process that has the spool open, if that can
+// be read.
 func (d *Dir) inUse() error {
 	const advice = "give each process a directory of its own, or set Config.Shared"
 	f, err := d.FS.Open(d.Name("lock"), os.O_RDONLY, 0)
@@ -76,7 +78,7 @@ func (d *Dir) inUse() error {
 	}
 	defer f.Close()
 	b := make([]byte, 1024)
-	n, _ := f.ReadAt(b, 0) // what there is of it
+	n, _ := f.ReadAt(b, 0) // the file may be shorter
 	pid, name, ok := parseOwner(string(b[:n]))
 	switch {
 	case !ok:
@@ -89,7 +91,7 @@ func (d *Dir) inUse() error {
 	return fmt.Errorf("%w: process %d (%q) has it: %s", ErrInUse, pid, name, advice)
 }
 
-// parseOwner reads what sign has written. The file may have anything in it.
+// parseOwner parses what sign has written. The file may contain anything.
 func parseOwner(text string) (pid int, name string, ok bool) {
 	line, _, whole := strings.Cut(text, "\n")
 	digits, quoted, both := strings.Cut(line, " ")
@@ -110,9 +112,9 @@ const (
 	ownedByOther // a process that is alive
 )
 
-// Owner finds out whether the lock is free. A lock file that does not exist was
-// never locked. The error is why the owner is unknown, if it is that of the
-// system.
+// Owner determines whether the lock is free. A lock file that does not exist
+// was never locked. The error is the system's reason why the owner is unknown,
+// if any.
 func (d *Dir) Owner() (Ownership, error) {
 	f, err := d.FS.Open(d.Name("lock"), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +127,7 @@ func (d *Dir) Owner() (Ownership, error) {
 		}
 		return ownerUnknown, err
 	}
-	defer f.Close() // gives the lock back
+	defer f.Close() // releases the lock
 	err = f.Lock(vfs.Shared)
 	switch {
 	case errors.Is(err, vfs.ErrLocked):

@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// An error of a read is no damage. What it means for the records decides the
+// A read error is not damage. What it means for the records depends on the
 // errno:
 //
 //   - EIO of some pages of a file, while the rest of it can be read, is
@@ -24,13 +24,13 @@ import (
 //     least giveUpTries times, the pages count as damaged: their records are
 //     counted, the rest of the segment is delivered, and its file is
 //     quarantined rather than deleted.
-//   - Any other error, and EIO of a whole file, is about the process, the
-//     system, or the device: too many open files, no memory, a stale handle, no
-//     rights. Delivery reads again, with growing pauses, for as long as it
-//     takes.
+//   - Any other error, and EIO of a whole file, is a problem of the process,
+//     the system, or the device: too many open files, no memory, a stale
+//     handle, no permission. Delivery retries without limit, with growing
+//     pauses.
 //
-// A start does not wait. It fails if it cannot read what it needs, but for bad
-// sectors behind the header of the last segment: there it skips the numbers
+// A start does not wait. It fails if it cannot read what it needs, except for
+// bad sectors after the header of the last segment: there it skips the numbers
 // that may have been used.
 
 // A pageError means that some pages of a file cannot be read, and others can.
@@ -47,7 +47,7 @@ func (e *pageError) Error() string {
 
 func (e *pageError) Unwrap() error { return e.err }
 
-// IsPageError reports whether err may be that of a bad sector.
+// IsPageError reports whether err may be caused by a bad sector.
 func IsPageError(err error) bool { return errors.Is(err, syscall.EIO) }
 
 // IsPartial reports whether the rest of the file could be read.
@@ -56,9 +56,9 @@ func IsPartial(err error) bool {
 	return errors.As(err, &e)
 }
 
-// Read returns what there is of a segment, with the help of its copy if that is
-// needed. The bytes are what can be read if the error is a pageError, and all
-// there is if it is fs.ErrNotExist.
+// Read returns the contents of a segment, completed from its copy if necessary.
+// If the error is a pageError, it returns what can be read; if it is
+// fs.ErrNotExist, what exists.
 func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 	b, err := d.Bytes(SegmentName(g.Number), g.Size)
 	if !g.Copied || err == nil && g.Boot == d.Boot && d.Boot != 0 && int64(len(b)) >= g.Size && g.IsWhole(b) {
@@ -76,14 +76,14 @@ func (d *Dir) Read(g *segment.Old) ([]byte, error) {
 		err = e
 	}
 	if err != nil && g.End > g.First && g.End == g.Sure && g.HasAll(b) {
-		d.note(readInstead, err) // no record is where it cannot be read, or the other file has it
+		d.note(readInstead, err) // the unreadable part has no records, or the other file has them
 		err = nil
 	}
 	return b, err
 }
 
 // Bytes returns the first size bytes of a file, or as many as there are. With a
-// pageError, the pages that cannot be read are full of poison.
+// pageError, the pages that cannot be read are filled with Poison.
 func (d *Dir) Bytes(name string, size int64) ([]byte, error) {
 	f, err := d.FS.Open(d.Name(name), os.O_RDONLY, 0)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *Dir) Bytes(name string, size int64) ([]byte, error) {
 	case e != nil:
 		return nil, e
 	case info.Links == 0:
-		err = fs.ErrNotExist // and it may be truncated concurrently
+		err = fs.ErrNotExist // it was deleted, and may be being truncated
 	}
 	return b[:n&^7], err
 }
@@ -140,19 +140,19 @@ func readAround(f io.ReaderAt, b []byte, name string) (n int, err error) {
 	}
 	switch {
 	case bad.err == nil:
-		return n, nil // it was well a moment later
+		return n, nil // the second attempt succeeded
 	case bad.bytes >= n:
 		return 0, bad.err // no page is left
 	}
 	return n, bad
 }
 
-// readInstead is the operation of an error of a segment whose copy has
-// everything: a disk that begins to fail is to be replaced before the copy is
-// needed.
+// readInstead is the operation reported if a segment cannot be read but its
+// copy has everything: a disk that begins to fail should be replaced before
+// data is lost.
 const readInstead = "read a segment, whose copy is read instead"
 
-// A Noted error is to be reported by the spool, which may hold its lock now.
+// A Noted error is reported later by the spool, which may hold its lock now.
 type Noted struct {
 	Op  string
 	Err error
@@ -167,15 +167,15 @@ func (d *Dir) TakeNoted() []Noted {
 	return list
 }
 
-// note notes an error for takeNoted.
+// note notes an error for TakeNoted.
 func (d *Dir) note(op string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.noted = append(d.noted, Noted{op, err})
 }
 
-// Close closes a file that was written to: some systems report only then that
-// they could not write.
+// Close closes a file that was written to and notes the error: some systems
+// report failed writes only then.
 func (d *Dir) Close(what string, f vfs.File) {
 	if err := f.Close(); err != nil {
 		d.note("close "+what, err)

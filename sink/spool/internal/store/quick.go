@@ -8,15 +8,15 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// QuickEnd returns what a segment begins with, with the first record, and the
-// number and the offset behind the last one, if that can be found out in the
-// time of a start: all records lie one behind the other, and behind them is
-// nothing but zeros, or the file ends. It reads through a window that stays in
-// the processor's cache, for a start waits for it. Anything else is for read
-// and a scanner, which find the same number in such a segment.
+// QuickEnd returns the beginning of a segment, including the first record, and
+// the number and the offset after the last record. ok is false unless the
+// records are contiguous and followed only by zeros or the end of the file.
+// Since Open waits for it, it reads through a window that stays in the
+// processor's cache. All other segments need Read and a Scanner, which find the
+// same number in such a segment.
 func (d *Dir) QuickEnd(g *segment.Old) (head []byte, next uint64, used int, ok bool) {
 	if g.Copied && (g.Boot != d.Boot || d.Boot == 0) {
-		return nil, 0, 0, false // the copy may know more
+		return nil, 0, 0, false // the copy may have more
 	}
 	f, err := d.FS.Open(d.Name(SegmentName(g.Number)), os.O_RDONLY, 0)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // With Config.Shared several processes share a directory, the home. Each has a
-// slot: a subdirectory that is a spool of its own, with its own lock, numbers,
+// slot: a subdirectory that is a separate spool, with its own lock, numbers,
 // cursors and marks. The decision is described in
 // docs/decisions/2026-11-22-shared-spool-directories.md.
 
@@ -27,7 +27,7 @@ const (
 
 var errNotShared = errors.New("the directory is shared by several processes, whose lines would not be delivered: set Config.Shared")
 
-// A Home is the directory that several processes share, as one of them sees it.
+// A Home is a directory that several processes share, as seen by one of them.
 type Home struct {
 	FS   vfs.FS
 	Path string
@@ -43,7 +43,7 @@ func IsSlot(name string) bool {
 	return ok && err == nil && n > 0 && SlotName(n) == name
 }
 
-// Check makes the home, and refuses one that others may write to.
+// Check makes the home, and rejects one that other users may write to.
 func (h *Home) Check() error {
 	if err := h.FS.MkdirAll(h.Path, 0o700); err != nil {
 		return err
@@ -55,7 +55,8 @@ func (h *Home) Check() error {
 func NewHome(fsys vfs.FS, path string) *Home { return &Home{FS: fsys, Path: path} }
 
 // Choose makes slot n that of this process, and returns its directory. missing
-// is why that cannot be seen, fs.ErrNotExist if it does not exist.
+// is the error of looking for that directory, fs.ErrNotExist if it does not
+// exist.
 func (h *Home) Choose(n int) (path string, missing error) {
 	h.own = SlotName(n)
 	path = filepath.Join(h.Path, h.own)
@@ -63,8 +64,8 @@ func (h *Home) Choose(n int) (path string, missing error) {
 	return path, missing
 }
 
-// RefuseHome is the error for a directory that is opened unshared and has
-// slots, but no spool of its own.
+// RefuseHome returns an error if a directory that is opened unshared has slots,
+// but is not a spool itself.
 func RefuseHome(fsys vfs.FS, path string) error {
 	names, err := fsys.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,9 +88,8 @@ func RefuseHome(fsys vfs.FS, path string) error {
 }
 
 // Slots returns the directories in the home that have segments, without that of
-// this process: slots, and the home itself, which was used unshared before.
-// empty are those in which there is nothing. An error is about some of the
-// slots.
+// this process: slots, and the home itself if it was used unshared before.
+// empty lists those without any. The error joins those of single slots.
 func (h *Home) Slots() (paths, empty []string, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {
@@ -124,8 +124,7 @@ func isKept(name string) bool {
 	return name != "lock" && name != OriginName && !strings.HasSuffix(name, CursorExt) && !strings.HasSuffix(name, MadeSuffix)
 }
 
-// RemoveEmpty deletes a slot in which there is nothing, unless a process has
-// it.
+// RemoveEmpty deletes an empty slot, unless a process has it locked.
 func (h *Home) RemoveEmpty(path string) error {
 	d := &Dir{FS: h.FS, Path: path}
 	switch err := d.take(&Options{Shared: true}); {
@@ -134,7 +133,7 @@ func (h *Home) RemoveEmpty(path string) error {
 	case err != nil:
 		return err
 	}
-	defer d.Lock.Close() // its contents are for people only
+	defer d.Lock.Close() // its contents are only informative
 	return d.Retire(path == h.Path)
 }
 
@@ -147,9 +146,9 @@ func hasSegments(names []string) bool {
 	return false
 }
 
-// BytesOfOthers returns how many bytes the segments in the home have, without
-// those in the slot of this process. Segments that are being created count.
-// Those deleted while it looks do not.
+// BytesOfOthers returns the size in bytes of the segments in the home, without
+// those in the slot of this process. It includes segments that are being
+// created, but not those deleted while it runs.
 func (h *Home) BytesOfOthers() (bytes int64, err error) {
 	names, err := h.FS.ReadDir(h.Path)
 	if err != nil {
@@ -179,7 +178,7 @@ func (h *Home) BytesOfOthers() (bytes int64, err error) {
 		path := filepath.Join(h.Path, name)
 		inside, err := h.FS.ReadDir(path)
 		if errors.Is(err, syscall.ENOTDIR) {
-			continue // a file that only has the name of a slot
+			continue // a file with the name of a slot
 		}
 		if err == nil {
 			err = add(path, inside)
@@ -194,15 +193,15 @@ func (h *Home) BytesOfOthers() (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Retire deletes the directory of a slot from which everything is delivered. It
-// is locked: a process that opens it concurrently finds that its lock has no
-// name. The directory stays if it has files for people, such as rejected lines.
-// As long as any other file is left, so is the lock: the next look removes
-// them.
+// Retire deletes the directory of a slot whose records are all delivered. The
+// caller holds its lock: a process that opens it concurrently finds that its
+// lock file has no name. The directory stays if it has files for the operator,
+// such as rejected lines. While any other file is left, so is the lock file,
+// and a later call removes both.
 func (d *Dir) Retire(isHome bool) error {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil || hasSegments(names) {
-		return Ignore(err, fs.ErrNotExist) // without its cursor, a segment that is left would be delivered again
+		return Ignore(err, fs.ErrNotExist) // without its cursor, a remaining segment would be delivered again
 	}
 	for _, name := range names {
 		if name != "lock" && !isKept(name) {

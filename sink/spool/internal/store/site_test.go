@@ -36,7 +36,7 @@ func TestCopiesAreDistinguishedFromMoves(t *testing.T) {
 			t.Errorf("%s: got copy: %v, want %v", c.name, got, c.copied)
 		}
 	}
-	unknown := site{inode: 1, Host: 1} // no run of the system is known
+	unknown := site{inode: 1, Host: 1} // no boot is known
 	if unknown.isCopy(unknown, IsMounted) || !unknown.isCopy(site{inode: 1, Host: 2}, IsMounted) {
 		t.Error("without the run of the system, the host decides")
 	}
@@ -59,8 +59,8 @@ func TestMountedDevices(t *testing.T) {
 	}
 }
 
-// TestOnlyWholeOriginsAreRead flips each bit of the file, cuts it off, and has one
-// of another spool.
+// TestOnlyWholeOriginsAreRead flips each bit of the file, truncates it, and
+// reads one of another spool.
 func TestOnlyWholeOriginsAreRead(t *testing.T) {
 	whole := make([]byte, OriginSize)
 	want := Origin{Spool: 5, ID: 6, site: site{inode: 7, device: 8, volume: 9, Host: 10, Boot: 11}}

@@ -9,11 +9,11 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A sweeper gives back what deleted segments and copies take up. To unmap and
-// to delete 8 MiB at once keeps a processor in the kernel for milliseconds, in
-// which it runs nothing else; so that is done in parts, by the goroutine that
-// makes segments, which rests between them. Before it runs, after it has ended,
-// and when it does not keep up, callers free their memory at once.
+// A sweeper frees the memory and the disk space of deleted segments and copies.
+// Unmapping and deleting 8 MiB at once keeps a processor in the kernel for
+// milliseconds, during which it runs nothing else. So the goroutine that makes
+// segments does it in parts and rests between them. Before it runs, after it
+// has ended, and when it does not keep up, callers free their memory at once.
 type sweeper struct {
 	Due chan struct{} // there is something to do
 
@@ -22,25 +22,25 @@ type sweeper struct {
 	list    []*Spent // oldest first
 }
 
-// A Spent is what is left of a segment or of a copy, or the pages of one that
-// is not read soon.
+// A Spent is the rest of a deleted segment or copy, or the pages of a segment
+// that is not read soon.
 type Spent struct {
-	Pages []byte   // of an unused mapping, from its beginning on: those that are not freed yet
-	Unmap func()   // what is left to do then, nil if nothing
-	file  vfs.File // it has no name any more; nil if another goroutine deletes it
-	size  int64    // of it, from when it is looked at on
+	Pages []byte   // of an unused mapping, those not freed yet; they are freed from the end
+	Unmap func()   // called after that; nil if there is nothing to do
+	file  vfs.File // without a name; nil if another goroutine deletes it
+	size  int64    // of file, once it was determined
 }
 
 const (
-	unmappedPart = 256 << 10 // bytes of a mapping that are given back at a time
+	unmappedPart = 256 << 10 // bytes of a mapping that are freed at a time
 	DeletedPart  = 512 << 10 // and of a file: about a tenth of a millisecond
-	ManySpent    = 3         // so many are given back without a rest
-	MostSpent    = 4         // more than so many do not wait: each has a descriptor, and memory
+	ManySpent    = 3         // from this number on parts are freed without a rest
+	MostSpent    = 4         // maximum length of the list, since each has a descriptor and memory
 )
 
 func newSweeper() *sweeper { return &sweeper{Due: make(chan struct{}, 1)} }
 
-// Add takes charge of x.
+// Add adds x to the list, or frees it at once.
 func (w *sweeper) Add(x *Spent) {
 	w.mu.Lock()
 	if w.running && len(w.list) < MostSpent {
@@ -53,14 +53,14 @@ func (w *sweeper) Add(x *Spent) {
 	x.giveBack()
 }
 
-// Start lets what is added wait for part, until end.
+// Start makes Add queue its arguments for Part, until Stop.
 func (w *sweeper) Start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running = true
 }
 
-// Stop gives back what there is.
+// Stop frees everything.
 func (w *sweeper) Stop() {
 	w.mu.Lock()
 	w.running = false
@@ -68,15 +68,15 @@ func (w *sweeper) Stop() {
 	w.All()
 }
 
-// Count returns of how many files something is left.
+// Count returns how many are not freed completely.
 func (w *sweeper) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.list)
 }
 
-// Part frees one part, and returns of how many files something is left. One
-// goroutine calls it.
+// Part frees one part, and returns how many are not freed completely. It must
+// not be called concurrently.
 func (w *sweeper) Part() (left int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *sweeper) All() bool {
 	return has
 }
 
-// giveBack gives everything back at once.
+// giveBack frees everything at once.
 func (x *Spent) giveBack() {
 	if x.Unmap != nil {
 		x.Unmap()
@@ -127,7 +127,7 @@ func (x *Spent) part() (last bool) {
 	case x.size == 0:
 		info, err := x.file.Stat()
 		if err != nil || info.Links > 0 || info.Size <= DeletedPart {
-			return x.close() // it has another name, or is deleted quickly
+			return x.close() // it has another name, or is small
 		}
 		x.size = info.Size
 	case x.size <= DeletedPart:
@@ -135,19 +135,19 @@ func (x *Spent) part() (last bool) {
 	default:
 		x.size -= DeletedPart
 		if x.file.Truncate(x.size) != nil {
-			return x.close() // which does it all
+			return x.close() // which frees all of it
 		}
 	}
 	return false
 }
 
 func (x *Spent) close() (last bool) {
-	_ = x.file.Close() // nothing in it counts
+	_ = x.file.Close() // its contents are not needed
 	x.file = nil
 	return true
 }
 
-// Signal signals due, unless a signal is pending.
+// Signal signals Due, unless a signal is pending.
 func (w *sweeper) Signal() {
 	select {
 	case w.Due <- struct{}{}:

@@ -13,8 +13,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// needsOpenFilesDeleted skips where the system lets nobody delete a file that is open, as Windows: there
-// nothing is ever given back in parts, or cut off while it is read.
+// needsOpenFilesDeleted skips the test on systems that do not delete open
+// files, such as Windows: there files are never freed in parts or truncated
+// while they are read.
 func needsOpenFilesDeleted(t *testing.T) {
 	t.Helper()
 	if !vfs.CanRenameOpen {
@@ -22,7 +23,7 @@ func needsOpenFilesDeleted(t *testing.T) {
 	}
 }
 
-// spentFile makes a file of a size, opens it, and takes its name away.
+// spentFile makes a file of size bytes, opens it, and removes its name.
 func spentFile(t *testing.T, size int64) vfs.File {
 	t.Helper()
 	needsOpenFilesDeleted(t)
@@ -32,7 +33,8 @@ func spentFile(t *testing.T, size int64) vfs.File {
 	return f
 }
 
-// TestSpentFilesGoInParts looks at a deleted file after each part, through a descriptor of its own.
+// TestSpentFilesGoInParts checks the size of a deleted file after each part,
+// through a second descriptor.
 func TestSpentFilesGoInParts(t *testing.T) {
 	needsOpenFilesDeleted(t)
 	const size = 5*DeletedPart + 4096
@@ -62,7 +64,8 @@ func TestSpentFilesGoInParts(t *testing.T) {
 	}
 }
 
-// TestSpentFilesWithAnotherNameStay: somebody has linked a segment, to keep it.
+// TestSpentFilesWithAnotherNameStay deletes a segment that has a second hard
+// link.
 func TestSpentFilesWithAnotherNameStay(t *testing.T) {
 	needsOpenFilesDeleted(t)
 	dir := t.TempDir()
@@ -75,7 +78,8 @@ func TestSpentFilesWithAnotherNameStay(t *testing.T) {
 	}
 }
 
-// TestSweeperGivesBackAtOnce before it runs, and after it has ended.
+// TestSweeperGivesBackAtOnce adds files before the sweeper is started and after
+// it is stopped.
 func TestSweeperGivesBackAtOnce(t *testing.T) {
 	isOpen := func(f vfs.File) bool { _, err := f.Stat(); return err == nil }
 	w := newSweeper()
@@ -93,7 +97,8 @@ func TestSweeperGivesBackAtOnce(t *testing.T) {
 	}
 }
 
-// TestSweeperHasABound: what is too much at a time keeps no descriptor open.
+// TestSweeperHasABound adds more files than the sweeper keeps: the rest are
+// closed at once.
 func TestSweeperHasABound(t *testing.T) {
 	w := newSweeper()
 	w.Start()
@@ -110,7 +115,8 @@ func TestSweeperHasABound(t *testing.T) {
 	}
 }
 
-// deletedInRead is a file system whose files are deleted and cut off while they are read.
+// deletedInRead is a file system whose files are deleted and truncated while
+// they are read.
 type deletedInRead struct{ vfs.FS }
 
 type deletedFile struct {
@@ -131,7 +137,8 @@ func (f deletedFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
-// TestReadWhileGivenBack: what is being deleted is not there, rather than damaged.
+// TestReadWhileGivenBack reads a file that is being deleted: it must count as
+// missing, not as damaged.
 func TestReadWhileGivenBack(t *testing.T) {
 	needsOpenFilesDeleted(t)
 	path := t.TempDir()

@@ -5,7 +5,7 @@ package store
 // A Volume describes the file system of a spool. Unknown fields are 0.
 type Volume struct {
 	Size   int64  // in bytes
-	Memory bool   // its files are memory, and end with the system or the container
-	ID     uint64 // distinguishes its snapshots where these have their files' inodes
-	Remote bool   // other machines share it: locks and mappings are not reliable
+	Memory bool   // its files are in memory, and are lost with the system or the container
+	ID     uint64 // distinguishes the volume from its snapshots if their files have the same inodes
+	Remote bool   // shared with other machines: locks and mappings are not reliable
 }

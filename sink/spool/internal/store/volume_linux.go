@@ -10,8 +10,8 @@ const (
 	magicRamfs = 0x858458f6
 )
 
-// local are the file systems of one machine, on which locks hold and mappings
-// are what the file is. A file system that is not here may be shared with other
+// local lists the file systems of a single machine, on which locks and mappings
+// are reliable. A file system that is not listed may be shared with other
 // machines.
 var local = map[uint32]bool{
 	magicTmpfs: true, magicRamfs: true,
@@ -30,8 +30,8 @@ var local = map[uint32]bool{
 	0x24051905: true, // UBIFS
 }
 
-// withSnapshots are the file systems whose snapshots are mounted beside them,
-// with files of the same inodes.
+// withSnapshots lists the file systems whose snapshots are mounted next to
+// them, with files of the same inodes.
 var withSnapshots = map[uint32]bool{
 	0x9123683e: true, // Btrfs
 	0x2fc12fc1: true, // ZFS
