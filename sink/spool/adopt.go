@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	adoptPause = time.Second // between looks at the slots of others
-	mostSlots  = 4           // of the dead that a process delivers at the same time
+	adoptPause = time.Second // between checks of the slots of others
+	mostSlots  = 4           // slots of dead processes that are delivered at the same time
 )
 
 // checkForks reports an error if a destination has state of one spool and is
@@ -46,8 +46,8 @@ func (s *Sink) checkForks() error {
 	return nil
 }
 
-// fork makes a destination for another spool, and what closes it. A destination
-// that is no delivery.Forker serves several.
+// fork returns a destination for another spool, and its closer. A destination
+// that is not a delivery.Forker serves several spools.
 func fork(dest delivery.Destination) (_ delivery.Destination, c io.Closer, err error) {
 	f, ok := dest.(delivery.Forker)
 	if !ok {
@@ -84,9 +84,9 @@ type adopter struct {
 	*store.Home
 	s    *Sink
 	list []*adopted
-	past Stats // of those that have ended
+	past Stats // of adopted slots that have ended
 
-	given map[string]bool // slots that were given back since the last look of the timer: they may still have segments
+	given map[string]bool // slots released since the timer last fired; they may still have segments
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -105,8 +105,8 @@ func newAdopter(s *Sink, h *store.Home) *adopter {
 	return a
 }
 
-// run is the goroutine. It looks at the slots of others now and then, and ends
-// with Close.
+// run is the goroutine of the adopter. It checks the slots of other processes
+// periodically until Close.
 func (a *adopter) run() {
 	defer close(a.done)
 	ended := make(chan *adopted)
@@ -128,8 +128,8 @@ func (a *adopter) run() {
 	}
 }
 
-// endAll gives all slots back, at the same time: each may have a call of
-// Deliver that does not end.
+// endAll releases all slots at the same time: in each, a call of Deliver may
+// hang.
 func (a *adopter) endAll(ended chan *adopted) {
 	a.s.mu.Lock()
 	left := len(a.list)
@@ -146,7 +146,7 @@ func (a *adopter) endAll(ended chan *adopted) {
 	all.Wait()
 }
 
-// look takes slots that no process has.
+// look adopts slots that no process has locked.
 func (a *adopter) look(ended chan<- *adopted) {
 	paths, empty, err := a.Slots()
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *adopter) look(ended chan<- *adopted) {
 			a.s.fault("deliver the slot "+path, err)
 		default:
 			go func() {
-				_ = x.sink.Flush(a.ctx) // it is looked at when it has ended
+				_ = x.sink.Flush(a.ctx) // end checks whether everything is settled
 				ended <- x
 			}()
 		}
@@ -242,7 +242,7 @@ func (s *Sink) inheritFrom(child *Sink) {
 	child.inherited, child.carried, child.published = segment.Tally{}, segment.Tally{}, segment.Tally{}
 }
 
-// end gives a slot back.
+// end releases a slot.
 func (a *adopter) end(x *adopted) {
 	s, settled := a.s, x.sink.isSettled()
 	x.sink.mu.Lock()
@@ -254,7 +254,7 @@ func (a *adopter) end(x *adopted) {
 		s.publish()
 		s.mu.Unlock()
 	}
-	_ = x.sink.Close() // what is pending is counted
+	_ = x.sink.Close() // pending lines are counted
 	s.mu.Lock()
 	a.past.add(x.sink.Stats())
 	x.sink.mu.Lock()
@@ -267,7 +267,7 @@ func (a *adopter) end(x *adopted) {
 	select {
 	case <-x.sink.done:
 		x.closeForks()
-	default: // a call of Deliver that does not end
+	default: // a call of Deliver hangs
 		go func() {
 			<-x.sink.done
 			x.closeForks()

@@ -24,7 +24,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// deadSlots leaves slots of processes that have ended, each with a line, in memDir.
+// deadSlots leaves slots of processes that have ended, each with a line, in
+// memDir.
 func deadSlots(t testing.TB, m *vfstest.Mem, slots int) {
 	t.Helper()
 	var all []*Sink
@@ -38,7 +39,7 @@ func deadSlots(t testing.TB, m *vfstest.Mem, slots int) {
 	}
 }
 
-// heir is what a process is opened with that looks for slots.
+// heir returns the configuration of a process that adopts slots.
 func heir(m *vfstest.Mem, poll time.Duration) Config {
 	return Config{SegmentSize: segment.MinSize, Shared: true, fs: m, Sync: SyncNever, poll: poll, OnError: func(error) {}}
 }
@@ -49,11 +50,12 @@ func slotsOf(t testing.TB, m *vfstest.Mem) []string {
 	return slices.DeleteFunc(memNames(t, m, ""), func(name string) bool { return !store.IsSlot(name) })
 }
 
-// TestSlotsAreDeliveredFourAtATime has a destination that takes long: one that can be forked gets the lines of
-// four slots at a time, and another one those of one. The slots that have waited follow at once.
+// TestSlotsAreDeliveredFourAtATime has a slow destination. If it can be forked
+// it gets the lines of four slots at a time, otherwise those of one. The
+// waiting slots follow at once.
 func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 	const slots = 6
-	for _, want := range []int32{1, mostSlots + 1} { // and its own lines
+	for _, want := range []int32{1, mostSlots + 1} { // and the lines of its own slot
 		synctest.Test(t, func(t *testing.T) {
 			m := vfstest.NewMem(nil)
 			deadSlots(t, m, slots)
@@ -70,7 +72,7 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 			if want > 1 {
 				dest = x
 			}
-			s := open(t, memDir, dest, heir(m, time.Hour)) // takes the first one as its own
+			s := open(t, memDir, dest, heir(m, time.Hour)) // takes the first slot as its own
 			for n := range 10 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, slots+n, 200)))
 			}
@@ -95,8 +97,9 @@ func TestSlotsAreDeliveredFourAtATime(t *testing.T) {
 	}
 }
 
-// TestSlotThatStaysIsTriedAgain cannot delete a segment of a slot for a while: it is tried now and then, and in
-// the end the slot is gone, and its lines came once.
+// TestSlotThatStaysIsTriedAgain makes deleting a segment of a slot fail for a
+// while: it is retried, and in the end the slot is deleted and its lines have
+// been delivered once.
 func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f, tries := vfstest.NewMem(nil), &far{}, atomic.Int32{}
@@ -121,7 +124,8 @@ func TestSlotThatStaysIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestSlotThatIsDeliveredIsNotLookedAt again, while its destination is down.
+// TestSlotThatIsDeliveredIsNotLookedAt checks that a slot being delivered is
+// not adopted again while its destination is down.
 func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, f := vfstest.NewMem(nil), &far{do: down}
@@ -140,7 +144,8 @@ func TestSlotThatIsDeliveredIsNotLookedAt(t *testing.T) {
 	})
 }
 
-// TestSlotThatCannotBeTaken now is delivered later. If another process was faster that is no error.
+// TestSlotThatCannotBeTaken checks that a slot that cannot be opened is
+// delivered later, and that losing the race for a slot is not an error.
 func TestSlotThatCannotBeTaken(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -175,8 +180,9 @@ func TestSlotThatCannotBeTaken(t *testing.T) {
 	}
 }
 
-// TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of a dead one, which has dropped
-// lines, and lost one to damage: the next process reports them, once.
+// TestLossesInASlotAreTakenOverOnce kills the process that delivers the slot of
+// a dead one, which has dropped lines, and lost one to damage: the next process
+// reports them, once.
 func TestLossesInASlotAreTakenOverOnce(t *testing.T) {
 	for _, delivered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

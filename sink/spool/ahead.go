@@ -20,9 +20,9 @@ func (s *Sink) create(number uint64) (*segment.Segment, error) {
 	return s.dir.Create(number, s.c.SegmentSize, s.rest)
 }
 
-// zeros returns memory for a segment: that of one that was delivered, if there
-// is any, for new memory costs a page fault every 4096 bytes and a collection
-// now and then.
+// zeros returns memory for a segment. It reuses that of a delivered segment if
+// there is one, because new memory costs a page fault every 4096 bytes and
+// additional garbage collections.
 func (s *Sink) zeros() []byte {
 	select {
 	case b := <-s.spare:
@@ -52,7 +52,8 @@ func (s *Sink) isAwaited() bool {
 	return s.awaited
 }
 
-// completeFirst does what a start has no time for. Then lines may be delivered.
+// completeFirst does the work on the first segment that Open does not wait for.
+// Then lines may be delivered.
 func (s *Sink) completeFirst() {
 	if s.finish == nil {
 		close(s.safe)
@@ -67,13 +68,12 @@ func (s *Sink) completeFirst() {
 	}
 	close(s.safe)
 	if !g.IsWritten() {
-		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], s.rest) // what was used before is read when it is delivered
+		segment.Prefault(g.Bytes()[used&^(segment.PageSize-1):], s.rest) // the used part is read when it is delivered
 	}
 }
 
-// makeSegments keeps one segment ahead, and gives back what is left of deleted
-// ones, until Close. One goroutine does both: so there is one of these pieces
-// of work at a time.
+// makeSegments keeps one segment ready and frees deleted segments, until Close.
+// One goroutine does both, so that only one of these tasks runs at a time.
 func (s *Sink) makeSegments() {
 	defer close(s.made)
 	s.completeFirst()
@@ -126,8 +126,8 @@ func (s *Sink) work(retry <-chan time.Time, spent <-chan struct{}) (wanted, open
 	}
 }
 
-// makeNext makes another segment, if there is to be one. Deleted segments that
-// are not freed yet count towards the size of the spool.
+// makeNext makes the next segment if one is wanted. Deleted segments that are
+// not freed yet count towards the size of the spool.
 func (s *Sink) makeNext() error {
 	others, err := s.countOthers()
 	s.mu.Lock()
@@ -184,7 +184,7 @@ func (s *Sink) makeNext() error {
 	return err
 }
 
-// giveBack gives a part of what is deleted back.
+// giveBack frees a part of the deleted segments.
 func (s *Sink) giveBack() {
 	left := s.dir.Sweeper.Part()
 	if left == 0 {
@@ -196,7 +196,8 @@ func (s *Sink) giveBack() {
 	s.dir.Sweeper.Signal()
 }
 
-// discardNext removes the segment that was made and is not needed any more.
+// discardNext removes the segment that was created in advance and is no longer
+// needed.
 func (s *Sink) discardNext() {
 	s.mu.Lock()
 	g := s.next

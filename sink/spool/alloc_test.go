@@ -58,9 +58,10 @@ func TestAllocDropped(t *testing.T) {
 	})
 }
 
-// BenchmarkWriteRecord is a line of 200 bytes into a mapped segment that is
-// delivered meanwhile, beside a write(2) of it. They take turns, and the figures are
-// the least and the middle of the rounds: the machine's other work is not ours.
+// BenchmarkWriteRecord writes a line of 200 bytes to a mapped segment that is
+// being delivered, and compares it with a write(2) of the line. The two
+// alternate, and the results are the minimum and the median of the rounds, to
+// exclude other work of the machine.
 func BenchmarkWriteRecord(b *testing.B) {
 	s := open(b, spoolDir(b), sinkhole{}, Config{SegmentSize: 64 << 20, Size: 1 << 30,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})

@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// TestNothingShortensBackoff logs through many segments, beside a destination that is
-// woken for each of them, and flushes again and again: a destination that is down is asked once,
-// as long as its first pause has not passed.
+// TestNothingShortensBackoff fills many segments, with a second destination
+// that is woken for each of them, and flushes repeatedly: a destination that is
+// down is called only once during its first pause.
 func TestNothingShortensBackoff(t *testing.T) {
 	dead, alive := &far{do: down}, &far{}
 	s := open(t, "", dead, both(alive, Config{tick: time.Hour, Drain: time.Nanosecond}))
@@ -38,7 +38,8 @@ func TestNothingShortensBackoff(t *testing.T) {
 	}
 }
 
-// TestStatsShowHowLongDeliverTakes shows how long a call takes that does not return.
+// TestStatsShowHowLongDeliverTakes checks the duration of a call that does not
+// return.
 func TestStatsShowHowLongDeliverTakes(t *testing.T) {
 	f := &far{}
 	reached := make(chan struct{})

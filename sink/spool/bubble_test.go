@@ -22,8 +22,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog is recovered and
-// delivered. Open fails as long as that lasts, or delivery waits: each line arrives.
+// TestNoDescriptorsFor300Milliseconds has no descriptors left while a backlog
+// is recovered and delivered. During that time Open fails or delivery waits,
+// and no line is lost.
 func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 	const lines = 1000
 	for _, opened := range []bool{false, true} {
@@ -82,8 +83,9 @@ func TestNoDescriptorsFor300Milliseconds(t *testing.T) {
 	}
 }
 
-// TestBadSectorCostsItsOwnRecords has a page that can never be read again. What is in it is given up
-// after a while, and counted, and the file is quarantined; the rest of the backlog is delivered.
+// TestBadSectorCostsItsOwnRecords has a page that never becomes readable again.
+// After a while its records are counted as damaged and the file is quarantined;
+// the rest of the backlog is delivered.
 func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 	const lines, each = 300, 20 // at most in a page
 	for _, c := range []struct {
@@ -95,7 +97,7 @@ func TestBadSectorCostsItsOwnRecords(t *testing.T) {
 		{store.SegmentName(1), segment.MinSize - segment.PageSize, each},
 		{store.SegmentName(2), segment.HeaderSize, each},
 		{store.SegmentName(2), segment.HeaderSize + 2*segment.PageSize, each},
-		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize, 1}, // behind the records: nobody knows
+		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize, 1}, // after the records: it may have had some
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -135,7 +137,8 @@ func wantLines(n int) (lines [][]byte) {
 	return lines
 }
 
-// TestWholeFileIsNeverGivenUp cannot read anything of a segment for an hour, and then can.
+// TestWholeFileIsNeverGivenUp cannot read anything of a segment for an hour,
+// and then can.
 func TestWholeFileIsNeverGivenUp(t *testing.T) {
 	const lines = 600 // in three segments
 	for _, errno := range passing {
@@ -159,8 +162,8 @@ func TestWholeFileIsNeverGivenUp(t *testing.T) {
 	}
 }
 
-// TestPauseBeginsAnewAfterASuccess has a destination that fails for long, takes a line, and fails
-// again: the next attempt comes after the shortest pause.
+// TestPauseBeginsAnewAfterASuccess has a destination that fails for long, takes
+// a line, and fails again: the next attempt comes after the shortest pause.
 func TestPauseBeginsAnewAfterASuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

@@ -34,11 +34,11 @@ func (s *Sink) unload() {
 // near is how many segments behind the one that is read keep their pages.
 const near = 1
 
-// evict evicts the pages of mapped segments that are not read soon, but keeps
-// the mappings: lines that wait for long are in the page cache then, where the
-// system can reclaim them, and are not memory of the process. A goroutine that
-// reads or writes there nevertheless faults its page in; a reader that begins
-// prefetches all. mu is held.
+// evict evicts the pages of mapped segments that will not be read soon, but
+// keeps the mappings. The lines are then in the page cache, where the system
+// can reclaim them, and do not count as memory of the process. A goroutine that
+// accesses such a page faults it in; a reader prefetches the whole segment when
+// it begins. mu is held.
 func (s *Sink) evict() {
 	soon := 0 // the next segments are read or near
 	for i, l := range s.chain {
@@ -51,7 +51,7 @@ func (s *Sink) evict() {
 			continue // the last one is active, and the one before is being copied
 		}
 		if s.dir.Sweeper.Count() == store.MostSpent {
-			return // the next time
+			return // the next call evicts the rest
 		}
 		if g.Evict() {
 			s.dir.Sweeper.Add(&store.Spent{Pages: g.Bytes(), Unmap: g.Release})
@@ -80,7 +80,7 @@ func (s *Sink) remove(l *deliver.Link) {
 	s.mu.Unlock()
 }
 
-// delete deletes the file of a link. What one in memory had is used again.
+// delete deletes the file of a link, or reuses the memory of one in memory.
 func (s *Sink) delete(l *deliver.Link) error {
 	if l.Quarantine {
 		if err := s.dir.Quarantine(store.SegmentName(l.Number)); err != nil {
@@ -101,10 +101,10 @@ func (s *Sink) delete(l *deliver.Link) error {
 	return nil
 }
 
-// dropOldest takes the oldest segment away that no destination is at, and
-// counts its lines for those that have not settled them. It reports false if
-// there is none, or it is still being written to, or some of it is damaged. mu
-// is held.
+// dropOldest drops the oldest segment that no destination is reading, and
+// counts its lines for the destinations that have not settled them. It returns
+// false if there is no such segment, if it is still being written to, or if a
+// part of it is damaged. mu is held.
 func (s *Sink) dropOldest() bool {
 	i := slices.IndexFunc(s.chain, func(l *deliver.Link) bool {
 		return !l.Placeholder && !slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.IsAt(l) })
@@ -138,7 +138,7 @@ func (s *Sink) countOldest(l *deliver.Link) bool {
 	var lines []segment.Line
 	end, never, harmed := l.End, uint64(0), false
 	if time.Since(l.UnreadSince) < makePause {
-		return false // each line would read it
+		return false // otherwise each call would read it again
 	}
 	if g := l.Live; g != nil {
 		_, end, _ = g.Claimed()

@@ -41,8 +41,8 @@ func (r *reports) with(text string) (n int) {
 	return n
 }
 
-// TestErrorsOfCloseAreReported has a system that reports only when a file is closed that it could not
-// write, as NFS does.
+// TestErrorsOfCloseAreReported has a system that reports failed writes only
+// when a file is closed, as NFS does.
 func TestErrorsOfCloseAreReported(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"*" + store.SegmentExt + "*", "close a segment"},
@@ -67,8 +67,8 @@ func TestErrorsOfCloseAreReported(t *testing.T) {
 	}
 }
 
-// TestDropOldReportsWhatItCannotRead has an oldest segment that cannot be read, so that it cannot be
-// dropped, for its lines would not be counted.
+// TestDropOldReportsWhatItCannotRead has an oldest segment that cannot be read.
+// It cannot be dropped, because its lines would not be counted.
 func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	m, told := memBacklog(t, 300, 300, SyncNever), &reports{}
 	s := open(t, memDir, &far{do: down}, Config{SegmentSize: segment.MinSize, Size: 3 * segment.MinSize, fs: m, Sync: SyncNever, slow: time.Millisecond,

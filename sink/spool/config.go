@@ -137,7 +137,7 @@ type Config struct {
 	volume  store.Volume             // zero: detect it
 	mounted func(device uint64) bool // nil: isMounted
 
-	poll time.Duration // between looks at the slots of others
+	poll time.Duration // between checks of the slots of others
 	slow time.Duration // how long a call waits for a segment that is being made
 	tick time.Duration // of pauses between attempts, at first
 }

@@ -36,7 +36,7 @@ type copier struct {
 
 	wakeup chan struct{} // there are lines
 	urged  chan struct{} // a call waits for them
-	stop   chan struct{} // closed when nothing is delivered any more
+	stop   chan struct{} // closed when all deliveries have ended
 	done   chan struct{}
 }
 
@@ -58,7 +58,7 @@ func newCopier(s *Sink) *copier {
 	}
 }
 
-// run is the goroutine. It ends when nothing is delivered any more.
+// run is the goroutine of the copier. It ends when all deliveries have ended.
 func (c *copier) run() {
 	defer close(c.done)
 	debug.SetPanicOnFault(true) // it reads mappings
@@ -167,7 +167,7 @@ func (c *copier) round() (worked bool, err error) {
 	return worked, err
 }
 
-// take takes over the segments that were activated since.
+// take takes over the segments that were activated since the last round.
 func (c *copier) take() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -208,8 +208,9 @@ func (c *copier) copy(x *copied, settled uint64) (worked bool, err error) {
 	return worked, err
 }
 
-// committed returns how far all claims of the segment are records, and whether
-// there will be no more. ok is false if that cannot be read.
+// committed returns the end of the committed records that precede the first
+// uncommitted claim, the number of the next record, and whether there will be
+// no more. ok is false if that cannot be read.
 func (x *copied) committed() (end int, next uint64, whole, ok bool) {
 	g := x.g
 	defer g.EndGuard(true)
@@ -274,8 +275,8 @@ func (c *copier) publish() {
 	c.s.mu.Unlock()
 }
 
-// await waits until the record with a number is safe, or can be no safer: at
-// most until ctx ends.
+// await waits until record seq is synced or settled. It returns an error if the
+// sync fails, ctx ends, or the copier has ended.
 func (s *Sink) await(ctx context.Context, seq uint64) error {
 	c := s.copier
 	for {

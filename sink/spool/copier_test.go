@@ -23,7 +23,7 @@ import (
 
 var memDir = filepath.Join(string(filepath.Separator), "spool")
 
-// memNames are the names in memDir with an extension.
+// memNames returns the names in memDir with extension ext.
 func memNames(t testing.TB, m *vfstest.Mem, ext string) (names []string) {
 	t.Helper()
 	all, err := m.ReadDir(memDir)
@@ -36,9 +36,9 @@ func memNames(t testing.TB, m *vfstest.Mem, ext string) (names []string) {
 	return names
 }
 
-// TestSyncedLinesSurvivePowerLoss takes the power at any moment, with a
-// destination that is up or down, again and again in one spool. Each line under the
-// watermark is delivered, before or after, and none that was not logged.
+// TestSyncedLinesSurvivePowerLoss cuts the power at random moments, with a
+// destination that is up or down, several times in one spool. Each line below
+// the watermark is delivered before or after, and no line that was not logged.
 func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
 	promised, lucky := 0, 0
 	for seed := range 4 * images() {
@@ -85,15 +85,15 @@ func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
 		}
 		synced := s.Synced()
 		var after *vfstest.Mem
-		f.mu.Lock() // what is delivered from now on is not in the image
+		f.mu.Lock() // deliveries from now on are not in the image
 		done := f.lines
 		for _, line := range done {
 			delivered[string(line[:bytes.IndexByte(line, ',')])]++
 		}
 		after = m.CrashClone(rng.IntN)
 		f.mu.Unlock()
-		_ = s.Close()               // what it does is not in the image either
-		synced -= s.Stats().Notices // which have numbers, too
+		_ = s.Close()               // its changes are not in the image either
+		synced -= s.Stats().Notices // notices have numbers, too
 		for n := begin; n < logged && first+uint64(n-begin) < synced; n++ {
 			owed = append(owed, n)
 		}
@@ -129,8 +129,8 @@ func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
 	}
 }
 
-// TestCopyGoesWithItsSegment looks at the files of a spool that is full and then
-// delivered.
+// TestCopyGoesWithItsSegment checks the files of a spool that is filled and
+// then delivered.
 func TestCopyGoesWithItsSegment(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	f := &far{do: down}
@@ -161,8 +161,8 @@ func TestCopyGoesWithItsSegment(t *testing.T) {
 	}
 }
 
-// TestCopierFails lets each operation on a copy fail, for a while: lines are taken
-// meanwhile and counted as nothing but unsynced, and in the end they are on the disk.
+// TestCopierFails makes each operation on a copy fail for a while: lines are
+// still accepted, are counted only as unsynced, and are synced in the end.
 func TestCopierFails(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpPreallocate, vfstest.OpWrite, vfstest.OpSync, vfstest.OpRename, vfstest.OpSyncDir} {
 		for _, skip := range []int{0, 1, 2} {
@@ -216,8 +216,8 @@ func copierFails(t *testing.T, op vfstest.Op, skip int) {
 	checkLines(t, f.take(), 0, n, 100)
 }
 
-// TestErrorsAreSynced calls with errors, which return when their lines are on the disk, and
-// with a disk that hangs, when they have waited.
+// TestErrorsAreSynced logs errors: the calls return when their lines are synced
+// or, if the disk hangs, after SyncWait.
 func TestErrorsAreSynced(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	s := open(t, memDir, nil, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncErrors, SyncDelay: time.Hour})

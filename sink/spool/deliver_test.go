@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// TestFaultyDestinations has destinations that do what they should not, or what
-// they may: in the end each line arrives once and in order.
+// TestFaultyDestinations has destinations that fail, panic, accept only a part
+// or break their contract: in the end each line arrives once and in order.
 func TestFaultyDestinations(t *testing.T) {
 	type answer = func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool)
 	calls := 0
@@ -65,8 +65,8 @@ func TestFaultyDestinations(t *testing.T) {
 	}
 }
 
-// TestRejected settles what a destination refuses, with what it says about it,
-// however wrong that is.
+// TestRejected settles the records that a destination rejects, even if its
+// rejections are invalid.
 func TestRejected(t *testing.T) {
 	reason := errors.New("too odd")
 	f := &far{}
@@ -108,8 +108,8 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestHangingDestination has one that returns only when its context ends, and
-// one that does not even then.
+// TestHangingDestination has a destination that returns only when its context
+// ends, and one that does not return even then.
 func TestHangingDestination(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
@@ -157,7 +157,7 @@ func TestHangingDestination(t *testing.T) {
 	})
 }
 
-// large is a destination that wants as much at a time as it is told to want.
+// large is a destination with a configurable batch size.
 type large struct {
 	far
 	records, bytes int
@@ -165,8 +165,8 @@ type large struct {
 
 func (l *large) BatchSize() (records, bytes int) { return l.records, l.bytes }
 
-// TestBatchesAreAsLargeAsTheDestinationWants has lines that have collected when the
-// destination comes to life.
+// TestBatchesAreAsLargeAsTheDestinationWants has a backlog when the destination
+// comes up.
 func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
 	for _, c := range []struct{ records, bytes, want int }{
 		{3000, 4 << 20, 3000},
@@ -197,7 +197,7 @@ func TestBatchesAreAsLargeAsTheDestinationWants(t *testing.T) {
 	}
 }
 
-// TestSleeperIsWoken delivers lines one by one that nobody flushes.
+// TestSleeperIsWoken delivers lines one by one without a Flush.
 func TestSleeperIsWoken(t *testing.T) {
 	got := make(chan uint64, 1)
 	f := &far{}

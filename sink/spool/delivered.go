@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 )
 
-// A delivered is a Sink as its deliveries see it.
+// A delivered is the deliver.Spool of a Sink.
 type delivered struct{ s *Sink }
 
 func (d delivered) Lock()   { d.s.mu.Lock() }
@@ -54,9 +54,9 @@ func (s *Sink) newDelivery(name string, dest delivery.Destination) *deliver.Deli
 	}, dest)
 }
 
-// deliver runs a delivery. The last one to end gives everything back.
+// deliver runs a delivery. The last one to end releases everything.
 func (s *Sink) deliver(d *deliver.Delivery) {
-	defer s.delivered() // whatever a destination does to the goroutine
+	defer s.delivered() // even if a destination ends the goroutine
 	d.Run()
 }
 

@@ -39,8 +39,8 @@
 // record.
 //
 // A reader in the same process can read the tail. A claim below the tail that
-// is not committed belongs to a running goroutine, so the reader waits, however
-// long that takes. A reader after a crash holds the lock of the spool, so there
+// is not committed belongs to a running goroutine, so the reader waits for it
+// without limit. A reader after a crash holds the lock of the spool, so there
 // are no writers, and a claim that is not committed never will be. If it is
 // marked, the reader skips it. If not, the reader looks for the next record at
 // every eighth byte, and the record numbers show how many calls did not
@@ -59,7 +59,7 @@
 // active; a goroutine has created, allocated and prefaulted it beforehand. A
 // segment is unmapped when the reader has seen all of its claims committed,
 // since a commit is a writer's last access. It is deleted when all of its
-// records are settled and the cursor on disk says so.
+// records are settled and the cursor on disk has passed them.
 //
 // Recovery does not modify the records that it finds, so a crash during
 // recovery does no harm. The new process continues the last segment after its
@@ -162,9 +162,10 @@
 // segments while lines are not delivered. Counts of dropped lines that were not
 // reported yet do not survive a power failure.
 //
-// If the disk cannot keep up, calls wait or drop lines, as [Config.OnFull]
-// says, once no segment is ready. Before that no call waits for the disk where
-// files are mapped. Where they are written, each call makes a system call.
+// If the disk cannot keep up, calls wait or drop lines once no segment is
+// ready, depending on [Config.OnFull]. Before that no call waits for the disk
+// where files are mapped. Where they are written, each call makes a system
+// call.
 //
 // A process that dies after its destination has accepted a batch and before the
 // cursor was written delivers that batch again, at most one, unless the

@@ -19,8 +19,8 @@ func (s *Sink) inherit(b []byte, g *segment.Old) {
 	s.inherited = g.Unreported(b)
 }
 
-// counted reports that a count could not be stored in a header: then a start
-// counts what was counted before. mu is held.
+// counted reports err if a count could not be stored in a header. The next
+// start then uses the previous count. mu is held.
 func (s *Sink) counted(err error) {
 	if err != nil {
 		s.faultLocked("count dropped lines in a segment", err)
@@ -45,9 +45,9 @@ func (s *Sink) publish() {
 	}
 }
 
-// commission takes a segment into use that no other goroutine can see yet, and
-// writes a notice into it if lines were dropped since the last notice. It
-// reports false if the segment is broken. mu is held.
+// commission prepares a segment that no other goroutine can see yet, and writes
+// a notice into it if lines were dropped since the last notice. It reports
+// false if the segment is broken. mu is held.
 func (s *Sink) commission(g *segment.Segment, first segment.Start) bool {
 	losses := s.losses()
 	lost := losses.Minus(&s.reported)
@@ -84,9 +84,9 @@ func (s *Sink) activate(g *segment.Segment) {
 	s.publish()
 }
 
-// noteDropped stores in the header of a link that numbers before it went with
-// segments that were dropped: else the next start would take them for damaged.
-// mu is held.
+// noteDropped stores in the header of a link that the numbers before it were in
+// dropped segments. Otherwise the next start would count them as damaged. mu is
+// held.
 func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) {
 	if s.dir == nil {
 		return
@@ -102,7 +102,7 @@ func (s *Sink) noteDropped(l *deliver.Link, numbers uint64) {
 	f, err := s.dir.FS.Open(s.dir.Name(store.SegmentName(l.Number)), os.O_RDWR, 0)
 	if err == nil {
 		if err = l.WriteDropped(f, numbers); err != nil {
-			_ = f.Close() // it did not work either way
+			_ = f.Close() // the write has failed anyway
 		} else {
 			err = f.Close()
 		}

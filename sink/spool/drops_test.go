@@ -30,7 +30,8 @@ func accesses(t *testing.T, f func(t *testing.T, a Access)) {
 	t.Run("written", func(t *testing.T) { f(t, AccessWritten) })
 }
 
-// dead copies the files of a spool that is open: what its death would leave.
+// dead copies the files of an open spool, as the death of the process would
+// leave them.
 func dead(t testing.TB, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "dead")
@@ -38,14 +39,14 @@ func dead(t testing.TB, dir string) string {
 	files, err := os.ReadDir(dir)
 	must(t, err)
 	for _, f := range files {
-		if b, err := os.ReadFile(filepath.Join(dir, f.Name())); err == nil { // else it was made or deleted just now
+		if b, err := os.ReadFile(filepath.Join(dir, f.Name())); err == nil { // otherwise it was made or deleted just now
 			must(t, os.WriteFile(filepath.Join(to, f.Name()), b, 0o600))
 		}
 	}
 	return to
 }
 
-// toldOf is how many lines the notices tell of that f got.
+// toldOf returns how many dropped lines the notices that f got report.
 func toldOf(t testing.TB, f *far) (n uint64) {
 	t.Helper()
 	for _, line := range f.told {
@@ -56,8 +57,8 @@ func toldOf(t testing.TB, f *far) (n uint64) {
 	return n
 }
 
-// TestDropsSurviveDeath kills a process whose spool is full, and the next one at its start:
-// the lines that were dropped are told of once.
+// TestDropsSurviveDeath kills a process whose spool is full, and the next one
+// at its start: the dropped lines are reported once.
 func TestDropsSurviveDeath(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
 		c := Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever}
@@ -104,7 +105,7 @@ func TestDropsSurviveDeath(t *testing.T) {
 	})
 }
 
-// eraseFirst makes a claim of the first record of the last segment.
+// eraseFirst turns the first record of the last segment back into a claim.
 func eraseFirst(t testing.TB, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*"+store.SegmentExt))
@@ -122,8 +123,8 @@ func eraseFirst(t testing.TB, dir string) {
 	t.Fatal("no segment has a record")
 }
 
-// TestDroppedSegmentsAreNotDamage kills a process that has dropped its oldest segments but
-// for the first: the next one knows that they were dropped.
+// TestDroppedSegmentsAreNotDamage kills a process that has dropped its oldest
+// segments except the first: the next process counts them as dropped.
 func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
 		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Drain: time.Millisecond, Access: a, Sync: SyncNever,
@@ -158,8 +159,8 @@ func TestDroppedSegmentsAreNotDamage(t *testing.T) {
 	})
 }
 
-// TestDropOldWithoutDestination drops what former processes have left, and what this one
-// has.
+// TestDropOldWithoutDestination drops segments of earlier processes and of this
+// one.
 func TestDropOldWithoutDestination(t *testing.T) {
 	accesses(t, func(t *testing.T, a Access) {
 		c := Config{SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, Access: a, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionDropOld, 0}}}
@@ -198,7 +199,8 @@ func TestDropOldWithoutDestination(t *testing.T) {
 	})
 }
 
-// TestEachDropWritesOneCount to the header, and none after Close, when the file is closed.
+// TestEachDropWritesOneCount checks that each drop writes one count to the
+// header, and none after Close.
 func TestEachDropWritesOneCount(t *testing.T) {
 	m, writes := vfstest.NewMem(nil), 0
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -217,8 +219,8 @@ func TestEachDropWritesOneCount(t *testing.T) {
 	}
 }
 
-// TestAnnouncementIsRepeatedIfItIsDropped drops the segment with the announcement of a process that
-// has died, before that is delivered.
+// TestAnnouncementIsRepeatedIfItIsDropped drops the segment that holds the
+// notice about a dead process before the notice is delivered.
 func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -230,7 +232,7 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 		}
 	}
 	must(t, s.Close())
-	s = open(t, memDir, nil, conf) // begins with the announcement
+	s = open(t, memDir, nil, conf) // begins with the notice
 	if n := s.Stats().Notices; n != 1 {
 		t.Fatalf("got %d announcements, want 1", n)
 	}
@@ -248,8 +250,9 @@ func TestAnnouncementIsRepeatedIfItIsDropped(t *testing.T) {
 	}
 }
 
-// TestDropOldCountsItsFaults drops segments of a former process while the header of the next one cannot be
-// written: that is counted, and nothing stays open.
+// TestDropOldCountsItsFaults drops segments of an earlier process while the
+// header of the next one cannot be written: the error is counted, and no file
+// stays open.
 func TestDropOldCountsItsFaults(t *testing.T) {
 	for _, op := range []vfstest.Op{"", vfstest.OpOpen, vfstest.OpWrite, vfstest.OpClose} {
 		m := memBacklog(t, 900, 200, SyncNever) // four segments

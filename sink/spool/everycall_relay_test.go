@@ -21,11 +21,12 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestEveryCallOfARelayMayFail is [TestEveryCallMayFail] for what nib relay does: it looks whether a
-// process has a spool, inspects it, opens it with Config.DeliverOnly, delivers, and closes it. The first
-// time the destination is down; the next times it is not, until the relay finds that nothing is left.
-// The spool has a second destination, which the relay does not have: in the end a process of the
-// service delivers all of its lines.
+// TestEveryCallOfARelayMayFail is [TestEveryCallMayFail] for nib relay, which
+// checks whether a process has a spool open, inspects it, opens it with
+// Config.DeliverOnly, delivers, and closes it. The destination is down the
+// first time and up afterwards, until the relay finds nothing left. The spool
+// has a second destination that the relay does not have: in the end a process
+// of the service delivers all of its lines.
 func TestEveryCallOfARelayMayFail(t *testing.T) {
 	image := memRelay(t)
 	enumerate.Life{
@@ -50,8 +51,8 @@ var shownInView = map[string]string{
 
 const held = "other" // the destination that the relay does not have
 
-// memRelay returns a file system with a spool of which the first destination has settled a part, and the
-// second one nothing.
+// memRelay returns a file system with a spool of which the first destination
+// has settled a part, and the second one none.
 func memRelay(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memSpool(t)
@@ -66,7 +67,7 @@ func relayThrough(t *testing.T, w *enumerate.World) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(w, memDir)
 		l.backlog(lifeSettled, lifeBacklog)
-		l.c.Also = []NamedDestination{{held, l.f}} // the service's own
+		l.c.Also = []NamedDestination{{held, l.f}} // the destination of the service
 		l.quiet = shownInView
 		l.f.set(down)
 		l.relay(t)
@@ -97,7 +98,7 @@ func relayThrough(t *testing.T, w *enumerate.World) {
 	})
 }
 
-// checkOf checks that a destination has got all lines from one on.
+// checkOf checks that a destination has got all lines from number from on.
 func (l *life) checkOf(t *testing.T, f *far, from int) {
 	t.Helper()
 	want := slices.DeleteFunc(l.wanted(), func(n int) bool { return n < from })
@@ -106,7 +107,8 @@ func (l *life) checkOf(t *testing.T, f *far, from int) {
 	}
 }
 
-// relay does what cmd/nib/relay does with a spool, and reports whether nothing is left.
+// relay does what cmd/nib/relay does with a spool, and reports whether nothing
+// is left.
 func (l *life) relay(t *testing.T) (done bool) {
 	switch o, err := store.LookInto(l.w.FS, l.dir).Owner(); {
 	case err != nil:

@@ -22,11 +22,12 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestEveryCallOfASharedDirectoryMayFail is [TestEveryCallMayFail] for Config.Shared. Dead processes
-// have left lines in the directory itself, in two slots, and a slot in which there is nothing. A first
-// process takes one slot over, and delivers the others; a second one comes, and takes over the slot
-// of the first; then the fault is gone, and a third one delivers the rest. In the end there is no slot
-// but that of the third.
+// TestEveryCallOfASharedDirectoryMayFail is [TestEveryCallMayFail] for
+// Config.Shared. Dead processes have left lines in the directory itself and in
+// two slots, and an empty slot. A first process takes over one slot and
+// delivers the others; a second one takes over the slot of the first; then the
+// fault is gone, and a third one delivers the rest. In the end only the slot of
+// the third is left.
 func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 	t.Run("written", func(t *testing.T) {
 		image := memHome(t)
@@ -53,8 +54,9 @@ func TestEveryCallOfASharedDirectoryMayFail(t *testing.T) {
 	})
 }
 
-// memHome returns a file system with a directory that dead processes have shared. In the
-// bubble each of them has looked for the slots of others before one of them dies.
+// memHome returns a file system with a directory that dead processes have
+// shared. In the bubble each of them has checked the other slots before one of
+// them dies.
 func memHome(t *testing.T) (m *vfstest.Mem) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { m = shareInMemory(t) })
@@ -100,7 +102,7 @@ func shareInMemory(t *testing.T) *vfstest.Mem {
 	return m
 }
 
-// writeTree writes what a directory in memory has to the disk.
+// writeTree writes a directory in memory to the disk.
 func writeTree(t testing.TB, m *vfstest.Mem, from, to string) {
 	t.Helper()
 	must(t, os.MkdirAll(to, 0o700))
@@ -120,7 +122,7 @@ func writeTree(t testing.TB, m *vfstest.Mem, from, to string) {
 func shareThrough(t *testing.T, w *enumerate.World, dir string) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife(w, dir)
-		l.backlog(0, 3*lifeBacklog/5) // and those of the slot in which there is nothing
+		l.backlog(0, 3*lifeBacklog/5) // and those of the empty slot
 		l.logged += lifeBacklog / 5
 		l.c.Shared, l.c.poll, l.c.Size = true, time.Minute, 64*segment.MinSize
 
@@ -151,7 +153,8 @@ func shareThrough(t *testing.T, w *enumerate.World, dir string) {
 	})
 }
 
-// checkShared checks what has arrived of all slots, and that one of them is left.
+// checkShared checks the delivered lines of all slots, and that one slot is
+// left.
 func (l *life) checkShared(t *testing.T) {
 	t.Helper()
 	got := l.arrived(t, l.f)
@@ -170,8 +173,8 @@ func (l *life) checkShared(t *testing.T) {
 	l.checkFiles(t, filepath.Join(l.dir, names[0]))
 }
 
-// onlyQuarantined reports whether a slot has nothing but a quarantined file, which stays for
-// whoever looks into it: a half write that could not be undone makes one.
+// onlyQuarantined reports whether a slot has only a quarantined file, which
+// stays for the operator. A partial write that could not be undone causes one.
 func (l *life) onlyQuarantined(t *testing.T, slot string) bool {
 	t.Helper()
 	names, err := l.w.Sound.ReadDir(filepath.Join(l.dir, slot))

@@ -28,18 +28,21 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestEveryCallMayFail lets every call of a spool on its file system fail, in every way and for
-// every span, see [enumerate]. The life: a process opens a spool with a backlog and a cursor, delivers,
-// logs into several segments, syncs, copies, and closes with a destination that is down; a second one
-// goes on; then the fault is gone, and a third one delivers the rest. After each case:
+// TestEveryCallMayFail makes every call of a spool to its file system fail, in
+// every way and for every span, see [enumerate]. In each case a process opens a
+// spool with a backlog and a cursor, delivers, logs into several segments,
+// syncs, copies, and closes with a destination that is down; a second one
+// continues; then the fault is gone, and a third one delivers the rest. After
+// each case:
 //
 //   - every line whose call returned nil has arrived, in order, and no other;
 //   - none has arrived twice, unless the cursor could not be written;
-//   - every line that was refused is counted;
-//   - the accounts hold in each process, and nothing counts as damaged or unfinished;
+//   - every rejected line is counted;
+//   - the counters of each process balance, and nothing counts as damaged or
+//     unfinished;
 //   - nothing was quarantined, and no file is left over;
-//   - the error was returned by Open, or counted and reported, unless the call is one whose error has no
-//     consequence.
+//   - the error was returned by Open, or counted and reported, unless the call
+//     is one whose error has no consequence.
 func TestEveryCallMayFail(t *testing.T) {
 	t.Run("written", func(t *testing.T) {
 		image := memSpool(t)
@@ -66,7 +69,8 @@ func TestEveryCallMayFail(t *testing.T) {
 	})
 }
 
-// classOf counts the names of all segments as one, and those of all copies.
+// classOf maps the names of all segments to one name, and those of all copies
+// to another.
 func classOf(base string) string {
 	if digits, ext, ok := strings.Cut(base, "."); ok && len(digits) == 16 {
 		return "N." + ext
@@ -84,7 +88,7 @@ const (
 	lifeLines   = 30   // that each process logs at a time
 )
 
-// memSpool returns a file system with a spool of which a part is delivered.
+// memSpool returns a file system with a partly delivered spool.
 func memSpool(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m := memBacklog(t, lifeBacklog, lifeSize, SyncSoon)
@@ -107,14 +111,14 @@ func memSpool(t testing.TB) *vfstest.Mem {
 	return m
 }
 
-// A life is what a case knows.
+// A life is the state of a case.
 type life struct {
 	w        *enumerate.World
 	dir      string
 	c        Config // of its processes
 	f        *far
-	logged   int          // lines, of all processes and the backlog
-	acked    map[int]bool // those of which the destination is to get each
+	logged   int          // lines of all processes and of the backlog
+	acked    map[int]bool // the lines that the destination must get
 	refused  map[*Sink]int
 	reported atomic.Int32
 	void     uint64            // claims in segments that failed: the next process finds that their calls did not return
@@ -130,7 +134,7 @@ func newLife(w *enumerate.World, dir string) *life {
 	return l
 }
 
-// backlog notes lines that the file system has from the beginning.
+// backlog notes the lines that the file system has from the start.
 func (l *life) backlog(from, to int) {
 	for n := from; n < to; n++ {
 		l.acked[n] = true
@@ -179,19 +183,19 @@ func (l *life) log(s *Sink, lines int) {
 			l.refused[s]++
 		}
 		l.logged++
-		time.Sleep(time.Millisecond) // for those who rest, so that the calls are the same in each life
+		time.Sleep(time.Millisecond) // for the goroutines that rest, so that the calls are the same in each case
 		synctest.Wait()
 	}
 }
 
-// wait calls Sync or Flush, which may not come to an end as long as the fault lasts.
+// wait calls Sync or Flush, which may not return while the fault lasts.
 func (l *life) wait(call func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_ = call(ctx) // what arrives is looked at in the end
+	_ = call(ctx) // the delivered lines are checked in the end
 }
 
-// process opens the spool, lives, and closes it.
+// process opens the spool, calls do, and closes it.
 func (l *life) process(t *testing.T, do func(s *Sink)) {
 	s := l.open(t)
 	do(s)
@@ -212,7 +216,7 @@ func (l *life) open(t *testing.T) *Sink {
 	return s
 }
 
-// mayFail checks that an error that was returned is that of the case.
+// mayFail checks that a returned error is that of the case.
 func (l *life) mayFail(t *testing.T, err error) {
 	l.returned++
 	if c, ok := l.w.Case(); !ok || !errors.Is(err, c.Err) && !errors.Is(err, ErrInUse) {
@@ -220,7 +224,7 @@ func (l *life) mayFail(t *testing.T, err error) {
 	}
 }
 
-// close closes the spool, and checks its accounts.
+// close closes the spool, and checks its counters.
 func (l *life) close(t *testing.T, s *Sink) {
 	_ = s.Close() // lines may be left
 	<-s.done
@@ -245,7 +249,8 @@ func (l *life) close(t *testing.T, s *Sink) {
 	l.void += uint64(st.Retired)
 }
 
-// arrived returns the lines that a destination has got, and checks that none has come twice.
+// arrived returns the lines that a destination has got, and checks that none
+// has come twice.
 func (l *life) arrived(t *testing.T, f *far) (got []int) {
 	t.Helper()
 	var twice []int
@@ -277,7 +282,7 @@ func (l *life) arrived(t *testing.T, f *far) (got []int) {
 	return got
 }
 
-// wanted returns the lines that are to arrive.
+// wanted returns the lines that must arrive.
 func (l *life) wanted() []int { return slices.Sorted(maps.Keys(l.acked)) }
 
 // checkReports checks that the error was returned, or counted and reported.
@@ -288,7 +293,8 @@ func (l *life) checkReports(t *testing.T) {
 	}
 }
 
-// checkFiles checks that no file is left over in the directory of a spool of which all is delivered.
+// checkFiles checks that no file is left over in the directory of a spool of
+// which all is delivered.
 func (l *life) checkFiles(t *testing.T, dir string) {
 	t.Helper()
 	names, err := l.w.Sound.ReadDir(dir)
@@ -311,22 +317,25 @@ func firstDifference(got, want []int) string {
 	return fmt.Sprintf("got %v behind the last", got[len(want):min(len(want)+3, len(got))])
 }
 
-// leavesHalves reports whether a process leaves half of what it wrote last, of a claim that is void or
-// the header of a segment that was never used, since the write that would have undone it failed as well.
+// leavesHalves reports whether a process leaves half of its last write, of a
+// void claim or of the header of an unused segment, because the write that
+// would have undone it failed as well.
 func (l *life) leavesHalves() bool {
 	c, ok := l.w.Case()
 	return ok && c.Half && c.Span != enumerate.Once
 }
 
-// cursorFailed reports whether the fault may have kept the cursor from being written.
+// cursorFailed reports whether the fault may have kept the cursor from being
+// written.
 func (l *life) cursorFailed() bool {
 	c, ok := l.w.Case()
 	return ok && (strings.HasSuffix(c.Base, ".cursor") || c.Span >= enumerate.AllHundred)
 }
 
-// noConsequence has calls whose errors need not be reported, by the function that makes them. Of those of
-// Close, which is where some systems report that they could not write, these are for files that were only
-// read, whose content does not count any more, or whose failure is reported already.
+// noConsequence has the calls whose errors need not be reported, by the
+// function that makes them. Some systems report failed writes only in Close;
+// the calls of Close listed here are for files that were only read, whose
+// contents are no longer needed, or whose failure is already reported.
 var noConsequence = map[string]string{
 	"lstat store.(*Dir).IsFile":       "the file is opened, which follows no link and waits for no pipe, and that decides",
 	"stat store.(*Dir).sign":          "the lock has the process id for people only: who has the lock is known without it",
@@ -370,9 +379,9 @@ var noConsequence = map[string]string{
 // silent reports whether the error of a case need not be reported.
 func (l *life) silent(c enumerate.Case) bool {
 	switch {
-	case c.Err == vfs.ErrLocked: // another process has the slot; Open returns it where there is one spool
+	case c.Err == vfs.ErrLocked: // another process has the slot; Open returns the error if there is only one spool
 		return true
-	case c.Span == enumerate.Once && vfs.IsFull(c.Err): // there was room when deleted files had been given back
+	case c.Span == enumerate.Once && vfs.IsFull(c.Err): // there was room once deleted files had been freed
 		return true
 	case c.Span == enumerate.Once && c.Op == vfstest.OpRead && store.IsPageError(c.Err): // and the page was read again at once
 		return true

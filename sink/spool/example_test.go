@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A printer is a destination; sink/file has one that is of use.
+// A printer is a destination for the example; sink/file has a real one.
 type printer struct{}
 
 func (printer) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {

@@ -19,8 +19,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A broken file system fails to allocate, and to write with an offset, as long as err
-// says so.
+// A broken file system fails to allocate, and to write at an offset, while err
+// is set.
 type broken struct {
 	unsynced
 	err *atomic.Pointer[error]
@@ -53,8 +53,9 @@ func (f brokenFile) WriteAt(p []byte, at int64) (int, error) {
 	return f.File.WriteAt(p, at)
 }
 
-// TestDiskFullAndFaults fills the disk, and breaks it: calls return, lines without room are
-// dropped and counted by what was wrong, and when it works again lines are taken again.
+// TestDiskFullAndFaults fills the disk, and makes it fail: calls return, lines
+// without room are dropped and counted by reason, and lines are accepted again
+// when the disk works again.
 func TestDiskFullAndFaults(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -100,7 +101,7 @@ func TestDiskFullAndFaults(t *testing.T) {
 	}
 }
 
-// TestDirectoryIsRemoved takes the files away while they are in use. Lines go on to
+// TestDirectoryIsRemoved removes the files while they are in use. Lines still
 // arrive: the mapping does not need a name.
 func TestDirectoryIsRemoved(t *testing.T) {
 	dir := spoolDir(t)
@@ -156,8 +157,8 @@ func TestDamageInLiveSegment(t *testing.T) {
 	}
 }
 
-// TestLostCursor starts without a cursor, and with one of which a slot is torn: lines may
-// come again, and none is missing.
+// TestLostCursor starts without a cursor, and with one that has a torn slot:
+// lines may be delivered again, and none is missing.
 func TestLostCursor(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -192,7 +193,7 @@ func TestLostCursor(t *testing.T) {
 	}
 }
 
-// awaitNext waits until a segment has been made beforehand.
+// awaitNext waits until the next segment has been created.
 func awaitNext(s *Sink) {
 	for {
 		s.mu.Lock()

@@ -10,14 +10,14 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A process begins with one of three segments, so that any number of starts
-// stays within Config.Size:
+// A process begins with one of three segments, so that disk use stays within
+// Config.Size over any number of starts:
 //
-//   - the last one of the process before it, behind its last record, if it
-//     ended in the same run of the system and left nothing unfinished there;
-//   - a new one, if there is room for it;
-//   - none: a segment without a file that is sealed. The first line finds it
-//     full, as it would find any other, and Config.OnFull decides.
+//   - the last one of the previous process, after its last record, if the
+//     system was not restarted since and no record there is unfinished;
+//   - a new one, if there is room;
+//   - none, represented by a sealed segment without a file. The first line
+//     finds it full, and Config.OnFull applies.
 
 // firstSegment makes the segment that a process begins with the active one, and
 // the last of the chain.
@@ -36,7 +36,7 @@ func (s *Sink) firstSegment(first segment.Start) error {
 		g, s.finish, err = s.dir.CreateFirst(s.number+1, s.c.SegmentSize)
 	}
 	if err == nil && !s.commission(g, first) {
-		err = errors.Join(g.Fault(), s.dir.Remove(g.Number, g)) // else a start would not know whether it was used
+		err = errors.Join(g.Fault(), s.dir.Remove(g.Number, g)) // otherwise a start could not determine whether it was used
 	}
 	if err != nil {
 		return err
@@ -54,9 +54,9 @@ func (s *Sink) hasRoom() bool {
 	return !s.c.DeliverOnly && s.bytes+s.others+s.c.SegmentSize <= s.c.Size
 }
 
-// continueLast takes the last segment of the process before into use again. If
-// that is not possible, for whatever reason, it has changed nothing. Behind a
-// segment of another run of the system, numbers were skipped.
+// continueLast continues the last segment of the previous process. If that is
+// not possible, it changes nothing. It does not continue a segment from before
+// a restart of the system, since numbers were skipped after it.
 func (s *Sink) continueLast(first segment.Start) bool {
 	n := len(s.chain)
 	if n == 0 || s.c.DeliverOnly {
@@ -80,8 +80,8 @@ func (s *Sink) continueLast(first segment.Start) bool {
 }
 
 // beginFull begins without a segment. Until there is one, the counts of dropped
-// lines go to the header of the last segment of the process before, if there is
-// one.
+// lines are stored in the header of the last segment of the previous process,
+// if any.
 func (s *Sink) beginFull(first segment.Start) {
 	var g *segment.Segment
 	if n := len(s.chain); n > 0 {

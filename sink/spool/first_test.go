@@ -15,8 +15,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestWhichSegmentAStartContinues has the last segment of the process before in each state: it goes on there
-// only if all of it is as that process has left it. In any case each line arrives.
+// TestWhichSegmentAStartContinues has the last segment of the previous process
+// in each state: a start continues it only if it is as that process left it. In
+// each state all lines arrive.
 func TestWhichSegmentAStartContinues(t *testing.T) {
 	at := func(n int) int { return segment.HeaderSize + n*segment.Align(segment.RecordHead+200) }
 	for _, c := range []struct {
@@ -24,7 +25,7 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 		conf      Config
 		harm      func(t testing.TB, m *vfstest.Mem)
 		continues bool
-		lines     int // of the process before, that are left
+		lines     int // that the previous process has left
 	}{
 		{"as it was left", Config{}, nil, true, 10},
 		{"in another run of the system", Config{boot: 2}, nil, false, 10},
@@ -76,8 +77,9 @@ func TestWhichSegmentAStartContinues(t *testing.T) {
 	}
 }
 
-// TestFirstLinesSurvivePowerLoss syncs lines of a spool that is new, of one that a process continues, and of a
-// new slot, and loses everything that was not synced: names, too.
+// TestFirstLinesSurvivePowerLoss syncs lines of a new spool, of one that a
+// process continues, and of a new slot, and loses everything that was not
+// synced, including names.
 func TestFirstLinesSurvivePowerLoss(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -16,8 +16,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestSyncWaitsForTheSlowestDestination takes the power when one of two destinations has everything
-// and the other one nothing: what Sync has returned for is there.
+// TestSyncWaitsForTheSlowestDestination cuts the power when one of two
+// destinations has everything and the other one nothing: the lines for which
+// Sync has returned are there.
 func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	const lines = 10
 	m, f, other := vfstest.NewMem(nil), &far{}, &far{do: down}
@@ -38,8 +39,9 @@ func TestSyncWaitsForTheSlowestDestination(t *testing.T) {
 	checkLines(t, other.take(), 0, lines, 100)
 }
 
-// TestNumbersGoOnAfterAReboot loses lines that were delivered with the power: their numbers are not
-// given again, and the cursor says so although nothing is delivered afterwards.
+// TestNumbersGoOnAfterAReboot loses delivered lines in a power failure: their
+// numbers are not used again, and the cursor is past them although nothing is
+// delivered afterwards.
 func TestNumbersGoOnAfterAReboot(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -62,8 +64,8 @@ func TestNumbersGoOnAfterAReboot(t *testing.T) {
 	}
 }
 
-// TestMissingSegmentIsDamage deletes a segment between others: its lines were committed, so they do not
-// count as calls that did not return.
+// TestMissingSegmentIsDamage deletes a segment between others: its lines were
+// committed, so they do not count as calls that did not return.
 func TestMissingSegmentIsDamage(t *testing.T) {
 	const lines, gone = 600, 247
 	m, f := memBacklog(t, lines, 200, SyncNever), &far{}
@@ -90,8 +92,9 @@ func TestMarkOfAnotherSpoolIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWriteThatFailedIsTakenBack lets a write bring a record into the file and fail. The line gets another
-// number, and a process that dies then leaves it once; a refused line it does not leave at all.
+// TestWriteThatFailedIsTakenBack lets a write fail after it has written a
+// record to the file. The line gets another number, and if the process dies the
+// line is left once; a rejected line is not left at all.
 func TestWriteThatFailedIsTakenBack(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		m := vfstest.NewMem(nil)
@@ -115,8 +118,8 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestVoidClaimIsCountedOnce voids a claim in a segment that one of two destinations has given up, and the
-// other one has not read yet.
+// TestVoidClaimIsCountedOnce voids a claim that one of two destinations has
+// counted as damaged, and the other one has not read yet.
 func TestVoidClaimIsCountedOnce(t *testing.T) {
 	s := open(t, "", &far{do: down}, both(&far{do: down}, Config{SegmentSize: segment.MinSize, tick: time.Hour, Drain: 1}))
 	g := s.active.Load()
@@ -128,7 +131,7 @@ func TestVoidClaimIsCountedOnce(t *testing.T) {
 	s.mu.Lock()
 	all := s.deliveries
 	s.deliveries = []*deliver.Delivery{d}
-	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, 1) // it has given the number up
+	d.Dropped.Add(segment.CauseDamaged, segment.LevelUnknown, 1) // it has given up on the number
 	d.Settled = seq + 1
 	s.mu.Unlock()
 	g.Seal()

@@ -14,9 +14,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestReplacedDirectory removes the directory of a spool, in which another process begins
-// one of its own then. The first one writes nothing there any more, and takes
-// nothing away.
+// TestReplacedDirectory removes the directory of a spool, and another process
+// creates a spool there. The first process no longer writes or removes anything
+// there.
 func TestReplacedDirectory(t *testing.T) {
 	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := spoolDir(t)

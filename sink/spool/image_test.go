@@ -35,7 +35,7 @@ func (unsynced) SyncDir(string) error { return nil }
 func (unsyncedFile) Sync() error      { return nil }
 func (unsyncedFile) SyncData() error  { return nil }
 
-// A claim is what a writer of the model has reserved, and how far it has come.
+// A claim is the reservation of a writer in the model, and its progress.
 type claim struct {
 	g        *segment.Segment
 	at, size int
@@ -44,7 +44,8 @@ type claim struct {
 	step     int // 0 reserved, 1 marked, 2 copied in part, 3 committed
 }
 
-// advance does the next step of segment.write, of which the last one is that itself.
+// advance does the next step of Segment.Write; the last step calls Write
+// itself.
 func (c *claim) advance(rng *rand.Rand) {
 	b := c.g.Bytes()[c.at : c.at+c.size : c.at+c.size]
 	switch c.step++; c.step {
@@ -59,8 +60,7 @@ func (c *claim) advance(rng *rand.Rand) {
 	}
 }
 
-// A world is a spool that many writers have been at when their process died, each
-// somewhere.
+// A world is a spool whose process died with many writers, each at some step.
 type world struct {
 	segments []*segment.Segment
 	claims   []*claim
@@ -154,8 +154,8 @@ func images() uint64 {
 	return 150
 }
 
-// TestDeathAtAnyStep lets the process die with writers at any step. All that was
-// committed is delivered, nothing else, and the rest is counted.
+// TestDeathAtAnyStep lets the process die with writers at any step. Exactly the
+// committed records are delivered, and the rest is counted.
 func TestDeathAtAnyStep(t *testing.T) {
 	root := spoolDir(t)
 	for seed := range images() {
@@ -178,7 +178,7 @@ func TestDeathAtAnyStep(t *testing.T) {
 	}
 }
 
-// checkSubset checks that got is want without some.
+// checkSubset checks that got is a subsequence of want.
 func checkSubset(t testing.TB, got, want [][]byte) {
 	t.Helper()
 	for _, line := range got {
@@ -192,14 +192,14 @@ func checkSubset(t testing.TB, got, want [][]byte) {
 	}
 }
 
-// TestPowerLoss loses sectors of the records, as after a loss of power before they
-// were written. What is delivered was committed, in order.
+// TestPowerLoss loses sectors of the records, as in a power failure before they
+// were written. Only committed records are delivered, in order.
 func TestPowerLoss(t *testing.T) {
 	root := spoolDir(t)
 	var lost, all int
 	for seed := range images() {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		w := newWorld(rng, 77) // another run of the system
+		w := newWorld(rng, 77) // after another boot
 		want, _ := w.committed()
 		for _, g := range w.segments {
 			for range rng.IntN(6) {
@@ -219,7 +219,7 @@ func TestPowerLoss(t *testing.T) {
 	t.Logf("%d of %d lines were in lost sectors", lost, all)
 }
 
-// harm does something to a file of a spool.
+// harm damages a file of a spool at random.
 func harm(t testing.TB, rng *rand.Rand, name string) {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -248,8 +248,8 @@ func harm(t testing.TB, rng *rand.Rand, name string) {
 	must(t, os.WriteFile(name, b, 0o600))
 }
 
-// TestDamagedFiles harms any files of a spool, of which a part is delivered
-// already. It starts each time, and delivers nothing that was not committed.
+// TestDamagedFiles damages files of a partly delivered spool. Each start
+// succeeds, and delivers only committed records.
 func TestDamagedFiles(t *testing.T) {
 	root := spoolDir(t)
 	for seed := range images() {
@@ -283,7 +283,8 @@ func damageOnce(t testing.TB, root string, seed uint64) {
 	checkSubset(t, got, want)
 }
 
-// FuzzDamagedFiles looks for damage that stops a start or makes a line up.
+// FuzzDamagedFiles searches for damage that makes a start fail or forges a
+// line.
 func FuzzDamagedFiles(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) { damageOnce(t, spoolDir(t), seed) })

@@ -104,7 +104,7 @@ func inspect(fsys vfs.FS, path string) (v *View, err error) {
 		}
 		if !moved {
 			v.measure(d)
-			if err := v.readCursors(d); err != nil { // now: what is settled is in the segments that were seen
+			if err := v.readCursors(d); err != nil { // after the segments: an earlier position might be in a segment deleted since
 				return nil, fmt.Errorf("nib/spool: inspect %s: %w", path, err)
 			}
 			v.ID = d.KnownID(v.ID)
@@ -121,8 +121,8 @@ func OwnerOf(dirname string) Owner {
 	return Owner(o)
 }
 
-// list reads the headers. moved reports that a segment has gone between the
-// list of names and its header: what is left would look as if it was damaged.
+// list reads the headers. moved reports that a segment was deleted after its
+// name was listed and before its header was read: the rest would look damaged.
 func (v *View) list(d *store.Dir) (moved bool, err error) {
 	names, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -193,7 +193,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool,
 		}
 	}
 	if ok {
-		bad = slices.DeleteFunc(bad, func(name string) bool { return name == store.SegmentName(number) }) // its copy stands in
+		bad = slices.DeleteFunc(bad, func(name string) bool { return name == store.SegmentName(number) }) // its copy replaces it
 	}
 	v.Bad = append(v.Bad, bad...)
 	switch {
@@ -208,7 +208,7 @@ func (v *View) add(d *store.Dir, number uint64, has map[string]bool) (gone bool,
 	return false, nil
 }
 
-// look reads a header, and again if it may be being written.
+// look reads a header, repeatedly if it may be being written.
 func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err error) {
 	var g segment.Old
 	for range attempts {
@@ -219,7 +219,7 @@ func (v *View) look(d *store.Dir, name string) (s SegmentInfo, used bool, err er
 		time.Sleep(time.Millisecond) // the owner may need this processor
 	}
 	if v.Owner == OwnerAlive && errors.Is(err, store.ErrStart) {
-		err = nil // the owner is taking it into use
+		err = nil // the owner is activating it
 	}
 	return SegmentInfo{
 		Number: g.Number, Generation: g.Gen, Size: g.Size, First: g.First, Skipped: g.Skipped, End: g.First, dropped: g.Dropped,
@@ -232,8 +232,8 @@ func (s *SegmentInfo) old() *segment.Old {
 	return &segment.Old{Identity: s.id, Start: segment.Start{First: s.First, Skipped: s.Skipped}, End: s.End, Sure: s.End, Copied: s.copied}
 }
 
-// measure finds out where segments end, as a start would, and the times of the
-// oldest and the youngest record.
+// measure determines where segments end, as a start would, and the times of the
+// oldest and the newest record.
 func (v *View) measure(d *store.Dir) {
 	for i := range len(v.Segments) - 1 {
 		s, next := &v.Segments[i], &v.Segments[i+1]
@@ -242,7 +242,7 @@ func (v *View) measure(d *store.Dir) {
 	}
 	for i := len(v.Segments) - 1; i >= 0 && v.Last.IsZero(); i-- {
 		s := &v.Segments[i]
-		b, err := d.Read(s.old()) // what cannot be read has no end either
+		b, err := d.Read(s.old()) // an unreadable segment has no end
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			v.Unread = append(v.Unread, store.SegmentName(s.Number))
 		}
@@ -266,11 +266,11 @@ func (v *View) measure(d *store.Dir) {
 	}
 }
 
-// readCursors reads how far the destinations are.
+// readCursors reads the progress of the destinations.
 func (v *View) readCursors(d *store.Dir) error {
 	files, err := d.FS.ReadDir(d.Path)
 	if err != nil {
-		return err // a destination that is not seen would lose what it has not settled
+		return err // without its cursor, the records that a destination has not settled could be deleted
 	}
 	for _, base := range files {
 		name, ok := strings.CutSuffix(base, store.CursorExt)
@@ -300,7 +300,7 @@ func (v *View) readCursor(d *store.Dir, base string, i *DestinationInfo) error {
 	return err
 }
 
-// numbers counts the numbers from one on that are in the segments.
+// numbers returns how many numbers from from on the segments cover.
 func (v *View) numbers(from uint64) (n uint64) {
 	for i := range v.Segments {
 		s := &v.Segments[i]
@@ -324,8 +324,8 @@ func (v *View) settled(name string) uint64 {
 	return 0
 }
 
-// settledByAll is the number of the first record that some destination has not
-// settled, 0 if that is not known.
+// settledByAll returns the number of the first record that some destination has
+// not settled, 0 if that is not known.
 func (v *View) settledByAll() (seq uint64) {
 	for i, d := range v.Destinations {
 		if i == 0 || d.Settled < seq {

@@ -12,7 +12,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A look at what a process has left, while another one may have it open.
+// This example inspects the spool that a process has left, and that another one
+// may have open.
 func ExampleInspect() {
 	parent, err := os.MkdirTemp("", "spool-")
 	if err != nil {

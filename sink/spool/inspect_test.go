@@ -25,7 +25,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A finding is what Records yields in all.
+// A finding is everything that Records yields.
 type finding struct {
 	lines [][]byte
 	seqs  []uint64
@@ -53,7 +53,7 @@ func inspected(t testing.TB, dir string) *View {
 	return v
 }
 
-// stateOf is all that a look from outside could change.
+// stateOf returns everything that an inspection could change.
 func stateOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -69,7 +69,7 @@ func stateOf(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// TestInspectShowsTheOwner looks at a spool while it is open and afterwards.
+// TestInspectShowsTheOwner inspects a spool while it is open and afterwards.
 func TestInspectShowsTheOwner(t *testing.T) {
 	dir := spoolDir(t)
 	begin := time.Now()
@@ -123,9 +123,9 @@ func TestInspectShowsTheOwner(t *testing.T) {
 	}
 }
 
-// inspectOnce compares Inspect with a start, on a spool that is harmed in some way. A start
-// counts as damaged what is in an absent segment. It returns in how many places something was
-// damaged.
+// inspectOnce compares Inspect with a start on a spool that is damaged at
+// random. A start counts the records of an absent segment as damaged. It
+// returns in how many places there was damage.
 func inspectOnce(t testing.TB, root string, seed uint64) int {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -179,13 +179,14 @@ func TestInspectSeesWhatAStartDelivers(t *testing.T) {
 	}
 }
 
-// FuzzInspect looks for damage that Inspect and a start see differently.
+// FuzzInspect searches for damage that Inspect and a start interpret
+// differently.
 func FuzzInspect(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) { inspectOnce(t, spoolDir(t), seed) })
 }
 
-// A keeper writes n lines to a spool of small segments and closes it.
+// keeper writes n lines to a spool of small segments and closes it.
 func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	t.Helper()
 	dir = spoolDir(t)
@@ -198,7 +199,7 @@ func keeper(t *testing.T, n int, sync SyncPolicy) (dir string) {
 	return dir
 }
 
-// TestRecordsShowsGaps harms a spool of three segments and looks at what is found.
+// TestRecordsShowsGaps damages a spool of three segments and checks the gaps.
 func TestRecordsShowsGaps(t *testing.T) {
 	const lines = 700 // 247 in a segment
 	for _, c := range []struct {
@@ -244,7 +245,7 @@ func flip(t *testing.T, name string, at int64) {
 	must(t, os.WriteFile(name, b, 0o600))
 }
 
-// TestCopiesHeal harms segments of which there are copies: nothing is missing.
+// TestCopiesHeal damages segments that have copies: nothing is missing.
 func TestCopiesHeal(t *testing.T) {
 	dir := keeper(t, 700, SyncSoon)
 	for i, harm := range []func(name string){
@@ -259,7 +260,8 @@ func TestCopiesHeal(t *testing.T) {
 	}
 }
 
-// TestRecordsOfASegmentRemovedAfterInspect deletes a segment between Inspect and Records.
+// TestRecordsOfASegmentRemovedAfterInspect deletes a segment between Inspect
+// and Records.
 func TestRecordsOfASegmentRemovedAfterInspect(t *testing.T) {
 	dir := keeper(t, 700, SyncNever)
 	v := inspected(t, dir)
@@ -273,8 +275,8 @@ func TestRecordsOfASegmentRemovedAfterInspect(t *testing.T) {
 	}
 }
 
-// TestInspectWhileWritten looks at a spool that is written, delivered and deleted
-// meanwhile: nothing is damaged or absent, and the records follow one another.
+// TestInspectWhileWritten inspects a spool while it is written, delivered and
+// deleted: nothing is damaged or absent, and the records are contiguous.
 func TestInspectWhileWritten(t *testing.T) {
 	for access, name := range map[Access]string{AccessAuto: "mapped", AccessWritten: "written"} {
 		t.Run(name, func(t *testing.T) { inspectWhileWritten(t, access) })
@@ -326,8 +328,9 @@ func inspectWhileWritten(t *testing.T, access Access) {
 	must(t, s.Flush(context.Background()))
 }
 
-// TestInspectBesideACall looks at a record whose bytes were read after its first word, in between it was claimed and
-// copied: nothing is said of it, since its number is behind the last one.
+// TestInspectBesideACall reads the first word of a record before it is claimed,
+// and its bytes after it is copied: Records reports nothing about it, since its
+// number is after the last one.
 func TestInspectBesideACall(t *testing.T) {
 	dir := spoolDir(t)
 	s := open(t, dir, nil, Config{SegmentSize: segment.MinSize})
@@ -344,13 +347,14 @@ func TestInspectBesideACall(t *testing.T) {
 	if got := walkAll(inspected(t, dir), 0); len(got.lines) != 10 || len(got.kinds) != 0 {
 		t.Errorf("got %d records and the gaps %v, want 10 and none", len(got.lines), got.kinds)
 	}
-	must(t, s.Close()) // then nobody is at it any more
+	must(t, s.Close()) // no process has it open any more
 	if got := walkAll(inspected(t, dir), 0); len(got.lines) != 10 || got.kinds[GapDamaged] != 1 {
 		t.Errorf("got %d records and the gaps %v, want 10 and one that is damaged", len(got.lines), got.kinds)
 	}
 }
 
-// TestInspectErrors looks where no spool is, and where the system does not let it.
+// TestInspectErrors inspects directories without a spool, and ones that the
+// system does not let it read.
 func TestInspectErrors(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
 		if _, err := Inspect(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -365,7 +369,7 @@ func TestInspectErrors(t *testing.T) {
 	}
 }
 
-// unreadable refuses to open files.
+// unreadable is a file system that refuses to open files.
 type unreadable struct{ vfs.FS }
 
 func (unreadable) Open(string, int, fs.FileMode) (vfs.File, error) { return nil, fs.ErrPermission }
@@ -392,7 +396,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestInspectDoesNotMakeOpenFail looks all the time while a spool is opened.
+// TestInspectDoesNotMakeOpenFail inspects a spool continuously while it is
+// opened.
 func TestInspectDoesNotMakeOpenFail(t *testing.T) {
 	path := t.TempDir()
 	stop := make(chan struct{})

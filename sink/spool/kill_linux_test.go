@@ -25,8 +25,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// The test binary starts itself again as a service that is killed. The environment
-// says what it does.
+// The test binary starts itself as a service to be killed, configured by the
+// environment.
 const (
 	childDir     = "NIB_SPOOL_DIR"
 	childFile    = "NIB_SPOOL_FILE" // to deliver to; "" keeps everything in the spool
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// An appender is a destination that has what it accepted in a file.
+// An appender is a destination that appends the lines it accepts to a file.
 type appender struct {
 	f   *os.File
 	buf []byte
@@ -68,7 +68,8 @@ func (a *appender) Deliver(_ context.Context, batch []nib.Record) (delivery.Resu
 	return delivery.Result{Accepted: len(batch)}, nil
 }
 
-// lineID is in each line, and is told on standard output when its call has returned.
+// lineID returns the id in a line. The child prints it when the call for the
+// line has returned.
 func lineID(round, writer, n int) uint64 { return uint64(round)<<48 | uint64(writer)<<32 | uint64(n) }
 
 func logUntilKilled() error {
@@ -109,8 +110,8 @@ func logUntilKilled() error {
 	return errors.New("standard output was closed")
 }
 
-// killed runs a child until it has told of a number of lines, kills it, and returns
-// all that it has told of.
+// killed runs a child until it has acknowledged a number of lines, kills it,
+// and returns all acknowledged ids.
 func killed(t *testing.T, dir, file string, round, writers, after int) (acked []uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -139,7 +140,8 @@ func killed(t *testing.T, dir, file string, round, writers, after int) (acked []
 	return acked
 }
 
-// killRounds kills children of 1, 8 and 1000 goroutines, and returns what each has told of.
+// killRounds kills children with 1, 8 and 1000 goroutines, and returns the ids
+// that each has acknowledged.
 func killRounds(t *testing.T, dir, file string) (rounds int, acked [][]uint64) {
 	rounds, seed := 12, rand.Uint64()
 	if os.Getenv("NIB_E2E") == "full" {
@@ -155,8 +157,8 @@ func killRounds(t *testing.T, dir, file string) (rounds int, acked [][]uint64) {
 	return rounds, acked
 }
 
-// idsOf reads the lines of text, in which no line but one that a kill has cut off may
-// be torn.
+// idsOf returns the ids in the lines of text. Only a line that a kill has cut
+// off may be torn.
 func idsOf(text []byte) (ids []uint64, torn int) {
 	for len(text) > 0 {
 		var id, pad uint64
@@ -175,8 +177,8 @@ func idsOf(text []byte) (ids []uint64, torn int) {
 	return ids, torn
 }
 
-// checkAcked checks that all that was told of is there, in the order of each
-// goroutine, and returns how many lines are there again.
+// checkAcked checks that all acknowledged lines are there, in the order of each
+// goroutine, and returns how many are there more than once.
 func checkAcked(t *testing.T, acked [][]uint64, ids []uint64) (again int) {
 	t.Helper()
 	has, last := map[uint64]bool{}, map[uint64]int64{}
@@ -208,9 +210,9 @@ func checkAcked(t *testing.T, acked [][]uint64, ids []uint64) (again int) {
 	return again
 }
 
-// TestKillKeepsLines kills processes that keep their lines in a spool, one after the
-// other in the same one. What their calls have returned for is delivered in the end,
-// once.
+// TestKillKeepsLines kills processes that keep their lines in a spool, one
+// after the other in the same one. The lines whose calls have returned are
+// delivered in the end, once.
 func TestKillKeepsLines(t *testing.T) {
 	dir := spoolDir(t)
 	_, acked := killRounds(t, dir, "")
@@ -232,8 +234,8 @@ func TestKillKeepsLines(t *testing.T) {
 	t.Logf("%d calls were cut off", st.Unfinished)
 }
 
-// TestKillWhileDelivering kills processes that deliver meanwhile: at most
-// one batch for each of them is there again.
+// TestKillWhileDelivering kills processes while they deliver: at most one batch
+// of each is delivered twice.
 func TestKillWhileDelivering(t *testing.T) {
 	dir, file := spoolDir(t), filepath.Join(t.TempDir(), "lines")
 	must(t, os.WriteFile(file, nil, 0o600))

@@ -21,8 +21,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A brokenPage is a spool with a page of the live segment that cannot be read, as after EIO, and
-// liveLines lines in it that are not delivered yet.
+// A brokenPage is a spool with an unreadable page in the live segment, as after
+// EIO, and liveLines undelivered lines in it.
 type brokenPage struct {
 	s       *Sink
 	f       *far
@@ -34,10 +34,10 @@ type brokenPage struct {
 const (
 	liveLines   = 50 // 58 of this size fit into a segment
 	liveSize    = 1000
-	linesOfPage = 5 // up to so many have a byte in one page
+	linesOfPage = 5 // at most so many have a byte in one page
 )
 
-// breakPage logs lines, and takes a page of their segment away. f is down.
+// breakPage logs lines, and removes a page of their segment. f is down.
 func breakPage(t *testing.T, c Config) *brokenPage {
 	t.Helper()
 	if raceDetector {
@@ -69,8 +69,8 @@ func breakPage(t *testing.T, c Config) *brokenPage {
 	return x
 }
 
-// TestUnreadablePageOfLiveSegment costs the lines that have a byte in the page, and no other, once
-// the page has failed for giveUpTime. Calls do not wait.
+// TestUnreadablePageOfLiveSegment loses only the lines that have a byte in the
+// page, once the page has failed for giveUpTime. Calls do not wait.
 func TestUnreadablePageOfLiveSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
@@ -112,7 +112,8 @@ func TestUnreadablePageOfLiveSegment(t *testing.T) {
 	})
 }
 
-// TestLivePageThatComesBack can be read again before it is given up: nothing is lost.
+// TestLivePageThatComesBack has a page that can be read again before it counts
+// as damaged: nothing is lost.
 func TestLivePageThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
@@ -127,7 +128,7 @@ func TestLivePageThatComesBack(t *testing.T) {
 	})
 }
 
-// TestLivePageIsReadFromTheCopy has what was synced in the copy.
+// TestLivePageIsReadFromTheCopy reads synced records of the page from the copy.
 func TestLivePageIsReadFromTheCopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncSoon})
@@ -148,7 +149,8 @@ func TestLivePageIsReadFromTheCopy(t *testing.T) {
 	})
 }
 
-// TestUnreadableLivePageForSeveral has two destinations, of which one has read the segment before.
+// TestUnreadableLivePageForSeveral has two destinations, one of which has
+// already read the segment.
 func TestUnreadableLivePageForSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := &far{}
@@ -168,7 +170,8 @@ func TestUnreadableLivePageForSeveral(t *testing.T) {
 	})
 }
 
-// TestWriterIsAtWorkInUnreadableSegment waits for a call that has claimed a place behind the page.
+// TestWriterIsAtWorkInUnreadableSegment waits for a call that has claimed space
+// after the page.
 func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})
@@ -188,8 +191,8 @@ func TestWriterIsAtWorkInUnreadableSegment(t *testing.T) {
 	})
 }
 
-// TestVoidClaimInUnreadableSegment has a claim behind the page whose line went elsewhere, before the
-// page is given up and after that: it counts once.
+// TestVoidClaimInUnreadableSegment voids a claim after the page, before and
+// after the page counts as damaged: the claim counts once.
 func TestVoidClaimInUnreadableSegment(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -219,7 +222,8 @@ func TestVoidClaimInUnreadableSegment(t *testing.T) {
 	}
 }
 
-// TestCutOffLiveSegmentIsNotWaitedFor has a file that was truncated beneath its mapping, which is SIGBUS.
+// TestCutOffLiveSegmentIsNotWaitedFor truncates a mapped file, so that accesses
+// raise SIGBUS.
 func TestCutOffLiveSegmentIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := breakPage(t, Config{Sync: SyncNever})

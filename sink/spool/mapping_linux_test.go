@@ -24,15 +24,15 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// truncateActive cuts the file of the active segment off behind n bytes.
+// truncateActive truncates the file of the active segment to n bytes.
 func truncateActive(t *testing.T, s *Sink, dir string, n int64) {
 	t.Helper()
 	must(t, os.Truncate(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), n))
 }
 
-// TestTruncatedSegment cuts the file of a segment off, from outside, while lines are
-// logged: no line is lost that comes later, none of an earlier segment, and the
-// process lives. What was in the pages that are gone is counted.
+// TestTruncatedSegment truncates the file of a segment while lines are logged:
+// no later line and none of an earlier segment is lost, and the process
+// survives. The lines in the missing pages are counted.
 func TestTruncatedSegment(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -61,8 +61,8 @@ func TestTruncatedSegment(t *testing.T) {
 	}
 }
 
-// TestTruncatedUnderLoad does it again and again to a spool that many goroutines log
-// to and that is delivered meanwhile.
+// TestTruncatedUnderLoad does the same repeatedly to a spool that many
+// goroutines log to while it is delivered.
 func TestTruncatedUnderLoad(t *testing.T) {
 	if raceDetector {
 		t.Skip("its runtime does atomic operations itself, outside of Go, where a page that is gone ends the process")
@@ -124,8 +124,8 @@ func truncatedUnderLoad(t *testing.T, f *far, dest delivery.Destination, policy 
 	t.Logf("%d segments cut off, %d of %d lines lost, %d segments were retired", cuts, st.Lost(), all, st.Retired)
 }
 
-// TestDeletedDirectoryAndFiles removes the directory and cuts its files off: then
-// lines are dropped and counted, and the process lives.
+// TestDeletedDirectoryAndFiles removes the directory and truncates its files:
+// then lines are dropped and counted, and the process survives.
 func TestDeletedDirectoryAndFiles(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
@@ -153,8 +153,8 @@ func TestDeletedDirectoryAndFiles(t *testing.T) {
 	}
 }
 
-// TestForeignFaultIsNotCaught logs a line from a mapping of the test's, which is gone: that
-// is the caller's panic, and the next line is delivered.
+// TestForeignFaultIsNotCaught logs a line from a mapping of the test whose file
+// is gone: the caller panics, and the next line is delivered.
 func TestForeignFaultIsNotCaught(t *testing.T) {
 	f, err := vfs.OS().Open(filepath.Join(t.TempDir(), "line"), os.O_RDWR|os.O_CREATE, 0o600)
 	must(t, err, f.Truncate(4096))
@@ -175,8 +175,8 @@ func TestForeignFaultIsNotCaught(t *testing.T) {
 	checkLines(t, far.take(), 0, 1, 100)
 }
 
-// TestDeletedSegmentIsKeptForItsReaders deletes a segment that somebody still holds, as the
-// copier does: not a byte of it is given back.
+// TestDeletedSegmentIsKeptForItsReaders deletes a segment that still has a
+// holder, such as the copier: no byte of it is freed.
 func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	path := spoolDir(t)
 	c := Config{Access: AccessMapped}.withDefaults(path)
@@ -201,7 +201,8 @@ func TestDeletedSegmentIsKeptForItsReaders(t *testing.T) {
 	d.Sweeper.Stop()
 }
 
-// cannotSync fails to sync what it has opened, and says when it was asked to open a segment's file.
+// cannotSync is a file system that fails to sync files, and reports when a
+// segment's file is opened.
 type cannotSync struct {
 	unsynced
 	opened chan time.Time
@@ -219,18 +220,19 @@ func (c cannotSync) Open(name string, flag int, perm fs.FileMode) (vfs.File, err
 	return cannotSyncFile{f}, err
 }
 
-// TestFailureIsNotTriedAgainAtOnce: what is left of a segment that could not be made is no
-// reason to make another one.
+// TestFailureIsNotTriedAgainAtOnce checks that the removal of a segment that
+// could not be made does not trigger another attempt.
 func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 	c := cannotSync{unsynced{vfs.OS()}, make(chan time.Time, 1000)}
 	open(t, spoolDir(t), &far{}, Config{SegmentSize: segment.MinSize, Access: AccessMapped, Sync: SyncNever, fs: c})
-	<-c.opened // the first segment, which is used as it is
+	<-c.opened // the first segment, which is used without a sync
 	if from, again := <-c.opened, <-c.opened; again.Sub(from) < makePause {
 		t.Errorf("tried again after %v, want %v at least", again.Sub(from), makePause)
 	}
 }
 
-// resident is how many bytes of the segments in dir are in the memory of this process.
+// resident returns how many bytes of the segments in dir are in the memory of
+// this process.
 func resident(t *testing.T, dir string) (bytes int) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")
@@ -247,7 +249,7 @@ func resident(t *testing.T, dir string) (bytes int) {
 	return bytes
 }
 
-// TestBacklogIsNotResident has a destination that is down, and comes back.
+// TestBacklogIsNotResident has a destination that goes down and comes back up.
 func TestBacklogIsNotResident(t *testing.T) {
 	const segment, segments, size = 1 << 20, 24, 10_000
 	dir, f := spoolDir(t), &far{do: down}

@@ -111,7 +111,7 @@ func oldestIn(d *store.Dir, settled uint64) int64 {
 	return 0
 }
 
-// levelsOf returns drops as a table.
+// levelsOf returns drops as a table by level.
 func levelsOf(drops []delivery.Drop) []loss.Levels {
 	table := make([]loss.Levels, segment.Causes)
 	for _, d := range drops {
@@ -131,7 +131,7 @@ func (s *Sink) diskUse() int64 {
 	return s.bytes + s.others
 }
 
-// path returns the directory that Open was given.
+// path returns the directory passed to Open.
 func (s *Sink) path() string {
 	switch {
 	case s.home != nil:

@@ -125,7 +125,7 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	for n, before := 2, first(); first() == before; n++ {
 		r := record(nib.LevelInfo, n, segment.MinSize/4)
 		r.Time = time.Now().Add(-time.Hour).UnixNano()
-		_ = s.WriteRecord(r) // some find no room
+		_ = s.WriteRecord(r) // some are dropped for lack of space
 	}
 	got, _ := valueOf(s, "nib_spool_oldest_line_age_seconds") // that of a notice, if a line was dropped first
 	if got <= 0 || got > (90*time.Minute).Seconds() {
@@ -133,8 +133,8 @@ func TestMetricsOfASpoolWithoutADestination(t *testing.T) {
 	}
 }
 
-// TestMetricsOfAdoptedSlots checks that lines of a dead process are delivered lines
-// of the process that delivers them, during the delivery and after it.
+// TestMetricsOfAdoptedSlots checks that the process that delivers the lines of
+// a dead process counts them as delivered, during the delivery and after it.
 func TestMetricsOfAdoptedSlots(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	old := open(t, dir, f, shared(Config{Drain: time.Nanosecond, poll: time.Hour}))

@@ -29,8 +29,9 @@ func (s *Sink) notice(g *segment.Segment, lost segment.Tally) (ok bool) {
 	return ok
 }
 
-// losses is what was dropped for any destination, a line that several have lost
-// once, and what earlier processes have not reported. mu is held.
+// losses returns the counts of lines dropped for any destination, where a line
+// dropped for several counts once, and of those that earlier processes have not
+// reported. mu is held.
 func (s *Sink) losses() segment.Tally {
 	var most segment.Tally
 	for _, d := range s.deliveries {

@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// left returns a directory with lines that were not delivered.
+// left returns a spool directory with undelivered lines.
 func left(t testing.TB, lines int) (dir string, id uint64) {
 	t.Helper()
 	dir = spoolDir(t)
@@ -39,7 +39,7 @@ func copyOf(t testing.TB, dir string) string {
 	return other
 }
 
-// originOf reads the file.
+// originOf reads the file origin.
 func originOf(t testing.TB, dir string) store.Origin {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, store.OriginName))
@@ -77,8 +77,8 @@ func TestRestartKeepsTheSpoolID(t *testing.T) {
 	}
 }
 
-// TestCopiedDirectoryIsAnotherSpool opens a directory and two copies of it at the same time
-// (reliability row 41).
+// TestCopiedDirectoryIsAnotherSpool opens a directory and two copies of it at
+// the same time (reliability row 41).
 func TestCopiedDirectoryIsAnotherSpool(t *testing.T) {
 	dir, id := left(t, 10)
 	ids := []uint64{id}
@@ -110,8 +110,8 @@ func TestCopiedDirectoryIsAnotherSpool(t *testing.T) {
 	}
 }
 
-// TestCopiesOnOneDestinationLoseNoLine gives the lines of a spool and of its copy to one
-// destination that can find what it has.
+// TestCopiesOnOneDestinationLoseNoLine delivers the lines of a spool and of its
+// copy to one destination that can determine which records it has.
 func TestCopiesOnOneDestinationLoseNoLine(t *testing.T) {
 	dir, _ := left(t, 10)
 	c := &clerk{}
@@ -137,7 +137,7 @@ func TestCopiesOnOneDestinationLoseNoLine(t *testing.T) {
 	}
 }
 
-// TestSpoolWithoutOrigin opens a spool of a version that had no such file.
+// TestSpoolWithoutOrigin opens a spool of a version without the file origin.
 func TestSpoolWithoutOrigin(t *testing.T) {
 	dir, id := left(t, 10)
 	must(t, os.Remove(filepath.Join(dir, store.OriginName)))
@@ -150,7 +150,8 @@ func TestSpoolWithoutOrigin(t *testing.T) {
 	}
 }
 
-// TestDamagedOriginIsACopy takes a new id when nobody knows any more which one it was.
+// TestDamagedOriginIsACopy checks that a spool whose origin is damaged takes a
+// new id.
 func TestDamagedOriginIsACopy(t *testing.T) {
 	for name, harm := range map[string]func(b []byte) []byte{
 		"empty": func([]byte) []byte { return nil },
@@ -194,7 +195,8 @@ func TestLaterVersionOfOriginIsRefused(t *testing.T) {
 	}
 }
 
-// TestOriginThatCannotBeWritten does not keep a spool from opening: the disk may be full.
+// TestOriginThatCannotBeWritten checks that Open succeeds if the file cannot be
+// written: the disk may be full.
 func TestOriginThatCannotBeWritten(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpCreate, vfstest.OpStat, vfstest.OpWrite, vfstest.OpSync} {
 		m := vfstest.NewMem(nil)
@@ -211,7 +213,8 @@ func TestOriginThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestUnreadableOriginFailsOpen instead of making another spool of this one.
+// TestUnreadableOriginFailsOpen checks that Open fails instead of taking a new
+// id.
 func TestUnreadableOriginFailsOpen(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead, vfstest.OpStat} {
 		m := vfstest.NewMem(nil)

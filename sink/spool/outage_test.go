@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A reported keeps what OnError is called with, and when.
+// A reported records the errors passed to OnError, and when.
 type reported struct {
 	mu    sync.Mutex
 	begin time.Time
@@ -34,7 +34,8 @@ func (r *reported) add(err error) {
 	r.errs, r.after = append(r.errs, err), append(r.after, time.Since(r.begin))
 }
 
-// count waits until nothing runs any more.
+// count waits until all goroutines are blocked, and returns the number of
+// reports.
 func (r *reported) count() int {
 	synctest.Wait()
 	r.mu.Lock()
@@ -42,9 +43,9 @@ func (r *reported) count() int {
 	return len(r.errs)
 }
 
-// TestUnreachableDestinationIsReported has destinations that accept nothing for ten minutes, each
-// in a way of its own: the first report comes within 5 s of the first attempt, then there is one a
-// minute, and each says how much waits.
+// TestUnreachableDestinationIsReported has destinations that accept nothing for
+// ten minutes, each in a different way: the first report comes within 5 s of
+// the first attempt, then one a minute, each with the size of the backlog.
 func TestUnreachableDestinationIsReported(t *testing.T) {
 	attempt := 0
 	for _, c := range []struct {
@@ -109,13 +110,13 @@ func checkReports(t *testing.T, r *reported, minutes int, want string, is error)
 			t.Errorf("got %v, want %v in it", err, is)
 		}
 		text := err.Error()
-		low := r.after[i].Truncate(time.Second) // the report has the nearest second
+		low := r.after[i].Truncate(time.Second) // the report is rounded to a second
 		if !strings.Contains(text, fmt.Sprintf(", the oldest for %v", low)) && !strings.Contains(text, fmt.Sprintf(", the oldest for %v", low+time.Second)) {
 			t.Errorf("report %d after %v: got %q, want that age in it", i, r.after[i], text)
 		}
 		waiting := "3 lines wait, of up to "
 		if i == 0 {
-			waiting = " wait, of up to " // the first attempt may come before the third line
+			waiting = " wait, of up to " // the first attempt may precede the third line
 		}
 		for _, part := range []string{"nib/spool: deliver to syslog-2: ", want, waiting} {
 			if !strings.Contains(text, part) {
@@ -156,7 +157,8 @@ func TestOutagesInOneMinuteAreReportedOnce(t *testing.T) {
 	})
 }
 
-// TestReachableDestinationIsNotReported is idle, and slow, for longer than the delay.
+// TestReachableDestinationIsNotReported has a destination that is idle, and
+// slow, for longer than OutageDelay.
 func TestReachableDestinationIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reported{}

@@ -22,7 +22,7 @@ type eager struct{ *far }
 
 func (eager) Overlap() {}
 
-// maybeEager makes every other one of f a delivery.Overlapper.
+// maybeEager returns f, or at random f as a delivery.Overlapper.
 func maybeEager(f *far, rng *rand.Rand) delivery.Destination {
 	if rng.IntN(2) == 0 {
 		return f
@@ -30,7 +30,7 @@ func maybeEager(f *far, rng *rand.Rand) delivery.Destination {
 	return eager{f}
 }
 
-// sized wants batches of some size.
+// sized is a delivery.Batcher.
 type sized struct {
 	eager
 	records, bytes int
@@ -38,8 +38,8 @@ type sized struct {
 
 func (s sized) BatchSize() (records, bytes int) { return s.records, s.bytes }
 
-// follow checks that each batch begins with what was not settled of the one before, and is no larger than
-// wanted.
+// follow checks that each batch begins with the unsettled records of the
+// previous one, and is within the batch size.
 type follow struct {
 	t       *testing.T
 	records int
@@ -47,7 +47,7 @@ type follow struct {
 	next    uint64
 	rest    []uint64
 	most    int // bytes in a batch
-	longest int // records behind a rest
+	longest int // records after a rest
 }
 
 func (f *follow) look(batch []nib.Record) {
@@ -70,7 +70,7 @@ func (f *follow) look(batch []nib.Record) {
 	f.most = max(f.most, size)
 }
 
-// settled notes the answer to a batch that may have been overwritten since.
+// settled notes the result of a batch, which may have been overwritten since.
 func (f *follow) settled(seqs []uint64, n int, whole bool) {
 	f.rest = nil
 	if n > 0 {
@@ -88,7 +88,8 @@ func seqsOf(batch []nib.Record) (seqs []uint64) {
 	return seqs
 }
 
-// moody makes a destination that takes some of each batch, fails or panics, from start on.
+// moody makes a destination that takes some of each batch, fails or panics,
+// from start on.
 func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Context, []nib.Record) (delivery.Result, error, bool) {
 	return func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		<-start
@@ -111,8 +112,8 @@ func (f *follow) moody(mood *rand.Rand, start <-chan struct{}) func(context.Cont
 	}
 }
 
-// TestOverlap has a destination that takes as much of a batch as it likes, fails and panics: each
-// line arrives once and in order, however segments end in between.
+// TestOverlap has a destination that accepts random parts of batches, fails and
+// panics: each line arrives once and in order, wherever segments end.
 func TestOverlap(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		behind, spans := 0, 0
@@ -155,14 +156,15 @@ func TestOverlap(t *testing.T) {
 			}
 			behind = max(behind, w.longest)
 		}
-		if behind < 100 || spans == 0 && testAccess != AccessWritten { // of those the ones behind are read as files
+		if behind < 100 || spans == 0 && testAccess != AccessWritten { // with AccessWritten the later segments are read as files
 			t.Errorf("at most %d records came behind a rest, and %d spools had batches of more than a segment", behind, spans)
 		}
 	})
 }
 
-// TestOverlapEndsInBetween closes a spool of which a part of a batch is settled and the rest is under way: that, and what
-// was read behind it, is delivered after the next start.
+// TestOverlapEndsInBetween closes a spool while a part of a batch is settled
+// and the rest is in flight: the rest, and what was read after it, is delivered
+// after the next start.
 func TestOverlapEndsInBetween(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		const lines = 2000
@@ -201,8 +203,9 @@ func TestOverlapEndsInBetween(t *testing.T) {
 	})
 }
 
-// TestOverlapKeepsWhatIsNotSettled has the oldest lines make room while a destination has read ahead and
-// hangs: what it has read arrives, in order, and all the rest is counted.
+// TestOverlapKeepsWhatIsNotSettled drops the oldest lines while a destination
+// that has read ahead hangs: the lines read ahead arrive, in order, and the
+// dropped ones are counted.
 func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f, full, moved := &far{}, make(chan struct{}), make(chan struct{}, 10)
@@ -240,7 +243,8 @@ func TestOverlapKeepsWhatIsNotSettled(t *testing.T) {
 	})
 }
 
-// TestOverlapFailedIsGivenMore has a destination that does not take a line before it has seen the one behind it.
+// TestOverlapFailedIsGivenMore has a destination that accepts a line only when
+// it has got the next one.
 func TestOverlapFailedIsGivenMore(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f, failed := &far{}, make(chan struct{}, 1)
@@ -265,7 +269,7 @@ func TestOverlapFailedIsGivenMore(t *testing.T) {
 	})
 }
 
-// TestOverlapFillsBothHalves again and again.
+// TestOverlapFillsBothHalves fills both buffers of a batch repeatedly.
 func TestOverlapFillsBothHalves(t *testing.T) {
 	f, full := &far{}, make(chan struct{})
 	large := 0

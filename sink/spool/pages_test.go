@@ -28,7 +28,8 @@ import (
 // passing are the errors of a file that may be readable a moment later.
 var passing = []error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ESTALE, syscall.EINTR, syscall.EACCES}
 
-// memBacklog returns a file system with a spool of lines of size bytes: of 200, 247 are in a segment.
+// memBacklog returns a file system with a spool of lines of size bytes: of 200,
+// 247 are in a segment.
 func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 	t.Helper()
 	m := vfstest.NewMem(nil)
@@ -44,7 +45,7 @@ func memBacklog(t testing.TB, lines, size int, sync SyncPolicy) *vfstest.Mem {
 	return m
 }
 
-// memState is all that is in memDir, but for the lock.
+// memState returns the contents of memDir, except the lock.
 func memState(t testing.TB, m *vfstest.Mem) string {
 	t.Helper()
 	names, err := m.ReadDir(memDir)
@@ -65,8 +66,9 @@ func memState(t testing.TB, m *vfstest.Mem) string {
 	return b.String()
 }
 
-// TestBacklogThatCannotBeReadNow has the files of a backlog fail, in each way, a few times while
-// that is delivered: it is delivered all the same, and nothing is counted as gone.
+// TestBacklogThatCannotBeReadNow makes the files of a backlog fail, in each
+// way, a few times during the delivery: all of it is delivered, and nothing is
+// counted as lost.
 func TestBacklogThatCannotBeReadNow(t *testing.T) {
 	const lines = 1000
 	for _, op := range []vfstest.Op{vfstest.OpOpen, vfstest.OpRead, vfstest.OpStat} {
@@ -103,9 +105,9 @@ func TestBacklogThatCannotBeReadNow(t *testing.T) {
 	}
 }
 
-// TestStartThatCannotReadFails makes each call of a start fail. Either Open fails with that error,
-// and has changed nothing, or all is well; afterwards each line is delivered once, and no number
-// is given twice.
+// TestStartThatCannotReadFails makes each call of a start fail. Either Open
+// fails with that error and has changed nothing, or it succeeds; afterwards
+// each line is delivered once, and no number is used twice.
 func TestStartThatCannotReadFails(t *testing.T) {
 	ops := []vfstest.Op{vfstest.OpOpen, vfstest.OpCreate, vfstest.OpRead, vfstest.OpStat, vfstest.OpReadDir, vfstest.OpLstat, vfstest.OpLock, vfstest.OpMkdir}
 	const lines = 300
@@ -163,7 +165,8 @@ func TestStartThatCannotReadFails(t *testing.T) {
 	}
 }
 
-// A bad sector is a page of a file that cannot be read as long as on is true.
+// A badSector is a file system with a page of a file that cannot be read while
+// on is true.
 type badSector struct {
 	vfs.FS
 	name string
@@ -191,8 +194,9 @@ func (f badSectorFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
-// TestSectorThatComesBack cannot read a page while a spool is opened and lines are logged. When it
-// can be read again, all lines are there, in order, and no number was given twice.
+// TestSectorThatComesBack has an unreadable page while a spool is opened and
+// lines are logged. When the page can be read again, all lines are there, in
+// order, and no number was used twice.
 func TestSectorThatComesBack(t *testing.T) {
 	const lines = 300 // 247 in the first segment
 	for _, c := range []struct {
@@ -203,13 +207,13 @@ func TestSectorThatComesBack(t *testing.T) {
 		{store.SegmentName(2), segment.HeaderSize + segment.PageSize},   // in records of the last segment
 		{store.SegmentName(2), segment.HeaderSize + 3*segment.PageSize}, // the last of these
 		{store.SegmentName(2), segment.HeaderSize},                      // the first of these
-		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize},    // behind them
+		{store.SegmentName(2), segment.MinSize - 2*segment.PageSize},    // after them
 	} {
 		t.Run(fmt.Sprint(c.name, c.at), func(t *testing.T) {
 			b := badSector{memBacklog(t, lines, 200, SyncNever), c.name, c.at, new(atomic.Bool)}
 			f := &far{}
 			b.on.Store(true)
-			for round := range 2 { // the second start does not read the last number of that segment any more
+			for round := range 2 { // the second start no longer reads the last number of that segment
 				s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: b, Sync: SyncNever, tick: time.Microsecond, Drain: 1})
 				must(t, err)
 				must(t, s.WriteRecord(record(nib.LevelInfo, lines+round, 200)))
@@ -234,7 +238,8 @@ func TestSectorThatComesBack(t *testing.T) {
 	}
 }
 
-// TestCopyStandsInForABadSector cannot read a page of a segment for ever, whose lines are in its copy.
+// TestCopyStandsInForABadSector has a permanently unreadable page in a segment
+// whose copy has the lines.
 func TestCopyStandsInForABadSector(t *testing.T) {
 	const lines = 300
 	for _, at := range []int64{0, segment.HeaderSize + segment.PageSize} {
@@ -247,7 +252,7 @@ func TestCopyStandsInForABadSector(t *testing.T) {
 	}
 }
 
-// TestLaterVersionIsLeftAlone opens a spool with a file of a version that does not exist yet.
+// TestLaterVersionIsLeftAlone opens a spool with a file of a future version.
 func TestLaterVersionIsLeftAlone(t *testing.T) {
 	for _, name := range []string{store.SegmentName(1), store.SegmentName(2), store.CopyName(2), defaultName + ".cursor"} {
 		t.Run(name, func(t *testing.T) {

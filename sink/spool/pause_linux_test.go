@@ -25,7 +25,7 @@ import (
 // childPause makes the child one that measures pauses.
 const childPause = "NIB_SPOOL_PAUSE"
 
-// A pauses is what a child has measured.
+// A pauses holds the measurements of a child.
 type pauses struct {
 	gcs              uint64
 	late, most       float64       // of /sched/pauses/stopping/gc:seconds
@@ -35,20 +35,20 @@ type pauses struct {
 
 const stopping = "/sched/pauses/stopping/gc:seconds"
 
-// logUnderGC logs with two goroutines as fast as a service might while the garbage
-// collector runs, and prints what that did to both.
+// logUnderGC logs with two goroutines at the rate of a busy service while the
+// garbage collector runs, and prints the pauses of both.
 func logUnderGC() error {
 	access, _ := strconv.Atoi(os.Getenv(childPause))
 	dir, dest := os.Getenv(childDir), delivery.Destination(nil)
 	if Access(access) == AccessAuto {
-		dir, dest = "", sinkhole{} // what all this costs without files
+		dir, dest = "", sinkhole{} // for comparison, without files
 	}
 	s, err := Open(dir, dest, Config{Access: Access(access), Size: 2 << 30, MinFree: 1,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
 	if err != nil {
 		return err
 	}
-	time.Sleep(300 * time.Millisecond) // the first segment is touched by now
+	time.Sleep(300 * time.Millisecond) // the first segment is prefaulted by now
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	took := make([][]time.Duration, 2)
@@ -93,7 +93,8 @@ func logUnderGC() error {
 	return nil
 }
 
-// quantiles returns how much there is in h, the end of its 99 %, and that of all.
+// quantiles returns the number of values in h, their 99th percentile, and their
+// maximum.
 func quantiles(h *metrics.Float64Histogram) (n uint64, late, most float64) {
 	for _, c := range h.Counts {
 		n += c
@@ -114,7 +115,7 @@ func quantiles(h *metrics.Float64Histogram) (n uint64, late, most float64) {
 	return n, late, most
 }
 
-// pausesOf lets a child measure in dir. prepare is told its process before it begins.
+// pausesOf runs a child that measures in dir, in the given control groups.
 func pausesOf(t *testing.T, dir string, access Access, groups ...string) pauses {
 	t.Helper()
 	script := `for g in "$@"; do echo $$ > "$g/cgroup.procs" || exit 9; done; exec "$0"`
@@ -132,7 +133,8 @@ func pausesOf(t *testing.T, dir string, access Access, groups ...string) pauses 
 	return p
 }
 
-// group makes a control group of version 1 with settings, and skips if that cannot be.
+// group makes a control group of version 1 with settings, and skips the test if
+// that fails.
 func group(t *testing.T, controller string, settings ...string) string {
 	t.Helper()
 	dir := filepath.Join("/sys/fs/cgroup", controller, "nib-spool-test-"+strconv.Itoa(os.Getpid()))
@@ -148,16 +150,17 @@ func group(t *testing.T, controller string, settings ...string) string {
 	return dir
 }
 
-// disk returns the number of the device that a directory is on, as blkio has it.
+// disk returns the device number of a directory in the format of blkio.
 func disk(t *testing.T, dir string) string {
 	var st syscall.Stat_t
 	must(t, syscall.Stat(dir, &st))
 	return fmt.Sprintf("%d:%d", st.Dev>>8&0xfff, st.Dev&0xff)
 }
 
-// TestE2EPauses measures how long the garbage collector waits for goroutines that log into a
-// mapping, a file, or nothing but memory, on a disk that is as it is, one that is slow, in little memory, and
-// in /dev/shm. The table is in docs/decisions.
+// TestE2EPauses measures how long the garbage collector waits for goroutines
+// that log into a mapping, a file, or memory, on the disk of the machine, a
+// throttled one, with little memory, and in /dev/shm. The table is in
+// docs/decisions.
 func TestE2EPauses(t *testing.T) {
 	if os.Getenv("NIB_E2E") != "full" {
 		t.Skip("takes six minutes: NIB_E2E=full")
@@ -183,7 +186,7 @@ func TestE2EPauses(t *testing.T) {
 			if c.groups != nil {
 				groups = c.groups(t)
 			}
-			var all [3][]pauses // by access; Auto stands for none
+			var all [3][]pauses // by access; AccessAuto stands for memory
 			for range pauseRounds {
 				for access := range all {
 					dir, err := os.MkdirTemp(c.dir, "nib")
@@ -202,8 +205,9 @@ func TestE2EPauses(t *testing.T) {
 	}
 }
 
-// pauseRounds is how often each is measured: the longest stop of the round is told for the best, the middle and the
-// worst one, and the rest for the middle one.
+// pauseRounds is the number of measurements of each case. The longest stop is
+// reported for the best, the median and the worst round, all other values for
+// the median.
 const pauseRounds = 9
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Microsecond) }

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// TestPausesGrowBetweenSyncs has a destination that fails each time after it has asked
-// for its mark to be synced: the pauses between attempts get longer nevertheless.
+// TestPausesGrowBetweenSyncs has a destination that requires a sync of its mark
+// before each failure: the pauses between attempts still grow.
 func TestPausesGrowBetweenSyncs(t *testing.T) {
 	c := &clerk{}
 	s := open(t, memDir, c, Config{SegmentSize: segment.MinSize, fs: vfstest.NewMem(nil), tick: time.Microsecond})

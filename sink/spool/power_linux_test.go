@@ -22,12 +22,12 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// childBoot makes the child one whose power is cut: it says which run of the system
-// it takes this for. It tells of the watermark on standard output.
+// childBoot makes the child log until the power is cut. Its value is the boot
+// label that the child uses. The child prints the watermark.
 const childBoot = "NIB_SPOOL_BOOT"
 
-// logUntilCut logs without a destination, and tells twice a millisecond which numbers are
-// synced: the first one of the process, and the first one that is not.
+// logUntilCut logs without a destination, and prints twice a millisecond which
+// numbers are synced: the first one of the process, and the first unsynced one.
 func logUntilCut() error {
 	boot, err := strconv.ParseUint(os.Getenv(childBoot), 10, 64)
 	if err != nil {
@@ -40,7 +40,7 @@ func logUntilCut() error {
 		return err
 	}
 	for n := 0; ; n++ {
-		_ = s.WriteRecord(record(nib.LevelInfo, n, 30+n%500)) // one that is dropped has no number
+		_ = s.WriteRecord(record(nib.LevelInfo, n, 30+n%500)) // a dropped line has no number
 		if n%20 == 0 {
 			time.Sleep(500 * time.Microsecond)
 			out := binary.LittleEndian.AppendUint64(nil, s.opened)
@@ -51,8 +51,8 @@ func logUntilCut() error {
 	}
 }
 
-// loopFS mounts a file system of its own at dir, which is made in the file image if that does
-// not exist.
+// loopFS mounts the file system in the file image at dir. It creates the image
+// if that does not exist.
 func loopFS(t *testing.T, image, dir string) {
 	t.Helper()
 	if _, err := os.Stat(image); err != nil {
@@ -76,8 +76,9 @@ func unmount(dir string) error {
 	return err
 }
 
-// TestE2EPowerCut takes the power from a real file system while lines are logged. What
-// was under the watermark is there when it is mounted again, and the spool opens.
+// TestE2EPowerCut cuts the power of a real file system while lines are logged.
+// When it is mounted again, the spool opens, and all lines below the watermark
+// are there.
 func TestE2EPowerCut(t *testing.T) {
 	cuts := map[string]int{"short": 10, "full": 500}[os.Getenv("NIB_E2E")]
 	if cuts == 0 || testing.Short() {
@@ -87,7 +88,7 @@ func TestE2EPowerCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	image, dir := filepath.Join(base, "image"), filepath.Join(base, "mounted")
 	must(t, os.Mkdir(dir, 0o700))
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
 	var promised, there uint64
 	// On a busy machine a few cuts may all come before the first sync.
 	for cut := 0; cut < cuts || promised == 0 && cut < cuts+30; cut++ {
@@ -126,7 +127,7 @@ func cutOnce(t *testing.T, dir string, boot int, after time.Duration) (first, sy
 		if cut == nil {
 			cut = time.After(after)
 		}
-		if powered { // a sync that is under way when it goes may return without an error
+		if powered { // a sync in progress when the power goes may return without an error
 			first, synced = binary.LittleEndian.Uint64(words[:8]), binary.LittleEndian.Uint64(words[8:])
 		}
 		select {
@@ -147,8 +148,8 @@ func cutOnce(t *testing.T, dir string, boot int, after time.Duration) (first, sy
 	return first, synced
 }
 
-// checkSynced opens the spool and returns how many records it delivers. Those in
-// [first, synced) are among them.
+// checkSynced opens the spool and returns how many records it delivers. Those
+// in [first, synced) are among them.
 func checkSynced(t *testing.T, dir string, first, synced uint64) uint64 {
 	t.Helper()
 	f := &far{}

@@ -89,7 +89,7 @@ func (w *walk) run() bool {
 			tries, at = 0, before.Want
 		}
 		if gap.Damaged && w.v.Owner != OwnerNone && tries < attempts {
-			tries++ // it may have been read while it was written: its writer has marked it by now
+			tries++ // it may have been read while it was being written; by now its writer has marked it
 			again, _ := w.read()
 			before.SetBytes(again)
 			*sc = before
@@ -137,7 +137,7 @@ func (w *walk) end(want uint64, damaged bool, err error) bool {
 	return true
 }
 
-// pagesOf returns err if a gap may be in the pages that it is about.
+// pagesOf returns err, which is about unreadable pages, if g may be in them.
 func pagesOf(g segment.Gap, err error) error {
 	if g.Damaged {
 		return err
@@ -162,7 +162,7 @@ func (w *walk) kind(damaged bool, err error) Gap {
 func (w *walk) gap(first, end uint64, g Gap) bool {
 	if end == w.s.End && w.s.Absent && g.Kind == GapUnfinished {
 		g.Kind = GapAbsent
-		first = max(first, w.v.settledByAll()) // it may have been deleted for that
+		first = max(first, w.v.settledByAll()) // a settled segment may have been deleted
 	}
 	first = max(first, w.from)
 	if first >= end {

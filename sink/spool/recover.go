@@ -8,10 +8,10 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// recover takes the directory and finds out which numbers are to be delivered,
+// recover locks the directory and determines which numbers are to be delivered
 // and where the new ones begin. It reads the headers of all segments and the
-// records of the last one, and changes none of them. So it may be interrupted
-// at any point and be repeated.
+// records of the last one, and changes none of them, so it may be interrupted
+// at any point and repeated.
 func (s *Sink) recover(path string) (first segment.Start, err error) {
 	dir, old, err := store.OpenDir(path, s.c.options())
 	if err != nil {
@@ -40,12 +40,11 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 		first.First = max(first.First, settled)
 	}
 	if len(old) == 0 {
-		first.First += dir.Unused // the segments before them were deleted, so the cursors are behind these
+		first.First += dir.Unused // the segments before them were deleted, so the cursors are past those
 	}
 	if n := len(old); n > 0 && (old[n-1].Boot != dir.Boot || dir.Boot == 0 || dir.Unknown) {
-		// The machine was restarted, or a segment cannot be read. Records may
-		// be gone that were delivered, and their numbers must not be given
-		// again.
+		// The machine was restarted, or a segment cannot be read. Delivered
+		// records may be gone, and their numbers must not be used again.
 		first.First = max(first.First, old[n-1].First+uint64(old[n-1].Size/segment.RecordHead)+dir.Unused)
 	}
 	if n := len(old); n > 0 {
@@ -66,7 +65,7 @@ func (s *Sink) recover(path string) (first segment.Start, err error) {
 	return first, nil
 }
 
-// ends finds out where the segments end, and returns the number behind all of
+// ends determines where the segments end, and returns the number after all of
 // them.
 func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 	for i := range old {
@@ -86,10 +85,10 @@ func (s *Sink) ends(old []segment.Old) (next uint64, err error) {
 	return 1, nil
 }
 
-// lastNumber returns the number behind the last record of the last segment.
-// What was claimed behind that was not committed: its numbers are given again.
-// If a part of the segment cannot be read, end is the highest number that could
-// be there instead.
+// lastNumber returns the number after the last record of the last segment.
+// Claims after that record were not committed; their numbers are used again. If
+// a part of the segment cannot be read, end is the highest number that could be
+// there instead.
 func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	if head, next, used, ok := s.dir.QuickEnd(g); ok {
 		s.inherit(head, g)
@@ -116,7 +115,7 @@ func (s *Sink) lastNumber(g *segment.Old) (sure, end uint64, err error) {
 	return sc.Want, max(sc.Want, g.First+uint64(g.Size/segment.RecordHead)), nil
 }
 
-// release gives back what recover has taken.
+// release releases what recover has acquired.
 func (s *Sink) release() {
 	if s.copier != nil && s.active.Load() != nil {
 		close(s.copier.stop)
@@ -134,12 +133,12 @@ func (s *Sink) release() {
 			}
 		}
 		s.reportNoted()
-		_ = s.dir.Unlock() // what is in it is for people only
+		_ = s.dir.Unlock() // its contents are only informative
 	}
 }
 
-// identify finds out the id that records are delivered with, and stores it. A
-// spool that was never used, and is only inspected, stays as it is.
+// identify determines the id that records are delivered with, and stores it. A
+// spool that was never used is left unchanged.
 func (s *Sink) identify(unused bool) error {
 	id, stored, err := s.dir.WhichID(s.c.options())
 	if err != nil {

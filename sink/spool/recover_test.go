@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// memFile returns what a file has.
+// memFile returns the contents of a file.
 func memFile(t testing.TB, m *vfstest.Mem, name string) []byte {
 	t.Helper()
 	f, err := m.Open(name, os.O_RDONLY, 0)
@@ -50,14 +50,14 @@ func edit(t testing.TB, m *vfstest.Mem, name string, change func(b []byte)) {
 
 // A mishap is what may happen to the files of a process that was killed.
 type mishap struct {
-	name string // what is gone
+	name string // the file that is gone
 	boot uint64
 	pick func(int) int
 	harm func(t testing.TB, m *vfstest.Mem)
 }
 
-// mishaps happen to a spool whose last segment has records, and is followed by one that was made
-// beforehand.
+// mishaps returns the mishaps of a spool whose last segment has records, and is
+// followed by one that was created in advance.
 func mishaps(last, beforehand uint64) []mishap {
 	remove := func(numbers ...uint64) func(t testing.TB, m *vfstest.Mem) {
 		return func(t testing.TB, m *vfstest.Mem) {
@@ -89,9 +89,10 @@ func mishaps(last, beforehand uint64) []mishap {
 	}
 }
 
-// TestNumbersAreNeverGivenTwice kills a process that has delivered everything, takes away what a
-// crash, a disk or a person may take, and logs again: each new line arrives, and its number
-// is above all that were delivered before under the same id.
+// TestNumbersAreNeverGivenTwice kills a process that has delivered everything,
+// removes what a crash, a disk or an operator may remove, and logs again: each
+// new line arrives, and its number is above all that were delivered before
+// under the same id.
 func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	const lines, more = 300, 20 // 247 in the first segment, which is deleted then
 	for _, c := range mishaps(2, 3) {
@@ -132,13 +133,14 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	}
 }
 
-// TestNumbersAfterAnUnreadableLastSegment kills a process whose last segment is damaged then. What
-// was delivered from there is not in the cursor yet: its numbers are not given again.
+// TestNumbersAfterAnUnreadableLastSegment kills a process and then damages its
+// last segment. The records delivered from there are not in the cursor yet:
+// their numbers are not used again.
 func TestNumbersAfterAnUnreadableLastSegment(t *testing.T) {
 	const lines = 300
 	m, f := vfstest.NewMem(nil), &far{}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	s := open(t, memDir, f, both(&far{do: down}, Config{fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}})) // the other one keeps the segments
+	s := open(t, memDir, f, both(&far{do: down}, Config{fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {}})) // the other destination keeps the segments
 	for n := range lines {
 		must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 	}
@@ -157,8 +159,8 @@ func TestNumbersAfterAnUnreadableLastSegment(t *testing.T) {
 	}
 }
 
-// TestUnknownBootCountsAsAnother starts where the system has no boot id: what was
-// not synced may be gone.
+// TestUnknownBootCountsAsAnother starts on a system without a boot id: unsynced
+// data may be gone.
 func TestUnknownBootCountsAsAnother(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
 	edit(t, m, store.SegmentName(1), func(b []byte) {
@@ -172,7 +174,7 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 		}
 	})
 	c := Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever}.withDefaults(memDir)
-	c.boot = 0 // as on a system that does not say
+	c.boot = 0 // as on a system without one
 	s := newSink(c)
 	s.deliveries = []*deliver.Delivery{s.newDelivery(defaultName, f)}
 	first, err := s.takeDir(memDir)
@@ -183,8 +185,8 @@ func TestUnknownBootCountsAsAnother(t *testing.T) {
 	}
 }
 
-// TestCopiesGoWithTheirSegments has the last lines settled when none come any more: the copies of
-// segments that are deleted then are deleted, too.
+// TestCopiesGoWithTheirSegments settles the last lines after logging has
+// stopped: the copies of the segments deleted then are deleted, too.
 func TestCopiesGoWithTheirSegments(t *testing.T) {
 	m, f := vfstest.NewMem(nil), &far{do: down}
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
@@ -199,8 +201,8 @@ func TestCopiesGoWithTheirSegments(t *testing.T) {
 	await(t, "one copy is left", func() bool { return len(memNames(t, m, store.CopyExt)) <= 1 })
 }
 
-// TestDeliverOnlyLeavesAnEmptyDirectoryEmpty looks for lines where there are none, and has to remember
-// where it was if there are some.
+// TestDeliverOnlyLeavesAnEmptyDirectoryEmpty opens a directory without lines,
+// which stays empty, and one with lines, where the origin is stored.
 func TestDeliverOnlyLeavesAnEmptyDirectoryEmpty(t *testing.T) {
 	for _, lines := range []int{0, 10} {
 		m, f := vfstest.NewMem(nil), &far{}
@@ -222,8 +224,9 @@ func TestDeliverOnlyLeavesAnEmptyDirectoryEmpty(t *testing.T) {
 	}
 }
 
-// TestStartReportsWhatItCannotRead has a page that cannot be read when a spool is opened that
-// nothing is delivered from: a disk that begins to fail is to be replaced before it is too late.
+// TestStartReportsWhatItCannotRead has an unreadable page in a spool that is
+// opened without a destination: a disk that begins to fail should be replaced
+// before data is lost.
 func TestStartReportsWhatItCannotRead(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -244,8 +247,9 @@ func TestStartReportsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestCallThatDiedBeforeDroppedSegments kills a process with a call at work in front of segments
-// that ActionDropOld has taken away: that call had not returned, and nothing is damaged.
+// TestCallThatDiedBeforeDroppedSegments kills a process with a call in progress
+// whose segment precedes ones dropped by ActionDropOld: that call had not
+// returned, and nothing is damaged.
 func TestCallThatDiedBeforeDroppedSegments(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))

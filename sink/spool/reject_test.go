@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// picky is a destination that refuses every third record.
+// picky returns a destination that rejects every third record.
 func picky(reason error) *far {
 	f := &far{}
 	f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
@@ -35,7 +35,8 @@ func picky(reason error) *far {
 	return f
 }
 
-// TestRejectedAreKept with number, reason and line, behind what a crash has cut off.
+// TestRejectedAreKept checks that rejected records are stored with number,
+// reason and line, after a line that a crash has cut off.
 func TestRejectedAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	must(t, os.MkdirAll(dir, 0o700))
@@ -75,8 +76,8 @@ func TestRejectedAreKept(t *testing.T) {
 	}
 }
 
-// TestRejectedLinesAreJSON keeps lines of all kinds: what looks like an object of JSON as it is, and the
-// rest as a text.
+// TestRejectedLinesAreJSON stores lines of all kinds: those that look like a
+// JSON object unchanged, and the others as strings.
 func TestRejectedLinesAreJSON(t *testing.T) {
 	lines := []string{"", "{", "}", "}{", "{}", `{"a":1}`, "{a", "a}", "a", "\n", "{}\n", "{\n}", "{\n}\n", "[]", "\xff", `"`}
 	m := vfstest.NewMem(nil)
@@ -114,7 +115,8 @@ func TestRejectedLinesAreJSON(t *testing.T) {
 	}
 }
 
-// TestRejectedFillTheFile has room for all lines, and for one byte less.
+// TestRejectedFillTheFile has exactly enough room for all lines, and one byte
+// less.
 func TestRejectedFillTheFile(t *testing.T) {
 	kept := func(room int64) (size int64, unsaved uint64) {
 		m := vfstest.NewMem(nil)
@@ -133,8 +135,8 @@ func TestRejectedFillTheFile(t *testing.T) {
 	}
 }
 
-// TestRejectedThatCannotBeKept lets each call fail that the file needs: lines are counted, and
-// delivery goes on.
+// TestRejectedThatCannotBeKept makes each call on the file fail: lines are
+// counted, and delivery continues.
 func TestRejectedThatCannotBeKept(t *testing.T) {
 	for _, c := range []struct {
 		op      vfstest.Op
@@ -145,8 +147,8 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 		{vfstest.OpCreate, 1, 2, 0},
 		{vfstest.OpStat, 1, 2, 0},
 		{vfstest.OpWrite, 1, 2, 0},
-		{vfstest.OpClose, 1, 0, 0}, // it is written
-		{vfstest.OpRead, 0, 0, 0},  // nobody knows whether the line before is whole
+		{vfstest.OpClose, 1, 0, 0}, // the line is written
+		{vfstest.OpRead, 0, 0, 0},  // whether the previous line is whole is unknown
 		{"of another user", 1, 2, 4711},
 	} {
 		m := vfstest.NewMem(nil)
@@ -176,7 +178,8 @@ func TestRejectedThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// TestRejectedAreBounded: what does not fit is counted, and goes no further. So is what cannot be written.
+// TestRejectedAreBounded checks that rejected lines that do not fit or cannot
+// be written are counted.
 func TestRejectedAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string

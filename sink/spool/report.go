@@ -8,10 +8,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/deliver"
 )
 
-// A reporter calls OnError, from a goroutine of its own that lives as long as
-// there is something to report: OnError may be slow, panic, log into this
-// spool, or end its goroutine, and neither a call that logs nor a delivery
-// waits for it.
+// A reporter calls OnError on a separate goroutine, which runs while there is
+// something to report. OnError may be slow, panic, log into this spool or end
+// its goroutine; neither logging calls nor deliveries wait for it.
 type reporter struct {
 	last    map[string]time.Time // when each reason was reported
 	queue   []error
@@ -21,7 +20,7 @@ type reporter struct {
 
 const (
 	reportPause = time.Minute // between two reports of the same reason
-	mostReports = 100         // that wait; further ones are left out, and reported when they come again
+	mostReports = 100         // in the queue; further ones are omitted, and reported when they occur again
 )
 
 // report queues an error for OnError, unless it was reported within the last

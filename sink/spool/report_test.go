@@ -20,8 +20,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// TestOnErrorNeverRunsInACall breaks the file of the segment that lines are written to, with an
-// OnError that does not return: the calls return, the destination gets the lines, and Close returns.
+// TestOnErrorNeverRunsInACall makes the file of the active segment fail, with
+// an OnError that does not return: the calls return, the destination gets the
+// lines, and Close returns.
 func TestOnErrorNeverRunsInACall(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	faulty := vfstest.NewFaulty(m)
@@ -47,13 +48,13 @@ func TestOnErrorNeverRunsInACall(t *testing.T) {
 	checkLines(t, f.take(), 0, 1001, 100)
 }
 
-// A badError is what a destination returns whose errors cannot be used.
+// A badError is an error whose Error method panics.
 type badError struct{}
 
 func (badError) Error() string { panic("no text") }
 
-// TestOnErrorMayDoAnything has one that panics, ends its goroutine, or logs into the same
-// spool, and a destination whose errors panic when they are asked for their text.
+// TestOnErrorMayDoAnything has an OnError that panics, ends its goroutine, or
+// logs into the same spool, and a destination whose errors panic in Error.
 func TestOnErrorMayDoAnything(t *testing.T) {
 	var s *Sink
 	ready := make(chan struct{})
@@ -99,7 +100,8 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 	}
 }
 
-// TestSameReasonIsReportedOnce a minute.
+// TestSameReasonIsReportedOnce checks that the same reason is reported once a
+// minute.
 func TestSameReasonIsReportedOnce(t *testing.T) {
 	var told []string
 	s := open(t, "", &far{}, Config{SegmentSize: segment.MinSize, OnError: func(err error) { told = append(told, err.Error()) }})

@@ -21,14 +21,15 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A clerk is a destination that finds out what it has: its mark is how many lines
-// that was. It survives the processes of a test, as a file would.
+// A clerk is a destination that determines which records it has: its mark is
+// the number of its lines. It survives the processes of a test, as a file
+// would.
 type clerk struct {
 	far
-	marks    [][]byte // that Resume was given
-	asked    []int    // sizes of batches that Resume was given
+	marks    [][]byte // passed to Resume
+	asked    []int    // sizes of the batches passed to Resume
 	resumed  func() error
-	syncs    int // how often SyncMark is to say true
+	syncs    int // how often SyncMark returns true
 	unmarked bool
 }
 
@@ -67,8 +68,8 @@ func (c *clerk) Resume(_ context.Context, mark []byte, batch []nib.Record) (int,
 	return taken, nil
 }
 
-// crashed returns what a spool leaves that is killed after its destination has taken lines,
-// and before the cursor says so.
+// crashed returns the files of a spool that was killed after its destination
+// had accepted lines, and before the cursor was written.
 func crashed(t *testing.T, c *clerk, lines int) *vfstest.Mem {
 	t.Helper()
 	m := vfstest.NewMem(nil)
@@ -88,8 +89,8 @@ func crashed(t *testing.T, c *clerk, lines int) *vfstest.Mem {
 	return image
 }
 
-// TestResume does not deliver again what the destination has taken before the
-// crash, however much that is.
+// TestResume checks that no number of records accepted before a crash is
+// delivered again.
 func TestResume(t *testing.T) {
 	for _, left := range []int{0, 1, 10, 999} {
 		c := &clerk{}
@@ -104,7 +105,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAsksForMore when the destination has all of a batch.
+// TestResumeAsksForMore checks that Resume is called again when the destination
+// has all of a batch.
 func TestResumeAsksForMore(t *testing.T) {
 	c := &clerk{}
 	m := vfstest.NewMem(nil)
@@ -126,7 +128,8 @@ func TestResumeAsksForMore(t *testing.T) {
 	}
 }
 
-// TestMarkIsStored with the records that it belongs to, also if nothing was delivered yet.
+// TestMarkIsStored checks that the mark is stored together with its position,
+// also if nothing was delivered yet.
 func TestMarkIsStored(t *testing.T) {
 	m, c := vfstest.NewMem(nil), &clerk{}
 	stored := func() []byte {
@@ -160,8 +163,8 @@ func TestMarkIsStored(t *testing.T) {
 	}
 }
 
-// TestSyncMark syncs the cursor before the next Deliver, and takes no offence at one that
-// settles nothing for it.
+// TestSyncMark checks that the cursor is synced before the next Deliver, and
+// that a Deliver that settles nothing for that reason is not a failure.
 func TestSyncMark(t *testing.T) {
 	m, c := vfstest.NewMem(nil), &clerk{syncs: 3}
 	calls, synced := 0, 0
@@ -181,7 +184,8 @@ func TestSyncMark(t *testing.T) {
 	}
 }
 
-// TestFaultyResume panics, fails and answers nonsense before it works.
+// TestFaultyResume has a Resume that panics, fails and returns invalid counts
+// before it works.
 func TestFaultyResume(t *testing.T) {
 	c := &clerk{}
 	image := crashed(t, c, 10)
@@ -204,7 +208,7 @@ func TestFaultyResume(t *testing.T) {
 	}
 }
 
-// A scribe is a destination whose answers about its mark a test chooses.
+// A scribe is a destination whose mark the test sets.
 type scribe struct {
 	far
 	mark   func() []byte
@@ -223,7 +227,7 @@ func (x *scribe) SyncMark() (wants bool) {
 	return wants
 }
 
-// markOf returns the mark that is stored in memDir.
+// markOf returns the mark stored in memDir.
 func markOf(t testing.TB, m *vfstest.Mem) []byte {
 	t.Helper()
 	slot, _, _, err := store.ReadSlots(bytes.NewReader(memFile(t, m, filepath.Join(memDir, defaultName+store.CursorExt))))
@@ -234,7 +238,7 @@ func markOf(t testing.TB, m *vfstest.Mem) []byte {
 	return store.MarkIn(slot)
 }
 
-// marked returns a spool with the mark "old", and a line that is not delivered.
+// marked returns a spool with the mark "old" and an undelivered line.
 func marked(t testing.TB) *vfstest.Mem {
 	t.Helper()
 	m, x := vfstest.NewMem(nil), &scribe{mark: func() []byte { return []byte("old") }}
@@ -249,8 +253,8 @@ func marked(t testing.TB) *vfstest.Mem {
 	return m
 }
 
-// TestWhichMarkIsStored asks a destination for its mark at each occasion. One that is none leaves the
-// one before, but behind a delivery.
+// TestWhichMarkIsStored gets the mark of a destination at each occasion. An
+// empty mark replaces the previous one only after a delivery.
 func TestWhichMarkIsStored(t *testing.T) {
 	whole := bytes.Repeat([]byte{'w'}, store.MaxMark)
 	for _, c := range []struct {
@@ -309,7 +313,7 @@ func TestWhichMarkIsStored(t *testing.T) {
 	}
 }
 
-// TestInvalidResultsOfResumeAreErrors returns counts that cannot be: nothing is
+// TestInvalidResultsOfResumeAreErrors returns impossible counts: nothing is
 // settled, and Resume is called again.
 func TestInvalidResultsOfResumeAreErrors(t *testing.T) {
 	for _, c := range []struct {
@@ -340,8 +344,9 @@ func TestInvalidResultsOfResumeAreErrors(t *testing.T) {
 	}
 }
 
-// TestCursorIsSyncedOnceBeforeDelivery and not for each batch, and failures count although the destination
-// may want it to be synced.
+// TestCursorIsSyncedOnceBeforeDelivery checks that the cursor is not synced for
+// each batch, and that failures count even if the destination may require a
+// sync.
 func TestCursorIsSyncedOnceBeforeDelivery(t *testing.T) {
 	m, c := vfstest.NewMem(nil), &clerk{}
 	synced, calls := 0, 0

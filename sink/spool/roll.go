@@ -86,7 +86,7 @@ func (s *Sink) install() {
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
 	if !s.commission(g, st) {
-		g.Seal() // the call that is here comes back
+		g.Seal() // the caller will find it full and call roll again
 		s.stats.Retired++
 		err := g.Fault()
 		s.queueReport(opError{"take a segment into use", err, err.Error()})
@@ -122,14 +122,14 @@ func (s *Sink) copyLater(g *segment.Segment) {
 	}
 }
 
-// wantMore lets the goroutine that makes segments look. mu is held.
+// wantMore wakes the goroutine that makes segments. mu is held.
 func (s *Sink) wantMore() {
 	if s.closed {
 		return
 	}
 	select {
 	case s.more <- struct{}{}:
-	default: // it has one to come
+	default: // a signal is pending
 	}
 }
 
@@ -149,9 +149,9 @@ func (s *Sink) dropFull(r *nib.Record) error {
 	return s.drop(r, segment.CauseFull, errFull)
 }
 
-// retire ends the use of a segment in which the claim at offset at, of number
-// seq, could not become a record, and voids that: its line is going to get
-// another number.
+// retire takes a segment out of use because the claim at offset at, with number
+// seq, could not become a record, and voids the claim: its line gets another
+// number.
 func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
 	s.mu.Lock()
 	s.retireLocked(g, at, size, seq)
@@ -162,8 +162,8 @@ func (s *Sink) retire(g *segment.Segment, at, size int, seq uint64) {
 	s.report("write to a segment", g.Fault())
 }
 
-// retireLocked is retire under mu. A reader that has given the number up has
-// counted it as damaged, and takes that back.
+// retireLocked is retire under mu. If a reader has given up on the number and
+// counted it as damaged, that is undone.
 func (s *Sink) retireLocked(g *segment.Segment, at, size int, seq uint64) {
 	g.Seal()
 	if g.VoidClaim(at, size, seq) {

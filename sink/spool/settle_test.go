@@ -17,8 +17,9 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestEveryLossSurvivesDeath kills a process that has lost lines, in each way, before a notice could
-// report it: the next process counts them as inherited, once, and announces them.
+// TestEveryLossSurvivesDeath kills a process that has lost lines, in each way,
+// before a notice could report it: the next process counts them as inherited,
+// once, and reports them in a notice.
 func TestEveryLossSurvivesDeath(t *testing.T) {
 	rejectAll := func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
 		res := delivery.Result{Accepted: len(batch)}
@@ -69,7 +70,7 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 			if st := checkIdentity(t, s); !slices.Equal(st.Inherited, want) || st.Recovered != st.Notices-st.Logged || st.Lost() != 0 {
 				t.Errorf("got %+v, want %v inherited, and nothing recovered", st, want)
 			}
-			for n := range 300 { // until there is a new segment, with the announcement
+			for n := range 300 { // until there is a new segment, with the notice
 				must(t, s.WriteRecord(record(nib.LevelInfo, n, 200)))
 			}
 			must(t, s.Flush(context.Background()))
@@ -80,8 +81,8 @@ func TestEveryLossSurvivesDeath(t *testing.T) {
 	}
 }
 
-// TestDamageIsCountedByOneProcess kills a process whose destination has failed behind a damaged record: the
-// next one does not count that again.
+// TestDamageIsCountedByOneProcess kills a process whose destination has failed
+// after a damaged record: the next one does not count the record again.
 func TestDamageIsCountedByOneProcess(t *testing.T) {
 	m, f := memBacklog(t, 10, 200, SyncNever), &far{}
 	edit(t, m, store.SegmentName(1), func(b []byte) { b[segment.HeaderSize+5*segment.Align(segment.RecordHead+200)+segment.RecordHead+5]++ })
@@ -106,7 +107,8 @@ func TestDamageIsCountedByOneProcess(t *testing.T) {
 	}
 }
 
-// TestRejectedAreNotCountedAsDelivered by level, wherever they are in a batch.
+// TestRejectedAreNotCountedAsDelivered checks the delivered counts by level for
+// rejections anywhere in a batch.
 func TestRejectedAreNotCountedAsDelivered(t *testing.T) {
 	levels := map[nib.Level]string{nib.LevelTrace: "trace", nib.LevelDebug: "debug", nib.LevelInfo: "info", nib.LevelWarn: "warn", nib.LevelError: "error"}
 	for _, refused := range [][]nib.Level{nil, {nib.LevelTrace}, {nib.LevelDebug, nib.LevelWarn}, {nib.LevelError}, {nib.LevelTrace, nib.LevelInfo, nib.LevelError}} {

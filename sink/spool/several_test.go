@@ -39,9 +39,9 @@ func of(t testing.TB, st Stats, name string) DestinationStats {
 	return DestinationStats{}
 }
 
-// TestDeadDestinationDoesNotDelayOthers has two destinations, of which one is down: the
-// other one gets everything. What was left for the first arrives with the next start, and
-// nothing comes twice to the second.
+// TestDeadDestinationDoesNotDelayOthers has two destinations, one of which is
+// down: the other one gets everything. The first gets the pending lines after
+// the next start, and the second gets nothing twice.
 func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		alive, dead := &far{}, &far{do: down}
@@ -80,9 +80,9 @@ func TestDeadDestinationDoesNotDelayOthers(t *testing.T) {
 	})
 }
 
-// TestRemovedDestinationDoesNotKeepSegments takes a destination out of the configuration
-// that is behind, and then in again: its lines are gone meanwhile, but for those of the last
-// segment.
+// TestRemovedDestinationDoesNotKeepSegments removes a destination with pending
+// lines from the configuration, and then adds it again: its lines are gone by
+// then, except those of the last segment.
 func TestRemovedDestinationDoesNotKeepSegments(t *testing.T) {
 	dir := spoolDir(t)
 	f, dead := &far{}, &far{do: down}
@@ -112,7 +112,8 @@ func TestRemovedDestinationDoesNotKeepSegments(t *testing.T) {
 	checkLines(t, f.take(), 1001, 1002, 200)
 }
 
-// TestNewDestinationBeginsWithTheOldest adds a destination to a spool with lines in it.
+// TestNewDestinationBeginsWithTheOldest adds a destination to a spool with
+// lines in it.
 func TestNewDestinationBeginsWithTheOldest(t *testing.T) {
 	dir := spoolDir(t)
 	f, late := &far{do: down}, &far{}
@@ -149,8 +150,8 @@ func TestBothSleepersAreWoken(t *testing.T) {
 	}
 }
 
-// TestDropOldWithTwo drops segments that one destination has and the other has not: they
-// are lost to the one that is behind.
+// TestDropOldWithTwo drops segments that one destination has settled and the
+// other has not: they count as dropped for the slower one.
 func TestDropOldWithTwo(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		alive, behind := &far{}, &far{}
@@ -212,7 +213,7 @@ func TestValidateDestinations(t *testing.T) {
 	}
 }
 
-// TestOnlyAlso has no first destination.
+// TestOnlyAlso opens a spool with destinations only in Config.Also.
 func TestOnlyAlso(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	s := open(t, dir, nil, both(f, Config{}))

@@ -21,7 +21,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// A forked is a destination with a mark, of which each spool needs one of its own.
+// A forked is a destination with a mark, which each spool must fork.
 type forked struct {
 	*far
 	forks, closed *int
@@ -95,7 +95,8 @@ func slotsIn(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// destinations are both kinds that a shared spool may have.
+// destinations runs f with both kinds of destinations that a shared spool may
+// have.
 func destinations(t *testing.T, f func(t *testing.T, far *far, dest func() delivery.Destination)) {
 	t.Run("in turns", func(t *testing.T) {
 		d := &far{}
@@ -114,8 +115,9 @@ func destinations(t *testing.T, f func(t *testing.T, far *far, dest func() deliv
 	})
 }
 
-// TestSharedRollingRestart starts each process while the one before drains, or has been
-// closed before its destination has taken everything (reliability row 44).
+// TestSharedRollingRestart starts each process while the previous one drains,
+// or was closed before its destination had accepted everything (reliability row
+// 44).
 func TestSharedRollingRestart(t *testing.T) {
 	destinations(t, func(t *testing.T, f *far, dest func() delivery.Destination) {
 		dir := spoolDir(t)
@@ -148,7 +150,8 @@ func TestSharedRollingRestart(t *testing.T) {
 	})
 }
 
-// checkOnce checks that the records below n have come once each, and those of each hundred in order.
+// checkOnce checks that the records below n have arrived once each, and each
+// hundred in order.
 func checkOnce(t testing.TB, f *far, n int) {
 	t.Helper()
 	seen, last := map[int]bool{}, map[int]int{}
@@ -170,7 +173,8 @@ func checkOnce(t testing.TB, f *far, n int) {
 	}
 }
 
-// TestSharedProcessesRaceForSlots has many processes deliver the slots of as many dead ones.
+// TestSharedProcessesRaceForSlots has many processes deliver the slots of as
+// many dead ones.
 func TestSharedProcessesRaceForSlots(t *testing.T) {
 	destinations(t, func(t *testing.T, f *far, dest func() delivery.Destination) {
 		dir := spoolDir(t)
@@ -216,14 +220,15 @@ func TestSharedProcessesRaceForSlots(t *testing.T) {
 	})
 }
 
-// TestSharedReusesSlots starts many processes, two at a time: slots do not become more.
+// TestSharedReusesSlots starts many processes, two at a time: the number of
+// slots does not grow.
 func TestSharedReusesSlots(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	before := open(t, dir, f, shared(Config{}))
 	for n := range 30 {
 		s := open(t, dir, f, shared(Config{}))
 		must(t, s.WriteRecord(record(nib.LevelInfo, 100*n, 100)), before.Close())
-		if got := slotsIn(t, dir); len(got) > 6 { // with those that are being deleted
+		if got := slotsIn(t, dir); len(got) > 6 { // including those being deleted
 			t.Fatalf("got the slots %q of two processes", got)
 		}
 		before = s
@@ -233,7 +238,8 @@ func TestSharedReusesSlots(t *testing.T) {
 	checkOnce(t, f, 30)
 }
 
-// TestSharedSizeIsForAll fills the slots of several processes while the destination is down.
+// TestSharedSizeIsForAll fills the slots of several processes while the
+// destination is down.
 func TestSharedSizeIsForAll(t *testing.T) {
 	const size = 8 * segment.MinSize
 	for _, do := range []Action{ActionDropNew, ActionDropOld} {
@@ -273,7 +279,8 @@ func TestSharedSizeIsForAll(t *testing.T) {
 	}
 }
 
-// TestSharedDropOldTakesSlotsOfTheDead has a process whose own slot is empty in a full home.
+// TestSharedDropOldTakesSlotsOfTheDead has a process whose own slot is empty in
+// a full home.
 func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	c := shared(Config{Size: 4 * segment.MinSize, Drain: time.Nanosecond, MinFree: 1})
@@ -294,7 +301,7 @@ func TestSharedDropOldTakesSlotsOfTheDead(t *testing.T) {
 	}
 }
 
-// TestSharedCountsOfTheDead announces once what a dead process has dropped.
+// TestSharedCountsOfTheDead reports once what a dead process has dropped.
 func TestSharedCountsOfTheDead(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	c := shared(Config{Drain: time.Nanosecond, poll: time.Hour})
@@ -313,7 +320,7 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	if want := []delivery.Drop{{Reason: delivery.ReasonTooLarge, Level: nib.LevelError, Lines: 3}}; !slices.Equal(st.Inherited, want) {
 		t.Errorf("got the drops %v of a dead process, want %v", st.Inherited, want)
 	}
-	for n := range 700 { // until there is a new segment, with the announcement
+	for n := range 700 { // until there is a new segment, with the notice
 		must(t, alive.WriteRecord(record(nib.LevelInfo, 1+n, 100)))
 	}
 	must(t, alive.Flush(context.Background()), alive.Close())
@@ -322,7 +329,8 @@ func TestSharedCountsOfTheDead(t *testing.T) {
 	}
 }
 
-// TestSharedTakesOverOlderDirectories opens a directory that another process uses unshared.
+// TestSharedTakesOverOlderDirectories opens a directory that another process
+// uses unshared.
 func TestSharedTakesOverOlderDirectories(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	old := open(t, dir, f, Config{SegmentSize: segment.MinSize, Drain: time.Nanosecond})
@@ -351,7 +359,7 @@ func TestSharedTakesOverOlderDirectories(t *testing.T) {
 	}
 }
 
-// A badFork is a destination whose Fork does not do what it should.
+// A badFork is a destination whose Fork is faulty.
 type badFork struct {
 	far
 	err    error
@@ -365,7 +373,7 @@ func (f *badFork) Fork() (delivery.Destination, error) {
 	return nil, f.err
 }
 
-// TestSharedFaults has what a spool cannot share.
+// TestSharedFaults opens shared spools with destinations that cannot be shared.
 func TestSharedFaults(t *testing.T) {
 	type marked struct {
 		delivery.Destination
@@ -399,7 +407,8 @@ func TestSharedFaults(t *testing.T) {
 	}
 }
 
-// TestSharedDestinationThatHangs closes a spool whose destination hangs with records of a dead process.
+// TestSharedDestinationThatHangs closes a spool whose destination hangs with
+// records of a dead process.
 func TestSharedDestinationThatHangs(t *testing.T) {
 	dir, f := spoolDir(t), &far{do: down}
 	c := shared(Config{Drain: time.Nanosecond, poll: time.Hour})
@@ -424,7 +433,7 @@ func TestSharedDestinationThatHangs(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestInUseNamesTheProcess has the error for a spool that is open.
+// TestInUseNamesTheProcess checks the error for a spool that is in use.
 func TestInUseNamesTheProcess(t *testing.T) {
 	dir := spoolDir(t)
 	s := open(t, dir, &far{}, Config{SegmentSize: segment.MinSize})
@@ -434,7 +443,7 @@ func TestInUseNamesTheProcess(t *testing.T) {
 		t.Errorf("got %v, want an error that names the process and what to do", err)
 	}
 	if runtime.GOOS == "windows" {
-		return // nobody else may read the lock file
+		return // no other process may read the lock file
 	}
 	for _, c := range []struct{ text, want string }{
 		{"1 \"shop\"\n", `process 1 ("shop") has it`},

@@ -150,7 +150,7 @@ func newSink(c Config) *Sink {
 	return s
 }
 
-// begin takes the first segment into use, and starts the goroutines.
+// begin activates the first segment and starts the goroutines.
 func (s *Sink) begin(first segment.Start) error {
 	s.opened = first.First
 	if err := s.firstSegment(first); err != nil {
@@ -181,8 +181,8 @@ func (s *Sink) begin(first segment.Start) error {
 
 // WriteRecord copies r into the spool. If the spool has a directory, the line
 // survives the death of the process once WriteRecord has returned nil. It waits
-// only when segments fill up faster than they are created, or when a [FullRule]
-// says so. The error is [delivery.ErrFull], [delivery.ErrTooLarge],
+// only when segments fill up faster than they are created, or if a [FullRule]
+// requires it. The error is [delivery.ErrFull], [delivery.ErrTooLarge],
 // [delivery.ErrClosed], or the reason why no segment could be created; then the
 // line is dropped and counted. WriteRecord does not retain r. It does not
 // allocate, except for a line that starts a segment.
@@ -232,7 +232,7 @@ func (s *Sink) poke() {
 	}
 }
 
-// urge wakes them, whether asleep or between attempts.
+// urge wakes the delivering goroutines, whether asleep or between attempts.
 func (s *Sink) urge() {
 	s.idle.Store(false)
 	for _, d := range s.deliveries {
@@ -292,10 +292,10 @@ func (s *Sink) Flush(ctx context.Context) error {
 
 // Close stops accepting lines, waits up to Config.Drain until the destinations
 // have accepted the pending ones, and closes the files. If lines remain, the
-// error wraps [ErrPending] and says how many: in a directory they stay for the
-// next Open, in memory they are dropped. Close does not wait for a call of
-// Deliver that ignores its context; the directory stays locked until that call
-// returns. Close waits up to a second for [Config.OnError] to receive the
+// error wraps [ErrPending] and contains their number: in a directory they stay
+// for the next Open, in memory they are dropped. Close does not wait for a call
+// of Deliver that ignores its context; the directory stays locked until that
+// call returns. Close waits up to a second for [Config.OnError] to receive the
 // errors that were not reported yet. Closing again does nothing.
 func (s *Sink) Close() error {
 	s.mu.Lock()

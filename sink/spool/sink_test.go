@@ -22,15 +22,14 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// A far is a destination that keeps what it is given, and does what a test wants
-// before that.
+// A far is a destination that keeps the records it gets, and first calls do.
 type far struct {
 	mu    sync.Mutex
 	lines [][]byte
 	seqs  []uint64
 	ids   []uint64                                                                     // of the spools that they came from
-	told  [][]byte                                                                     // of the lines, those of the spool's own
-	do    func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) // nil, or whether that is all
+	told  [][]byte                                                                     // of the lines, those that the spool wrote itself
+	do    func(ctx context.Context, batch []nib.Record) (delivery.Result, error, bool) // nil, or called first; the bool reports whether its result is final
 }
 
 func (f *far) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {
@@ -90,8 +89,8 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// dirs are the kinds of spools: in memory, and in a directory with files that are
-// mapped, or written.
+// dirs runs f for each kind of spool: in memory, and in a directory with files
+// that are mapped, or written.
 func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	t.Run("memory", func(t *testing.T) { f(t, "") })
 	for _, access := range []Access{AccessMapped, AccessWritten} {
@@ -106,7 +105,7 @@ func dirs(t *testing.T, f func(t *testing.T, dir string)) {
 	}
 }
 
-// testAccess is what open puts into a Config that does not say it.
+// testAccess is the Access that open sets in a Config without one.
 var testAccess Access
 
 func spoolDir(t testing.TB) string {
@@ -114,11 +113,13 @@ func spoolDir(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "spool")
 }
 
-// patience is how long a test waits for what must come. It is no measure of speed.
+// patience is how long a test waits for an event that must occur. It is not a
+// limit on latency.
 const patience = 2 * time.Minute
 
-// open opens a spool, and checks the identity when the test ends. It does not wait for
-// the disk unless c has a file system: the tests are not about slow ones.
+// open opens a spool, and checks the identity when the test ends. It does not
+// wait for the disk unless c has a file system: the tests are not about slow
+// ones.
 func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	t.Helper()
 	if c.fs == nil {
@@ -136,7 +137,7 @@ func open(t testing.TB, dir string, dest delivery.Destination, c Config) *Sink {
 	s, err := Open(dir, dest, c)
 	must(t, err)
 	t.Cleanup(func() {
-		_ = s.Close() // tests that want to know have closed it
+		_ = s.Close() // tests that check the error have closed it
 		checkIdentity(t, s)
 	})
 	return s
@@ -190,8 +191,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestManySegments fills many segments from many goroutines: each line once, in
-// the order of its goroutine, and the numbers without a gap.
+// TestManySegments fills many segments from many goroutines: each line arrives
+// once, in the order of its goroutine, and the numbers have no gaps.
 func TestManySegments(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}
@@ -241,7 +242,7 @@ func TestManySegments(t *testing.T) {
 }
 
 // TestReopenDelivers closes a spool whose destination is down, several times:
-// the lines of all are delivered in order, each once, with numbers that go on.
+// all lines are delivered in order, each once, with consecutive numbers.
 func TestReopenDelivers(t *testing.T) {
 	dir := spoolDir(t)
 	f := &far{}
@@ -323,7 +324,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestBlockedCallGoesOn lets a call wait for room that a destination makes.
+// TestBlockedCallGoesOn has a call that waits until a destination makes room.
 func TestBlockedCallGoesOn(t *testing.T) {
 	f := &far{do: down}
 	s := open(t, "", f, Config{SegmentSize: segment.MinSize, Size: 2 * segment.MinSize,
@@ -374,7 +375,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	for range 10 {
 		must(t, open(t, "", &far{}, Config{SegmentSize: segment.MinSize}).Close())
 	}
-	// They have told that they end, and may not have been scheduled to.
+	// The goroutines have signaled that they end, and may not have been
+	// scheduled yet.
 	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), before)
@@ -395,9 +397,9 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// TestDropOld has the oldest lines make room while the destination hangs with a
-// batch of the first segment: that is delivered, then a notice says how many are
-// missing, and the last lines are there.
+// TestDropOld drops the oldest lines while the destination hangs with a batch
+// of the first segment: the batch is delivered, then a notice with the number
+// of dropped lines, and then the last lines.
 func TestDropOld(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		f := &far{}

@@ -21,9 +21,9 @@ const (
 	mostFree    = 1 << 30
 )
 
-// sizes fills in the sizes that a Config leaves out: a segment is at most 1 %
-// of the memory that this process may use, and all segments together with their
-// copies 10 % of the volume, or of the memory if that is what the volume is.
+// sizes sets the sizes that a Config omits: a segment is at most 1 % of the
+// memory that this process may use, and all segments together with their copies
+// 10 % of the volume, or of the memory if the volume is in memory.
 func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
 	if c.SegmentSize == 0 {
 		c.SegmentSize = between(segment.MinSize, wholePages(memory/memoryShare), defaultSegment)
@@ -59,8 +59,8 @@ func (c Config) sizes(dir string, v store.Volume, memory int64) Config {
 // between returns n, but at least low and at most high.
 func between(low, n, high int64) int64 { return min(max(n, low), high) }
 
-// wholePages returns the highest power of two up to n, in which there are only
-// whole pages from minSegment on.
+// wholePages returns the highest power of two up to n, but at least
+// segment.MinSize, so that a size is a whole number of pages.
 func wholePages(n int64) int64 {
 	if n < segment.MinSize {
 		return segment.MinSize
@@ -68,8 +68,8 @@ func wholePages(n int64) int64 {
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }
 
-// memoryLimit is how much memory this process may use: what its control group
-// says, and GOMEMLIMIT, and the machine.
+// memoryLimit returns how much memory this process may use: the lowest of the
+// limit of its control group, GOMEMLIMIT, and the memory of the machine.
 func memoryLimit() int64 {
 	limit := machineMemory()
 	if own := debug.SetMemoryLimit(-1); own < limit {
@@ -87,9 +87,9 @@ func memoryLimit() int64 {
 	return limit
 }
 
-// groupLimits are the files that may say how much memory the control group of
-// this process, or one that it is in, may use: versions 2 and 1. In a container
-// its own group is the root.
+// groupLimits returns the files that may contain the memory limits of the
+// control group of this process and of its ancestors, for versions 2 and 1. In
+// a container the group of the process is the root.
 func groupLimits() (names []string) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -119,7 +119,8 @@ func groupLimits() (names []string) {
 	return names
 }
 
-// machineMemory is the memory of the machine, or a number above any.
+// machineMemory returns the memory of the machine, or math.MaxInt64 if it is
+// not known.
 func machineMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// maxRaces is how often a slot that was not there may be locked by another
-// process before this one does: far more often than processes start at the same
-// moment.
+// maxRaces is how often another process may lock a missing slot before this one
+// does. It is far above the number of processes that start at the same moment.
 const maxRaces = 200
 
 var (
@@ -21,9 +20,9 @@ var (
 	errCrowded = fmt.Errorf("all slots are in use: %w", ErrInUse)
 )
 
-// takeSlot recovers the first slot that no process has, and makes one if there
-// is none. A slot that cannot be opened for another reason is left to a later
-// attempt to deliver it, unless it is new: then that is the error.
+// takeSlot recovers the first slot that no process has locked, and makes one if
+// there is none. If an existing slot cannot be opened for another reason, it is
+// delivered later; if a new one cannot be, takeSlot returns the error.
 func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
 	switch err := h.Check(); {
 	case err != nil:
@@ -65,7 +64,7 @@ func (s *Sink) takeSlot(h *store.Home) (first segment.Start, err error) {
 	return segment.Start{}, errCrowded
 }
 
-// forget undoes what a recover has left that did not succeed.
+// forget undoes what a failed recover has left.
 func (s *Sink) forget() {
 	s.dir, s.copier, s.stats, s.inherited, s.carried = nil, nil, Stats{}, segment.Tally{}, segment.Tally{}
 	for _, d := range s.deliveries {
@@ -89,8 +88,8 @@ func (s *Sink) fitsWith(others int64) bool {
 	return s.bytes+others <= s.c.Size
 }
 
-// isCrowded reports whether only the segments of others are in the way of
-// another one.
+// isCrowded reports whether another segment would fit without those of other
+// processes.
 func (s *Sink) isCrowded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

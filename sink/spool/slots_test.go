@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// leaveSlots lets so many processes end that have each left a line in a slot.
+// leaveSlots leaves n slots of dead processes, each with a line.
 func leaveSlots(t *testing.T, dir string, n int) {
 	t.Helper()
 	var all []*Sink
@@ -34,7 +34,8 @@ func leaveSlots(t *testing.T, dir string, n int) {
 	}
 }
 
-// TestFileWithTheNameOfASlotIsNoSlot starts a process where someone has made such a file.
+// TestFileWithTheNameOfASlotIsNoSlot starts a process in a directory with such
+// a file.
 func TestFileWithTheNameOfASlotIsNoSlot(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	leaveSlots(t, dir, 3)
@@ -46,8 +47,8 @@ func TestFileWithTheNameOfASlotIsNoSlot(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestCloseWaitsForAllSlotsAtOnce closes a spool that delivers as many slots of dead processes as
-// it may, to a destination that hangs.
+// TestCloseWaitsForAllSlotsAtOnce closes a spool that delivers the maximum
+// number of slots of dead processes to a destination that hangs.
 func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	leaveSlots(t, dir, 1+mostSlots)
@@ -69,7 +70,8 @@ func TestCloseWaitsForAllSlotsAtOnce(t *testing.T) {
 	<-s.done
 }
 
-// TestSlotOfAnotherUserNamesTheRemedy starts where a slot cannot be read.
+// TestSlotOfAnotherUserNamesTheRemedy starts in a directory with an unreadable
+// slot.
 func TestSlotOfAnotherUserNamesTheRemedy(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	alive := open(t, memDir, nil, shared(Config{fs: m}))

@@ -13,7 +13,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 )
 
-// backlog leaves so many bytes of lines in a spool, as a process that is killed.
+// backlog leaves lines of about the given bytes in a spool, like a process that
+// is killed.
 func backlog(t testing.TB, dir string, bytes int64) (lines int) {
 	t.Helper()
 	s, err := Open(dir, nil, Config{Size: 2 * bytes, MinFree: 1, Sync: SyncNever, OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}})
@@ -27,8 +28,8 @@ func backlog(t testing.TB, dir string, bytes int64) (lines int) {
 	return lines
 }
 
-// TestE2EStart opens a spool with 1 GiB of lines and logs the first one. It prints how long
-// that takes, and how fast the others are read.
+// TestE2EStart opens a spool with 1 GiB of lines and logs the first one. It
+// prints how long that takes, and the rate at which the others are read.
 func TestE2EStart(t *testing.T) {
 	size, starts := int64(64<<20), 5
 	if os.Getenv("NIB_E2E") == "full" {

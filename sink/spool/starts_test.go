@@ -19,8 +19,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// used returns how many bytes the files of a spool have, without the cursor and
-// the lock.
+// used returns the size of the files of a spool, without the cursor and the
+// lock.
 func used(t testing.TB, dir string) (n int64) {
 	t.Helper()
 	must(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -51,7 +51,7 @@ func closeDown(t testing.TB, s *Sink) {
 	checkIdentity(t, s)
 }
 
-// TestSizeBoundsAnyNumberOfStarts starts again and again while the destination is
+// TestSizeBoundsAnyNumberOfStarts starts repeatedly while the destination is
 // down (reliability row 29).
 func TestSizeBoundsAnyNumberOfStarts(t *testing.T) {
 	for _, c := range []struct {
@@ -78,7 +78,8 @@ func TestSizeBoundsAnyNumberOfStarts(t *testing.T) {
 	}
 }
 
-// startOften starts a spool whose destination is down, and delivers what it has in the end.
+// startOften starts a spool repeatedly while its destination is down, and
+// delivers its lines in the end.
 func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 	const starts, size = 60, 256 << 10
 	t.Helper()
@@ -128,7 +129,7 @@ func startOften(t *testing.T, dir string, boots bool, lines, bytes int) {
 	}
 }
 
-// fullDir makes a spool that is full, and returns how many lines it has.
+// fullDir makes a full spool, and returns the number of its lines.
 func fullDir(t *testing.T, dir string, c Config) (lines int) {
 	t.Helper()
 	c.Drain = time.Nanosecond
@@ -140,8 +141,8 @@ func fullDir(t *testing.T, dir string, c Config) (lines int) {
 	return lines
 }
 
-// TestOpenWhenFull opens a spool that has no room for another segment: a line finds it
-// as full as a spool that has run full.
+// TestOpenWhenFull opens a spool without room for another segment: a line is
+// handled as in a spool that has become full.
 func TestOpenWhenFull(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		if dir == "" {
@@ -152,7 +153,7 @@ func TestOpenWhenFull(t *testing.T) {
 
 		f := &far{do: down}
 		conf.Drain = time.Nanosecond
-		for range 3 { // of which each dies before it can announce anything
+		for range 3 { // each process dies before it can write a notice
 			s := open(t, dir, f, conf)
 			if err := s.WriteRecord(record(nib.LevelWarn, 0, 2000)); !errors.Is(err, errFull) {
 				t.Fatalf("DropNew: got %v, want errFull", err)
@@ -177,7 +178,8 @@ func TestOpenWhenFull(t *testing.T) {
 	})
 }
 
-// TestOpenWhenFullDropsOldest opens a full spool that drops its oldest segments.
+// TestOpenWhenFullDropsOldest opens a full spool that drops its oldest
+// segments.
 func TestOpenWhenFullDropsOldest(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		if dir == "" {
@@ -217,8 +219,9 @@ func TestOpenWhenFullDropsOldest(t *testing.T) {
 	})
 }
 
-// TestNextProcessContinuesTheLastSegment has a process deliver a part of what it logs: the
-// next one goes on in the same segment, and delivers the rest once and in order.
+// TestNextProcessContinuesTheLastSegment has a process deliver a part of its
+// lines: the next one continues in the same segment, and delivers the rest once
+// and in order.
 func TestNextProcessContinuesTheLastSegment(t *testing.T) {
 	dirs(t, func(t *testing.T, dir string) {
 		if dir == "" {

@@ -28,7 +28,7 @@ func (s *Sink) lowest() uint64 {
 	return lowest
 }
 
-// fault counts and reports a file operation that went wrong.
+// fault counts and reports a failed file operation.
 func (s *Sink) fault(op string, err error) {
 	s.mu.Lock()
 	s.stats.Errors++
@@ -65,7 +65,7 @@ func (s *Sink) leftLines() bool {
 	return slices.ContainsFunc(s.deliveries, func(d *deliver.Delivery) bool { return d.LinesLeft })
 }
 
-// relatives are the spools that one which is shared has to do with.
+// relatives are the spools related to a shared one.
 type relatives struct {
 	home    *store.Home // nil unless Config.Shared
 	adopter *adopter    // nil unless it has destinations as well
@@ -73,13 +73,13 @@ type relatives struct {
 	atHome  bool        // that slot is the home itself
 }
 
-// A maker is what the goroutine that makes segments communicates by.
+// A maker holds the channels of the goroutine that makes segments.
 type maker struct {
 	more   chan struct{} // there may be a segment to make
 	spare  chan []byte   // in memory: that of a segment that was delivered
 	made   chan struct{} // the goroutine has ended
 	finish func() error  // what is left to do for the first segment; nil if nothing is
-	safe   chan struct{} // closed when that is done: then what is in it may be delivered
+	safe   chan struct{} // closed when finish is done: then its records may be delivered
 }
 
 // state is what calls, deliveries, the copier and the goroutine that makes
@@ -94,7 +94,7 @@ type state struct {
 	chain    []*deliver.Link // all segments that are in use or were, oldest first
 	closed   bool
 	running  int                // delivering goroutines
-	uncopied []*segment.Segment // that the copier has not got yet
+	uncopied []*segment.Segment // that the copier has not taken over yet
 	stats    Stats              // those that are not of a destination; Logged counts dropped lines only
 	kept     keptLine
 	reports  reporter
@@ -106,7 +106,7 @@ type waiters struct {
 	awaited bool          // a waiting call holds changed
 }
 
-// space is how many segments there are, and the one that is ready.
+// space counts the segments, and holds the one that is ready.
 type space struct {
 	next     *segment.Segment // created in advance
 	making   bool             // next is being made

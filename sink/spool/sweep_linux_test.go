@@ -15,7 +15,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// counted knows how many bytes of segments are on the disk, with a name or without.
+// counted is a file system that counts the bytes of segments on the disk, with
+// a name or without.
 type counted struct {
 	unsynced
 	mu         sync.Mutex
@@ -69,8 +70,9 @@ func (f countedFile) Close() error {
 	return f.File.Close()
 }
 
-// TestSizeHoldsForWhatIsGivenBack fills and empties a spool of three segments: with what is left
-// of deleted ones it is never larger on the disk.
+// TestSizeHoldsForWhatIsGivenBack fills and empties a spool of three segments:
+// including deleted segments that are not freed yet, its disk use never exceeds
+// the size.
 func TestSizeHoldsForWhatIsGivenBack(t *testing.T) {
 	const segment = 4 * store.DeletedPart
 	c := &counted{unsynced: unsynced{vfs.OS()}, size: map[vfs.ID]int64{}}

@@ -13,16 +13,16 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// TestE2EDiskFull fills a file system of 4 MiB while lines are logged, and makes room
-// again: meanwhile calls return and what is dropped is counted, and within a second lines are
-// taken again.
+// TestE2EDiskFull fills a file system of 4 MiB while lines are logged, and then
+// makes room: calls return and dropped lines are counted while it is full, and
+// within a second lines are accepted again.
 func TestE2EDiskFull(t *testing.T) {
 	for _, access := range []Access{AccessMapped, AccessWritten} {
 		dir := t.TempDir()
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 			t.Skipf("cannot mount a file system: %v", err)
 		}
-		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
 		f := &far{}
 		s := open(t, filepath.Join(dir, "spool"), f, Config{SegmentSize: 256 << 10, Size: 64 << 20, MinFree: 1, Access: access})
 		ballast, logged := filepath.Join(dir, "ballast"), 0
@@ -47,7 +47,7 @@ func TestE2EDiskFull(t *testing.T) {
 		for log() != nil {
 			asleep := time.Now()
 			time.Sleep(time.Millisecond)
-			late += time.Since(asleep) - time.Millisecond // the machine's part
+			late += time.Since(asleep) - time.Millisecond // the delay caused by the machine
 		}
 		took := time.Since(freed) - late
 		f.set(nil)

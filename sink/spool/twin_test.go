@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestWriteFails lets one write to a segment fail, each in its turn, while several
-// goroutines log: their lines get other places, and each arrives once.
+// TestWriteFails makes one write to a segment fail, each in turn, while several
+// goroutines log: their lines are written elsewhere, and each arrives once.
 func TestWriteFails(t *testing.T) {
 	for skip := range 25 {
 		m := vfstest.NewMem(nil)
@@ -56,8 +56,8 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestWrittenTogether lets a write hang, and looks how many there are for the lines that
-// wait for it: far less than lines.
+// TestWrittenTogether makes a write hang, and counts the writes for the lines
+// that wait for it: far fewer than lines.
 func TestWrittenTogether(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	s := open(t, memDir, &far{}, Config{SegmentSize: segment.MinSize, fs: m, Sync: SyncNever})
@@ -99,8 +99,8 @@ func TestWrittenTogether(t *testing.T) {
 }
 
 // TestOnlyWholeSegmentsAreUnloaded has a writer that is suspended in the second
-// segment while others fill those behind it: the memory of these is given back,
-// and the second one stays, or its lines would be gone.
+// segment while others fill later ones: the memory of the later ones is freed,
+// but not that of the second, whose lines would be lost.
 func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 	f := &far{do: down}
 	m := vfstest.NewMem(nil)
@@ -138,7 +138,8 @@ func TestOnlyWholeSegmentsAreUnloaded(t *testing.T) {
 }
 
 // TestFullWrittenSpoolGivesUpItsOldest opens a full spool of files that are not
-// mapped. The first line drops the oldest segment; what is behind it arrives.
+// mapped. The first line drops the oldest segment; the segments after it are
+// delivered.
 func TestFullWrittenSpoolGivesUpItsOldest(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	c := Config{

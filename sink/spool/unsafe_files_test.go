@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// TestFilesOfOtherUsersAreRefused gives the directory and each of its files to another user, and to
-// root, whose files are as good as one's own.
+// TestFilesOfOtherUsersAreRefused gives the directory and each of its files to
+// another user, and to root, whose files are accepted.
 func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	const lines = 300
 	if os.Geteuid() < 0 {
@@ -49,8 +49,9 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	}
 }
 
-// TestStrayFilesStayOutOfSight puts files and directories whose names have control characters beside
-// those of a spool: nothing fails, and no name that was found is shown, reported or removed.
+// TestStrayFilesStayOutOfSight puts files and directories whose names have
+// control characters next to those of a spool: nothing fails, and none of them
+// is shown, reported or removed.
 func TestStrayFilesStayOutOfSight(t *testing.T) {
 	const evil = "\x1b]0;x\a"
 	dir := spoolDir(t)
@@ -84,8 +85,8 @@ func TestStrayFilesStayOutOfSight(t *testing.T) {
 	}
 }
 
-// TestFreeSpaceIsLeftByCopies makes no copy where that would leave too little to others: Sync says so,
-// and lines go on.
+// TestFreeSpaceIsLeftByCopies checks that no copy is made that would leave less
+// than MinFree: Sync returns an error, and lines are still accepted.
 func TestFreeSpaceIsLeftByCopies(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	f := &far{do: down}

@@ -50,7 +50,7 @@ func TestDefaultSizes(t *testing.T) {
 	}
 }
 
-// TestAdoption opens a spool again on a volume whose locks are not to be trusted.
+// TestAdoption opens a spool again on a volume with unreliable locks.
 func TestAdoption(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	remote := store.Volume{Size: 1 << 40, Remote: true}
@@ -67,8 +67,8 @@ func TestAdoption(t *testing.T) {
 	checkLines(t, f.take(), 0, 1, 100)
 }
 
-// TestFreeSpaceIsLeft makes no segments where that would leave too little to others, and
-// the first one nevertheless.
+// TestFreeSpaceIsLeft checks that no segment is made that would leave less than
+// MinFree, except the first.
 func TestFreeSpaceIsLeft(t *testing.T) {
 	m := vfstest.NewMem(nil)
 	m.SetFree(4 * segment.MinSize)

@@ -16,7 +16,8 @@ import (
 	"github.com/nib-log/nib/sink/spool/internal/store"
 )
 
-// wipe writes zeros over a part of the active segment's file, as a hole in it would read.
+// wipe overwrites a part of the active segment's file with zeros, as a hole
+// would read.
 func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, store.SegmentName(s.active.Load().Number)), os.O_WRONLY, 0)
@@ -26,8 +27,8 @@ func wipe(t *testing.T, s *Sink, dir string, from, to int) {
 	must(t, err)
 }
 
-// TestWipedPage takes the pages away behind the record that is being delivered: what was in them is counted as
-// damaged, and what is logged afterwards arrives.
+// TestWipedPage erases the pages after the record that is being delivered:
+// their lines are counted as damaged, and later lines arrive.
 func TestWipedPage(t *testing.T) {
 	dir := spoolDir(t)
 	f, reached, release := &far{}, make(chan struct{}, 10), make(chan struct{})
@@ -54,7 +55,8 @@ func TestWipedPage(t *testing.T) {
 	}
 }
 
-// TestSlowWriterIsWaitedFor also if the page before was taken away.
+// TestSlowWriterIsWaitedFor checks that delivery waits for a slow writer even
+// if the previous page was erased.
 func TestSlowWriterIsWaitedFor(t *testing.T) {
 	dir, f := spoolDir(t), &far{}
 	s := open(t, dir, f, Config{SegmentSize: segment.MinSize, Access: AccessMapped})
