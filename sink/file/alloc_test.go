@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// looking is a clock that makes the sink look at the name, the schedule and the
-// free space before each line.
+// looking returns a clock that makes the sink check the name, the schedule and
+// the free space before each line.
 func looking() clock {
 	c := newTestClock()
 	c.steps = time.Second
@@ -38,10 +38,11 @@ func (u unsyncedFS) Open(name string, flag int, perm fs.FileMode) (vfs.File, err
 func (unsyncedFS) SyncDir(string) error { return nil }
 func (unsyncedFile) SyncData() error    { return nil }
 
-// freeLook says whether looking at a name allocates nothing: see vfs.FS.
+// freeLook reports whether checking a name does not allocate: see vfs.FS.
 const freeLook = runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 
-// unwatched stops the clock where looking allocates: ten times a second would show.
+// unwatched stops the clock if checking the name allocates: ten times a second
+// would be measurable.
 func unwatched(c Config) Config {
 	if !freeLook {
 		c.clock = newTestClock().clock()
@@ -80,7 +81,7 @@ func TestAllocWriteRecord(t *testing.T) {
 				must(t, s.Close())
 			}
 			r := record(nib.LevelInfo, 1, c.size)
-			var err error // looked at afterwards: errors.Is may make the runtime remember types
+			var err error // checked afterwards: errors.Is may make the runtime cache types
 			alloctest.Zero(t, func() { err = s.WriteRecord(r) })
 			if !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
@@ -108,8 +109,8 @@ func TestAllocFlushAndDeliver(t *testing.T) {
 	}
 }
 
-// TestAllocsOfARotation are those of names, which the system wants as strings
-// of its own: no more than the comment of WriteRecord says.
+// TestAllocsOfARotation checks that a rotation allocates only for names, and no
+// more than documented at WriteRecord.
 func TestAllocsOfARotation(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("allocations are not counted in this build")

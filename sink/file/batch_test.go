@@ -9,7 +9,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// TestBatchThatFillsFiles needs one write for each.
+// TestBatchThatFillsFiles checks that a batch that fills several files takes
+// one write for each.
 func TestBatchThatFillsFiles(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 1000, Buffer: 10_000, Delay: never})

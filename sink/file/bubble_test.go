@@ -15,8 +15,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// TestRotateSleepsBetweenItsAttempts, and gives up after ten seconds while another
-// process holds the lock.
+// TestRotateSleepsBetweenItsAttempts checks that Rotate sleeps between
+// attempts, and gives up after ten seconds, while another process holds the
+// lock.
 func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, clock := newMem(t)
@@ -41,8 +42,8 @@ func TestRotateSleepsBetweenItsAttempts(t *testing.T) {
 	})
 }
 
-// TestOneGoroutineTidiesUp: a rotation while it compresses starts no second one,
-// and its file is compressed as well.
+// TestOneGoroutineTidiesUp checks that a rotation during a compression starts
+// no second goroutine, and that its file is compressed as well.
 func TestOneGoroutineTidiesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, clock := newMem(t)

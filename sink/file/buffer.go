@@ -12,19 +12,19 @@ import (
 
 // A buffer collects lines. Callers append to fill under the buffer's lock; a
 // caller that finds it full takes the lock of the sink, swaps fill and out and
-// writes out, while others go on filling. A timer is set by the first line that
-// finds it unset and writes the lines when it fires, so an idle sink has
-// neither a timer nor a goroutine.
+// writes out, while others continue to fill. The first line after a flush sets
+// a timer, which writes the lines when it fires, so an idle sink has neither a
+// timer nor a goroutine.
 type buffer struct {
 	size  int
 	delay time.Duration
 
-	mu     sync.Mutex // taken under that of the sink
+	mu     sync.Mutex // acquired after that of the sink
 	fill   linebatch.Batch
-	direct bool // lines are written directly, so that callers learn why they are lost
+	direct bool // lines are written directly, so that calls return the reason of a loss
 	armed  bool
 	timer  *time.Timer
-	firing sync.WaitGroup // timers that are set, and functions of theirs that run
+	firing sync.WaitGroup // timers that are set, and running timer functions
 }
 
 func newBuffer(s *Sink, size int) *buffer {
@@ -34,7 +34,7 @@ func newBuffer(s *Sink, size int) *buffer {
 	return b
 }
 
-// collect puts the line of r into the buffer, or writes or drops it.
+// collect adds the line of r to the buffer, or writes or drops it.
 func (s *Sink) collect(r *nib.Record) error {
 	if !s.buffer.add(r) {
 		return s.collectSlowly(r)
@@ -75,7 +75,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.closed && s.failing.err == nil && len(r.Line) <= s.buffer.size {
-		if !s.buffer.add(r) { // no other call has made room since
+		if !s.buffer.add(r) { // no other call has made room in the meantime
 			s.flushBuffer(r)
 		}
 		if r.Level >= nib.LevelError {
@@ -87,7 +87,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	return s.write(r)
 }
 
-// flushBuffer writes the buffered lines, and puts r, if there is one, into the
+// flushBuffer writes the buffered lines, and adds r, if it is not nil, to the
 // buffer before any other call can. Lines that cannot be written are dropped.
 // The lock of the sink is held.
 func (s *Sink) flushBuffer(r *nib.Record) {
@@ -133,7 +133,7 @@ func (s *Sink) writeBatch(b *linebatch.Batch) error {
 	return nil
 }
 
-// flushLate is what the timer calls.
+// flushLate is the function of the timer.
 func (s *Sink) flushLate() {
 	defer s.buffer.firing.Done()
 	s.mu.Lock()
@@ -162,8 +162,8 @@ func (b *buffer) setDirect(direct bool) {
 	b.mu.Unlock()
 }
 
-// closeBuffer lets no more lines in and stops the timer. The lock of the sink
-// is held.
+// closeBuffer closes the buffer to new lines and stops the timer. The lock of
+// the sink is held.
 func (s *Sink) closeBuffer() {
 	b := s.buffer
 	if b == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// never is a delay that a test does not live to see.
+// never is a delay that outlasts a test.
 const never = time.Hour
 
 func TestBufferedLinesAreWrittenWhenTheDelayIsOver(t *testing.T) {
@@ -33,7 +33,8 @@ func TestBufferedLinesAreWrittenWhenTheDelayIsOver(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 3)
 }
 
-// TestBufferedLinesAreHeldBack until something writes them.
+// TestBufferedLinesAreHeldBack checks that lines stay in the buffer until they
+// are flushed.
 func TestBufferedLinesAreHeldBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -64,7 +65,7 @@ func TestBufferedLinesAreHeldBack(t *testing.T) {
 	}
 }
 
-// TestBufferedLinesAreWrittenTogether counts the writes.
+// TestBufferedLinesAreWrittenTogether counts the writes of buffered lines.
 func TestBufferedLinesAreWrittenTogether(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Buffer: 10_000, Delay: never})
@@ -80,7 +81,7 @@ func TestBufferedLinesAreWrittenTogether(t *testing.T) {
 	}
 }
 
-// TestOthersFillTheBufferWhileOneWrites holds a write.
+// TestOthersFillTheBufferWhileOneWrites blocks a write.
 func TestOthersFillTheBufferWhileOneWrites(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Buffer: 1000, Delay: never})
@@ -100,7 +101,8 @@ func TestOthersFillTheBufferWhileOneWrites(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 20)
 }
 
-// TestLossOfBufferedLinesIsTold: their calls have returned nil.
+// TestLossOfBufferedLinesIsTold checks that a loss of buffered lines, whose
+// calls have returned nil, is reported.
 func TestLossOfBufferedLinesIsTold(t *testing.T) {
 	m, clock := newMem(t)
 	var told []error
@@ -110,7 +112,7 @@ func TestLossOfBufferedLinesIsTold(t *testing.T) {
 	if err := s.Flush(context.Background()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Flush: got %v, want EIO", err)
 	}
-	must(t, s.Flush(context.Background())) // it was told
+	must(t, s.Flush(context.Background())) // it was reported
 	if len(told) != 1 || !errors.Is(told[0], syscall.EIO) {
 		t.Errorf("OnError was told %v, want EIO once", told)
 	}
@@ -190,9 +192,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 }
 
-// checkEachOnce checks that the files of a directory have each line of each
-// writer once, and those of one writer in order. Files that were left
-// uncompressed count, compressed ones too.
+// checkEachOnce checks that the files of a directory, compressed or not, have
+// each line of each writer once, and those of one writer in order.
 func checkEachOnce(t testing.TB, dir string, writers, each int) {
 	t.Helper()
 	lines, notices, torn := parse(allOf(t, dir))
@@ -214,9 +215,9 @@ func checkEachOnce(t testing.TB, dir string, writers, each int) {
 	}
 }
 
-// allOf is all, with the files in the order in which they were rotated, without
-// regard to the extension of compressed ones, and without those that were being
-// compressed into.
+// allOf is like all, but has the files in the order of their rotation,
+// regardless of the extension of compressed ones, and omits temporary files of
+// compressions.
 func allOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer

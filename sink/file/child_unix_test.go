@@ -21,20 +21,19 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// Tests start this binary again as a service. The environment says what it
-// does; it reports on standard output, and goes on when its standard input says
-// so.
+// Tests start this binary as a service, configured by the environment. It
+// reports on standard output, and proceeds on input from standard input.
 const (
 	childVar  = "NIB_FILE_CHILD"
 	configVar = "NIB_FILE_CONFIG"
 )
 
-// A childConfig is what a child is told.
+// A childConfig configures a child.
 type childConfig struct {
 	Path     string
 	Writer   int // numbers its lines from Writer*Each
 	Each     int
-	RotateAt int // after each so many lines
+	RotateAt int // rotate after this many lines
 	MaxSize  int64
 	Backups  int
 	Compress bool
@@ -73,7 +72,8 @@ var children = map[string]func(childConfig) error{
 	"fail by default":        failByDefault,
 }
 
-// failByDefault has set no OnError, and loses buffered lines: its folder has gone.
+// failByDefault sets no OnError, and loses buffered lines because its directory
+// is gone.
 func failByDefault(c childConfig) error {
 	if err := os.Mkdir(filepath.Dir(c.Path), 0o700); err != nil {
 		return err
@@ -92,7 +92,8 @@ func failByDefault(c childConfig) error {
 	return nil
 }
 
-// TestFaultsAreReportedByDefault on standard error.
+// TestFaultsAreReportedByDefault checks that errors are written to standard
+// error by default.
 func TestFaultsAreReportedByDefault(t *testing.T) {
 	c, err := json.Marshal(childConfig{Path: filepath.Join(t.TempDir(), "gone", "log"), Each: 1000, MaxSize: 1000, Buffer: 4096})
 	if err != nil {
@@ -143,7 +144,7 @@ func rotateAsChild(c childConfig) error {
 	return nil
 }
 
-// holdsAName says whether the file that was written to has been deleted.
+// holdsAName returns an error if the file that was written to has been deleted.
 func (s *Sink) holdsAName() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +170,7 @@ func logUntilKilled(c childConfig) error {
 	}
 }
 
-// runOutOfDescriptors takes all descriptors away while it rotates.
+// runOutOfDescriptors exhausts all descriptors while it rotates.
 func runOutOfDescriptors(c childConfig) error {
 	s, err := Open(c.Path, c.config())
 	if err != nil {
@@ -240,7 +241,7 @@ func start(t *testing.T, role string, c childConfig) *child {
 	return ch
 }
 
-// report is the next line that a child reports, or "".
+// report returns the next line that a child reports, or "".
 func (c *child) report() string {
 	line, err := c.out.ReadString('\n')
 	if err != nil {
@@ -249,7 +250,7 @@ func (c *child) report() string {
 	return line[:len(line)-1]
 }
 
-// number is the next report as a number.
+// number returns the next report as a number.
 func (c *child) number(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(c.report())
@@ -257,7 +258,8 @@ func (c *child) number(t *testing.T) int {
 	return n
 }
 
-// TestTwoProcessesRotateOnePath is a storm: both rotate by size and by hand.
+// TestTwoProcessesRotateOnePath has two processes rotate continuously, by size
+// and by calls of Rotate.
 func TestTwoProcessesRotateOnePath(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -299,8 +301,9 @@ func TestTwoProcessesRotateOnePath(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesDeleteOldFiles: no file is deleted that one of them writes to,
-// which they check after each line, and no more are deleted than may be.
+// TestTwoProcessesDeleteOldFiles checks that two processes delete only old
+// files, and no file that one of them writes to, which they check after each
+// line.
 func TestTwoProcessesDeleteOldFiles(t *testing.T) {
 	const each, backups = 1000, 3
 	dir := t.TempDir()
@@ -332,8 +335,8 @@ func TestTwoProcessesDeleteOldFiles(t *testing.T) {
 	}
 }
 
-// TestKilledProcessLosesNothing kills one with SIGKILL while it rotates: each
-// line whose call had returned is in a file, once.
+// TestKilledProcessLosesNothing kills a process with SIGKILL while it rotates:
+// each line whose call had returned is in a file, once.
 func TestKilledProcessLosesNothing(t *testing.T) {
 	rounds := 10
 	if os.Getenv("NIB_E2E") == "full" {
@@ -358,7 +361,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			}
 			_ = c.cmd.Wait()
 		}
-		s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}}) // does what was broken off
+		s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}}) // completes what was interrupted
 		tidied(s)
 		must(t, s.Close())
 		lines, _, torn := parse(allOf(t, dir))
@@ -371,7 +374,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			next[round]++
 		}
 		for round, n := range next {
-			if n != reported[round] && n != reported[round]+1 { // one may have been written and not reported
+			if n != reported[round] && n != reported[round]+1 { // one line may have been written and not reported
 				t.Errorf("round %d: got %d lines, %d were reported", round, n, reported[round])
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Spools that deliver to one path take turns to write, by a lock on a file
-// beside the log, which records the part of the log that each has written:
+// Spools that deliver to one path take turns to write, using a lock on a file
+// next to the log, which records the part of the log that each has written:
 //
 //	.app.log.claims
 //
@@ -26,38 +26,38 @@ import (
 // other spool has written there.
 //
 // A claim belongs to a mark: both have the number of the writer, and its epoch,
-// which grows when records are settled. A claim of the mark's epoch is about
-// the batch that was under way; an older one means that there was none; a newer
-// one that the mark is an old one.
+// which grows when records are settled. A claim of the mark's epoch covers the
+// batch in progress; an older one means that no batch was in progress, and a
+// newer one that the mark is old.
 //
-// A Sink that cannot have the lock within a second writes nevertheless. Before
-// it does, the spool stores a mark without a writer. With such a mark Resume
-// looks at all lines behind it, and may take one of another process for an
+// A Sink that cannot get the lock within a second writes without it. Before
+// that, the spool stores a mark without a writer. With such a mark Resume
+// searches all lines after it, and may take a line of another process for an
 // identical record.
 
 const (
 	claimVersion = 1
 	claimSize    = 64
-	maxClaims    = 256 // the one that was renewed longest ago gives way
+	maxClaims    = 256 // the least recently written one is overwritten
 
-	claimTimeout = time.Second           // for the lock, which others hold while they write a batch
-	claimRetry   = 10 * time.Millisecond // the same, when it could not be had before
-	claimPoll    = 50 * time.Microsecond // between two attempts; it doubles up to a millisecond
+	claimTimeout = time.Second           // for the lock, which other spools hold while they write a batch
+	claimRetry   = 10 * time.Millisecond // the same, if the last attempt failed
+	claimPoll    = 50 * time.Microsecond // between two attempts; doubles up to a millisecond
 )
 
 // openEnd is the end of a claim that no other writer has ended.
 const openEnd = int64(math.MaxInt64)
 
-// A claim is the part of a file in which only one of the spools has written.
+// A claim is the part of a file that only one of the spools has written.
 type claim struct {
 	writer, epoch uint32
 	id            vfs.ID
 	start, end    int64
-	count         uint64 // the higher, the later it was written
+	count         uint64 // higher for claims written later
 }
 
-// putClaim makes 64 bytes of a claim. They are valid in this run of the system
-// only: a loss of power may leave an older claim, or an older log.
+// putClaim encodes a claim in 64 bytes. They are valid only until the system
+// restarts: a power failure may leave an older claim, or an older log.
 func putClaim(b []byte, boot uint64, c claim) {
 	le := binary.LittleEndian
 	clear(b[:claimSize])
@@ -69,7 +69,7 @@ func putClaim(b []byte, boot uint64, c claim) {
 	}
 }
 
-// readClaim reads what putClaim has made.
+// readClaim decodes what putClaim has encoded.
 func readClaim(b []byte, boot uint64) (c claim, ok bool) {
 	le := binary.LittleEndian
 	if len(b) < claimSize || le.Uint32(b) != claimVersion || le.Uint64(b[16:]) != boot {
@@ -96,14 +96,14 @@ type claims struct {
 	file   vfs.File // nil: not open
 	path   string
 	locked bool
-	table  []byte // the file, as long as it is locked
+	table  []byte // contents of the file while it is locked
 	out    [claimSize]byte
 
-	retry, pause int64 // monotonic time before which it is not tried again
+	retry, pause int64 // monotonic time before which locking is not retried
 }
 
-// lockClaims takes the lock and reads the claims, and reports whether it could.
-// Until unlockClaims no other spool writes to the file.
+// lockClaims takes the lock and reads the claims, and reports whether it has
+// succeeded. Until unlockClaims no other spool writes to the file.
 func (s *Sink) lockClaims() bool {
 	c := &s.claims
 	if c.boot == 0 || s.closed || s.file == nil || s.clock.mono() < c.retry {
@@ -150,7 +150,7 @@ func (s *Sink) tryClaims() (err error) {
 		if err != nil || info.Links > 0 {
 			return err
 		}
-		c.drop() // it was deleted
+		c.drop() // the file was deleted
 	}
 	return errMoved
 }
@@ -174,7 +174,7 @@ func (c *claims) read(size int64) error {
 	return nil
 }
 
-// unlockClaims gives the lock back, if it is held.
+// unlockClaims releases the lock, if it is held.
 func (s *Sink) unlockClaims() {
 	c := &s.claims
 	if c.locked && c.file.Unlock() != nil {
@@ -183,16 +183,15 @@ func (s *Sink) unlockClaims() {
 	c.locked = false
 }
 
-// drop closes the file of claims, which takes the lock away.
+// drop closes the file of claims, which releases the lock.
 func (c *claims) drop() {
 	if c.file != nil {
-		_ = c.file.Close() // claims are not synced, either
+		_ = c.file.Close() // claims are not synced either
 	}
 	c.file, c.locked = nil, false
 }
 
-// failClaims notes that there is no claim, and that it is not to be tried again
-// at once.
+// failClaims notes that there is no claim, and delays the next attempt.
 func (s *Sink) failClaims(err error) {
 	c := &s.claims
 	c.drop()
@@ -212,7 +211,7 @@ func (c *claims) all(yield func(at int, old claim) bool) {
 	}
 }
 
-// of returns the claim of a writer.
+// of returns the claim of writer.
 func (c *claims) of(writer uint32) (own claim, ok bool) {
 	for _, old := range c.all {
 		if old.writer == writer {
@@ -222,8 +221,7 @@ func (c *claims) of(writer uint32) (own claim, ok bool) {
 	return claim{}, false
 }
 
-// endOthers ends the open claims of other writers to a file that has so many
-// bytes.
+// endOthers ends the open claims of other writers to a file of size bytes.
 func (c *claims) endOthers(id vfs.ID, size int64) error {
 	for at, old := range c.all {
 		if old.end == openEnd && old.id == id && old.writer != c.writer {
@@ -236,8 +234,8 @@ func (c *claims) endOthers(id vfs.ID, size int64) error {
 	return nil
 }
 
-// store writes the claim of this sink: over its last one, to where there is
-// none, or over the oldest.
+// store writes the claim of this sink: over its last one, to a free place, or
+// over the oldest.
 func (c *claims) store(mine claim) error {
 	for taken := c.writer == 0; taken; {
 		c.writer = rand.Uint32()
@@ -276,9 +274,9 @@ func (c *claims) write(at int, x claim) error {
 	return err
 }
 
-// claimFrom claims what comes behind start in the file, before any of it is
-// written. It returns false if the spool has to store another mark first, since
-// there is no claim. The claims are locked if they could be.
+// claimFrom claims the file from start on, before anything is written there. It
+// returns false if there is no claim and the spool has to store another mark
+// first. The claims stay locked if locking succeeded.
 func (s *Sink) claimFrom(start int64) bool {
 	c := &s.claims
 	if c.locked {
@@ -293,13 +291,13 @@ func (s *Sink) claimFrom(start int64) bool {
 		s.failClaims(err)
 	}
 	stop := c.marked
-	c.weak, c.marked = true, false // a spool that does not call SyncMark is not made to store twice
+	c.weak, c.marked = true, false // a spool that does not call SyncMark is not asked to store twice
 	s.delivering.ask = s.delivering.ask || stop
 	return !stop
 }
 
 // beginClaims stores an empty claim of an older epoch before there is a mark.
-// Then Resume finds out that no batch was begun.
+// Then Resume can determine that no batch was begun.
 func (s *Sink) beginClaims() {
 	c := &s.claims
 	if c.stored || !s.lockClaims() {
@@ -314,10 +312,10 @@ func (s *Sink) beginClaims() {
 	}
 }
 
-// inFlight returns where lines can be that were written behind p: in the file
-// of a place, behind it and between two offsets. It returns false if the claims
-// do not determine that; then it is anywhere behind p. They are locked if they
-// could be.
+// inFlight returns where lines written after p can be: in the file of a place,
+// after that place and between two offsets. It returns false if the claims do
+// not determine that; then they can be anywhere after p. The claims stay locked
+// if locking succeeded.
 func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
 	c := &s.claims
 	c.writer, c.epoch = p.writer, p.epoch
@@ -334,7 +332,7 @@ func (s *Sink) inFlight(p place) (in place, start, end int64, ok bool) {
 	case age > 0:
 		c.epoch = own.epoch
 		return p, 0, openEnd, false
-	case own.id != p.id: // that one was rotated before
+	case own.id != p.id: // the file of p was rotated before
 		return place{id: own.id}, own.start, own.end, true
 	}
 	return p, own.start, own.end, true

@@ -12,7 +12,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// BenchmarkDeliver is what a batch costs with claims and without, in the directory NIB_BENCH_DIR.
+// BenchmarkDeliver measures a batch with and without claims, in the directory
+// NIB_BENCH_DIR.
 func BenchmarkDeliver(b *testing.B) {
 	dir := os.Getenv("NIB_BENCH_DIR")
 	if dir == "" {

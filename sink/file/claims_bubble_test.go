@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// TestLockOfClaimsThatStays has a process be suspended with the lock: lines are written a second
-// later at most, and the fault is reported once.
+// TestLockOfClaimsThatStays has a process that is suspended while it holds the
+// lock: lines are written within a second, and the error is reported once.
 func TestLockOfClaimsThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := vfstest.NewMem(time.Now)
@@ -45,7 +45,8 @@ func TestLockOfClaimsThatStays(t *testing.T) {
 	})
 }
 
-// TestLockOfClaimsIsWaitedFor has another spool hold the lock as long as it writes a batch.
+// TestLockOfClaimsIsWaitedFor has another spool that holds the lock while it
+// writes a batch.
 func TestLockOfClaimsIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := vfstest.NewMem(time.Now)

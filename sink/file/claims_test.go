@@ -24,8 +24,9 @@ func hasClaim(mark []byte) bool {
 	return ok && p.writer != 0
 }
 
-// TestDeliverWithoutClaims delivers where claims cannot be stored: lines are written, marks are
-// without a claim, and the reason is counted and reported, unless the system has no locks.
+// TestDeliverWithoutClaims delivers when claims cannot be stored: lines are
+// written, marks have no claim, and the reason is counted and reported, unless
+// the system has no locks.
 func TestDeliverWithoutClaims(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -69,8 +70,8 @@ func TestDeliverWithoutClaims(t *testing.T) {
 	}
 }
 
-// TestClaimsOfAnotherUserAreReported has a file of claims that belongs to another user: lines are written
-// without claims, which is reported once.
+// TestClaimsOfAnotherUserAreReported has a file of claims owned by another
+// user: lines are written without claims, which is reported once.
 func TestClaimsOfAnotherUserAreReported(t *testing.T) {
 	const other = 4711
 	m, clock := newMem(t)
@@ -99,8 +100,8 @@ func TestClaimsOfAnotherUserAreReported(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 21)
 }
 
-// TestMarkIsStoredBeforeLinesWithoutAClaim wants the spool to store a mark without a claim
-// before a line is written that the last claim does not have.
+// TestMarkIsStoredBeforeLinesWithoutAClaim checks that the spool stores a mark
+// without a claim before a line outside the last claim is written.
 func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{OnError: func(error) {}})
@@ -126,7 +127,8 @@ func TestMarkIsStoredBeforeLinesWithoutAClaim(t *testing.T) {
 	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 1, *deskRecord(1), *deskRecord(2))
 }
 
-// TestSpoolThatStoresNoMarksIsNotAskedTwice has a Marker without SyncMark: it goes on.
+// TestSpoolThatStoresNoMarksIsNotAskedTwice has a spool that does not call
+// SyncMark: delivery continues.
 func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{OnError: func(error) {}})
@@ -142,8 +144,8 @@ func TestSpoolThatStoresNoMarksIsNotAskedTwice(t *testing.T) {
 	}
 }
 
-// TestClaimsThatSayNothing finds all lines behind the mark if its claim is not there, or not
-// about it: as without claims.
+// TestClaimsThatSayNothing checks that Resume finds all lines after the mark,
+// as without claims, if the claim is missing or does not match the mark.
 func TestClaimsThatSayNothing(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -183,7 +185,8 @@ func claimsFile(t testing.TB, m *vfstest.Mem) vfs.File {
 	return f
 }
 
-// TestMarkThatIsOlderThanTheClaim finds all lines if the cursor could not be written since.
+// TestMarkThatIsOlderThanTheClaim checks that Resume finds all lines if the
+// cursor could not be written after the claim.
 func TestMarkThatIsOlderThanTheClaim(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -195,7 +198,8 @@ func TestMarkThatIsOlderThanTheClaim(t *testing.T) {
 	wantTaken(t, m.CrashClone(vfstest.Everything), clock, Config{}, mark, 3, batch...)
 }
 
-// TestResumeIsRepeated has each process die that resumes: the next one finds the same.
+// TestResumeIsRepeated has processes that die after Resume: the next one gets
+// the same result.
 func TestResumeIsRepeated(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -210,7 +214,7 @@ func TestResumeIsRepeated(t *testing.T) {
 	for range 3 {
 		wantTaken(t, m, clock, Config{}, mark, 2, batch...)
 	}
-	s = wantTaken(t, m, clock, Config{}, mark, 1, batch[0]) // all of it, so it is called again
+	s = wantTaken(t, m, clock, Config{}, mark, 1, batch[0]) // the whole batch, so Resume is called again
 	n, err := s.Resume(context.Background(), s.Mark(), batch[1:])
 	if must(t, err); n != 1 {
 		t.Errorf("got %d more taken, want 1", n)
@@ -218,8 +222,8 @@ func TestResumeIsRepeated(t *testing.T) {
 	wantTaken(t, m, clock, Config{}, s.Mark(), 0, batch[2])
 }
 
-// TestManyWriters has more processes store claims than the file has room for: it does not
-// grow, and the latest claims stay.
+// TestManyWriters has more processes store claims than fit into the file: the
+// file does not grow, and the latest claims stay.
 func TestManyWriters(t *testing.T) {
 	m, clock := newMem(t)
 	first := openMem(t, m, clock, Config{})

@@ -54,10 +54,10 @@ func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
 // errBroken means that Close has interrupted a compression.
 var errBroken = errors.New("interrupted by Close")
 
-// compress replaces an old file by a compressed one: it is written under a name
-// of its own, synced and renamed, and only then the old one is deleted.
-// Whenever the program ends in between, the lines are in at least one file, and
-// temporary files are completed or deleted next time.
+// compress replaces an old file by a compressed one, which is written under a
+// temporary name, synced and renamed before the old one is deleted. Whenever
+// the program ends, the lines are in at least one file; temporary files are
+// completed or deleted the next time.
 func (s *Sink) compress(b backup) error {
 	src, info, err := s.seize(b.name)
 	if src == nil {
@@ -66,7 +66,7 @@ func (s *Sink) compress(b backup) error {
 	defer src.Close()
 	temp := filepath.Join(s.dir, b.name+s.c.Compress.Extension()+tempExtension)
 	if err := s.compressInto(temp, src, info); err != nil {
-		_ = s.fs.Remove(temp) // it is deleted next time, if it is there still
+		_ = s.fs.Remove(temp) // if this fails, it is deleted the next time
 		return err
 	}
 	if now, err := src.Stat(); err != nil || now.Size != info.Size {
@@ -84,8 +84,8 @@ func (s *Sink) compress(b backup) error {
 
 // compressInto writes the compressed file.
 func (s *Sink) compressInto(temp string, src vfs.File, info vfs.Info) error {
-	// No other process compresses this file while it is locked, so one that is
-	// there was left over.
+	// No other process compresses this file while it is locked, so an existing
+	// temporary file is a leftover.
 	if err := s.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -123,8 +123,8 @@ func (s *Sink) runCompressor(file vfs.File, in io.Reader) (err error) {
 	return err
 }
 
-// A compressorError is an error of user code, whose text was asked for once:
-// its methods may panic.
+// A compressorError is an error of user code. Its text is taken once, since its
+// methods may panic.
 type compressorError struct {
 	err  error
 	text string
@@ -133,7 +133,7 @@ type compressorError struct {
 func (e *compressorError) Error() string { return e.text }
 func (e *compressorError) Unwrap() error { return e.err }
 
-// A stoppable reader fails when quit is set. It keeps its error.
+// A stoppable reader fails when quit is set. It records its error.
 type stoppable struct {
 	r    io.Reader
 	quit *atomic.Bool
@@ -151,7 +151,7 @@ func (r *stoppable) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// A whole writer goes on after short writes, as an io.Writer has to. It keeps
+// A whole writer continues after short writes, as an io.Writer must. It records
 // its error.
 type whole struct {
 	f   vfs.File

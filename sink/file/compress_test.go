@@ -55,15 +55,15 @@ func TestBadGzipLevelIsReported(t *testing.T) {
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
 }
 
-// A testCompressor does what a test wants.
+// A testCompressor is a Compressor made of a function.
 type testCompressor func(dst io.Writer, src io.Reader) error
 
 func (testCompressor) Extension() string { return ".x" }
 
 func (c testCompressor) Compress(dst io.Writer, src io.Reader) error { return c(dst, src) }
 
-// TestFailedCompressionLosesNothing makes each step of it fail. The next rotation
-// makes up for it.
+// TestFailedCompressionLosesNothing makes each step of a compression fail. The
+// next rotation repeats it.
 func TestFailedCompressionLosesNothing(t *testing.T) {
 	boom := errors.New("boom")
 	healthy := func(dst io.Writer, src io.Reader) error { _, err := io.Copy(dst, src); return err }
@@ -123,7 +123,7 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 	}
 }
 
-// TestLeftoversOfACrash starts with what a process may have left behind.
+// TestLeftoversOfACrash starts with the files that a crashed process may leave.
 func TestLeftoversOfACrash(t *testing.T) {
 	for _, c := range []struct{ name, left, want string }{
 		{"half of the compressed file", firstName + " " + firstName + ".x.tmp", firstName + ".x app.log"},
@@ -175,7 +175,8 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 1)
 }
 
-// TestFileThatGrowsWhileItIsCompressed is kept: a foreign program writes to it.
+// TestFileThatGrowsWhileItIsCompressed checks that a file to which another
+// program writes is kept.
 func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
 	m, clock := newMem(t)
 	foreign := func() {
@@ -192,7 +193,7 @@ func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
 		}
 		return err
 	})})
-	tidied(s) // of Open
+	tidied(s) // the goroutine started by Open
 	rotated(t, s, clock, 1)
 	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+" app.log")
 	must(t, s.Reopen())
@@ -201,7 +202,8 @@ func TestFileThatGrowsWhileItIsCompressed(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 2)
 }
 
-// TestNameThatChangesWhileItIsCompressed: what has the name then is not deleted.
+// TestNameThatChangesWhileItIsCompressed checks that a file that takes the name
+// during a compression is not deleted.
 func TestNameThatChangesWhileItIsCompressed(t *testing.T) {
 	m, clock := newMem(t)
 	swap := func() {
@@ -221,7 +223,8 @@ func TestNameThatChangesWhileItIsCompressed(t *testing.T) {
 	wantText(t, "the other file", numbers(memText(t, m, filepath.Join(logDir, firstName))), "1")
 }
 
-// TestCompressionFollowsNoLinks plants one where the compressed file is written.
+// TestCompressionFollowsNoLinks plants a link where the compressed file is
+// written.
 func TestCompressionFollowsNoLinks(t *testing.T) {
 	dir := t.TempDir()
 	clock := newTestClock()
@@ -232,7 +235,7 @@ func TestCompressionFollowsNoLinks(t *testing.T) {
 	tidied(s)
 	mustWrite(t, s, record(nib.LevelInfo, 0, 0))
 	must(t, os.Remove(filepath.Join(dir, firstName+".gz.tmp")))
-	// The name of the compressed file: it is taken, so the next one is used.
+	// The name of the compressed file is taken, so the next one is used.
 	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz")))
 	must(t, s.Rotate())
 	tidied(s)
@@ -245,8 +248,8 @@ type panickingError struct{}
 
 func (*panickingError) Error() string { panic("in Error") }
 
-// TestCompressorMisbehaves: the file stays as it is, the error is reported, and
-// the next file is compressed.
+// TestCompressorMisbehaves has faulty compressors: the file stays unchanged,
+// the error is reported, and the next file is compressed.
 func TestCompressorMisbehaves(t *testing.T) {
 	for name, misbehave := range map[string]func() error{
 		"panics":                         func() error { panic("in Compress") },
@@ -277,7 +280,7 @@ func TestCompressorMisbehaves(t *testing.T) {
 			wantText(t, "files", strings.Join(names, " "), firstName+" app.log")
 			bad = false
 			clock.advance(2 * time.Second)
-			writeNumbers(t, s, 1, 2) // it is tried again
+			writeNumbers(t, s, 1, 2) // it is retried
 			tidied(s)
 			wantText(t, "files, later", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
 			checkNumbers(t, memAll(t, m), 2)

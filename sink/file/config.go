@@ -21,7 +21,7 @@ const (
 // each line before the call returns, and neither rotates nor deletes anything.
 type Config struct {
 	// MaxSize is the maximum size of a file in bytes. A line that would exceed
-	// it starts a new file; a line larger than MaxSize gets a file of its own.
+	// it starts a new file; a line larger than MaxSize gets a separate file.
 	// Writes of other processes are noticed within a tenth of a second.
 	// Defaults to 0: no limit.
 	MaxSize int64
@@ -102,7 +102,7 @@ const (
 
 // A clock is the time source of a sink.
 type clock struct {
-	mono func() int64 // nanoseconds since any moment, never backwards
+	mono func() int64 // nanoseconds since an arbitrary moment, never backwards
 	wall func() time.Time
 }
 

@@ -21,7 +21,7 @@ func eachOp(m *vfstest.Mem, f func()) {
 	}
 }
 
-// deliveries are batches of lines that rotate the file now and then.
+// Deliveries are batches of lines, some of which rotate the file.
 const (
 	deliveries = 12
 	perBatch   = 5
@@ -35,8 +35,8 @@ func batchOf(from, n int) []nib.Record {
 	return batch
 }
 
-// deliver delivers the lines from to to-1, as a spool would, and tells acked
-// about each that is settled.
+// deliver delivers the lines from to to-1, as a spool would, and counts the
+// settled ones in acked.
 func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
 	t.Helper()
 	for attempts := 0; from < to; attempts++ {
@@ -49,10 +49,10 @@ func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
 	}
 }
 
-// TestCrashLosesNoAcceptedLine takes the power away before each operation on
-// the file system, with several outcomes, starts again and delivers what was not
-// accepted. Each line must be there; those that were accepted are there without
-// that.
+// TestCrashLosesNoAcceptedLine cuts the power before each operation on the file
+// system, with several outcomes, starts again and delivers the lines that were
+// not accepted. Each line must be there; the accepted ones must be there
+// without the second delivery.
 func TestCrashLosesNoAcceptedLine(t *testing.T) {
 	config := Config{MaxSize: 700, Compress: Gzip{}}
 	seeds, step := uint64(2), 1
@@ -64,7 +64,7 @@ func TestCrashLosesNoAcceptedLine(t *testing.T) {
 	for at, done := 0, false; !done; at += step {
 		for seed := range seeds {
 			m, clock := newMem(t)
-			clock.steps = time.Millisecond // so that names are looked at now and then
+			clock.steps = time.Millisecond // so that names are checked occasionally
 			var acked atomic.Int64
 			var n, accepted int64
 			var image *vfstest.Mem

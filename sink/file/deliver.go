@@ -17,10 +17,10 @@ const deliverySize = 64 << 10
 
 // Deliver appends batch and syncs the file and its name before it returns:
 // accepted records survive a power failure. It never rejects a record. If a
-// write fails, Result says how many records are durable. After a failed sync
+// write fails, Result reports how many records are durable. After a failed sync
 // none of the batch is, since the contents of the disk are unknown; records
-// that are delivered again are then in the file twice. Deliver waits for
-// nothing but the disk.
+// that are delivered again are then in the file twice. Deliver waits only for
+// the disk.
 //
 // If a spool stores the position in the file (Mark), a batch goes to a single
 // file, and a call of Deliver may settle no record, without an error, before it
@@ -36,7 +36,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	}
 	s.failing.retry = 0 // an explicit request is always tried
 	s.flushBuffer(nil)
-	if err := s.syncName(); err != nil { // before lines are written that would be written again
+	if err := s.syncName(); err != nil { // before writing lines that would be written again if this failed
 		return delivery.Result{}, err
 	}
 	s.durable, s.undurable = true, nil
@@ -49,7 +49,7 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	if syncErr := s.sync(); syncErr != nil {
 		return delivery.Result{}, syncErr
 	}
-	if s.undurable != nil { // of a file that was ended since
+	if s.undurable != nil { // of a file that was ended in the meantime
 		return delivery.Result{}, s.undurable
 	}
 	for i := range batch[:n] {
@@ -62,8 +62,8 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 	return delivery.Result{Accepted: n}, err
 }
 
-// take writes the lines of batch, and returns how many are in a file. With a
-// spool that remembers the place that is one file, and it may be none of them
+// take writes the lines of batch, and returns how many are in a file. If a
+// spool stores the place, take writes to only one file, and may return 0
 // without an error.
 func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) {
 	d := &s.delivering
@@ -71,7 +71,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 		return s.append(ctx, batch)
 	}
 	if d.ask || d.asked {
-		d.ask, d.asked, d.stored = false, false, true // a spool that does not call SyncMark does not store it either
+		d.ask, d.asked, d.stored = false, false, true // a spool that does not call SyncMark does not store the place either
 	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -79,7 +79,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	s.lockClaims()
 	defer s.unlockClaims()
 	if !s.seeOthers() {
-		s.unlockClaims() // they would be ended at the wrong size
+		s.unlockClaims() // otherwise claims would be ended at the wrong size
 	}
 	there, err := s.unfinished(batch)
 	if err != nil || !s.claimFrom(s.size-there) {
@@ -91,7 +91,7 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	if stop, err := s.barrier(int64(len(batch[n].Line))); stop {
 		return n, err
 	}
-	s.checkAt = math.MaxInt64 // lines go to this file, whatever its name is by the end of the batch
+	s.checkAt = math.MaxInt64 // lines go to this file, even if it is renamed during the batch
 	from := s.size
 	m, err := s.append(ctx, batch[n:])
 	s.checkAt = s.clock.mono()
@@ -103,9 +103,9 @@ func (s *Sink) take(ctx context.Context, batch []nib.Record) (n int, err error) 
 	return n + m, err
 }
 
-// ensureFirst makes sure that the first line of a batch, which was written
-// behind an offset, is whole: another process may have died within a write just
-// before. Then that line is written once more.
+// ensureFirst ensures that the first line of a batch, written at offset from,
+// is whole: another process may have died during a write just before. In that
+// case the line is written once more.
 func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error {
 	info, err := s.file.Stat()
 	if err == nil && info.Size == s.size {
@@ -125,9 +125,8 @@ func (s *Sink) ensureFirst(ctx context.Context, r *nib.Record, from int64) error
 	return err
 }
 
-// seeOthers finds out whether another process has written to the file. It may
-// have died in the middle of a line, behind which nothing may follow. It
-// reports whether the size is known.
+// seeOthers determines whether another process has written to the file, which
+// may have died in the middle of a line. It reports whether the size is known.
 func (s *Sink) seeOthers() bool {
 	if s.file == nil {
 		return false
@@ -137,7 +136,7 @@ func (s *Sink) seeOthers() bool {
 		s.report("read", err)
 	}
 	if err != nil || info.Size != s.size {
-		s.unseen = true // seeEnd looks
+		s.unseen = true // seeEnd checks the end
 	}
 	if err == nil {
 		s.size = info.Size

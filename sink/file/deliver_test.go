@@ -30,7 +30,8 @@ func TestDeliveredLinesAreOnTheDisk(t *testing.T) {
 	}
 }
 
-// TestDeliverTellsWhatIsSafe fills the disk in the middle of a batch.
+// TestDeliverTellsWhatIsSafe fills the disk in the middle of a batch and checks
+// the Result.
 func TestDeliverTellsWhatIsSafe(t *testing.T) {
 	for room := int64(0); room < 1200; room += 37 {
 		m, clock := newMem(t)
@@ -70,8 +71,9 @@ func TestDeliverAfterAFailedSyncAcceptsNothing(t *testing.T) {
 	checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 10)
 }
 
-// TestFailedSyncSpoilsNoLaterLine: what it did not write is a hole after a loss of
-// power, just as long as a sector of the disk. The next line does not begin in it.
+// TestFailedSyncSpoilsNoLaterLine checks that no line after a failed sync
+// begins in a hole. After a power failure the unsynced data is a hole of the
+// size of a sector.
 func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -95,8 +97,8 @@ func TestFailedSyncSpoilsNoLaterLine(t *testing.T) {
 	checkHas(t, left, 4)
 }
 
-// TestDeliverWithASyncThatFailsInARotation: it is not the file that is in use
-// at the end.
+// TestDeliverWithASyncThatFailsInARotation has a failed sync of a file that is
+// no longer in use when Deliver returns.
 func TestDeliverWithASyncThatFailsInARotation(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 200})
@@ -132,11 +134,11 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 3)
 }
 
-// untorn is a text without what was cut off.
+// untorn returns text without a line that was cut off at its end.
 func untorn(text string) string { return text[:strings.LastIndexByte(text, '\n')+1] }
 
-// TestDeliveriesBehindASpoolKeepMaxSize: the file is ended as soon as the spool
-// has stored the place.
+// TestDeliveriesBehindASpoolKeepMaxSize checks that the file is ended as soon
+// as the spool has stored the place.
 func TestDeliveriesBehindASpoolKeepMaxSize(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 500})

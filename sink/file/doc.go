@@ -63,7 +63,7 @@
 //
 // Several processes may log to one path and rotate it concurrently. Each holds
 // a shared flock(2) on the file that it writes to. They take turns to rotate by
-// a lock on the file .app.log.lock, mode 0600, which stays beside the log, and
+// a lock on the file .app.log.lock, mode 0600, which stays next to the log, and
 // no process deletes or compresses a file while another one writes to it. On
 // file systems without such locks, and on Windows, only one process should log
 // to a path.

@@ -21,32 +21,32 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// A deliverLife is the life of a sink behind a spool: it goes on where a process
-// has died.
+// A deliverLife is a fileLife of a sink behind a spool, which continues where a
+// process has died.
 type deliverLife struct {
 	fileLife
 	c       Config
 	mark    []byte
 	settled int
 	taken   int  // by Resume
-	shared  bool // another spool has delivered a line that is the same as one that was not written
+	shared  bool // another spool has delivered a line identical to one that was not written
 }
 
-// How the process before has died.
+// How the previous process has died.
 const (
 	diedSameFile  = "same-file"
-	diedRotated   = "rotated"   // after the place that its mark names
+	diedRotated   = "rotated"   // after the place in its mark
 	diedIdentical = "identical" // and another spool has delivered the first line that it has not written
 )
 
 const (
 	toDeliver   = 40
-	wasSettled  = 5 // when the process before died
+	wasSettled  = 5 // when the previous process died
 	wasWritten  = 7 // and a part of the next one
 	rotatedThen = 6
 )
 
-// die leaves what a process leaves that is killed in a Deliver.
+// die leaves the files of a process that is killed during Deliver.
 func (l *deliverLife) die(how string) {
 	c := l.c
 	c.fs, c.MaxSize = l.w.Sound, 0
@@ -81,8 +81,8 @@ func (l *deliverLife) die(how string) {
 	}
 }
 
-// attempt calls f until it succeeds, as a spool does, and without the fault if it
-// takes long.
+// attempt calls f until it succeeds, as a spool does. If that takes long, it
+// removes the fault.
 func (l *deliverLife) attempt(f func() error) {
 	for n := 0; l.do(f()) != nil; n++ {
 		if n == 5 {
@@ -142,7 +142,7 @@ func (l *deliverLife) batch() (batch []nib.Record) {
 	return batch
 }
 
-// checkDurable cuts the power: what is settled is there.
+// checkDurable cuts the power and checks that the settled lines are there.
 func (l *deliverLife) checkDurable() {
 	image := l.w.Sound.(*vfstest.Mem).CrashClone(vfstest.Nothing)
 	text := l.text(image)
@@ -153,7 +153,7 @@ func (l *deliverLife) checkDurable() {
 	}
 }
 
-// text is that of the log's own files.
+// text returns the text of the log's files.
 func (l *deliverLife) text(m *vfstest.Mem) string {
 	var all strings.Builder
 	for _, name := range memFiles(l.t, m) {
@@ -171,8 +171,8 @@ func (l *deliverLife) checkDelivered() {
 	struck := l.w.Struck()
 	m := l.w.Sound.(*vfstest.Mem)
 	text := l.text(m)
-	// After a sync that failed, or a write that was done although it failed, lines
-	// come again.
+	// After a failed sync, or a write that was done although it failed, lines
+	// are written again.
 	again := c.Done || c.Op == vfstest.OpSync || c.Op == vfstest.OpSyncDir || c.Span >= enumerate.AllHundred
 	for n := range toDeliver {
 		want := 1
@@ -189,7 +189,7 @@ func (l *deliverLife) checkDelivered() {
 	if !faulty && (len(l.errs) > 0 || st.Errors > 0) {
 		t.Errorf("without a fault: got %v, %+v", l.errs, st)
 	}
-	if struck > 0 && !c.Half && !l.harmless(c) && c.Err != vfs.ErrLocked { // one that stays locked is reported later
+	if struck > 0 && !c.Half && !l.harmless(c) && c.Err != vfs.ErrLocked { // a file that stays locked is reported later
 		if !slices.ContainsFunc(l.errs, func(err error) bool {
 			return errors.Is(err, c.Err) || c.Err == vfs.ErrLocked && errors.Is(err, ErrInUse)
 		}) {
@@ -207,8 +207,9 @@ func (l *deliverLife) checkDelivered() {
 	}
 }
 
-// TestEveryCallMayFailBehindASpool enumerates the life of a sink that takes over
-// from a dead process: each line is there once, and on the disk when it is settled.
+// TestEveryCallMayFailBehindASpool enumerates the life of a sink that takes
+// over from a dead process: each line is there once, and is on the disk when it
+// is settled.
 func TestEveryCallMayFailBehindASpool(t *testing.T) {
 	for _, how := range []string{diedSameFile, diedRotated, diedIdentical} {
 		t.Run(how, func(t *testing.T) {

@@ -26,12 +26,12 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// What is in the directory before a life begins, which is at midnight of January 1,
-// 2000.
+// The contents of the directory before a life begins, which is at midnight of
+// January 1, 2000.
 var (
 	ownOld     = "app-19990101T000000.000000Z-0000.log" // older than MaxAge
 	ownYoung   = "app-19991231T235900.000000Z-0000.log" // to be compressed
-	ownEmpty   = "app-19991231T235901.000000Z-0000.log" // of a rotation that did not end
+	ownEmpty   = "app-19991231T235901.000000Z-0000.log" // of an unfinished rotation
 	ownTemp    = "app-19991231T235800.000000Z-0000.log.gz.tmp"
 	foreigners = []string{"app.audit.log", "app-notes.log", "app-20000101.log", ownOld + ".bak", "app2-19990101T000000.000000Z-0000.log"}
 )
@@ -62,7 +62,7 @@ func newLogDir(t testing.TB) vfs.FS {
 	return m
 }
 
-// A fileLife is the life of a sink that others log to.
+// A fileLife is the life of a sink to whose file other processes log.
 type fileLife struct {
 	t       *testing.T
 	w       *enumerate.World
@@ -72,10 +72,10 @@ type fileLife struct {
 	refused int          // calls of Open
 
 	mu   sync.Mutex
-	errs []error // that calls returned, or OnError got, on any goroutine
+	errs []error // returned by calls or passed to OnError, on any goroutine
 }
 
-// do notes what a call returns.
+// do notes the error of a call.
 func (l *fileLife) do(err error) error {
 	if err != nil {
 		l.mu.Lock()
@@ -85,7 +85,7 @@ func (l *fileLife) do(err error) error {
 	return err
 }
 
-// open opens the sink as a service does that is started again when it fails.
+// open opens the sink like a service that is restarted when it fails.
 func (l *fileLife) open(c Config) {
 	c.fs = l.w.FS
 	c.OnError = func(err error) { l.do(err) }
@@ -115,13 +115,13 @@ func (l *fileLife) log(n int) {
 	}
 }
 
-// live does everything that a sink can do, and then once more when nothing fails.
+// live calls everything that a sink can do, and then once more without faults.
 func (l *fileLife) live(c Config) {
 	l.open(c)
 	l.log(12)
 	l.do(l.s.Rotate())
 	l.log(2)
-	_ = l.w.Sound.Rename(livePath, livePath+".1") // logrotate; if there is no file, it has nothing to do
+	_ = l.w.Sound.Rename(livePath, livePath+".1") // like logrotate; without a file it does nothing
 	time.Sleep(200 * time.Millisecond)
 	l.log(3)
 	l.do(l.s.Reopen())
@@ -132,7 +132,7 @@ func (l *fileLife) live(c Config) {
 
 	l.w.Heal()
 	time.Sleep(time.Duration(longestRotate))
-	l.do(l.s.Flush(context.Background())) // returns what was lost before
+	l.do(l.s.Flush(context.Background())) // returns earlier losses
 	must(l.t, l.s.Flush(context.Background()))
 	before := l.s.Stats()
 	l.log(12)
@@ -149,7 +149,7 @@ func (l *fileLife) live(c Config) {
 	must(l.t, l.s.Close())
 }
 
-// check looks at what is there in the end.
+// check checks the files and counters in the end.
 func (l *fileLife) check() {
 	t, st := l.t, l.s.Stats()
 	if got := st.Lines + st.Lost(); got != uint64(l.logged) || st.Pending > 0 {
@@ -180,22 +180,23 @@ func (l *fileLife) check() {
 	}
 }
 
-// harmless are faults without a consequence.
+// harmless reports whether a fault has no consequence.
 func (l *fileLife) harmless(c enumerate.Case) bool {
 	switch {
 	case c.Op == vfstest.OpClose: // of a file to which nothing was written
 		return c.Base != "app.log" && !strings.HasSuffix(c.Base, tempExtension)
 	case c.Op == vfstest.OpRemove && c.Done: // there was no file
 		return strings.HasSuffix(c.Base, tempExtension)
-	case c.Err == vfs.ErrLocked: // another process rotates, or has not followed the rotation yet
+	case c.Err == vfs.ErrLocked: // another process is rotating, or has not followed the rotation yet
 		return c.Base == lockName("app.log") && (c.Span != enumerate.Lasting || c.Nth > 2) || c.Base >= ownYoung && c.Base != "app.log"
-	case c.Op == vfstest.OpOpen && errors.Is(c.Err, os.ErrPermission): // it is opened for reading then
+	case c.Op == vfstest.OpOpen && errors.Is(c.Err, os.ErrPermission): // then it is opened for reading
 		return c.Span == enumerate.Once && c.Base != "app.log"
 	}
 	return false
 }
 
-// checkFiles checks what is in the directory: each line that a call has stored, once.
+// checkFiles checks what is in the directory: each line that a call has stored,
+// once.
 func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	t, torn := l.t, 0
 	var all strings.Builder
@@ -234,7 +235,7 @@ func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 		}
 	}
 	c, _ := l.w.Case()
-	// A line that was written although the call failed, or that may not be on the
+	// A line that was written although the call failed, or that may not be on
 	// disk, is written again.
 	again := c.Done || l.s.c.Sync == SyncAlways && (c.Op == vfstest.OpSync || c.Span >= enumerate.AllHundred)
 	for n := range l.logged {
@@ -257,7 +258,7 @@ func (l *fileLife) checkFiles(m *vfstest.Mem, st Stats) {
 	}
 }
 
-// checkNames checks that nothing foreign is gone, and that what was outdated is.
+// checkNames checks that all outdated files are gone, and no foreign ones.
 func (l *fileLife) checkNames(names []string) {
 	for _, name := range foreigners {
 		if !slices.Contains(names, name) {

@@ -28,29 +28,29 @@ var (
 	errLow    = fmt.Errorf("%w above Config.MinFree", delivery.ErrFull)
 )
 
-// Writing that fails is tried again at once, then after a pause that doubles
-// from firstPause to longestPause. So one fault costs few lines, and a disk
-// that stays full few system calls.
+// A failed write is retried at once, then after a pause that doubles from
+// firstPause to longestPause. So a single fault loses few lines, and a disk
+// that stays full takes few system calls.
 const (
 	firstPause   = int64(time.Millisecond)
 	longestPause = int64(250 * time.Millisecond)
 )
 
-// sayAgain is how long the same error is not reported again.
+// sayAgain is the minimum interval between reports of the same error.
 const sayAgain = int64(time.Minute)
 
-// A failure is the state of writing that fails.
+// A failure is the state of failed writes.
 type failure struct {
-	err   error // nil: it does not
+	err   error // nil: writing works
 	raw   error // what err wraps
 	cause cause
 	pause int64
 	retry int64 // monotonic time before which no attempt is made
 }
 
-// fail takes note that an operation on the file has failed, and returns the
-// error for the callers. It allocates when the error is another one than the
-// last. The lock is held.
+// fail notes that an operation on the file has failed, and returns the error
+// for callers. It allocates if the error differs from the last one. The lock is
+// held.
 func (s *Sink) fail(op string, err error) error {
 	f := &s.failing
 	s.stats.Errors++
@@ -91,8 +91,8 @@ func (s *Sink) returned(op string, err error) error {
 }
 
 // again reports whether the operation that has just failed is to be retried:
-// the first time, unless the disk is full. A file that another system has
-// replaced, for example, works after it is reopened. The lock is held.
+// only the first time, and not if the disk is full. A file that another system
+// has replaced, for example, works after it is reopened. The lock is held.
 func (s *Sink) again() bool {
 	f := &s.failing
 	return f.err != nil && f.cause == failed && f.pause == firstPause
@@ -112,7 +112,7 @@ func (s *Sink) drop(r *nib.Record, err error) error {
 	return err
 }
 
-// causeOf returns the cause that the loss of a line is counted under.
+// causeOf returns the cause under which a lost line is counted.
 func (s *Sink) causeOf(err error) cause {
 	if err == errClosed {
 		return closed
@@ -120,15 +120,15 @@ func (s *Sink) causeOf(err error) cause {
 	return s.failing.cause
 }
 
-// report counts an error that no call returns, and announces it. The lock is
-// held.
+// report counts an error that no call returns, and passes it to announce. The
+// lock is held.
 func (s *Sink) report(op string, err error) {
 	s.stats.Errors++
 	s.announce(op, s.wrap(op, err))
 }
 
-// announce leaves err for unlock to report to OnError, unless op has failed for
-// the same reason a short while ago. The lock is held.
+// announce queues err, which unlock reports to OnError, unless op has recently
+// failed for the same reason. The lock is held.
 func (s *Sink) announce(op string, err error) {
 	if s.news != nil {
 		return
@@ -144,13 +144,14 @@ func (s *Sink) announce(op string, err error) {
 	s.news = err
 }
 
-// A saying is the last error of an operation that OnError was called with.
+// A saying is the last report of an operation: the error passed to OnError.
 type saying struct {
 	reason string
-	again  int64 // monotonic time from which on it is reported again
+	again  int64 // monotonic time from which it is reported again
 }
 
-// root is what err wraps in the end, the first of several.
+// root returns the innermost error that err wraps, following the first of
+// several.
 func root(err error) error {
 	for {
 		switch e := err.(type) {
@@ -170,8 +171,8 @@ func root(err error) error {
 	}
 }
 
-// unlock releases the lock, after anything but the usual write, and calls
-// OnError with the pending errors.
+// unlock releases the lock and calls OnError with the pending errors. The fast
+// path of a write does not use it.
 func (s *Sink) unlock() {
 	s.assess()
 	news := s.news

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/sink/file"
 )
 
-// directory is where the examples log to.
+// directory returns the directory of the examples.
 func directory() string {
 	dir, err := os.MkdirTemp("", "nib")
 	if err != nil {
@@ -21,7 +21,7 @@ func directory() string {
 	return dir
 }
 
-// timeless leaves the time out, which differs from run to run.
+// timeless omits the time, which differs from run to run.
 var timeless = nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
 
 func Example() {
@@ -43,8 +43,8 @@ func Example() {
 	// Output: {"level":"info","port":8080,"message":"ready"}
 }
 
-// Lines are collected for 10 ms. What was logged is written before the program
-// ends: by Fatal, which flushes, or by Close.
+// Lines are collected for 10 ms. Before the program ends they are written by
+// Fatal, which flushes, or by Close.
 func Example_buffered() {
 	dir := directory()
 	defer os.RemoveAll(dir)
@@ -69,7 +69,7 @@ func Example_buffered() {
 	// {"level":"info","request":2,"message":"served"}
 }
 
-// The old file is called by the time at which it was ended.
+// The old file is named after the time at which it was ended.
 func ExampleSink_Rotate() {
 	dir := directory()
 	defer os.RemoveAll(dir)

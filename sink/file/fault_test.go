@@ -40,8 +40,8 @@ func TestShortWritesAreGoneOnWith(t *testing.T) {
 }
 
 // TestDiskFull fills the disk in the middle of a line and makes room again. The
-// program goes on, all that is lost is counted by level and reason, and the next
-// line tells of it.
+// program continues, the lost lines are counted by level and reason, and the
+// next line reports them.
 func TestDiskFull(t *testing.T) {
 	for _, buffer := range []int{0, 300} {
 		for room := range int64(60) {
@@ -112,8 +112,8 @@ func TestFullDiskCostsFewCalls(t *testing.T) {
 	}
 }
 
-// TestPassingFaults: one costs nothing, for the line is there still; two in a row
-// cost a line.
+// TestPassingFaults checks that a single fault loses nothing, because the line
+// is retried, and that two in a row lose a line.
 func TestPassingFaults(t *testing.T) {
 	for _, buffer := range []int{0, 4096} {
 		for faults, want := range map[int]string{1: "0 1 2", 2: "0 2"} {
@@ -139,13 +139,14 @@ func TestPassingFaults(t *testing.T) {
 	}
 }
 
-// TestBatchIsGoneOnWithAfterAFault in the middle of a line.
+// TestBatchIsGoneOnWithAfterAFault has a fault in the middle of a line of a
+// batch.
 func TestBatchIsGoneOnWithAfterAFault(t *testing.T) {
 	for short := 1; short < 200; short += 13 {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{Buffer: 4096, Delay: never})
 		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Short: short})
-		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Err: syscall.EIO}) // of the second write
+		m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Times: 1, Err: syscall.EIO}) // fails the second write
 		writeNumbers(t, s, 0, 10)
 		must(t, s.Close())
 		lines, _, torn := parse(memAll(t, m))
@@ -161,7 +162,8 @@ func TestBatchIsGoneOnWithAfterAFault(t *testing.T) {
 	}
 }
 
-// TestNoticeIsWrittenByCloseAndFlush when no line comes any more.
+// TestNoticeIsWrittenByCloseAndFlush checks that Close and Flush write a notice
+// when there are no more lines.
 func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 	for name, end := range map[string]func(s *Sink) error{
 		"Flush": func(s *Sink) error { return s.Flush(context.Background()) },
@@ -182,7 +184,8 @@ func TestNoticeIsWrittenByCloseAndFlush(t *testing.T) {
 	}
 }
 
-// TestNoticeHasRoom: it counts for MaxSize, and ends no line of another file.
+// TestNoticeHasRoom checks that a notice counts towards MaxSize, and does not
+// end a line of another file.
 func TestNoticeHasRoom(t *testing.T) {
 	for short := range 30 {
 		m, clock := newMem(t)
@@ -212,8 +215,8 @@ func TestNoticeHasRoom(t *testing.T) {
 	}
 }
 
-// TestTornLineOfADeadProcess: what another process has left half-written gets
-// an end.
+// TestTornLineOfADeadProcess checks that a partial line of another process is
+// terminated.
 func TestTornLineOfADeadProcess(t *testing.T) {
 	for _, c := range []struct{ name, left, want string }{
 		{"nothing", "", `{"level":"info","n":1}` + "\n"},
@@ -233,7 +236,8 @@ func TestTornLineOfADeadProcess(t *testing.T) {
 	}
 }
 
-// TestLineThatAnotherProcessIsWriting is not taken for the end of a dead one's.
+// TestLineThatAnotherProcessIsWriting checks that a line being written is not
+// taken for a partial line of a dead process.
 func TestLineThatAnotherProcessIsWriting(t *testing.T) {
 	m, clock := newMem(t)
 	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -278,7 +282,7 @@ func TestMinFreeIsLeftToOthers(t *testing.T) {
 	}
 }
 
-// TestSyncPolicies counts the syncs of each.
+// TestSyncPolicies counts the syncs of each policy.
 func TestSyncPolicies(t *testing.T) {
 	for _, c := range []struct {
 		policy                     SyncPolicy
@@ -310,7 +314,7 @@ func TestSyncPolicies(t *testing.T) {
 		}
 		must(t, s.Close())
 		want("Close", c.done)
-		if c.policy != SyncNever { // what is promised survives
+		if c.policy != SyncNever { // synced lines survive
 			checkHas(t, memAll(t, m.CrashClone(vfstest.Nothing)), 6)
 		}
 	}
@@ -341,7 +345,8 @@ func TestFailedSync(t *testing.T) {
 	must(t, flushed.Flush(context.Background()))
 }
 
-// TestWhatCountsAsWrittenIsSynced, also when a batch is written in part.
+// TestWhatCountsAsWrittenIsSynced checks that lines that count as written are
+// synced, also when a batch is written in part.
 func TestWhatCountsAsWrittenIsSynced(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncAlways, Buffer: 4096, Delay: never})
@@ -355,7 +360,7 @@ func TestWhatCountsAsWrittenIsSynced(t *testing.T) {
 	}
 }
 
-// TestOnErrorMayDoAnything: it logs, panics and asks for counts.
+// TestOnErrorMayDoAnything has an OnError that logs, panics and calls Stats.
 func TestOnErrorMayDoAnything(t *testing.T) {
 	m, clock := newMem(t)
 	var s *Sink
@@ -378,7 +383,8 @@ func TestOnErrorMayDoAnything(t *testing.T) {
 	checkIdentity(t, s, 20+calls)
 }
 
-// TestOnErrorIsToldOfANewReason at once, and of the same one a minute later.
+// TestOnErrorIsToldOfANewReason checks that a new reason is reported at once,
+// and the same one a minute later.
 func TestOnErrorIsToldOfANewReason(t *testing.T) {
 	m, clock := newMem(t)
 	var told []string
@@ -430,7 +436,7 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// A strangeFS makes the files of another one odd.
+// A strangeFS wraps the files of another file system with faulty ones.
 type strangeFS struct {
 	vfs.FS
 	write func(p []byte) (int, error)
@@ -460,7 +466,7 @@ func TestWriteThatDoesNothing(t *testing.T) {
 	checkIdentity(t, s, 1)
 }
 
-// TestErrorWithBytesWritten: a write may fail after part of the line.
+// TestErrorWithBytesWritten has a write that fails after a part of the line.
 func TestErrorWithBytesWritten(t *testing.T) {
 	m, clock := newMem(t)
 	var got bytes.Buffer

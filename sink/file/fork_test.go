@@ -11,7 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// TestForkWritesToTheSameFile has two spools deliver to one file, with marks of their own.
+// TestForkWritesToTheSameFile has two spools deliver to one file, each with its
+// own marks.
 func TestForkWritesToTheSameFile(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 1 << 20, MaxBackups: 3})
@@ -45,8 +46,8 @@ func TestForkWritesToTheSameFile(t *testing.T) {
 	must(t, s.Close(), f.(*Sink).Close())
 }
 
-// TestDeliverEndsTheTornLineOfAnotherProcess has a process die in the middle of a line while
-// another one delivers to the same file.
+// TestDeliverEndsTheTornLineOfAnotherProcess has a process that dies in the
+// middle of a line while another one delivers to the same file.
 func TestDeliverEndsTheTornLineOfAnotherProcess(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -64,13 +65,13 @@ func TestDeliverEndsTheTornLineOfAnotherProcess(t *testing.T) {
 	wantText(t, "file", memAll(t, m), want)
 }
 
-// TestFirstLineBehindATornOneIsWrittenAgain has another process die within a write at the moment at
-// which a delivery begins to write.
+// TestFirstLineBehindATornOneIsWrittenAgain has another process die during a
+// write just as a delivery begins to write.
 func TestFirstLineBehindATornOneIsWrittenAgain(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
 	s.Mark()
-	f, err := s.Fork() // so it does not have the file alone
+	f, err := s.Fork() // so the file has two users
 	must(t, err)
 	armed := true
 	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Path: "app.log", Reached: func() {
@@ -88,8 +89,8 @@ func TestFirstLineBehindATornOneIsWrittenAgain(t *testing.T) {
 	wantText(t, "file", memAll(t, m), want)
 }
 
-// TestTornLineIsCompletedByOneProcessOnly has two processes find the beginning of a line that both
-// could complete.
+// TestTornLineIsCompletedByOneProcessOnly has two processes find the beginning
+// of a line that both could complete.
 func TestTornLineIsCompletedByOneProcessOnly(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})

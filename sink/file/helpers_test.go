@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// record is a line with a number in it, of at least size bytes.
+// record returns a record whose line has a number and at least size bytes.
 func record(l nib.Level, n, size int) *nib.Record {
 	line := fmt.Appendf(nil, `{"level":%q,"n":%d}`, l, n)
 	if pad := size - len(line) - 1; pad > 0 {
@@ -31,13 +31,13 @@ func record(l nib.Level, n, size int) *nib.Record {
 	return &nib.Record{Level: l, Line: append(line, '\n')}
 }
 
-// A testClock stands still until it is told to move. Both of its clocks move
-// together, but for set.
+// A testClock stands still until it is advanced. Both of its clocks move
+// together, except in set.
 type testClock struct {
 	mu    sync.Mutex
 	mono  int64
 	wall  time.Time
-	steps time.Duration // that it moves by itself each time it is looked at
+	steps time.Duration // how much it advances each time it is read
 }
 
 func newTestClock() *testClock {
@@ -58,7 +58,7 @@ func (c *testClock) advance(d time.Duration) {
 	c.wall = c.wall.Add(d)
 }
 
-// set moves the clock on the wall alone.
+// set moves only the wall clock.
 func (c *testClock) set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func open(t testing.TB, path string, c Config) *Sink {
 	return s
 }
 
-// must ends the test if one of the errors is one.
+// must ends the test if any error is not nil.
 func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
@@ -90,7 +90,7 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// mustWrite logs lines that are not lost.
+// mustWrite logs lines that must not be lost.
 func mustWrite(t testing.TB, s *Sink, records ...*nib.Record) {
 	t.Helper()
 	for _, r := range records {
@@ -108,7 +108,7 @@ func writeNumbers(t testing.TB, s *Sink, from, to int) {
 	}
 }
 
-// A seen line is one that stands in a file.
+// A seen is a line found in a file.
 type seen struct {
 	N       *int
 	Dropped uint64
@@ -134,7 +134,7 @@ func parse(text string) (lines, notices []seen, torn []string) {
 	return lines, notices, torn
 }
 
-// numbers joins the numbers of the lines in a text.
+// numbers returns the numbers of the lines in a text, joined.
 func numbers(text string) string {
 	lines, _, _ := parse(text)
 	var b bytes.Buffer
@@ -144,7 +144,8 @@ func numbers(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// text is what is in a file, decompressed, or what is wrong with it.
+// text returns the contents of a file, decompressed, or a description of its
+// error.
 func text(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -180,8 +181,8 @@ func memText(t testing.TB, fsys vfs.FS, name string) string {
 	return string(b)
 }
 
-// files are the names in a directory, the old files first, in order, without
-// those of locks and claims.
+// files returns the names in a directory, the old files first, in order,
+// without locks and claims.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	names, err := vfs.OS().ReadDir(dir)
@@ -189,7 +190,7 @@ func files(t testing.TB, dir string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name[0] == '.' })
 }
 
-// all is the text of all files of a directory, oldest first.
+// all returns the text of all files of a directory, oldest first.
 func all(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -217,7 +218,8 @@ func checkNumbers(t testing.TB, text string, n int) {
 	}
 }
 
-// checkIdentity checks that what was logged is what the sink accounts for.
+// checkIdentity checks that the counters of the sink add up to the lines
+// logged.
 func checkIdentity(t testing.TB, s *Sink, logged int) {
 	t.Helper()
 	st := s.Stats()
@@ -227,7 +229,7 @@ func checkIdentity(t testing.TB, s *Sink, logged int) {
 	}
 }
 
-// count is how many lines were dropped for a reason at a level.
+// count returns how many lines were dropped for a reason at a level.
 func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	for _, d := range st.Dropped {
 		if d.Reason == r && d.Level == l {
@@ -237,7 +239,7 @@ func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	return 0
 }
 
-// tidied returns when no goroutine is tidying up.
+// tidied waits until no goroutine is tidying up.
 func tidied(s *Sink) { s.tidying.done.Wait() }
 
 func wantText(t testing.TB, what, got, want string) {

@@ -32,7 +32,7 @@ func deliverAll(t testing.TB, s *Sink, batch ...nib.Record) {
 	}
 }
 
-// fork is the destination of another spool, for the file of s.
+// fork returns the destination of another spool for the file of s.
 func fork(t testing.TB, s *Sink) *Sink {
 	t.Helper()
 	f, err := s.Fork()
@@ -42,7 +42,8 @@ func fork(t testing.TB, s *Sink) *Sink {
 	return f.(*Sink)
 }
 
-// wantTaken resumes on a new sink, and returns it.
+// wantTaken calls Resume on a new sink, checks its result, and returns the
+// sink.
 func wantTaken(t testing.TB, m vfs.FS, clock *testClock, c Config, mark []byte, want int, batch ...nib.Record) *Sink {
 	t.Helper()
 	s := openMem(t, m, clock, c)
@@ -56,8 +57,8 @@ func wantTaken(t testing.TB, m vfs.FS, clock *testClock, c Config, mark []byte, 
 // Records of the process that dies.
 var recordA, recordB, recordC = *deskRecord(0), *deskRecord(1), *deskRecord(2)
 
-// identicalCases are what that process and another one do before. want is how many of the last two
-// records its successor finds.
+// identicalCases are what that process and another one do before that. want is
+// how many of the last two records the next process finds.
 var identicalCases = []struct {
 	name string
 	do   func(t *testing.T, s, other *Sink) (mark []byte)
@@ -125,8 +126,8 @@ var identicalCases = []struct {
 	}, 0},
 }
 
-// TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs has a process die with records that it has not
-// written, and another one deliver a line that is the same as one of them.
+// TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs has a process die with
+// unwritten records, and another one deliver a line identical to one of them.
 func TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs(t *testing.T) {
 	for _, test := range identicalCases {
 		t.Run(test.name, func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestIdenticalLineOfAnotherSpoolIsNotTakenForOurs(t *testing.T) {
 	}
 }
 
-// dieIn delivers, and the process dies within the write, behind so many bytes.
+// dieIn delivers, and the process dies during the write, after the given bytes.
 func dieIn(t testing.TB, s *Sink, bytes int, batch ...nib.Record) {
 	t.Helper()
 	m := s.fs.(*vfstest.Mem)
@@ -164,12 +165,12 @@ func dieIn(t testing.TB, s *Sink, bytes int, batch ...nib.Record) {
 
 var errDead = errors.New("the process is dead")
 
-// A peer is a spool that delivers to a file which others deliver to as well.
+// A peer is one of several spools that deliver to a file.
 type peer struct {
 	t       testing.TB
 	open    func() *Sink
-	s       *Sink // nil: no process has it
-	old     bool  // records of a process before are to be looked for
+	s       *Sink // nil: no process has it open
+	old     bool  // records of an earlier process are to be searched for
 	begun   bool
 	settled int
 	mark    []byte
@@ -179,7 +180,7 @@ type peer struct {
 
 const peerLines = 14
 
-// peerRecord is a record of one line, or of several.
+// peerRecord returns a record of one line or of several.
 func peerRecord(n int) *nib.Record {
 	r := deskRecord(n)
 	for i := range n % 3 {
@@ -204,7 +205,7 @@ func (p *peer) note(n int) {
 	p.settled, p.mark = p.settled+n, mark
 }
 
-// step makes a start, or an attempt to deliver.
+// step does a start, or an attempt to deliver.
 func (p *peer) step() {
 	ctx := context.Background()
 	if p.s == nil {
@@ -236,7 +237,7 @@ func (p *peer) step() {
 	}
 }
 
-// die leaves what is left of a process: files that nobody has open.
+// die leaves the files of a dead process, which no process has open.
 func (p *peer) die() {
 	if p.s != nil && p.s.file != nil {
 		_ = p.s.file.Close()
@@ -245,9 +246,10 @@ func (p *peer) die() {
 	p.s, p.old, p.begun = nil, true, false
 }
 
-// TestIdenticalLinesOfSpoolsKilledAtEachCall has two spools deliver the same lines to one file.
-// A process is killed before each operation on the file system, and then up to two more, some
-// operations later. The file has each line twice.
+// TestIdenticalLinesOfSpoolsKilledAtEachCall has two spools deliver the same
+// lines to one file. A process is killed before each operation on the file
+// system, and then up to two more, some operations later. The file has each
+// line twice.
 func TestIdenticalLinesOfSpoolsKilledAtEachCall(t *testing.T) {
 	seeds := uint64(3)
 	if testing.Short() {
@@ -270,8 +272,8 @@ func TestIdenticalLinesOfSpoolsKilledAtEachCall(t *testing.T) {
 	t.Logf("%d kills: each line is there as often as it was logged", kills)
 }
 
-// killAt kills one of two spools before the operation with number at, and returns how
-// often one was killed.
+// killAt kills one of two spools before the operation with number at, and
+// returns the number of kills.
 func killAt(t *testing.T, at int, seed uint64) (kills int) {
 	m, clock := newMem(t)
 	clock.steps = time.Millisecond

@@ -15,17 +15,16 @@ import (
 
 // A path may stop referring to the open file: logrotate renames the file, an
 // administrator deletes it, another process that logs to the same path rotates
-// it. So the sink checks now and then whether the path still refers to the open
+// it. So the sink checks periodically whether the path still refers to the open
 // file, and follows the path.
 //
-// A writer holds a shared lock on its file, whatever the file is called by
-// then; a process that deletes a file, or replaces it by its compressed form,
-// locks it exclusively first. That may have happened between opening the file
-// and locking it, so the file is used only if the path still refers to it after
-// it was locked.
+// A writer holds a shared lock on its file, even after a rename; a process that
+// deletes a file, or replaces it by its compressed form, first locks it
+// exclusively. That may have happened between opening the file and locking it,
+// so the file is used only if the path still refers to it after it was locked.
 
 // coarse is how far the times of files may lag behind the clock. A file that
-// was begun at midnight may seem to have been written to just before.
+// was started at midnight may seem to have been written to just before.
 const coarse = 20 * time.Millisecond
 
 // openTries is how often a name may change while it is being opened.
@@ -34,8 +33,8 @@ const openTries = 10
 // errMoved means that the path referred to another file each time.
 var errMoved = errors.New("the file at this name keeps changing")
 
-// openLive opens the file that has the name, or makes it, and locks it together
-// with other writers.
+// openLive opens the file that has the name, or creates it, and takes a shared
+// lock on it.
 func (s *Sink) openLive() (f vfs.File, info vfs.Info, err error) {
 	for range openTries {
 		if f, info, err = s.openOnce(); err != errMoved {
@@ -46,7 +45,7 @@ func (s *Sink) openLive() (f vfs.File, info vfs.Info, err error) {
 }
 
 func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
-	flag := os.O_RDWR | os.O_APPEND // reading is for the last byte
+	flag := os.O_RDWR | os.O_APPEND // reading is needed for the last byte
 	info, err = s.fs.Lstat(s.path)
 	switch {
 	case err == nil:
@@ -73,7 +72,7 @@ func (s *Sink) openOnce() (f vfs.File, info vfs.Info, err error) {
 	return f, info, nil
 }
 
-// claim locks f and makes sure that it is the file that the name means.
+// claim locks f and ensures that the path refers to it.
 func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
 	lockErr := f.Lock(vfs.Shared)
 	if lockErr != nil && lockErr != vfs.ErrLocked && !errors.Is(lockErr, errors.ErrUnsupported) {
@@ -89,15 +88,15 @@ func (s *Sink) claim(f vfs.File) (vfs.Info, error) {
 		return vfs.Info{}, errMoved
 	case err != nil:
 		return vfs.Info{}, err
-	case lockErr == vfs.ErrLocked: // not a process that compresses it: it would have another name
+	case lockErr == vfs.ErrLocked: // not held for a compression: the file would have another name
 		return vfs.Info{}, ErrInUse
 	}
 	return info, fit(info)
 }
 
-// fit refuses files that are not suitable for a log: a link, a FIFO, a device,
-// a file that has another name somewhere else, or that another user has put
-// there, as anyone can in a directory like /tmp.
+// fit rejects files that are not suitable for a log: a link, a FIFO, a device,
+// a file with a second name, or one that another user has put there, as anyone
+// can in a directory like /tmp.
 func fit(info vfs.Info) error {
 	if t := info.Mode.Type(); t != 0 {
 		return fmt.Errorf("%w but %s", ErrNotRegular, describe(t))
@@ -108,7 +107,7 @@ func fit(info vfs.Info) error {
 	return fitOwner(info)
 }
 
-// fitOwner refuses a file that is owned neither by root nor by the user of this
+// fitOwner rejects a file that is owned neither by root nor by the user of this
 // process.
 func fitOwner(info vfs.Info) error {
 	if info.Foreign() {
@@ -117,10 +116,10 @@ func fitOwner(info vfs.Info) error {
 	return nil
 }
 
-// fitDir refuses a directory of another user, who could put any file in the
-// place of the log.
+// fitDir rejects a directory of another user, who could replace the log by any
+// file.
 func (s *Sink) fitDir() error {
-	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // that of a link to it
+	info, err := s.fs.Lstat(s.dir + string(filepath.Separator) + ".") // also for a link to it
 	if err != nil {
 		return err
 	}
@@ -130,7 +129,7 @@ func (s *Sink) fitDir() error {
 	return nil
 }
 
-// describe names a type of file.
+// describe returns the name of a file type.
 func describe(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:
@@ -147,8 +146,8 @@ func describe(t fs.FileMode) string {
 	return "something else"
 }
 
-// reopen opens the file that has the name now and lets go of the other one.
-// With an error, everything is as before. The lock is held.
+// reopen opens the file that has the name now and closes the old one. On an
+// error nothing changes. The lock is held.
 func (s *Sink) reopen() error {
 	f, info, err := s.openLive()
 	if err != nil {
@@ -166,7 +165,7 @@ func (s *Sink) reopen() error {
 		from = written
 	}
 	s.due = s.schedule.next(from)
-	s.checkAt = s.clock.mono() // for the time that is left until due
+	s.checkAt = s.clock.mono() // to compute the time until due
 	if old != nil {
 		if err := old.Close(); err != nil {
 			s.report("close", err)
@@ -176,8 +175,8 @@ func (s *Sink) reopen() error {
 	return nil
 }
 
-// syncOld syncs a file before it is closed, if that was promised. The lock is
-// held.
+// syncOld syncs a file before it is closed, if the policy requires it. The lock
+// is held.
 func (s *Sink) syncOld() {
 	if s.file != nil && s.unsynced && (s.durable || s.c.Sync != SyncNever) {
 		if err := s.sync(); err != nil {
@@ -187,8 +186,8 @@ func (s *Sink) syncOld() {
 	}
 }
 
-// look compares the file with its name, the clock with the schedule and the
-// free space with MinFree. The lock is held.
+// look checks the file against its name, the clock against the schedule and the
+// free space against MinFree. The lock is held.
 func (s *Sink) look(now int64) error {
 	s.checkAt = now + checkEvery
 	info, err := s.fs.Lstat(s.path)
@@ -205,7 +204,7 @@ func (s *Sink) look(now int64) error {
 		if s.orphaned() {
 			return s.fail("open", err)
 		}
-		s.report("open", err) // the open file has a name yet: better there than nowhere
+		s.report("open", err) // the open file still has a name, so lines are not lost
 	}
 	if s.c.MinFree > 0 && s.file != nil {
 		if free, err := s.file.Free(); err == nil && free < s.c.MinFree {

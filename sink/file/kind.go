@@ -43,7 +43,7 @@ func (p *params) config() Config {
 		Sync: map[string]SyncPolicy{"flush": SyncFlush, "always": SyncAlways}[p.Sync],
 	}
 	if p.Zone != "" {
-		c.Zone, _ = time.LoadLocation(p.Zone) // it was read before
+		c.Zone, _ = time.LoadLocation(p.Zone) // it was parsed before
 	}
 	if p.Compress == "gzip" {
 		c.Compress = Gzip{}

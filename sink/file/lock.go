@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Processes that log to one path take turns to rotate by a lock on a file of
-// its own, which stays beside the log:
+// Processes that log to one path take turns to rotate, using a lock on a
+// separate file, which stays next to the log:
 //
 //	.app.log.lock
 //
@@ -23,18 +23,18 @@ import (
 // held. This file has mode 0600. Its name begins with a dot so that patterns of
 // collectors such as *.log or app* do not match it.
 
-// lockName is the name of the lock of the log called base.
+// lockName returns the name of the lock file of the log called base.
 func lockName(base string) string { return "." + base + ".lock" }
 
-// claimsName is the name of its claims, see claims.go.
+// claimsName returns the name of its file of claims, see claims.go.
 func claimsName(base string) string { return "." + base + ".claims" }
 
 type nothing struct{}
 
 func (nothing) Close() error { return nil }
 
-// takeTurn takes the lock until it is closed. vfs.ErrLocked means that another
-// process has it. Where the system has no locks there is nothing to take.
+// takeTurn takes the lock until the result is closed. vfs.ErrLocked means that
+// another process holds it. On a system without locks it takes none.
 func (s *Sink) takeTurn() (io.Closer, error) {
 	if !vfs.CanRenameOpen {
 		return nothing{}, nil
@@ -57,7 +57,7 @@ func (s *Sink) takeTurn() (io.Closer, error) {
 }
 
 // holdLock locks f and checks that the path still refers to it: the file may
-// have been removed since.
+// have been removed in the meantime.
 func (s *Sink) holdLock(f vfs.File, path string) error {
 	err := f.Lock(vfs.Exclusive)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {

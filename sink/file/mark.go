@@ -12,12 +12,12 @@ import (
 )
 
 // A spool stores, with each settled batch, the position in the file where that
-// batch ended. After a crash the bytes after it show what was written and not
+// batch ended. After a crash the bytes after it are what was written but not
 // settled.
 //
 // That holds only if those bytes are in the file of the position. So a file is
-// ended at the beginning of a Deliver, in steps, between which the spool gets
-// back the lines that it wants delivered:
+// ended at the beginning of a Deliver, in steps, between which Deliver returns
+// the batch to the spool:
 //
 //	1. the place is at the end of the file, and on the disk: the cursor is synced
 //	2. the file is renamed, and a new one is made
@@ -25,17 +25,17 @@ import (
 //	4. lines are written to it
 //
 // A process that dies in between has either written nothing to the new file, or
-// stored a place in it. A file that logrotate renames, or that ends with a line
-// that was not delivered, takes steps 3 and 4; the old one is found by its
-// identity then.
+// stored a place in it. If logrotate renames the file, or it ends with a line
+// that was not delivered, only steps 3 and 4 are needed; the old file is then
+// found by its identity.
 
 // A place is a file and the offset in it where the delivered lines end. The
 // bytes before the offset distinguish that file from another one that got its
-// identity after it was deleted.
+// identity after the file was deleted.
 type place struct {
 	id   vfs.ID
 	at   int64
-	tail uint16 // how many bytes before at sum is of
+	tail uint16 // how many bytes before at are in sum
 	sum  uint32
 
 	writer, epoch uint32 // of the claim, in a mark; 0: there is none
@@ -53,14 +53,14 @@ const (
 type delivering struct {
 	marking bool // a spool stores the place
 	place   place
-	stored  bool  // it is on the disk, and belongs to all that was settled
+	stored  bool  // place is on disk, and covers everything settled
 	ask     bool  // SyncMark must report true
-	asked   bool  // it has
-	held    bool  // no rotation now, ask instead
-	doubt   bool  // the bytes behind place were not delivered, see unfinished
-	from    int64 // where that begins at the earliest
-	until   int64 // the size of the file if it ends with that; 0: unknown
-	tainted bool  // a sync has failed: what was written since the last one may be lost
+	asked   bool  // it has reported true
+	held    bool  // do not rotate now, set ask instead
+	doubt   bool  // the bytes after place were not delivered, see unfinished
+	from    int64 // the lowest offset at which they begin
+	until   int64 // the size of the file if it ends with them; 0: unknown
+	tainted bool  // a sync has failed: data written since the last one may be lost
 }
 
 // Mark returns the position in the file after the delivered lines. It is for a
@@ -126,8 +126,8 @@ func (s *Sink) SyncMark() bool {
 	return s.delivering.ask
 }
 
-// moveTo puts the place to an offset of f. If the bytes before cannot be read,
-// its identity has to do.
+// moveTo sets the place to an offset of f. If the bytes before it cannot be
+// read, only the identity of f is used.
 func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	d := &s.delivering
 	d.place, d.stored = place{id: id, at: at}, false
@@ -144,8 +144,8 @@ func (s *Sink) moveTo(f vfs.File, id vfs.ID, at int64) {
 	}
 }
 
-// moveToEnd puts the place to the end of the file, as far as lines of all who
-// write to it go.
+// moveToEnd sets the place to the end of the file, after the lines of all
+// writers.
 func (s *Sink) moveToEnd() {
 	if s.file == nil {
 		s.delivering.place, s.delivering.stored = place{}, false
@@ -160,8 +160,8 @@ func (s *Sink) moveToEnd() {
 	s.moveTo(s.file, s.id, at)
 }
 
-// isIn reports whether f is the file of the place and has not been cut off. An
-// error means that this cannot be read now.
+// isIn reports whether f is the file of the place and has not been truncated.
+// An error means that f cannot be read now.
 func (p place) isIn(f vfs.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.ID != p.id || info.Size < p.at {
@@ -172,13 +172,13 @@ func (p place) isIn(f vfs.File) (bool, error) {
 	}
 	b := make([]byte, p.tail)
 	n, err := f.ReadAt(b, p.at-int64(p.tail))
-	if n < len(b) && err != io.EOF { // it may have been cut off just now
+	if n < len(b) && err != io.EOF { // it may have been truncated just now
 		return false, err
 	}
 	return n == len(b) && crc32.ChecksumIEEE(b) == p.sum, nil
 }
 
-// barrier makes the file ready for n bytes of deliveries. stop reports that the
+// barrier prepares the file for n bytes of deliveries. stop reports that the
 // spool has to store the place first.
 func (s *Sink) barrier(n int64) (stop bool, err error) {
 	d := &s.delivering
@@ -190,7 +190,7 @@ func (s *Sink) barrier(n int64) (stop bool, err error) {
 	}
 	if s.id != d.place.id { // it was rotated, or another file has the name
 		s.moveToEnd()
-		s.claims.epoch++ // what is claimed is in the other file
+		s.claims.epoch++ // the claimed lines are in the other file
 		d.ask = true
 		return true, nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// logDir is where the sinks of tests log to in memory.
+// logDir is the directory of the tests' sinks in memory.
 var logDir = filepath.Join(string(filepath.Separator), "log")
 
 // livePath is the live file there.
@@ -41,7 +41,7 @@ func openMem(t testing.TB, m vfs.FS, clock *testClock, c Config) *Sink {
 	return open(t, livePath, c)
 }
 
-// memFiles are the names in logDir, without those of the lock and the claims.
+// memFiles returns the names in logDir, without the lock and the claims.
 func memFiles(t testing.TB, m vfs.FS) []string {
 	t.Helper()
 	names, err := m.ReadDir(logDir)
@@ -49,7 +49,7 @@ func memFiles(t testing.TB, m vfs.FS) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == lockName("app.log") || name == claimsName("app.log") })
 }
 
-// lockOf takes the lock of the log as a process does that rotates it.
+// lockOf takes the lock of the log, like a process that rotates it.
 func lockOf(t testing.TB, m vfs.FS) vfs.File {
 	t.Helper()
 	f, err := m.Open(filepath.Join(logDir, lockName("app.log")), os.O_RDWR|os.O_CREATE, 0o600)
@@ -58,8 +58,8 @@ func lockOf(t testing.TB, m vfs.FS) vfs.File {
 	return f
 }
 
-// memAll is the text of all files in logDir, decompressed, oldest first. Files
-// that were being compressed into are left out.
+// memAll returns the text of all files in logDir, decompressed, oldest first,
+// without temporary files of compressions.
 func memAll(t testing.TB, m vfs.FS) string {
 	t.Helper()
 	var b strings.Builder

@@ -12,19 +12,19 @@ import (
 )
 
 // A batch begins with the first line that is not in the file. Before it is
-// written, unfinished and mend deal with what a process has left there that
-// died within it.
+// written, unfinished and mend handle what a process that died while writing it
+// has left there.
 //
-// A line without an end that is the beginning of the first record is completed,
-// if no other process has the file: then the file has the whole record,
-// whichever process wrote it. So are the first lines of a record that has
-// several, if they stand behind the place. If everything behind the place is
-// what would be written now, but for sectors that read as zeros, it was written
-// by a process that died with the machine: it is cut off. Anything else is left
-// alone, and ended with a newline by the next writer.
+// A partial line that is the beginning of the first record is completed, if no
+// other process has the file open: then the file has the whole record,
+// whichever process wrote it. The same applies to the first lines of a record
+// of several lines, if they are after the place. If everything after the place
+// is what would be written now, except for sectors that read as zeros, it was
+// written by a process that died with the machine, and is truncated. Anything
+// else is left unchanged, and the next writer ends it with a newline.
 
-// unfinished returns how many bytes of the first record of batch the file ends
-// with, after cutting off what a loss of power has left.
+// unfinished truncates what a power failure has left, and returns how many
+// bytes of the first record of batch the file then ends with.
 func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	d := &s.delivering
 	if s.file == nil || d.tainted {
@@ -37,12 +37,12 @@ func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	inDoubt := d.doubt && d.place.id == s.id && (d.until == 0 || d.until == s.size)
 	if inDoubt {
 		if cut, err := s.cut(batch); cut || err != nil {
-			d.doubt = err != nil // it is looked at again
+			d.doubt = err != nil // it is checked again
 			return 0, err
 		}
 	}
 	from := int64(0)
-	if !s.torn { // but it may end behind one of several lines
+	if !s.torn { // the file may still end after one of several lines
 		if !inDoubt {
 			d.doubt = false
 			return 0, nil
@@ -54,8 +54,8 @@ func (s *Sink) unfinished(batch []nib.Record) (there int64, err error) {
 	return there, err
 }
 
-// mend completes a record of which the file ends with so many bytes. It returns
-// how many records are in the file after that.
+// mend completes record, whose first there bytes are at the end of the file. It
+// returns how many records are in the file after that.
 func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	d := &s.delivering
 	if there == 0 {
@@ -65,7 +65,7 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	switch err := s.file.Lock(vfs.Exclusive); {
 	case err == vfs.ErrLocked:
 		d.doubt = false
-		return 0, nil // else two processes could complete the same line; it is ended with a newline
+		return 0, nil // otherwise two processes could complete the same line; it is ended with a newline
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
 		return 0, s.fail("lock", err)
 	}
@@ -79,14 +79,14 @@ func (s *Sink) mend(record []byte, there int64) (n int, err error) {
 	return 1, nil
 }
 
-// begun returns how much of record the file ends with, from an offset on: less
-// than all of it, and from the beginning of a line on.
+// begun returns how many bytes of record the file ends with, from offset from
+// on: fewer than all, and starting at the beginning of a line.
 func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	info, err := s.file.Stat()
 	if err != nil {
 		return 0, s.fail("read", err)
 	}
-	at := max(info.Size-int64(len(record)), from, 0) // one byte more than is looked for
+	at := max(info.Size-int64(len(record)), from, 0) // one byte more than needed
 	b := make([]byte, max(info.Size-at, 0))
 	if n, err := s.file.ReadAt(b, at); n < len(b) {
 		return 0, s.unlessCut(err)
@@ -100,16 +100,16 @@ func (s *Sink) begun(record []byte, from int64) (n int64, err error) {
 	return int64(len(b)), nil
 }
 
-// share locks the file together with others again; to be in the way, they would
-// have to be quick.
+// share takes the shared lock again. It fails only if another process takes the
+// lock at that moment.
 func (s *Sink) share() {
 	if err := s.file.Lock(vfs.Shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.report("lock", err)
 	}
 }
 
-// unlessBusy takes note of an error of locking, unless it means that others
-// have the lock, or that there are no locks.
+// unlessBusy notes an error of locking, unless it means that others hold the
+// lock, or that there are no locks.
 func (s *Sink) unlessBusy(err error) error {
 	if err == nil || err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -117,8 +117,7 @@ func (s *Sink) unlessBusy(err error) error {
 	return s.fail("lock", err)
 }
 
-// unlessCut takes note of an error of reading, unless the file has just become
-// shorter.
+// unlessCut notes an error of reading, unless the file has just become shorter.
 func (s *Sink) unlessCut(err error) error {
 	if err == io.EOF {
 		return nil
@@ -126,14 +125,14 @@ func (s *Sink) unlessCut(err error) error {
 	return s.fail("read", err)
 }
 
-// behindLine returns the bytes behind the first newline of b.
+// behindLine returns the bytes after the first newline of b.
 func behindLine(b []byte) []byte {
 	_, rest, _ := bytes.Cut(b, []byte{'\n'})
 	return rest
 }
 
-// cut truncates the file at the place if the bytes behind it are batch with
-// holes. No other process may have the file open: it might write at that
+// cut truncates the file at the place if the bytes after it are batch with
+// holes. No other process may have the file open, since it might write at that
 // moment.
 func (s *Sink) cut(batch []nib.Record) (bool, error) {
 	at := s.delivering.place.at
@@ -162,7 +161,7 @@ func (s *Sink) cut(batch []nib.Record) (bool, error) {
 }
 
 // holed reports whether the bytes of the file from an offset to its end are
-// those of batch, with some that are zeros instead.
+// those of batch, some of them replaced by zeros.
 func (s *Sink) holed(batch []nib.Record, at, size int64) (bool, error) {
 	b := make([]byte, deliverySize)
 	holes := false

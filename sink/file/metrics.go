@@ -12,7 +12,7 @@ import (
 var _ metrics.Source = (*Sink)(nil)
 
 // Metrics implements [metrics.Source]. The names begin with nib_file_; the
-// label path is the path that Open was given.
+// label path is the path passed to Open.
 func (s *Sink) Metrics() iter.Seq[metrics.Metric] {
 	s.mu.Lock()
 	st, written, dropped, size := s.stats, s.written, s.dropped, s.size

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// stamp is the time in the name of an old file, always UTC. Microseconds keep
-// the names in the order of the rotations: one takes longer than that, and
-// several processes take turns.
+// stamp is the format of the time in the name of an old file, always UTC.
+// Microseconds keep the names in the order of the rotations: a rotation takes
+// longer than that, and processes take turns.
 const stamp = "20060102T150405.000000Z"
 
-// tempExtension is that of a file that is being compressed into.
+// tempExtension is the extension of the output of a compression in progress.
 const tempExtension = ".tmp"
 
 // A naming makes and parses the names of a log's old files:
@@ -25,8 +25,7 @@ const tempExtension = ".tmp"
 //	app-20261121T103000.123456Z-0000.log.gz   compressed
 //	app-20261121T103000.123456Z-0000.log.gz.tmp
 //
-// A name that it would not have made itself, to the letter, belongs to another
-// program.
+// A name that it would not produce exactly belongs to another program.
 type naming struct {
 	stem, ext string   // "app" and ".log"
 	packed    []string // extensions of compressed files
@@ -44,22 +43,22 @@ func newNaming(base string, c Compressor) naming {
 	return n
 }
 
-// A backup is an old file by its name.
+// A backup is an old file, described by its name.
 type backup struct {
 	name   string
 	time   time.Time // when it was rotated, to the microsecond
-	seq    int       // among those of that microsecond
+	seq    int       // number among those of that microsecond
 	packed string    // its extension if it is compressed
-	temp   bool      // if it is being compressed into
-	size   int64     // that it had when the directory was read
+	temp   bool      // output of a compression in progress
+	size   int64     // size when the directory was read
 }
 
-// name is what a file is called that is rotated at t.
+// name returns the name of a file rotated at t.
 func (n *naming) name(t time.Time, seq int) string {
 	return fmt.Sprintf("%s-%s-%04d%s", n.stem, t.UTC().Format(stamp), seq, n.ext)
 }
 
-// plain is what b was called before it was compressed.
+// plain returns the name of b before it was compressed.
 func (n *naming) plain(b backup) string { return n.name(b.time, b.seq) }
 
 // parse parses a name, and reports whether it is one of this log's old files.
@@ -105,15 +104,15 @@ func (b backup) compare(o backup) int {
 	return strings.Compare(b.name, o.name)
 }
 
-// aheadAtMost is how far the time in a name may be ahead of the clock: others,
-// on a network file system, may have another one, and it may be set back a
-// little.
+// aheadAtMost is how far the time in a name may be ahead of the clock: other
+// machines on a network file system have other clocks, and the clock may be set
+// back slightly.
 const aheadAtMost = time.Minute
 
 // compareAt orders backups from the newest to the oldest, as seen at now. A
-// time in the future was given when the clock was wrong. Such a file counts as
-// older than all others: as the newest, it would be kept for years, and each
-// new file deleted in its place.
+// time in the future comes from a wrong clock. Such a file counts as older than
+// all others: as the newest, it would be kept for years, and each new file
+// would be deleted instead.
 func (b backup) compareAt(o backup, now time.Time) int {
 	ahead := func(b backup) int {
 		if b.time.Sub(now) > aheadAtMost {

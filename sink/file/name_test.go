@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// packer is a Compressor with an extension and nothing else.
+// packer is a Compressor that only has an extension.
 type packer string
 
 func (p packer) Extension() string                   { return string(p) }
@@ -42,8 +42,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// foreign are names that look like those of app.log's old files to somebody who
-// does not look closely.
+// foreign lists names that resemble those of app.log's old files.
 var foreign = []string{
 	"app.log", "app.audit.log", "app.log.1", "app.log.gz", "app.txt", "app-.log", "app-notes.log",
 	"app-2026-11-21T10-30-00.123.log", // of another library
@@ -109,7 +108,8 @@ func TestBackupsAreInOrder(t *testing.T) {
 	}
 }
 
-// FuzzParse: a name that is recognized is one that would be given.
+// FuzzParse checks that every name that parse recognizes is one that name
+// produces.
 func FuzzParse(f *testing.F) {
 	for _, name := range append(foreign, "app-20261121T103000.123456Z-0000.log.gz.tmp") {
 		f.Add(name)

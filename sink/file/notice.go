@@ -8,7 +8,7 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// noticeSize is more than the longest notice: 10 counts of 20 digits among 300
+// noticeSize is larger than the longest notice: 10 counts of 20 digits in 300
 // bytes of text.
 const noticeSize = 640
 

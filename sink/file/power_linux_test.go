@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// ext4 mounts a file system of its own at dir, which is made in the file image if
+// ext4 mounts the file system in the file image at dir. It creates the image if
 // that does not exist.
 func ext4(t *testing.T, image, dir string) {
 	t.Helper()
@@ -33,8 +33,8 @@ func ext4(t *testing.T, image, dir string) {
 	}
 }
 
-// TestE2EPowerCut takes the power from a real file system while lines are
-// delivered and files rotated and compressed. What was accepted is there when
+// TestE2EPowerCut cuts the power of a real file system while lines are
+// delivered and files rotated and compressed. The accepted lines are there when
 // it is mounted again.
 func TestE2EPowerCut(t *testing.T) {
 	cuts := map[string]int{"short": 5, "full": 100}[os.Getenv("NIB_E2E")]
@@ -44,7 +44,7 @@ func TestE2EPowerCut(t *testing.T) {
 	base := t.TempDir()
 	image, dir := filepath.Join(base, "image"), filepath.Join(base, "log")
 	must(t, os.Mkdir(dir, 0o700))
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // in case of a fault
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
 	accepted, seed := 0, rand.Uint64()
 	pick := rand.New(rand.NewPCG(seed, 0))
 	for cut := range cuts {
@@ -56,7 +56,7 @@ func TestE2EPowerCut(t *testing.T) {
 			must(t, err)
 			accepted += res.Accepted
 		}
-		for n := range pick.IntN(100) { // these nobody promises
+		for n := range pick.IntN(100) { // these need not survive
 			_ = s.WriteRecord(record(nib.LevelInfo, 1e9+n, 60))
 		}
 		if err := cutPower(dir); errors.Is(err, syscall.ENOSYS) {
@@ -67,7 +67,7 @@ func TestE2EPowerCut(t *testing.T) {
 		if res, err := s.Deliver(context.Background(), batchOf(accepted, 10)); err == nil || res.Accepted != 0 {
 			t.Errorf("cut %d: got %+v, %v without power, want nothing accepted", cut, res, err)
 		}
-		_ = s.Close() // fails, as everything does
+		_ = s.Close() // fails, like every operation now
 		tidied(s)
 		must(t, unmount(dir))
 		ext4(t, image, dir)
@@ -80,8 +80,8 @@ func TestE2EPowerCut(t *testing.T) {
 	t.Logf("%d cuts: all of %d accepted lines are there", cuts, accepted)
 }
 
-// eachOf is the text of all files of a directory, with a newline between them:
-// what was not promised may have left zeros at the end of one.
+// eachOf returns the text of all files of a directory, with a newline between
+// them: unsynced lines may have left zeros at the end of one.
 func eachOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -93,7 +93,7 @@ func eachOf(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// unmount unmounts dir, also when something is in the way.
+// unmount unmounts dir, even if it is busy.
 func unmount(dir string) error {
 	err := syscall.Unmount(dir, 0)
 	if errors.Is(err, syscall.EBUSY) {

@@ -63,7 +63,7 @@ func TestModeOfAnExistingFileIsKept(t *testing.T) {
 	}
 }
 
-// plants put something in the place of a log file that nobody wants a log in.
+// plants put something unsuitable in the place of a log file.
 var plants = []struct {
 	name  string
 	plant func(t *testing.T, path, victim string)
@@ -87,8 +87,8 @@ var plants = []struct {
 	}, ErrNotRegular, "a device"},
 }
 
-// TestOpenRefusesWhatIsNotAFileOfItsOwn would hang at the FIFO, or write to the
-// victim, if it did not.
+// TestOpenRefusesWhatIsNotAFileOfItsOwn checks that Open fails instead of
+// hanging at a FIFO or writing to the victim.
 func TestOpenRefusesWhatIsNotAFileOfItsOwn(t *testing.T) {
 	for _, c := range plants {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestPlantedWhileOpen(t *testing.T) {
 	}
 }
 
-// TestPlantedWhileRenamed is the same when the old file has a name yet: no line
-// is lost.
+// TestPlantedWhileRenamed is the same while the old file still has a name: no
+// line is lost.
 func TestPlantedWhileRenamed(t *testing.T) {
 	for _, c := range plants {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,7 +168,8 @@ func TestPlantedWhileRenamed(t *testing.T) {
 	}
 }
 
-// TestFileIsFollowed takes the file away in the ways that others do.
+// TestFileIsFollowed renames, removes and replaces the file as other programs
+// do.
 func TestFileIsFollowed(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -216,7 +217,8 @@ func TestFileIsFollowed(t *testing.T) {
 	}
 }
 
-// TestTruncatedInTheMiddleOfALine leaves half a line.
+// TestTruncatedInTheMiddleOfALine truncates the file so that half a line is
+// left.
 func TestTruncatedInTheMiddleOfALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	clock := newTestClock()
@@ -228,7 +230,7 @@ func TestTruncatedInTheMiddleOfALine(t *testing.T) {
 	wantText(t, "file", text(t, path), "{\"level\":\"info\",\"n\":0}\n{\"level\":\"info\",\"n\":\n{\"level\":\"info\",\"n\":2}\n")
 }
 
-// TestDirectoryThatIsRemoved takes everything away.
+// TestDirectoryThatIsRemoved removes the directory and everything in it.
 func TestDirectoryThatIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	must(t, os.Mkdir(dir, 0o700))
@@ -253,7 +255,8 @@ func TestDirectoryThatIsRemoved(t *testing.T) {
 	checkIdentity(t, s, 5)
 }
 
-// TestLockedByAnotherProgram: an exclusive lock on the file is respected.
+// TestLockedByAnotherProgram checks that an exclusive lock on the file is
+// respected.
 func TestLockedByAnotherProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	f, err := vfs.OS().Open(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -270,8 +273,8 @@ func TestLockedByAnotherProgram(t *testing.T) {
 	}
 }
 
-// TestLocksOfOthersDoNotStopRotation: whoever may read the directory or the log
-// may lock it.
+// TestLocksOfOthersDoNotStopRotation locks the directory and the log, as any
+// user may who can read them.
 func TestLocksOfOthersDoNotStopRotation(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: 200, MaxBackups: 3})
@@ -292,8 +295,8 @@ func TestLocksOfOthersDoNotStopRotation(t *testing.T) {
 	}
 }
 
-// TestFilesOfOthersAreRefused: whoever owns the file or its directory can change
-// or replace it at any time.
+// TestFilesOfOthersAreRefused opens a file or directory of another user, which
+// that user can change or replace at any time.
 func TestFilesOfOthersAreRefused(t *testing.T) {
 	const other = 4242
 	for _, c := range []struct {
@@ -324,8 +327,8 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestFileOfAnotherUserIsRefusedOnDisk in a directory like /tmp, and the lock as
-// well.
+// TestFileOfAnotherUserIsRefusedOnDisk checks that a file of another user in a
+// directory like /tmp is rejected, and such a lock file as well.
 func TestFileOfAnotherUserIsRefusedOnDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

@@ -39,7 +39,7 @@ func (s *Sink) Resume(ctx context.Context, mark []byte, batch []nib.Record) (tak
 		s.moveToEnd()
 	}
 	if err == nil && 0 < taken && taken < len(batch) {
-		s.claims.epoch++ // what was claimed before is all settled
+		s.claims.epoch++ // everything claimed before is settled
 	}
 	return taken, err
 }
@@ -63,7 +63,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	for _, t := range texts {
 		n, end, err := t.find(ctx, batch[taken:])
 		if err == nil && n > 0 {
-			err = t.f.SyncData() // its writer may have died before that
+			err = t.f.SyncData() // its writer may have died before the sync
 		}
 		if err != nil {
 			return 0, s.fail("read", err)
@@ -73,7 +73,7 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 		}
 	}
 	if taken > 0 {
-		err = s.sync() // of the directory, which has the names
+		err = s.sync() // for the directory, which has the names
 	}
 	if err != nil {
 		return 0, err
@@ -81,19 +81,19 @@ func (s *Sink) resume(ctx context.Context, p place, batch []nib.Record) (taken i
 	return taken, nil
 }
 
-// A stretch is a file between two offsets, of which the second one may be
-// behind its end.
+// A stretch is the part of a file between two offsets; the second one may be
+// past its end.
 type stretch struct {
 	f       vfs.File
 	id      vfs.ID
 	at, end int64
 }
 
-// textsInDoubt returns where the lines are that were written behind a place and
-// may not be settled. None, if the file of the place is not found.
+// textsInDoubt returns the parts of files that were written after a place and
+// may not be settled, or none if the file of the place is not found.
 func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 	s.lockClaims()
-	defer s.unlockClaims() // others may write then, but not to the claimed part
+	defer s.unlockClaims() // after that others may write, but not to the claimed part
 	in, start, end, known := s.inFlight(p)
 	if texts, err = s.textsBehind(in); err != nil || len(texts) == 0 {
 		return texts, err
@@ -116,7 +116,7 @@ func (s *Sink) textsInDoubt(p place) (texts []stretch, err error) {
 	if err != nil {
 		return texts, err
 	}
-	if within || start > t.at { // a line that another process had begun may have been completed
+	if within || start > t.at { // a partial line of another process may have been completed
 		t.at = start
 	}
 	t.end = min(end, info.Size)
@@ -131,9 +131,9 @@ func isWithinLine(f vfs.File, at int64) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// textsBehind returns what was written behind a place: the rest of its file,
-// those that were rotated later, and the live file. None, if the file of the
-// place is not found.
+// textsBehind returns what was written after a place: the rest of its file, the
+// files that were rotated later, and the live file. It returns none if the file
+// of the place is not found.
 func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	if s.file == nil {
 		return nil, errNoFile
@@ -172,9 +172,9 @@ func (s *Sink) textsBehind(p place) (texts []stretch, err error) {
 	return append(texts, stretch{s.file, s.id, 0, openEnd}), nil
 }
 
-// findFile looks for the file of a place under any name that begins like the
-// log's. An error means that one of them cannot be read now: it may be that
-// file.
+// findFile searches for the file of a place under any name that begins like the
+// log's. An error means that one of these files cannot be read now, which may
+// be the right one.
 func (s *Sink) findFile(names []string, p place) (name string, f vfs.File, err error) {
 	for _, name := range names {
 		if !strings.HasPrefix(name, s.naming.stem) {
@@ -225,10 +225,10 @@ func (t stretch) close(s *Sink) {
 	}
 }
 
-// find looks for the records of batch, one after the other, and returns how
-// many of them there are and where the last one ends. A record may have several
-// lines, as those of sink/console: it is there if all of them are, one behind
-// the other.
+// find searches for the records of batch, one after the other, and returns how
+// many of them it has found and where the last one ends. A record may have
+// several lines, like those of sink/console: it is found if all of them are,
+// one after the other.
 func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64, err error) {
 	info, err := t.f.Stat()
 	if err != nil {
@@ -256,15 +256,15 @@ func (t stretch) find(ctx context.Context, batch []nib.Record) (n int, end int64
 			continue
 		}
 		if at += line; line < size {
-			in.Reset(from(at)) // the record may begin with the second line that was read
+			in.Reset(from(at)) // the record may begin at the second line that was read
 		}
 	}
 	return n, end, nil
 }
 
-// nextIs reads a line, and as many more as want has while they are the same.
-// line is how long the first one is, and size what was read. A line without an
-// end is none.
+// nextIs reads a line, and further lines of want while they are equal. line is
+// the length of the first line, and size how much was read. A line without a
+// newline does not count.
 func nextIs(in *bufio.Reader, want []byte) (same bool, line, size int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

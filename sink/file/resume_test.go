@@ -17,12 +17,12 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// A desk does with a Sink what a spool does: it remembers how many lines are
-// settled and the mark that belongs to them, which is written at once and on the disk
-// later, and takes up there after a crash.
+// A desk uses a Sink like a spool: it stores how many lines are settled and the
+// mark that belongs to them, which is written at once and synced later, and
+// continues there after a crash.
 type desk struct {
 	lines int
-	noted []cursor   // the first one is on the disk, the last one is what was written last
+	noted []cursor   // the first one is on disk, the last one was written last
 	point func(desk) // called before and after a cursor is written
 	rng   *rand.Rand // for the sizes of batches; nil: as many lines as there can be
 	make  func(n int) *nib.Record
@@ -58,11 +58,11 @@ func (k *desk) batch(from, to int) []nib.Record {
 	return batch
 }
 
-// deskRecord is a line of a length of its own.
+// deskRecord returns a record whose length depends on n.
 func deskRecord(n int) *nib.Record { return record(nib.LevelInfo, n, 30+n*37%90) }
 
-// blockRecord is a record of several lines, as sink/console makes them: some begin alike, and
-// some have a line in them that others begin with.
+// blockRecord returns a record of several lines, as sink/console makes them:
+// some have the same first line, and some contain the first line of others.
 func blockRecord(n int) *nib.Record {
 	r := deskRecord(n)
 	for i := range n % 4 {
@@ -74,8 +74,8 @@ func blockRecord(n int) *nib.Record {
 	return r
 }
 
-// deliver delivers until all is settled. The first old lines may have been delivered
-// before.
+// deliver delivers until everything is settled. The first old lines may have
+// been delivered before.
 func (k *desk) deliver(t testing.TB, s *Sink, old int) {
 	t.Helper()
 	ctx := context.Background()
@@ -110,7 +110,7 @@ func (k *desk) deliver(t testing.TB, s *Sink, old int) {
 	}
 }
 
-// A deskCrash is what a crash leaves.
+// A deskCrash is the state after a crash.
 type deskCrash struct {
 	image *vfstest.Mem
 	desk  desk
@@ -118,12 +118,12 @@ type deskCrash struct {
 	power bool
 }
 
-// crashAt runs a desk, with a crash before the operation with number at. n is how many
-// there were.
+// crashAt runs a desk, with a crash before the operation with number at. n is
+// the number of operations.
 func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, record func(n int) *nib.Record) (c deskCrash, n int) {
 	t.Helper()
 	m, clock := newMem(t)
-	clock.steps = time.Millisecond // so that names are looked at now and then
+	clock.steps = time.Millisecond // so that names are checked occasionally
 	rng := rand.New(rand.NewPCG(seed, uint64(at)))
 	k := desk{lines: 60, noted: []cursor{{}}, rng: rand.New(rand.NewPCG(seed, 0)), make: record}
 	now := k
@@ -156,7 +156,7 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 			m.Fail(vfstest.Fault{Op: op, Reached: strike})
 		}
 	}
-	config.Compress = nil // its goroutine would make the crashes another each time
+	config.Compress = nil // its goroutine would make the crashes differ each time
 	s := openMem(t, m, clock, config)
 	k.deliver(t, s, 0)
 	must(t, s.Close())
@@ -164,8 +164,8 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 	return c, n
 }
 
-// check finds each record of a desk once and in order, whole, with nothing but empty lines
-// between them.
+// check checks that text has each record of a desk once, in order and complete,
+// with only empty lines between them.
 func (k *desk) check(t testing.TB, text string) {
 	t.Helper()
 	for n := range k.lines {
@@ -181,13 +181,13 @@ func (k *desk) check(t testing.TB, text string) {
 	}
 }
 
-// TestResumeAfterACrash kills the process, or takes the power away, before each operation
-// on the file system and around each writing of the cursor. The next process goes on: each
-// line is there once, in order, and none is torn.
+// TestResumeAfterACrash kills the process, or cuts the power, before each
+// operation on the file system and around each write of the cursor. The next
+// process continues: each line is there once, in order, and none is torn.
 func TestResumeAfterACrash(t *testing.T) { resumeAfterCrashes(t, deskRecord, 1) }
 
-// TestResumeFindsRecordsOfSeveralLines does the same with records as sink/console
-// makes them (reliability row 30).
+// TestResumeFindsRecordsOfSeveralLines does the same with records as
+// sink/console makes them (reliability row 30).
 func TestResumeFindsRecordsOfSeveralLines(t *testing.T) { resumeAfterCrashes(t, blockRecord, 5) }
 
 func resumeAfterCrashes(t *testing.T, record func(n int) *nib.Record, step int) {
@@ -229,7 +229,7 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 		boot++
 	}
 	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}, boot: boot})
-	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the batch before
+	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the previous batch
 	if compressed {
 		tidied(s)
 	}
@@ -239,15 +239,15 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	c.desk.check(t, memAll(t, c.image))
 }
 
-// firstMark is a mark as version 1 was, which had no claim.
+// firstMark returns mark in the format of version 1, which had no claim.
 func firstMark(mark []byte) []byte {
 	old := bytes.Clone(mark[:firstMarkSize])
 	old[0] = 1
 	return old
 }
 
-// TestResumeLeavesOthersAlone finds delivered lines between those of another writer, and completes
-// a torn one behind them.
+// TestResumeLeavesOthersAlone finds delivered lines among those of another
+// writer, and completes a torn one after them.
 func TestResumeLeavesOthersAlone(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -272,7 +272,7 @@ func TestResumeLeavesOthersAlone(t *testing.T) {
 	wantText(t, "file", memAll(t, m), written+string(deskRecord(2).Line[9:])+string(deskRecord(3).Line))
 }
 
-// appendTo writes to the live file behind the back of a sink.
+// appendTo writes to the live file without a sink.
 func appendTo(t testing.TB, m vfs.FS, text string) {
 	t.Helper()
 	f, err := m.Open(livePath, os.O_WRONLY|os.O_APPEND, 0)
@@ -281,8 +281,8 @@ func appendTo(t testing.TB, m vfs.FS, text string) {
 	must(t, err, f.Close())
 }
 
-// TestResumeNeedsItsFile takes nothing for delivered in another file, although its lines
-// are the same.
+// TestResumeNeedsItsFile checks that lines of another file do not count as
+// delivered, although they are identical.
 func TestResumeNeedsItsFile(t *testing.T) {
 	lines := string(deskRecord(0).Line) + string(deskRecord(1).Line)
 	batch := []nib.Record{*deskRecord(1)}
@@ -334,8 +334,8 @@ func TestResumeNeedsItsFile(t *testing.T) {
 	}
 }
 
-// TestSinkAndDestination logs to the file that a spool delivers to, over rotations: each
-// delivered line is there once, and each other one.
+// TestSinkAndDestination logs to the file that a spool delivers to, over
+// rotations: each delivered line and each logged line is there once.
 func TestSinkAndDestination(t *testing.T) {
 	m, clock := newMem(t)
 	clock.steps = time.Millisecond

@@ -16,13 +16,13 @@ import (
 )
 
 // Old files are deleted and compressed by a goroutine that is started when the
-// sink lets go of a file, and ends when there is nothing left to do. A file
-// that another process writes to still is left to that process: it will let go
-// of it, too.
+// sink closes a file, and ends when there is nothing left to do. A file that
+// another process still writes to is left to that process, which will close it,
+// too.
 
 // A tidying is the state of that goroutine.
 type tidying struct {
-	running, again bool // protected by the lock of the sink, as the next three
+	running, again bool // protected by the lock of the sink, like the next three
 	failed         bool // something remains to be done
 	retryAt        int64
 	pause          int64
@@ -30,8 +30,8 @@ type tidying struct {
 	done           sync.WaitGroup
 }
 
-// Tidying that failed is retried after a pause that doubles from firstTidy to
-// longestTidy, if there is something to write.
+// Failed tidying is retried after a pause that doubles from firstTidy to
+// longestTidy, if there are lines to write.
 const (
 	firstTidy   = int64(time.Second)
 	longestTidy = int64(10 * time.Minute)
@@ -45,7 +45,7 @@ func (s *Sink) retryTidying(now int64) {
 	}
 }
 
-// startTidying starts the goroutine, or makes it look again. The lock of the
+// startTidying starts the goroutine, or makes it run once more. The lock of the
 // sink is held.
 func (s *Sink) startTidying() {
 	t := &s.tidying
@@ -60,7 +60,7 @@ func (s *Sink) startTidying() {
 	}
 }
 
-// stopTidying breaks compression off. What is to be deleted is deleted yet.
+// stopTidying interrupts compression. Files are still deleted.
 func (s *Sink) stopTidying() { s.tidying.quit.Store(true) }
 
 // awaitGoroutines returns when no goroutine is left.
@@ -109,8 +109,8 @@ func (s *Sink) tidied() bool {
 	return true
 }
 
-// tidyOnce deletes what is too old or too many, compresses the rest, and
-// deletes what is too much then.
+// tidyOnce deletes the files that exceed MaxAge or MaxBackups, compresses the
+// rest, and then deletes those that exceed MaxTotal.
 func (s *Sink) tidyOnce() {
 	if s.c.MaxBackups > 0 || s.c.MaxAge > 0 {
 		now := s.clock.wall()
@@ -130,8 +130,8 @@ func (s *Sink) tidyOnce() {
 	}
 }
 
-// deleteIf deletes the old files that are outdated. It asks for each, from the
-// newest to the oldest.
+// deleteIf deletes the old files for which outdated returns true. It calls
+// outdated for each, from the newest to the oldest.
 func (s *Sink) deleteIf(outdated func(i int, b backup) bool) {
 	for i, b := range s.backups() {
 		if !outdated(i, b) {
@@ -143,8 +143,8 @@ func (s *Sink) deleteIf(outdated func(i int, b backup) bool) {
 	}
 }
 
-// compressAll compresses old files, the oldest first, until Close breaks it
-// off.
+// compressAll compresses old files, the oldest first, until Close interrupts
+// it.
 func (s *Sink) compressAll() {
 	for _, b := range slices.Backward(s.backups()) {
 		if b.packed != "" {
@@ -159,8 +159,8 @@ func (s *Sink) compressAll() {
 	}
 }
 
-// complain reports an error of the goroutine, which is then started again after
-// a while.
+// complain reports an error of the goroutine, which is then restarted after a
+// pause.
 func (s *Sink) complain(op string, err error) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -168,17 +168,17 @@ func (s *Sink) complain(op string, err error) {
 	s.report(op, err)
 }
 
-// complainUnlessGone reports an error, if there is one, unless there is no such
-// file: another process was first.
+// complainUnlessGone reports err, unless it is nil or means that the file does
+// not exist: another process was first.
 func (s *Sink) complainUnlessGone(op string, err error) {
 	if err = unlessGone(err); err != nil {
 		s.complain(op, err)
 	}
 }
 
-// backups lists the old files, newest first, and deletes what was left over by
-// rotations and compressions that did not end. A file that cannot be looked at
-// is left out, and so left alone.
+// backups lists the old files, newest first, and deletes leftovers of
+// unfinished rotations and compressions. A file that cannot be examined is
+// omitted, and so never deleted.
 func (s *Sink) backups() []backup {
 	names, err := s.fs.ReadDir(s.dir)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *Sink) backups() []backup {
 			s.complainUnlessGone("look at an old file of", err)
 		case !info.Mode.IsRegular():
 		case b.temp:
-			// While it is being written, its source is there.
+			// While it is being written, its source exists.
 			if _, found := slices.BinarySearch(names, s.naming.plain(b)); !found {
 				s.complainUnlessGone("delete an old file of", s.fs.Remove(filepath.Join(s.dir, name)))
 			}
@@ -215,9 +215,9 @@ func (s *Sink) backups() []backup {
 	return list
 }
 
-// removeEmpty deletes the files that a rotation made to take a name and did not
-// come to replace. While one is under way they are not to be touched: a moment
-// later the name is that of a file with lines.
+// removeEmpty deletes the empty files with which an unfinished rotation has
+// reserved a name. During a rotation they must not be deleted: a moment later
+// the name is that of a file with lines.
 func (s *Sink) removeEmpty(names []string) {
 	if len(names) == 0 {
 		return
@@ -241,8 +241,8 @@ func (s *Sink) removeEmpty(names []string) {
 }
 
 // remove deletes an old file, unless a process writes to it, or it is not a
-// regular file. One that is locked for long is an error: another process closes
-// a file a tenth of a second after its rotation, if it has lines to write.
+// regular file. A file that stays locked is an error: another process closes a
+// file a tenth of a second after its rotation, if it has lines to write.
 func (s *Sink) remove(b backup) error {
 	f, info, err := s.seize(b.name)
 	if err == vfs.ErrLocked && s.clock.wall().Sub(b.time) < longLocked {
@@ -257,8 +257,8 @@ func (s *Sink) remove(b backup) error {
 
 const longLocked = time.Minute
 
-// seize opens an old file and locks it exclusively. It returns nil, and no
-// error, if the name does not mean a regular file, and vfs.ErrLocked if a
+// seize opens an old file and locks it exclusively. It returns nil without an
+// error if the name is not that of a regular file, and vfs.ErrLocked if a
 // process still writes to it, or reads it under a lock. A file without lines is
 // not seized, see removeEmpty.
 func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
@@ -267,7 +267,7 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	if err != nil || !info.Mode.IsRegular() {
 		return nil, info, unlessGone(err)
 	}
-	f, err := s.fs.Open(path, os.O_RDWR, 0) // a network file system locks alone only what is open for writing
+	f, err := s.fs.Open(path, os.O_RDWR, 0) // a network file system locks exclusively only files open for writing
 	if errors.Is(err, fs.ErrPermission) {
 		f, err = s.fs.Open(path, os.O_RDONLY, 0)
 	}
@@ -292,7 +292,7 @@ func (s *Sink) seize(name string) (vfs.File, vfs.Info, error) {
 	return nil, info, err
 }
 
-// unlink deletes the name of a seized file, if it still is its name.
+// unlink deletes the name of a seized file, if it still refers to that file.
 func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	path := filepath.Join(s.dir, name)
 	named, err := s.isNamed(path, info)
@@ -305,14 +305,14 @@ func (s *Sink) unlink(name string, f vfs.File, info vfs.Info) error {
 	return unlessGone(s.fs.Remove(path))
 }
 
-// isNamed reports whether path means the file that info describes.
+// isNamed reports whether path refers to the file that info describes.
 func (s *Sink) isNamed(path string, info vfs.Info) (bool, error) {
 	named, err := s.fs.Lstat(path)
 	return err == nil && named.ID == info.ID, unlessGone(err)
 }
 
-// unlessGone discards an error that means that there is no such file: another
-// process was first.
+// unlessGone returns err, or nil if it means that the file does not exist:
+// another process was first.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

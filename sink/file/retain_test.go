@@ -19,8 +19,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// rotated logs n lines of 100 bytes into a file each, an hour apart, and waits
-// for the tidying up after each.
+// rotated logs n lines of 100 bytes into one file each, an hour apart, and
+// waits for the tidying after each.
 func rotated(t testing.TB, s *Sink, clock *testClock, n int) {
 	t.Helper()
 	for i := range n {
@@ -31,7 +31,7 @@ func rotated(t testing.TB, s *Sink, clock *testClock, n int) {
 	}
 }
 
-// half is a Compressor that makes lines of 100 bytes 50 bytes long.
+// half is a Compressor that shortens lines of 100 bytes to 50 bytes.
 var half = testCompressor(func(dst io.Writer, src io.Reader) error {
 	b, err := io.ReadAll(src)
 	b = bytes.Replace(b, []byte(strings.Repeat("x", 50)), nil, 1)
@@ -77,8 +77,8 @@ func TestLimitsHoldWhenAFileIsOpened(t *testing.T) {
 	wantText(t, "left", numbers(memAll(t, m)), "")
 }
 
-// TestNothingForeignIsDeleted has a directory full of names that are not quite
-// those of old files, and things with such names that are no files.
+// TestNothingForeignIsDeleted has a directory with names that resemble those of
+// old files, and with such names that are not regular files.
 func TestNothingForeignIsDeleted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range foreign {
@@ -108,8 +108,8 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 	}
 }
 
-// TestFileThatIsWrittenToIsKept: another sink has not noticed yet that its file
-// was rotated.
+// TestFileThatIsWrittenToIsKept has another sink that has not noticed yet that
+// its file was rotated.
 func TestFileThatIsWrittenToIsKept(t *testing.T) {
 	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip{}}} {
 		m, clock := newMem(t)
@@ -122,7 +122,7 @@ func TestFileThatIsWrittenToIsKept(t *testing.T) {
 		writeNumbers(t, slow, 1, 2)
 		names := memFiles(t, m)
 		wantText(t, "file of the other", numbers(memText(t, m, filepath.Join(logDir, names[0]))), "0 1")
-		must(t, slow.Reopen()) // now it lets go, and tidies up itself
+		must(t, slow.Reopen()) // now it closes the file, and tidies up itself
 		tidied(slow)
 		if got := memFiles(t, m); slices.Contains(got, names[0]) && c.Compress != nil {
 			t.Errorf("got files %q, want the first one compressed", got)
@@ -130,8 +130,8 @@ func TestFileThatIsWrittenToIsKept(t *testing.T) {
 	}
 }
 
-// TestDeletionLooksAgain: the name changes its meaning between the look and the
-// lock.
+// TestDeletionLooksAgain replaces the file between the check of its name and
+// the lock.
 func TestDeletionLooksAgain(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})
@@ -158,8 +158,9 @@ func TestDeletionLooksAgain(t *testing.T) {
 	}
 }
 
-// TestNameThatARotationHasTakenIsLeftAlone: another process tidies up between the
-// two steps of a rotation, which an hour set back makes that of the oldest file.
+// TestNameThatARotationHasTakenIsLeftAlone has another process tidy up between
+// the two steps of a rotation, with the clock set back by an hour so that the
+// name is that of the oldest file.
 func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip{}}, {MaxAge: time.Minute}} {
 		m, clock := newMem(t)
@@ -177,7 +178,8 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestNamesThatARotationHasLeftBehind by a process that has died in between.
+// TestNamesThatARotationHasLeftBehind deletes the names reserved by a process
+// that died during a rotation.
 func TestNamesThatARotationHasLeftBehind(t *testing.T) {
 	m, clock := newMem(t)
 	f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_CREATE, 0o600)
@@ -212,8 +214,8 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// TestRetentionWhenTheClockJumps: what a wrong clock has stamped does not cost the
-// lines of now.
+// TestRetentionWhenTheClockJumps checks that files stamped by a wrong clock do
+// not lead to the deletion of new lines.
 func TestRetentionWhenTheClockJumps(t *testing.T) {
 	for name, jump := range map[string]time.Duration{
 		"ten years ahead": 10 * 365 * 24 * time.Hour,
@@ -251,8 +253,8 @@ func TestRetentionWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestMaxAgeKeepsWhatSeemsToBeFromTheFuture: after a start with the clock at its
-// beginning, everything does.
+// TestMaxAgeKeepsWhatSeemsToBeFromTheFuture has files with times in the future,
+// like all files after a start with an unset clock.
 func TestMaxAgeKeepsWhatSeemsToBeFromTheFuture(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxAge: 24 * time.Hour})
@@ -266,8 +268,8 @@ func TestMaxAgeKeepsWhatSeemsToBeFromTheFuture(t *testing.T) {
 	}
 }
 
-// TestPausesBetweenFailedDeletions: a file that cannot be deleted is tried again
-// when the pause is over, not before, and the pause doubles from a second to ten
+// TestPausesBetweenFailedDeletions checks that a failed deletion is retried
+// after a pause, not before, and that the pause doubles from a second to ten
 // minutes.
 func TestPausesBetweenFailedDeletions(t *testing.T) {
 	m, clock := newMem(t)
@@ -295,7 +297,7 @@ func TestPausesBetweenFailedDeletions(t *testing.T) {
 		if got := write(); got != 0 {
 			t.Errorf("got %d attempts just before the end of %v, want none", got, pause)
 		}
-		s.checkAt = 0 // the name was looked at a nanosecond ago
+		s.checkAt = 0 // the name was checked a nanosecond ago
 		clock.advance(time.Nanosecond)
 		if got := write(); got != 1 {
 			t.Errorf("got %d attempts after %v, want 1", got, pause)

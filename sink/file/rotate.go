@@ -13,17 +13,17 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// Rotation gives the file another name, and makes a new one. Several processes
-// may do so at once: the second would rename the new file of the first. So they
-// take turns, see takeTurn, and the name must still mean the file that is to be
-// rotated. The name of the old file is taken by an empty file
-// first, which only one can make, and which the rename then replaces.
+// Rotation renames the file and makes a new one. If several processes did so at
+// once, the second would rename the new file of the first. So they take turns,
+// see takeTurn, and the name must still refer to the file that is to be
+// rotated. The name of the old file is first reserved by an empty file, which
+// only one process can create, and which the rename then replaces.
 
 const (
 	busyPause     = int64(100 * time.Microsecond) // until rotation is tried again while another process rotates
 	firstRotate   = int64(100 * time.Millisecond) // and after a failure; both double up to
 	longestRotate = int64(10 * time.Second)
-	longBusy      = int64(time.Second) // a pause that another process does not need to rotate
+	longBusy      = int64(time.Second) // longer than any rotation of another process
 	rotateTimeout = 10 * time.Second   // of Rotate, while another process rotates
 	rotateStep    = time.Millisecond
 	maxSeq        = 1_000_000 // names in one microsecond
@@ -107,8 +107,8 @@ func (s *Sink) tryRotate(now int64) {
 	}
 }
 
-// rotate rotates. With an error, the old file is in use still, under one name
-// or the other. The lock is held.
+// rotate rotates. On an error the old file stays in use, under its old or its
+// new name. The lock is held.
 func (s *Sink) rotate() error {
 	lock, err := s.takeTurn()
 	if err != nil {
@@ -150,9 +150,9 @@ func (s *Sink) rotate() error {
 	return s.reopen()
 }
 
-// wasRenamed reports whether the file has the name although renaming it failed:
-// a network file system may lose the answer of its server. If it has not, the
-// empty file with this name is deleted.
+// wasRenamed reports whether the file has the new name although renaming it
+// failed: a network file system may lose the response of its server. If not, it
+// deletes the empty file with this name.
 func (s *Sink) wasRenamed(name string) (bool, error) {
 	info, err := s.fs.Lstat(name)
 	if err != nil || info.Size > 0 {
@@ -161,8 +161,8 @@ func (s *Sink) wasRenamed(name string) (bool, error) {
 	return false, unlessGone(s.fs.Remove(name))
 }
 
-// endLine ends the last line of the file if it was cut off, so that the old
-// files can be read as one text. It may fail on a full disk.
+// endLine ends a partial last line of the file, so that the old files can be
+// concatenated. It may fail on a full disk.
 func (s *Sink) endLine() {
 	if s.unseen {
 		s.seeEnd()
@@ -175,7 +175,7 @@ func (s *Sink) endLine() {
 
 var newline = []byte{'\n'}
 
-// letGo closes the file, where it cannot be renamed otherwise.
+// letGo closes the file on systems that cannot rename an open file.
 func (s *Sink) letGo() {
 	if err := s.file.Close(); err != nil {
 		s.report("close", err)
@@ -183,7 +183,8 @@ func (s *Sink) letGo() {
 	s.file = nil
 }
 
-// reserve makes an empty file with a name for the one that is to be rotated.
+// reserve creates an empty file with the name for the file that is to be
+// rotated.
 func (s *Sink) reserve() (name string, err error) {
 	t := s.clock.wall().UTC().Truncate(time.Microsecond)
 	seq := 0
@@ -213,7 +214,7 @@ func (s *Sink) reserve() (name string, err error) {
 }
 
 // wasPacked reports whether there is a compressed file that was called name
-// once, in whose place the new one would be compressed.
+// before, and that compressing the new one would replace.
 func (s *Sink) wasPacked(name string) (bool, error) {
 	for _, ext := range s.naming.packed {
 		if _, err := s.fs.Lstat(name + ext); !errors.Is(err, fs.ErrNotExist) {
@@ -223,8 +224,8 @@ func (s *Sink) wasPacked(name string) (bool, error) {
 	return false, nil
 }
 
-// lookAtClock rotates if the schedule says so, and ensures that the next look
-// is not later than the schedule. The lock is held.
+// lookAtClock rotates if the schedule requires it, and ensures that the next
+// check is not later than the schedule. The lock is held.
 func (s *Sink) lookAtClock(now int64) {
 	if s.schedule.never() {
 		return

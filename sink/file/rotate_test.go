@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// size is the length of the line of record(_, n, 100), and of a file.
+// size returns the size of a file.
 func size(t testing.TB, dir, name string) int64 {
 	t.Helper()
 	info, err := os.Lstat(filepath.Join(dir, name))
@@ -90,7 +90,8 @@ func TestExistingFileIsAppendedTo(t *testing.T) {
 	}
 }
 
-// TestRotationsInOneMicrosecond rotates a thousand times while the clock stands.
+// TestRotationsInOneMicrosecond rotates a thousand times while the clock stands
+// still.
 func TestRotationsInOneMicrosecond(t *testing.T) {
 	dir := t.TempDir()
 	clock := newTestClock()
@@ -114,8 +115,9 @@ func TestRotationsInOneMicrosecond(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreTakenAreLeftAlone, also when the clock was set back, and when
-// the file that had the name was compressed.
+// TestNamesThatAreTakenAreLeftAlone checks that existing names are not reused,
+// also when the clock was set back, and when the file with the name was
+// compressed.
 func TestNamesThatAreTakenAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	clock := newTestClock()
@@ -166,7 +168,8 @@ func TestRotateWritesBufferedLinesToTheOldFile(t *testing.T) {
 	wantText(t, "live file", numbers(text(t, filepath.Join(dir, names[1]))), "3")
 }
 
-// TestFileThatWasCutOffIsNotRotated: the sink learns it when it is about to.
+// TestFileThatWasCutOffIsNotRotated truncates the file, which the sink detects
+// when it is about to rotate.
 func TestFileThatWasCutOffIsNotRotated(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{MaxSize: 200})
@@ -224,8 +227,8 @@ func TestFailedRotationLosesNothing(t *testing.T) {
 	}
 }
 
-// TestOpenLooksAgain: another process rotates, and deletes what it has rotated,
-// between the opening of the file and its lock.
+// TestOpenLooksAgain has another process rotate the file, and delete the old
+// one, after it was opened and before it is locked.
 func TestOpenLooksAgain(t *testing.T) {
 	m, clock := newMem(t)
 	done := false
@@ -248,8 +251,8 @@ func TestOpenLooksAgain(t *testing.T) {
 	}
 }
 
-// TestOpenWaitsForNoOneWhoCompresses: the lock that is in the way is on a file
-// that has lost the name meanwhile.
+// TestOpenWaitsForNoOneWhoCompresses has a lock on a file that no longer has
+// the name.
 func TestOpenWaitsForNoOneWhoCompresses(t *testing.T) {
 	m, clock := newMem(t)
 	f, err := m.Open(livePath, os.O_RDWR|os.O_CREATE, 0o600)
@@ -271,7 +274,7 @@ func TestRotateWaitsForAnotherProcess(t *testing.T) {
 	s := openMem(t, m, clock, Config{MaxSize: 200})
 	writeNumbers(t, s, 0, 5)
 	lock := lockOf(t, m)
-	writeNumbers(t, s, 5, 20) // to the old file meanwhile
+	writeNumbers(t, s, 5, 20) // to the old file
 	if st := s.Stats(); st.Errors != 0 {
 		t.Errorf("got %d errors while another process rotates, want none", st.Errors)
 	}
@@ -294,9 +297,9 @@ func TestRotateWaitsForAnotherProcess(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 20)
 }
 
-// TestRotationThatCannotTakeItsTurnIsReported: another process holds the lock for
-// ever. Lines go to the old file, the fault is reported and counted, and few
-// attempts are made; rotation goes on when the lock is free.
+// TestRotationThatCannotTakeItsTurnIsReported has another process that holds
+// the lock for a minute. Lines go to the old file, the error is reported and
+// counted, and few attempts are made; rotation continues when the lock is free.
 func TestRotationThatCannotTakeItsTurnIsReported(t *testing.T) {
 	m, clock := newMem(t)
 	var reported []error
@@ -325,7 +328,8 @@ func TestRotationThatCannotTakeItsTurnIsReported(t *testing.T) {
 	checkNumbers(t, memAll(t, m), n+1)
 }
 
-// TestOldFileThatStaysLockedIsReported: a limit wants it deleted.
+// TestOldFileThatStaysLockedIsReported has a locked old file that exceeds a
+// limit.
 func TestOldFileThatStaysLockedIsReported(t *testing.T) {
 	m, clock := newMem(t)
 	var reported []error
@@ -351,9 +355,10 @@ func TestOldFileThatStaysLockedIsReported(t *testing.T) {
 	}
 }
 
-// TestRenameThatWasDoneAlthoughItFailed, as on a network file system that has lost
-// the answer of its server: the file must not be taken for the empty one that
-// held its name.
+// TestRenameThatWasDoneAlthoughItFailed has a rename that returns an error
+// although it was done, as on a network file system that has lost the response
+// of its server: the file must not be taken for the empty one that reserved the
+// name.
 func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
 	for _, done := range []bool{true, false} {
 		m, clock := newMem(t)
@@ -374,9 +379,9 @@ func TestRenameThatWasDoneAlthoughItFailed(t *testing.T) {
 	}
 }
 
-// TestPausesBetweenFailedRotations: they double, from a tenth of a millisecond
-// while another process rotates and from a tenth of a second after a fault, and
-// begin anew after a rotation.
+// TestPausesBetweenFailedRotations checks that the pauses double, from a tenth
+// of a millisecond while another process rotates and from a tenth of a second
+// after an error, and start over after a rotation.
 func TestPausesBetweenFailedRotations(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -400,7 +405,7 @@ func TestPausesBetweenFailedRotations(t *testing.T) {
 				var attempts []int
 				step := 0
 				ignore := m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: lockName("app.log"), Reached: func() { attempts = append(attempts, step) }})
-				for ; step < 200; step++ { // ten are the first pause
+				for ; step < 200; step++ { // ten steps are the first pause
 					writeNumbers(t, s, step, step+1)
 					clock.advance(c.first / 10)
 				}
@@ -420,8 +425,8 @@ func TestPausesBetweenFailedRotations(t *testing.T) {
 	}
 }
 
-// TestRotationOfAnotherProcessIsFollowed: it has come before the name was looked
-// at again.
+// TestRotationOfAnotherProcessIsFollowed has another process rotate before the
+// sink checks the name again.
 func TestRotationOfAnotherProcessIsFollowed(t *testing.T) {
 	m, clock := newMem(t)
 	s, other := openMem(t, m, clock, Config{}), openMem(t, m, clock, Config{})
@@ -434,8 +439,9 @@ func TestRotationOfAnotherProcessIsFollowed(t *testing.T) {
 	wantText(t, "live file", numbers(memText(t, m, livePath)), "1")
 }
 
-// TestNameOfADeletedFileIsNotGivenAgain in the same microsecond: the new file
-// would seem older than those after the deleted one.
+// TestNameOfADeletedFileIsNotGivenAgain deletes a file and rotates in the same
+// microsecond: with the same name, the new file would seem older than those
+// after the deleted one.
 func TestNameOfADeletedFileIsNotGivenAgain(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})

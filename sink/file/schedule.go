@@ -36,7 +36,7 @@ func newSchedule(c *Config) schedule {
 	return s
 }
 
-// never reports whether files do not begin by the clock.
+// never reports whether no files begin at set times.
 func (s *schedule) never() bool { return s.every == 0 && len(s.at) == 0 }
 
 // next returns the first moment after t at which a file begins. 0 allocs.
@@ -52,9 +52,9 @@ func (s *schedule) next(t time.Time) time.Time {
 	}
 	year, month, day := t.In(s.zone).Date()
 	for _, at := range s.at {
-		// The day after tomorrow too: when tomorrow's hour is skipped,
-		// time.Date may choose the one before, which is today's if it is
-		// midnight.
+		// The day after tomorrow is needed if tomorrow's hour is skipped:
+		// time.Date may then choose the hour before, which is today if the time
+		// is midnight.
 		for d := range 3 {
 			consider(time.Date(year, month, day+d, at.hour, at.minute, 0, 0, s.zone))
 		}

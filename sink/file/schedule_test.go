@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones of the table, wherever the test runs
+	_ "time/tzdata" // the zones of the table, on every system
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
@@ -57,8 +57,8 @@ func TestScheduleNext(t *testing.T) {
 	}
 }
 
-// TestScheduleNextIsAfter looks at each quarter of an hour of two years in zones
-// that skip and repeat hours, at midnight too.
+// TestScheduleNextIsAfter checks each quarter of an hour of two years in zones
+// that skip and repeat hours, also at midnight.
 func TestScheduleNextIsAfter(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe", "America/Santiago", "Asia/Beirut"} {
 		s := newSchedule(&Config{At: []string{"00:00", "02:30"}, Zone: zone(t, name)})
@@ -86,7 +86,7 @@ func TestScheduleDoesNotAllocate(t *testing.T) {
 	alloctest.Zero(t, func() { s.next(now) })
 }
 
-// stems are the times in the names of the old files.
+// stems returns the times in the names of the old files.
 func stems(names []string) (list []string) {
 	for _, name := range names {
 		if b, ok := (&naming{stem: "app", ext: ".log"}).parse(name); ok {
@@ -141,8 +141,9 @@ func TestFileOfYesterdayIsEndedAfterARestart(t *testing.T) {
 	checkNumbers(t, memAll(t, m), 4)
 }
 
-// TestFileThatAnotherProcessHasJustBegun is not ended once more, although the time
-// of its last line, by the clock of the file system, is before midnight.
+// TestFileThatAnotherProcessHasJustBegun checks that a file that another
+// process has just started is not ended again, although its modification time,
+// by the clock of the file system, is before midnight.
 func TestFileThatAnotherProcessHasJustBegun(t *testing.T) {
 	m, clock := newMem(t)
 	clock.set(time.Date(2026, 11, 21, 23, 59, 59, 998e6, time.UTC))
@@ -159,7 +160,7 @@ func TestFileThatAnotherProcessHasJustBegun(t *testing.T) {
 	}
 }
 
-// TestClockThatIsSet goes forth and back by years.
+// TestClockThatIsSet sets the clock forward and back by years.
 func TestClockThatIsSet(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Every: time.Hour})

@@ -39,25 +39,25 @@ type Sink struct {
 	dir      string
 	naming   naming
 	schedule schedule
-	limit    int64 // MaxSize, or what no file reaches
+	limit    int64 // MaxSize, or more than any file reaches
 
 	// mu protects the file and the state of writing it, and is held during
-	// writes. A sink with a buffer collects lines under a lock of its own.
+	// writes. A sink with a buffer collects lines under a separate lock.
 	mu      sync.Mutex
-	trouble bool  // the next line needs a closer look, see assess
-	size    int64 // of file, when this sink last looked or wrote
-	checkAt int64 // monotonic time of the next look at the name
+	trouble bool  // the next line must take the slow path, see assess
+	size    int64 // of file, when this sink last checked it or wrote
+	checkAt int64 // monotonic time of the next check of the name
 	file    vfs.File
 	id      vfs.ID
 	closed  bool
 
 	torn     bool // the last line has no end
-	unseen   bool // the end of file was not looked at: it is not ours
+	unseen   bool // the end of the file was not checked: another process may have written it
 	unsynced bool // something was written since the last sync
-	unnamed  bool // the name may not survive a loss of power: its directory was not synced
+	unnamed  bool // the name may not survive a power failure: its directory was not synced
 
 	due         time.Time // when the schedule ends the file
-	rotateAt    int64     // monotonic time before which rotating is not tried again
+	rotateAt    int64     // monotonic time before which rotating is not retried
 	rotatePause int64
 	lastName    time.Time // in the name of the last rotated file
 	lastSeq     int
@@ -66,7 +66,7 @@ type Sink struct {
 	stats   Stats // without Lines, Bytes, Pending and Dropped
 	written level.Traffic
 	dropped loss.Tally
-	told    loss.Tally // those of dropped that a notice has reported
+	told    loss.Tally // counts that a notice has reported
 	head    []byte     // for notices
 	late    error      // first loss of lines whose calls had returned, until Flush or Close returns it
 
@@ -75,11 +75,11 @@ type Sink struct {
 	telling bool              // OnError is running
 
 	buffer  *buffer         // nil: lines are written at once
-	out     linebatch.Batch // of a buffer, or a delivery: what is being written
+	out     linebatch.Batch // lines of a buffer or a delivery that are being written
 	tidying tidying
 
 	durable    bool  // every file is synced before it is closed
-	undurable  error // one could not be
+	undurable  error // the error if one could not be
 	delivering delivering
 	claims     claims
 }
@@ -92,8 +92,8 @@ var (
 )
 
 // checkEvery is how often the name is compared with the file, and the clock
-// with the schedule, when there are lines to write. It is far less than the
-// second for which lines may go to a file that was removed.
+// with the schedule, when there are lines to write. It is far below the second
+// during which lines may go to a removed file.
 const checkEvery = int64(100 * time.Millisecond)
 
 // Open opens the file at path for appending, creating it if necessary. Its
@@ -101,7 +101,7 @@ const checkEvery = int64(100 * time.Millisecond)
 // name ([ErrNotRegular], [ErrLinked]), and a file or directory that is owned
 // neither by root nor by the user of this process ([ErrOwner]). It starts a
 // goroutine only if c limits or compresses old files and there are any; that
-// goroutine ends by itself.
+// goroutine ends when it is done.
 func Open(path string, c Config) (*Sink, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func Open(path string, c Config) (*Sink, error) {
 		limit:    c.MaxSize,
 		head:     make([]byte, 0, noticeSize),
 	}
-	// OnError may log; such lines end when it is running already.
+	// OnError may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	if s.limit == 0 {
 		s.limit = 1 << 62
@@ -204,9 +204,9 @@ func (s *Sink) flush() error {
 // sync syncs the file and its name.
 func (s *Sink) sync() error {
 	if s.unsynced && s.file != nil {
-		s.unsynced = false // whatever comes: a second attempt would not try the same bytes again
+		s.unsynced = false // regardless of the result: a second sync would not write the same bytes again
 		if err := s.file.SyncData(); err != nil {
-			s.torn = true // the end of the last line may be missing on the disk
+			s.torn = true // the end of the last line may be missing on disk
 			s.delivering.tainted = true
 			return s.fail("sync", err)
 		}

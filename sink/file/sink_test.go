@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// lines splits the text of a file.
+// lines splits the text of a file into lines.
 func lines(text string) (list [][]byte) {
 	for line := range bytes.Lines([]byte(text)) {
 		list = append(list, line)
@@ -24,7 +24,7 @@ func lines(text string) (list [][]byte) {
 	return list
 }
 
-// variants are configurations that must all keep what a sink promises.
+// variants are configurations that must all fulfill the contract of a sink.
 var variants = []struct {
 	name string
 	c    Config

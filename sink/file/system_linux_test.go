@@ -55,7 +55,7 @@ func TestFullTmpfs(t *testing.T) {
 			}
 		}
 		if err := s.Close(); err != nil && (buffer == 0 || !errors.Is(err, syscall.ENOSPC)) {
-			t.Error(err) // of a buffer it tells what was lost after the calls
+			t.Error(err) // with a buffer it returns losses after the calls
 		}
 		checkIdentity(t, s, logged)
 		st := s.Stats()
@@ -90,7 +90,7 @@ func TestReadOnlyRemount(t *testing.T) {
 
 const nobody = 65534
 
-// asNobody runs f in a thread that may do no more with files than nobody may.
+// asNobody runs f in a thread that accesses files as the user nobody.
 func asNobody(f func()) {
 	if os.Getuid() != 0 {
 		f()
@@ -106,7 +106,7 @@ func asNobody(f func()) {
 	<-done
 }
 
-// TestPermissionsThatAreLost takes the rights to the directory away.
+// TestPermissionsThatAreLost revokes the permissions for the directory.
 func TestPermissionsThatAreLost(t *testing.T) {
 	base := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(base), 0o711), os.Chmod(base, 0o711))
@@ -163,7 +163,7 @@ func TestPermissionsThatAreLost(t *testing.T) {
 	}
 }
 
-// TestLogrotate has the real one rotate while lines are written.
+// TestLogrotate runs the real logrotate while lines are written.
 func TestLogrotate(t *testing.T) {
 	logrotate, err := exec.LookPath("logrotate")
 	if err != nil {
@@ -209,8 +209,7 @@ type rotator struct {
 
 const rotatorRounds = 10
 
-// rotate logs lines to path, has logrotate rotate that, and returns how many
-// lines there were.
+// rotate logs lines to path, runs logrotate, and returns the number of lines.
 func (r rotator) rotate(t *testing.T, logrotate, dir, path string) (n int) {
 	t.Helper()
 	conf := filepath.Join(dir, "conf")

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// TestDeliverWithoutAName has a directory that cannot be synced. A batch is not written
-// over and over again meanwhile.
+// TestDeliverWithoutAName has a directory that cannot be synced. A batch must
+// not be written repeatedly while that lasts.
 func TestDeliverWithoutAName(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{})

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// cutPower makes the ext4 file system that dir is on stop as if the power were
-// gone: nothing reaches the disk any more, the journal neither.
+// cutPower shuts down the ext4 file system of dir like a power failure: nothing
+// reaches the disk any more, not even the journal.
 func cutPower(dir string) error {
 	const (
 		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
@@ -23,7 +23,8 @@ func cutPower(dir string) error {
 	}
 	defer f.Close()
 	how := uint32(noLogFlush)
-	// how is the 4 bytes that the kernel reads, and lives until the call returns.
+	// how is the 4 bytes that the kernel reads; it stays alive until the call
+	// returns.
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
 	if errno != 0 {
 		return errno

@@ -11,9 +11,9 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// All of this runs under mu. A line takes one of two paths: the fast path in
-// WriteRecord, or write, which first brings the file into a state where the
-// line may follow.
+// The functions of this file run under mu. A line takes one of two paths: the
+// fast path in WriteRecord, or write, which first prepares the file for the
+// line.
 
 // assess decides whether the next line may take the fast path.
 func (s *Sink) assess() {
@@ -44,12 +44,12 @@ func (s *Sink) tryWrite(line []byte) error {
 	return err
 }
 
-// isWhole reports whether a line of which n bytes are written is complete: the
-// next write begins with the newline, if that is missing.
+// isWhole reports whether a line of size bytes is complete when n bytes are
+// written: if only the newline is missing, the next write begins with it.
 func isWhole(n, size int) bool { return n >= size-1 }
 
-// finish goes on where a single write has stopped after n bytes. After an error
-// the line is written once more, behind the end of what there is of it.
+// finish continues a single write that has stopped after n bytes. After an
+// error it writes the line once more, after ending what was written of it.
 func (s *Sink) finish(r *nib.Record, n int, err error) error {
 	s.wrote(r.Line[:n])
 	if err == nil {
@@ -68,8 +68,8 @@ func (s *Sink) finish(r *nib.Record, n int, err error) error {
 	return s.account(r, err)
 }
 
-// tryAgain writes line once more after err, which no call returns if that
-// succeeds.
+// tryAgain writes line once more after err. If that succeeds, no call returns
+// err.
 func (s *Sink) tryAgain(line []byte, err error) error {
 	again := s.tryWrite(line)
 	if again == nil {
@@ -87,8 +87,8 @@ func (s *Sink) account(r *nib.Record, err error) error {
 	return nil
 }
 
-// put appends p, going on after short writes. It returns how much of p is in
-// the file, in the way that Sync promises.
+// put appends p, continuing after short writes. It returns how much of p is in
+// the file, synced as Config.Sync requires.
 func (s *Sink) put(p []byte) (n int, err error) {
 	for n < len(p) {
 		m, err := s.file.Write(p[n:])
@@ -115,7 +115,7 @@ func (s *Sink) put(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// wrote takes note of bytes that are in the file.
+// wrote counts bytes that are in the file.
 func (s *Sink) wrote(p []byte) {
 	if len(p) == 0 {
 		return
@@ -125,9 +125,9 @@ func (s *Sink) wrote(p []byte) {
 	s.unsynced = true
 }
 
-// ready brings the file into a state where n bytes may be appended: it has the
-// name and enough room, ends with a newline, and reports the lines that were
-// lost before. The error is why that is not possible now.
+// ready prepares the file for n more bytes: it has the name and enough room,
+// ends with a newline, and reports the lines that were lost before. The error
+// is the reason why that is not possible now.
 func (s *Sink) ready(n int64) error {
 	if s.closed {
 		return errClosed
@@ -151,7 +151,7 @@ func (s *Sink) ready(n int64) error {
 	if s.file == nil {
 		return s.fail("open", errNoFile)
 	}
-	if s.c.Sync == SyncAlways { // before a line is written that would be written again
+	if s.c.Sync == SyncAlways { // before writing a line that would be written again if this failed
 		if err := s.syncName(); err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (s *Sink) ready(n int64) error {
 
 var errNoFile = errors.New("no file is open")
 
-// renew opens the file again after a failure that has other reasons than a
-// full disk: the descriptor itself may be what does not work any more.
+// renew reopens the file after a failure other than a full disk: the descriptor
+// itself may no longer work.
 func (s *Sink) renew() error {
 	if s.failing.cause == full && s.file != nil {
 		return nil
@@ -190,9 +190,9 @@ func (s *Sink) makeRoom(n, now int64) {
 	}
 }
 
-// seeEnd finds out whether the file ends in the middle of a line, because the
-// process that wrote it has died, or the disk was full. While another process
-// writes a long line it seems so as well, but then the file grows.
+// seeEnd determines whether the file ends in the middle of a line, because the
+// process that wrote it has died, or the disk was full. A file to which another
+// process is writing a long line looks the same, but grows.
 func (s *Sink) seeEnd() {
 	s.unseen = false
 	for range 3 {
@@ -219,11 +219,11 @@ func (s *Sink) seeEnd() {
 			break
 		}
 	}
-	s.torn = true // or unknown: an empty line does no harm
+	s.torn = true // or unknown: an empty line is harmless
 }
 
-// putHead writes what the sink itself has to write before the next line: the
-// end of a line that was cut off, and the notice of what was lost.
+// putHead writes what must precede the next line: the end of a line that was
+// cut off, and the notice of lost lines.
 func (s *Sink) putHead(now int64) error {
 	s.head = s.head[:0]
 	if s.torn {
