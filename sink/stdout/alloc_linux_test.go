@@ -70,8 +70,8 @@ func TestAllocWriteRecord(t *testing.T) {
 	}
 }
 
-// writeWithoutAllocs writes r over and over. Most calls, at least, are to return
-// want: of a sink that has stalled, a microsecond may pass while there is room yet.
+// writeWithoutAllocs writes r repeatedly. Most calls must return want; a
+// stalled sink may still have room for a microsecond.
 func writeWithoutAllocs(t *testing.T, s *Sink, r *nib.Record, want error) {
 	t.Helper()
 	if want == errStalled {

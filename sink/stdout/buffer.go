@@ -11,9 +11,10 @@ import (
 
 // A sink with a buffer has two batches. Callers append to fill under mu. The
 // holder of the turn swaps the two and writes out, without mu. When fill is
-// full, the caller that finds it full writes; the goroutine does when the delay
-// is over. It sleeps until a line wakes it, then keeps the delay until it finds
-// nothing to write: so there is no timer and no waking per line.
+// full, the caller that finds it full writes; when the delay is over, the
+// goroutine writes. It sleeps until a line wakes it, then enforces the delay
+// until there is nothing to write, so there is no timer and no wake-up per
+// line.
 
 // collect puts the line of r into the buffer, or writes or drops it.
 func (s *Sink) collect(r *nib.Record) error {
@@ -40,8 +41,8 @@ func (s *Sink) collect(r *nib.Record) error {
 }
 
 // fits reports whether r may be added to fill. While the reader is stalled the
-// last eighth is for errors. While writing fails nothing is: the callers should
-// know. mu is held.
+// last eighth is reserved for errors. While writing fails no line may be added,
+// so that calls return the error. mu is held.
 func (s *Sink) fits(r *nib.Record) bool {
 	room := s.size - s.fill.Size()
 	if s.stalled && r.Level < nib.LevelError {
@@ -55,12 +56,12 @@ func (s *Sink) add(r *nib.Record) {
 	s.fill.Add(r.Line, int(r.Level))
 	if !s.awake {
 		s.awake = true
-		s.wake <- struct{}{} // never blocks: it is empty while the goroutine sleeps
+		s.wake <- struct{}{} // never blocks: the channel is empty while the goroutine sleeps
 	}
 }
 
-// collectSlowly makes room for r, or writes what is in the buffer and then r,
-// because that is too long or writing fails.
+// collectSlowly makes room for r or, if r is too long or writing fails, writes
+// the buffer and then r.
 func (s *Sink) collectSlowly(r *nib.Record) error {
 	from := time.Now()
 	if err := s.queue(r, from); err != nil {
@@ -73,7 +74,7 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	switch {
 	case s.closed:
 		return s.drop(r, closed, errClosed)
-	case s.fits(r): // another call has made room since
+	case s.fits(r): // another call has made room in the meantime
 		s.add(r)
 	default:
 		added, err := s.flush(l, r)
@@ -91,7 +92,8 @@ func (s *Sink) collectSlowly(r *nib.Record) error {
 	return nil
 }
 
-// flushFor takes the turn and flushes. What cannot be written stays.
+// flushFor takes the turn and flushes. Lines that cannot be written stay in the
+// buffer.
 func (s *Sink) flushFor(l limit) error {
 	if !s.acquire(l) {
 		return errStalled
@@ -103,11 +105,11 @@ func (s *Sink) flushFor(l limit) error {
 	return err
 }
 
-// flush writes what was in the buffer when it began. When the reader has
-// stopped it returns delivery.ErrStalled, and the rest stays. Any other error
-// has cost the lines of a batch. It adds r, if there is one, to the buffer as
-// soon as it fits, before any other call can. The turn and mu are held; mu is
-// not while it writes or waits.
+// flush writes the lines that were in the buffer when it began. If the reader
+// has stopped it returns delivery.ErrStalled, and the rest stays. Any other
+// error means that the lines of a batch are lost. It adds r, if it is not nil,
+// to the buffer as soon as it fits, before any other call can. The turn and mu
+// are held; mu is released while it writes or waits.
 func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 	swapped, waited := false, false
 	var before uint64
@@ -150,7 +152,8 @@ func (s *Sink) flush(l limit, r *nib.Record) (added bool, err error) {
 	}
 }
 
-// writeOut writes out. mu and the turn are held; mu is not while it writes.
+// writeOut writes out. mu and the turn are held; mu is released while it
+// writes.
 func (s *Sink) writeOut() (n int, err error) {
 	if s.broken {
 		if err := s.port.State(); err != nil {
@@ -181,8 +184,8 @@ func (s *Sink) dropOut(err error) error {
 	return err
 }
 
-// dropHeld counts all that is in the buffer as lost to a stalled reader, when
-// the sink closes. It returns the first error that cost lines. mu is held.
+// dropHeld counts all lines in the buffer as lost because of a stalled reader,
+// when the sink closes. It returns the first error that lost lines. mu is held.
 func (s *Sink) dropHeld() error {
 	if s.late == nil && s.out.Lines()+s.fill.Lines() > 0 {
 		s.late = errStalled
@@ -194,7 +197,7 @@ func (s *Sink) dropHeld() error {
 	return err
 }
 
-// run keeps the delay until Close.
+// run enforces the delay until Close.
 func (s *Sink) run() {
 	defer close(s.done)
 	delay := time.NewTimer(0)

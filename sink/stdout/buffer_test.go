@@ -12,7 +12,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// buffered is a sink of 1000 bytes whose delay never ends.
+// buffered returns a sink with a buffer of 1000 bytes and a delay that never
+// ends.
 func buffered(t *testing.T, c Config) *Sink {
 	t.Helper()
 	c.Buffer, c.Delay = 1000, never
@@ -55,7 +56,7 @@ func TestFullBufferIsWrittenWhole(t *testing.T) {
 		mustWrite(t, s, record(nib.LevelInfo, i, 200))
 	}
 	lines, _, torn := parse(content(t, f))
-	if want := "0 1 2 3 4"; numbers(lines) != want || len(torn) > 0 { // 5 * 200 are 1000
+	if want := "0 1 2 3 4"; numbers(lines) != want || len(torn) > 0 { // 5 * 200 = 1000
 		t.Errorf("got lines %v, want %v", numbers(lines), want)
 	}
 }
@@ -90,7 +91,7 @@ func TestDelayWritesByItself(t *testing.T) {
 
 func TestOnlyABufferNeedsAGoroutineAndCloseEndsIt(t *testing.T) {
 	for _, buffer := range []int{0, 1000} {
-		awaitEnd(t) // of those of the test before
+		awaitEnd(t) // of the goroutines of the previous test
 		s := New(Config{File: tempFile(t), Buffer: buffer})
 		mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 		if got, want := running(), buffer > 0; got != want {
@@ -101,15 +102,15 @@ func TestOnlyABufferNeedsAGoroutineAndCloseEndsIt(t *testing.T) {
 	}
 }
 
-// running says whether there is a goroutine that New has started.
+// running reports whether a goroutine started by New is running.
 func running() bool {
 	stacks := make([]byte, 1<<20)
 	text := string(stacks[:runtime.Stack(stacks, true)])
 	return strings.Contains(text, "created by github.com/nib-log/nib/sink/stdout.New ")
 }
 
-// awaitEnd waits for the end of those goroutines: one that has said its last
-// word has to get a processor once more.
+// awaitEnd waits for the end of those goroutines: one that has closed its
+// channel must be scheduled once more.
 func awaitEnd(t *testing.T) {
 	t.Helper()
 	for late := time.Now().Add(2 * time.Minute); running(); runtime.Gosched() {

@@ -21,9 +21,9 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// Tests start this binary again as a service. The environment says what it
-// does; its standard output is the pipe of the test, descriptor 3 takes its
-// reports, and standard input tells it to go on.
+// Tests start this binary as a service, configured by the environment. Its
+// standard output is the pipe of the test, it reports on descriptor 3, and it
+// proceeds on input from standard input.
 const (
 	childVar = "NIB_STDOUT_CHILD"
 	stallVar = "NIB_STDOUT_STALL"
@@ -55,7 +55,7 @@ var children = map[string]func() error{
 type child struct {
 	cmd     *exec.Cmd
 	out     *os.File // what it writes to standard output
-	shared  *os.File // the test's own end of that pipe: the same description
+	shared  *os.File // the test's end of that pipe, with the same file description
 	reports *bufio.Reader
 	goOn    io.WriteCloser
 }
@@ -95,7 +95,7 @@ func (c *child) report(t *testing.T) string {
 	return line[:len(line)-1]
 }
 
-// logAndReport logs numbers for ever and reports each when the call has
+// logAndReport logs numbers without end and reports each when the call has
 // returned.
 func logAndReport(l *nib.Logger) error {
 	reports := os.NewFile(3, "reports")
@@ -107,8 +107,8 @@ func logAndReport(l *nib.Logger) error {
 	}
 }
 
-// outlive logs, waits for the word that the reader has gone, logs on, and
-// reports what became of the lines.
+// outlive logs, waits until the reader is gone, continues to log, and reports
+// the counts of the lines.
 func outlive(buffer int) error {
 	s := New(Config{Buffer: buffer})
 	var failed atomic.Int64
@@ -135,11 +135,11 @@ type stallReport struct {
 	Stats   Stats
 	Calls   int           // while the reader had stopped
 	Longest time.Duration // of all calls
-	Late    time.Duration // how late a goroutine that does nothing was at most: the machine's part
+	Late    time.Duration // maximum lateness of an idle goroutine, caused by the machine
 }
 
-// beStalled logs for a while (the reader does not read), then says so, and logs
-// on until the reader has gone on.
+// beStalled logs for a while with a stopped reader, then reports that, and
+// continues to log until the reader has resumed.
 func beStalled(buffer int) error {
 	stall, err := time.ParseDuration(os.Getenv(stallVar))
 	if err != nil {
@@ -199,8 +199,8 @@ func beStalled(buffer int) error {
 	return errors.Join(err, os.Stdout.Close())
 }
 
-// logUntilTold logs until the reader has been told of every loss: it may have been
-// missed once more meanwhile.
+// logUntilTold logs until every loss has been reported to the reader: it may
+// have stalled once more.
 func logUntilTold(s *Sink, log func()) {
 	for told := false; !told; {
 		lost := s.Stats().Lost()
@@ -209,7 +209,7 @@ func logUntilTold(s *Sink, log func()) {
 	}
 }
 
-// raise makes most the larger one of itself and d.
+// raise sets most to the larger of itself and d.
 func raise(most *atomic.Int64, d time.Duration) {
 	for old := most.Load(); int64(d) > old && !most.CompareAndSwap(old, int64(d)); old = most.Load() {
 	}

@@ -19,8 +19,8 @@ const (
 // A Config configures a Sink. The zero value is ready to use.
 type Config struct {
 	// File is the destination of the lines. Defaults to os.Stdout. The sink
-	// uses a descriptor of its own and neither changes nor closes File; a
-	// reader sees the end of the stream when both are closed.
+	// uses a separate descriptor and neither changes nor closes File; a reader
+	// sees the end of the stream when both are closed.
 	File *os.File
 
 	// Stall is the maximum time that a call waits for a stalled reader.

@@ -24,7 +24,7 @@
 // # Closed pipes
 //
 // A Go program that writes through descriptor 1 or 2 to a pipe without a reader
-// is killed by SIGPIPE. This sink writes through a descriptor of its own: it
+// is killed by SIGPIPE. This sink writes through a separate descriptor: it
 // drops and counts the lines instead ([delivery.ReasonGone]), and resumes when
 // a named pipe gets a new reader. The signal handling of the program is not
 // changed.

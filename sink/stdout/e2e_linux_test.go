@@ -15,9 +15,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// scale is how much the tests with processes do: little in an ordinary run,
-// more with NIB_E2E=short, all with NIB_E2E=full. Times are checked only in the
-// latter two, and not with -short (under the race detector, say).
+// scale returns how much the tests with processes do: little in an ordinary
+// run, more with NIB_E2E=short, everything with NIB_E2E=full. Times are checked
+// only in the latter two, and not with -short (under the race detector, say).
 func scale(t *testing.T) (rounds int, stopped time.Duration, timed bool) {
 	mode := os.Getenv("NIB_E2E")
 	switch {
@@ -44,7 +44,7 @@ func TestE2EKilledServiceLosesNothing(t *testing.T) {
 	}
 }
 
-// killed kills a service once it has logged some lines, and returns how many
+// killed kills a service after it has logged some lines, and returns how many
 // calls had returned by then.
 func killed(t *testing.T, role string, after int) (returned int) {
 	t.Helper()
@@ -92,7 +92,7 @@ func killed(t *testing.T, role string, after int) (returned int) {
 	return returned
 }
 
-// TestE2EServiceOutlivesItsReader takes the reader of descriptor 1 away.
+// TestE2EServiceOutlivesItsReader closes the reader of descriptor 1.
 func TestE2EServiceOutlivesItsReader(t *testing.T) {
 	for _, role := range []string{"outlive the reader", "outlive, buffered"} {
 		t.Run(role, func(t *testing.T) {
@@ -120,8 +120,8 @@ func TestE2EServiceOutlivesItsReader(t *testing.T) {
 }
 
 // TestE2EStoppedReaderHoldsNobody has a reader that does not read for a while
-// and then goes on. A call that is held too long is so each time; one that had no
-// processor is not.
+// and then resumes. A real fault makes calls too long in each round, a busy
+// machine only in some.
 func TestE2EStoppedReaderHoldsNobody(t *testing.T) {
 	_, stopped, timed := scale(t)
 	const stall, tries = 100 * time.Millisecond, 5
@@ -143,8 +143,8 @@ func TestE2EStoppedReaderHoldsNobody(t *testing.T) {
 	}
 }
 
-// stopReader runs a service whose reader stops and goes on, and checks what it
-// and the reader have got.
+// stopReader runs a service whose reader stops and resumes, and checks the
+// reports of the service and the lines of the reader.
 func stopReader(t *testing.T, role string, stall, stopped time.Duration) (got stallReport) {
 	t.Helper()
 	c := start(t, role, stallVar+"="+stall.String(), runVar+"="+stopped.String())
@@ -198,8 +198,8 @@ func TestE2ESlowReaderGetsALongLine(t *testing.T) {
 	checkStream(t, s, string(text))
 }
 
-// checkStallReport checks that all is accounted for, and that the reader was
-// told of each loss before the lines after it.
+// checkStallReport checks that all lines are accounted for, and that each loss
+// was reported to the reader before later lines.
 func checkStallReport(got stallReport, text string) error {
 	st := got.Stats
 	if sum := st.Lines + st.Lost(); sum != uint64(got.Logged) || st.Pending != 0 {

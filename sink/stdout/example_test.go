@@ -17,8 +17,8 @@ func Example() {
 	// Output: {"level":"info","port":8080,"message":"ready"}
 }
 
-// Lines are collected for a millisecond. What was logged is written before the
-// program ends: by Fatal, which flushes, or by Close.
+// Lines are collected for a millisecond. Before the program ends they are
+// written by Fatal, which flushes, or by Close.
 func Example_buffered() {
 	out := stdout.New(stdout.Config{Buffer: 32 << 10})
 	log := nib.NewSink(out, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey}))

@@ -17,11 +17,11 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// never is a deadline that a test does not live to see: a call that waits for
-// it makes the test time out.
+// never is a deadline that outlasts a test: a call that waits for it makes the
+// test time out.
 const never = time.Hour
 
-// record is a line with a number in it, of at least size bytes.
+// record returns a record whose line has a number and at least size bytes.
 func record(l nib.Level, n, size int) *nib.Record {
 	line := fmt.Appendf(nil, `{"level":%q,"n":%d}`, l, n)
 	if pad := size - len(line) - 1; pad > 0 {
@@ -30,14 +30,14 @@ func record(l nib.Level, n, size int) *nib.Record {
 	return &nib.Record{Level: l, Line: append(line, '\n')}
 }
 
-// pipe is a pipe in blocking mode, as a service finds its standard output.
+// pipe returns a pipe in blocking mode, like the standard output of a service.
 func pipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Fd() // switches over
+	w.Fd() // switches to blocking mode
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return r, w
 }
@@ -61,7 +61,7 @@ func content(t *testing.T, f *os.File) string {
 	return string(text)
 }
 
-// readUntilClosed closes the writing end and returns what the pipe holds.
+// readUntilClosed closes the writing end and returns the contents of the pipe.
 func readUntilClosed(t *testing.T, r, w *os.File) string {
 	t.Helper()
 	w.Close()
@@ -72,7 +72,7 @@ func readUntilClosed(t *testing.T, r, w *os.File) string {
 	return string(text)
 }
 
-// mustWrite logs lines that are not lost.
+// mustWrite logs lines that must not be lost.
 func mustWrite(t *testing.T, s *Sink, records ...*nib.Record) {
 	t.Helper()
 	for _, r := range records {
@@ -82,7 +82,8 @@ func mustWrite(t *testing.T, s *Sink, records ...*nib.Record) {
 	}
 }
 
-// checkIdentity checks that what was logged is what the sink accounts for.
+// checkIdentity checks that the counters of the sink add up to the lines
+// logged.
 func checkIdentity(t *testing.T, s *Sink, logged int) {
 	t.Helper()
 	st := s.Stats()
@@ -92,7 +93,7 @@ func checkIdentity(t *testing.T, s *Sink, logged int) {
 	}
 }
 
-// A seen line is one that a reader has got.
+// A seen is a line that a reader has got.
 type seen struct {
 	N       *int
 	Dropped uint64
@@ -136,7 +137,7 @@ func checkStream(t *testing.T, s *Sink, text string) {
 	}
 }
 
-// count is how many lines were dropped for a reason at a level.
+// count returns how many lines were dropped for a reason at a level.
 func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	for _, d := range st.Dropped {
 		if d.Reason == r && d.Level == l {
@@ -146,7 +147,7 @@ func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 	return 0
 }
 
-// numbers joins the numbers of lines.
+// numbers returns the numbers of lines, joined.
 func numbers(lines []seen) string {
 	var b bytes.Buffer
 	for _, l := range lines {

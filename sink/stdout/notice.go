@@ -8,7 +8,7 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// noticeSize is more than the longest notice: 11 counts of 20 digits among 300
+// noticeSize is larger than the longest notice: 11 counts of 20 digits in 300
 // bytes of text.
 const noticeSize = 640
 
@@ -23,16 +23,17 @@ func appendNotice(dst []byte, now time.Time, lost loss.Tally) []byte {
 	return loss.AppendNotice(dst, now, text, reasons[:], lost[:causes])
 }
 
-// A head is what the sink itself must write before the next line: the end of a
-// line that was cut off, and the notice of dropped lines.
+// A head is what must precede the next line: the end of a line that was cut
+// off, and the notice of dropped lines.
 type head struct {
 	text  []byte
-	sent  int        // bytes of text that are out
+	sent  int        // bytes of text that are written
 	tells loss.Tally // all losses that text reports
 }
 
-// prepare makes the head for the losses up to now, unless one is half out. The
-// stream is at the end of a line, or of one that was cut off. mu is held.
+// prepare makes the head for the losses up to now, unless a head is partly
+// written. The stream is at the end of a line, or of a line that was cut off.
+// mu is held.
 func (s *Sink) prepare() {
 	h := &s.head
 	if h.sent > 0 || !s.owes() {
@@ -48,7 +49,7 @@ func (s *Sink) prepare() {
 	h.tells = s.dropped
 }
 
-// confirm takes note of a head that is all out. mu is held.
+// confirm notes that the head is written completely. mu is held.
 func (s *Sink) confirm() {
 	h := &s.head
 	if h.sent == 0 || h.sent < len(h.text) {
@@ -63,9 +64,9 @@ func (s *Sink) confirm() {
 	h.text, h.sent = h.text[:0], 0
 }
 
-// send writes the head, then p. It returns how much of p is out. It is called
-// by the goroutine that owns the stream: the holder of mu in a sink without a
-// buffer, the holder of the turn in one with a buffer.
+// send writes the head, then p. It returns how much of p is written. It is
+// called by the goroutine that owns the stream: the holder of mu in a sink
+// without a buffer, the holder of the turn in one with a buffer.
 func (s *Sink) send(p []byte) (n int, err error) {
 	if h := &s.head; h.sent < len(h.text) {
 		n, err := s.port.Write(h.text[h.sent:])

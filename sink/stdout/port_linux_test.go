@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// ends are the kinds of standard output whose reader may stop.
+// ends lists the kinds of standard output whose reader may stop.
 var ends = []struct {
 	name string
 	open func(t *testing.T) (r, w *os.File)
@@ -30,8 +30,8 @@ var ends = []struct {
 
 func closeFile(w *os.File) { w.Close() }
 
-// endMark ends what a terminal shows: when the writing end is closed, Linux may
-// lose what has been written last and not read yet.
+// endMark ends the output to a terminal: when the writing end is closed, Linux
+// may lose the last bytes that were not read yet.
 const endMark = 0x04
 
 // An untilEnd reads until the end, or until endMark.
@@ -51,13 +51,13 @@ func (u *untilEnd) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// share makes s write as if it could not open the pipe anew.
+// share makes s write as if it could not reopen the pipe.
 func share(s *Sink, w *os.File) {
 	s.port.Close()
 	s.port = stdio.OpenShared(w)
 }
 
-// sockets are a pair in blocking mode.
+// sockets returns a pair of sockets in blocking mode.
 func sockets(t *testing.T, kind int) (r, w *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC, 0)
@@ -85,7 +85,8 @@ func flags(t *testing.T, f *os.File) (flags int) {
 	return flags
 }
 
-// capacity is what fits into a pipe: 16 pages, or one of a user with many pipes.
+// capacity returns the size of a pipe: 16 pages, or one page for a user with
+// many pipes.
 func capacity(t *testing.T, w *os.File) (bytes int) {
 	t.Helper()
 	conn, err := w.SyscallConn()
@@ -161,8 +162,8 @@ func TestFileKeepsItsPosition(t *testing.T) {
 	}
 }
 
-// TestOnlyWholeLinesAreWrittenTogether looks at single writes: each is a
-// message of a socket that keeps them apart.
+// TestOnlyWholeLinesAreWrittenTogether checks each write, using a socket that
+// preserves message boundaries.
 func TestOnlyWholeLinesAreWrittenTogether(t *testing.T) {
 	r, w := sockets(t, syscall.SOCK_SEQPACKET)
 	s := New(Config{File: w, Buffer: 500, Stall: never})
@@ -188,8 +189,8 @@ func TestOnlyWholeLinesAreWrittenTogether(t *testing.T) {
 	}
 }
 
-// TestSignalsAreNotTakenForRoom interrupts the look at a full pipe of somebody
-// else's, as the scheduler does: a write to it would block for ever.
+// TestSignalsAreNotTakenForRoom interrupts the poll of a full pipe of another
+// user, as the scheduler does: a write to it would block forever.
 func TestSignalsAreNotTakenForRoom(t *testing.T) {
 	_, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})

@@ -21,7 +21,7 @@ type Sink struct {
 	// Two locks bound how long callers wait. mu protects the state and, without
 	// a buffer, each write that does not wait; no call waits for the reader
 	// under mu. A call that has to wait takes the turn first, with a deadline.
-	// Only the holder of the turn begins a line that a write may cut short
+	// Only the holder of the turn starts a line that a write may cut short
 	// (busy). With a buffer, the holder of the turn makes all writes, and mu is
 	// free during them.
 
@@ -32,34 +32,34 @@ type Sink struct {
 	delay   time.Duration
 	onStall func(Stats)
 
-	turn   chan struct{} // full: taken
+	turn   chan struct{} // full while it is taken
 	timers timers
 
 	mu      sync.Mutex
-	trouble bool // one of the next six, or a loss not reported yet, or a half head
+	trouble bool // one of the next six, an unreported loss, or a partly written head
 	closed  bool
 	stalled bool // a call has waited for the reader in vain, and nothing was read since
-	broken  bool // the last write failed, and not for want of room
+	broken  bool // the last write failed, but not for lack of room
 	hungry  bool // a call has waited for a while: no overtaking
-	busy    bool // a line is half out, and its caller is writing it
+	busy    bool // a line is partly written, and its caller is writing it
 	torn    bool // the last line has no end
 	stalls  bool // OnStall must be called
-	telling bool // it is running
+	telling bool // OnStall is running
 
 	waiting int // calls in the queue for the turn
 	written level.Traffic
 	notices uint64
-	moved   uint64 // bytes that went out, of whole lines or not
+	moved   uint64 // bytes written, of complete lines or not
 	dropped loss.Tally
-	told    loss.Tally // those of dropped that a notice has reported
-	head    head       // of the holder of the stream, see send
+	told    loss.Tally // counts that a notice has reported
+	head    head       // belongs to the owner of the stream, see send
 
 	// The rest is for a sink with a buffer.
 	size  int             // 0: no buffer
 	fill  linebatch.Batch // what is being collected
 	out   linebatch.Batch // what is being written; its bytes belong to the holder of the turn
 	late  error           // first loss of lines whose calls had returned, until Flush or Close returns it
-	awake bool            // the goroutine is keeping the delay
+	awake bool            // the goroutine is enforcing the delay
 	wake  chan struct{}
 	quit  chan struct{} // closed by Close
 	done  chan struct{} // closed by the goroutine
@@ -87,7 +87,7 @@ func New(c Config) *Sink {
 		turn:    make(chan struct{}, 1),
 		head:    head{text: make([]byte, 0, noticeSize)},
 	}
-	// OnStall may log; such lines end when it is running already.
+	// OnStall may log; the recursion ends because it never runs concurrently.
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
 	if c.Buffer > 0 {
 		s.size = c.Buffer
@@ -164,7 +164,8 @@ func (s *Sink) Flush(ctx context.Context) error {
 	return flushError(ctx, err)
 }
 
-// flushError prefers the reason of ctx to "stalled".
+// flushError returns the cause of ctx instead of delivery.ErrStalled, if ctx
+// has ended.
 func flushError(ctx context.Context, err error) error {
 	if err == errStalled && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -188,8 +189,8 @@ func (s *Sink) Close() error {
 		close(s.quit)
 		<-s.done
 	}
-	// Holders of the turn keep it for Config.Stall at most, and a Flush gives
-	// up when quit is closed.
+	// Calls hold the turn for at most Config.Stall, and a Flush gives up when
+	// quit is closed.
 	s.turn <- struct{}{}
 	defer s.release()
 	s.mu.Lock()

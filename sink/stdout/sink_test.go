@@ -120,7 +120,7 @@ func writers(s *Sink, goroutines, lines int) (logged int) {
 					level = nib.LevelError
 				}
 				if i%128 == 127 {
-					size = 9000 // two pipe buffers and a bit
+					size = 9000 // slightly more than two pipe buffers
 				}
 				_ = s.WriteRecord(record(level, g*lines+i, size))
 			}

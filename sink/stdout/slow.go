@@ -12,22 +12,23 @@ import (
 
 const (
 	// patience is how long a call waits for the turn while the reader is
-	// stalled: others only look whether it reads again, and that is quick.
+	// stalled: its holder then only checks whether the reader has resumed.
 	patience = time.Millisecond
 
-	// hunger is the part of Stall that a call waits before others may not
-	// overtake it any more.
+	// hunger is the fraction of Stall, 1/hunger, after which a waiting call may
+	// no longer be overtaken.
 	hunger = 20
 
-	// slice is how often a wait that may be called off looks whether it is.
+	// slice is the interval at which a wait checks whether it was canceled.
 	slice = 10 * time.Millisecond
 
-	// pace is what a reader has to take in Stall to be waited for on.
+	// pace is how many bytes a reader must read within Stall for a call to
+	// continue waiting.
 	pace = 64 << 10
 )
 
-// writeSlowly writes a line when WriteRecord could not do so at once, or might
-// have stopped half-way. 0 allocs.
+// writeSlowly writes a line that WriteRecord could not write at once, or only
+// in part. 0 allocs.
 func (s *Sink) writeSlowly(r *nib.Record) error {
 	from := time.Now()
 	if err := s.queue(r, from); err != nil {
@@ -39,7 +40,7 @@ func (s *Sink) writeSlowly(r *nib.Record) error {
 	return s.await(r, from)
 }
 
-// queue takes the turn for r, which has come at from, or drops it.
+// queue takes the turn for r, whose call began at from, or drops it.
 func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	s.mu.Lock()
 	if s.closed {
@@ -67,17 +68,18 @@ func (s *Sink) queue(r *nib.Record, from time.Time) error {
 	return s.dropStalled(r, before)
 }
 
-// setHungry notes whether the holder of the turn has waited so long that calls
-// which have just come must not overtake it. Without that they would: they run
-// already, while it has to be woken. (Package sync's Mutex does the same.) mu
-// is held.
+// setHungry notes whether the holder of the turn has waited so long that new
+// calls must not overtake it. Otherwise they would, since they are running
+// already, while the holder must be woken. (sync.Mutex does the same.) mu is
+// held.
 func (s *Sink) setHungry(is bool) {
 	s.hungry = is
 	s.trouble = s.trouble || is
 }
 
-// dropStalled drops the line of r, which has waited in vain while what had
-// moved before was all that moved. No lock is held.
+// dropStalled drops the line of r, which has waited in vain. before is the
+// value of moved when the wait began: if it has not changed, the reader has
+// stalled. No lock is held.
 func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
 	s.mu.Lock()
 	if s.moved == before {
@@ -89,8 +91,8 @@ func (s *Sink) dropStalled(r *nib.Record, before uint64) error {
 	return err
 }
 
-// await writes the line of r, which has come at from, waiting for the reader.
-// The turn and mu are held; mu is not while it waits.
+// await writes the line of r, whose call began at from, waiting for the reader.
+// The turn and mu are held; mu is released while it waits.
 func (s *Sink) await(r *nib.Record, from time.Time) error {
 	rest, taken := r.Line, 0
 	until := from.Add(s.stall)
@@ -133,15 +135,15 @@ func (s *Sink) await(r *nib.Record, from time.Time) error {
 	}
 }
 
-// try writes rest, and before the beginning of a line the head. mu and the turn
-// are held.
+// try writes rest and, if rest is the beginning of a line, the head before it.
+// mu and the turn are held.
 func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	if s.closed && !begun {
 		return 0, errClosed
 	}
 	if s.stalled || s.broken {
-		// Asking costs less than making a notice in vain, and it raises no
-		// SIGPIPE, which the program may be listening to.
+		// This check costs less than making a notice in vain, and does not
+		// raise SIGPIPE, for which the program may have a handler.
 		if err := s.port.State(); err != nil {
 			return 0, err
 		}
@@ -158,8 +160,8 @@ func (s *Sink) try(rest []byte, begun bool) (n int, err error) {
 	return n, err
 }
 
-// tell writes the head if there is one, and if that is possible at once. The
-// turn and mu are held.
+// tell writes the head, if there is one and it can be written at once. The turn
+// and mu are held.
 func (s *Sink) tell() {
 	if s.owes() && s.port.State() == nil {
 		s.prepare()
@@ -171,26 +173,26 @@ func (s *Sink) tell() {
 	}
 }
 
-// owes reports whether a head must be written: losses to report, or a line to
-// end. mu is held.
+// owes reports whether a head must be written, because there are losses to
+// report or a line to end. mu is held.
 func (s *Sink) owes() bool { return s.torn || s.dropped != s.told }
 
-// settle notes that a write went well. mu is held.
+// settle notes a successful write. mu is held.
 func (s *Sink) settle() {
 	s.stalled, s.broken = false, false
 	s.trouble = s.closed || s.busy || s.hungry || s.owes()
 }
 
-// giveUp drops the line of r, of which the first out bytes are out already. mu
-// is held.
+// giveUp drops the line of r, whose first out bytes are already written. mu is
+// held.
 func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	s.busy = false
 	s.torn = s.torn || out > 0
 	switch err {
 	case stdio.ErrFull:
 		if out > 0 && out == len(r.Line)-1 {
-			// All but its newline, which ends it before the next line: the
-			// reader gets it whole, so it is not lost.
+			// Only the newline is missing, which is written before the next
+			// line: the reader gets the complete line, so it is not lost.
 			s.written.Add(int(r.Level), len(r.Line))
 			s.trouble = true
 			return nil
@@ -203,7 +205,7 @@ func (s *Sink) giveUp(r *nib.Record, out int, err error) error {
 	return s.drop(r, causeOf(err), err)
 }
 
-// drop counts the line of r as lost. mu is held.
+// drop counts the line of r as dropped. mu is held.
 func (s *Sink) drop(r *nib.Record, c cause, err error) error {
 	s.dropped[c][level.Row(int(r.Level))]++
 	s.trouble = true
@@ -248,14 +250,13 @@ func (s *Sink) acquire(l limit) bool {
 	return got
 }
 
-// release gives the turn back.
+// release releases the turn.
 func (s *Sink) release() {
 	<-s.turn
 	s.callOnStall()
 }
 
-// callOnStall calls OnStall if the reader has been found to have stopped. No
-// lock is held.
+// callOnStall calls OnStall if a stall was detected. No lock is held.
 func (s *Sink) callOnStall() {
 	if s.onStall == nil {
 		return

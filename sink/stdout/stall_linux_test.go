@@ -18,7 +18,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// full logs lines of level l until one is dropped, since nobody reads. It
+// full logs lines of level l, which no reader reads, until one is dropped. It
 // returns how many were logged.
 func full(t *testing.T, s *Sink, l nib.Level) (logged int) {
 	t.Helper()
@@ -90,7 +90,7 @@ func TestWhileStalledCallsDoNotWait(t *testing.T) {
 	}
 }
 
-// delayFor is a delay that does not end in a test.
+// delayFor returns a delay that outlasts a test, or 0 without a buffer.
 func delayFor(buffer int) time.Duration {
 	if buffer > 0 {
 		return never
@@ -102,12 +102,12 @@ func TestNobodyOvertakesACallThatHasWaitedLong(t *testing.T) {
 	_, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
 	write := func() error { return s.WriteRecord(record(nib.LevelInfo, 0, 0)) }
-	s.acquire(limit{}) // as one who waits for the reader
+	s.acquire(limit{}) // like a call that waits for the reader
 	if err := write(); err != nil {
 		t.Errorf("others may write: got %v", err)
 	}
 	s.mu.Lock()
-	s.setHungry(true) // he has waited long
+	s.setHungry(true) // it has waited for long
 	s.mu.Unlock()
 	if err := write(); err != errStalled {
 		t.Errorf("others may not overtake: got %v, want errStalled", err)
@@ -271,7 +271,7 @@ func TestFullDiskIsFailedAndToldOfNowhere(t *testing.T) {
 		if (mayBuffer == nil) == (flushed == nil) {
 			t.Errorf("buffer %d: WriteRecord %v, Flush %v: want one of them to fail", buffer, mayBuffer, flushed)
 		}
-		// Writing fails: the next call is told, also with a buffer.
+		// Writing fails: the next call returns the error, also with a buffer.
 		if err := s.WriteRecord(record(nib.LevelInfo, 1, 0)); err == nil {
 			t.Errorf("buffer %d: got nil, want an error", buffer)
 		}
@@ -282,8 +282,8 @@ func TestFullDiskIsFailedAndToldOfNowhere(t *testing.T) {
 	}
 }
 
-// TestTheReaderStopsAndGoesOn has many callers while the reader stops and goes
-// on, on everything that standard output may be.
+// TestTheReaderStopsAndGoesOn has many callers while the reader stops and
+// resumes, for every kind of standard output.
 func TestTheReaderStopsAndGoesOn(t *testing.T) {
 	for _, c := range ends {
 		for _, buffer := range []int{0, 1000, 32 << 10} {
@@ -312,7 +312,7 @@ func TestTheReaderStopsAndGoesOn(t *testing.T) {
 					}
 				}()
 				logged := writers(s, 8, 300)
-				for s.Stats().Lost() == 0 { // until the reader is missed
+				for s.Stats().Lost() == 0 { // until the stall is detected
 					_ = s.WriteRecord(record(nib.LevelInfo, logged, 0))
 					logged++
 				}
@@ -343,7 +343,8 @@ func sizeName(buffer int) string {
 	return " buffered"
 }
 
-// checkTornStream is checkStream where lines may have been cut off.
+// checkTornStream is checkStream for streams in which lines may have been cut
+// off.
 func checkTornStream(t *testing.T, s *Sink, text string) {
 	t.Helper()
 	st := s.Stats()
@@ -353,12 +354,12 @@ func checkTornStream(t *testing.T, s *Sink, text string) {
 	}
 }
 
-// TestALineCutOffBeforeItsNewlineIsNotLost: what ends a line that was cut off
-// makes this one whole.
+// TestALineCutOffBeforeItsNewlineIsNotLost has a line that lacks only its
+// newline: the newline that ends a partial line completes it.
 func TestALineCutOffBeforeItsNewlineIsNotLost(t *testing.T) {
 	r, w := pipe(t)
 	s := New(Config{File: w, Stall: time.Millisecond})
-	room := capacity(t, w) // in pages that are full
+	room := capacity(t, w) // in full pages
 	mustWrite(t, s, record(nib.LevelInfo, 1, room+1))
 	if err := s.Flush(context.Background()); err != nil {
 		t.Fatal(err)

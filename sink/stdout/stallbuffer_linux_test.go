@@ -109,14 +109,14 @@ func TestFlushTellsOnceOfALossInBetween(t *testing.T) {
 	s := buffered(t, Config{File: w})
 	mustWrite(t, s, record(nib.LevelInfo, 1, 0))
 	r.Close()
-	_ = s.flushFor(limit{until: time.Now().Add(never)}) // as the goroutine does
+	_ = s.flushFor(limit{until: time.Now().Add(never)}) // like the goroutine
 	if err := s.Flush(context.Background()); !errors.Is(err, ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 	if err := s.Flush(context.Background()); err != nil {
 		t.Errorf("again: got %v", err)
 	}
-	// Writing fails, so the caller is told.
+	// Writing fails, so the call returns the error.
 	if err := s.WriteRecord(record(nib.LevelInfo, 2, 0)); err != ErrGone {
 		t.Errorf("got %v, want ErrGone", err)
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxTimers is how many idle timers are kept: more callers than that do not
-// usually wait at once.
+// maxTimers is the maximum number of idle timers that are kept: usually fewer
+// callers wait at once.
 const maxTimers = 1024
 
-// timers are those of callers that wait for the turn. A sync.Pool would miss
-// when a goroutine comes back on another processor, and allocate.
+// timers holds timers for callers that wait for the turn. A sync.Pool would
+// miss when a goroutine returns on another processor, and allocate.
 type timers struct {
 	mu   sync.Mutex
 	idle []*time.Timer

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// terminal opens a pseudo-terminal: what is written to w comes out of r as it
-// is.
+// terminal opens a pseudo-terminal in raw mode: bytes written to w are read
+// from r unchanged.
 func terminal(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -24,8 +24,8 @@ func terminal(t *testing.T) (r, w *os.File) {
 	var number uint32
 	var unlock int32
 	var mode syscall.Termios
-	// Each pointer is to a variable of this function of the size that the
-	// ioctl asks for.
+	// Each pointer is to a variable of this function of the size that the ioctl
+	// requires.
 	ioctl(t, r, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
 	ioctl(t, r, syscall.TIOCGPTN, unsafe.Pointer(&number))
 	w, err = os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
