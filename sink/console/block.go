@@ -4,7 +4,7 @@ package console
 
 import "bytes"
 
-// blockMarker stands in front of each line of a block. No line begins like it:
+// blockMarker precedes each line of a block. No other line begins like it:
 // lines begin with a time or a level, and messages that begin with a space are
 // quoted.
 const blockMarker = "    │ "
@@ -24,9 +24,9 @@ func (p *painter) takeBlock(f *field) bool {
 	return true
 }
 
-// firstLine writes the message, given as a JSON string without its quotes. Of a
-// message of several lines it writes the first and leaves the others to a
-// block. Line breaks at the end are left out.
+// firstLine writes the message, given as a JSON string without its quotes. If
+// the message has several lines, it writes the first and leaves the others to a
+// block. It omits line breaks at the end.
 func (p *painter) firstLine(body []byte) {
 	if bytes.IndexByte(body, '\\') < 0 {
 		p.plain(body, inMessage)
@@ -41,14 +41,15 @@ func (p *painter) firstLine(body []byte) {
 	}
 }
 
-// cutLine cuts text behind its first line, which it returns without its end.
+// cutLine cuts text after its first line, which it returns without its line
+// break.
 func cutLine(text []byte) (line, rest []byte, more bool) {
 	line, rest, more = bytes.Cut(text, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest, more
 }
 
-// blocks writes what firstLine and takeBlock have left: that of the message
-// first, the stack last.
+// blocks writes the blocks that firstLine and takeBlock have left: that of the
+// message first, the stack last.
 func (p *painter) blocks() {
 	message, stack := p.at[asMessage], p.at[asStack]
 	if message > 0 && p.fields[message-1].role == inBlock {
@@ -65,13 +66,13 @@ func (p *painter) blocks() {
 	}
 }
 
-// blockText is the text of field i without the line breaks at its end.
+// blockText returns the text of field i without the line breaks at its end.
 func (p *painter) blockText(i int) []byte {
 	value := p.fields[i].value
 	return bytes.TrimRight(p.decode(value[1:len(value)-1]), "\r\n")
 }
 
-// errorBlock writes field i, its key in front of the first line.
+// errorBlock writes field i, with its key before the first line.
 func (p *painter) errorBlock(i int) {
 	first, rest, more := cutLine(p.blockText(i))
 	p.marker(sgrError)
@@ -86,8 +87,8 @@ func (p *painter) errorBlock(i int) {
 	}
 }
 
-// block writes text, each of its lines behind the marker. Lines that are
-// indented are dim where the others have no colour: the places in a stack.
+// block writes text, with the marker before each line. If color is empty,
+// indented lines, such as the positions in a stack, are dim.
 func (p *painter) block(color string, text []byte) {
 	for more := true; more; {
 		var row []byte

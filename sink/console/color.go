@@ -8,9 +8,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// The colours are of the basic sixteen, which every terminal theme defines to
-// be readable on its own background, and never white, black or grey, which one
-// of light and dark themes hides. What matters less is dim.
+// The colours are among the basic sixteen, which every terminal theme makes
+// readable on its background, but never white, black or grey, which either
+// light or dark themes hide. Less important text is dim.
 const (
 	sgrReset    = "\x1b[0m"
 	sgrDim      = "\x1b[2m"
@@ -21,12 +21,12 @@ const (
 	sgrTrace    = "\x1b[2m"
 	sgrDebug    = "\x1b[36m"
 	sgrInfo     = "\x1b[32m"
-	sgrWarn     = "\x1b[33m" // not bold: bright yellow, which bold means in some terminals, is lost on white
+	sgrWarn     = "\x1b[33m" // not bold: some terminals show bold as bright yellow, which is invisible on white
 	sgrErrorTag = "\x1b[1;31m"
-	sgrFatal    = "\x1b[1;7;31m" // reversed: the theme's red behind its background colour
+	sgrFatal    = "\x1b[1;7;31m" // reversed: text in the background colour on the theme's red
 )
 
-// levelColor is the colour of the tag of a level.
+// levelColor returns the colour of the tag of a level.
 func levelColor(l nib.Level) string {
 	switch {
 	case l < nib.LevelDebug:

@@ -37,8 +37,8 @@ type Config struct {
 	// to further rows, indented. If it is 0, the default, New reads the
 	// environment variable COLUMNS. If that is not set, each line queries the
 	// width of the terminal, so a resized window needs no signal; output that
-	// is not a terminal has no width, and each line is one row. So it is with a
-	// negative Width.
+	// is not a terminal has no width, and each line is one row. With a negative
+	// Width each line is one row as well.
 	Width int
 	// MessageWidth is the number of columns for logger and message if fields
 	// follow, so that fields are aligned. A longer message takes more, as do
@@ -55,8 +55,7 @@ type Config struct {
 	Layout nib.Layout
 }
 
-// The defaults, and the bound that keeps a mistyped width from filling the
-// terminal.
+// The defaults, and an upper bound against mistyped widths.
 const (
 	defaultTimeFormat   = "15:04:05.000"
 	defaultMessageWidth = 40

@@ -24,7 +24,7 @@ type Sink struct {
 	traits
 	view *view
 	out  nib.Sink
-	// The width of the terminal: fixed, if it is not 0, or else that of
+	// The width of the terminal: fixed if it is not 0, otherwise that of
 	// terminal, if there is one.
 	fixed    int
 	terminal syscall.RawConn
@@ -34,9 +34,9 @@ type traits = contract.TraitSet
 
 var _ nib.Sink = (*Sink)(nil)
 
-// New returns a Sink that writes to w. Whether it writes colours is decided by
-// New, from c.Color, w and the environment. It panics if w is nil or c is
-// invalid (see [Config.Validate]). It does not close w.
+// New returns a Sink that writes to w. New determines from c.Color, w and the
+// environment whether the Sink writes colours. It panics if w is nil or c is
+// invalid (see [Config.Validate]). The Sink does not close w.
 func New(w io.Writer, c Config) *Sink {
 	if w == nil {
 		panic("nib/console: New with a nil io.Writer")
@@ -56,7 +56,7 @@ func New(w io.Writer, c Config) *Sink {
 	return s
 }
 
-// painter gives a painter for one line.
+// painter returns a painter for one line.
 func (s *Sink) painter() *painter {
 	p := painters.Get().(*painter)
 	p.view, p.width = s.view, s.fixed
@@ -98,19 +98,19 @@ func (s *Sink) Render(dst, line []byte) []byte {
 	return dst
 }
 
-// newPainter gives the painter its function for askWidth, which would otherwise
-// be made, on the heap, for each line.
+// newPainter returns a painter and sets its askWidth, which would otherwise be
+// allocated for each line.
 func newPainter() *painter {
 	p := new(painter)
 	p.askWidth = func(fd uintptr) { p.width = windowWidth(fd) }
 	return p
 }
 
-// painters serves all sinks.
+// painters is shared by all sinks.
 var painters = sync.Pool{New: func() any { return newPainter() }}
 
-// Painters with more than this are left to the garbage collector, so that a
-// huge line does not hold its memory forever.
+// Larger painters are not pooled, so that a huge line does not hold its memory
+// forever.
 const (
 	keepSize   = 64 << 10 // bytes of a buffer
 	keepFields = 1 << 10
@@ -124,8 +124,8 @@ func (p *painter) release() {
 	painters.Put(p)
 }
 
-// plainWriter hides that w is a nib.Sink as well: the text written here is not
-// the JSON that a Sink expects.
+// plainWriter hides that w is also a nib.Sink, since the text written here is
+// not the JSON that a Sink expects.
 func plainWriter(w io.Writer) io.Writer {
 	if _, ok := w.(nib.Sink); !ok {
 		return w
@@ -136,7 +136,7 @@ func plainWriter(w io.Writer) io.Writer {
 	return struct{ io.Writer }{w}
 }
 
-// A flushWriter is a writer and how to flush it.
+// A flushWriter is a writer with a function that flushes it.
 type flushWriter struct {
 	io.Writer
 	flush func(context.Context) error

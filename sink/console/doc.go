@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console writes log lines in a form that people read easily. It is a
-// view: an event is encoded once, as JSON, and the text is made from that. A
-// Logger whose only sink is a console writes durations with their units,
-// whatever its Layout says. If it also has a sink for machines, as in a
-// sink.Tee, they stay numbers.
+// Package console writes log lines in a human-readable form. It is a view: an
+// event is encoded once, as JSON, and the text is made from that. A Logger
+// whose only sink is a console writes durations with their units, whatever its
+// Layout says. If it also has a sink for machines, as in a sink.Tee, they stay
+// numbers.
 //
 //	func main() {
 //		log := nib.NewSink(console.New(os.Stderr, console.Config{}))

@@ -24,7 +24,7 @@ func Example() {
 	// 15:04:05.000 WARN  login failed                              user="eve\n15:04:06.000 INFO  forged"
 }
 
-// Lines that were written as JSON are shown the same way later.
+// Lines that were written as JSON are shown in the same way.
 func ExampleSink_Render() {
 	view := console.New(os.Stdout, console.Config{TimeZone: time.UTC})
 	line := []byte(`{"time":"2026-01-02T15:04:05.000Z","level":"info","user":{"id":7,"name":"Ann Lee"},"message":"hello"}`)

@@ -7,21 +7,22 @@ import (
 	"strconv"
 )
 
-// The column of messages is as wide as it can be in a terminal of wideTerminal
-// columns and more, and narrower in others down to narrowTerminal.
+// The column of messages has its full width in a terminal of at least
+// wideTerminal columns, and becomes narrower in smaller ones, down to
+// narrowTerminal.
 const (
 	wideTerminal      = 120
 	narrowTerminal    = 60
 	widestMessages    = 40
 	narrowestMessages = 16
 	alignStep         = 8
-	rowIndent         = 2  // of further rows, from where messages begin: no line begins there
-	leastRow          = 24 // columns of further rows; a narrower terminal indents by narrowIndent
+	rowIndent         = 2  // of further rows, from the start of messages: no line begins there
+	leastRow          = 24 // minimum columns of further rows; in a narrower terminal the indent is narrowIndent
 	narrowIndent      = 4
 )
 
-// fixedWidth is the width that the configuration or the environment gives: 0 if
-// it is that of the terminal, negative if there is none.
+// fixedWidth returns the width set by the configuration or the environment: 0
+// for that of the terminal, negative for none.
 func fixedWidth(configured int, getenv func(string) string) int {
 	if configured != 0 {
 		return configured
@@ -32,7 +33,7 @@ func fixedWidth(configured int, getenv func(string) string) int {
 	return 0
 }
 
-// messageColumns is the width of the column of messages.
+// messageColumns returns the width of the column of messages.
 func (p *painter) messageColumns() int {
 	switch {
 	case p.messageWidth != 0:
@@ -44,17 +45,17 @@ func (p *painter) messageColumns() int {
 	return narrowestMessages + beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
 }
 
-// token notes that a field or the call site begins at from, with the spaces in
-// front of it, if it was written there and not left to a block.
+// token notes that a field or the call site begins at from, including the
+// spaces before it, if it was written there and not left to a block.
 func (p *painter) token(from int) {
 	if p.width > 0 && len(p.dst) > from {
 		p.tokens = append(p.tokens, from)
 	}
 }
 
-// fit makes the tokens of the line, written one behind the other, fit the
-// terminal: aligned by pad spaces or, where there is less room, a few steps to
-// the left, so that lines of one kind stay aligned, and else in further rows.
+// fit fits the tokens of the line, written one after the other, into the
+// terminal: aligned by pad spaces or, if there is less room, a few steps to the
+// left, so that lines of one kind stay aligned, or otherwise in further rows.
 func (p *painter) fit(pad int) {
 	if len(p.tokens) == 0 {
 		return
@@ -76,9 +77,9 @@ func (p *painter) fit(pad int) {
 	}
 }
 
-// wrap moves tokens that do not fit a row to the next one. Those that fit none
-// stay; the terminal breaks them, as it does messages, wherever the row ends.
-// column is where the first row ends so far.
+// wrap moves tokens that do not fit into a row to the next one. Tokens longer
+// than a row stay; the terminal wraps them, like messages. column is the
+// current end of the first row.
 func (p *painter) wrap(column int) {
 	indent := p.headWidth + rowIndent
 	if p.width-indent < leastRow {
@@ -103,8 +104,8 @@ func (p *painter) wrap(column int) {
 	p.breakRows(indent, grow)
 }
 
-// breakRows puts a line break and indent in place of the spaces at p.breaks,
-// from the last one to the first, so that each byte is moved once.
+// breakRows replaces the spaces at p.breaks by a line break and indent, from
+// the last to the first, so that each byte is moved once.
 func (p *painter) breakRows(indent, grow int) {
 	end := len(p.dst)
 	p.dst = slices.Grow(p.dst, grow)[:end+grow]
@@ -120,7 +121,7 @@ func (p *painter) breakRows(indent, grow int) {
 	}
 }
 
-// gapAt is the number of spaces that text begins with.
+// gapAt returns the number of spaces that text begins with.
 func gapAt(text []byte) int {
 	n := 0
 	for n < len(text) && text[n] == ' ' {

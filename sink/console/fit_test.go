@@ -63,8 +63,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What fits the terminal is not broken, whatever the width of the terminal and
-// the length of message and fields, and what is broken fits.
+// For all widths of the terminal and lengths of message and fields, a line that
+// fits is not broken, and the rows of a broken line fit.
 func TestNoRowIsWiderThanTheTerminal(t *testing.T) {
 	for columns := 30; columns <= 130; columns++ {
 		for length := range 50 {
@@ -123,7 +123,8 @@ func TestRowsAreNotAllocated(t *testing.T) {
 	})
 }
 
-// A line of very many fields costs its length, also in rows.
+// A line of very many fields takes time proportional to its length, also in
+// rows.
 func TestManyRowsMoveEachByteOnce(t *testing.T) {
 	const fields = 200_000
 	line := `{"k":1` + strings.Repeat(`,"key":"value"`, fields) + `}`

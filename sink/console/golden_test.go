@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares got with a file, or writes it.
+// golden compares got with a golden file, or updates it.
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {

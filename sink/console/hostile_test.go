@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// hostile are texts that try to steer a terminal or a reader.
+// hostile lists texts that try to control a terminal or mislead a reader.
 var hostile = func() []string {
 	list := []string{
 		"\x1b[31mred", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31m", "\u009b31m", "\u0085next",
@@ -31,7 +31,7 @@ var hostile = func() []string {
 	return list
 }()
 
-// sgrCodes are all control sequences that the package writes.
+// sgrCodes lists all control sequences that the package writes.
 var sgrCodes = []string{sgrReset, sgrDim, sgrBold, sgrKey, sgrLogger, sgrError, sgrTrace, sgrDebug, sgrInfo, sgrWarn, sgrErrorTag, sgrFatal}
 
 var (
@@ -41,8 +41,8 @@ var (
 	narrowSink = New(new(bytes.Buffer), Config{Color: ColorAlways, TimeZone: time.UTC, Width: 50})
 )
 
-// checkSafe fails t unless what is shown for line is one line, and blocks, of
-// visible characters, with colours as without.
+// checkSafe fails t unless line is shown as one line and blocks of visible
+// characters, with and without colours.
 func checkSafe(t *testing.T, line []byte) (shown string) {
 	t.Helper()
 	given := bytes.Clone(line)
@@ -126,7 +126,7 @@ func TestHostileTextIsHarmlessAs(t *testing.T) {
 	}
 }
 
-// What stands without quotes is what was logged; what has quotes is JSON for it.
+// Unquoted text is what was logged; quoted text is its JSON.
 func checkTold(t *testing.T, text string) {
 	t.Helper()
 	s := New(new(bytes.Buffer), Config{Color: ColorNever, TimeFormat: nib.OmitKey, Layout: nib.Layout{LevelKey: nib.OmitKey}})
@@ -210,7 +210,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// foreign reports whether line is passed on as it is.
+// foreign reports whether line is written unchanged because it is not a JSON
+// object.
 func (s *Sink) foreign(line []byte) bool {
 	p := &painter{view: s.view}
 	return !p.split(line)

@@ -14,7 +14,7 @@ import (
 // tagWidth is the width of the column of levels.
 const tagWidth = linevalue.TagWidth
 
-// compileLevels lists the names that a layout gives to nib's levels.
+// compileLevels returns the names of nib's levels in a layout.
 func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 	var list []linevalue.LevelName
 	for l := nib.LevelTrace; l <= nib.LevelFatal; l += nib.LevelDebug - nib.LevelTrace {
@@ -31,8 +31,8 @@ func compileLevels(name func(nib.Level) string) []linevalue.LevelName {
 	return list
 }
 
-// tagOf gives the tag of a level as it stands in a line, in memory that is used
-// again by the next call. fallback is the level of unknown names.
+// tagOf returns the tag for a level as written in a line, in memory that the
+// next call reuses. fallback is the level of unknown names.
 func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.Level) {
 	body := raw
 	if raw[0] == '"' {
@@ -66,7 +66,7 @@ func (p *painter) tagOf(raw []byte, fallback nib.Level) (tag []byte, level nib.L
 	return p.tag, fallback
 }
 
-// fitTag cuts text, in place, to what the column of levels holds.
+// fitTag cuts text, in place, to the width of the column of levels.
 func fitTag(text []byte) []byte {
 	if width(text) <= tagWidth {
 		return text

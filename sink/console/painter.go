@@ -11,19 +11,19 @@ import (
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// A view is a Config made ready. It never changes.
+// A view is a prepared Config. It never changes.
 type view struct {
 	color        bool
-	timeFormat   string // "" leaves the time out
+	timeFormat   string // "" omits the time
 	timeZone     *time.Location
-	timeWidth    int // columns kept free in lines without a time
+	timeWidth    int // columns left blank in lines without a time
 	levelWidth   int
-	headWidth    int // of both and the spaces behind them
-	messageWidth int // 0: by the width of the terminal
+	headWidth    int // of both and the spaces after them
+	messageWidth int // 0: depends on the width of the terminal
 
 	keys         [roles]string
 	durations    []string
-	unit         time.Duration // of durations that are numbers
+	unit         time.Duration // of durations written as numbers
 	levels       []linevalue.LevelName
 	messageFirst bool
 	lineFormat   string // of the time in a line
@@ -70,18 +70,18 @@ func newView(c Config, color bool) *view {
 type painter struct {
 	*view
 	dst   []byte
-	row   int // where the line begins in dst
-	gap   int // spaces to write in front of whatever follows
+	row   int // start of the line in dst
+	gap   int // spaces to write before the next text
 	level nib.Level
 
-	width    int // of the terminal; not above 0: there is none
+	width    int // of the terminal; 0 or less: there is none
 	askWidth func(fd uintptr)
 
-	fields []field    // those of the line
-	at     [roles]int // the place of a role in fields, counted from 1
+	fields []field    // the fields of the line
+	at     [roles]int // the index of a role in fields, plus 1
 
 	decoded, tag, clock []byte // scratch space
-	tokens, breaks      []int  // likewise, of fit
+	tokens, breaks      []int  // scratch space of fit
 
 	buf    []byte // what the sink writes
 	record nib.Record
@@ -99,15 +99,15 @@ func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
 		p.dst = appendPlain(p.dst, bytes.TrimSuffix(line, []byte{'\r'}))
 	}
 	p.dst = append(p.dst, '\n')
-	p.gap = 0 // nothing came
+	p.gap = 0 // nothing followed
 	p.blocks()
-	clear(p.fields) // the bytes are the caller's
+	clear(p.fields) // the bytes belong to the caller
 	p.fields = p.fields[:0]
 	dst, p.dst = p.dst, nil
 	return dst
 }
 
-// begin writes the spaces that are due, and switches color on.
+// begin writes the pending spaces, and switches color on.
 func (p *painter) begin(color string) {
 	const spaces = "                                                                "
 	for ; p.gap > len(spaces); p.gap -= len(spaces) {
@@ -127,7 +127,7 @@ func (p *painter) end(color string) {
 	}
 }
 
-// head writes time and level, or leaves their columns free.
+// head writes time and level, or leaves their columns blank.
 func (p *painter) head(known *nib.Record) {
 	if p.timeFormat != "" {
 		if raw := p.valueOf(asTime); raw != nil {
@@ -159,8 +159,8 @@ func (p *painter) head(known *nib.Record) {
 	}
 }
 
-// time writes the time of the line. What cannot be read is shown as it is,
-// unless the record has the instant.
+// time writes the time of the line. A time that cannot be parsed is shown
+// unchanged, unless the record has the instant.
 func (p *painter) time(raw []byte, known *nib.Record) {
 	t, ok := linevalue.ParseTime(raw, p.lineFormat, p.lineZone)
 	if !ok {
@@ -240,7 +240,7 @@ func (p *painter) message() int {
 	return columns
 }
 
-// field writes a field that has no place of its own.
+// field writes a field without a fixed place.
 func (p *painter) field(f *field) {
 	switch f.role {
 	case asField:

@@ -44,7 +44,7 @@ func TestTheRecordHelpsWhereTheLineIsNotUnderstood(t *testing.T) {
 	}
 }
 
-// A countingWriter says how often Write was called.
+// A countingWriter counts the calls of Write.
 type countingWriter struct {
 	bytes.Buffer
 	writes int

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// A role is what a field is shown as.
+// A role determines how a field is shown.
 type role uint8
 
 const (
@@ -25,18 +25,18 @@ const (
 	asDuration
 	inBlock // below the line
 
-	roles = int(asField) // the number of keys that give a role
+	roles = int(asField) // the number of roles with a key
 )
 
 // A field is a member of a line: the key without its quotes and the value, both
-// as they stand there.
+// as written in the line.
 type field struct {
 	key, value []byte
 	role       role
 }
 
-// roleKeys are the keys that give a role, escaped as nib writes them. The key
-// of a field that the layout leaves out is one that no field has.
+// roleKeys returns the key of each role, escaped as nib writes it. A field that
+// the layout omits gets a key that no field has.
 func roleKeys(l nib.Layout) (keys [roles]string) {
 	for i, key := range []string{
 		asTime:    l.TimeKey,
@@ -56,14 +56,14 @@ func roleKeys(l nib.Layout) (keys [roles]string) {
 	return keys
 }
 
-// escapedKey is a key as nib writes it, without the quotes.
+// escapedKey returns key as nib writes it, without the quotes.
 func escapedKey(key string) string {
 	escaped := jsonenc.AppendString(nil, key)
 	return string(escaped[1 : len(escaped)-1])
 }
 
-// roleOf gives the role of a key. One that is escaped without need is not
-// recognised: no log library writes its own keys so.
+// roleOf returns the role of a key. A key that is escaped unnecessarily is not
+// recognised: no log library writes its keys like that.
 func (v *view) roleOf(key []byte) role {
 	for i := range v.keys {
 		if string(key) == v.keys[i] {
@@ -81,11 +81,11 @@ func (v *view) roleOf(key []byte) role {
 	return asField
 }
 
-// panicKey is the key that nib and nibhttp write the text of a panic with.
+// panicKey is the key with which nib and nibhttp write the text of a panic.
 const panicKey = "panic"
 
-// split takes line apart into p.fields and gives each field its role. It
-// reports false unless line is a JSON object with at least one field.
+// split splits line into p.fields and gives each field its role. It returns
+// false unless line is a JSON object with at least one field.
 func (p *painter) split(line []byte) bool {
 	p.fields, p.at = p.fields[:0], [roles]int{}
 	line = bytes.Trim(line, " \t\r\n")
@@ -98,16 +98,16 @@ func (p *painter) split(line []byte) bool {
 	if len(p.fields) == 0 {
 		return false
 	}
-	// Fields ends without a word where the text is wrong. It was right to the
-	// end if nothing but the brace follows the last value.
+	// Fields ends without an error at invalid text. The text was valid to the
+	// end if only the brace follows the last value.
 	before := bytes.TrimRight(line[:len(line)-1], " \t\r\n")
 	value := p.fields[len(p.fields)-1].value
 	return &value[len(value)-1] == &before[len(before)-1]
 }
 
-// add keeps a field. A role is given once: to the last message, because nib
-// writes it behind all fields, unless the layout has it in front, and to the
-// first field of every other kind. Errors may be many.
+// add adds a field. Each role is given once: that of the message to the last
+// one, because nib writes it after all fields unless the layout has it first,
+// and all others to the first field of their kind. There may be several errors.
 func (p *painter) add(f field) {
 	if f.role < asError {
 		switch earlier := p.at[f.role]; {
@@ -123,7 +123,7 @@ func (p *painter) add(f field) {
 	p.fields = append(p.fields, f)
 }
 
-// valueOf is the value of the field with a role, or nil.
+// valueOf returns the value of the field with a role, or nil.
 func (p *painter) valueOf(r role) []byte {
 	if i := p.at[r]; i > 0 {
 		return p.fields[i-1].value

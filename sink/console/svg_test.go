@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestPicture keeps docs/console.svg what the console shows of the demo.
+// TestPicture checks that docs/console.svg is the console's output for the
+// demo.
 func TestPicture(t *testing.T) {
 	s := New(new(bytes.Buffer), Config{Color: ColorAlways, TimeZone: time.UTC, Width: 110, MessageWidth: 30})
 	var shown []byte
@@ -63,7 +64,7 @@ func picture(text string) string {
 		pictureStyle + `<rect class="bg" width="100%" height="100%" rx="8"/>` + "\n" + body.String() + "</svg>\n"
 }
 
-// classOf gives the classes of SGR parameters.
+// classOf returns the classes of SGR parameters.
 func classOf(code string) string {
 	if code == "0" {
 		return ""
@@ -72,8 +73,8 @@ func classOf(code string) string {
 }
 
 // drawPart draws text of one colour and returns its width. Each run of
-// characters that are not ASCII has a place of its own, since fonts differ
-// in how wide they are.
+// characters that are not ASCII is positioned separately, since fonts differ in
+// their width.
 func drawPart(out *strings.Builder, part, class string, col, y int) int {
 	start := col
 	for part != "" {

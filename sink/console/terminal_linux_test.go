@@ -25,7 +25,8 @@ func TestAPseudoTerminalIsATerminal(t *testing.T) {
 	}
 }
 
-// The window is asked for its size at each line, so no signal need be caught.
+// The size of the window is queried for each line, so no signal handler is
+// needed.
 func TestAResizedWindowIsNoticed(t *testing.T) {
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

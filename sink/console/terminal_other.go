@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// terminalOf finds none where finding out takes more than the standard library
-// has.
+// terminalOf returns nil on systems where the standard library cannot detect a
+// terminal.
 func terminalOf(io.Writer) syscall.RawConn { return nil }
 
 func windowWidth(uintptr) int { return 0 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// A place in a line decides which text may stand there without quotes.
+// A place in a line determines which text may be unquoted there.
 type place uint8
 
 const (
@@ -35,10 +35,10 @@ var literalIn = func() (t [utf8.RuneSelf]place) {
 	return t
 }()
 
-// visible reports whether r is shown as it is anywhere.
+// visible reports whether r is shown unescaped.
 func visible(r rune) bool { return !jsonenc.Escaped(r) }
 
-// literal reports whether text may stand in p without quotes.
+// literal reports whether text may be unquoted in p.
 func literal(text []byte, p place) bool {
 	n := len(text)
 	if n == 0 {
@@ -76,8 +76,8 @@ func scalarLike(text []byte) bool {
 	return false
 }
 
-// text writes the text of a JSON string, given without its quotes: as it is if
-// it may stand in at so, and quoted otherwise.
+// text writes the text of a JSON string, given without its quotes: unquoted if
+// place at allows it, and quoted otherwise.
 func (p *painter) text(body []byte, at place) {
 	if bytes.IndexByte(body, '\\') >= 0 {
 		body = p.decode(body)
@@ -85,7 +85,7 @@ func (p *painter) text(body []byte, at place) {
 	p.plain(body, at)
 }
 
-// plain is text for a text that is decoded.
+// plain is like text, but for decoded text.
 func (p *painter) plain(text []byte, at place) {
 	if literal(text, at) {
 		p.dst = append(p.dst, text...)
@@ -94,8 +94,8 @@ func (p *painter) plain(text []byte, at place) {
 	}
 }
 
-// decode gives the text of a JSON string without its quotes, in memory that is
-// used again by the next call.
+// decode returns the text of a JSON string given without its quotes, in memory
+// that the next call reuses.
 func (p *painter) decode(body []byte) []byte {
 	quoted := append(append(append(p.decoded[:0], '"'), body...), '"')
 	text, ok := jsonread.AppendUnquoted(quoted, quoted)
@@ -108,9 +108,9 @@ func (p *painter) decode(body []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendPlain appends text without quotes wherever it cannot be checked by
-// literal: in blocks and for bytes that are not a line of nib's. Tabs at the
-// front indent, all other characters that are not visible are escaped.
+// appendPlain appends text without quotes where literal does not apply: in
+// blocks and for bytes that are not a line of nib. Leading tabs indent; all
+// other characters that are not visible are escaped.
 func appendPlain(dst, text []byte) []byte {
 	for len(text) > 0 && text[0] == '\t' {
 		dst = append(dst, "    "...)

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// terminalOf gives access to w if it has terminal settings. That it is a
-// character device would not do: the null device is one.
+// terminalOf returns access to w if w has terminal settings. Checking for a
+// character device is not enough: the null device is one.
 func terminalOf(w io.Writer) syscall.RawConn {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -32,7 +32,8 @@ func terminalOf(w io.Writer) syscall.RawConn {
 	return conn
 }
 
-// windowWidth is the number of columns of a terminal, 0 if it is not known.
+// windowWidth returns the number of columns of a terminal, 0 if it is not
+// known.
 func windowWidth(fd uintptr) int {
 	var size struct{ rows, columns, _, _ uint16 } // struct winsize
 	if !ioctl(fd, syscall.TIOCGWINSZ, &size) {
@@ -41,8 +42,8 @@ func windowWidth(fd uintptr) int {
 	return int(size.columns)
 }
 
-// ioctl lets the kernel read or write *v, which must be of the type that
-// belongs to request; the call keeps it alive.
+// ioctl lets the kernel read or write *v, which must have the type that request
+// needs; the call keeps it alive.
 func ioctl[T any](fd, request uintptr, v *T) bool {
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(v)))
 	return errno == 0

@@ -23,8 +23,8 @@ func (p *painter) value(raw []byte) {
 	}
 }
 
-// nested shows an object as {a=1 b=[x y]}. It goes through the tokens one by
-// one, without recursion, so no depth of nesting costs more than its length.
+// nested shows an object as {a=1 b=[x y]}. It processes the tokens one by one,
+// without recursion, so its cost depends on the length only, not on the depth.
 func (p *painter) nested(raw []byte) {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
@@ -48,7 +48,7 @@ func (p *painter) nested(raw []byte) {
 	}
 }
 
-// stringEnd is the offset behind the string that begins at b[i].
+// stringEnd returns the offset after the string that begins at b[i].
 func stringEnd(b []byte, i int) int {
 	for i++; b[i] != '"'; i++ {
 		if b[i] == '\\' {
@@ -58,8 +58,8 @@ func stringEnd(b []byte, i int) int {
 	return i + 1
 }
 
-// isName reports whether rest, which follows a string, makes it a member's
-// name.
+// isName reports whether a string that is followed by rest is the name of a
+// member.
 func isName(rest []byte) bool {
 	for _, c := range rest {
 		switch c {
@@ -79,8 +79,8 @@ func (p *painter) key(key []byte) {
 	p.end(sgrKey)
 }
 
-// duration writes a number with the unit that makes it readable, and any other
-// value, or a number that is no duration, as it is.
+// duration writes a number with a readable unit, and any other value, or a
+// number that is not a duration, unchanged.
 func (p *painter) duration(raw []byte) {
 	d, ok := parseDuration(raw, p.unit)
 	if !ok {
@@ -104,8 +104,8 @@ func parseDuration(raw []byte, unit time.Duration) (d time.Duration, ok bool) {
 	return time.Duration(whole)*unit + time.Duration(nanos)*unit/time.Second, true
 }
 
-// unitOfDurations is the unit that a layout writes durations in, 0 if they have
-// their own.
+// unitOfDurations returns the unit in which a layout writes durations, 0 if
+// they are written with their unit.
 func unitOfDurations(f nib.DurationFormat) time.Duration {
 	switch f {
 	case nib.DurationMillis:

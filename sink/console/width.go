@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// width is the number of columns that text takes up in a terminal, nearly:
-// joined emoji and flags count as their parts. The package's own colours take
-// up none; no other text has an escape character.
+// width returns the approximate number of columns of text in a terminal: joined
+// emoji and flags count as their parts. The colours written by the package have
+// no width; no other text has an escape character.
 func width(text []byte) int {
 	n := 0
 	for i := 0; i < len(text); {
@@ -30,8 +30,8 @@ func width(text []byte) int {
 	return n
 }
 
-// wide are the blocks of characters that take up two columns, as of UAX #11
-// (East Asian Width W and F), with neighbouring blocks joined.
+// wide lists the blocks of characters with a width of two columns, according to
+// UAX #11 (East Asian Width W and F), with neighbouring blocks joined.
 var wide = [...]struct{ from, to rune }{
 	{0x1100, 0x115f},   // Hangul leading consonants
 	{0x2e80, 0x303e},   // CJK radicals and punctuation
