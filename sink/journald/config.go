@@ -58,8 +58,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// maxSocketPath is the room for a path in a sockaddr_un of Linux, less the NUL
-// at its end.
+// maxSocketPath is the maximum length of a path in a sockaddr_un of Linux,
+// without the NUL at its end.
 const maxSocketPath = 107
 
 // withDefaults sets the fields that are zero to their defaults.
@@ -79,7 +79,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// oneLine replaces what Validate would not let through.
+// oneLine replaces characters that Validate rejects.
 func oneLine(r rune) rune {
 	if r == '\n' || r == 0 {
 		return '_'

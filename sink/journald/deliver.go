@@ -9,25 +9,25 @@ import (
 
 // A port is the socket of journald.
 type port interface {
-	// send hands over an entry as one datagram, without waiting. Its errors are
-	// errFull, errLarge, ErrGone, or what the system says.
+	// send sends an entry as one datagram, without waiting. Its errors are
+	// errFull, errLarge, ErrGone, or those of the system.
 	send(entry []byte) error
-	// sendFile hands over an entry in a file. Its errors are those of send.
+	// sendFile sends an entry in a file. Its errors are those of send.
 	sendFile(entry []byte) error
-	// connect connects again, to the socket that is at the path now. Its errors
-	// are ErrGone, or what the system says.
+	// connect reconnects to the socket that is now at the path. Its errors are
+	// ErrGone, or those of the system.
 	connect() error
 	close()
 }
 
-// What a port reports besides ErrGone.
+// The errors of a port besides ErrGone.
 var (
 	errFull  = errors.New("nib/journald: no room for a datagram")
 	errLarge = errors.New("nib/journald: too large for a datagram")
 )
 
-// The time that a waiting call sleeps before it retries. Sleeping, unlike
-// waiting for the descriptor, blocks no thread however many calls wait.
+// How long a waiting call sleeps before it retries. Sleeping, unlike waiting
+// for the descriptor, blocks no thread for any number of waiting calls.
 const (
 	firstPause = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
@@ -58,7 +58,7 @@ func (s *Sink) deliver(entry []byte) error {
 	return reported(err)
 }
 
-// passes reports whether an error may be over soon.
+// passes reports whether err may be temporary.
 func passes(err error) bool { return err == errFull || err == ErrGone }
 
 // reported returns the error for callers.
@@ -69,8 +69,8 @@ func reported(err error) error {
 	return err
 }
 
-// try sends an entry without waiting. If the connection is closed it connects
-// again first.
+// try sends an entry without waiting. If the connection is closed it first
+// reconnects.
 func (s *Sink) try(entry []byte) error {
 	era, err := s.send(entry)
 	if err != ErrGone {
@@ -83,8 +83,8 @@ func (s *Sink) try(entry []byte) error {
 	return err
 }
 
-// send sends an entry in the way that fits its size. era is the connection of
-// the error.
+// send sends an entry as a datagram or in a file, depending on its size. era is
+// the connection to which err applies.
 func (s *Sink) send(entry []byte) (era uint64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -18,7 +18,7 @@ import (
 
 var errOther = errors.New("permission denied")
 
-// record is a line of a level.
+// record returns a record of a level.
 func record(level nib.Level) *nib.Record {
 	return &nib.Record{Level: level, Line: []byte(`{"message":"m"}` + "\n")}
 }
@@ -32,7 +32,7 @@ func TestDelivery(t *testing.T) {
 		name string
 		port fakePort
 		want error
-		// what the port has seen, and what Stats tells
+		// the calls of the port, and the counts in Stats
 		entries, files, connects int
 		reason                   delivery.Reason
 	}{
@@ -70,7 +70,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// patienceOf is a Stall that is long where the line must get through.
+// patienceOf returns a Stall that is long if the line must be delivered.
 func patienceOf(want error) time.Duration {
 	if want == nil {
 		return time.Minute
@@ -89,7 +89,7 @@ func TestNoConnectionForEver(t *testing.T) {
 	}
 }
 
-// A call that has waited in vain keeps those after it from waiting.
+// After a call that has waited in vain, later calls do not wait.
 func TestOnlyTheFirstCallWaits(t *testing.T) {
 	p := &fakePort{errs: []error{errFull}}
 	s := testSink(p)
@@ -144,7 +144,7 @@ func TestNothingIsWrittenAfterClose(t *testing.T) {
 type gonePort struct {
 	connected atomic.Bool
 	connects  atomic.Int32
-	arrived   sync.WaitGroup // those who have failed
+	arrived   sync.WaitGroup // calls that have failed
 }
 
 func (p *gonePort) send([]byte) error {
@@ -152,7 +152,7 @@ func (p *gonePort) send([]byte) error {
 		return nil
 	}
 	p.arrived.Done()
-	p.arrived.Wait() // nobody connects before all have failed
+	p.arrived.Wait() // no call connects before all have failed
 	return ErrGone
 }
 
@@ -186,10 +186,10 @@ func TestOneOfManyConnectsAgain(t *testing.T) {
 	}
 }
 
-// sample is a line as services log it, with what needs a second look.
+// sample is a typical line of a service, with values that need conversion.
 var sample = []byte(`{"time":"2026-01-02T15:04:06.120Z","level":"info","logger":"http","method":"GET","path":"/cart","status":200,"took":1.92,"agent":"Mozilla/5.0 (X11; Linux x86_64)","user":{"id":7},"trace.id":"4bf92f3577b34da6","trace-id":"x","\u00e9":"a\nb\u001b","message":"request served"}` + "\n")
 
-// A discardPort takes everything.
+// A discardPort accepts everything.
 type discardPort struct{ fakePort }
 
 func (*discardPort) send([]byte) error { return nil }

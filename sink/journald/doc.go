@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journald writes lines to systemd-journald by its native protocol
+// Package journald writes lines to systemd-journald using its native protocol
 // (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/), so that the journal has all of
 // their fields:
 //

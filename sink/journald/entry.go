@@ -10,16 +10,16 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// maxFields is how many of a line's own fields an entry has. journald drops
-// entries of more than 1024 fields.
+// maxFields is the maximum number of fields of a line in an entry. journald
+// drops entries of more than 1024 fields.
 const maxFields = 1000
 
 // wholeLine is the field for a line that has more.
 const wholeLine = "NIB_LINE"
 
-// An encoder makes entries, one at a time.
+// An encoder encodes entries, one at a time.
 type encoder struct {
-	head     string // the fields that are the same for all entries
+	head     string // the fields common to all entries
 	prefix   string
 	lineName string // Config.Line
 
@@ -28,7 +28,7 @@ type encoder struct {
 	names []usedName
 }
 
-// entry makes the entry of a record, which belongs to the encoder.
+// entry returns the entry of a record, in memory of the encoder.
 func (e *encoder) entry(r *nib.Record, site string) []byte {
 	e.names = e.names[:0]
 	line := bytes.TrimRight(r.Line, "\n")
@@ -73,9 +73,8 @@ func isMessage(value, message []byte) bool {
 	return len(value) > 1 && cap(message) > 0 && &value[1] == &message[:1][0]
 }
 
-// appendValue appends what stands behind the name of a field: = and a value
-// without line breaks, or a line break, the length in eight bytes, and any
-// value.
+// appendValue appends what follows the name of a field: = and a value without
+// line breaks, or a line break, the length in eight bytes, and any value.
 func appendValue(dst, value []byte, isText bool) []byte {
 	const length = 8
 	at := len(dst)

@@ -19,18 +19,18 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A fakePort keeps what it is given, and fails as told.
+// A fakePort records the entries it gets, and fails as configured.
 type fakePort struct {
 	entries, files [][]byte
 	sends          int
-	errs           []error // of the next calls of send; the last one stays
+	errs           []error // of the next calls of send; the last one repeats
 	fileErrs       []error // of sendFile
 	connectErrs    []error
 	connects       int
 	closes         int
 }
 
-// next takes the next error out of a list, but for the last.
+// next removes and returns the first error of a list, but keeps the last one.
 func next(errs *[]error) (err error) {
 	if len(*errs) > 0 {
 		err = (*errs)[0]
@@ -65,7 +65,7 @@ func (p *fakePort) connect() error {
 
 func (p *fakePort) close() { p.closes++ }
 
-// logged is the entry of what f logs.
+// logged returns the entry of the line that f logs.
 func logged(t *testing.T, c Config, f func(*nib.Logger), opts ...nib.Option) entry {
 	t.Helper()
 	p := new(fakePort)
@@ -224,8 +224,8 @@ func TestFieldsBeyondTheLimitAreInTheLine(t *testing.T) {
 	}
 }
 
-// visible is what a text looks like in the journal, by another way than the
-// package goes.
+// visible returns how a text looks in the journal, computed independently of
+// the package.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -245,7 +245,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// checkEntry fails t unless the entry of a line has its fields, in their order.
+// checkEntry fails t unless the entry of a line has the fields of the line, in
+// order.
 func checkEntry(t *testing.T, line []byte) {
 	t.Helper()
 	p := new(fakePort)
@@ -261,7 +262,7 @@ func checkEntry(t *testing.T, line []byte) {
 		t.Fatalf("%q: %v in %q", line, err, p.entries[0])
 	}
 	if !json.Valid(line) || bytes.TrimLeft(line, " \t\r\n")[0] != '{' {
-		return // a Record has none but objects
+		return // the line of a Record is an object
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	_, _ = dec.Token()
@@ -296,7 +297,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// Each character, as itself and as an escape sequence.
+// Each character is logged unescaped and as an escape sequence.
 func TestEveryCharacter(t *testing.T) {
 	for r := rune(0); r <= 0x11000; r++ {
 		s := string(r)

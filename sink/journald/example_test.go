@@ -10,10 +10,10 @@ import (
 	"github.com/nib-log/nib/sink/journald"
 )
 
-// A service of systemd logs to the journal; the same program, started by hand on
-// another system, to standard error.
+// As a systemd service the program logs to the journal, and on other systems to
+// standard error.
 func Example() {
-	// The journal keeps a time of its own for each entry.
+	// The journal stores a time with each entry.
 	layout := nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})
 	log := nib.New(os.Stderr, layout)
 	journal, err := journald.Open(journald.Config{Identifier: "shop", Prefix: "SHOP_"})

@@ -11,7 +11,7 @@ import (
 // maxName is the longest name of a field that journald accepts.
 const maxName = 64
 
-// inName gives what a byte of a key becomes in a name.
+// inName maps a byte of a key to its byte in a name.
 var inName = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -26,8 +26,7 @@ var inName = func() (t [256]byte) {
 	return t
 }()
 
-// isName reports whether journald takes s as the name of a field of a
-// program's.
+// isName reports whether journald accepts s as the name of a program's field.
 func isName(s []byte) bool {
 	for _, c := range s {
 		if inName[c] != c {
@@ -37,8 +36,8 @@ func isName(s []byte) bool {
 	return len(s) > 0 && len(s) <= maxName && s[0] >= 'A' && s[0] <= 'Z'
 }
 
-// reserved are the names that this package writes itself and those that make
-// journald or journalctl take an entry for another's.
+// reserved lists the names that this package writes itself and those with which
+// journald or journalctl would attribute an entry to another program.
 var reserved = []string{
 	"MESSAGE", "PRIORITY", "CODE_FILE", "CODE_LINE", "CODE_FUNC", "OBJECT_PID", "NIB_LINE",
 	"SYSLOG_IDENTIFIER", "SYSLOG_PID", "SYSLOG_FACILITY", "SYSLOG_TIMESTAMP", "SYSLOG_RAW",
@@ -55,15 +54,15 @@ func isReserved(name []byte) bool {
 
 const fieldPrefix = "FIELD_"
 
-// A usedName is a name that stands in an entry already.
+// A usedName is a name that is already in an entry.
 type usedName struct {
 	from, to int // in the entry
 	hash     uint32
-	count    int // how many other keys wanted it
+	count    int // how many other keys had this name
 }
 
-// appendName appends the name for a key, which is given as it stands in the
-// line, without its quotes.
+// appendName appends the name for a key, which is given as written in the line,
+// without its quotes.
 func (e *encoder) appendName(dst, key []byte) []byte {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		e.text = appendText(e.text[:0], key)
@@ -92,8 +91,8 @@ func appendUpper(dst, key []byte, from int) []byte {
 	return dst
 }
 
-// claim notes the name dst[from:], and puts a number behind it until it is one
-// that the entry does not have.
+// claim notes the name dst[from:], and appends a number to it if the entry
+// already has that name.
 func (e *encoder) claim(dst []byte, from int) []byte {
 	first := e.find(dst, from)
 	if first >= 0 {
@@ -112,7 +111,7 @@ func (e *encoder) claim(dst []byte, from int) []byte {
 	return dst
 }
 
-// find returns the place of the name dst[from:] among the names of the entry
+// find returns the index of the name dst[from:] among the names of the entry
 // dst, or -1.
 func (e *encoder) find(dst []byte, from int) int {
 	name := dst[from:]
@@ -125,7 +124,7 @@ func (e *encoder) find(dst []byte, from int) int {
 	return -1
 }
 
-// hash is FNV-1a.
+// hash returns the FNV-1a hash of b.
 func hash(b []byte) uint32 {
 	h := uint32(2166136261)
 	for _, c := range b {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An entry is what a server reads: fields in their order.
+// An entry is what a server reads: fields in order.
 type entry []struct{ name, value string }
 
 // get returns the only value of a field.
@@ -36,10 +36,10 @@ func (e entry) names() (names []string) {
 	return names
 }
 
-// goodName is what journald asks of the name of a field that a program sends.
+// goodName matches the names that journald accepts for a program's fields.
 var goodName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 
-// readEntry decodes the native protocol as strictly as its description allows.
+// readEntry decodes the native protocol as strictly as its specification.
 func readEntry(b []byte) (e entry, err error) {
 	for len(b) > 0 {
 		end := bytes.IndexAny(b, "=\n")

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// sendBuffer is how much the socket may hold of what journald has not read,
-// where the system allows it. It is what systemd's own library asks for.
+// sendBuffer is how many bytes the socket may hold that journald has not read,
+// if the system allows it. systemd's library requests the same size.
 const sendBuffer = 8 << 20
 
 // A socket is a port. It is connected, which saves looking up the path for each
@@ -39,7 +39,7 @@ func (s *socket) connect() error {
 	if err != nil {
 		return fmt.Errorf("nib/journald: %w", os.NewSyscallError("socket", err))
 	}
-	_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBuffer) // less will do
+	_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBuffer) // less is acceptable
 	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: s.path}); err != nil {
 		_ = syscall.Close(fd)
 		return s.problem("connect", err)
@@ -67,7 +67,7 @@ func (s *socket) send(entry []byte) error {
 		case syscall.EMSGSIZE:
 			return errLarge
 		case syscall.ENOBUFS, syscall.ENOMEM:
-			if len(entry) > os.Getpagesize() { // a large datagram needs memory in one piece
+			if len(entry) > os.Getpagesize() { // a large datagram needs contiguous memory
 				return errLarge
 			}
 			return errFull
@@ -89,7 +89,7 @@ func (s *socket) sendFile(entry []byte) error {
 			return nil
 		case syscall.EINTR:
 			continue
-		case syscall.ENOBUFS, syscall.ENOMEM, syscall.ETOOMANYREFS: // too many files on their way
+		case syscall.ENOBUFS, syscall.ENOMEM, syscall.ETOOMANYREFS: // too many files in flight
 			return errFull
 		}
 		return s.problem("sendmsg", err)
@@ -116,9 +116,8 @@ const (
 	allSeals  = 0x1 | 0x2 | 0x4 | 0x8 // no further seals, no shrinking, growing, writing
 )
 
-// sealedFile makes a file of data that journald accepts and whose descriptor is
-// all there is of it: a sealed memory file, or a file in /dev/shm without a
-// name.
+// sealedFile makes a file of data that journald accepts and that exists only as
+// a descriptor: a sealed memory file, or a file in /dev/shm without a name.
 func sealedFile(data []byte) (fd int, err error) {
 	fd, err = memfdCreate(mfdCloexec | mfdAllowSealing)
 	if err == nil {
@@ -135,7 +134,7 @@ func sealedFile(data []byte) (fd int, err error) {
 	return unlinkedFile("/dev/shm", data)
 }
 
-// unlinkedFile makes a file in dir and takes its name away.
+// unlinkedFile makes a file in dir and removes its name.
 func unlinkedFile(dir string, data []byte) (fd int, err error) {
 	f, err := os.CreateTemp(dir, "nib-journal-"+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
@@ -152,7 +151,7 @@ func unlinkedFile(dir string, data []byte) (fd int, err error) {
 	return fd, os.NewSyscallError("fcntl", err)
 }
 
-// dupCloexec duplicates a descriptor, closed in programs that are started.
+// dupCloexec duplicates a descriptor, with close-on-exec set.
 func dupCloexec(fd int) (int, error) {
 	n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 0)
 	if errno != 0 {

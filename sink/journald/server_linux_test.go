@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what must come. It is no measure of
-// speed.
+// patience is how long a test waits for an event that must occur. It is not a
+// limit on latency.
 const patience = 2 * time.Minute
 
 // A server is a socket like journald's.
@@ -44,14 +44,14 @@ func (s *server) start() {
 	s.conn = conn
 }
 
-// stop ends the server, as a crash would, and takes its socket away.
+// stop ends the server, as a crash would, and removes its socket.
 func (s *server) stop() {
 	_ = s.conn.Close()
 	_ = os.Remove(s.path)
 }
 
-// sink opens a Sink on the server. Calls wait for it as long as the test runs,
-// unless c says otherwise.
+// sink opens a Sink on the server. Calls wait for the server without limit,
+// unless c sets Stall.
 func (s *server) sink(c Config) *Sink {
 	s.t.Helper()
 	c.Socket = s.path
@@ -83,8 +83,8 @@ func (s *server) read() entry {
 	return e
 }
 
-// receive waits for the next datagram. Of one with a file it returns what is in
-// there, after the checks that journald makes.
+// receive waits for the next datagram. If it has a file, receive returns the
+// contents of the file, after the checks that journald makes.
 func (s *server) receive() (data []byte, file bool, err error) {
 	if s.buf == nil {
 		s.buf = make([]byte, 2*sendBuffer)
@@ -134,6 +134,6 @@ func readFile(fd int) ([]byte, error) {
 		return nil, err
 	}
 	data := make([]byte, info.Size())
-	_, err = f.ReadAt(data, 0) // journald does not care for the offset
+	_, err = f.ReadAt(data, 0) // journald ignores the offset
 	return data, err
 }

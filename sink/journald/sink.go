@@ -21,8 +21,8 @@ type Sink struct {
 	encoders sync.Pool
 	counters counters
 
-	// troubled is set when a call has waited in vain, until an entry is sent:
-	// so callers do not queue up while journald does not read.
+	// troubled is set when a call has waited in vain, until an entry is sent,
+	// so that callers do not queue up while journald does not read.
 	troubled atomic.Bool
 
 	// mu is held for reading while the port is used, and for writing while it
@@ -51,8 +51,7 @@ func Open(c Config) (*Sink, error) {
 	return newSink(c, p), nil
 }
 
-// newSink makes a Sink of a Config that is complete, and a port that is
-// connected.
+// newSink makes a Sink of a complete Config and a connected port.
 func newSink(c Config, p port) *Sink {
 	s := &Sink{config: c, head: "SYSLOG_IDENTIFIER=" + c.Identifier + "\n", port: p}
 	s.traits = contract.TraitsFor(s, contract.NeverLogs)
@@ -84,8 +83,8 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return err
 }
 
-// keepSize bounds the buffers that wait for the next line, so that a huge line
-// does not hold its memory forever.
+// keepSize is the maximum size of a buffer that is kept for the next line, so
+// that a huge line does not hold its memory forever.
 const keepSize = 64 << 10
 
 // Close closes the socket. Entries for which WriteRecord has returned nil are

@@ -89,7 +89,7 @@ func TestAnEntryTooLargeForADatagramGoesInAFile(t *testing.T) {
 	}
 }
 
-// Not all systems let a process make memory files.
+// Not all systems support memory files.
 func TestWithoutMemoryFilesItIsOneWithoutAName(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err != nil {
 		t.Skipf("this system has no /dev/shm: %v", err)
@@ -148,7 +148,7 @@ func TestAFullQueueLosesAndRecovers(t *testing.T) {
 	}
 }
 
-// Calls wait while journald is restarted, and lose nothing if that is quick.
+// Calls wait while journald is restarted, and lose nothing if that is fast.
 func TestARestartOfTheServer(t *testing.T) {
 	srv := listen(t)
 	s := srv.sink(Config{Stall: time.Millisecond})
@@ -217,7 +217,7 @@ func TestCloseDuringWrites(t *testing.T) {
 	wg.Wait()
 }
 
-// A collector reads a server's entries all the time, and keeps their lines.
+// A collector reads a server's entries continuously, and keeps their lines.
 type collector struct {
 	srv   *server
 	mu    sync.Mutex
@@ -252,8 +252,8 @@ func collect(t *testing.T) *collector {
 	return c
 }
 
-// read returns the lines that have arrived since. All that were sent before the
-// mark are read before it.
+// read returns the lines that have arrived since the last call. All lines that
+// were sent before the mark are read before it.
 func (c *collector) read() [][]byte {
 	conn, err := net.Dial("unixgram", c.srv.path)
 	if err != nil {

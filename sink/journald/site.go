@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// sites keeps the fields of each call site that has logged. There are as many
-// as there are calls in the program's text.
+// sites caches the fields of each call site that has logged. Their number is
+// bounded by the calls in the program's source.
 type sites struct {
 	mu   sync.RWMutex
 	byPC map[uintptr]string // protected by mu
 }
 
-// fields gives CODE_FILE, CODE_LINE and CODE_FUNC of a call site as
-// runtime.Callers gives it, or "" for none.
+// fields returns CODE_FILE, CODE_LINE and CODE_FUNC of a program counter from
+// runtime.Callers, or "" for none.
 func (s *sites) fields(pc uintptr) string {
 	if pc == 0 {
 		return ""

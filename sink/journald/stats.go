@@ -36,7 +36,7 @@ type Stats struct {
 // Lost returns the number of lines dropped, for all reasons.
 func (s Stats) Lost() uint64 { return loss.Sum(s.Dropped) }
 
-// counters is what Stats reads.
+// counters holds the counts for Stats.
 type counters struct {
 	large, reconnects atomic.Uint64
 
@@ -57,7 +57,7 @@ const (
 
 var reasons = [causes]delivery.Reason{delivery.ReasonStalled, delivery.ReasonGone, delivery.ReasonClosed, delivery.ReasonFailed}
 
-// causeOf finds the reason for an error.
+// causeOf returns the cause of an error.
 func causeOf(err error) cause {
 	switch err {
 	case errStalled:
@@ -83,7 +83,7 @@ func (c *counters) traffic() (t level.Traffic) {
 	return t
 }
 
-// lost returns what was dropped.
+// lost returns the counts of dropped lines.
 func (c *counters) lost() (t loss.Tally) {
 	for cause := range c.dropped {
 		for row := range c.dropped[cause] {

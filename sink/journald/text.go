@@ -9,9 +9,9 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// appendText appends the text of a JSON string, which is given as it stands in
+// appendText appends the text of a JSON string, which is given as written in
 // the line, without its quotes. Line breaks and tabs are written as such; other
-// characters that steer a terminal or reorder text stay, or become, \uXXXX.
+// characters that control a terminal or reorder text stay, or become, \uXXXX.
 func appendText(dst, body []byte) []byte {
 	for i := 0; i < len(body); {
 		c := body[i]
@@ -25,7 +25,7 @@ func appendText(dst, body []byte) []byte {
 		r, size := utf8.DecodeRune(body[i:])
 		if c == '\\' {
 			if r, size = jsonread.DecodeRune(body[i:]); size == 0 {
-				r, size = utf8.RuneError, 1 // body is not of a JSON string
+				r, size = utf8.RuneError, 1 // body is not from a JSON string
 			}
 		}
 		dst = appendRune(dst, r)
