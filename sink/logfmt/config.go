@@ -9,7 +9,7 @@ type Objects uint8
 
 // The values of Config.Objects.
 const (
-	// ObjectsFlatten writes each value as a field of its own: user.id=7
+	// ObjectsFlatten writes each value as a separate field: user.id=7
 	// user.name=Ann. Loki finds such fields without a second parser; it turns
 	// the dot into _.
 	ObjectsFlatten Objects = iota

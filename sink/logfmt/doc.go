@@ -42,9 +42,9 @@
 // sign. In a key these, quotes, and all characters that a value would escape
 // are written as \uXXXX, a backslash is doubled, and an empty key is \_ .
 // Parsers take that literally, so no key can add a field, and different keys
-// stay different. Only dots are ambiguous: {"a":{"b":1}} and {"a.b":1} are both
-// a.b=1. If that matters, because a layout has keys with dots that fields must
-// not be mistaken for, use ObjectsJSON.
+// remain different. Only dots are ambiguous: {"a":{"b":1}} and {"a.b":1} are
+// both a.b=1. If that matters, because a layout has keys with dots that fields
+// must not be mistaken for, use ObjectsJSON.
 //
 // # Input that is not JSON
 //

@@ -10,15 +10,15 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// Bounds on flattening: a path stands in front of each value below it, so
-// without them a line could grow by the square of its length.
+// Bounds on flattening: each value is preceded by its path, so without them a
+// line could grow to the square of its length.
 const (
 	maxDepth = 32
 	maxPath  = 256
 )
 
-// maxNesting is how deep JSON within a field may be nested. Nothing deeper
-// comes out of jsonread.Fields.
+// maxNesting is the maximum depth of JSON within a field. jsonread.Fields
+// returns nothing deeper.
 const maxNesting = 10000
 
 const space = " \t\r\n"
@@ -28,7 +28,7 @@ type encoder struct {
 	flatten bool
 	begun   bool // a field has been written
 	depth   int
-	path    []byte // the keys of the objects around, escaped, each with its dot
+	path    []byte // the keys of the enclosing objects, escaped, each with its dot
 	text    []byte // scratch space
 
 	buf    []byte // what the sink writes
@@ -47,8 +47,8 @@ func (e *encoder) line(dst, line []byte) []byte {
 	return append(dst, '\n')
 }
 
-// object appends the fields of line. It reports false unless line is one JSON
-// object.
+// object appends the fields of line. It returns false unless line is a single
+// JSON object.
 func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 	if len(line) < 2 || line[0] != '{' || line[len(line)-1] != '}' {
 		return dst, false
@@ -59,8 +59,8 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		dst = e.field(dst, key, value)
 		end = &value[len(value)-1]
 	}
-	// Fields ends without an error at invalid text. It was right to the end if
-	// nothing but the brace follows what was read.
+	// Fields ends without an error at invalid text. The text was valid to the
+	// end if only the brace follows what was read.
 	return dst, end == &inside[len(inside)-1]
 }
 
@@ -88,8 +88,8 @@ func (e *encoder) field(dst, key, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// flattened appends the fields of an object. It reports false, and appends
-// nothing, for one that is kept as JSON.
+// flattened appends the fields of an object. For one that is written as JSON it
+// appends nothing and returns false.
 func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	if e.depth == maxDepth || len(bytes.TrimLeft(object[1:], space)) == len("}") {
 		return dst, false
@@ -108,11 +108,11 @@ func (e *encoder) flattened(dst, key, object []byte) ([]byte, bool) {
 	return dst, ok
 }
 
-// appendJSON appends an array or object as a quoted text.
+// appendJSON appends an array or object as quoted text.
 func (e *encoder) appendJSON(dst, value []byte) []byte {
 	text, err := jsonread.AppendCompact(e.text[:0], value, maxNesting)
 	e.text = text
-	if err != nil { // it has been read before, so it is JSON
+	if err != nil { // cannot happen: it was read before, so it is JSON
 		text = value
 	}
 	return jsonenc.AppendBytes(dst, text)

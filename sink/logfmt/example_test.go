@@ -24,7 +24,7 @@ func Example() {
 	// time=2026-01-02T15:04:05.000Z level=warn user="eve\nlevel=fatal" field.level=forged message="login failed"
 }
 
-// Lines that were written as JSON are shown as logfmt later.
+// Lines that were written as JSON are shown as logfmt.
 func ExampleSink_Render() {
 	view := logfmt.New(os.Stdout, logfmt.Config{Objects: logfmt.ObjectsJSON})
 	os.Stdout.Write(view.Render(nil, []byte(`{"level":"info","user":{"id":7},"message":"hello"}`)))

@@ -19,7 +19,7 @@ import (
 // as [nib.WriterSink] does, with a single Write before WriteRecord returns. It
 // does not allocate per record.
 type Sink struct {
-	traits  // those of the writer
+	traits  // the traits of the writer
 	flatten bool
 	out     nib.Sink
 }
@@ -76,11 +76,11 @@ func (s *Sink) Render(dst, line []byte) []byte {
 	return dst
 }
 
-// encoders serves all sinks.
+// encoders is shared by all sinks.
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
-// keepSize bounds the buffers that wait for the next line, so that a huge line
-// does not hold its memory forever.
+// keepSize is the maximum size of a buffer that is kept for the next line, so
+// that a huge line does not hold its memory forever.
 const keepSize = 64 << 10
 
 func (e *encoder) release() {
@@ -91,8 +91,8 @@ func (e *encoder) release() {
 	encoders.Put(e)
 }
 
-// plainWriter hides that w is a nib.Sink as well: the text written here is not
-// the JSON that a Sink expects.
+// plainWriter hides that w is also a nib.Sink, since the text written here is
+// not the JSON that a Sink expects.
 func plainWriter(w io.Writer) io.Writer {
 	if _, ok := w.(nib.Sink); !ok {
 		return w
@@ -103,7 +103,7 @@ func plainWriter(w io.Writer) io.Writer {
 	return struct{ io.Writer }{w}
 }
 
-// A flushWriter is a writer and how to flush it.
+// A flushWriter is a writer with a function that flushes it.
 type flushWriter struct {
 	io.Writer
 	flush func(context.Context) error

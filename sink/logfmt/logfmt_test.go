@@ -92,7 +92,7 @@ func TestForeignBytesPassThroughEscaped(t *testing.T) {
 	}
 }
 
-// hostile are texts that try to steer a terminal or to add a field.
+// hostile lists texts that try to control a terminal or to add a field.
 var hostile = func() []string {
 	list := []string{
 		"\x1b[31mred", "\x9b31m", "\u009b31m", "a\nlevel=fatal", "a\r\n", "\u2028level=fatal", "user\u202e\u2066txt.exe", "\ufeffbom", "\xff\xfe", "\xed\xa0\x80",
@@ -133,7 +133,7 @@ func TestHostileTextAddsNoFieldAs(t *testing.T) {
 	}
 }
 
-// The oracle must be able to fail.
+// The oracle must detect errors.
 func TestReadBackCanFail(t *testing.T) {
 	line := []byte(`{"a":"x y","b":{"c":1},"d":[1]}`)
 	for _, logfmt := range []string{
@@ -169,7 +169,7 @@ func TestFlatteningIsBounded(t *testing.T) {
 	}
 }
 
-// A line of all that nib can log, read back whole.
+// A line with every type that nib can log is read back completely.
 func TestALineOfEverythingIsReadBack(t *testing.T) {
 	var line, out bytes.Buffer
 	log := func(l *nib.Logger) {
@@ -204,7 +204,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// A countingWriter says how often Write was called.
+// A countingWriter counts the calls of Write.
 type countingWriter struct {
 	bytes.Buffer
 	writes int
@@ -226,7 +226,7 @@ func TestALineIsOneWrite(t *testing.T) {
 	}
 }
 
-// A shortWriter takes a few bytes at a time.
+// A shortWriter writes a few bytes at a time.
 type shortWriter struct{ bytes.Buffer }
 
 func (w *shortWriter) Write(p []byte) (int, error) { return w.Buffer.Write(p[:min(len(p), 3)]) }

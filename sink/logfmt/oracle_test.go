@@ -21,9 +21,9 @@ type pair struct {
 	quoted     bool
 }
 
-// parse reads logfmt as strictly as any parser does: fields stand between
-// single spaces, a bare word ends at a space and has no quote or equals sign,
-// a quoted one is a JSON string.
+// parse reads logfmt as strictly as any parser does: fields are separated by
+// single spaces, an unquoted value ends at a space and has no quote or equals
+// sign, and a quoted one is a JSON string.
 func parse(line string) (pairs []pair, err error) {
 	for line != "" {
 		end := strings.IndexAny(line, " =\"")
@@ -69,7 +69,7 @@ func closingQuote(s string) int {
 	return -1
 }
 
-// unescapeKey undoes what is done to keys.
+// unescapeKey undoes the escaping of keys.
 func unescapeKey(t *testing.T, key string) string {
 	t.Helper()
 	var b strings.Builder
@@ -106,8 +106,8 @@ type reader struct {
 	pairs []pair
 }
 
-// readBack fails t unless the pairs of logfmt are the fields of object, in their
-// order. An object within it may be flattened or not.
+// readBack fails t unless the pairs of logfmt are the fields of object, in
+// order. Nested objects may be flattened or not.
 func readBack(t *testing.T, logfmt string, object []byte) {
 	t.Helper()
 	pairs, err := parse(strings.TrimSuffix(logfmt, "\n"))

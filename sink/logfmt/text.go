@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/internal/jsonread"
 )
 
-// plain has the ASCII characters that stand as they are in a key and in a value
-// without quotes.
+// plain reports which ASCII characters need no escape in a key or in an
+// unquoted value.
 var plain = func() (t [utf8.RuneSelf]bool) {
 	for c := byte('!'); c < 0x7f; c++ {
 		t[c] = c != '"' && c != '=' && c != '\\'
@@ -20,9 +20,9 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// plainRune is plain for all characters. Spaces of any kind are not: there are
-// parsers that split at them. Nor is U+FFFD, at which others give up, nor what
-// package jsonenc escapes.
+// plainRune is like plain, but for all characters. Spaces of any kind are not
+// plain, since some parsers split at them, nor is U+FFFD, which others reject,
+// nor what package jsonenc escapes.
 func plainRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -33,7 +33,7 @@ func plainRune(r rune) bool {
 	return !jsonenc.Escaped(r)
 }
 
-// isPlain reports whether all characters of text are.
+// isPlain reports whether all characters of text are plain.
 func isPlain(text []byte) bool {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -52,8 +52,8 @@ func isPlain(text []byte) bool {
 	return true
 }
 
-// appendString appends a string that is given with its quotes, as it stands in
-// the line. What is plain has no escape sequences, so it needs no decoding.
+// appendString appends a string that is given with its quotes, as written in
+// the line. Plain text has no escape sequences, so it needs no decoding.
 func appendString(dst, quoted []byte) []byte {
 	text := quoted[1 : len(quoted)-1]
 	if len(text) > 0 && isPlain(text) && !scalarLike(text) {
@@ -74,7 +74,7 @@ func scalarLike(text []byte) bool {
 	return false
 }
 
-// appendKey appends a key that is given without its quotes, as it stands in the
+// appendKey appends a key that is given without its quotes, as written in the
 // line.
 func (e *encoder) appendKey(dst, key []byte) []byte {
 	if len(key) == 0 {
@@ -101,10 +101,11 @@ func (e *encoder) appendKey(dst, key []byte) []byte {
 	return dst
 }
 
-// decode gives the text of a JSON string without its quotes, in scratch space.
+// decode returns the text of a JSON string given without its quotes, in scratch
+// space.
 func (e *encoder) decode(body []byte) []byte {
 	quoted := append(append(append(e.text[:0], '"'), body...), '"')
-	text, _ := jsonread.AppendUnquoted(quoted, quoted) // it has been read before
+	text, _ := jsonread.AppendUnquoted(quoted, quoted) // cannot fail: it was read before
 	e.text = text
 	return text[len(quoted):]
 }
@@ -116,7 +117,7 @@ func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// appendForeign appends text as it is, but for characters that steer a
+// appendForeign appends text unchanged, except for characters that control a
 // terminal, break the line or reorder it.
 func appendForeign(dst, text []byte) []byte {
 	for len(text) > 0 {
