@@ -27,7 +27,7 @@ type BacktraceConfig struct {
 	// these takes at most another 1.25·Bytes.
 	Bytes int
 	// Mark is the key of a field with the value true, which is added to lines
-	// that were held back, since they are written later than their time says.
+	// that were held back, since they are written later than their time.
 	// Defaults to "backtrace"; nib.OmitKey omits it.
 	Mark string
 }
@@ -76,8 +76,8 @@ type Backtracer struct {
 	rings  *pool.Pool[*ring] // empty ones
 
 	// dumping lets one goroutine at a time write a dump, so that concurrent
-	// dumps do not mix. A sink that may log would deadlock; it gets no lock,
-	// and the lines of concurrent dumps may interleave there.
+	// dumps do not mix. A sink that may log would deadlock, so it is called
+	// without the lock, and the lines of concurrent dumps may interleave there.
 	dumping sync.Mutex
 
 	mu   sync.Mutex // protects ring
@@ -101,8 +101,8 @@ var (
 // are made, Level here decides which of them are held back.
 //
 // The ring of the Backtracer holds all lines that are written to it. Each
-// [Scope] has a ring of its own, for one request or job. A dump writes the
-// lines in the order in which they were held back, as whole records with their
+// [Scope] has a separate ring, for one request or job. A dump writes the lines
+// in the order in which they were held back, as whole records with their
 // original time, and marked with a field. Concurrent dumps are written one
 // after the other if s cannot log; to a sink that may log, such as one with
 // user code, their lines may interleave. A line that does not fit in the ring
@@ -125,7 +125,7 @@ func Backtrace(s nib.Sink, c BacktraceConfig) *Backtracer {
 	}
 }
 
-// idleRings is how many rings are kept for the scopes to come.
+// idleRings is how many rings are kept for future scopes.
 const idleRings = 256
 
 // WriteRecord writes r to the sink or holds it back. Holding it back is not an
@@ -145,7 +145,7 @@ func (b *Backtracer) WriteRecord(r *nib.Record) error {
 	return join(err, b.sink.WriteRecord(r))
 }
 
-// hold puts r into a ring, which is protected by the caller's lock.
+// hold adds r to a ring, which is protected by the caller's lock.
 func (b *Backtracer) hold(g **ring, r *nib.Record) {
 	if *g == nil {
 		*g = b.rings.Get()
@@ -179,9 +179,9 @@ func (b *Backtracer) swap() *ring {
 	return g
 }
 
-// dump writes the lines of a ring that is not shared, which may be nil, and
-// returns it to the pool. No lock is held that a line needs which the sink may
-// log.
+// dump writes the lines of g, which is not shared and may be nil, and returns g
+// to the pool. The caller must not hold a lock that a line logged by the sink
+// would need.
 func (b *Backtracer) dump(g *ring) (err error) {
 	if g == nil {
 		return nil

@@ -133,8 +133,8 @@ func TestBacktraceDropsTheOldest(t *testing.T) {
 	wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Held: 101, Dumped: 12, Overwritten: 88, TooLarge: 1})
 }
 
-// The model of a ring: the newest lines whose bytes fit. The ring itself has to
-// keep each line in one piece, so it may hold a little less.
+// The model of a ring keeps the newest lines whose bytes fit. The ring itself
+// keeps each line contiguous, so it may hold slightly less.
 func TestBacktraceKeepsTheNewestLinesInOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -233,7 +233,7 @@ func TestBacktraceSurvivesASinkThat(t *testing.T) {
 	}
 }
 
-// A sink that logs while a backtrace is written must not find a lock taken.
+// A sink that logs while a backtrace is written must not block on a lock.
 func TestBacktraceHoldsNoLockThatItsSinkNeeds(t *testing.T) {
 	for name, begin := range map[string]func(*sink.Backtracer) nib.Sink{
 		"Backtracer": func(bt *sink.Backtracer) nib.Sink { return bt },
@@ -271,7 +271,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 				_ = s.WriteRecord(record(nib.LevelDebug, `{"n":2}`))
 			}()
 			for range 1000 {
-				runtime.Gosched() // the other has every chance to be first
+				runtime.Gosched() // give the other goroutine the chance to be first
 			}
 		}
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// BenchmarkCombinators times what each combinator adds to a line: alternating
-// rounds in one process, the fastest round of each counts.
+// BenchmarkCombinators measures what each combinator adds to a line, in
+// alternating rounds in one process. The result is the minimum of the rounds.
 func BenchmarkCombinators(b *testing.B) {
 	const calls = 1000
 	const message = "some message of a usual length"
@@ -54,7 +54,7 @@ func BenchmarkCombinators(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// metricUnit makes a unit of a name: one without white space.
+// metricUnit returns name without white space, as a unit of a metric.
 func metricUnit(name string) string {
 	unit := []byte("ns:" + name)
 	for i, c := range unit {

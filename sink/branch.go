@@ -17,18 +17,18 @@ import (
 
 // branches are the sinks behind a combinator and their properties.
 type branches struct {
-	names      []string // of all, "" for the only one of a combinator that has but one
+	names      []string // of all, "" for the branch of a combinator with only one
 	sources    []metrics.Source
 	flushers   []delivery.Flusher // of those that have one
 	flushNames []string
 	combinator string // for error texts
 
-	traits // those that all have: a line is encoded once, for people and machines
+	traits // those that all branches have: a line is encoded only once
 }
 
 type traits = contract.TraitSet
 
-// newBranches panics on a nil sink: a line would be lost there every time.
+// newBranches panics if a sink is nil, since it would lose every line.
 func newBranches(combinator string, sinks ...nib.Sink) branches {
 	b := branches{combinator: combinator}
 	shared := contract.NeverLogs | contract.TextDurations
@@ -54,7 +54,7 @@ func newBranches(combinator string, sinks ...nib.Sink) branches {
 	return b
 }
 
-// mayLog removes NeverLogs from the traits: user code is called.
+// mayLog removes NeverLogs from the traits, because user code is called.
 func (b *branches) mayLog() {
 	b.traits = contract.TraitsFor(nil, contract.TraitsOf(b)&^contract.NeverLogs)
 }
@@ -62,7 +62,7 @@ func (b *branches) mayLog() {
 // neverLogs reports whether no branch can call back into a logger.
 func (b *branches) neverLogs() bool { return contract.TraitsOf(b)&contract.NeverLogs != 0 }
 
-// behind adds the metrics of the branches, with the names of these.
+// behind adds the metrics of the branches, labeled with their names.
 func (b *branches) behind(l *metrics.Samples) {
 	for i, source := range b.sources {
 		for m := range source.Metrics() {
@@ -75,7 +75,7 @@ func (b *branches) behind(l *metrics.Samples) {
 }
 
 // within adds the name of a branch to labels: as the label branch, or as the
-// beginning of a path that is there already.
+// first part of an existing path.
 func within(name string, labels []metrics.Label) []metrics.Label {
 	labels = append(make([]metrics.Label, 0, len(labels)+1), labels...)
 	for i := range labels {
@@ -102,7 +102,7 @@ func (e *BranchError) Error() string { return "nib/sink: branch " + e.Branch + "
 // Unwrap returns the error of the branch.
 func (e *BranchError) Unwrap() error { return e.Err }
 
-// inBranch names err after a branch that has a name.
+// inBranch wraps err with the name of a branch that has one.
 func inBranch(name string, err error) error {
 	if err == nil || name == "" {
 		return err
@@ -114,7 +114,7 @@ func inBranch(name string, err error) error {
 // or hangs does not affect the others. It waits no longer than ctx allows, and
 // joins the errors, each with the name of its branch.
 func (b *branches) Flush(ctx context.Context) error {
-	results := make(chan flushed, len(b.flushers)) // room for all: none blocks when Flush has returned
+	results := make(chan flushed, len(b.flushers)) // room for all: no goroutine blocks after Flush has returned
 	for i := range b.flushers {
 		go b.flush(ctx, i, results)
 	}
@@ -143,7 +143,7 @@ func (b *branches) Flush(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// list gives the names that are not empty in brackets, or "".
+// list returns the non-empty names in brackets, or "".
 func list(names []string) string {
 	text := strings.Join(strings.Fields(strings.Join(names, " ")), ", ")
 	if text == "" {
@@ -158,7 +158,7 @@ type flushed struct {
 	err    error
 }
 
-// flush runs on a goroutine of its own, where a panic would end the process.
+// flush runs on a separate goroutine, where a panic would end the process.
 func (b *branches) flush(ctx context.Context, i int, results chan<- flushed) {
 	err := fmt.Errorf("nib/sink: %s: Flush of a branch ended its goroutine", b.combinator)
 	defer func() {

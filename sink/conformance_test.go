@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// combinators are all of them, each around a sink, set up so that they hand on
-// every line.
+// combinators lists all combinators, each around a sink and configured to
+// forward every line.
 var combinators = []struct {
 	name string
 	wrap func(nib.Sink) nib.Sink
@@ -64,7 +64,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// What a Backtrace writes late is as good as what it hands on.
+// Lines that a Backtrace writes late must conform like those that it forwards.
 func TestConformanceOfLinesHeldBack(t *testing.T) {
 	nibtest.TestSink(t, func(testing.TB) (nib.Sink, func() [][]byte) {
 		var rec nibtest.Recorder
@@ -114,7 +114,8 @@ func TestCombinatorsRefuseNil(t *testing.T) {
 	}
 }
 
-// accept takes every record and keeps nothing; a nibtest.Recorder would allocate.
+// accept accepts every record and keeps nothing; a nibtest.Recorder would
+// allocate.
 type accept struct{}
 
 func (accept) WriteRecord(*nib.Record) error { return nil }
@@ -135,7 +136,7 @@ func TestCombinatorsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Suppressing, forgetting and announcing are the steady state of a limit, too.
+// Suppressing, evicting and reporting are part of the steady state of a limit.
 func TestSuppressionDoesNotAllocate(t *testing.T) {
 	var clock nibtest.Clock
 	message := []byte("message 0000")

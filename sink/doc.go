@@ -23,10 +23,10 @@
 // A combinator is a [nib.Sink] and keeps its contract: it is safe for
 // concurrent use, it forwards a record and its bytes unchanged, borrowed for
 // the call, and WriteRecord does not allocate. No lock is held while a sink is
-// called, except where a doc comment says so. Combinators start no goroutines,
-// except that Flush uses one per branch while it runs, and a Tee one for each
-// line that a branch holds up. Memory is bounded, and the bound can be
-// configured. A combinator does not close its sinks.
+// called, except where documented. Combinators start no goroutines, except that
+// Flush uses one per branch while it runs, and a Tee one for each line that a
+// branch holds up. Memory is bounded, and the bound can be configured. A
+// combinator does not close its sinks.
 //
 // [nib.WriterSink] makes a sink of an io.Writer:
 //

@@ -14,13 +14,13 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// noTime keeps the lines of the examples the same.
+// noTime makes the output of the examples deterministic.
 var noTime = nib.WithClock(noTimeClock)
 
 func noTimeClock() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }
 
-// Everything goes to standard output, warnings and errors to a second writer as
-// well.
+// All lines go to standard output, and warnings and errors also to a second
+// writer.
 func Example() {
 	var alarms bytes.Buffer
 	s := sink.Tee(
@@ -37,7 +37,7 @@ func Example() {
 	// alarms: {"time":"2026-01-02T15:04:05.000Z","level":"error","message":"disk full"}
 }
 
-// Health checks are not worth a line.
+// Health checks are not logged.
 func ExampleFilter() {
 	s := sink.Filter(nib.WriterSink(os.Stdout), func(r *nib.Record) bool {
 		path, _ := r.Lookup("path")
@@ -50,7 +50,7 @@ func ExampleFilter() {
 	// {"time":"2026-01-02T15:04:05.000Z","level":"info","path":"/users","message":"served"}
 }
 
-// A loop that has gone wild costs four lines, not thousands.
+// A tight loop writes four lines instead of thousands.
 func ExampleLimit() {
 	s := sink.Limit(nib.WriterSink(os.Stdout), sink.LimitConfig{
 		PerSite: sink.Rate{PerSecond: 1, Burst: 2},
@@ -100,7 +100,7 @@ func ExampleBacktrace() {
 	// {"time":"2026-01-02T15:04:05.000Z","level":"error","message":"no answer"}
 }
 
-// Each job has its own backtrace; that of the one that fails is written.
+// Each job has its own backtrace; only that of the failed job is written.
 func ExampleBacktracer_Scope() {
 	bt := sink.Backtrace(nib.WriterSink(os.Stdout), sink.BacktraceConfig{})
 	for job, err := range []error{nil, errors.New("no such file")} {
@@ -146,8 +146,8 @@ func Example_metrics() {
 	// nib_tee_lines_total [{branch 1}] 1
 }
 
-// Debug lines are dropped, those up to warn go to standard output, and the rest to
-// another writer.
+// Debug lines are dropped, those up to warn go to standard output, and the rest
+// to another writer.
 func ExampleRoute() {
 	var alarms bytes.Buffer
 	log := nib.NewSink(sink.Route(nib.WriterSink(&alarms),

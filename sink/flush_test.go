@@ -16,7 +16,8 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// combinations puts two branches behind each combinator that can hold them.
+// combinations returns each combinator that can have two branches, with a and
+// b.
 func combinations(a, b nib.Sink) map[string]nib.Sink {
 	keep := func(*nib.Record) bool { return true }
 	return map[string]nib.Sink{
@@ -78,7 +79,7 @@ func TestFlushDoesNotWaitForABranchThatHangs(t *testing.T) {
 			reached := false
 			other.FlushWith(func(context.Context) error {
 				reached = true
-				cancel(cause) // time is over once the other branch has been flushed
+				cancel(cause) // the context ends once the other branch is flushed
 				return nil
 			})
 			err := s.(delivery.Flusher).Flush(ctx)

@@ -17,52 +17,53 @@ import (
 
 var errClosed = fmt.Errorf("nib/sink: %w", delivery.ErrClosed)
 
-// sweepEvery is how often, at most, lines of any call site make a gate announce
-// the debts of all others.
+// sweepEvery is the minimum interval at which lines of any call site make a
+// suppressor report the pending counts of all others.
 const sweepEvery = time.Second
 
-// A verdict is the decision of a gate about a line.
+// A verdict is the decision of a suppressor about a line.
 type verdict int
 
 const (
 	pass      verdict = iota
-	notSite           // suppressed, and it was its own site that had too many
+	notSite           // suppressed, because its site had too many
 	notInSite         // suppressed for another reason
 )
 
-// A rule decides which lines pass a gate.
+// A rule decides which lines pass a suppressor.
 type rule interface {
-	// bySite reports whether lines of a level are judged by their call site.
+	// bySite reports whether the decision on lines of a level depends on their
+	// call site.
 	bySite(level int) bool
 	// judge decides on one line. a is the account of its site, locked, or nil
-	// where that does not count. It must not block.
+	// if the site does not matter. It must not block.
 	judge(a *account, level int, now int64) verdict
 }
 
-// An account is the state of a gate for a call site or message.
+// An account is the state of a suppressor for a call site or message.
 type account struct {
-	at   int64  // the rule's; math.MinInt64 at first
-	last int64  // when it was last asked for
-	n    uint64 // the rule's
-	owed uint64 // lines suppressed and not announced
-	text text   // of the message, if there is no call site
+	at   int64  // used by the rule; initially math.MinInt64
+	last int64  // when it was last used
+	n    uint64 // used by the rule
+	owed uint64 // lines suppressed and not reported
+	text text   // beginning of the message, if there is no call site
 }
 
-// A gate lets lines pass or suppresses them, and announces what it has
-// suppressed. It is what Limit and Sample have in common.
+// A gate is a suppressor: it passes or suppresses lines, and reports how many
+// it has suppressed. Limit and Sample share it.
 type gate struct {
 	branches
 	name  string // for counters: "limit"
 	sink  nib.Sink
 	rule  rule
 	key   func(*nib.Record) key
-	clock func() time.Time // nil: the system's
+	clock func() time.Time // nil: the system clock
 	base  time.Time
 
 	sites     table[account]
 	notices   notices
-	rest      byLevel      // debts of no site that is known: those of forgotten sites, and lines suppressed for their level
-	owing     atomic.Int64 // lines not announced, those in the hands of an announcement included
+	rest      byLevel      // pending counts without a site: those of evicted sites, and of lines suppressed for their level
+	owing     atomic.Int64 // lines not reported, including those being reported
 	nextSweep atomic.Int64
 	closed    atomic.Bool
 
@@ -83,7 +84,7 @@ func (g *gate) start(combinator, name string, s nib.Sink, r rule, sites int, lay
 	g.flushers, g.flushNames = []delivery.Flusher{announcer{g, inner}}, []string{g.names[0]}
 }
 
-// now returns the time for rules: by a monotonic clock, unless the
+// now returns the time for rules, from a monotonic clock unless the
 // configuration has another one.
 func (g *gate) now() int64 {
 	if g.clock == nil {
@@ -92,7 +93,7 @@ func (g *gate) now() int64 {
 	return g.clock().UnixNano()
 }
 
-// time is the time for lines.
+// time returns the time for lines.
 func (g *gate) time() time.Time {
 	if g.clock == nil {
 		return time.Now()
@@ -114,8 +115,7 @@ func (g *gate) WriteRecord(r *nib.Record) error {
 	}
 	g.passed[level].Add(1)
 	if g.owing.Load() > 0 {
-		// The line is not lost when an announcement fails, which will be made
-		// again.
+		// The line is not lost if a count line fails; that is retried.
 		if d.lines > 0 {
 			_ = g.announce(&d)
 		}
@@ -126,7 +126,8 @@ func (g *gate) WriteRecord(r *nib.Record) error {
 	return g.sink.WriteRecord(r)
 }
 
-// judge decides on a line, and takes over the debt of its site if it passes.
+// judge decides on a line, and takes the pending count of its site if it
+// passes.
 func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 	if !g.rule.bySite(level) {
 		if v = g.rule.judge(nil, level, now); v != pass {
@@ -166,9 +167,9 @@ func (g *gate) judge(r *nib.Record, level int, now int64) (v verdict, d debt) {
 	return v, d
 }
 
-// steady makes up for goroutines that come here in another order than that in
-// which they have read the clock: they all have the latest reading. A clock
-// that is more than a second behind was set back.
+// steady corrects for goroutines that arrive in another order than they have
+// read the clock: each gets the latest reading. A clock that is more than a
+// second behind was set back.
 func steady(last *int64, now int64) int64 {
 	if behind := *last - now; behind > 0 && behind < int64(time.Second) {
 		return *last
@@ -177,14 +178,14 @@ func steady(last *int64, now int64) int64 {
 	return now
 }
 
-// takeDebt takes over what the account in w owes. The set is locked.
+// takeDebt takes the pending count of the account in w. The set is locked.
 func takeDebt(w *slot[account]) debt {
 	d := debt{key: w.key, lines: w.value.owed, text: w.value.text}
 	w.value.owed = 0
 	return d
 }
 
-// forget leaves the debt of a site, which is to give way to another, to its
+// forget adds the pending count of a site that is being evicted to that of its
 // level.
 func (g *gate) forget(w *slot[account]) {
 	if w.key.used {
@@ -193,7 +194,7 @@ func (g *gate) forget(w *slot[account]) {
 	}
 }
 
-// announce writes the line for d. If that fails, the debt remains.
+// announce writes the count line for d. If that fails, d stays pending.
 func (g *gate) announce(d *debt) (err error) {
 	done := false
 	defer func() {
@@ -209,7 +210,7 @@ func (g *gate) announce(d *debt) (err error) {
 	return err
 }
 
-// giveBack makes d a debt again.
+// giveBack makes d pending again.
 func (g *gate) giveBack(d *debt) {
 	s := g.sites.set(d.key)
 	s.mu.Lock()
@@ -221,8 +222,8 @@ func (g *gate) giveBack(d *debt) {
 	}
 }
 
-// announceAll announces all debts, or those up to the first that the sink does
-// not take.
+// announceAll reports all pending counts, up to the first that the sink does
+// not accept.
 func (g *gate) announceAll() error {
 	for i := range g.rest {
 		d := debt{key: key{level: int8(i)}, lines: g.rest[i].Swap(0)}
@@ -245,7 +246,7 @@ func (g *gate) announceAll() error {
 	return nil
 }
 
-// debtIn takes over the debt in one slot.
+// debtIn takes the pending count in one slot.
 func debtIn(s *set[account], slot int) (d debt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,13 +256,13 @@ func debtIn(s *set[account], slot int) (d debt) {
 	return d
 }
 
-// An announcer is the gate as something to flush.
+// An announcer is the delivery.Flusher of a gate.
 type announcer struct {
 	gate *gate
 	sink delivery.Flusher // nil if the sink holds nothing back
 }
 
-// Flush announces all debts and flushes the sink.
+// Flush reports all pending counts and flushes the sink.
 func (a announcer) Flush(ctx context.Context) error {
 	err := a.gate.announceAll()
 	if a.sink != nil {
@@ -270,9 +271,9 @@ func (a announcer) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close reports all suppressed lines. Later lines are refused with
-// [delivery.ErrClosed]. Close does not close the sink behind it, and must be
-// called before that is closed. It may be called several times.
+// Close reports all suppressed lines. Later lines are rejected with
+// [delivery.ErrClosed]. Close does not close the sink that it writes to, and
+// must be called before that sink is closed. It may be called several times.
 func (g *gate) Close() error {
 	g.closed.Store(true)
 	return g.announceAll()

@@ -12,8 +12,8 @@ import (
 
 const levels = level.Count
 
-// levelIndex is the named level that l counts as: the next lower one, and trace
-// for all below.
+// levelIndex returns the index of the named level that l counts as: the next
+// lower one, and trace for all below it.
 func levelIndex(l nib.Level) int { return level.Row(int(l)) }
 
 func levelAt(i int) nib.Level { return nib.Level(level.At(i)) }

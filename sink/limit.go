@@ -24,8 +24,8 @@ type Rate struct {
 
 // LimitConfig configures [Limit]. The zero value limits nothing.
 //
-// The keys of the maps are named levels. A line of another level, as "info+2",
-// counts as the next lower named one.
+// The keys of the maps are named levels. A line of another level, such as
+// "info+2", counts as the next lower named one.
 type LimitConfig struct {
 	PerSite   Rate               // for the lines of one call site and level
 	PerSiteAt map[nib.Level]Rate // replaces PerSite at a level
@@ -173,12 +173,12 @@ func (l *limits) judge(a *account, level int, now int64) verdict {
 }
 
 // A bucket is a token bucket in the form of the generic cell rate algorithm
-// (ITU-T I.371): instead of the tokens it keeps the time at which it will be
-// full, so that a number is all its state and nothing has to be filled.
+// (ITU-T I.371): instead of the tokens it stores the time at which it will be
+// full, so its state is a single number, and no refill is needed.
 type bucket struct {
 	limited  bool
-	interval int64 // nanoseconds that a token takes to come
-	room     int64 // that all tokens but one take
+	interval int64 // nanoseconds until the next token
+	room     int64 // nanoseconds for all tokens except one
 }
 
 func newBucket(r Rate) bucket {
@@ -198,7 +198,7 @@ func newBucket(r Rate) bucket {
 // be full.
 func (b *bucket) take(full *int64, now int64) bool {
 	at := max(*full, now)
-	// No bucket is further from full than when it is empty: if this one is, the
+	// No bucket is further from full than an empty one: if this one is, the
 	// clock was set back.
 	at = min(at, now+b.room+b.interval)
 	if at-now > b.room {

@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// A bench is a combinator over a recorder, with a logger in front of it and a clock
-// that stands still.
+// A bench is a combinator that writes to a recorder, with a logger and a fake
+// clock.
 type bench struct {
 	rec   nibtest.Recorder
 	clock nibtest.Clock
@@ -91,7 +91,7 @@ func TestLimitAnnouncesBeforeTheNextLineOfAnySite(t *testing.T) {
 
 	b.log.Info().Msg("a")
 	b.log.Warn().Msg("c")
-	b.want(t, `{"level":"warn","message":"c"}`) // less than a second after the last announcement
+	b.want(t, `{"level":"warn","message":"c"}`) // less than a second after the last count line
 	b.clock.Advance(999 * time.Millisecond)
 	b.log.Warn().Msg("d")
 	b.want(t, `{"level":"warn","message":"d"}`)
@@ -212,11 +212,11 @@ func TestLimitTakesTokensOfSiteAndLevelTogether(t *testing.T) {
 		PerLevel: map[nib.Level]sink.Rate{nib.LevelInfo: {PerSecond: 1, Burst: 1}},
 	})
 	b.log.Info().Msg("a")
-	b.log.Info().Msg("a") // the level has no token; that of the site stays
+	b.log.Info().Msg("a") // the level has no token; the site keeps its token
 	b.clock.Advance(time.Second)
 	b.log.Info().Msg("a")
 	b.clock.Advance(time.Second)
-	b.log.Info().Msg("a") // the site has no token; that of the level stays
+	b.log.Info().Msg("a") // the site has no token; the level keeps its token
 	b.log.Info().Msg("b")
 	b.want(t, `{"level":"info","message":"a"}`,
 		`{"level":"info","count":1,"message":"lines suppressed"}`, `{"level":"info","message":"a"}`,
@@ -232,7 +232,7 @@ func TestLimitForgetsTheSiteThatWasQuietLongest(t *testing.T) {
 		return l.Stats().Passed > before
 	}
 	for i, want := range []bool{true, false, true} {
-		if got := passes(i / 2); got != want { // 0, 0, 1: the second line is announced before the third
+		if got := passes(i / 2); got != want { // 0, 0, 1: the second line is reported before the third
 			t.Fatalf("line %d passes: %v", i, got)
 		}
 	}
@@ -240,11 +240,11 @@ func TestLimitForgetsTheSiteThatWasQuietLongest(t *testing.T) {
 		message int
 		passes  bool
 	}{
-		{0, false}, {0, false}, {1, false}, // owed from here on, since a second is not over
+		{0, false}, {0, false}, {1, false}, // pending from here on, since less than a second has passed
 		{2, true}, {3, true}, {4, true}, {5, true}, {6, true}, {7, true}, // the table is full
-		{8, true},              // in place of 0, whose debt is left to its level
+		{8, true},              // replaces 0, whose count is added to its level
 		{1, false}, {2, false}, // known
-		{0, true},              // new, in place of 3
+		{0, true},              // new, replaces 3
 		{8, false}, {4, false}, // known
 		{3, true}, // new
 	} {
@@ -265,7 +265,7 @@ func TestLimitForgetsTheSiteThatWasQuietLongest(t *testing.T) {
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 19, Passed: 11, Suppressed: 8, Announced: 8, Forgotten: 3})
 }
 
-// The goroutines of two lines may read the clock in one order and come to the
+// The goroutines of two lines may read the clock in one order and reach the
 // bucket in the other.
 func TestLimitAllowsForReadingsOutOfOrder(t *testing.T) {
 	for name, c := range map[string]sink.LimitConfig{

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// A counting sink has metrics of its own.
+// A counting sink has its own metrics.
 type counting struct {
 	quiet
 	n float64
@@ -48,7 +48,7 @@ func shown(t *testing.T, s any) []string {
 	return all
 }
 
-// wantShown compares those samples whose names begin with prefix.
+// wantShown compares the samples whose names begin with prefix.
 func wantShown(t *testing.T, s any, prefix string, want ...string) {
 	t.Helper()
 	var got []string

@@ -14,30 +14,30 @@ import (
 // [Limit] or [Sample] has suppressed.
 const suppressedMessage = "lines suppressed"
 
-// The fields of such a line.
+// The keys of such a line.
 const (
 	countKey = "count" // how many
-	ofKey    = "of"    // their message, or its beginning, where no call site tells which they were
+	ofKey    = "of"    // the beginning of their message, if there is no call site
 )
 
-// A debt is lines that were suppressed and not yet announced.
+// A debt is a pending count: lines that were suppressed and not yet reported.
 type debt struct {
 	key   key
 	lines uint64
-	text  text // of the message, if the key has no call site
+	text  text // beginning of the message, if the key has no call site
 }
 
-// notices makes the lines that announce debts. They are ordinary lines of a
-// logger, whose sink is the one that lacks the others, so they have the level,
-// the call site and the layout of these.
+// notices makes the count lines. They are ordinary lines, written by a logger
+// to the sink that lacks the suppressed lines, with their level, call site and
+// layout.
 type notices struct {
 	to     nib.Sink
 	layout nib.Layout
 	idle   *pool.Pool[*notice]
 }
 
-// A notice is a logger for one line at a time, so that it is known whose line
-// it was that failed.
+// A notice is a logger that is used for one line at a time, so that an error
+// can be attributed to its line.
 type notice struct {
 	nib.Sink
 	traits // of the sink

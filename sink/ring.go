@@ -9,23 +9,23 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A ring keeps copies of the last records that fit in a number of bytes. It is
-// used by one goroutine at a time.
+// A ring holds copies of the newest records that fit into a number of bytes. It
+// is used by one goroutine at a time.
 //
-// The lines stand whole in data, one behind the other; the next one begins at
-// the start again when it does not fit in what is left. data grows up to the
-// limit before that happens for the first time, so a short ring stays small.
+// Each line is contiguous in data, one after the other; a line that does not
+// fit into the rest of data begins at the start again. data first grows up to
+// the limit, so a ring with few lines stays small.
 type ring struct {
 	limit int
-	data  []byte // len is how far it was ever filled
+	data  []byte // len is how far it has been filled
 	head  int    // where the next line goes
-	round bool   // head has started again and the oldest line has not
+	round bool   // head has wrapped around and the oldest line has not
 
 	lines []held // a queue: count of them from first on, with wrap-around
 	first int
 	count int
 
-	out nib.Record // for record; a variable would be a malloc per line
+	out nib.Record // for record; a local variable would be a malloc per line
 }
 
 // held is a record in a ring. It takes 80 bytes.
@@ -41,14 +41,14 @@ type held struct {
 	noMessage bool
 }
 
-// bytesPerLine is the share of a ring's bytes that allows for one line more, so
-// that a list of the shortest lines does not outgrow the lines. It is less than
-// a line with a time and a level has.
+// bytesPerLine is the number of bytes of a ring per entry in its list, so that
+// the list does not outgrow the lines if these are short. A line with a time
+// and a level is longer.
 const bytesPerLine = 64
 
-// put adds a copy of r, with mark as its last field, and makes room by dropping
-// the oldest ones. It returns how many those were, or that r itself is too
-// large.
+// put adds a copy of r, with mark as its last field, and drops the oldest
+// records to make room. It returns how many it has dropped, and whether r fits
+// at all.
 func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	size := len(r.Line) + len(mark)
 	if size > g.limit {
@@ -76,7 +76,7 @@ func (g *ring) put(r *nib.Record, mark string) (dropped int, fits bool) {
 	return dropped, true
 }
 
-// place finds room for a line behind the newest one, and moves head there.
+// place finds room for a line after the newest one, and moves head there.
 func (g *ring) place(size int) bool {
 	oldest := int(g.lines[g.first].at)
 	if g.round {
@@ -92,7 +92,7 @@ func (g *ring) place(size int) bool {
 	return false
 }
 
-// drop forgets the oldest line.
+// drop drops the oldest line.
 func (g *ring) drop() {
 	before := g.lines[g.first].at
 	g.lines[g.first] = held{}
@@ -115,8 +115,8 @@ func (g *ring) push(h held) {
 	g.count++
 }
 
-// record gives the i-th oldest record. It and its bytes lie in the ring, the
-// record until the next call.
+// record returns the i-th oldest record. Its bytes are in the ring; the record
+// is valid until the next call.
 func (g *ring) record(i int) *nib.Record {
 	h := &g.lines[(g.first+i)%len(g.lines)]
 	r := &g.out
@@ -130,7 +130,7 @@ func (g *ring) record(i int) *nib.Record {
 	return r
 }
 
-// reset forgets all lines and keeps the memory.
+// reset drops all lines and keeps the memory.
 func (g *ring) reset() {
 	for g.count > 0 {
 		g.drop()
@@ -139,8 +139,8 @@ func (g *ring) reset() {
 	g.out = nib.Record{}
 }
 
-// markField returns a field with the value true, in the form for put; "" for no
-// key.
+// markField returns a field with the value true, as put needs it, or "" if
+// there is no key.
 func markField(key string) string {
 	if key == nib.OmitKey {
 		return ""
@@ -148,8 +148,9 @@ func markField(key string) string {
 	return "," + strconv.Quote(key) + ":true"
 }
 
-// appendMarked appends line with one field more at its end, where offsets into
-// the line do not change. A line that is not an object is left as it is.
+// appendMarked appends line with an additional field at its end, so that
+// offsets into the line do not change. A line that is not an object is appended
+// unchanged.
 func appendMarked(dst, line []byte, mark string) []byte {
 	n := len(line) - len("}\n")
 	if mark == "" || n < 1 || line[0] != '{' || line[n] != '}' {
@@ -161,8 +162,8 @@ func appendMarked(dst, line []byte, mark string) []byte {
 	return append(append(append(dst, line[:n]...), mark...), "}\n"...)
 }
 
-// offset returns where message lies in line. It compares their capacities, as
-// long as both end with the same buffer, and else their text.
+// offset returns the offset of message in line. If both share a buffer it
+// compares their capacities, otherwise their text.
 func offset(line, message []byte) (at int, ok bool) {
 	if message == nil {
 		return 0, false

@@ -62,7 +62,7 @@ func (s Share) validate(of string) error {
 // case of a collision they share their ticks. They are tracked in sets of
 // eight: a new message evicts the least recently used one of its set, which
 // starts a new tick when it comes back. So messages that contain values are
-// hardly sampled: use [Limit] with call sites for these.
+// rarely suppressed: use [Limit] with call sites for these.
 //
 // Suppressing a line is not an error. Sample panics if s is nil or c is
 // invalid. The sink is safe for concurrent use, and does not allocate per line.

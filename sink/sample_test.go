@@ -132,7 +132,7 @@ func TestSampleNamesLongAndOddMessages(t *testing.T) {
 	}
 }
 
-// A model counts in the plainest way.
+// The model counts in the simplest way.
 func TestSampleAgreesWithAModel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 60 {

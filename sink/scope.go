@@ -10,14 +10,14 @@ import (
 )
 
 // A Scope is a sink for the lines of one request or job. It holds back lines
-// below the level of its [Backtracer], in a ring of its own, until one of these
+// below the level of its [Backtracer], in a separate ring, until one of these
 // happens:
 //
 //   - a line of level Trigger or above, or Dump: the held lines are written,
 //     and no more lines are held back;
-//   - Discard: the held lines are dropped, and so are later ones that would be
-//     held back, of a goroutine that outlives the request, until there is a
-//     trigger.
+//   - Discard: the held lines are dropped, and so are later lines that would be
+//     held back, such as those of a goroutine that outlives the request, until
+//     there is a trigger.
 //
 // Each Scope must be ended by one of the two, which returns its ring to a pool:
 //
@@ -69,7 +69,7 @@ func (s *Scope) WriteRecord(r *nib.Record) error {
 	return join(err, b.sink.WriteRecord(r))
 }
 
-// hold holds back or drops r, unless it is to pass.
+// hold holds back or drops r, and returns false if r is to be written.
 func (s *Scope) hold(r *nib.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Scope) Discard() {
 	s.of.forget(s.end(forgetful))
 }
 
-// end takes the ring away. mu is held.
+// end detaches the ring. mu is held.
 func (s *Scope) end(state scopeState) *ring {
 	g := s.ring
 	s.ring = nil

@@ -69,7 +69,7 @@ func TestScopeForgetsWhatComesAfterDiscard(t *testing.T) {
 	log.Info().Msg("c")
 	b.want(t, `{"level":"info","message":"c"}`)
 	wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Passed: 1, Held: 2, Discarded: 2})
-	log.Error().Msg("d") // of a goroutine that outlives the request
+	log.Error().Msg("d") // from a goroutine that outlives the request
 	log.Debug().Msg("e")
 	b.want(t, `{"level":"error","message":"d"}`, `{"level":"debug","message":"e"}`)
 }

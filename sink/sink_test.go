@@ -42,7 +42,7 @@ func wantLines(t *testing.T, rec *nibtest.Recorder, name string, want ...string)
 // suppressedMessage is the message of lines that report suppressed ones.
 const suppressedMessage = "lines suppressed"
 
-// quiet is a branch that keeps nothing and never logs.
+// quiet is a branch that discards all lines and never logs.
 type quiet struct{ contract.TraitSet }
 
 func (quiet) WriteRecord(*nib.Record) error { return nil }
@@ -76,7 +76,7 @@ func TestTeeGoesOnAfterABranchThat(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		write func(*nib.Record) error
-		err   string // "" where WriteRecord does not return
+		err   string // "" if WriteRecord does not return
 	}{
 		{"fails", func(*nib.Record) error { return errOne }, "nib/sink: branch 1: one"},
 		{"panics", func(*nib.Record) error { panic("boom") }, "nib/sink: branch 1: panicked: boom"},

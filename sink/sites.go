@@ -30,7 +30,7 @@ type SiteCounter struct {
 	sink  nib.Sink
 	table table[usage]
 
-	otherLines, otherBytes atomic.Uint64 // of sites that gave way
+	otherLines, otherBytes atomic.Uint64 // of evicted sites
 }
 
 // usage is what one call site has written.
@@ -107,7 +107,7 @@ type SiteReport struct {
 	Lines uint64      `json:"lines"` // of all sites
 	Bytes uint64      `json:"bytes"`
 	Sites []SiteCount `json:"sites"` // the requested ones, the most bytes first
-	Other SiteCount   `json:"other"` // all the rest
+	Other SiteCount   `json:"other"` // all others
 }
 
 // Report returns the n sites that have written the most bytes, or all tracked
@@ -118,8 +118,8 @@ func (c *SiteCounter) Report(n int) SiteReport {
 		usage
 	}
 	var sites []site
-	// A site that is evicted in between would be counted twice if other were
-	// read later.
+	// A site that is evicted after the sets are read would be counted twice if
+	// other were read last.
 	rep := SiteReport{Other: SiteCount{Lines: c.otherLines.Load(), Bytes: c.otherBytes.Load()}}
 	for i := range c.table.sets {
 		s := &c.table.sets[i]
@@ -162,7 +162,7 @@ func siteCount(pc uintptr, u *usage) SiteCount {
 		f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 		c.Function, c.File, c.Line = f.Function, f.File, f.Line
 		if f.Function == "" {
-			c.Function = fmt.Sprintf("%#x", pc) // of a plugin, or made up
+			c.Function = fmt.Sprintf("%#x", pc) // of a plugin, or invalid
 		}
 	}
 	return c
@@ -175,8 +175,8 @@ func share(part, all uint64) float64 {
 	return float64(part) / float64(all)
 }
 
-// Metrics implements [metrics.Source]. Counts per call site are left out: they
-// are too many series for a monitoring system.
+// Metrics implements [metrics.Source]. Counts per call site are omitted: they
+// would be too many series for a monitoring system.
 func (c *SiteCounter) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	r := c.Report(0)

@@ -113,8 +113,8 @@ func TestSitesOfNothing(t *testing.T) {
 	}
 }
 
-// However many messages there are, the sum is exact, and the one that costs the
-// most is found.
+// For any number of messages the sum is exact, and the one with the most bytes
+// is found.
 func TestSitesFindsTheMostExpensiveOfMany(t *testing.T) {
 	s := sink.Sites(newQuiet(), sink.SitesConfig{MaxSites: 16})
 	rnd := rand.New(rand.NewPCG(5, 6))

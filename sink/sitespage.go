@@ -22,7 +22,7 @@ func (c *SiteCounter) WriteJSON(w io.Writer, n int) error {
 	return err
 }
 
-// WriteText writes [SiteCounter.Report] of n sites as a table for people.
+// WriteText writes [SiteCounter.Report] of n sites as a human-readable table.
 func (c *SiteCounter) WriteText(w io.Writer, n int) error {
 	r := c.Report(n)
 	var b strings.Builder
@@ -41,7 +41,7 @@ func (c *SiteCounter) WriteText(w io.Writer, n int) error {
 	return err
 }
 
-// describe names a site in one line.
+// describe returns a description of a site in one line.
 func (s *SiteCount) describe() string {
 	switch {
 	case s.File != "":
@@ -55,11 +55,11 @@ func (s *SiteCount) describe() string {
 	return "(no call site, no message)"
 }
 
-// unescaped gives the text as it was logged.
+// unescaped returns the text as it was logged.
 func (t *text) unescaped() string {
 	var s string
 	if json.Unmarshal([]byte(`"`+string(t.get())+`"`), &s) != nil {
-		return string(t.get()) // of a record that nib has not made
+		return string(t.get()) // from a record that nib has not made
 	}
 	return s
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A key identifies the source of a line: its call site or, where that was not
-// taken, a hash of its message; and perhaps its level. Two messages with the
-// same hash of 64 bits are taken for one.
+// A key identifies the source of a line: its call site or, if that is unknown,
+// a hash of its message, and optionally its level. Two messages with the same
+// 64-bit hash count as one.
 type key struct {
 	pc      uintptr
 	message uint64
@@ -21,10 +21,11 @@ type key struct {
 	used    bool // false in a slot that was never used
 }
 
-// A table keeps a value for a bounded number of keys. A key has its place in
-// one of many small sets; when the set is full, the key with the lowest rank in
-// it gives way. So nothing is ever moved, a look is at no more than waysPerSet
-// keys, and goroutines meet only where they use the same set.
+// A table is a set-associative cache with a value for each of a bounded number
+// of keys. A key belongs to one of many small sets; when the set is full, the
+// key with the lowest rank in it is evicted. So nothing is ever moved, a lookup
+// compares at most waysPerSet keys, and goroutines contend only if they use the
+// same set.
 type table[V any] struct {
 	sets  []set[V] // a power of two
 	shift uint
@@ -51,7 +52,8 @@ func newTable[V any](n int) table[V] {
 	return table[V]{sets: make([]set[V], 1<<b), shift: uint(64 - b), seed: maphash.MakeSeed()}
 }
 
-// site is the key of a line by its call site, or else by its message.
+// site returns the key of a line by its call site, or by its message if the
+// call site is unknown.
 func (t *table[V]) site(r *nib.Record) key {
 	if r.PC != 0 {
 		return key{pc: r.PC, used: true}
@@ -59,19 +61,19 @@ func (t *table[V]) site(r *nib.Record) key {
 	return t.message(r)
 }
 
-// message is the key of a line by its message.
+// message returns the key of a line by its message.
 func (t *table[V]) message(r *nib.Record) key {
 	return key{message: maphash.Bytes(t.seed, r.Message), used: true}
 }
 
-// set is where a key has its place.
+// set returns the set of a key.
 func (t *table[V]) set(k key) *set[V] {
-	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio: the upper bits are mixed well
+	h := (uint64(k.pc) ^ k.message + uint64(k.level)) * 0x9E3779B97F4A7C15 // the golden ratio mixes the upper bits well
 	return &t.sets[h>>t.shift]
 }
 
-// find gives the slot of k or, if k is not known, the one that is to be
-// overwritten with it. The set is locked.
+// find returns the slot of k or, if k is not known, the slot to overwrite. The
+// set is locked.
 func (s *set[V]) find(k key) (found *slot[V], known bool) {
 	for i := range s.slots {
 		w := &s.slots[i]
@@ -79,7 +81,7 @@ func (s *set[V]) find(k key) (found *slot[V], known bool) {
 		case w.key == k:
 			return w, true
 		case !w.key.used:
-			return w, false // those behind were not used either
+			return w, false // the following slots were not used either
 		case found == nil || w.rank < found.rank:
 			found = w
 		}
@@ -87,7 +89,7 @@ func (s *set[V]) find(k key) (found *slot[V], known bool) {
 	return found, false
 }
 
-// A text is the beginning of a message as it stands in the line, escaped.
+// A text is the beginning of a message, escaped as in the line.
 type text struct {
 	bytes [56]byte
 	size  uint8
@@ -99,8 +101,8 @@ func (t *text) set(message []byte) {
 
 func (t *text) get() []byte { return t.bytes[:t.size] }
 
-// cut returns how much of an escaped message fits in limit bytes if neither an
-// escape sequence nor a character is to be divided.
+// cut returns how many bytes of an escaped message fit into limit bytes without
+// splitting an escape sequence or a character.
 func cut(message []byte, limit int) int {
 	if len(message) <= limit {
 		return len(message)

@@ -58,7 +58,7 @@ var (
 	_ metrics.Source = (*tee)(nil)
 )
 
-// A teeBranch is one of the sinks, with what has become of the lines for it.
+// A teeBranch is one of the sinks, with the counts of its lines.
 type teeBranch struct {
 	sink    nib.Sink
 	name    string
@@ -67,12 +67,12 @@ type teeBranch struct {
 	lines, failed, panicked, skipped atomic.Uint64
 	last                             atomic.Pointer[BranchError] // for the next failure, which may be the same
 
-	late      atomic.Int32  // calls that the watch has found overdue and that have not returned
+	late      atomic.Int32  // overdue calls that have not returned
 	lateSince atomic.Uint32 // tick at which the first of them was found
 }
 
-// named gives err with the name of the branch. A sink that is closed or full
-// fails with the same error all the time, which is to cost no malloc per line.
+// named returns err with the name of the branch. A sink that is closed or full
+// returns the same error for every line; named must not allocate for each.
 func (b *teeBranch) named(err error) error {
 	if last := b.last.Load(); last != nil && plain(err) && last.Err == err {
 		return last
@@ -82,24 +82,24 @@ func (b *teeBranch) named(err error) error {
 	return e
 }
 
-// plain reports whether an error can be compared with any other: a struct may
-// hold something that cannot.
+// plain reports whether err can be compared with any other error: a struct may
+// contain a field that is not comparable.
 func plain(err error) bool {
 	k := reflect.TypeOf(err).Kind()
 	return k == reflect.Pointer || k <= reflect.Complex128
 }
 
-// WriteRecord hands r to every branch.
+// WriteRecord writes r to every branch.
 func (t *tee) WriteRecord(r *nib.Record) (err error) {
 	n := t.watch.begin(r)
 	defer t.watch.end(n, &err)
 	return t.deliver(n, n.state.Load())
 }
 
-// deliver hands the record of n to the branches from that of state on, until
-// the last has it or another goroutine has taken over the rest. A branch that
-// does not return is left behind by the deferred function, which runs for a
-// panic and for runtime.Goexit alike.
+// deliver writes the record of n to the branches from that of state on, until
+// the last one has it or another goroutine has taken over the rest. The
+// deferred function continues after a branch that does not return normally,
+// both for a panic and for runtime.Goexit.
 func (t *tee) deliver(n *turn, state turnState) (err error) {
 	i := state.branch()
 	inside := false
@@ -158,7 +158,7 @@ func (t *tee) Metrics() iter.Seq[metrics.Metric] {
 	return l.Metrics()
 }
 
-// join is errors.Join that does not wrap a single error.
+// join is like errors.Join, but does not wrap a single error.
 func join(a, b error) error {
 	switch {
 	case b == nil:

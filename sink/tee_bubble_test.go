@@ -23,7 +23,7 @@ func TestTeePassesOverABranchThatHasStalled(t *testing.T) {
 		s := sink.Tee(hang, &good)
 		held := make(chan error, 1)
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":0}`)) }()
-		time.Sleep(1050 * time.Millisecond) // fake: nobody waits
+		time.Sleep(1050 * time.Millisecond) // fake time
 		go func() { held <- s.WriteRecord(record(nib.LevelInfo, `{"n":1}`)) }()
 		synctest.Wait()
 		select {

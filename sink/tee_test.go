@@ -16,10 +16,10 @@ import (
 	"github.com/nib-log/nib/sink"
 )
 
-// A gatedSink lets its calls return when the gate opens.
+// A gatedSink is a branch whose calls return when the gate opens.
 type gatedSink struct {
 	nibtest.Recorder
-	entered chan struct{} // has one for each call that has begun
+	entered chan struct{} // receives a value for each call that has begun
 	gate    chan struct{}
 }
 
@@ -33,7 +33,7 @@ func newGated() *gatedSink {
 	return g
 }
 
-// A signal is a branch that tells of each line.
+// A signal is a branch that sends each line on a channel.
 type signal chan string
 
 func (s signal) WriteRecord(r *nib.Record) error {
@@ -41,8 +41,8 @@ func (s signal) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// This and the tests behind it wait for the watch of the Tee, in real time: a few
-// tenths of a second.
+// This test and those after it wait for the watch of the Tee, in real time: a
+// few tenths of a second.
 func TestTeeGivesTheLineToTheOthersWhileABranchHangs(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -179,7 +179,7 @@ func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	}
 }
 
-// wantCounts compares the counts with a name, by the values of their labels.
+// wantCounts compares the counts of a metric by the values of their labels.
 func wantCounts(t *testing.T, s nib.Sink, name string, want map[string]uint64) {
 	t.Helper()
 	got := map[string]uint64{}

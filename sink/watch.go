@@ -11,51 +11,52 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// tickLength is how often a watch looks. A call is overdue once it has been
-// seen to last a whole tick, which is after one tick to two; its branch is
-// hopeless after hopelessAfter more.
+// tickLength is the interval at which a watch scans. A call is overdue once a
+// scan finds that it has lasted a whole tick, that is, after one to two ticks;
+// its branch is hopeless after hopelessAfter more.
 const (
 	tickLength    = 100 * time.Millisecond
 	hopelessAfter = 10
 )
 
-// A watch finds the lines that are held up by a branch of a Tee, and ensures
+// A watch finds the lines that are blocked by a branch of a Tee, and ensures
 // that the other branches get them.
 //
-// Each line on its way has a turn, which has the branch that it is at and since
-// when. While there are any, a timer looks at all turns once per tick. For one
-// that is overdue it moves the turn on by one branch with a compare-and-swap,
-// and starts a goroutine that hands the line to the rest. The goroutine that is
-// held up finds its own compare-and-swap fail when it gets free; it then waits
-// until no goroutine has the record any more and returns. If the helper is held
-// up in its turn, the next look finds that too.
+// Each line in progress has a turn, which records its current branch and since
+// when it is there. While there are any, a timer scans all turns once per tick.
+// If a turn is overdue, the scan moves it to the next branch with a
+// compare-and-swap, and starts a goroutine that writes the line to the
+// remaining branches. When the blocked call returns, the compare-and-swap of
+// its goroutine fails; the goroutine then waits until no other one has the
+// record, and returns. If the helper is blocked as well, the next scan finds
+// that too.
 //
-// Without lines there is no timer, and while all branches return in time there
-// is no goroutine.
+// Without lines no timer runs, and while all branches return in time there is
+// no goroutine.
 type watch struct {
 	tee   *tee
 	turns *pool.Pool[*turn]
 	timer *time.Timer
 	armed atomic.Bool   // the timer runs
-	tick  atomic.Uint32 // looks so far
+	tick  atomic.Uint32 // scans so far
 
 	mu  sync.Mutex // protects all
-	all []*turn    // that were ever made: as many as there were lines at once
+	all []*turn    // all turns ever made: as many as there were concurrent lines
 }
 
-// A turn is one line on its way.
+// A turn is one line in progress.
 type turn struct {
 	record *nib.Record
 	state  atomicState
 
-	mu      sync.Mutex // protects what follows, which only lines held up have to do with
-	free    sync.Cond  // helpers is 0
-	helpers int        // goroutines that have the record, the caller aside
-	err     error      // what they have met with
+	mu      sync.Mutex // protects the following fields, which only blocked lines use
+	free    sync.Cond  // signals that helpers is 0
+	helpers int        // goroutines that have the record, without the caller
+	err     error      // the joined errors of the helpers
 }
 
-// A turnState is the tick at which a turn came to its branch, the index of the
-// branch, and the bit taken once the watch has had a hand in it.
+// A turnState is the tick at which a turn reached its branch, the index of the
+// branch, and the bit taken if the watch has taken it over.
 type turnState uint64
 
 const (
@@ -67,7 +68,7 @@ const (
 func (s turnState) branch() int  { return int(s & index) }
 func (s turnState) tick() uint32 { return uint32(s >> 32) }
 
-// next is the state at the following branch.
+// next returns the state at the following branch.
 func (s turnState) next(tick uint32) turnState {
 	return s&(taken|index) + 1 | turnState(tick)<<32
 }
@@ -97,7 +98,7 @@ func (w *watch) newTurn() *turn {
 	return n
 }
 
-// begin gives the turn of a line, at its first branch.
+// begin returns a turn for a line, at its first branch.
 func (w *watch) begin(r *nib.Record) *turn {
 	n := w.turns.Get()
 	n.record = r
@@ -108,8 +109,8 @@ func (w *watch) begin(r *nib.Record) *turn {
 	return n
 }
 
-// next moves n on from a branch whose call has returned. It reports false, and
-// that the branch is one call less late, if the watch has done that already.
+// next moves n to the branch after one whose call has returned. If the watch
+// has already done that, next returns false and decrements the late calls of b.
 func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	to := from.next(w.tick.Load())
 	if n.state.CompareAndSwap(from, to) {
@@ -119,8 +120,8 @@ func (w *watch) next(n *turn, from turnState, b *teeBranch) (turnState, bool) {
 	return 0, false
 }
 
-// end gives the turn back when no goroutine has the record any more, and adds
-// what the helpers have met with to err.
+// end releases the turn when no goroutine has the record any more, and joins
+// the errors of the helpers to err.
 func (w *watch) end(n *turn, err *error) {
 	if n.state.Load()&taken != 0 {
 		n.mu.Lock()
@@ -141,13 +142,13 @@ func (w *watch) hopeless(b *teeBranch) bool {
 	return w.tick.Load()-b.lateSince.Load() >= hopelessAfter
 }
 
-// look runs on the timer's goroutine, never twice at once.
+// look runs on the goroutine of the timer, never concurrently.
 func (w *watch) look() {
 	now := w.tick.Add(1)
 	if !w.scan(now) {
 		w.armed.Store(false)
-		// A line that began before this saw the timer run, and has not armed
-		// it.
+		// A line that began before this point saw the timer armed, and has not
+		// armed it.
 		if !w.scan(now) || !w.armed.CompareAndSwap(false, true) {
 			return
 		}
@@ -155,8 +156,7 @@ func (w *watch) look() {
 	w.timer.Reset(tickLength)
 }
 
-// scan takes over the turns that are overdue and reports whether there are
-// lines.
+// scan takes over the overdue turns and reports whether there are lines.
 func (w *watch) scan(now uint32) (busy bool) {
 	w.mu.Lock()
 	all := w.all
@@ -174,14 +174,14 @@ func (w *watch) scan(now uint32) (busy bool) {
 	return busy
 }
 
-// takeOver hands the line of n to the branches behind b, where it is held up.
+// takeOver writes the line of n to the branches after b, where it is blocked.
 func (w *watch) takeOver(n *turn, s turnState, b *teeBranch, now uint32) {
 	n.mu.Lock() // so that end sees the helper once it sees taken
 	defer n.mu.Unlock()
 	if b.late.Load() == 0 {
 		b.lateSince.Store(now)
 	}
-	b.late.Add(1) // before the call, if it returns now, takes it back
+	b.late.Add(1) // before the call can return and decrement it
 	to := s.next(now) | taken
 	if !n.state.CompareAndSwap(s, to) {
 		b.late.Add(-1)
