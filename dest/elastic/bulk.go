@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/delivery/rawjson"
 )
 
-// limitTime is how long requests stay shorter after the server has refused one
+// limitTime is how long requests stay shorter after the server has rejected one
 // as too long.
 const limitTime = time.Minute
 
@@ -27,15 +27,15 @@ var (
 	errAllFailed = errors.New("nib/elastic: every record is refused, and none was ever accepted; they wait")
 )
 
-// A finalError is one after which Deliver returns.
+// A finalError is an error after which Deliver returns.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
 func isFinal(err error) bool { return errors.As(err, new(finalError)) }
 
-// send makes one request of records that are not settled. more reports that
-// there are others.
+// send sends one request with unsettled records. more reports that there are
+// others.
 func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, err error) {
 	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
 		d.limit = d.c.MaxRequest
@@ -66,8 +66,8 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (more bool, 
 	return more, finalError{err}
 }
 
-// fill makes a body of records that are not settled, and reports whether there
-// are more than fit.
+// fill fills the body with unsettled records, and reports whether there are
+// more than fit.
 func (d *Destination) fill(batch []nib.Record) (more bool) {
 	d.body, d.sent = d.body[:0], d.sent[:0]
 	for i := range batch {
@@ -90,10 +90,10 @@ func (d *Destination) fill(batch []nib.Record) (more bool) {
 
 var newline = []byte{'\n'}
 
-// maxAction is the length of a line with an action.
+// maxAction is the maximum length of a line with an action.
 const maxAction = 64
 
-// appendAction appends what is to be done with the line behind it.
+// appendAction appends the action for the line after it.
 func appendAction(dst []byte, r *nib.Record) []byte {
 	if r.Spool == 0 {
 		return append(dst, `{"create":{}}`+"\n"...)
@@ -107,7 +107,7 @@ func appendAction(dst []byte, r *nib.Record) []byte {
 }
 
 // read reads the response to a request: the status of each record. waiting
-// reports that some have to be sent again; err is why.
+// reports that some must be sent again; err is the reason.
 func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 	items, ok := (&nib.Record{Line: resp.Body}).Lookup("items")
 	if !ok || resp.Truncated {
@@ -153,8 +153,8 @@ func (d *Destination) read(resp httpsend.Response) (waiting bool, err error) {
 // never accepted one.
 const maxUnproven = 16
 
-// readItem returns the status of an item, {"create":{"status":400,"error":…}},
-// and its error.
+// readItem returns the status and the error of an item,
+// {"create":{"status":400,"error":…}}.
 func readItem(item []byte) (status int, fault []byte) {
 	for _, result := range rawjson.Fields(item) {
 		for key, value := range rawjson.Fields(result) {
@@ -169,7 +169,8 @@ func readItem(item []byte) (status int, fault []byte) {
 	return status, fault
 }
 
-// itemError makes an error of that of an item, {"type":"…","reason":"…"}.
+// itemError converts the error of an item, {"type":"…","reason":"…"}, to an
+// error.
 func itemError(status int, fault []byte) error {
 	var kind, reason []byte
 	for key, value := range rawjson.Fields(fault) {

@@ -21,7 +21,7 @@ const (
 
 // A Config configures a Destination. The zero value is usable.
 type Config struct {
-	// Header is part of each request, such as Authorization.
+	// Header is sent with each request, for example Authorization.
 	Header http.Header
 
 	// Pipeline is the ingest pipeline of the documents. Defaults to that of the
@@ -31,9 +31,9 @@ type Config struct {
 	// Compression is the codec of requests: "none" or "gzip". Defaults to none.
 	Compression string
 
-	// MaxRequest is the maximum size in bytes of a request before compression; a
-	// single line may exceed it. If the server accepts less, requests are halved
-	// until they fit. Defaults to 5 MiB.
+	// MaxRequest is the maximum size in bytes of a request before compression;
+	// a single line may exceed it. If the server accepts less, requests are
+	// halved until they fit. Defaults to 5 MiB.
 	MaxRequest int
 
 	// TLS configures https. Defaults to the certificates of the system.
@@ -43,7 +43,7 @@ type Config struct {
 	Timeout time.Duration
 
 	// DeliverTimeout is how long one call of Deliver retries before it returns
-	// the error. No record is given up: a spool calls again. If it is negative,
+	// the error. No record is lost: a spool calls again. If it is negative,
 	// Deliver retries until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 

@@ -41,7 +41,7 @@ var (
 	_ delivery.Batcher     = (*Destination)(nil)
 )
 
-// A state is what has become of a record of the batch.
+// A state is the state of a record of the batch.
 type state struct {
 	settled bool
 	reason  error // why it was rejected
@@ -50,8 +50,8 @@ type state struct {
 // Stats counts the records and requests of a Destination.
 type Stats struct {
 	Records  uint64 // created
-	Present  uint64 // that existed already
-	Rejected uint64 // refused permanently, with the reason
+	Present  uint64 // records that existed already
+	Rejected uint64 // rejected, with the reason
 	Requests uint64 // attempts
 	Failures uint64 // failed attempts, or requests with records to be repeated
 	Bytes    uint64 // size of the requests, compressed
@@ -93,13 +93,13 @@ func New(server, index string, c Config) (*Destination, error) {
 	return d, nil
 }
 
-// maxResponse is enough for a reason of 1 kB for each record.
+// maxResponse allows for a reason of 1 kB for each record.
 const maxResponse = 16 << 20
 
 // BatchSize implements [delivery.Batcher].
 func (d *Destination) BatchSize() (records, bytes int) { return batchRecords, d.c.MaxRequest / 2 }
 
-// Ping asks the server for its name and version.
+// Ping requests the server's name and version.
 func (d *Destination) Ping(ctx context.Context) error {
 	resp, err := d.client.Get(ctx, "/")
 	if err != nil {
@@ -125,11 +125,11 @@ func (d *Destination) Stats() Stats {
 func (d *Destination) Close() error { return d.client.Close() }
 
 // Deliver creates a document for each record of batch, and returns when all of
-// them exist or are permanently refused, when Config.DeliverTimeout is over, or
-// when ctx ends. Records that the server cannot take now are sent again, alone.
-// A record is rejected if the server refuses it for its contents: because of the
-// mapping, for example. Other refusals, such as a missing right, are errors of
-// the configuration, and the records wait.
+// them exist or are rejected, when Config.DeliverTimeout is over, or when ctx
+// ends. Only the records that the server cannot accept now are sent again. A
+// record is rejected if the server refuses it because of its contents, for
+// example because of the mapping. Other refusals, such as a missing permission,
+// are errors of the configuration, and the records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result, error) {

@@ -15,8 +15,8 @@
 //	defer s.Close()
 //	log := nib.NewSink(s, nib.WithLayout(layout.ECS()))
 //
-// A line is a document, unchanged. The layout ECS has the fields that data
-// streams and dashboards expect.
+// Each line becomes a document, unchanged. The layout ECS has the fields that
+// data streams and dashboards expect.
 //
 // # Each line once
 //

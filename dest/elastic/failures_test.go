@@ -19,20 +19,20 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// A failure is a case, and what becomes of 100 records in it.
+// A failure is a case, and the expected outcome of 100 records in it.
 type failure struct {
 	name     string
 	answer   func(w http.ResponseWriter, q *request) bool
 	item     func(q *request, id string, line []byte) (int, string)
-	after    [2]time.Duration // when all is settled, from and to
+	after    [2]time.Duration // when everything is settled, from and to
 	requests int              // 0: any number
 	present  int              // records that existed already; -1: any number
-	rejected []string         // what Rejected has
-	failures string           // is part of an error
+	rejected []string         // the reasons in Rejected
+	failures string           // a part of an error
 	sizes    []int            // documents of each request
 }
 
-// first answers the first requests in another way than those behind them.
+// first returns a handler that uses a for the first n requests.
 func first(n int, a func(http.ResponseWriter, *request) bool) func(http.ResponseWriter, *request) bool {
 	return func(w http.ResponseWriter, q *request) bool { return q.number <= n && a(w, q) }
 }
@@ -124,8 +124,8 @@ func failures(s **server) []failure {
 	}
 }
 
-// docs/elastic.md has the same table. Nothing is lost or there twice in any of
-// the cases.
+// docs/elastic.md has the same table. In no case is a record lost or
+// duplicated.
 func TestFailures(t *testing.T) {
 	var current *server
 	for _, tt := range failures(&current) {
@@ -195,8 +195,8 @@ func TestServerIsDownForAMinute(t *testing.T) {
 	})
 }
 
-// A line that would break the format of a request is rejected, and those around
-// it are created.
+// A line that would break the format of a request is rejected, and the lines
+// around it are created.
 func TestLinesThatAreNoDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}

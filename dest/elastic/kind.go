@@ -18,14 +18,14 @@ import (
 )
 
 // Kind creates destinations for targets such as
-// elastic+http://opensearch:9200/logs-app?spool=/var/spool/app. A program passes
-// it to setup:
+// elastic+http://opensearch:9200/logs-app?spool=/var/spool/app. A program
+// passes it to setup:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(elastic.Kind))
 //
-// The password of a user is in the environment variable NIB_ELASTIC_PASSWORD, an
-// API key in headers_file, because targets are shown in errors and process
-// lists.
+// The password of a user is in the environment variable NIB_ELASTIC_PASSWORD,
+// and an API key in headers_file, because targets are shown in errors and
+// process lists.
 var Kind = target.Spec{
 	Forms:  []string{"elastic+http://HOST:PORT/INDEX", "elastic+https://HOST:PORT/INDEX"},
 	Doc:    "an index or data stream of OpenSearch or Elasticsearch; the password of a user in NIB_ELASTIC_PASSWORD",

@@ -89,8 +89,8 @@ func TestBodyAllocatesNothing(t *testing.T) {
 	})
 }
 
-// Deliver allocates as much for a batch of 1,000 records as for one of 10, the
-// buffer of the response apart.
+// Deliver allocates as much for a batch of 1,000 records as for one of 10,
+// except for the buffer of the response.
 func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	text := []byte(`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"create":{"status":201}},`, 1000), ",") + `]}`)
 	few := []byte(`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"create":{"status":201}},`, 10), ",") + `]}`)
@@ -107,7 +107,7 @@ func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	}
 }
 
-// mallocsOf is the minimum of some deliveries.
+// mallocsOf returns the minimum number of mallocs of several deliveries.
 func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
 	least := ^uint64(0)
 	for range 20 {

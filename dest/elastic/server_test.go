@@ -50,7 +50,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {
-		return // the client has gone
+		return // the client is gone
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,13 +170,14 @@ func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []st
 		batch = batch[res.Accepted:]
 		if err != nil {
 			errs = append(errs, err)
-			time.Sleep(time.Second) // of a bubble
+			time.Sleep(time.Second) // fake time
 		}
 	}
 	return rejected, errs
 }
 
-// answering answers short requests with the first text, others with the second.
+// answering responds to short requests with the first text, and to others with
+// the second.
 type answering [2][]byte
 
 func (a answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
