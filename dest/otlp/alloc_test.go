@@ -40,8 +40,8 @@ func TestEncodeAllocatesNothing(t *testing.T) {
 	})
 }
 
-// Deliver allocates as much for a batch of 1,000 records as for one of 10: that
-// is 0 for a record.
+// Deliver allocates as much for a batch of 1,000 records as for one of 10, so
+// nothing per record.
 func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer server.Close()
@@ -59,7 +59,7 @@ func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	}
 }
 
-// mallocsOf is the minimum of some deliveries.
+// mallocsOf returns the minimum number of mallocs of several deliveries.
 func mallocsOf(t *testing.T, d *Destination, batch []nib.Record) uint64 {
 	least := ^uint64(0)
 	for range 20 {

@@ -20,9 +20,9 @@ const (
 // refusedAll is the reason of records that must not be sent again.
 type refusedAll struct{ error }
 
-// accepted counts n records that the server has accepted. Those that it refuses
-// in a partial success must not be sent again; if these are all, the reason is
-// returned.
+// accepted counts n records that the server has accepted. Those that it rejects
+// in a partial success must not be sent again; if it rejects all of them,
+// accepted returns the reason.
 func (d *Destination) accepted(resp httpsend.Response, n int) (reason error) {
 	rejected, message := partialSuccess(resp)
 	if rejected > uint64(n) {
@@ -73,8 +73,8 @@ func isProtobuf(resp httpsend.Response) bool {
 	return strings.HasPrefix(resp.Header.Get("Content-Type"), contentType)
 }
 
-// responseError makes an error of a response, with the message of the Status in
-// its body.
+// responseError returns an error for a response, with the message of the Status
+// in its body.
 func responseError(resp httpsend.Response) error {
 	if !isProtobuf(resp) {
 		return resp.Err()

@@ -8,8 +8,8 @@ import (
 )
 
 // compressor returns the Content-Encoding of a codec, and a function that
-// appends src, compressed, to dst. It keeps its memory, so it must not be called
-// concurrently.
+// appends src, compressed, to dst. The function reuses its memory, so it must
+// not be called concurrently.
 func compressor(name string) (encoding string, compress func(dst, src []byte) ([]byte, error), err error) {
 	switch name {
 	case "gzip":

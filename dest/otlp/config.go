@@ -23,23 +23,24 @@ const (
 
 // A Config configures a Destination. The zero value is usable.
 type Config struct {
-	// Header is part of each request, such as Authorization or X-Scope-OrgID.
+	// Header is sent with each request, for example Authorization or
+	// X-Scope-OrgID.
 	Header http.Header
 
-	// Resource are the attributes of the resource: service.name and others.
+	// Resource has the attributes of the resource: service.name and others.
 	Resource map[string]string
 
-	// Layout is the layout of the lines: its keys of the time, the level, the
-	// message and the name of the logger are those of fields that do not become
-	// attributes. Defaults to nib's own layout.
+	// Layout is the layout of the lines: the fields with its keys for time,
+	// level, message and logger name do not become attributes. Defaults to
+	// nib's own layout.
 	Layout nib.Layout
 
 	// Compression is the codec of requests: "none", "gzip" or "zstd". Defaults
-	// to none, as in OpenTelemetry's own exporters.
+	// to none, as in OpenTelemetry's exporters.
 	Compression string
 
-	// MaxRequest is the maximum size in bytes of a request before compression; a
-	// single record may exceed it. If the server accepts less, requests are
+	// MaxRequest is the maximum size in bytes of a request before compression;
+	// a single record may exceed it. If the server accepts less, requests are
 	// halved until they fit. Defaults to 4 MiB.
 	MaxRequest int
 
@@ -50,7 +51,7 @@ type Config struct {
 	Timeout time.Duration
 
 	// DeliverTimeout is how long one call of Deliver retries before it returns
-	// the error. No record is given up: a spool calls again. If it is negative,
+	// the error. No record is lost: a spool calls again. If it is negative,
 	// Deliver retries until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 

@@ -40,9 +40,9 @@ var (
 
 // Stats counts the records and requests of a Destination.
 type Stats struct {
-	Records         uint64 // accepted by the server, those of PartialRejected included
-	Rejected        uint64 // records refused permanently, with the reason
-	PartialRejected uint64 // records that the server counted as refused in a partial success, without telling which
+	Records         uint64 // accepted by the server, including PartialRejected
+	Rejected        uint64 // rejected records, with the reason
+	PartialRejected uint64 // records that the server counted as rejected in a partial success, without identifying them
 	Requests        uint64 // attempts
 	Failures        uint64 // failed attempts, which were repeated
 	Bytes           uint64 // size of the requests, compressed
@@ -113,20 +113,21 @@ func (d *Destination) Stats() Stats {
 func (d *Destination) Close() error { return d.client.Close() }
 
 // Deliver sends batch in one request, or in several if it is too long for one,
-// and returns when the receiver has accepted it or permanently refused it, when
+// and returns when the receiver has accepted or rejected all of it, when
 // Config.DeliverTimeout is over, or when ctx ends.
 //
-// A request that fails before its response is complete, or is answered with
-// 429, 502, 503 or 504, is sent again, after the pause that the server wants.
-// One that is answered with 400 or 413 is split; a single record that the
-// server refuses is rejected, if it accepts an empty request. All other answers
-// are errors of the configuration, such as a password, and the records wait.
+// A request that fails before its response is complete, or gets status 429,
+// 502, 503 or 504, is sent again, after the pause that the server requests. A
+// request that gets 400 or 413 is split; a single record that the server
+// refuses is rejected, if the server accepts an empty request. All other
+// statuses are errors of the configuration, such as a wrong password, and the
+// records wait.
 //
 // Deliver does not retain batch. It allocates per request, not per record.
 func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (res delivery.Result, err error) {
 	d.work.Lock()
 	defer d.work.Unlock()
-	suspects := 0 // so many of the next records have one that the server refuses
+	suspects := 0 // among this many of the next records is one that the server refuses
 	for err == nil && res.Accepted < len(batch) {
 		rest := batch[res.Accepted:]
 		most := len(rest)
@@ -156,7 +157,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (res deli
 				err = d.prove(ctx, batch[len(batch)-1:], reason)
 			}
 			if err != nil && d.records.Load() == 0 {
-				res = delivery.Result{} // what was refused before it waits as well
+				res = delivery.Result{} // earlier refused records wait as well
 			}
 		}
 	}
@@ -173,8 +174,8 @@ func reject(res delivery.Result, n int, reason error) delivery.Result {
 	return res
 }
 
-// send makes one request of the first n records of batch. reason is set if the
-// server refuses them, err if they must wait.
+// send sends one request with the first n records of batch. reason is set if
+// the server refuses them, err if they must wait.
 func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reason, err error) {
 	if d.limit < d.c.MaxRequest && time.Since(d.limited) > limitTime {
 		d.limit = d.c.MaxRequest
@@ -203,18 +204,18 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) (n int, reas
 	return n, nil, err
 }
 
-// limitTime is how long requests stay shorter after the server has refused one
+// limitTime is how long requests stay shorter after the server has rejected one
 // as too long.
 const limitTime = time.Minute
 
-// maxUnproven is how many records of a batch are rejected by a receiver that has
-// never accepted one.
+// maxUnproven is how many records of a batch are rejected by a receiver that
+// has never accepted one.
 const maxUnproven = 16
 
-// prove checks that the receiver accepts any record at all, if it has not yet:
-// one that refuses everything is not configured as it should be, and then the
-// records wait. If it accepts last, which it gets in front of others, the batch
-// goes on; last arrives twice.
+// prove checks that the receiver accepts any record, if it has not accepted one
+// yet. A receiver that refuses everything is misconfigured, and the records
+// wait. If it accepts last, which is sent before others, the batch continues,
+// and last arrives twice.
 func (d *Destination) prove(ctx context.Context, last []nib.Record, reason error) error {
 	if d.records.Load() > 0 {
 		return nil
@@ -227,9 +228,9 @@ func (d *Destination) prove(ctx context.Context, last []nib.Record, reason error
 	return err
 }
 
-// confirm checks that it is the record that the server refuses, and not every
-// request: a wrong path is answered with 400, too. The size of a record is its
-// own.
+// confirm checks that the server refuses the record, and not every request: a
+// wrong path gets status 400, too. A refusal because of size always concerns
+// the record.
 func (d *Destination) confirm(ctx context.Context, reason error) error {
 	if errors.Is(reason, delivery.ErrTooLarge) {
 		return nil

@@ -35,9 +35,9 @@ const (
 	recordEvent        = 12
 )
 
-// UIDAttribute is the attribute that identifies a record: the id of its spool,
-// 16 hexadecimal digits, and its number in that: "0123456789abcdef-42". A record
-// that arrives twice has the same one.
+// UIDAttribute is the attribute that identifies a record: the id of its spool
+// in 16 hexadecimal digits, and its number in the spool: "0123456789abcdef-42".
+// A record that arrives twice has the same value.
 const UIDAttribute = "log.record.uid"
 
 // An encoder appends records to a request, an ExportLogsServiceRequest.
@@ -47,10 +47,10 @@ type encoder struct {
 	messageKey, nameKey string
 
 	b        []byte
-	plain    []byte // a text without its escapes
+	plain    []byte // text without its escapes
 	id       []byte // of a record
-	resource int    // place of the length of the ResourceLogs
-	scope    int    // place of the length of the ScopeLogs
+	resource int    // offset of the length of the ResourceLogs
+	scope    int    // offset of the length of the ScopeLogs
 	name     string // of the scope
 	records  int
 }
@@ -62,7 +62,7 @@ const (
 	recordRoom   = 2
 )
 
-// newEncoder makes an encoder for a Config that is complete.
+// newEncoder makes an encoder for a complete Config.
 func newEncoder(c *Config) *encoder {
 	key := func(set, standard string) string {
 		if set == "" {
@@ -96,7 +96,7 @@ func (e *encoder) begin() {
 	e.scope, e.records = 0, 0
 }
 
-// end completes the request, which belongs to the encoder.
+// end completes the request and returns it, in memory of the encoder.
 func (e *encoder) end() []byte {
 	e.endScope()
 	e.b = shut(e.b, e.resource, resourceRoom)
@@ -130,7 +130,7 @@ func (e *encoder) add(r *nib.Record, limit int) bool {
 		e.beginScope(r.Logger)
 	}
 	if e.name != r.Logger {
-		e.beginScope(r.Logger) // shut has moved nothing that lies before it
+		e.beginScope(r.Logger) // shut has not moved anything before it
 	}
 	var at int
 	e.b, at = open(e.b, scopeLogsRecords, recordRoom)
@@ -144,9 +144,9 @@ func (e *encoder) add(r *nib.Record, limit int) bool {
 	return true
 }
 
-// undo removes what was appended last.
+// undo removes the record that was appended last.
 func (e *encoder) undo(before, scope int, name string) {
-	if scope != e.scope && scope > 0 { // that scope has ended: its length may have moved it
+	if scope != e.scope && scope > 0 { // that scope has ended: writing its length may have moved its records
 		n, size := binary.Uvarint(e.b[scope:])
 		e.b, e.scope = e.b[:scope+size+int(n)], 0
 		return
@@ -206,8 +206,8 @@ func (e *encoder) severityText(r *nib.Record, level []byte) {
 	e.b = appendBytes(e.b, recordSeverityText, r.Level.String())
 }
 
-// body appends the body: the message of the line, a value that stands in its
-// place, or the text of a line that is not an object.
+// body appends the body: the message of the line, a value under its key, or the
+// text of a line that is not an object.
 func (e *encoder) body(r *nib.Record, value, line []byte) {
 	var at int
 	switch {
@@ -229,7 +229,7 @@ func (e *encoder) body(r *nib.Record, value, line []byte) {
 	e.b = shut(e.b, at, 2)
 }
 
-// isValid reports whether b is UTF-8, which protobuf demands of text.
+// isValid reports whether b is UTF-8, as protobuf requires for strings.
 func isValid(b []byte) bool { return utf8.Valid(b) }
 
 // uid appends the attribute that identifies the record.
@@ -248,8 +248,8 @@ func (e *encoder) uid(r *nib.Record) {
 
 var uidKey = []byte(UIDAttribute)
 
-// context appends a field that ties the line to a trace, or names the event, as
-// a field of the record of its own. It reports whether it did.
+// context appends a field that links the line to a trace, or names the event,
+// as the corresponding field of the record. It reports whether it did.
 func (e *encoder) context(key, value []byte) bool {
 	if len(value) < 3 || value[0] != '"' {
 		return false
@@ -274,7 +274,7 @@ func (e *encoder) context(key, value []byte) bool {
 	return false
 }
 
-// traceID appends an id of so many bytes, which must not be all zero.
+// traceID appends an id of size bytes, which must not be all zero.
 func (e *encoder) traceID(number byte, text []byte, size int) bool {
 	var room [16]byte
 	id := room[:size]
@@ -285,7 +285,7 @@ func (e *encoder) traceID(number byte, text []byte, size int) bool {
 	return true
 }
 
-// unhex decodes text, all of which has to be hexadecimal digits.
+// unhex decodes text, which must consist of hexadecimal digits.
 func unhex(dst, text []byte) bool {
 	if len(text) != 2*len(dst) {
 		return false

@@ -28,22 +28,22 @@ const (
 	serviceName     = "service.name"
 )
 
-// FromEnv returns the URL and the Config that the environment variables of
-// OpenTelemetry describe
-// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/):
+// FromEnv returns the URL and the Config from the environment variables of
+// OpenTelemetry (https://opentelemetry.io/docs/specs/otel/protocol/exporter/):
 // OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, _COMPRESSION, _CERTIFICATE,
 // _CLIENT_CERTIFICATE, _CLIENT_KEY and _PROTOCOL, each also as
-// OTEL_EXPORTER_OTLP_LOGS_…, which has precedence, and
-// OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. The protocol is always
-// http/protobuf; another one is an error. The error joins one for each variable
-// that cannot be used, and quotes no values of headers.
+// OTEL_EXPORTER_OTLP_LOGS_…, which has precedence, and OTEL_RESOURCE_ATTRIBUTES
+// and OTEL_SERVICE_NAME. The protocol is always http/protobuf; another one is
+// an error. The error joins one for each variable that cannot be used, and
+// quotes no values of headers.
 func FromEnv() (url string, c Config, err error) {
 	c, err = commonFromEnv()
 	url, endpointErr := endpointFromEnv()
 	return url, c, errors.Join(endpointErr, err)
 }
 
-// lookup returns a variable, that of logs if there is one, and its name.
+// lookup returns the value of a variable, preferring the one for logs, and the
+// variable's name.
 func lookup(name string) (value, variable string) {
 	for _, prefix := range []string{envLogs, envPrefix} {
 		if value = strings.TrimSpace(os.Getenv(prefix + name)); value != "" {
@@ -57,8 +57,8 @@ func envFault(variable, format string, values ...any) error {
 	return fmt.Errorf("nib/otlp: "+variable+": "+format, values...)
 }
 
-// endpointFromEnv returns the URL. That of all signals is one that the path of
-// logs is appended to.
+// endpointFromEnv returns the URL. To the URL for all signals it appends the
+// path of logs.
 func endpointFromEnv() (string, error) {
 	endpoint, variable := lookup("ENDPOINT")
 	if endpoint == "" {
@@ -77,7 +77,7 @@ func endpointFromEnv() (string, error) {
 	return u.String(), nil
 }
 
-// commonFromEnv returns the Config.
+// commonFromEnv returns the Config from the environment.
 func commonFromEnv() (c Config, err error) {
 	var faults []error
 	fault := func(variable, format string, values ...any) {
@@ -136,8 +136,8 @@ func tlsFromEnv() (*tls.Config, error) {
 	return c, nil
 }
 
-// parsePairs reads key=value pairs, separated by commas and percent-encoded. Its
-// error does not quote them.
+// parsePairs reads key=value pairs, separated by commas and percent-encoded.
+// Its error does not quote them.
 func parsePairs(text string) (map[string]string, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil

@@ -17,13 +17,14 @@ import (
 )
 
 // Kind creates destinations for targets such as
-// otlp+http://collector:4318?spool=/var/spool/app. A program passes it to setup:
+// otlp+http://collector:4318?spool=/var/spool/app. A program passes it to
+// setup:
 //
 //	setup.Open(setup.FromEnv("NIB"), setup.Kinds(otlp.Kind))
 //
-// The target otlp alone is the endpoint of the environment variables that
-// [FromEnv] reads. The other variables hold for every target, as far as it has
-// no parameter for the same purpose. Passwords and tokens are in
+// The target otlp alone is the endpoint in the environment variables that
+// [FromEnv] reads. The other variables apply to every target that has no
+// parameter for the same purpose. Passwords and tokens are in
 // OTEL_EXPORTER_OTLP_HEADERS or in headers_file, because targets are shown in
 // errors and process lists.
 var Kind = target.Spec{
@@ -45,7 +46,7 @@ type params struct {
 	tlsfiles.Files
 }
 
-// layouts are the words of the parameter.
+// layouts are the values of the parameter layout.
 var layouts = map[string]func() nib.Layout{
 	"ecs": layout.ECS, "gcp": layout.GCP, "datadog": layout.Datadog, "otel": layout.OTel, "zap": layout.Zap,
 	"zerolog": layout.Zerolog, "slog": layout.Slog, "logrus": layout.Logrus,

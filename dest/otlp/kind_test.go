@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// clear removes the variables of the machine.
+// clear removes the variables of the environment.
 func clear(t *testing.T) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OTEL_") {
@@ -68,7 +68,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	}
 }
 
-// The variables of OpenTelemetry, those of logs before those of all signals.
+// The variables for logs have precedence over those for all signals.
 func TestEnvironment(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -110,7 +110,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A parameter has precedence over a variable, and a variable holds otherwise.
+// A parameter has precedence over a variable, and a variable applies otherwise.
 func TestParametersBeforeVariables(t *testing.T) {
 	clear(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://elsewhere:4318")

@@ -25,9 +25,9 @@ const (
 	listValues = 1 // of ArrayValue and KeyValueList
 )
 
-// maxDepth is how deep objects and arrays are nested in a value; what is deeper
-// becomes a string of JSON. Each level is up to three messages, and decoders of
-// protobuf accept 100.
+// maxDepth is the maximum depth of objects and arrays in a value; deeper ones
+// become a JSON string. Each level is up to three messages, and protobuf
+// decoders accept 100.
 const maxDepth = 24
 
 // appendKeyValue appends a field that is a KeyValue. key is escaped, value raw
@@ -47,8 +47,8 @@ func (e *encoder) appendKeyValue(number byte, key, value []byte, depth int) {
 	e.b = shut(e.b, at, 2)
 }
 
-// appendScalarKeyValue appends a KeyValue whose value is no object or array. A
-// short string is copied once.
+// appendScalarKeyValue appends a KeyValue whose value is neither an object nor
+// an array. A short string is copied only once.
 func (e *encoder) appendScalarKeyValue(number byte, key, value []byte) {
 	var at, in int
 	e.b, at = open(e.b, number, 1)
@@ -59,8 +59,8 @@ func (e *encoder) appendScalarKeyValue(number byte, key, value []byte) {
 	e.b = shut(e.b, at, 1)
 }
 
-// text returns what the inside of a JSON string stands for, valid until the
-// next call.
+// text returns the decoded contents of a JSON string, valid until the next
+// call.
 func (e *encoder) text(escaped []byte) []byte {
 	if bytes.IndexByte(escaped, '\\') < 0 && isValid(escaped) {
 		return escaped
@@ -111,9 +111,9 @@ func (e *encoder) appendNested(value []byte, depth int) {
 	e.b = shut(e.b, at, 2)
 }
 
-// appendNumber appends a number: an integer that fits an int64 as int_value, one
-// with a fraction or an exponent as double_value. What neither can represent
-// becomes a string of its digits, as the specification demands
+// appendNumber appends a number: an integer that fits an int64 as int_value,
+// one with a fraction or an exponent as double_value. A number that neither can
+// represent becomes a string of its digits, as the specification requires
 // (https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/).
 func appendNumber(dst, text []byte) []byte {
 	if v, ok := parseInt(text); ok {

@@ -32,15 +32,15 @@ func appendFixed64(dst []byte, number byte, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(dst, tag(number, fixed64Type)), v)
 }
 
-// open begins a message within another one, with room for its length in so many
-// bytes. It returns the place of that.
+// open begins a message within another one, with room bytes for its length. It
+// returns the offset of the length.
 func open(dst []byte, number byte, room int) ([]byte, int) {
 	dst = append(dst, tag(number, bytesType))
 	return append(dst, "\x00\x00\x00\x00\x00"[:room]...), len(dst)
 }
 
-// shut writes the length of the message that begins behind its room at a place,
-// and moves the message if the length needs another number of bytes.
+// shut writes the length of the message that open has begun at offset at, and
+// moves the message if the length needs more or fewer bytes than room.
 func shut(dst []byte, at, room int) []byte {
 	n := len(dst) - at - room
 	size := sizeVarint(uint64(n))
@@ -59,7 +59,7 @@ func shut(dst []byte, at, room int) []byte {
 type reader struct{ b []byte }
 
 // next returns the next field: its number, and the value as a number or as
-// bytes. ok is false at the end, and where the message stops being one.
+// bytes. ok is false at the end, and at invalid data.
 func (r *reader) next() (number, value uint64, text []byte, ok bool) {
 	key, ok := r.varint()
 	if !ok {

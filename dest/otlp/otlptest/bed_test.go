@@ -24,19 +24,19 @@ import (
 )
 
 // A receiver is an OTLP/HTTP server. answer decides what happens to a request;
-// what it calls accept for has arrived.
+// it calls accept for the records that arrive.
 type receiver struct {
 	answer func(w http.ResponseWriter, q *request)
 
 	mu       sync.Mutex
-	requests int // that had records
+	requests int // requests with records
 	arrived  []*logspb.LogRecord
 	scopes   []string // of arrived
 	resource map[string]string
 	faults   []string
 }
 
-// A request is one with records.
+// A request is a request with records.
 type request struct {
 	*http.Request
 	number  int // from 1
@@ -54,7 +54,7 @@ func (s *receiver) fault(format string, values ...any) {
 func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client has gone
+		return // the client is gone
 	}
 	size := len(body)
 	if body, err = unpack(r.Header.Get("Content-Encoding"), body); err != nil {
@@ -100,7 +100,7 @@ func ok(w http.ResponseWriter, q *request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// status returns an answer that is only a status.
+// status returns a handler that responds with only a status.
 func status(code int, header ...string) func(http.ResponseWriter, *request) {
 	return func(w http.ResponseWriter, _ *request) {
 		if len(header) > 0 {
@@ -131,7 +131,7 @@ func unpack(encoding string, body []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unknown: %s", encoding)
 }
 
-// check reports faults of the requests.
+// check reports the errors found in requests.
 func (s *receiver) check(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -141,7 +141,7 @@ func (s *receiver) check(t testing.TB) {
 	}
 }
 
-// uids are the identities of what has arrived, in order.
+// uids returns the UIDs of the records that have arrived, in order.
 func (s *receiver) uids() (list []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func batchOf(first, n int) []nib.Record {
 	return batch
 }
 
-// uidsOf are the identities of the records.
+// uidsOf returns the UIDs of the records.
 func uidsOf(batch []nib.Record) (list []string) {
 	for _, r := range batch {
 		list = append(list, fmt.Sprintf("%016x-%d", r.Spool, r.Seq))
@@ -236,7 +236,7 @@ func deliverAll(t testing.TB, d delivery.Destination, batch []nib.Record) (rejec
 		batch, all = batch[res.Accepted:], all[res.Accepted:]
 		if err != nil {
 			errs = append(errs, err)
-			time.Sleep(time.Second) // of a bubble
+			time.Sleep(time.Second) // fake time
 		}
 	}
 	return rejected, errs

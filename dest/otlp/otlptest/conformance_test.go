@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// lineOf is the line of the suite that a record was made of.
+// lineOf returns the line of the suite from which a record was made.
 func lineOf(r *logspb.LogRecord) []byte {
 	values := map[string]any{}
 	for _, kv := range r.Attributes {

@@ -26,7 +26,7 @@ import (
 
 func bytesReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
-// numberOf is the number of a record.
+// numberOf returns the number of a record.
 func numberOf(r *logspb.LogRecord) (n int) {
 	_, _ = fmt.Sscanf(uidOf(r), "0000000000000007-%d", &n)
 	return n
@@ -50,7 +50,7 @@ func partial(w http.ResponseWriter, q *request, rejected int64, message string) 
 	_, _ = w.Write(b)
 }
 
-// first answers the first requests in another way than those behind them.
+// first returns a handler that uses a for the first n requests.
 func first(n int, a func(http.ResponseWriter, *request)) func(http.ResponseWriter, *request) {
 	return func(w http.ResponseWriter, q *request) {
 		if q.number <= n {
@@ -61,7 +61,7 @@ func first(n int, a func(http.ResponseWriter, *request)) func(http.ResponseWrite
 	}
 }
 
-// during answers requests in another way for some time after the first one.
+// during returns a handler that uses a for some time after the first request.
 func during(d time.Duration, a func(http.ResponseWriter, *request)) func(http.ResponseWriter, *request) {
 	var begin time.Time
 	return func(w http.ResponseWriter, q *request) {
@@ -76,19 +76,19 @@ func during(d time.Duration, a func(http.ResponseWriter, *request)) func(http.Re
 	}
 }
 
-// A failure is a case, and what becomes of 100 records in it.
+// A failure is a case, and the expected outcome of 100 records in it.
 type failure struct {
 	name     string
 	answer   func(http.ResponseWriter, *request)
-	after    [2]time.Duration // when all is settled, from and to
+	after    [2]time.Duration // when everything is settled, from and to
 	requests int              // with records; 0: any number
 	twice    int              // records that have arrived twice
-	rejected []string         // what Rejected has
+	rejected []string         // the reasons in Rejected
 	partial  uint64
-	failures string // is part of an error
+	failures string // a part of an error
 }
 
-// passing are failures that pass: requests are repeated.
+// passing returns the temporary failures, after which requests are repeated.
 func passing() []failure {
 	return []failure{
 		{name: "no failure", answer: ok, requests: 1},
@@ -108,7 +108,7 @@ func passing() []failure {
 	}
 }
 
-// refusing are answers that are not to be repeated.
+// refusing returns the responses after which a request must not be repeated.
 func refusing() []failure {
 	return []failure{
 		{name: "400 for two records", answer: bad, rejected: []string{"0000000000000007-42: ", "0000000000000007-43: "}},
@@ -168,7 +168,7 @@ func bad(w http.ResponseWriter, q *request) {
 	ok(w, q)
 }
 
-// docs/otlp.md has the same table. Nothing is lost in any of the cases.
+// docs/otlp.md has the same table. In no case is a record lost.
 func TestFailures(t *testing.T) {
 	for _, tt := range append(passing(), refusing()...) {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// numbers are the beginnings of rejections.
+// numbers returns the beginnings of the expected rejections.
 func numbers(from, to int) (list []string) {
 	for n := from; n <= to; n++ {
 		list = append(list, fmt.Sprintf("0000000000000007-%d: ", n))
@@ -211,7 +211,7 @@ func numbers(from, to int) (list []string) {
 	return list
 }
 
-// checkArrival checks that each record has arrived, or was rejected.
+// checkArrival checks that each record has arrived or was rejected.
 func checkArrival(t *testing.T, got, want, rejected, wantRejected []string, twice int) {
 	t.Helper()
 	count := map[string]int{}
@@ -268,7 +268,7 @@ func TestServerIsDownForAMinute(t *testing.T) {
 	})
 }
 
-// 400 for everything, an empty request included, is an error of the
+// Status 400 for everything, including an empty request, is an error of the
 // configuration: nothing is rejected.
 func TestWrongPathHoldsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -288,8 +288,8 @@ func TestWrongPathHoldsEverything(t *testing.T) {
 	})
 }
 
-// All records of a request rejected by a partial success are known, and are not
-// sent again.
+// If a partial success rejects all records of a request, they are known, and
+// are not sent again.
 func TestPartialSuccessForAllIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &receiver{answer: func(w http.ResponseWriter, q *request) { partial(w, q, int64(len(q.records)), "quota") }}
@@ -325,7 +325,7 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	if res.Accepted != 0 || err == nil || !strings.Contains(err.Error(), "collector.test") || s.requests != 0 {
 		t.Errorf("got %+v and %v after %d requests", res, err, s.requests)
 	}
-	config.ServerName = "example.com" // it has
+	config.ServerName = "example.com" // the name in the certificate
 	again, err := otlp.New(server.URL+"/v1/logs", otlp.Config{TLS: config})
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func parse(dec *json.Decoder) any {
 	return token
 }
 
-// want is the AnyValue of a value.
+// want returns the AnyValue of a value.
 func want(v any, depth int) *commonpb.AnyValue {
 	switch v := v.(type) {
 	case string:
@@ -86,7 +86,7 @@ func want(v any, depth int) *commonpb.AnyValue {
 	return &commonpb.AnyValue{}
 }
 
-// maxDepth is deeper than the lines here are.
+// maxDepth is above the depth of the lines here.
 const maxDepth = 24
 
 func text(s string) *commonpb.AnyValue {
@@ -104,7 +104,7 @@ func number(s string) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: f}}
 }
 
-// wantRecord is the LogRecord of a line, put together from what encoding/json
+// wantRecord returns the LogRecord of a line, built from what encoding/json
 // reads.
 func wantRecord(r *nib.Record) *logspb.LogRecord {
 	m := &logspb.LogRecord{
@@ -153,7 +153,7 @@ func equal(t testing.TB, r *nib.Record, got *logspb.LogRecord) {
 	}
 }
 
-// A writer makes random lines. It has as many of each kind as it is asked for.
+// A writer makes random lines.
 type writer struct{ *rand.Rand }
 
 var words = []string{"", "a", "status", "user.name", "größe", "key with \"quotes\"", "\n\t\x01", "🙂", "\ufffd", "time", "level", "trace_id",
@@ -202,7 +202,7 @@ func (w writer) member(b []byte, key string, value any) []byte {
 	k, _ := json.Marshal(key)
 	v, err := json.Marshal(value)
 	if err != nil {
-		v = []byte(`1e999`) // what JSON has and float64 has not
+		v = []byte(`1e999`) // a JSON number outside the range of float64
 	}
 	return append(append(append(b, k...), ':'), v...)
 }
@@ -278,8 +278,8 @@ func TestRecordsEqualTheirLines(t *testing.T) {
 	}
 }
 
-// FuzzRecord compares a record with its line, whatever JSON that has, and sends
-// any other line as a body.
+// FuzzRecord compares a record with its line. A line that is not a JSON object
+// becomes the body.
 func FuzzRecord(f *testing.F) {
 	for _, line := range []string{`{}`, `{"a":1}`, `{"message":{"a":[1,2,{}]},"n":-0}`, `not JSON`, `{"a":1e400,"b":18446744073709551615}`, `["a"]`, "\xff",
 		`{"trace_id":"00000000000000000000000000000000","span_id":"zz","message":null}`, strings.Repeat(`{"a":`, 30) + "1" + strings.Repeat("}", 30)} {
