@@ -20,11 +20,11 @@ func discardAll(_ *receiver, conn net.Conn) {
 	}
 }
 
-// acceptAll is a RELP server for commands without line feeds in them that does not
-// allocate.
+// acceptAll is a RELP server that does not allocate, for commands without line
+// feeds.
 func acceptAll(_ *receiver, conn net.Conn) {
 	in, out := make([]byte, 64<<10), make([]byte, 0, 64<<10)
-	head := 0 // digits of the TXNR of a frame that has begun are in out; 0: behind a line feed
+	head := 0 // how many digits of the TXNR of the current frame are in out; 0: after a line feed
 	for {
 		n, err := conn.Read(in)
 		if err != nil {
@@ -48,7 +48,7 @@ func acceptAll(_ *receiver, conn net.Conn) {
 	}
 }
 
-// A batch may cost a few allocations, a record none.
+// A batch may take a few allocations, a record none.
 func TestRecordsAreNotAllocatedFor(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("this build allocates by itself")
@@ -71,7 +71,7 @@ func TestRecordsAreNotAllocatedFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := newLink(conn, &c) // acceptAll does not know open
+			l := newLink(conn, &c) // acceptAll does not support open
 			l.failures = &d.counters.failures
 			d.session = &session{settled: make([]bool, c.Window), wake: make(chan struct{}, 1), base: 1, next: 1}
 			d.session.frames.r = l

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestCharactersOfFields has the characters at the ends of what the header and
+// TestCharactersOfFields has the first and last characters that the header and
 // structured data may contain.
 func TestCharactersOfFields(t *testing.T) {
 	for _, c := range []struct {
@@ -38,7 +38,8 @@ func TestCharactersOfFields(t *testing.T) {
 	}
 }
 
-// TestLengthsOfFields has the longest value of each field, and one character more.
+// TestLengthsOfFields has the longest value of each field, and one character
+// more.
 func TestLengthsOfFields(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit int
@@ -60,7 +61,7 @@ func TestLengthsOfFields(t *testing.T) {
 }
 
 // TestLongestHeaderLeavesRoomForALine finds the longest structured data that
-// Validate allows: a line of 128 bytes fits behind the longest header.
+// Validate allows: a line of 128 bytes fits after the longest header.
 func TestLongestHeaderLeavesRoomForALine(t *testing.T) {
 	with := func(n int) Config {
 		return Config{MaxSize: 480, Hostname: "h", AppName: "a", SequenceID: "s",
@@ -126,8 +127,8 @@ func TestVersionIsThatOfTheModule(t *testing.T) {
 	}
 }
 
-// TestFaultyFramesEndTheSession: the reader does not wait for more of what no
-// continuation makes a frame.
+// TestFaultyFramesEndTheSession checks that the reader does not wait for more
+// of an invalid frame.
 func TestFaultyFramesEndTheSession(t *testing.T) {
 	for _, s := range []string{
 		"\n", "x", " ", ": ", "1\n", "12x", "1x ", "1234567890",

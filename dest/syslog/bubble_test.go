@@ -18,12 +18,12 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// A silentConn accepts nothing, and nothing comes from it: its calls last until
-// their deadline. Its clock is that of a bubble.
+// A silentConn accepts and returns nothing: its calls last until their
+// deadline. Its clock is that of a bubble.
 type silentConn struct {
 	script
-	takes      bool  // what is written
-	full       error // of a write, at once; nil: none
+	takes      bool  // whether writes are accepted
+	full       error // returned by a write at once; nil: none
 	writes     int
 	reads      int
 	write      time.Time
@@ -70,7 +70,7 @@ func (q *silentConn) Read([]byte) (int, error) {
 	}
 }
 
-// silentLink makes a link whose tick is 1 s.
+// silentLink makes a link with a tick of 1 s.
 func silentLink(q *silentConn, c Config) *link {
 	q.changed = make(chan struct{}, 1)
 	c.Timeout = 12 * time.Second
@@ -79,8 +79,8 @@ func silentLink(q *silentConn, c Config) *link {
 	return l
 }
 
-// TestWriteWithoutRoom counts from the first tick in which nothing was taken; at the
-// end of a session that tick is enough.
+// TestWriteWithoutRoom checks that the timeout counts from the first tick in
+// which nothing was accepted; at the end of a session that tick is enough.
 func TestWriteWithoutRoom(t *testing.T) {
 	for name, c := range map[string]struct {
 		full   error
@@ -114,8 +114,8 @@ func TestWriteToAClosedSocket(t *testing.T) {
 	}
 }
 
-// The receiver is silent from the first write on. That more is written, with room or
-// without, does not put the end off.
+// The receiver is silent from the first write on. Further writes, with or
+// without room, do not delay the end.
 func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 	for _, takes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -163,8 +163,8 @@ func TestReadEndsWhenTheReceiverIsSilent(t *testing.T) {
 	}
 }
 
-// A receiver that responds slowly, but responds, gets all the time that it needs;
-// one that does not respond gets the timeout.
+// A receiver that responds slowly gets all the time that it needs; one that
+// does not respond gets the timeout.
 func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 	for _, c := range []struct {
 		between time.Duration
@@ -198,8 +198,8 @@ func TestRELPWaitsFromResponseToResponse(t *testing.T) {
 	}
 }
 
-// The goroutine that reads uses what the next connection will: a new one, and Close,
-// wait until it has ended.
+// The goroutine that reads uses what the next connection will: a new one, and
+// Close, wait until it has ended.
 func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
 	for name, use := range map[string]func(*Destination) error{
 		"Ping":  func(d *Destination) error { return d.Ping(context.Background()) },

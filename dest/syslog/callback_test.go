@@ -12,8 +12,9 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// TestPanicOfACallbackClosesTheConnection has a TLS configuration whose function panics at each
-// attempt, as the spool survives it: an attempt must not leave a connection behind.
+// TestPanicOfACallbackClosesTheConnection has a TLS configuration whose
+// function panics at each attempt, which the spool survives: an attempt must
+// not leave a connection behind.
 func TestPanicOfACallbackClosesTheConnection(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close unreferenced files
 	a := newAuthority(t)

@@ -20,10 +20,10 @@ const (
 	defaultDialTimeout = 10 * time.Second
 	defaultWindow      = 512
 
-	minMaxSize = 480              // what every receiver accepts (RFC 5424, section 6.1)
-	minTimeout = time.Millisecond // a tick of the watch is a twelfth
+	minMaxSize = 480              // every receiver accepts this size (RFC 5424, section 6.1)
+	minTimeout = time.Millisecond // a tick is a twelfth of the timeout
 	maxWindow  = 1 << 20
-	minLine    = 128 // what the header must leave for the line
+	minLine    = 128 // minimum room for the line after the header
 )
 
 // A Config configures a Destination. The zero value is usable.
@@ -150,7 +150,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// set gives v its default.
+// set sets v to its default if it is zero.
 func set[T comparable](v *T, to T) {
 	if *v == *new(T) {
 		*v = to

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLimitsOfConfig has the first value that is allowed and the first one that
+// TestLimitsOfConfig has the last value that is allowed and the first one that
 // is not.
 func TestLimitsOfConfig(t *testing.T) {
 	for _, x := range []struct {
@@ -34,8 +34,8 @@ func TestLimitsOfConfig(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfConfig: messages name the program and the host, and later changes
-// of the caller's structured data do not show.
+// TestDefaultsOfConfig checks that messages contain the program and the host,
+// and that later changes of the caller's structured data have no effect.
 func TestDefaultsOfConfig(t *testing.T) {
 	data := []DataElement{{ID: "a@1"}}
 	c := Config{StructuredData: data}.withDefaults()
@@ -53,11 +53,12 @@ func TestDefaultsOfConfig(t *testing.T) {
 	}
 }
 
-// TestTLSIsAtLeast12 whatever the caller's configuration says.
+// TestTLSIsAtLeast12 checks the minimum version for all configurations of the
+// caller.
 func TestTLSIsAtLeast12(t *testing.T) {
 	for _, x := range []struct {
 		in   *tls.Config
-		want uint16 // 0 if it is refused
+		want uint16 // 0 if it is rejected
 	}{
 		{nil, tls.VersionTLS12},
 		{&tls.Config{}, tls.VersionTLS12},

@@ -30,7 +30,7 @@ func TestDestination(t *testing.T) {
 	}
 }
 
-// taken waits for what was accepted and returns the lines that are new.
+// taken waits for the accepted records and returns the new lines.
 func (r *receiver) taken(d *Destination) (lines [][]byte) {
 	r.t.Helper()
 	n := int(d.Stats().Accepted)
@@ -68,7 +68,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A goroutine that has closed its done channel may still have to be scheduled to end.
+	// A goroutine that has closed its done channel may still have to be
+	// scheduled to end.
 	deadline := time.Now().Add(testTimeout)
 	for left := ownGoroutines(); len(left) > 0; left = ownGoroutines() {
 		if time.Now().After(deadline) {
@@ -78,7 +79,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 }
 
-// ownGoroutines are the stacks of those that serve a connection.
+// ownGoroutines returns the stacks of the goroutines that serve a connection.
 func ownGoroutines() (left [][]byte) {
 	buf := make([]byte, 1<<20)
 	for _, stack := range bytes.Split(buf[:runtime.Stack(buf, true)], []byte("\n\n")) {
@@ -133,7 +134,7 @@ func TestDatagramIsTooLong(t *testing.T) {
 	}
 }
 
-// What was not there is not an error of the arguments.
+// A missing socket is not an error of the arguments.
 func TestSocketIsNotThere(t *testing.T) {
 	for _, network := range []string{"unix", "unixgram"} {
 		d := dial(t, network, t.TempDir()+"/none", Config{})

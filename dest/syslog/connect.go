@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// connect makes a connection that can take messages, with the goroutine that
-// reads from it.
+// connect makes a connection that is ready for messages, with the goroutine
+// that reads from it.
 func (d *Destination) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.config.DialTimeout)
 	defer cancel()
@@ -37,9 +37,9 @@ func (d *Destination) connect(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// dial connects the socket. A path of the network unix may be a stream or, as
-// /dev/log of systemd, a datagram socket; which it is can change while it is
-// replaced.
+// dial connects the socket. A path of the network unix may be a stream or, like
+// /dev/log of systemd, a datagram socket; the kind may change when the socket
+// is replaced.
 func (d *Destination) dial(ctx context.Context) (net.Conn, way, error) {
 	dialer := net.Dialer{KeepAlive: -1} // newLink sets it
 	n := networks[d.network]
@@ -51,9 +51,10 @@ func (d *Destination) dial(ctx context.Context) (net.Conn, way, error) {
 	return conn, n.way, err
 }
 
-// open does what comes before the first message, and publishes the link.
+// open does the handshakes that precede the first message, and publishes the
+// link.
 func (d *Destination) open(ctx context.Context, l *link) error {
-	stop := context.AfterFunc(ctx, func() { _ = l.Conn.Close() }) // whatever it is waiting for
+	stop := context.AfterFunc(ctx, func() { _ = l.Conn.Close() }) // ends every wait on the connection
 	defer stop()
 	opened := func(what string, err error) error {
 		if err != nil && ctx.Err() != nil {
@@ -80,7 +81,7 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	case datagrams:
 		l.writeTimeout = d.config.Timeout
 		if u, ok := l.Conn.(*net.UnixConn); ok {
-			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less will do
+			_ = u.SetWriteBuffer(max(4*d.config.MaxSize, datagramBuffer)) // less is acceptable
 		}
 		close(l.done)
 	case counted:
@@ -110,8 +111,8 @@ func (d *Destination) open(ctx context.Context, l *link) error {
 	return nil
 }
 
-// datagramBuffer is how much the socket may hold that the receiver has not
-// read.
+// datagramBuffer is how many bytes the socket may hold that the receiver has
+// not read.
 const datagramBuffer = 1 << 20
 
 // noteRequest returns a configuration that records in asked whether the
@@ -129,18 +130,18 @@ func noteRequest(c *tls.Config, asked *bool) *tls.Config {
 				return &c.Certificates[i], nil
 			}
 		}
-		return new(tls.Certificate), nil // the receiver decides whether none will do
+		return new(tls.Certificate), nil // the receiver decides whether it accepts none
 	}
 	return c
 }
 
-// minGrace is how long a receiver that has asked for a certificate gets at
-// least.
+// minGrace is the minimum time for a receiver that has requested a certificate
+// to reject it.
 const minGrace = 50 * time.Millisecond
 
-// awaitRefusal waits for as long as a receiver takes to refuse the certificate.
-// With TLS 1.3 the handshake has ended for the client before the receiver has
-// looked at that, and what is sent until then is lost.
+// awaitRefusal waits for as long as a receiver takes to reject the certificate.
+// With TLS 1.3 the handshake ends for the client before the receiver has
+// checked the certificate, and data sent until then is lost.
 func (l *link) awaitRefusal(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -167,8 +168,7 @@ func (l *link) drain() {
 	}
 }
 
-// plainDial leaves out the name of the network and the address, which wrap
-// adds.
+// plainDial removes the network and the address, which wrap adds.
 func plainDial(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// TestConnectingEnds has receivers that accept connections and never answer: ctx,
-// Close and DialTimeout end the attempt with their reason.
+// TestConnectingEnds has receivers that accept connections and never answer:
+// ctx, Close and DialTimeout end the attempt with their reason.
 func TestConnectingEnds(t *testing.T) {
 	for _, network := range []string{"tls", "relp", "relp+tls"} {
 		for name, want := range map[string]error{"context": context.Canceled, "Close": delivery.ErrClosed, "DialTimeout": context.DeadlineExceeded} {
@@ -57,8 +57,8 @@ func TestConnectingEnds(t *testing.T) {
 	}
 }
 
-// A watchedContext counts what is registered with it. Package context uses its
-// AfterFunc for contexts made of it.
+// A watchedContext counts the functions registered with it. Package context
+// uses its AfterFunc for contexts derived from it.
 type watchedContext struct {
 	context.Context
 	mu   sync.Mutex
@@ -79,7 +79,7 @@ func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
 	}
 }
 
-// A spool delivers with one context for all of its life.
+// A spool uses a single context for all deliveries.
 func TestConnectingLeavesNothingWithTheContext(t *testing.T) {
 	r := newRELP(t, &relpServer{})
 	for _, addr := range []string{r.addr, "127.0.0.1:1"} {
@@ -91,8 +91,8 @@ func TestConnectingLeavesNothingWithTheContext(t *testing.T) {
 	}
 }
 
-// The addresses of the error are that of the receiver, once, or that of another
-// server which a function of Config.TLS has dialed.
+// The error has the address of the receiver once, and may have that of another
+// server that a function of Config.TLS has dialed.
 func TestErrorsOfConnectingNameTheAddressOnce(t *testing.T) {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -114,9 +114,9 @@ func TestErrorsOfConnectingNameTheAddressOnce(t *testing.T) {
 	}
 }
 
-// Only TLS 1.3 lets a client send before the receiver has looked at its
-// certificate, and with RELP the response to open is proof enough. The grace is
-// longer than the tests may take.
+// Only TLS 1.3 lets a client send before the receiver has checked its
+// certificate, and with RELP the response to open is sufficient proof. The
+// grace period is longer than the tests may take.
 func TestOnlyCertificatesThatMayBeRefusedAreWaitedFor(t *testing.T) {
 	a := newAuthority(t)
 	client := []tls.Certificate{a.issue(nil)}
@@ -140,7 +140,7 @@ func TestOnlyCertificatesThatMayBeRefusedAreWaitedFor(t *testing.T) {
 	deliver(t, d, batchOf(0, 3))
 }
 
-// The context may end while the receiver looks at the certificate.
+// The context may end while the receiver checks the certificate.
 func TestContextEndsTheWaitForARefusal(t *testing.T) {
 	a := newAuthority(t)
 	arrived, ended := make(chan struct{}), make(chan struct{})
@@ -165,8 +165,8 @@ func TestContextEndsTheWaitForARefusal(t *testing.T) {
 	}
 }
 
-// The reason why the receiver ends the connection may be the certificate, if it
-// has asked for one.
+// The receiver may end the connection because of the certificate, if it has
+// requested one.
 func TestErrorOfOpenMentionsTheCertificate(t *testing.T) {
 	a := newAuthority(t)
 	for _, c := range []struct {
@@ -199,7 +199,7 @@ func TestConnectingDoesNotChangeTheConfiguration(t *testing.T) {
 	}
 }
 
-// The receiver can tell the end of the log from a connection that was cut. TLS
+// The receiver can distinguish the end of the log from a broken connection. TLS
 // 1.2 does not hide that a record is an alert.
 func TestCloseEndsTLSWithAnAlert(t *testing.T) {
 	a := newAuthority(t)
@@ -226,7 +226,7 @@ func TestCloseEndsTLSWithAnAlert(t *testing.T) {
 	}
 }
 
-// recorded is a connection that keeps what was read.
+// recorded is a connection that records the bytes read.
 type recorded struct {
 	net.Conn
 	read []byte

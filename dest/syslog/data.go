@@ -77,8 +77,8 @@ func isField(s string, limit int) bool {
 	return s != "" && len(s) <= limit
 }
 
-// parseElements reads structured data as messages have it. Whether the names
-// and values are allowed is for validateElements.
+// parseElements parses structured data in the form of messages. It does not
+// check names and values, see validateElements.
 func parseElements(text string) (list []DataElement, err error) {
 	if text == "" {
 		return nil, nil
@@ -115,7 +115,7 @@ func appendElements(dst []byte, elements []DataElement) []byte {
 	return dst
 }
 
-// appendValue appends a PARAM-VALUE, with the three escapes that there are.
+// appendValue appends a PARAM-VALUE, with its three possible escapes.
 func appendValue(dst []byte, value string) []byte {
 	for i := range len(value) {
 		if c := value[i]; c == '"' || c == '\\' || c == ']' {
@@ -126,9 +126,9 @@ func appendValue(dst []byte, value string) []byte {
 	return dst
 }
 
-// appendField appends s as a field of the header: what is not printable ASCII
-// becomes _, what is too long is cut off, and nothing becomes -, which means
-// nothing.
+// appendField appends s as a field of the header: characters other than
+// printable ASCII become _, a long s is truncated, and an empty s becomes -,
+// the nil value.
 func appendField(dst []byte, s string, limit int) []byte {
 	if s == "" {
 		return append(dst, '-')

@@ -12,16 +12,16 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// attempts is how often a record is sent that the receiver refuses.
+// attempts is how often a refused record is sent.
 const attempts = 3
 
 // ErrRefused is wrapped by the Reason of a record that a RELP receiver has
 // refused.
 var ErrRefused = errors.New("the receiver refused the record")
 
-// deliverRELP sends the batch and waits for all responses. Refused records are
-// sent again, by themselves: what came behind them has been accepted and must
-// not come twice.
+// deliverRELP sends the batch and waits for all responses. Only refused records
+// are sent again: those after them have been accepted and must not be
+// duplicated.
 func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Record) (res delivery.Result, err error) {
 	d.order = d.order[:0]
 	for i := range batch {
@@ -46,10 +46,10 @@ func (d *Destination) deliverRELP(ctx context.Context, l *link, batch []nib.Reco
 }
 
 // sendCommands sends the records whose indexes are in d.order, and waits for
-// all responses. open is the first record in it that has none, the length of
-// the batch if all have one; refused are those that were, in order. The window
-// is filled again when half of it is free: waking up for each response would
-// make each frame a write of its own.
+// all responses. open is the first of them without a response, or the length of
+// the batch if all have one; refused has the refused records, in order. The
+// window is filled again when half of it is free: waking up for each response
+// would need a write for each frame.
 func (d *Destination) sendCommands(ctx context.Context, l *link, batch []nib.Record, res *delivery.Result) (refused []delivery.Rejection, open int, err error) {
 	s := d.session
 	first := s.next
@@ -105,9 +105,8 @@ func (d *Destination) addCommand(r *nib.Record, i int, res *delivery.Result) boo
 	return true
 }
 
-// await waits until all commands before want have their response. It gives up
-// when ctx ends, the link fails, or no response at all comes for the time that
-// the receiver has.
+// await waits until all commands before want have their response. It returns an
+// error if ctx ends, the link fails, or no response comes within the timeout.
 func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 	s := d.session
 	ready, answers := s.expect(want)
@@ -116,7 +115,7 @@ func (d *Destination) await(ctx context.Context, l *link, want uint64) error {
 			return err
 		}
 		if l.quickAck != nil {
-			l.quickAck() // what was just written has made the system wait for more
+			l.quickAck() // the last write may have made the system delay acknowledgements
 		}
 		d.timer.Reset(2 * l.tick)
 		select {

@@ -22,20 +22,20 @@ type Destination struct {
 	config        Config
 	network, addr string
 	tls           *tls.Config   // nil: none
-	grace         time.Duration // minGrace, but in tests
+	grace         time.Duration // minGrace, except in tests
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
-	link     atomic.Pointer[link] // nil: none yet; what has failed is replaced
+	link     atomic.Pointer[link] // nil: none yet; a failed link is replaced
 	counters counters
 
-	turn chan struct{} // full while Deliver or Ping, or Close at the end, uses the rest
+	turn chan struct{} // full while Deliver, Ping or the end of Close uses the rest
 	encoder
 	buf     []byte // frames to be written
 	ends    []end  // of the frames in buf
-	most    int    // records that a stream is given at a time; 0: any number
+	most    int    // maximum number of records sent to a stream at a time; 0: no limit
 	session *session
-	order   []int // of records that RELP is given
+	order   []int // of the records to send with RELP
 	timer   *time.Timer
 }
 
@@ -44,7 +44,7 @@ var (
 	_ delivery.Pinger      = (*Destination)(nil)
 )
 
-// A way is how messages are put on the wire.
+// A way is how messages are framed.
 type way int
 
 const (
@@ -53,7 +53,7 @@ const (
 	relp
 )
 
-// networks are those that New knows.
+// networks lists the networks that New accepts.
 var networks = map[string]struct {
 	socket string // of package net
 	tls    bool
@@ -113,8 +113,8 @@ func checkAddress(socket, addr string) error {
 	return nil
 }
 
-// maxSocketPath is the room for a path in a sockaddr_un of Linux, less the NUL
-// at its end.
+// maxSocketPath is the maximum length of a path in a sockaddr_un of Linux,
+// without the NUL at its end.
 const maxSocketPath = 107
 
 // Deliver sends the records of batch, connecting first if necessary, and
@@ -122,7 +122,7 @@ const maxSocketPath = 107
 // the receiver has acknowledged. With other networks they are those that the
 // socket has accepted, which is not delivery. If such a receiver closes the
 // connection or stops responding during the call, no record of the batch counts
-// as settled: records are rather duplicated than lost.
+// as settled: records are duplicated rather than lost.
 //
 // Records that are too long, or that the receiver has refused three times, are
 // rejected. After an error the next call uses a new connection. Deliver does
@@ -184,8 +184,8 @@ func (d *Destination) Ping(ctx context.Context) error {
 
 func (d *Destination) release() { <-d.turn }
 
-// keepSize bounds the buffers that wait for the next batch. It is more than
-// what is written at once, and less than one huge line.
+// keepSize is the maximum size of a buffer that is kept for the next batch. It
+// is larger than a single write, but smaller than a huge line.
 const keepSize = 1 << 20
 
 // connected returns the link, a new one if there is none or it has failed.
@@ -244,7 +244,7 @@ func (d *Destination) Close() error {
 	return nil
 }
 
-// goodbye ends the session of a link that works and has nothing under way.
+// goodbye ends the session of a working link with nothing in flight.
 func (d *Destination) goodbye(l *link) {
 	l.ending.Store(true)
 	if l.way == relp {

@@ -25,7 +25,7 @@ func (d *Destination) wrap(err error) error {
 	return fmt.Errorf("nib/syslog: %s %s: %w", d.network, d.addr, err)
 }
 
-// plain takes the addresses out of an error of package net: the number of the
+// plain removes the addresses from an error of package net: the number of the
 // local port would make each failure look like a new one.
 func plain(err error) error {
 	var op *net.OpError
@@ -38,7 +38,8 @@ func plain(err error) error {
 	return err
 }
 
-// withCall adds the operation, once: a system call has its name in its error.
+// withCall adds the operation, unless the error already has the name of a
+// system call.
 func withCall(op *net.OpError) error {
 	var call *os.SyscallError
 	if errors.As(op.Err, &call) {

@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib/dest/syslog"
 )
 
-// A destination is made whether or not the receiver is there. It is given to spool.Open,
-// which delivers to it.
+// New does not connect, so it succeeds while the receiver is down. The
+// destination is passed to spool.Open, which delivers to it.
 func Example() {
 	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
 		Facility:   syslog.FacilityLocal0,
@@ -29,8 +29,8 @@ func Example() {
 	// Output: false
 }
 
-// What is wrong with the arguments is an error at once, and the check of the receiver's
-// certificate cannot be turned off.
+// New returns an error if an argument is invalid. The verification of the
+// receiver's certificate cannot be turned off.
 func ExampleNew_fault() {
 	_, err := syslog.New("tls", "logs.example.com:6514", syslog.Config{TLS: &tls.Config{InsecureSkipVerify: true}})
 	fmt.Println(err)

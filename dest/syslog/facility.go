@@ -54,7 +54,7 @@ func (f Facility) String() string {
 	return facilityNames[f]
 }
 
-// parseFacility finds a facility by its name, in upper or lower case.
+// parseFacility returns the facility with a name, in upper or lower case.
 func parseFacility(name string) (Facility, error) {
 	for f, n := range facilityNames {
 		if f > 0 && strings.EqualFold(n, name) {

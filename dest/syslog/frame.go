@@ -24,13 +24,13 @@ type frame struct {
 const (
 	maxNumber   = 999_999_999 // TXNR and DATALEN have nine digits at most
 	maxCommand  = 32          // letters
-	maxResponse = 64 << 10    // data of a response that is believed
+	maxResponse = 64 << 10    // maximum data of a response
 )
 
 var errFrame = errors.New("the receiver's answer is not RELP")
 
-// parseFrame reads the frame at the front of b, and returns its length; 0 if
-// there is more to come. data and command are parts of b.
+// parseFrame parses the frame at the start of b, and returns its length, or 0
+// if it is incomplete. data and command alias b.
 func parseFrame(b []byte) (f frame, size int, err error) {
 	i := 0
 	if f.number, i, err = parseNumber(b, i); i == 0 {
@@ -51,8 +51,8 @@ func parseFrame(b []byte) (f frame, size int, err error) {
 	return parseData(f, b, i+1)
 }
 
-// parseData reads what comes behind the command: the length, and the data if
-// there is any.
+// parseData parses what follows the command: the length, and the data if there
+// is any.
 func parseData(f frame, b []byte, i int) (frame, int, error) {
 	from, length := i, 0
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
@@ -77,7 +77,7 @@ func parseData(f frame, b []byte, i int) (frame, int, error) {
 		f.data = b[i : i+length]
 		i += length
 	} else if b[i] == ' ' {
-		i++ // some write the space also in front of nothing
+		i++ // some receivers write the space even without data
 	}
 	if i == len(b) {
 		return f, 0, nil
@@ -88,8 +88,8 @@ func parseData(f frame, b []byte, i int) (frame, int, error) {
 	return f, i + 1, nil
 }
 
-// parseNumber reads a TXNR and the space behind it. It returns 0 as the index
-// of what follows if there is more to come, and with an error.
+// parseNumber parses a TXNR and the space after it. next is the index of what
+// follows, or 0 if b is incomplete or with an error.
 func parseNumber(b []byte, i int) (n, next int, err error) {
 	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
 		if i == 9 {
@@ -106,8 +106,8 @@ func parseNumber(b []byte, i int) (n, next int, err error) {
 	return n, i + 1, nil
 }
 
-// appendCommand appends the frame of a command without its data and the line
-// feed behind that.
+// appendCommand appends the frame of a command without its data and the final
+// line feed.
 func appendCommand(dst []byte, number int, command string, length int) []byte {
 	dst = strconv.AppendInt(dst, int64(number), 10)
 	dst = append(append(append(dst, ' '), command...), ' ')
@@ -118,7 +118,7 @@ func appendCommand(dst []byte, number int, command string, length int) []byte {
 type frameReader struct {
 	r        io.Reader
 	buf      []byte
-	from, to int // of what was read and not parsed
+	from, to int // of the bytes read and not parsed
 }
 
 // next returns the next frame, which is valid until the following call.
@@ -138,7 +138,7 @@ func (f *frameReader) next() (frame, error) {
 	}
 }
 
-// buffered reports whether there is a part of a frame, or more.
+// buffered reports whether any bytes are buffered.
 func (f *frameReader) buffered() bool { return f.from < f.to }
 
 // fill reads more.
@@ -146,7 +146,7 @@ func (f *frameReader) fill() error {
 	f.to = copy(f.buf, f.buf[f.from:f.to])
 	f.from = 0
 	if f.to == len(f.buf) {
-		f.buf = append(f.buf, make([]byte, max(4096, len(f.buf)))...) // parseFrame sets the bound
+		f.buf = append(f.buf, make([]byte, max(4096, len(f.buf)))...) // parseFrame limits the size
 	}
 	n, err := f.r.Read(f.buf[f.to:])
 	f.to += n

@@ -13,10 +13,10 @@ import (
 	"testing/iotest"
 )
 
-// responsePattern is what parseFrame takes, by another way: the head of a frame.
+// responsePattern matches the head of a frame, independently of parseFrame.
 var responsePattern = regexp.MustCompile(`^([0-9]{1,9}) ([A-Za-z]{1,32}) ([0-9]{1,9})([ \n])`)
 
-// parseByPattern reads the frame at the front of s.
+// parseByPattern parses the frame at the start of s.
 func parseByPattern(s string) (f frame, size int, ok bool) {
 	m := responsePattern.FindStringSubmatch(s)
 	if m == nil {
@@ -56,13 +56,13 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("got %+v of %d bytes, want none", got, n)
 		}
 		if err != nil {
-			for i := range 5 { // no continuation makes a frame of it
+			for i := range 5 { // no continuation makes it a frame
 				if more, _, ok := parseByPattern(s + strings.Repeat("0", i) + "\n"); ok {
 					t.Fatalf("got error %v, want %+v", err, more)
 				}
 			}
 		}
-		// The bytes may come in any portions.
+		// The bytes may arrive in portions of any size.
 		whole := readFrames(strings.NewReader(s))
 		for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(s)), &portions{strings.NewReader(s), int(cut)%7 + 1}} {
 			if parts := readFrames(r); !reflect.DeepEqual(parts, whole) {
@@ -72,7 +72,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// portions is a reader of a few bytes at a time.
+// portions is a reader that returns a few bytes at a time.
 type portions struct {
 	r io.Reader
 	n int

@@ -108,7 +108,8 @@ func TestFaultsOfParameters(t *testing.T) {
 	}
 }
 
-// TestStructuredDataIsReadAsItIsWritten has the text of RFC 5424 as parameter.
+// TestStructuredDataIsReadAsItIsWritten has the examples of RFC 5424 as
+// parameters.
 func TestStructuredDataIsReadAsItIsWritten(t *testing.T) {
 	for text, want := range map[string][]DataElement{
 		`[a]`: {{ID: "a"}},

@@ -13,50 +13,50 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// ticks is how often per Config.Timeout a link looks whether the receiver is
+// ticks is how often per Config.Timeout a link checks whether the receiver is
 // alive.
 const ticks = 12
 
-// A link is one connection. As a net.Conn it is what TLS runs on: its Write
-// waits for room, and its Read for data, as long as the receiver seems to be
-// alive, so that its callers never see a deadline. (A write of TLS that has
-// seen one must not be followed by another.)
+// A link is one connection. As a net.Conn it is the transport of TLS: its Write
+// waits for room, and its Read for data, while the receiver seems to be alive,
+// so that its callers never see a deadline. (After a TLS write that has
+// exceeded a deadline, further writes fail.)
 //
-// One goroutine writes, another one reads, and either may find that the
-// connection has failed; the first reason counts. A link that has failed is
-// never used again.
+// One goroutine writes, another one reads, and either may detect that the
+// connection has failed; the first reason is kept. A failed link is never used
+// again.
 type link struct {
 	net.Conn // the socket
 
 	way      way
-	stream   net.Conn       // what messages are written to: the link, or TLS on top of it
+	stream   net.Conn       // for writing messages: the link, or TLS on top of it
 	done     chan struct{}  // closed when the goroutine that reads has ended
-	grace    time.Duration  // how long the receiver gets to refuse the certificate
-	failures *atomic.Uint64 // counts them
+	grace    time.Duration  // how long the receiver has to reject the certificate
+	failures *atomic.Uint64 // counter of failures
 
 	timeout      time.Duration // as in Config
 	tick         time.Duration // how long Write and Read wait at a time
-	writeTimeout time.Duration // how long Write waits for room in all
-	discard      bool          // what is not acknowledged will be sent again, so the system need not try any more
+	writeTimeout time.Duration // how long Write waits for room in total
+	discard      bool          // unacknowledged data will be sent again, so the system may discard it
 
-	// probe asks the system whether something was sent that the receiver's
-	// system has not acknowledged, and how long ago it has acknowledged
-	// anything. It is nil where that cannot be asked.
+	// probe reports whether the receiver's system has not acknowledged all
+	// data, and how long ago it last acknowledged any. It is nil if the system
+	// does not provide that.
 	probe func() (waiting bool, age time.Duration)
 
-	// quickAck has the system acknowledge at once what was read, and not wait
-	// for data to send along; nil where it cannot.
+	// quickAck makes the system acknowledge the data read at once, instead of
+	// waiting for data to send along; nil if that is not possible.
 	quickAck func()
 
-	ctx      atomic.Pointer[context.Context] // ends Write: that of the Deliver under way, or of the last one
-	ending   atomic.Bool                     // by Close: Write waits for one tick at most
+	ctx      atomic.Pointer[context.Context] // ends Write: that of the current or the last Deliver
+	ending   atomic.Bool                     // set by Close: Write waits for at most one tick
 	watching atomic.Bool                     // Read has a deadline
 	failure  atomic.Pointer[error]
 
-	unanswered time.Time // of look: since when something is; zero: nothing is
+	unanswered time.Time // for look: since when data is unacknowledged; zero: none is
 }
 
-// newLink makes a link of a connection that has just been made.
+// newLink makes a link of a new connection.
 func newLink(conn net.Conn, c *Config) *link {
 	l := &link{Conn: conn, done: make(chan struct{}), timeout: c.Timeout, writeTimeout: c.Stall, tick: c.Timeout / ticks}
 	l.stream = l
@@ -69,10 +69,10 @@ func newLink(conn net.Conn, c *Config) *link {
 	return l
 }
 
-// keepAlive finds a receiver that is gone while nothing is under way: after
-// less than timeout, if that is more than two seconds, the least that systems
-// know of. One question has to do where there is no time for two; to connect
-// again in vain loses nothing then.
+// keepAlive detects a receiver that is gone while nothing is in flight: after
+// less than timeout, if that is more than two seconds, the minimum of systems.
+// If there is no time for two probes, it uses one; an unnecessary reconnect
+// loses nothing.
 func keepAlive(timeout time.Duration) net.KeepAliveConfig {
 	seconds := int(timeout / time.Second)
 	pause := max((seconds-1)/3, 1)
@@ -83,7 +83,8 @@ func keepAlive(timeout time.Duration) net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: time.Duration(pause) * time.Second, Interval: time.Duration(pause) * time.Second, Count: count}
 }
 
-// fail gives the link up for a reason, unless it has failed before.
+// fail marks the link as failed with the error err, unless it has failed
+// before.
 func (l *link) fail(err error) {
 	if !l.failure.CompareAndSwap(nil, &err) {
 		return
@@ -106,10 +107,10 @@ func (l *link) err() error {
 }
 
 // Write writes all of b, or fails the link and returns how much it has written.
-// It waits for room as long as some is made within writeTimeout, and ctx
-// lasts.
+// It waits while some room becomes free within each writeTimeout, until ctx
+// ends.
 func (l *link) Write(b []byte) (n int, err error) {
-	var since time.Time     // when there was no room
+	var since time.Time     // since when there is no room
 	if l.way != datagrams { // deliverDatagrams sets one deadline for the batch
 		if err := l.SetWriteDeadline(time.Now().Add(l.tick)); err != nil {
 			return 0, err
@@ -146,10 +147,10 @@ func (l *link) Write(b []byte) (n int, err error) {
 }
 
 // fullPause is how long to wait when the system has no memory for a datagram.
-// (Some say so, too, when the receiver's queue is full.)
+// (Some systems return the same error when the receiver's queue is full.)
 const fullPause = time.Millisecond
 
-// Read waits for data as long as the receiver is alive.
+// Read waits for data while the receiver is alive.
 func (l *link) Read(b []byte) (int, error) {
 	for {
 		n, err := l.Conn.Read(b)
@@ -162,22 +163,22 @@ func (l *link) Read(b []byte) (int, error) {
 	}
 }
 
-// expectAnswer has Read look after a tick whether what has been written was
+// expectAnswer makes Read check after a tick whether the data written was
 // acknowledged.
 func (l *link) expectAnswer() {
 	if l.probe != nil && l.watching.CompareAndSwap(false, true) {
-		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // of a closed socket: Read ends without
+		_ = l.SetReadDeadline(time.Now().Add(l.tick)) // fails only for a closed socket: then Read ends anyway
 	}
 }
 
-// look finds out whether the receiver's system has answered since the last
-// look. If there is nothing to be answered, Read may wait without a deadline.
-// It is called by Read.
+// look checks whether the receiver's system has responded since the last call.
+// If no response is outstanding, Read may wait without a deadline. Read calls
+// it.
 //
-// TCP_USER_TIMEOUT would be simpler and is wrong here: it ends connections to
-// receivers that are alive and have stopped reading for a while, as rsyslog
-// does when it is configured not to lose anything, and discards what they would
-// have read later.
+// TCP_USER_TIMEOUT would be simpler, but is wrong here: it ends connections to
+// receivers that are alive but have stopped reading for a while, as rsyslog
+// does when it is configured to lose nothing, and discards what they would have
+// read later.
 func (l *link) look(now time.Time) error {
 	waiting, age := l.probe()
 	if !waiting {
@@ -187,7 +188,7 @@ func (l *link) look(now time.Time) error {
 		if waiting, _ = l.probe(); !waiting {
 			return nil // the next Write sets a deadline
 		}
-		l.watching.Store(true) // a Write that came in between may have set none
+		l.watching.Store(true) // a concurrent Write may have set none
 	}
 	if now.Add(-age).After(l.unanswered) {
 		l.unanswered = now

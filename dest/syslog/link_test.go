@@ -21,7 +21,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// A script is a connection whose writes end as it says.
+// A script is a connection whose writes have scripted results.
 type script struct {
 	net.Conn
 	steps   []step
@@ -93,7 +93,7 @@ func TestWriteEnds(t *testing.T) {
 	}
 }
 
-// After a partial write nothing more goes out on the connection.
+// After a partial write nothing more is written to the connection.
 func TestPartialWriteEndsTheConnection(t *testing.T) {
 	for _, network := range []string{"tcp", "relp"} {
 		s := &script{steps: []step{{20, &net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}}, {0, os.ErrDeadlineExceeded}}}
@@ -111,9 +111,8 @@ func TestPartialWriteEndsTheConnection(t *testing.T) {
 	}
 }
 
-// TestLook lets time go by. Each look is given what the system says.
-// The questions to an idle receiver end before the timeout, but for timeouts that are too
-// short for them.
+// The keep-alive probes of an idle receiver end before the timeout, except for
+// timeouts that are too short for them.
 func TestKeepAlive(t *testing.T) {
 	for timeout, seconds := range map[time.Duration]int{
 		time.Millisecond: 2, 2 * time.Second: 2, 3 * time.Second: 2, 4 * time.Second: 3, 10 * time.Second: 9, 100 * time.Second: 99,
@@ -133,7 +132,7 @@ func TestLook(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answers []answer // 100 ms apart
-		want    int      // the look that gives up, -1 for none
+		want    int      // index of the call of look that gives up, -1 for none
 	}{
 		"nothing to answer":                {[]answer{{false, 5 * time.Hour}, {false, 0}}, -1},
 		"no answer":                        {slices.Repeat([]answer{{true, 5 * time.Hour}}, 20), 10},
@@ -166,8 +165,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A Write that came between the two questions has found Read looking, so it has set no
-// deadline. The first deadline is for a tick after the write.
+// A Write between the two probes has found Read watching, so it has set no
+// deadline. The first deadline is a tick after the write.
 func TestLookMissesNoWrite(t *testing.T) {
 	for _, second := range []bool{false, true} {
 		s := &deadlines{}
@@ -193,7 +192,7 @@ func TestLookMissesNoWrite(t *testing.T) {
 	}
 }
 
-// deadlines is a connection that notes its deadlines for reading.
+// deadlines is a connection that records its read deadlines.
 type deadlines struct {
 	script
 	read []time.Time
@@ -204,7 +203,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// tooMuch makes more than the system keeps of a connection.
+// tooMuch makes more records than the system buffers for a connection.
 func tooMuch() (batch []nib.Record, lines []string) {
 	for i := range 20_000 {
 		lines = append(lines, fmt.Sprintf(`{"n":%d,"pad":"%s"}`, i, strings.Repeat("x", 2000)))
@@ -213,8 +212,8 @@ func tooMuch() (batch []nib.Record, lines []string) {
 	return batch, lines
 }
 
-// connectAs makes a connection whose link a test has changed: only one of its times is
-// short, so that nothing else can end before.
+// connectAs makes a connection with a modified link: only one of its times is
+// short, so that no other timeout can fire first.
 func (d *Destination) connectAs(t *testing.T, change func(*link)) {
 	t.Helper()
 	conn, err := net.Dial(d.network, d.addr)
@@ -228,8 +227,8 @@ func (d *Destination) connectAs(t *testing.T, change func(*link)) {
 	go l.drain()
 }
 
-// A reader that has stopped gets all of what was accepted when it goes on, and the rest by
-// another connection.
+// A stopped reader gets everything that was accepted when it resumes, and the
+// rest through another connection.
 func TestStreamReaderIsFrozen(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		thaw := make(chan struct{})
@@ -290,7 +289,7 @@ func TestStreamIsReset(t *testing.T) {
 	}
 }
 
-// An ending is a connection that takes what it is given and then says how it has ended.
+// An ending is a connection that accepts all writes and then returns an error.
 type ending struct {
 	script
 	say func() error
@@ -301,7 +300,8 @@ func (e *ending) Write(b []byte) (int, error) {
 	return len(b), e.say()
 }
 
-// Each time that the receiver ends the connection, less is sent, and nothing is settled.
+// Each time the receiver ends the connection, less is sent, and nothing is
+// settled.
 func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 	d := dial(t, "tcp", "127.0.0.1:1", Config{})
 	for _, want := range []int{8, 4, 2, 1, 1} {
@@ -323,7 +323,7 @@ func TestStreamSendsLessAfterEachEnd(t *testing.T) {
 	}
 }
 
-// The end may be noticed by the goroutine that reads while the last bytes are written.
+// The reading goroutine may detect the end while the last bytes are written.
 func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
 	d := dial(t, "tcp", "127.0.0.1:1", Config{})
 	e := &ending{}
@@ -337,8 +337,8 @@ func TestStreamEndsWhileItIsWrittenTo(t *testing.T) {
 	}
 }
 
-// A receiver that ends the connection whenever it sees a certain record gets those in front of
-// it settled, and the record itself.
+// If a receiver ends the connection whenever it gets a certain record, the
+// records before it are settled, and that record as well.
 func TestStreamWithAPoisonousRecord(t *testing.T) {
 	const n, poison = 1000, 700
 	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {

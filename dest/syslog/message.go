@@ -13,13 +13,13 @@ import (
 	"github.com/nib-log/nib/internal/level"
 )
 
-// An encoder makes messages of records, one at a time:
+// An encoder encodes records as messages, one at a time:
 //
 //	<14>1 2026-11-21T09:30:00.123456Z host app 4242 db [nib@32473 spool="…" seq="7"] {"time":…}
 //
-// There is no byte order mark in front of the line, although RFC 5424 has one
-// in front of text that is UTF-8: the line is JSON, which must not begin with
-// one (RFC 8259), and receivers pass it on as part of the message.
+// There is no byte order mark before the line, although RFC 5424 requires one
+// before UTF-8 text: the line is JSON, which must not begin with one (RFC
+// 8259), and receivers forward it as part of the message.
 type encoder struct {
 	priorities [8]string // "<14>1 ", by severity
 	names      string    // " host app 4242 "
@@ -27,16 +27,16 @@ type encoder struct {
 	data       string    // the same for all messages, "" for none
 	sequence   string    // "[id spool=\"", "" for none
 	limit      int       // of a message, in bytes
-	reject     bool      // what is above that is not cut
+	reject     bool      // longer messages are rejected, not truncated
 
-	second  int64 // that prefix shows
+	second  int64 // the second in prefix
 	prefix  []byte
 	head    []byte
 	short   []byte
 	scratch jsonread.Scratch
 }
 
-// newEncoder makes an encoder for a Config that is complete.
+// newEncoder makes an encoder for a complete Config.
 func newEncoder(c *Config) *encoder {
 	e := &encoder{msgID: c.MsgID, limit: c.MaxSize, reject: c.RejectLong}
 	for s := range e.priorities {
@@ -53,7 +53,7 @@ func newEncoder(c *Config) *encoder {
 	return e
 }
 
-// message makes the message of r: a header, with the space behind it, and the
+// message returns the message of r: a header, with the space after it, and the
 // line. Both are valid until the next call. cut reports that the line was
 // truncated, and !ok that it is too long and cannot or must not be truncated.
 func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
@@ -77,7 +77,8 @@ func (e *encoder) message(r *nib.Record) (head, line []byte, cut, ok bool) {
 
 var newline = []byte{'\n'}
 
-// classOf keeps what a line cannot do without, by the names that layouts use.
+// classOf returns the truncation priority of a field: it protects the essential
+// fields of a line, by the keys that layouts use.
 func classOf(key []byte) jsonread.Class {
 	switch string(key) {
 	case "time", "timestamp", "@timestamp", "ts", "level", "severity":
@@ -88,7 +89,7 @@ func classOf(key []byte) jsonread.Class {
 	return jsonread.Free
 }
 
-// header makes everything in front of the line.
+// header returns everything before the line.
 func (e *encoder) header(r *nib.Record) []byte {
 	b := append(e.head[:0], e.priorities[level.Severity(int(r.Level))]...)
 	b = e.appendTime(b, r.Time)
@@ -115,8 +116,8 @@ func (e *encoder) header(r *nib.Record) []byte {
 }
 
 // appendTime appends a TIMESTAMP in UTC with six digits of the fraction, as
-// many as RFC 5424 allows, and - for a record without time. Most records are of
-// the same second as the one before.
+// many as RFC 5424 allows, and - for a record without time. Most records have
+// the same second as the previous one.
 func (e *encoder) appendTime(dst []byte, ns int64) []byte {
 	if ns == 0 {
 		return append(dst, '-')
@@ -147,7 +148,7 @@ func appendHex(dst []byte, v uint64) []byte {
 	return dst
 }
 
-// longestHeader is how many bytes a header may have.
+// longestHeader returns the maximum size of a header.
 func (e *encoder) longestHeader() int {
 	r := nib.Record{Time: 1, Logger: "12345678901234567890123456789012", Spool: 1<<64 - 1, Seq: 1<<64 - 1}
 	return len(e.header(&r))

@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// encode makes the message of a record.
+// encode returns the message of a record.
 func encode(t testing.TB, c Config, r nib.Record) (text string, m message) {
 	t.Helper()
 	if err := c.Validate(); err != nil {
@@ -48,7 +48,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// MSGID is that of the Config, else the name of the logger.
+// MSGID is that of the Config, or the name of the logger.
 func TestMessageIDs(t *testing.T) {
 	r := record("{}", 1)
 	r.Logger = "db"
@@ -99,7 +99,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Names that the system gives may be anything; those of a Config are checked.
+// Names from the system may contain anything; those of a Config are validated.
 func TestNamesAreMadeToFit(t *testing.T) {
 	c := (Config{}).withDefaults()
 	c.Hostname, c.AppName = strings.Repeat("ä", 200), "my app\n"
@@ -248,7 +248,8 @@ func TestRejectionsNameTheirRecords(t *testing.T) {
 	}
 }
 
-// FuzzMessage makes messages of anything and reads them with parseMessage.
+// FuzzMessage encodes arbitrary records and parses the messages with
+// parseMessage.
 func FuzzMessage(f *testing.F) {
 	f.Add(int64(1795222923123456789), 0, "db", "host", "app", "a@1", "k", "v\"]\\", `{"a":1}`, uint64(1), uint64(2))
 	f.Add(int64(-1), 99, "\x00", "", "ä", "", "=", "\xff", "", uint64(0), uint64(1<<63))
@@ -258,7 +259,7 @@ func FuzzMessage(f *testing.F) {
 			c.StructuredData = nil
 		}
 		c = c.withDefaults()
-		c.Hostname, c.AppName = host, app // as the system may give them
+		c.Hostname, c.AppName = host, app // as the system may return them
 		r := nib.Record{Time: ns, Level: nib.Level(level), Logger: logger, Line: []byte(line + "\n"), Spool: spool, Seq: seq}
 		head, text, cut, ok := newEncoder(&c).message(&r)
 		if !ok {

@@ -11,7 +11,7 @@ import (
 var _ metrics.Source = (*Destination)(nil)
 
 // Metrics implements [metrics.Source]. The names begin with nib_syslog_; the
-// label receiver is the network and address that the destination was made with.
+// label receiver is the network and address of the destination.
 func (d *Destination) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	st := d.Stats()

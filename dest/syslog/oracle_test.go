@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A message is what a strict reader of RFC 5424 finds in one.
+// A message is the result of a strict parser for RFC 5424.
 type message struct {
 	facility, severity int
 	time               time.Time // zero for -
@@ -26,7 +26,7 @@ var (
 	namePattern = regexp.MustCompile(`^[!#-<>-\\^-~]{1,32}`)
 )
 
-// parseMessage reads a message as RFC 5424, section 6, has it, and nothing else.
+// parseMessage parses a message, strictly according to RFC 5424, section 6.
 func parseMessage(s string) (m message, err error) {
 	h := headPattern.FindStringSubmatch(s)
 	if h == nil {

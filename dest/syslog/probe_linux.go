@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// control makes probe and quickAck of a link, nil if the system does not
-// provide the information.
+// control returns the probe and quickAck functions of a link, nil if the system
+// does not support them.
 func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration), quickAck func()) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -31,7 +31,7 @@ func control(conn *net.TCPConn) (probe func() (waiting bool, age time.Duration),
 		if err != nil {
 			return false, 0 // the socket is closed
 		}
-		// Packets that were sent, and questions whether there is room again.
+		// Unacknowledged packets, and zero-window probes.
 		return info.unacked > 0 || info.probes > 0, time.Duration(info.lastAckRecv) * time.Millisecond
 	}
 	return probe, quickAck

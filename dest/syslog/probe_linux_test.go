@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// connectedTCP makes a TCP connection to a listener that accepts and does not read.
+// connectedTCP makes a TCP connection to a listener that accepts and does not
+// read.
 func connectedTCP(t *testing.T) *net.TCPConn {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,8 +42,8 @@ func option(t *testing.T, conn syscall.Conn, level, name int) (value int) {
 	return value
 }
 
-// unanswered makes a socket that waits for the answer to its SYN: the queue of the
-// listener is full.
+// unanswered makes a socket that waits for the response to its SYN: the queue
+// of the listener is full.
 func unanswered(t *testing.T) *net.TCPConn {
 	t.Helper()
 	listener, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -123,8 +124,8 @@ func TestHurryAcknowledgesAtOnce(t *testing.T) {
 	}
 }
 
-// Where the system cannot tell a receiver that does not read from one that is gone,
-// Timeout is for both.
+// If the system cannot distinguish a receiver that does not read from one that
+// is gone, Timeout applies to both.
 func TestWriteTimeoutOfALink(t *testing.T) {
 	c := (Config{Timeout: 3 * time.Second, Stall: 30 * time.Second}).withDefaults()
 	conn := connectedTCP(t)
@@ -148,8 +149,8 @@ func TestTCPInfoOfWhatHasNone(t *testing.T) {
 	}
 }
 
-// A session of RELP sends again what was not acknowledged, so its end discards what
-// the system still has; without RELP, that is to arrive.
+// A RELP session sends unacknowledged records again, so its end discards what
+// the system still has buffered; without RELP that must arrive.
 func TestEndOfAFailedConnection(t *testing.T) {
 	for network, want := range map[string]error{"relp": syscall.ECONNRESET, "tcp": nil} {
 		ended := make(chan error, 1)
@@ -176,7 +177,7 @@ func TestEndOfAFailedConnection(t *testing.T) {
 	}
 }
 
-// A datagram may be larger than the buffer that a socket has by default, as far as the
+// A datagram may be larger than the default buffer of a socket, as far as the
 // system allows.
 func TestLargeDatagram(t *testing.T) {
 	q := newQueue(t)

@@ -31,8 +31,8 @@ func indexesOf(rejected []delivery.Rejection) (list []int) {
 	return list
 }
 
-// Records that this side rejects and those that the receiver refuses are in one
-// order.
+// Records that the Destination rejects and those that the receiver refuses are
+// reported in order.
 func TestRejectionsAreInOrder(t *testing.T) {
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
 		if strings.HasSuffix(c.data, lineOf(2)) {
@@ -47,8 +47,8 @@ func TestRejectionsAreInOrder(t *testing.T) {
 	}
 }
 
-// A connection ends behind record 2: the one that is too long behind it is
-// rejected with the next batch.
+// A connection ends after record 2: the overlong record after it is rejected
+// with the next batch.
 func TestNothingIsRejectedBehindWhatIsSettled(t *testing.T) {
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
 		if strings.HasSuffix(c.data, lineOf(3)) {
@@ -71,8 +71,8 @@ func TestNothingIsRejectedBehindWhatIsSettled(t *testing.T) {
 	}
 }
 
-// The receiver responds in reverse order and ends the connection: what is behind
-// the first refused record is not settled.
+// The receiver responds in reverse order and ends the connection: records after
+// the first refused one are not settled.
 func TestRefusedOutOfOrderThenCut(t *testing.T) {
 	held := ""
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
@@ -95,7 +95,7 @@ func TestRefusedOutOfOrderThenCut(t *testing.T) {
 	}
 }
 
-// Records that are not sent take no place in the window.
+// Rejected records take no room in the window.
 func TestRejectedRecordsLeaveTheWindowAlone(t *testing.T) {
 	r := newRELP(t, &relpServer{})
 	d := dial(t, "relp", r.addr, Config{Window: 4})
@@ -170,7 +170,7 @@ func TestWriterIsWokenOnce(t *testing.T) {
 	}
 }
 
-// An onClose is a connection whose end the goroutine that reads notices later.
+// An onClose is a connection whose end the reading goroutine detects later.
 type onClose struct {
 	script
 	then func()
@@ -178,7 +178,7 @@ type onClose struct {
 
 func (c *onClose) Close() error { go c.then(); return nil }
 
-// A response that the reader has got before the end counts.
+// A response that was read before the end counts.
 func TestFailureWaitsForTheReader(t *testing.T) {
 	d := dial(t, "relp", "127.0.0.1:1", Config{})
 	d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
@@ -197,8 +197,8 @@ func TestFailureWaitsForTheReader(t *testing.T) {
 	}
 }
 
-// The system delays its acknowledgement, and the receiver its response until it
-// has that: whoever waits for a response asks the system to do it now.
+// The system delays its acknowledgement, and the receiver delays its response
+// until then: a wait for a response must make the system acknowledge at once.
 func TestWaitingAcknowledgesAtOnce(t *testing.T) {
 	d := dial(t, "relp", "127.0.0.1:1", Config{})
 	d.session = &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
@@ -211,7 +211,7 @@ func TestWaitingAcknowledgesAtOnce(t *testing.T) {
 	d.use(l)
 	deliver(t, d, batchOf(0, 1))
 
-	var asked []int // responses read when the system was asked
+	var asked []int // responses read at each call of quickAck
 	read := 0
 	s := &session{settled: make([]bool, 8), wake: make(chan struct{}, 1), base: 1, next: 1}
 	for range 3 {
@@ -227,18 +227,19 @@ func TestWaitingAcknowledgesAtOnce(t *testing.T) {
 	l = scripted(&script{}, Config{})
 	l.done, l.quickAck = make(chan struct{}), func() { asked = append(asked, read) }
 	s.read(l)
-	if want := []int{0, 2, 3}; !slices.Equal(asked, want) { // not while a part of a response is there
+	if want := []int{0, 2, 3}; !slices.Equal(asked, want) { // not while a part of a response is buffered
 		t.Errorf("got asked behind %v reads, want %v", asked, want)
 	}
 	l = scripted(&script{}, Config{})
 	l.done, read = make(chan struct{}), len(portions)
-	s.read(l) // where a system has no quickAck
+	s.read(l) // for a system without quickAck
 }
 
-// A blocked connection takes 200 bytes, and then has no room until it is closed.
+// A blocked connection accepts 200 bytes, and then has no room until it is
+// closed.
 type blocked struct {
 	script
-	then   func() error // makes the error of Write
+	then   func() error // returns the error of Write
 	closed chan struct{}
 }
 
@@ -249,8 +250,8 @@ func (c *blocked) Write(b []byte) (int, error) {
 
 func (c *blocked) Close() error { close(c.closed); return nil }
 
-// The context, and Close, end a Write that waits for room. What the socket had
-// taken by then is settled.
+// The context and Close end a Write that waits for room. Records that the
+// socket had accepted by then are settled.
 func TestBlockedWriteEnds(t *testing.T) {
 	for _, want := range []error{context.Canceled, delivery.ErrClosed} {
 		d := dial(t, "tcp", "127.0.0.1:1", Config{})
@@ -316,7 +317,8 @@ func TestHugeBuffersAreNotKept(t *testing.T) {
 	}
 }
 
-// Shortened counts records, those that were cut; Bytes are those of the messages.
+// Shortened counts the truncated records; Bytes counts the bytes of the
+// messages.
 func TestCountsOfLinesThatWereCut(t *testing.T) {
 	r := newReceiver(t, "unix", readCounted).start()
 	d := dial(t, "unix", r.addr, Config{})

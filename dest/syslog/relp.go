@@ -14,8 +14,8 @@ import (
 // A session is the RELP state of a connection. Commands are counted from 0; the
 // TXNR of a command is one more, and restarts at 1 after 999999999.
 //
-// The goroutine that reads settles commands; the one that writes starts them
-// and waits. Both hold mu for that.
+// The reading goroutine settles commands; the writing goroutine starts them and
+// waits. Both hold mu for that.
 type session struct {
 	frames frameReader
 	wake   chan struct{} // has room for one: base has reached want, or the link has failed
@@ -24,7 +24,7 @@ type session struct {
 	base    uint64 // the first command without a response
 	next    uint64 // the next command
 	want    uint64
-	answers uint64 // responses in all
+	answers uint64 // total number of responses
 	settled []bool // command n has its response, at n%len, from base to next
 	refused []refusal
 }
@@ -35,7 +35,7 @@ type refusal struct {
 	why     string
 }
 
-// offers is what this side can do (RELP, section 4.4).
+// offers are the features of this client (RELP, section 4.4).
 var offers = []byte("relp_version=0\nrelp_software=nib," + version(debug.ReadBuildInfo()) + ",https://github.com/nib-log/nib\ncommands=syslog")
 
 // version returns the version of the module, if it is known.
@@ -77,7 +77,7 @@ func openSession(l *link, window int) (*session, error) {
 	}
 }
 
-// checkOffers reads what the receiver can do.
+// checkOffers checks the features of the receiver.
 func checkOffers(data []byte) error {
 	if code, why := responseCode(data); code != 200 {
 		return fmt.Errorf("the receiver refused: %s", why)
@@ -103,8 +103,8 @@ func checkOffers(data []byte) error {
 	return nil
 }
 
-// responseCode returns the code that the data of a response begins with, 0 for
-// nonsense, and the first line as a text.
+// responseCode returns the code at the beginning of the data of a response, 0
+// if it is invalid, and the first line as text.
 func responseCode(data []byte) (code int, why string) {
 	line, _, _ := bytes.Cut(data, []byte{'\n'})
 	if len(line) >= 3 && (len(line) == 3 || line[3] == ' ') {
@@ -121,11 +121,11 @@ func responseCode(data []byte) (code int, why string) {
 	return code, strconv.QuoteToASCII(string(line[:min(len(line), 200)]))
 }
 
-// read is the goroutine that takes the responses.
+// read reads the responses, on its own goroutine.
 //
 // A receiver that has not turned off Nagle's algorithm, like rsyslog, holds a
-// response back until the one before is acknowledged. With nothing to send
-// along the system would take 40 ms for that, once per batch.
+// response back until the one before is acknowledged. Without data to send
+// along, the system would delay the acknowledgement by 40 ms, once per batch.
 func (s *session) read(l *link) {
 	defer close(l.done)
 	for {
@@ -144,7 +144,7 @@ func (s *session) read(l *link) {
 	}
 }
 
-// take settles a command.
+// take settles the command of a response.
 func (s *session) take(f frame) error {
 	if f.number == 0 {
 		if string(f.command) == "serverclose" {
@@ -177,16 +177,16 @@ func (s *session) take(f frame) error {
 	return nil
 }
 
-// commandOf finds the command under way that has a TXNR.
+// commandOf returns the pending command with a TXNR.
 func (s *session) commandOf(number int) (n uint64, ok bool) {
 	n = s.base + (uint64(number)-1+maxNumber-s.base%maxNumber)%maxNumber
 	return n, n < s.next
 }
 
-// numberOf is the TXNR of a command.
+// numberOf returns the TXNR of a command.
 func numberOf(n uint64) int { return int(n%maxNumber) + 1 }
 
-// signal wakes the goroutine that writes.
+// signal wakes the writing goroutine.
 func (s *session) signal() {
 	select {
 	case s.wake <- struct{}{}:
@@ -194,7 +194,8 @@ func (s *session) signal() {
 	}
 }
 
-// start takes a number for a command, for which the window has room.
+// start returns the number of a new command, for which the window must have
+// room.
 func (s *session) start() (n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,15 +205,15 @@ func (s *session) start() (n uint64) {
 	return n
 }
 
-// room is how many commands may be started.
+// room returns how many commands may be started.
 func (s *session) room() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.settled) - int(s.next-s.base)
 }
 
-// close ends the session and waits for the end of the link: take does not know
-// this command, so its response ends the link.
+// close ends the session and waits for the end of the link. take does not know
+// the command close, so the response to it ends the link.
 func (s *session) close(l *link) {
 	b := append(appendCommand(nil, numberOf(s.next), "close", 0), '\n')
 	if _, err := l.stream.Write(b); err != nil {
@@ -224,9 +225,9 @@ func (s *session) close(l *link) {
 	}
 }
 
-// expect has the reader signal when all commands before want have their
-// response. ready reports that they have, and answers is the total number of
-// responses.
+// expect makes the reader signal when all commands before want have their
+// response. ready reports that they have it already, and answers is the total
+// number of responses.
 func (s *session) expect(want uint64) (ready bool, answers uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ type command struct {
 
 var commandPattern = regexp.MustCompile(`^([1-9][0-9]{0,8}) ([A-Za-z]{1,32}) (0|[1-9][0-9]{0,8})([ \n])$`)
 
-// nextCommand reads a frame as the specification of RELP has it, by another way than
-// parseFrame.
+// nextCommand reads a frame according to the specification of RELP,
+// independently of parseFrame.
 func nextCommand(b *bufio.Reader) (c command, err error) {
 	head := ""
 	for fields := 0; fields < 3; {
@@ -67,8 +67,8 @@ func nextCommand(b *bufio.Reader) (c command, err error) {
 // errCut makes a relpServer end the connection.
 var errCut = errors.New("cut")
 
-// A relpServer answers commands. What it is told to do with syslog is what tests are about;
-// the zero value accepts everything.
+// A relpServer answers commands. Tests set how it responds to syslog; the zero
+// value accepts everything.
 type relpServer struct {
 	mu     sync.Mutex                            // held while syslog runs: connections may overlap
 	open   string                                // the response to open; "" for the usual one
@@ -83,7 +83,7 @@ func respond(number int, data string) string {
 
 const usualOffers = "200 OK\nrelp_version=0\nrelp_software=test\ncommands=syslog"
 
-// handle is that of a receiver.
+// handle is the handle function of a receiver.
 func (s *relpServer) handle(r *receiver, conn net.Conn) {
 	b := bufio.NewReader(conn)
 	for want := 1; ; want = want%maxNumber + 1 {
@@ -114,7 +114,7 @@ func (s *relpServer) handle(r *receiver, conn net.Conn) {
 			r.goodbyes++
 			r.mu.Unlock()
 			_, _ = io.WriteString(conn, fmt.Sprintf("%d rsp 0\n", c.number))
-			_, _ = io.Copy(io.Discard, conn) // the client is to end the connection
+			_, _ = io.Copy(io.Discard, conn) // the client must end the connection
 			return
 		default:
 			err = fmt.Errorf("command %s", c.name)

@@ -49,7 +49,7 @@ func TestRELPSaysGoodbye(t *testing.T) {
 	}
 }
 
-// Responses need not come in order, nor one by one.
+// Responses may arrive out of order, and several at a time.
 func TestRELPResponsesOutOfOrder(t *testing.T) {
 	held := ""
 	n := 0
@@ -70,8 +70,9 @@ func TestRELPResponsesOutOfOrder(t *testing.T) {
 	}
 }
 
-// The receiver dies with some records acknowledged, some taken without that, and some not
-// taken. Exactly those without acknowledgement are sent again.
+// The receiver dies with some records acknowledged, some accepted without
+// acknowledgement, and some not accepted. Exactly those without acknowledgement
+// are sent again.
 func TestRELPConnectionIsCutWithinTheWindow(t *testing.T) {
 	const acked, taken, all = 37, 55, 300
 	first := true
@@ -131,8 +132,8 @@ func TestRELPWithoutResponse(t *testing.T) {
 	}
 }
 
-// withoutResponse says whether the receiver came to the responses that it gives before they
-// were missed.
+// withoutResponse reports whether the receiver sent its responses before the
+// timeout.
 func withoutResponse(t *testing.T) bool {
 	t.Helper()
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
@@ -150,11 +151,11 @@ func withoutResponse(t *testing.T) bool {
 		return false
 	}
 	d.config.Timeout = testTimeout
-	deliver(t, d, batchOf(5, 10)) // by a new connection
+	deliver(t, d, batchOf(5, 10)) // through a new connection
 	return true
 }
 
-// What a receiver may not answer ends the connection, and nothing is taken for accepted.
+// An invalid response ends the connection, and nothing counts as accepted.
 func TestRELPNonsense(t *testing.T) {
 	for name, rsp := range map[string]string{
 		"a response to nothing":     respond(17, "200 OK"),
@@ -208,7 +209,7 @@ func TestRELPOpenFails(t *testing.T) {
 	}
 }
 
-// A refused record is sent three times in all; those around it once.
+// A refused record is sent three times in total, and those around it once.
 func TestRELPRefusesRecords(t *testing.T) {
 	bad := map[string]int{lineOf(3): 1, lineOf(7): 2, lineOf(9): 99}
 	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
@@ -245,8 +246,8 @@ func TestRELPRefusesRecords(t *testing.T) {
 	}
 }
 
-// While a record is refused and the connection ends, with the batch or with the record sent
-// again, nothing behind it is settled.
+// If a record is refused and the connection ends, in the first attempt or when
+// the record is sent again, nothing after it is settled.
 func TestRELPRefusesAndCuts(t *testing.T) {
 	for _, last := range []int{8, 12} {
 		r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {

@@ -22,17 +22,17 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// testTimeout is how long a test waits for what must come. It is no measure of
-// speed.
+// testTimeout is how long a test waits for an event that must occur. It is not
+// a limit on latency.
 const testTimeout = 2 * time.Minute
 
-// A receiver is a syslog server: what handle does with its connections.
+// A receiver is a syslog server, which calls handle for its connections.
 type receiver struct {
 	t       testing.TB
 	network string // unix or tcp
 	addr    string
 	tls     *tls.Config
-	handle  func(r *receiver, conn net.Conn) // returns when the connection is to end
+	handle  func(r *receiver, conn net.Conn) // returns to end the connection
 
 	listener net.Listener
 	running  sync.WaitGroup
@@ -44,7 +44,7 @@ type receiver struct {
 	messages []string
 	faults   []error
 	goodbyes int // RELP's close
-	seen     int // of messages, by taken
+	seen     int // messages that taken has returned
 }
 
 func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn)) *receiver {
@@ -58,8 +58,9 @@ func newReceiver(t testing.TB, network string, handle func(*receiver, net.Conn))
 	return r
 }
 
-// ownLoopback is an address that no connection begins at, on systems with more than one:
-// none can take the port while the receiver is down.
+// ownLoopback returns a loopback address that outgoing connections do not use,
+// on systems with more than one, so that none can take the port while the
+// receiver is down.
 func ownLoopback() string {
 	if runtime.GOOS != "linux" {
 		return "127.0.0.1"
@@ -138,7 +139,7 @@ func (r *receiver) got(m string) {
 	r.changed.Broadcast()
 }
 
-// fault notes what no client may do.
+// fault records a protocol error of the client.
 func (r *receiver) fault(err error) {
 	r.mu.Lock()
 	r.faults = append(r.faults, err)
@@ -146,7 +147,7 @@ func (r *receiver) fault(err error) {
 	r.changed.Broadcast()
 }
 
-// wait waits until something is true, which is asked under the lock.
+// wait waits until ok, which is called under the lock, returns true.
 func (r *receiver) wait(what string, ok func() bool) {
 	r.t.Helper()
 	late := time.AfterFunc(testTimeout, func() {
@@ -198,7 +199,7 @@ func readCounted(r *receiver, conn net.Conn) {
 	}
 }
 
-// nextCounted reads a frame as RFC 6587 has it: MSG-LEN SP MSG.
+// nextCounted reads a frame of RFC 6587: MSG-LEN SP MSG.
 func nextCounted(b *bufio.Reader) (string, error) {
 	head, err := b.ReadString(' ')
 	if err != nil {
@@ -260,8 +261,8 @@ func (q *queue) line() string {
 	return m.text
 }
 
-// dial makes a Destination that is closed at the end of the test. It waits for what the
-// test's own receiver does, unless c says otherwise.
+// dial makes a Destination that is closed at the end of the test. It waits for
+// the receiver up to testTimeout, unless c sets another timeout.
 func dial(t testing.TB, network, addr string, c Config) *Destination {
 	t.Helper()
 	set(&c.Timeout, testTimeout)
@@ -279,7 +280,7 @@ func dial(t testing.TB, network, addr string, c Config) *Destination {
 	return d
 }
 
-// batchOf makes the records from to to-1, whose lines tell their numbers.
+// batchOf makes the records from to to-1, whose lines have their numbers.
 func batchOf(from, to int) []nib.Record {
 	batch := make([]nib.Record, 0, to-from)
 	for i := from; i < to; i++ {
@@ -294,7 +295,7 @@ func record(line string, seq int) nib.Record {
 	return nib.Record{Time: 1795222923123456789, Line: []byte(line + "\n"), Spool: 7, Seq: uint64(seq)}
 }
 
-// linesOf is what arrives of batchOf.
+// linesOf returns the lines of batchOf as they arrive.
 func linesOf(from, to int) (lines []string) {
 	for i := from; i < to; i++ {
 		lines = append(lines, lineOf(i))

@@ -9,7 +9,7 @@ type Stats struct {
 	Accepted  uint64 // records acknowledged by RELP, or accepted by the socket of other networks
 	Bytes     uint64 // size of their messages, without framing
 	Shortened uint64 // of Accepted: records whose line was truncated
-	Rejected  uint64 // records refused permanently
+	Rejected  uint64 // rejected records
 
 	// Doubtful counts records that had been sent but not settled when a
 	// connection failed. They are delivered again, so as many may be
@@ -22,7 +22,7 @@ type Stats struct {
 	Connected bool   // whether there is a connection that is not known to have failed
 }
 
-// counters is what Stats reads.
+// counters holds the counts for Stats.
 type counters struct {
 	accepted, bytes, shortened, rejected, doubtful atomic.Uint64
 	connects, refused, failures                    atomic.Uint64

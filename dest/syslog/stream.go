@@ -23,10 +23,11 @@ type end struct {
 }
 
 // deliverStream writes the batch with octet counting (RFC 6587, section 3.4.1).
-// What the receiver took before it ended the connection cannot be known.
+// What the receiver accepted before it ended the connection cannot be
+// determined.
 //
-// If it does so again and again, because of one of the records maybe, each call
-// takes fewer of them, so that those in front of it are not sent forever.
+// If that happens repeatedly, perhaps because of one of the records, each call
+// sends fewer of them, so that the records before it are not sent forever.
 func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.Result, err error) {
 	if d.most > 0 {
 		batch = batch[:min(d.most, len(batch))]
@@ -52,19 +53,19 @@ func (d *Destination) deliverStream(l *link, batch []nib.Record) (res delivery.R
 	if err := l.err(); err != nil {
 		return d.broken(l, err, res, len(batch), 0)
 	}
-	d.most *= 2 // 0, no limit, after some calls at the latest
+	d.most *= 2 // reaches 0, no limit, after some calls
 	if d.most > maxWindow {
 		d.most = 0
 	}
 	return res, nil
 }
 
-// broken returns what is settled of a batch when n bytes of the buffer were
-// written and then no more; first is the record where the buffer begins.
+// broken returns what is settled of a batch if only n bytes of the buffer were
+// written; first is the record at the start of the buffer.
 //
-// If this side gave up, the system continues to send what it has accepted. If
-// it was the receiver, the system has discarded that, and which part of the
-// batch was affected is unknown: none of it is settled.
+// If the Destination gave up, the system continues to send what it has
+// accepted. If the receiver ended the connection, the system has discarded an
+// unknown part of the batch: none of it is settled.
 func (d *Destination) broken(l *link, err error, res delivery.Result, first, n int) (delivery.Result, error) {
 	l.fail(err)
 	err = l.err()
@@ -86,7 +87,7 @@ func (d *Destination) broken(l *link, err error, res delivery.Result, first, n i
 	return res, err
 }
 
-// refusedBelow is how many of the records in front of index are refused.
+// refusedBelow returns how many of the records before index are refused.
 func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 	for n < len(refused) && refused[n].Index < index {
 		n++
@@ -94,7 +95,7 @@ func refusedBelow(refused []delivery.Rejection, index int) (n int) {
 	return n
 }
 
-// prepare makes the message of record i of the batch, or rejects it.
+// prepare returns the message of record i of the batch, or rejects the record.
 func (d *Destination) prepare(r *nib.Record, i int, res *delivery.Result) (head, line []byte, ok bool) {
 	head, line, cut, ok := d.message(r)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 )
 
-// deliver delivers a batch that must be settled as a whole.
+// deliver delivers a batch, all of which must be settled.
 func deliver(t testing.TB, d *Destination, batch []nib.Record) {
 	t.Helper()
 	res, err := d.Deliver(context.Background(), batch)
@@ -69,7 +69,7 @@ func TestReceiverMayBeDownAtFirst(t *testing.T) {
 	}
 }
 
-// The end of an idle connection is noticed before anything is written to it.
+// The end of an idle connection is detected before anything is written to it.
 func TestIdleConnectionEnds(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		r := newReceiver(t, network, readCounted).start()
@@ -111,7 +111,8 @@ func TestDatagramsArriveInOrder(t *testing.T) {
 	}
 }
 
-// A datagram socket whose receiver was replaced says so before anything is lost.
+// A datagram socket returns an error after its receiver was replaced, before
+// anything is lost.
 func TestDatagramReceiverRestarts(t *testing.T) {
 	q := newQueue(t)
 	d := dial(t, "unixgram", q.addr, Config{})

@@ -39,7 +39,7 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// make makes a certificate, self-signed as long as a has none.
+// make makes a certificate, self-signed if a has none yet.
 func (a *authority) make(template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -162,8 +162,8 @@ func TestTLSRefusesReceivers(t *testing.T) {
 	}
 }
 
-// With TLS 1.3 a client believes that it is connected before the receiver has looked at
-// its certificate.
+// With TLS 1.3 a client is connected before the receiver has checked its
+// certificate.
 func TestTLSReceiverRefusesTheClient(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -172,7 +172,7 @@ func TestTLSReceiverRefusesTheClient(t *testing.T) {
 				r := newSecure(t, network, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)},
 					ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool, MaxVersion: version})
 				d := dial(t, network, r.addr, Config{TLS: &tls.Config{RootCAs: a.pool, Certificates: mine}})
-				d.grace = testTimeout // it ends with the refusal
+				d.grace = testTimeout // the refusal ends it
 				res, err := d.Deliver(context.Background(), batchOf(0, 3))
 				if err == nil || res.Accepted != 0 || !strings.Contains(err.Error(), "remote error: tls: ") {
 					t.Errorf("%s, %#x, certificate %s: got %+v and error %v, want that of the receiver", network, version, name, res, err)
@@ -215,7 +215,7 @@ func TestTLSCannotBeWeakened(t *testing.T) {
 	}
 }
 
-// A receiver that takes connections and says nothing does not hold Deliver.
+// A receiver that accepts connections and sends nothing does not block Deliver.
 func TestTLSHandshakeHangs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := newReceiver(t, "tcp", func(r *receiver, conn net.Conn) {

@@ -17,8 +17,8 @@ func skipWithoutDatagrams(t *testing.T) {
 	}
 }
 
-// TestUnixConnectsToADatagramSocket delivers to /dev/log as systemd makes it
-// without knowing its kind.
+// TestUnixConnectsToADatagramSocket delivers to a datagram socket, like
+// /dev/log of systemd, without knowing its kind.
 func TestUnixConnectsToADatagramSocket(t *testing.T) {
 	skipWithoutDatagrams(t)
 	q := newQueue(t)
@@ -69,8 +69,8 @@ func TestUnixFollowsTheKindOfTheSocket(t *testing.T) {
 	}
 }
 
-// TestUnixgramIsStrict does not take a stream socket: its datagrams are what
-// makes it leave no half a line.
+// TestUnixgramIsStrict checks that unixgram does not connect to a stream
+// socket: with datagrams no partial line is left.
 func TestUnixgramIsStrict(t *testing.T) {
 	skipWithoutDatagrams(t)
 	r := newReceiver(t, "unix", readCounted).start()

@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// getsockoptNumber is the number of getsockopt(2) by architecture; 0 where it
-// is not known. Package syscall has it, too, but for 386, where the call is
-// younger than the package.
+// getsockoptNumber is the number of getsockopt(2) by architecture; 0 if it is
+// not known. Package syscall has it as well, except for 386, where the call is
+// newer than the package.
 var getsockoptNumber = map[string]uintptr{
 	"386": 365, "amd64": 55, "arm": 295, "arm64": 209, "loong64": 209,
 	"mips": 4173, "mipsle": 4173, "mips64": 5054, "mips64le": 5054,
@@ -27,8 +27,8 @@ func getTCPInfo(fd uintptr, info *tcpInfo) error {
 		return syscall.ENOSYS
 	}
 	size := uint32(unsafe.Sizeof(*info))
-	// In bounds: the kernel writes size bytes to info at most, which is that
-	// long, and four to size. Both live until the call has returned.
+	// In bounds: the kernel writes at most size bytes to info, which has that
+	// size, and four to size. Both stay alive until the call has returned.
 	_, _, errno := syscall.Syscall6(getsockoptNumber, fd, syscall.IPPROTO_TCP, tcpInfoOption,
 		uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno != 0 {
