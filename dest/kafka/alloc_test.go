@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mallocs returns how many allocations f makes, the least of some runs.
+// mallocs returns how many allocations f makes, the minimum of several runs.
 func mallocs(f func()) uint64 {
 	least := ^uint64(0)
 	for range 10 {
@@ -20,7 +20,7 @@ func mallocs(f func()) uint64 {
 	return least
 }
 
-// Making a batch allocates nothing per record, whatever the compression.
+// Encoding a batch allocates nothing per record, for every compression.
 func TestEncodeAllocatesNothingPerRecord(t *testing.T) {
 	batch := records(7, 1, 1000)
 	for _, c := range []Compression{CompressionLZ4, CompressionNone, CompressionSnappy, CompressionZstd} {

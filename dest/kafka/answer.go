@@ -11,8 +11,8 @@ import (
 )
 
 // receive handles the response to the first batch in the queue. If it is not an
-// acknowledgement, no other one is under way. An error means that the batch is
-// to be sent again after a while.
+// acknowledgement, no other request is in flight. An error means that the batch
+// is sent again after a pause.
 func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
 	answer := p.answer
 	if p.err != nil {
@@ -39,7 +39,7 @@ func (l *lane) receive(ctx context.Context, p *sent, batch []nib.Record) error {
 		return l.refuseSome(ctx, batch, answer, failure)
 	case unsure:
 		if p.ahead {
-			return nil // the one in front of it was not taken then
+			return nil // then the batch before it was not accepted
 		}
 		l.unsend()
 		if l.d.c.TransactionalID != "" || len(l.todo) == 0 {
@@ -82,7 +82,7 @@ func (l *lane) acknowledge(p *sent, base int64) {
 	l.release(p)
 }
 
-// release gives up a batch. Its memory is used again unless the client may be
+// release gives up a batch. Its memory is reused unless the client may still be
 // reading it.
 func (l *lane) release(p *sent) {
 	if !p.abandoned && cap(p.frame) <= 2*l.d.c.MaxBatch && len(l.spare) < depth {
@@ -90,8 +90,8 @@ func (l *lane) release(p *sent) {
 	}
 }
 
-// unsend takes all batches back: the broker has refused the first one, and so
-// the others as well, and their sequence numbers are free.
+// unsend marks all batches as not sent: the broker has refused the first one,
+// and therefore the others as well, so their sequence numbers are free.
 func (l *lane) unsend() {
 	var index []int
 	l.next = l.queue[0].first

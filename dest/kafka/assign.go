@@ -19,7 +19,7 @@ func (d *Destination) BatchSize() (records, bytes int) { return 64 << 10, 8 << 2
 // spool, which calls it before any other method.
 func (d *Destination) Overlap() { d.overlaps = true }
 
-// ready makes sure that the partitions and their leaders are known.
+// ready ensures that the partitions and their leaders are known.
 func (d *Destination) ready(ctx context.Context) error {
 	if d.lanes != nil && !d.stale {
 		return nil
@@ -46,7 +46,7 @@ func (d *Destination) ready(ctx context.Context) error {
 	return nil
 }
 
-// forget ends the lanes. What was under way is sent again.
+// forget ends the lanes. Records in flight are sent again.
 func (d *Destination) forget(ctx context.Context) {
 	for _, l := range d.lanes {
 		l.await(ctx)
@@ -57,7 +57,8 @@ func (d *Destination) forget(ctx context.Context) {
 	d.lanes, d.place = nil, nowhere
 }
 
-// assign looks up what is settled of the batch, and distributes the rest.
+// assign determines which records of the batch are settled, and distributes the
+// rest to lanes.
 func (d *Destination) assign(batch []nib.Record) {
 	for _, l := range d.lanes {
 		l.todo = l.todo[:0]
@@ -98,7 +99,7 @@ func (d *Destination) laneOf(r *nib.Record) *lane {
 	return d.homeLane(r.Spool)
 }
 
-// homeLane is the partition of a spool.
+// homeLane returns the lane of the partition of a spool.
 func (d *Destination) homeLane(spool uint64) *lane {
 	if d.homeSpool == spool && int(d.home) < len(d.lanes) {
 		return d.lanes[d.home]
@@ -106,7 +107,7 @@ func (d *Destination) homeLane(spool uint64) *lane {
 	return d.lanes[homeOf(spool, uint64(len(d.lanes)))]
 }
 
-// homeOf spreads the ids of spools over n partitions.
+// homeOf maps the ids of spools to n partitions.
 func homeOf(spool, n uint64) uint64 { return spool * 0x9e3779b97f4a7c15 >> 32 % n }
 
 // key returns the key of a record.
@@ -117,7 +118,7 @@ func (d *Destination) key(r *nib.Record) []byte {
 	return d.c.Key(r)
 }
 
-// isSettled reports whether a record is known to be settled from before.
+// isSettled reports whether a record is known to have been settled before.
 func (d *Destination) isSettled(r *nib.Record) bool {
 	if d.laneOf(r).settled(r) {
 		return true

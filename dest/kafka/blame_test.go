@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// TestSplitBatchIsSettled has a lane that splits a batch: what is known of its parts decides about the
-// record that is refused next.
+// TestSplitBatchIsSettled has a lane that splits a batch: the results of its
+// parts determine how the next refused record is handled.
 func TestSplitBatchIsSettled(t *testing.T) {
 	newLane := func() *lane {
 		d := &Destination{states: make([]state, 1)}
@@ -46,7 +46,7 @@ func TestSplitBatchIsSettled(t *testing.T) {
 
 var errDenied = errors.New("denied")
 
-// TestForgottenBatchIsSentAgain forgets a topic with records under way.
+// TestForgottenBatchIsSentAgain forgets a topic with records in flight.
 func TestForgottenBatchIsSentAgain(t *testing.T) {
 	d := &Destination{states: []state{{sent: true}, {settled: true}}}
 	d.forget(t.Context())
@@ -55,8 +55,8 @@ func TestForgottenBatchIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfABatchAreForgotten delivers behind an attempt that has failed with records held: they are
-// of another batch.
+// TestRefusalsOfABatchAreForgotten delivers after a failed attempt that has
+// held records of another batch.
 func TestRefusalsOfABatchAreForgotten(t *testing.T) {
 	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
@@ -67,13 +67,13 @@ func TestRefusalsOfABatchAreForgotten(t *testing.T) {
 	}
 }
 
-// TestAnotherTopicOfTheSameNameHasLanesOfItsOwn deletes a topic and makes it again, with as many
-// partitions.
+// TestAnotherTopicOfTheSameNameHasLanesOfItsOwn deletes a topic and creates it
+// again, with the same number of partitions.
 func TestAnotherTopicOfTheSameNameHasLanesOfItsOwn(t *testing.T) {
 	d := dialBroker(t)
 	deliverAll(t, d, 1, 5)
 	before := d.lanes[0]
-	d.topicID[0]++ // as if it was that of the topic before
+	d.topicID[0]++ // as if it were the id of the previous topic
 	d.stale = true
 	deliverAll(t, d, 6, 10)
 	if d.lanes[0] == before {

@@ -16,9 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// versions bounds the protocol. In these versions topics go by their names, and
-// a transaction keeps the epoch of its producer: all brokers from 2.5 to 4
-// speak them.
+// versions limits the versions of the protocol. In these versions topics are
+// identified by name, and a transaction keeps the epoch of its producer. All
+// brokers from 2.5 to 4 support them.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	v.SetMaxKeyVersion(kmsg.Produce.Int16(), 11)
@@ -29,7 +29,7 @@ func versions() *kversion.Versions {
 	return v
 }
 
-// newClient makes the client. It connects when it is first used.
+// newClient makes the client, which connects when it is first used.
 func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(brokers...),
@@ -53,13 +53,13 @@ func newClient(brokers []string, c *Config, hook kgo.Hook) (*kgo.Client, error) 
 	return kgo.NewClient(opts...)
 }
 
-// mostPlain bounds what a batch that is read may decompress to: those of other
-// programs may be anything. One of ours is longer only if it is a single
-// record.
+// mostPlain returns the maximum decompressed size of a batch that is read,
+// since other programs may have written anything. A batch of nib is longer only
+// if it is a single record.
 func mostPlain(c *Config) int { return 16 * max(c.MaxBatch, defaultMaxBatch) }
 
-// A writeHook signals when a produce request is written to its connection: the
-// next one follows it.
+// A writeHook signals when a produce request is written to its connection, so
+// that the next one is written after it.
 type writeHook chan<- struct{}
 
 // OnBrokerWrite is called by franz-go.
@@ -92,7 +92,8 @@ type layout struct {
 	leaders []int32  // by partition; -1: none at the moment
 }
 
-// request asks any broker, or the one that the kind of request belongs to.
+// request sends a request to any broker, or to the one responsible for that
+// kind of request.
 func request[R kmsg.Response](ctx context.Context, d *Destination, req kmsg.Request) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
 	defer cancel()
@@ -100,7 +101,7 @@ func request[R kmsg.Response](ctx context.Context, d *Destination, req kmsg.Requ
 	return typed[R](resp, req, err)
 }
 
-// ask asks one broker.
+// ask sends a request to one broker.
 func ask[R kmsg.Response](ctx context.Context, d *Destination, broker int32, req kmsg.Request) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.c.Timeout)
 	defer cancel()
@@ -119,7 +120,7 @@ func typed[R kmsg.Response](resp kmsg.Response, req kmsg.Request, err error) (R,
 	return r, nil
 }
 
-// lookup asks which brokers lead the partitions of a topic.
+// lookup requests the leaders of the partitions of a topic.
 func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()
@@ -157,18 +158,18 @@ func (d *Destination) lookup(ctx context.Context, topic string) (layout, error) 
 	return layout{}, fmt.Errorf("nib/kafka: look up topic %s: no partitions", topic)
 }
 
-// A producer is the sender of batches, in the terms of Kafka. Each partition
-// expects its sequence to continue without a gap.
+// A producer is the sender of batches, in Kafka's terms. Each partition expects
+// its sequence to continue without a gap.
 type producer struct {
 	id    int64
 	epoch int16
 }
 
-// noProducer asks for a new producer.
+// noProducer requests a new producer.
 var noProducer = producer{-1, -1}
 
 // newProducer gets an id. For a transactional id it is always the same one,
-// with an epoch that shuts out earlier processes; their transactions have ended
+// with an epoch that fences earlier processes; their transactions have ended
 // when it returns.
 func (d *Destination) newProducer(ctx context.Context, transactional *string, before producer) (producer, error) {
 	req := kmsg.NewPtrInitProducerIDRequest()

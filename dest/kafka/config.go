@@ -24,9 +24,9 @@ const (
 	// load of a process.
 	PartitioningPerSpool Partitioning = iota
 
-	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's own
-	// clients do. Only records of the same key are in order. After a process
-	// was killed, the next one waits for Config.TakeoverDelay and searches all
+	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's clients
+	// do. Only records of the same key are in order. After a process was
+	// killed, the next one waits for Config.TakeoverDelay and searches all
 	// partitions before it continues; a request of the killed process that a
 	// broker executes later is duplicated.
 	PartitioningKeyed
@@ -59,8 +59,8 @@ const (
 	SASLScramSHA512 = "SCRAM-SHA-512"
 )
 
-// SASL is the user that logs in to the brokers. With SASLPlain the password
-// itself crosses the network, so it needs TLS.
+// SASL has the credentials for the brokers. With SASLPlain the password itself
+// crosses the network, so it needs TLS.
 type SASL struct {
 	Mechanism      string // SASLPlain, SASLScramSHA256 or SASLScramSHA512
 	User, Password string
@@ -134,8 +134,8 @@ type Config struct {
 	Timeout time.Duration
 
 	// DeliverTimeout is how long one call of Deliver retries before it returns
-	// the error. No record is given up: a spool calls again. If it is
-	// negative, Deliver retries until its context ends. Defaults to 10 s.
+	// the error. No record is lost: a spool calls again. If it is negative,
+	// Deliver retries until its context ends. Defaults to 10 s.
 	DeliverTimeout time.Duration
 
 	// TakeoverDelay is the delay before a process that takes over the records

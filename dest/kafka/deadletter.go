@@ -13,9 +13,9 @@ import (
 // is acknowledged. refused is why the topic does not accept it either, and err
 // why it could not be sent now.
 //
-// A batch that is under way there belongs to one record. If the context ended,
-// the same record comes again: the topic refuses it again before anything else
-// is written there.
+// A batch in flight there has a single record. If the context ends, the same
+// record is delivered again: the topic refuses it again before anything else is
+// written there.
 func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
 	d.deadLetterMu.Lock()
 	defer d.deadLetterMu.Unlock()
@@ -34,7 +34,7 @@ func (d *Destination) produceDeadLetter(ctx context.Context, r *nib.Record, why 
 	}
 	l.leader = where.leaders[l.partition]
 	if p, _ := l.pending(r); p == nil && len(l.queue) > 0 {
-		l.queue, l.known = nil, false // its outcome stays unknown: its sequence is not used again
+		l.queue, l.known = nil, false // its outcome remains unknown, so its sequence is not used again
 	}
 	if !l.known {
 		if l.producer, err = d.newProducer(ctx, nil, noProducer); err != nil {

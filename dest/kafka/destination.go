@@ -32,7 +32,7 @@ type Destination struct {
 	client     *kgo.Client
 	compressor kgo.Compressor
 	decompress kgo.Decompressor // bounded
-	wrote      chan struct{}    // has one when a produce request was written
+	wrote      chan struct{}    // receives a value when a produce request was written
 	ctx        context.Context  // ends with Close
 	stop       context.CancelFunc
 
@@ -44,7 +44,7 @@ type Destination struct {
 	deadLetterMu sync.Mutex // protects dead
 	dead         *lane      // of the dead letter topic
 
-	overlaps bool // Deliver may return while requests are under way
+	overlaps bool // Deliver may return while requests are in flight
 
 	taken   producer // of the transactional id
 	fence   bool     // it must be taken again
@@ -54,23 +54,23 @@ type Destination struct {
 	reached identity // of the last record that was reported as settled
 
 	topicID  [16]byte
-	spool    uint64 // the last one that records came of
+	spool    uint64 // the spool of the latest records
 	spread   bool   // see mark
 	place    place
 	senders  senders
-	shared   producer // for lanes that have none
+	shared   producer // for lanes without one
 	marks    bool     // the caller stores marks
-	unstored bool     // it has to before anything is sent
+	unstored bool     // the caller must store the mark before anything is sent
 	unsynced bool     // SyncMark must report true
 
 	resumed   bool // the topic has been searched
 	homeSpool uint64
 	home      int32  // partition of homeSpool, found by a search
-	highest   uint64 // number that was found when all partitions were searched
+	highest   uint64 // highest number found when all partitions were searched
 
 	mu           sync.Mutex
 	stats        Stats
-	deadLettered map[identity]struct{} // that are in the dead letter topic, and not yet reported to the caller
+	deadLettered map[identity]struct{} // records in the dead letter topic that were not yet reported to the caller
 }
 
 // An identity is the number of a record, in its spool.
@@ -86,7 +86,7 @@ var (
 	_ delivery.Forker      = (*Destination)(nil)
 )
 
-// A state is what has become of a record of the batch.
+// A state is the state of a record of the batch.
 type state struct {
 	settled bool
 	sent    bool  // it is in a pending batch
@@ -99,7 +99,7 @@ type Stats struct {
 	Batches      uint64 // acknowledged batches
 	Bytes        uint64 // size of these batches, compressed
 	Present      uint64 // records found in the topic, and not sent again
-	Rejected     uint64 // records refused permanently
+	Rejected     uint64 // rejected records
 	DeadLettered uint64 // records written to Config.DeadLetter
 	Failures     uint64 // failed attempts, which were repeated
 	Searches     uint64 // searches of a partition for delivered records
@@ -128,7 +128,7 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	if d.client, err = newClient(brokers, &d.c, writeHook(d.wrote)); err != nil {
 		return nil, fmt.Errorf("nib/kafka: %w", err)
 	}
-	d.decompress, _ = d.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor) // the client's has the bound
+	d.decompress, _ = d.client.OptValue(kgo.WithDecompressor).(kgo.Decompressor) // the client's decompressor has the bound
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d, nil
 }
@@ -205,7 +205,7 @@ func (d *Destination) Deliver(ctx context.Context, batch []nib.Record) (delivery
 	return res, err
 }
 
-// reported records which settled records were reported to the caller.
+// reported notes which settled records were reported to the caller.
 func (d *Destination) reported(settled []nib.Record) {
 	if n := len(settled); n > 0 {
 		d.reached = identity{settled[n-1].Spool, settled[n-1].Seq}
@@ -217,8 +217,8 @@ func (d *Destination) reported(settled []nib.Record) {
 	}
 }
 
-// within makes a context that ends with ctx, with Close and, if it is positive,
-// after timeout.
+// within returns a context that ends with ctx, with Close and, if timeout is
+// positive, after timeout.
 func (d *Destination) within(ctx context.Context, timeout time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(d.ctx, func() { cancel(errClosed) })
@@ -275,7 +275,7 @@ func (d *Destination) failed(err error) {
 	}
 }
 
-// wait waits for d, by chance up to half less, or until ctx ends.
+// wait waits for d, less a random part of up to half, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d/2 + rand.N(d/2+1))
 	defer timer.Stop()
@@ -285,7 +285,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// begin forgets the batch before.
+// begin discards the state of the previous batch.
 func (d *Destination) begin(batch []nib.Record) {
 	if cap(d.states) < len(batch) {
 		d.states = make([]state, len(batch))
@@ -315,7 +315,7 @@ func (d *Destination) result() (res delivery.Result) {
 	return res
 }
 
-// try attempts to deliver what is not settled of the batch.
+// try attempts to deliver the unsettled records of the batch.
 func (d *Destination) try(ctx context.Context, batch []nib.Record) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -341,8 +341,7 @@ func (d *Destination) send(ctx context.Context, batch []nib.Record) error {
 	return d.drain(ctx, batch)
 }
 
-// drain sends what the lanes have, at the same time if there are several of
-// them.
+// drain sends the records of the lanes, concurrently if there are several.
 func (d *Destination) drain(ctx context.Context, batch []nib.Record) error {
 	var busy []*lane
 	for _, l := range d.lanes {

@@ -22,16 +22,16 @@ var (
 )
 
 // errUnsure means that the producer's sequence is not what the broker expects:
-// what it has of the spool must be looked up before anything is sent.
+// its records of the spool must be searched before anything is sent.
 var errUnsure = errors.New("nib/kafka: the broker does not know what this producer has sent")
 
 // errDeliverTimeout means that Deliver has tried for as long as it may.
 var errDeliverTimeout = fmt.Errorf("no answer within Config.DeliverTimeout: %w", delivery.ErrStalled)
 
-// errUnstored means that the mark has to be stored before anything is sent.
+// errUnstored means that the mark must be stored before anything is sent.
 var errUnstored = errors.New("nib/kafka: the mark is not stored")
 
-// errNoLeader means that a partition has none at the moment.
+// errNoLeader means that a partition has no leader at the moment.
 var errNoLeader = errors.New("nib/kafka: the partition has no leader")
 
 // errIncomplete means that a part of a partition could not be read.
@@ -42,9 +42,9 @@ type answer int
 
 const (
 	accepted answer = iota
-	retry           // now, or when an operator has fixed the cause
+	retry           // at once, or when an operator has fixed the cause
 	tooLarge        // for the broker or the topic
-	invalid         // this record will never be taken
+	invalid         // this record will never be accepted
 	unsure          // see errUnsure
 )
 
@@ -68,7 +68,7 @@ func classify(code int16) answer {
 	}
 }
 
-// brokerError makes an error of a code and the broker's message.
+// brokerError returns an error for a code and the broker's message.
 func brokerError(what, topic string, code int16, message *string) error {
 	err := kerr.ErrorForCode(code)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A fork has the same topic and configuration, and a state of its own.
+// A fork has the same topic and configuration, and separate state.
 func TestFork(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{ClientID: "shop", MaxBatch: 10_000})
 	if err != nil {
@@ -25,7 +25,7 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// Two processes with one TransactionalID would shut each other out.
+// Two processes with one TransactionalID would fence each other.
 func TestForkWithATransactionalID(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{TransactionalID: "shop"})
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	headerReason = "reason"
 )
 
-// The header of a record batch, version 2. Everything from frameCRC+4 on is
-// under the checksum.
+// The header of a record batch, version 2. The checksum covers everything from
+// frameCRC+4 on.
 const (
 	frameHead       = 61
 	frameLength     = 8
@@ -45,14 +45,14 @@ const (
 	attributeControl       = 1 << 5
 )
 
-// recordOverhead is more than a record takes beside its line, name, key and
-// reason.
+// recordOverhead is an upper bound of the size of a record without its line,
+// name, key and reason.
 const recordOverhead = 192
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// An encoder makes record batches of records. Its buffers are used again: one
-// encoder belongs to one partition.
+// An encoder encodes records as record batches. It reuses its buffers, so each
+// partition has its own encoder.
 type encoder struct {
 	compressor    kgo.Compressor // nil: none
 	transactional bool
@@ -72,12 +72,12 @@ func (e *encoder) reset() {
 	e.plain, e.count = e.plain[:0], 0
 }
 
-// size is how many bytes the records have so far.
+// size returns the size of the records so far.
 func (e *encoder) size() int { return len(e.plain) }
 
-// add appends a record. With a reason it goes to the dead letter topic, and its
-// timestamp is the present: what was wrong with its own, which is in a header,
-// is not so there.
+// add appends a record. With a reason the record is for the dead letter topic,
+// and its timestamp is the current time: its own, which may be the reason of
+// the refusal, is in a header.
 func (e *encoder) add(r *nib.Record, key []byte, reason string) {
 	ms := floorMilli(r.Time)
 	if reason != "" {
@@ -157,8 +157,8 @@ func appendHeader[T string | []byte](b []byte, name string, value T) []byte {
 	return append(b, value...)
 }
 
-// frame appends the batch to dst, which is empty, as the given producer's. The
-// checksum is the last thing.
+// frame appends the batch to dst, which is empty, with the given producer and
+// sequence. The checksum is computed last.
 func (e *encoder) frame(dst []byte, p producer, sequence int32) []byte {
 	records, attributes := e.plain, uint16(0)
 	if e.compressor != nil {
@@ -198,7 +198,7 @@ func floorMilli(ns int64) int64 {
 	return max(ms, 0) // Kafka has no times before 1970: a negative one means none
 }
 
-// compressor returns the one that c asks for.
+// compressor returns the compressor for c.
 func compressor(c Compression) (kgo.Compressor, error) {
 	switch c {
 	case CompressionNone:

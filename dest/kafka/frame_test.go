@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// What the encoder makes, franz-go reads back.
+// franz-go decodes what the encoder has encoded.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"message":"m"}`+"\n"), []byte("key"), "db", int64(1_700_000_000_123_456_789), int16(0), uint64(7), uint64(1), "")
 	f.Add([]byte("\n"), []byte(nil), "", int64(-1), int16(-8), uint64(0), uint64(0), "why")
@@ -75,7 +75,7 @@ func compare(t *testing.T, b []byte, head *kmsg.RecordBatch, want *nib.Record, o
 		t.Errorf("got key %q, value %q, offset %d", got.Key, got.Value, got.OffsetDelta)
 	}
 	ms, least, most := head.FirstTimestamp+got.TimestampDelta64, floorMilli(want.Time), floorMilli(want.Time)
-	if reason != "" { // a dead letter has a fresh one
+	if reason != "" { // a dead letter has a new timestamp
 		most = time.Now().UnixMilli()
 		least = most - time.Minute.Milliseconds()
 	}
@@ -112,7 +112,7 @@ func compare(t *testing.T, b []byte, head *kmsg.RecordBatch, want *nib.Record, o
 	return b[int(n)+k:]
 }
 
-// Whatever stands in a partition, reading it ends with records or an error.
+// For any contents of a partition, reading it returns records or an error.
 func FuzzSearch(f *testing.F) {
 	e := encoder{}
 	for _, r := range records(7, 1, 3) {
@@ -121,7 +121,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add(e.frame(nil, producer{1, 0}, 0))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) >= frameHead { // else hardly anything gets past the checksum
+		if len(b) >= frameHead { // otherwise hardly any input passes the checksum
 			b = bytes.Clone(b)
 			binary.BigEndian.PutUint32(b[frameLength:], uint32(len(b)-frameLeader))
 			b[frameMagic] = 2
@@ -134,7 +134,8 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// Kafka's clients choose partitions by this hash; the values are those of its own test.
+// Kafka's clients choose partitions by this hash; the values are from Kafka's
+// test.
 func TestMurmur2(t *testing.T) {
 	for text, want := range map[string]int32{
 		"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
@@ -146,7 +147,7 @@ func TestMurmur2(t *testing.T) {
 	}
 }
 
-// A bomb compresses whatever it is given to 256 MiB of zeros.
+// A bomb is a compressor whose output decompresses to 256 MiB of zeros.
 type bomb struct{}
 
 func (bomb) Compress(b *bytes.Buffer, _ []byte, _ ...kgo.CompressFlag) ([]byte, kgo.CompressionCodecType) {
@@ -159,8 +160,8 @@ func (bomb) Compress(b *bytes.Buffer, _ []byte, _ ...kgo.CompressFlag) ([]byte, 
 	return b.Bytes(), kgo.CodecGzip
 }
 
-// What other programs have written is passed over if it is larger than a batch may be, without being
-// decompressed as a whole.
+// Batches of other programs that are larger than the limit are skipped, without
+// being decompressed completely.
 func TestDecompressionIsBounded(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{})
 	if err != nil {

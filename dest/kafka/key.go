@@ -28,7 +28,7 @@ func KeyField(name string) func(*nib.Record) []byte {
 		}
 		var text string
 		if json.Unmarshal(value, &text) != nil {
-			return value // it is some key
+			return value // any key will do
 		}
 		return []byte(text)
 	}

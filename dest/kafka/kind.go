@@ -55,7 +55,7 @@ type params struct {
 	tlsfiles.Files
 }
 
-// The words of parameters and their values.
+// The names of parameter values, and the values.
 var (
 	compressions = map[string]Compression{
 		"none": CompressionNone, "snappy": CompressionSnappy, "zstd": CompressionZstd, "gzip": CompressionGzip,
@@ -92,7 +92,7 @@ func (p *params) config() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// sasl returns the user that logs in, nil if there is none.
+// sasl returns the credentials, nil if there are none.
 func (p *params) sasl() (*SASL, error) {
 	if p.User == "" {
 		if p.Mechanism != "" || p.PasswordFile != "" || p.AllowClearText {
@@ -130,8 +130,8 @@ func (p *params) Validate(t target.Target) error {
 
 func topic(t target.Target) string { return strings.TrimPrefix(t.Path, "/") }
 
-// Open implements [target.Params]. Partitions are chosen as the service did
-// whose spool has the mark, unless the target says how.
+// Open implements [target.Params]. Unless the target has the parameter,
+// partitions are chosen like those of the service whose spool has the mark.
 func (p *params) Open(t target.Target) (delivery.Destination, error) {
 	c, err := p.config()
 	if err != nil {

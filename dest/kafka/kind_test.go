@@ -86,7 +86,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 	}
 }
 
-// find finds a setting that there is.
+// find returns an existing setting.
 func find(t *testing.T, list []settings.Setting, name string) *settings.Setting {
 	t.Helper()
 	s := settings.Find(list, name)
@@ -122,7 +122,8 @@ func TestFaultsOfParameters(t *testing.T) {
 	}
 }
 
-// The relay chooses partitions as the service did, or says what it has to know.
+// The relay chooses partitions like the service, or returns an error that names
+// the missing parameter.
 func TestPartitioningOfTheService(t *testing.T) {
 	key := func(*nib.Record) []byte { return nil }
 	for _, c := range []struct {
@@ -169,8 +170,8 @@ func TestPartitioningOfTheService(t *testing.T) {
 	}
 }
 
-// TestDocumentationHasEveryParameter compares the table with the tags that the
-// parameters are decoded by.
+// TestDocumentationHasEveryParameter compares the table with the tags used to
+// decode the parameters.
 func TestDocumentationHasEveryParameter(t *testing.T) {
 	const file, begin, end = "../../docs/kafka.md", "<!-- parameters:start -->\n", "<!-- parameters:end -->"
 	b, err := os.ReadFile(file)

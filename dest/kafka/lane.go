@@ -13,23 +13,23 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// depth is how many requests of a lane are under way at most. Of so many
-// batches a broker remembers the sequence, so that one that comes again is not
+// depth is the maximum number of requests of a lane in flight. A broker
+// remembers the sequences of that many batches, so that a repeated batch is not
 // appended again.
 const depth = 5
 
-// remembered is how long a leader knows a producer at least. From one that it
-// does not know it takes a batch with any sequence: so the first one has to be
-// there before others follow, else a second one might be taken although the
-// first was refused.
+// remembered is the minimum time for which a leader remembers a producer. From
+// an unknown producer it accepts a batch with any sequence. So the first batch
+// must be acknowledged before others are sent, otherwise a second one might be
+// accepted although the first was refused.
 const remembered = time.Minute
 
-// A lane is a partition and the producer that writes to it. The broker takes a
-// batch only if its sequence follows on the last one it has; so a batch whose
-// outcome is unknown may be sent again, as it was, and is appended once.
-// Several batches are under way at a time as long as all goes well; after an
-// answer that is not an acknowledgement the others are awaited, and what is
-// left goes out one by one.
+// A lane is a partition and the producer that writes to it. The broker accepts
+// a batch only if its sequence follows the last one it has. So a batch whose
+// outcome is unknown may be sent again unchanged, and is appended once. Several
+// batches are in flight at a time while all succeed; after a response that is
+// not an acknowledgement the lane waits for the others, and sends the rest one
+// by one.
 type lane struct {
 	d         *Destination
 	topic     string
@@ -38,29 +38,29 @@ type lane struct {
 
 	producer producer
 	known    bool      // there is a producer
-	adopted  bool      // it is that of a process before, and the broker has not confirmed that
+	adopted  bool      // the producer is that of an earlier process, and the broker has not confirmed it
 	next     int32     // sequence of the next record that is encoded
-	taken    time.Time // when the partition last took a batch of the producer
+	taken    time.Time // when the partition last accepted a batch of the producer
 	offset   int64     // of the last record known to be in the partition; -1: none is
 
 	spool, through uint64 // records of spool up to this number are settled, if they belong here
-	// But of the numbers from exactFrom to exactTo, which a search has looked
-	// for, only those that are present: those between were refused, and that
-	// may not be known.
+	// Of the numbers from exactFrom to exactTo, which a search has covered,
+	// only the present ones are settled: those in between were refused, which
+	// the caller may not know.
 	exactFrom, exactTo uint64
 	present            map[uint64]struct{}
 
 	enc     encoder
 	limit   int     // bytes of a batch before compression
-	blame           // what is refused
+	blame           // refused records
 	todo    []int   // indexes of records to be sent
-	queue   []*sent // sent and not acknowledged, or about to be sent
-	careful bool    // one by one, until the queue is empty
+	queue   []*sent // batches in flight, or about to be sent
+	careful bool    // send one by one until the queue is empty
 	spare   []*sent
 }
 
-// A sent is a batch as it stands in requests. It does not change until it is
-// answered.
+// A sent is an encoded batch, in flight or about to be sent. It does not change
+// until its response has arrived.
 type sent struct {
 	frame     []byte
 	plain     int   // bytes before compression
@@ -68,10 +68,10 @@ type sent struct {
 	spool     uint64
 	numbers   []uint64 // Seq of the records
 	index     []int    // of the records within the batch of this call, or -1
-	ahead     bool     // it was sent before the one in front of it was answered
+	ahead     bool     // it was sent before the response to the previous one
 	abandoned bool     // the client may still be reading the frame
 
-	underway chan struct{} // closed when the request has ended; nil: it is not sent
+	underway chan struct{} // closed when the request has ended; nil: it is not in flight
 	cancel   context.CancelFunc
 	answer   *kmsg.ProduceResponseTopicPartition
 	err      error
@@ -85,7 +85,7 @@ func newLane(d *Destination, topic string, partition int32) *lane {
 	return l
 }
 
-// settled reports whether a record is known to be settled from before.
+// settled reports whether a record is known to have been settled before.
 func (l *lane) settled(r *nib.Record) bool {
 	if r.Seq == 0 || r.Spool != l.spool {
 		return false
@@ -102,7 +102,7 @@ func (l *lane) has(r *nib.Record) bool {
 	return ok
 }
 
-// match finds the place of a record in the pending batch, or returns -1.
+// match returns the index of a record in the pending batch, or -1.
 func (p *sent) match(r *nib.Record) int {
 	if r.Seq == 0 || p.spool != r.Spool {
 		return -1
@@ -120,7 +120,8 @@ func (p *sent) match(r *nib.Record) int {
 	return n
 }
 
-// pending finds the batch in the queue that has a record, and its place there.
+// pending returns the batch in the queue that has a record, and the index of
+// the record.
 func (l *lane) pending(r *nib.Record) (p *sent, at int) {
 	for _, p := range l.queue {
 		if at := p.match(r); at >= 0 {
@@ -130,9 +131,9 @@ func (l *lane) pending(r *nib.Record) (p *sent, at int) {
 	return nil, -1
 }
 
-// drain sends all that there is, at most so many batches at a time, and returns
-// why it does not go on. No request is under way then; but if all goes well,
-// and a part of the batch is settled, up to left of them may be.
+// drain sends all records, with at most atOnce batches in flight, and returns
+// the error that stops it. Then no request is in flight, but if there is no
+// error and a part of the batch is settled, up to left requests may be.
 func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) error {
 	l.held = l.held[:0]
 	for {
@@ -162,14 +163,14 @@ func (l *lane) drain(ctx context.Context, batch []nib.Record, atOnce, left int) 
 	}
 }
 
-// await waits until no request is under way. When ctx ends they are given up.
+// await waits until no request is in flight. If ctx ends, it gives them up.
 func (l *lane) await(ctx context.Context) {
 	for _, p := range l.queue {
 		p.await(ctx)
 	}
 }
 
-// await waits until the batch is not under way.
+// await waits until the batch is not in flight.
 func (p *sent) await(ctx context.Context) {
 	if p.underway == nil {
 		return
@@ -183,8 +184,8 @@ func (p *sent) await(ctx context.Context) {
 	p.underway = nil
 }
 
-// launch sends what may be sent now: one batch, or more of them if that is
-// known to be in order. Each is written before the next one.
+// launch sends what may be sent now: one batch, or several if that is known to
+// be safe. Each is written before the next one.
 func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error {
 	if len(l.queue) == 0 {
 		l.careful = false
@@ -213,14 +214,14 @@ func (l *lane) launch(ctx context.Context, batch []nib.Record, atOnce int) error
 }
 
 // start sends a batch, and returns when it is written, if others are to follow.
-// The request may outlive the call of Deliver; if ctx ends first it is given up
-// by await.
+// The request may outlive the call of Deliver; if ctx ends first, await gives
+// it up.
 func (l *lane) start(ctx context.Context, p *sent, others bool) {
 	done := make(chan struct{})
 	request, cancel := context.WithCancel(l.d.ctx)
 	p.underway, p.cancel = done, cancel
 	select {
-	case <-l.d.wrote: // of one before
+	case <-l.d.wrote: // of an earlier request
 	default:
 	}
 	go func() {
@@ -237,7 +238,7 @@ func (l *lane) start(ctx context.Context, p *sent, others bool) {
 	}
 }
 
-// encode makes the next batch of what is to be sent.
+// encode encodes the next batch of the records to be sent.
 func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 	l.enc.reset()
 	n, spool := 0, batch[l.todo[0]].Spool
@@ -270,7 +271,7 @@ func (l *lane) encode(ctx context.Context, batch []nib.Record) error {
 	return nil
 }
 
-// take makes what the encoder has the last batch of the queue.
+// take appends the batch in the encoder to the queue.
 func (l *lane) take(batch []nib.Record, index []int) {
 	p := new(sent)
 	if n := len(l.spare); n > 0 {
@@ -314,7 +315,7 @@ func (l *lane) produce(ctx context.Context, p *sent) (*kmsg.ProduceResponseTopic
 	return nil, brokerError("produce to", l.topic, kerr.UnknownServerError.Code, nil)
 }
 
-// advance adds n to a sequence, which begins again at 0 behind 2³¹-1.
+// advance adds n to a sequence, which wraps around to 0 after 2³¹-1.
 func advance(sequence int32, n int) int32 {
 	return int32((int64(sequence) + int64(n)) & math.MaxInt32)
 }

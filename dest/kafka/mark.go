@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A mark is what is stored with the cursor of the spool: how partitions are
-// chosen, who has sent records since, and, if all of these are in one partition
-// and in order, where they begin.
+// A mark is stored with the cursor of the spool. It has the partitioning mode,
+// the producers that have sent records since and, if all of these are in one
+// partition and in order, the place where they begin.
 type mark struct {
 	mode    Partitioning
-	spread  bool // records that are not settled may lie in any partition
+	spread  bool // unsettled records may be in any partition
 	place   place
 	senders senders
 }
@@ -23,24 +23,24 @@ type mark struct {
 type place struct {
 	partition int32 // -1: not known yet
 	offset    int64 // of that record; -1: there is none
-	sequence  int32 // behind it
+	sequence  int32 // after that record
 }
 
 var nowhere = place{-1, -1, 0}
 
-// senders are the producers that may have sent records of the spool that are
-// not settled. Records of other producers are not mistaken for these, whatever
-// their headers are.
+// senders are the producers that may have sent unsettled records of the spool.
+// Records of other producers are never mistaken for these, regardless of their
+// headers.
 type senders struct {
 	current  producer
-	previous int64 // id of the one before; -1: there was none
+	previous int64 // id of the previous producer; -1: there was none
 	any      bool  // there were more, or nothing is known
 }
 
 // anySender is the state without a mark.
 var anySender = senders{current: noProducer, previous: -1, any: true}
 
-// add makes p the current one.
+// add makes p the current producer.
 func (s *senders) add(p producer) {
 	switch old := s.current; {
 	case old == noProducer || old.id == p.id:
@@ -57,13 +57,13 @@ func (s *senders) has(id int64) bool {
 	return s.any || id >= 0 && (id == s.current.id || id == s.previous)
 }
 
-// A mark is version and way of partitioning, a sum of the topic and the spool,
-// and the fields.
+// An encoded mark is the version and the partitioning mode, a checksum of the
+// topic and the spool, and the fields.
 const (
 	markVersion = 2
 	markSize    = 1 + 1 + 4 + 4 + 8 + 4 + 8 + 2 + 8
 
-	markSpread = 1 << 7 // beside the way of partitioning
+	markSpread = 1 << 7 // combined with the partitioning mode
 	markAny    = 1 << 6
 )
 
@@ -86,8 +86,8 @@ func (m *mark) append(b []byte, sum uint32) []byte {
 	return be.AppendUint64(b, uint64(m.senders.previous))
 }
 
-// readMark reads a mark for the topic and the spool that sum is of. Without
-// one, records may be anywhere.
+// readMark decodes a mark for the topic and the spool with checksum sum.
+// Without a mark, records may be anywhere.
 func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	be := binary.BigEndian
 	if _, valid := partitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
@@ -101,9 +101,9 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 }
 
 // partitioningOf returns the Partitioning of the process that made a mark (see
-// [Destination.Mark]). ok is false if mark is none. What delivers the records
-// of another process, which it has left in its spool, has to choose partitions
-// as that one did to keep their order.
+// [Destination.Mark]). ok is false if mark is not valid. A program that
+// delivers the records that another process has left in its spool must choose
+// the same partitions to keep their order.
 func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 	if len(mark) != markSize || mark[0] != markVersion {
 		return 0, false
@@ -112,8 +112,8 @@ func partitioningOf(mark []byte) (p Partitioning, ok bool) {
 	return p, p <= PartitioningRoundRobin
 }
 
-// sum identifies the topic, which is another one after it was made anew, and
-// the spool: a copy of its directory is another producer.
+// sum identifies the topic, which is a different one after it was recreated,
+// and the spool: a copy of its directory is another producer.
 func (d *Destination) sum(spool uint64) uint32 {
 	b := append([]byte(d.topic), d.topicID[:]...)
 	return crc32.Checksum(binary.BigEndian.AppendUint64(b, spool), castagnoli)
@@ -146,9 +146,9 @@ func (d *Destination) SyncMark() bool {
 	return wanted
 }
 
-// advance moves the place behind what is settled, if all records known to be in
-// the partition were reported to the caller: else the rest must be found again
-// from the place before.
+// advance moves the place after the settled records, if all records known to be
+// in the partition were reported to the caller. Otherwise a search must find
+// the rest again from the previous place.
 func (d *Destination) advance() {
 	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || d.spread && d.reached.seq < d.highest {
 		return
@@ -164,14 +164,14 @@ func (d *Destination) advance() {
 	if len(l.queue) > 0 {
 		d.place.sequence = l.queue[0].first
 	}
-	if !l.adopted && !l.taken.IsZero() { // what comes behind the place is sent by this one
+	if !l.adopted && !l.taken.IsZero() { // records after the place are sent by this producer
 		d.senders = senders{current: l.producer, previous: -1}
 	}
 }
 
-// introduce gives a producer to lanes that are about to send and have none.
-// They share one, until it is of no more use to one of them. It must be in the
-// mark before it sends.
+// introduce assigns a producer to lanes that are about to send and have none.
+// They share one until a lane can no longer use it. It must be in the mark
+// before it sends.
 func (d *Destination) introduce(ctx context.Context) error {
 	for _, l := range d.lanes {
 		if l.known || len(l.todo) == 0 {
@@ -193,7 +193,7 @@ func (d *Destination) introduce(ctx context.Context) error {
 	return d.stored()
 }
 
-// sendAs makes p one of those that send.
+// sendAs adds p to the senders.
 func (d *Destination) sendAs(p producer) {
 	if d.senders.current.id != p.id {
 		d.senders.add(p)
@@ -203,7 +203,7 @@ func (d *Destination) sendAs(p producer) {
 	d.senders.current = p
 }
 
-// stored fails once if the mark has to be stored first.
+// stored returns an error, once, if the mark must be stored first.
 func (d *Destination) stored() error {
 	wanted := d.unstored && d.marks
 	d.unstored = false

@@ -35,7 +35,8 @@ func TestSpoolsAreSpread(t *testing.T) {
 	}
 }
 
-// A mark is what it was, and one of another topic or spool is none.
+// A mark decodes to what was encoded, and a mark of another topic or spool is
+// not accepted.
 func TestMarkCodec(t *testing.T) {
 	want := mark{PartitioningRoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
 	b := want.append(nil, 9)

@@ -11,30 +11,30 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Brokers refuse a batch as a whole. The records that are to blame are found by
-// splitting it, and are rejected only if others of the batch, or behind it, are
-// accepted. If nothing is, the reason is the topic or the clock, which can be
-// fixed: all are sent again later.
+// Brokers refuse a batch as a whole. The lane finds the records that cause it
+// by splitting the batch, and rejects them only if others of the batch, or
+// after it, are accepted. If none is accepted, the cause is the topic or the
+// clock, which can be fixed, and all are sent again later.
 
-// limitKept is how long the size of batches stays what a broker has taken. Then
+// limitKept is how long batches keep the size that a broker has accepted. Then
 // a larger one is tried.
 const limitKept = time.Minute
 
-// An attempt ends when so many records in a row were refused, at first and at
-// most. So a longer run, as a whole batch may be, is never rejected.
+// An attempt ends when this many records in a row were refused, initially and
+// at most. So a longer run, such as a whole batch, is never rejected.
 const firstProbes, mostProbes = 16, 1024
 
-// blame is the state of a lane about refusals.
+// blame is the state of a lane for refusals.
 type blame struct {
-	held    []heldRecord // refused, and nothing was accepted since
-	probes  int          // how many there may be
-	suspect int          // bytes of the batch that is being split, as far as nothing is known of them
-	before  int          // the limit before that
-	others  bool         // a part of it was accepted
+	held    []heldRecord // refused records; nothing was accepted since
+	probes  int          // maximum number of held records
+	suspect int          // bytes of the batch being split whose outcome is unknown
+	before  int          // the limit before the split
+	others  bool         // a part of the batch was accepted
 	limited time.Time    // when a batch was last too large
 }
 
-// A heldRecord is one that was refused.
+// A heldRecord is a refused record.
 type heldRecord struct {
 	index int
 	why   error
@@ -50,8 +50,8 @@ func (l *lane) split() {
 	l.unsend()
 }
 
-// accepted notes that a batch was acknowledged: what was refused before it is
-// to blame itself.
+// accepted notes that a batch was acknowledged, so the records refused before
+// it were refused because of their contents.
 func (l *lane) accepted(p *sent) {
 	for _, h := range l.held {
 		l.d.reject(h.index, h.why)
@@ -66,16 +66,16 @@ func (l *lane) accepted(p *sent) {
 	}
 }
 
-// blamed ends the splitting of a batch: one record was to blame, and not the
-// size of the batch.
+// blamed ends the splitting of a batch: the cause was one record, not the size
+// of the batch.
 func (l *lane) blamed() {
 	if l.suspect > 0 {
 		l.limit, l.suspect, l.others = l.before, 0, false
 	}
 }
 
-// refuseAll settles the first batch of the queue, of one record, as refused, or
-// holds it.
+// refuseAll settles the first batch of the queue, which has one record, as
+// refused, or holds the record.
 func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) error {
 	p := l.queue[0]
 	i := p.index[0]
@@ -84,7 +84,7 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 	others := l.others
 	l.blamed()
 	if i < 0 {
-		return nil // it will be delivered, and refused, again
+		return nil // it will be delivered and refused again
 	}
 	l.d.states[i].sent = false
 	why, err := l.d.deadLetter(ctx, &batch[i], why)
@@ -101,8 +101,8 @@ func (l *lane) refuseAll(ctx context.Context, batch []nib.Record, why error) err
 	return l.holdMany()
 }
 
-// refuseSome finds out which records of the first batch are refused. The broker
-// names them; if it does not, the batch is split until there is one.
+// refuseSome determines which records of the first batch are refused. If the
+// broker does not identify them, it splits the batch until it has one record.
 func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.ProduceResponseTopicPartition, why error) error {
 	p := l.queue[0]
 	if len(p.index) == 1 {
@@ -137,7 +137,7 @@ func (l *lane) refuseSome(ctx context.Context, batch []nib.Record, a *kmsg.Produ
 	return l.holdMany()
 }
 
-// holdMany is hold if too many records are held to go on.
+// holdMany calls hold if too many records are held to continue.
 func (l *lane) holdMany() error {
 	if len(l.held) < l.probes {
 		return nil
@@ -146,8 +146,7 @@ func (l *lane) holdMany() error {
 	return l.hold()
 }
 
-// hold gives up an attempt in which nothing was accepted after the records that
-// are held.
+// hold ends an attempt in which nothing was accepted after the held records.
 func (l *lane) hold() error {
 	err := fmt.Errorf("%w; no other record is accepted either, so the records wait until the topic or the clock is fixed", l.held[0].why)
 	l.held = l.held[:0]
@@ -155,8 +154,9 @@ func (l *lane) hold() error {
 	return err
 }
 
-// deadLetter sends a record that is refused permanently to the dead letter
-// topic. It returns nil if it is there, or why it is refused.
+// deadLetter sends a permanently refused record to the dead letter topic.
+// refused is nil if the record is there, or the reason why that topic refuses
+// it.
 func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) (refused, err error) {
 	if d.c.DeadLetter == "" {
 		return why, nil
@@ -177,7 +177,7 @@ func (d *Destination) deadLetter(ctx context.Context, r *nib.Record, why error) 
 	return nil, nil
 }
 
-// isBuried reports whether a record is in the dead letter topic already.
+// isBuried reports whether a record is already in the dead letter topic.
 func (d *Destination) isBuried(r *nib.Record) bool {
 	if len(d.deadLettered) == 0 {
 		return false

@@ -14,12 +14,12 @@ import (
 
 // margin is how much earlier than the oldest record a search by time begins: a
 // goroutine that was suspended after it took the time of its line may have got
-// a higher number than younger lines, and topics that stamp records themselves
-// go by another clock.
+// a higher number than newer lines, and topics that set timestamps themselves
+// use another clock.
 const margin = time.Minute
 
 // Resume returns how many leading records of batch an earlier process has
-// delivered without recording it. It searches the topic for the spool and the
+// delivered without storing that. It searches the topic for the spool and the
 // numbers of batch, from the last recorded delivery to the end. It skips
 // records of other producers if the mark has the producers of the spool.
 //
@@ -91,7 +91,7 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 		return err
 	}
 	d.homeSpool, d.home = d.spool, l.partition
-	if f.end > m.place.offset && m.senders.current != noProducer { // else it is not the partition that it was
+	if f.end > m.place.offset && m.senders.current != noProducer { // otherwise it is a different partition
 		l.offset = m.place.offset
 		l.adopt(m.senders.current, m.place.sequence)
 	}
@@ -99,10 +99,9 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	return nil
 }
 
-// searchAll looks into all partitions. Only what is found is settled: of the
-// records between, one partition may have some and another one not. Requests of
-// a dead process that are still under way may concern any partition, so they
-// are waited for.
+// searchAll searches all partitions. Only the records found are settled: of the
+// records in between, some partitions may have theirs and others not. Requests
+// of a dead process in flight may concern any partition, so it waits for them.
 func (d *Destination) searchAll(ctx context.Context, perSpool bool, batch []nib.Record) error {
 	if d.c.TransactionalID == "" {
 		if err := d.awaitTakeover(ctx); err != nil {
@@ -142,7 +141,7 @@ func (d *Destination) awaitTakeover(ctx context.Context) error {
 	}
 }
 
-// earliest is the time at which a search for batch begins.
+// earliest returns the time at which a search for batch begins.
 func earliest(batch []nib.Record) int64 {
 	t := int64(math.MaxInt64)
 	for i := range batch {
@@ -151,7 +150,7 @@ func earliest(batch []nib.Record) int64 {
 	return floorMilli(t - min(t-math.MinInt64, int64(margin)))
 }
 
-// adopt goes on as a producer of before.
+// adopt continues as an earlier producer.
 func (l *lane) adopt(p producer, next int32) {
 	if l.d.c.TransactionalID != "" {
 		return
@@ -159,7 +158,7 @@ func (l *lane) adopt(p producer, next int32) {
 	l.producer, l.known, l.adopted, l.next = p, true, true, next
 }
 
-// pass takes over what a search has found.
+// pass applies the result of a search.
 func (l *lane) pass(f finding) {
 	if f.offset < 0 {
 		return
@@ -178,7 +177,7 @@ func (l *lane) pass(f finding) {
 	for _, n := range f.numbers {
 		l.present[n] = struct{}{}
 	}
-	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // what comes before the first one is in order, and was sent
+	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.spread { // records before the first one found are in order, and were sent
 		l.through = max(l.through, f.through)
 		if l.exactTo == 0 {
 			l.exactFrom = slices.Min(f.numbers)
@@ -187,8 +186,8 @@ func (l *lane) pass(f finding) {
 	}
 }
 
-// origin is where to look for records that may have been sent: behind the last
-// one that is known.
+// origin returns where to search for records that may have been sent: after the
+// last known one.
 func (l *lane) origin(batch []nib.Record) origin {
 	if l.offset >= 0 {
 		return origin{l.offset + 1, earliest(batch)}
@@ -196,9 +195,9 @@ func (l *lane) origin(batch []nib.Record) origin {
 	return origin{-1, earliest(batch)}
 }
 
-// recover finds out what the partition has, after the broker has refused a
-// batch because its sequence is not the expected one: records of a dead process
-// may have arrived after the search, or the broker has forgotten the producer.
+// recover determines what the partition has, after the broker has refused a
+// batch because of its sequence: records of a dead process may have arrived
+// after the search, or the broker has forgotten the producer.
 func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error {
 	spool := batch[l.todo[0]].Spool
 	for _, pause := range []func(context.Context) error{nil, l.d.awaitTakeover} {
@@ -220,9 +219,9 @@ func (l *lane) recover(ctx context.Context, batch []nib.Record, why error) error
 	return why
 }
 
-// confirm makes sure that the first batch that was acknowledged to an adopted
-// producer is in the partition: the broker also acknowledges a batch of which
-// it has the sequence already, and that one may have had other records.
+// confirm ensures that the first acknowledged batch of an adopted producer is
+// in the partition: the broker also acknowledges a batch whose sequence it
+// already has, and the earlier batch may have had other records.
 func (l *lane) confirm(ctx context.Context, p *sent, batch []nib.Record) error {
 	f, err := l.search(ctx, p.spool, p.numbers[0], l.origin(batch))
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 const (
 	fetchBytes = 8 << 20
 	fetchWait  = 100 // ms
-	fetchTries = 20  // that bring nothing, before a search gives up
+	fetchTries = 20  // empty fetches before a search gives up
 
-	// Instead of a time in ListOffsets: the end of the partition, and its first
+	// Special times of ListOffsets: the end of the partition, and its first
 	// record.
 	latest, oldest = -1, -2
 
@@ -31,23 +31,23 @@ const (
 	asConsumer, asDebugger = -1, -2
 )
 
-// A finding is what a search has found of a spool.
+// A finding is the result of a search for records of a spool.
 type finding struct {
 	spool    uint64
 	records  int
 	through  uint64   // the highest number
 	numbers  []uint64 // all of them, in the order of the partition
 	producer producer // of the last batch
-	next     int32    // sequence behind it
+	next     int32    // sequence after that batch
 	offset   int64    // of the last record
-	end      int64    // up to where the partition was read
+	end      int64    // the offset up to which the partition was read
 }
 
 // A searcher reads a partition from an offset to its end.
 type searcher struct {
 	l     *lane
 	spool uint64
-	from  uint64 // numbers below are of no interest
+	from  uint64 // lower numbers are ignored
 	at    int64
 	found finding
 
@@ -56,28 +56,28 @@ type searcher struct {
 	dropping   map[int64]bool // producers whose batches belong to an aborted transaction
 }
 
-// search looks for records of spool with numbers from from on, between offset
-// start and what is the end now. Of transactions it sees those that were
-// committed.
+// search searches for records of spool with numbers from from on, between start
+// and the current end of the partition. It ignores records of transactions that
+// were not committed.
 func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (finding, error) {
 	l.d.count(func(s *Stats) { s.Searches++ })
 	if l.leader < 0 {
 		return finding{}, errNoLeader
 	}
 	s := &searcher{l: l, spool: spool, from: from, decompress: l.d.decompress, dropping: map[int64]bool{}}
-	// What the leader has and the others have not yet cannot be read, but it is
-	// there: a search that stopped before it would miss records that come to
-	// light later.
+	// Records that the leader has and other replicas do not have yet cannot be
+	// read. A search that stopped before them would miss records that become
+	// visible later.
 	end, err := l.offsetAt(ctx, latest, asDebugger)
 	if err != nil {
 		return finding{}, err
 	}
 	s.at = start.offset
-	if s.at < 0 || s.at > end { // beyond the end: the topic was cut off, or is another one
+	if s.at < 0 || s.at > end { // beyond the end: the topic was truncated, or is another one
 		if s.at, err = l.offsetAt(ctx, start.time, asConsumer); err != nil {
 			return finding{}, err
 		}
-		if s.at < 0 { // nothing that can be read is that late
+		if s.at < 0 { // there is no readable record from that time on
 			if s.at, err = l.offsetAt(ctx, latest, asConsumer); err != nil {
 				return finding{}, err
 			}
@@ -104,7 +104,7 @@ func (l *lane) search(ctx context.Context, spool, from uint64, start origin) (fi
 // the first record of a time in Unix milliseconds.
 type origin struct{ offset, time int64 }
 
-// offsetAt asks for the offset of a time.
+// offsetAt requests the offset for a time.
 func (l *lane) offsetAt(ctx context.Context, ms int64, replica int32) (int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID, req.IsolationLevel = replica, l.isolation()
@@ -131,7 +131,7 @@ func (l *lane) isolation() int8 {
 	return 0
 }
 
-// fetch reads on from s.at.
+// fetch continues to read at s.at.
 func (s *searcher) fetch(ctx context.Context) error {
 	l := s.l
 	req := kmsg.NewPtrFetchRequest()
@@ -180,7 +180,8 @@ func (s *searcher) skipDeleted(ctx context.Context) error {
 	return nil
 }
 
-// batches reads the record batches of an answer. The last one may not be whole.
+// batches reads the record batches of a response. The last one may be
+// incomplete.
 func (s *searcher) batches(b []byte) error {
 	for len(b) >= frameHead {
 		n := int64(int32(binary.BigEndian.Uint32(b[frameLength:]))) + frameLeader
@@ -217,7 +218,7 @@ func (s *searcher) batch(b []byte) error {
 		return nil
 	}
 	if !s.l.d.senders.has(p.id) {
-		return nil // another's, whatever the headers of its records are
+		return nil // of another producer, regardless of its headers
 	}
 	records, err := s.decompress.Decompress(b[frameHead:], kgo.CompressionCodecType(attributes&7))
 	if errors.Is(err, kgo.ErrMaxDecompress) {
@@ -255,9 +256,9 @@ func (s *searcher) batch(b []byte) error {
 	return nil
 }
 
-// isAborted reports whether a batch belongs to a transaction that was given up.
-// The search may have begun within it, so its first batch need not have been
-// seen. Each entry is used once: the producer's next transaction is another
+// isAborted reports whether a batch belongs to an aborted transaction. The
+// search may have begun within the transaction, so its first batch may be
+// missing. Each entry is used once: the producer's next transaction is another
 // one.
 func (s *searcher) isAborted(producer, offset int64) bool {
 	s.aborted = slices.DeleteFunc(s.aborted, func(a kmsg.FetchResponseTopicPartitionAbortedTransaction) bool {
@@ -270,7 +271,7 @@ func (s *searcher) isAborted(producer, offset int64) bool {
 	return s.dropping[producer]
 }
 
-// identify reads what names a record.
+// identify returns the identity of a record from its headers.
 func identify(headers []kmsg.Header) (spool, number uint64, ok bool) {
 	var have int
 	for _, h := range headers {

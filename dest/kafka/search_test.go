@@ -14,7 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A partition is what FuzzSearchInTransactions reads, and what is right to find in it.
+// A partition is the input of FuzzSearchInTransactions, with the expected
+// result.
 type partition struct {
 	batches []searched
 	aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction
@@ -27,16 +28,16 @@ type searched struct {
 	base, last int64
 	producer   producer
 	sequence   int32
-	counts     bool // it is no marker, and not of an aborted transaction
+	counts     bool // it is not a marker, and not of an aborted transaction
 	records    []nib.Record
 }
 
-// makePartition makes a batch of each three bytes: plain, transactional, or the end of a
-// transaction, of one of three producers.
+// makePartition turns every three bytes into a batch of one of three producers:
+// plain, transactional, or the end of a transaction.
 func makePartition(data []byte) *partition {
 	p := &partition{}
 	open := map[int64]int{}    // transactions, by producer: the number of their first batch
-	aborts := map[int64]bool{} // whether they will be given up
+	aborts := map[int64]bool{} // whether they will be aborted
 	for sequence := int32(0); len(data) >= 3; data = data[3:] {
 		a, b, c := data[0], data[1], data[2]
 		p.end += int64(a >> 7) // compaction leaves holes
@@ -94,7 +95,7 @@ func makePartition(data []byte) *partition {
 	return p
 }
 
-// find looks at each record.
+// find checks each record.
 func (p *partition) find(known senders, from uint64, at int64) finding {
 	f := finding{spool: 7, offset: -1}
 	for _, b := range p.batches {
@@ -111,8 +112,9 @@ func (p *partition) find(known senders, from uint64, at int64) finding {
 	return f
 }
 
-// fetch answers as a broker does: with batches from the one of an offset on, the last of them cut
-// off, and the aborted transactions that the offset is not behind.
+// fetch responds like a broker: with batches from the one with the offset on,
+// the last of them cut off, and the aborted transactions that end after the
+// offset.
 func (p *partition) fetch(at int64, bytesWanted int) (b []byte, aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction) {
 	for _, s := range p.batches {
 		if s.last >= at && len(b) < bytesWanted {
@@ -127,7 +129,7 @@ func (p *partition) fetch(at int64, bytesWanted int) (b []byte, aborted []kmsg.F
 	return b, aborted
 }
 
-// FuzzSearchInTransactions compares a search with one that looks at each record.
+// FuzzSearchInTransactions compares a search with one that checks each record.
 func FuzzSearchInTransactions(f *testing.F) {
 	f.Add([]byte("\x00\x07\x01\x04\x54\x03\x08\x57\x09\x0c\x57\x20"), uint64(2), uint16(0), uint16(1))
 	f.Add([]byte{0x42, 0x57, 1, 0x02, 0x57, 5, 0x03, 0, 0, 0x02, 0x57, 9, 0x03, 0, 0}, uint64(0), uint16(4), uint16(400))

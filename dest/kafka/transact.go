@@ -12,17 +12,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// concurrentPause is how long to wait for the end of the transaction before,
-// which is written to the partitions after it has been answered.
+// concurrentPause is how long to wait for the end of the previous transaction,
+// which brokers write to the partitions after their response.
 const (
 	concurrentPause = 2 * time.Millisecond
-	concurrentTries = 100 // before it is reported
+	concurrentTries = 100 // attempts before it is reported
 )
 
-// transact sends what there is as one transaction. Whatever goes wrong, the
-// next attempt takes the transactional id anew: that ends the transaction, and
-// shuts out requests of this one that are still under way. If the commit was
-// not answered, the topic shows what became of it.
+// transact sends the records as one transaction. After any error, the next
+// attempt initializes the transactional id again, which ends the transaction
+// and fences its requests in flight. If the commit got no response, a search of
+// the topic shows its outcome.
 func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	l := d.waiting()
 	if l == nil {
@@ -56,8 +56,8 @@ func (d *Destination) transact(ctx context.Context, batch []nib.Record) error {
 	return err
 }
 
-// waiting returns the lane that has something to be sent. There is one at most,
-// for transactions are those of a spool.
+// waiting returns the lane that has records to send. There is at most one,
+// because a transaction has records of one spool.
 func (d *Destination) waiting() *lane {
 	for _, l := range d.lanes {
 		if len(l.todo) > 0 {
@@ -67,8 +67,8 @@ func (d *Destination) waiting() *lane {
 	return nil
 }
 
-// enter takes the transactional id, and looks up what became of a commit that
-// was not answered.
+// enter takes the transactional id, and determines the outcome of a commit
+// without a response.
 func (d *Destination) enter(ctx context.Context, l *lane, batch []nib.Record) error {
 	if err := d.takeID(ctx); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (d *Destination) takeID(ctx context.Context) error {
 	return err
 }
 
-// join makes the partition part of the transaction.
+// join adds the partition to the transaction.
 func (d *Destination) join(ctx context.Context, l *lane) error {
 	for tries := 0; ; tries++ {
 		req := kmsg.NewPtrAddPartitionsToTxnRequest()

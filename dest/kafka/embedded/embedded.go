@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package embedded runs a Kafka cluster in the process, for tests and
-// demonstrations. It speaks the real protocol, but does not simulate failing
-// brokers.
+// demonstrations. It implements the real protocol, but does not simulate
+// failing brokers.
 package embedded
 
 import (

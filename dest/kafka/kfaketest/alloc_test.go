@@ -10,7 +10,7 @@ import (
 	. "github.com/nib-log/nib/dest/kafka"
 )
 
-// mallocs returns how many allocations f makes, the least of some runs.
+// mallocs returns how many allocations f makes, the minimum of several runs.
 func mallocs(f func()) uint64 {
 	least := ^uint64(0)
 	for range 10 {
@@ -23,8 +23,8 @@ func mallocs(f func()) uint64 {
 	return least
 }
 
-// All of delivering, with the broker in the same process, makes fewer allocations than
-// there are records by far.
+// A whole delivery, with the broker in the same process, makes far fewer
+// allocations than there are records.
 func TestDeliverAllocations(t *testing.T) {
 	c := start(t, 1)
 	d := dial(t, c, Config{})

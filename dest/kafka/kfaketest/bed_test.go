@@ -23,8 +23,8 @@ import (
 
 const logs = "logs"
 
-// testTimeout is how long a test waits for what must come. It is no measure of
-// speed.
+// testTimeout is how long a test waits for an event that must occur. It is not
+// a limit on latency.
 const testTimeout = 2 * time.Minute
 
 // start starts a cluster with the topic logs.
@@ -87,7 +87,7 @@ func deliver(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected
 	return rejected
 }
 
-// read returns what the topic has.
+// read returns the messages of the topic.
 func read(t testing.TB, c *kfake.Cluster, name string) (all []topic.Message) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
@@ -115,7 +115,8 @@ func numbers(t testing.TB, all []topic.Message) (seqs []uint64) {
 	return seqs
 }
 
-// wantExactly checks that the topic has the numbers from first to last, once and in order.
+// wantExactly checks that the topic has the numbers from first to last, once
+// and in order.
 func wantExactly(t testing.TB, c *kfake.Cluster, first, last uint64) {
 	t.Helper()
 	got := numbers(t, read(t, c, logs))

@@ -9,7 +9,7 @@ import (
 	. "github.com/nib-log/nib/dest/kafka"
 )
 
-// A producer is an id that brokers give out, and its epoch.
+// A producer is an id assigned by brokers, and its epoch.
 type producer struct {
 	id    int64
 	epoch int16
@@ -54,5 +54,5 @@ func (m mark) encode() []byte {
 	return be.AppendUint64(b, uint64(m.previous))
 }
 
-// has reports whether the mark names a producer.
+// has reports whether the mark contains a producer.
 func (m mark) has(id int64) bool { return id == m.current.id || id == m.previous }

@@ -16,7 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A refusal is one case: requests of a kind fail with an error, once or until that is mended.
+// A refusal is one case: requests of a kind fail with an error, once or until
+// it is fixed.
 type refusal struct {
 	mode    string
 	conf    Config
@@ -33,7 +34,8 @@ func (r *refusal) String() string {
 	return fmt.Sprintf("%s/%s/%s/lasting=%v", r.mode, r.key.Name(), what, r.lasting)
 }
 
-// refusals are all kinds of requests that a destination makes, with each error that there is.
+// refusals returns all kinds of requests that a destination makes, each with
+// every possible error.
 func refusals() (all []refusal) {
 	codes := []*kerr.Error{nil}
 	for code := int16(-1); code < 200; code++ {
@@ -65,7 +67,8 @@ func refusals() (all []refusal) {
 	return all
 }
 
-// arm lets requests fail until heal is called. failed returns how many have.
+// arm makes requests fail until heal is called. failed returns how many have
+// failed.
 func (r *refusal) arm(c *kfake.Cluster) (heal func(), failed func() int) {
 	count := 1
 	if r.lasting {
@@ -89,7 +92,8 @@ func (r *refusal) arm(c *kfake.Cluster) (heal func(), failed func() int) {
 	return func() { healed.Store(true) }, func() int { return int(hits.Load()) }
 }
 
-// run makes a destination, and heals what is wrong when that was reported twice, or work is done.
+// run makes a destination and calls work. It heals the fault when that was
+// reported twice, or when work has returned.
 func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination)) *Destination {
 	conf, told := r.conf, make(chan struct{}, 100)
 	conf.OnError = func(error) {
@@ -126,9 +130,10 @@ func (r *refusal) run(t *testing.T, c *kfake.Cluster, work func(d *Destination))
 	return d
 }
 
-// Each kind of request fails with each error, once or until it is mended, while a process delivers, and again while its
-// successor, which does not know of all that was delivered, finds that out and goes on. Nothing is
-// rejected, lost or there twice, what lasts is reported, and delivery goes on.
+// Each kind of request fails with each error, once or until it is fixed, while
+// a process delivers, and again while the next process, which does not have the
+// latest mark, resumes. Nothing is rejected, lost or duplicated, lasting errors
+// are reported, and delivery continues.
 func TestEachRequestFails(t *testing.T) {
 	all := refusals()
 	step := 1
@@ -184,7 +189,7 @@ func (r *refusal) test(t *testing.T) {
 	wantSpool(t, c, 7, 30, r.conf.Partitioning == PartitioningPerSpool)
 }
 
-// deliverAll delivers records whatever Deliver returns.
+// deliverAll delivers all records, ignoring errors of Deliver.
 func deliverAll(t testing.TB, d *Destination, first, last uint64) {
 	for late := time.Now().Add(testTimeout); first <= last; {
 		res, err := d.Deliver(t.Context(), records(7, first, last))

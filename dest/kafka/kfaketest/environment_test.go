@@ -15,8 +15,9 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A service with nothing but a variable, or a file, delivers to a topic, and leaves
-// nothing in its spool. The next process continues where the first one ended.
+// A service configured only by a variable, or a file, delivers to a topic, and
+// leaves nothing in its spool. The next process continues where the first one
+// ended.
 func TestServiceByEnvironment(t *testing.T) {
 	c := start(t, 1)
 	dir := t.TempDir()

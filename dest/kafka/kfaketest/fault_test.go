@@ -21,8 +21,9 @@ import (
 
 func produce() []kmsg.Key { return []kmsg.Key{kmsg.Produce} }
 
-// Everything that is not about a record itself is retried, and the record is there once in
-// the end, even if the broker had appended it when it said so.
+// Errors that do not concern a record itself are retried, and the record is
+// there once in the end, even if the broker had appended it when it returned
+// the error.
 func TestRetriedErrors(t *testing.T) {
 	for _, e := range []*kerr.Error{
 		kerr.UnknownServerError, kerr.CorruptMessage, kerr.UnknownTopicOrPartition, kerr.LeaderNotAvailable,
@@ -68,8 +69,8 @@ func TestRetriedRequests(t *testing.T) {
 	}
 }
 
-// A topic that does not exist is reported, with what to do, and waited for. It is not created, though
-// the brokers would, unless that was asked for.
+// A missing topic is reported, with a remedy, and waited for. It is not
+// created, although the brokers would, unless Config.CreateTopic is set.
 func TestUnknownTopicIsWaitedFor(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation())
 	if err != nil {
@@ -90,7 +91,7 @@ func TestUnknownTopicIsWaitedFor(t *testing.T) {
 		if errors.Is(err, kerr.UnknownTopicOrPartition) && strings.Contains(err.Error(), "Config.CreateTopic") {
 			select {
 			case missing <- struct{}{}:
-			default: // it is tried many times until the topic is there
+			default: // there are many attempts until the topic exists
 			}
 		}
 	}})
@@ -99,7 +100,7 @@ func TestUnknownTopicIsWaitedFor(t *testing.T) {
 		defer close(done)
 		deliver(t, d, records(7, 1, 10))
 	}()
-	for range 6 { // more often than franz-go's own producer would try
+	for range 6 { // more often than franz-go's producer would try
 		<-missing
 	}
 	create(t, c, logs)
@@ -107,7 +108,7 @@ func TestUnknownTopicIsWaitedFor(t *testing.T) {
 	wantExactly(t, c, 1, 10)
 }
 
-// A right that is missing is told of, and waited for.
+// A missing permission is reported, and waited for.
 func TestAuthorizationIsNotRejected(t *testing.T) {
 	c := start(t, 1)
 	var told []error
@@ -122,7 +123,7 @@ func TestAuthorizationIsNotRejected(t *testing.T) {
 	}
 }
 
-// Of a batch in which some records are too large for the topic, the others arrive.
+// If some records of a batch are too large for the topic, the others arrive.
 func TestTooLarge(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "5000"}))
 	d := dial(t, c, Config{Compression: CompressionNone})
@@ -155,7 +156,8 @@ func TestTooLarge(t *testing.T) {
 }
 
 // refuse answers Produce for the topic with INVALID_RECORD while one of the
-// given numbers is in the batch; named says which records these are.
+// given numbers is in the batch; named identifies these records in the
+// response.
 func refuse(c *kfake.Cluster, named bool, bad ...uint64) {
 	c.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
@@ -224,7 +226,7 @@ func TestDeadLetter(t *testing.T) {
 	}
 }
 
-// What the dead letter topic refuses too is rejected.
+// A record that the dead letter topic refuses too is rejected.
 func TestDeadLetterRefused(t *testing.T) {
 	c := start(t, 1, kfake.SeedTopics(1, "dead"))
 	refuse(c, true, 5)
@@ -236,7 +238,8 @@ func TestDeadLetterRefused(t *testing.T) {
 	}
 }
 
-// A Deliver whose context ends while a request is under way leaves it for the next one.
+// A Deliver whose context ends while a request is in flight leaves the request
+// to the next Deliver.
 func TestContextEndsInFlight(t *testing.T) {
 	for _, size := range []int{0, 300} { // one request, and five
 		contextEndsInFlight(t, size)

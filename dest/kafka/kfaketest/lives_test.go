@@ -15,21 +15,22 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// A cursor is what a spool stores: what is settled, and the mark.
+// A cursor is what a spool stores: the settled position, and the mark.
 type cursor struct {
 	settled uint64
 	mark    []byte
 }
 
-// A life is a process with a spool that has the records to last.
+// A life is a process with a spool that has the records up to last.
 type life struct {
 	t      testing.TB
 	d      *Destination
 	rng    *rand.Rand
-	stored *cursor // what is on the disk
+	stored *cursor // the cursor on the disk
 }
 
-// run delivers from what the cursor says, as a spool does, and stops at any point.
+// run delivers from the position of the cursor, as a spool does, and stops at
+// any point.
 func (p *life) run(opened, last uint64, steps int) {
 	now := *p.stored
 	window := uint64(5 + p.rng.IntN(60))
@@ -80,8 +81,10 @@ func tens(r *nib.Record) []byte {
 	return fmt.Append(nil, r.Seq/10)
 }
 
-// Processes with any partitioning follow each other on a spool, each dies at any point, and some of them find
-// partitions that take nothing, or take it without an answer. The last one delivers the rest: each record is there once.
+// Processes with any partitioning use a spool one after the other. Each dies at
+// any point, and some of them find partitions that accept nothing, or accept
+// records without a response. The last process delivers the rest: each record
+// is there once.
 func TestPartitioningChanges(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {
@@ -92,7 +95,7 @@ func TestPartitioningChanges(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 45))
 			c := start(t, 5)
-			same := rng.IntN(3) // one partitioning for all, mostly
+			same := rng.IntN(3) // mostly one partitioning for all
 			stored := cursor{}
 			var opened, last uint64
 			for n := 2 + rng.IntN(6); n >= 0; n-- {
@@ -130,8 +133,8 @@ func TestPartitioningChanges(t *testing.T) {
 	}
 }
 
-// A copy of a spool's directory, which has an id of its own, is not the producer of the original, and takes nothing
-// of that for its own.
+// A copy of a spool's directory, which has a different id, is not the producer
+// of the original, and does not count records of the original as its own.
 func TestCopyOfASpoolIsAnotherProducer(t *testing.T) {
 	c := start(t, 1)
 	original := dial(t, c, Config{})
@@ -142,7 +145,7 @@ func TestCopyOfASpoolIsAnotherProducer(t *testing.T) {
 	if rest := resume(t, clone, mark, records(8, 11, 20)); len(rest) != 10 {
 		t.Errorf("left: got %d records, want 10", len(rest))
 	}
-	for n := uint64(11); n < 31; n += 10 { // both go on
+	for n := uint64(11); n < 31; n += 10 { // both continue
 		deliver(t, clone, records(8, n, n+9))
 		deliver(t, original, records(7, n+10, n+19))
 	}

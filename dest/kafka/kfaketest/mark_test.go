@@ -13,7 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A caller that stores marks has stored that of a new producer before this sends anything.
+// A caller that stores marks has stored the mark of a new producer before that
+// producer sends anything.
 func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
 	for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
 		c := start(t, 3)
@@ -43,7 +44,8 @@ func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
 	}
 }
 
-// A process is killed while its first request ever is under way: it is not waited for, and does no harm.
+// A process is killed while its very first request is in flight: the next
+// process does not wait for it, and it does no harm.
 func TestFirstRequestIsLate(t *testing.T) {
 	for _, lateFirst := range []bool{true, false} {
 		c := start(t, 1)
@@ -54,7 +56,7 @@ func TestFirstRequestIsLate(t *testing.T) {
 		}
 		mark := before.Mark()
 		release := dieDuring(t, c, before, records(7, 1, 10))
-		after := dial(t, c, Config{TakeoverDelay: testTimeout}) // which would be noticed
+		after := dial(t, c, Config{TakeoverDelay: testTimeout}) // a wait would fail the test
 		rest := resume(t, after, mark, records(7, 1, 20))
 		if len(rest) != 20 {
 			t.Fatalf("left: got %d records, want 20", len(rest))
@@ -71,8 +73,8 @@ func TestFirstRequestIsLate(t *testing.T) {
 	}
 }
 
-// A record that was refused is missing between those that a search finds: it is refused, and counted, again, and the
-// others are not sent again.
+// A refused record is missing among those that a search finds: it is refused
+// and counted again, and the others are not sent again.
 func TestResumeFindsAHole(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, true, 15)
@@ -102,7 +104,8 @@ func TestResumeFindsAHole(t *testing.T) {
 	}
 }
 
-// A service that was partitioned in another way stays so for its successor until all that was found is settled.
+// If the previous process used another partitioning, the next one searches all
+// partitions until everything found is settled.
 func TestSpreadEndsWhenAllIsSettled(t *testing.T) {
 	c := start(t, 3)
 	before := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
@@ -127,8 +130,9 @@ func TestSpreadEndsWhenAllIsSettled(t *testing.T) {
 	}
 }
 
-// A process gets another producer after a delivery, and is killed while the first request of that is under way. Its
-// successor goes on as that one, from its first sequence on.
+// A process gets another producer after a delivery, and is killed while its
+// first request is in flight. The next process continues as that producer, from
+// its first sequence on.
 func TestProducerIsReplaced(t *testing.T) {
 	for _, lateFirst := range []bool{true, false} {
 		c := start(t, 1)
@@ -161,7 +165,8 @@ func TestProducerIsReplaced(t *testing.T) {
 	}
 }
 
-// All producers that may have requests under way stay in the mark until this process has delivered something.
+// All producers that may have requests in flight stay in the mark until this
+// process has delivered something.
 func TestMarkKeepsProducersUntilADelivery(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})
@@ -182,8 +187,9 @@ func TestMarkKeepsProducersUntilADelivery(t *testing.T) {
 	wantExactly(t, c, 1, 20)
 }
 
-// The sequence in a mark is that of an older batch, which the broker takes the new one for. It is read back, not found,
-// and sent by another producer.
+// The sequence in a mark is that of an older batch, for which the broker takes
+// the new one. The new batch is searched for, not found, and sent by another
+// producer.
 func TestSequenceOfAnOlderBatch(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})
@@ -196,8 +202,9 @@ func TestSequenceOfAnOlderBatch(t *testing.T) {
 	wantExactly(t, c, 1, 30)
 }
 
-// A request of a dead process with several partitions is executed after its successor has searched, and delivered: in
-// the partition that both write to it is out of sequence.
+// A request of a dead process with several partitions is executed after the
+// next process has searched and delivered: in a partition that both write to it
+// is out of sequence.
 func TestLateRequestRoundRobin(t *testing.T) {
 	c := start(t, 2)
 	conf := Config{Partitioning: PartitioningRoundRobin}
@@ -216,14 +223,14 @@ func TestLateRequestRoundRobin(t *testing.T) {
 	wantSpool(t, c, 7, 60, false)
 }
 
-// Records that another program has written with the headers of a spool are not taken for those of the spool,
-// if it is known which producer these are of.
+// Records of another program with the headers of a spool do not count as those
+// of the spool, if the producer of the spool is known.
 func TestRecordsOfAnotherProducer(t *testing.T) {
 	c := start(t, 1)
 	before := dial(t, c, Config{})
 	deliver(t, before, records(7, 1, 10))
 	mark := before.Mark()
-	deliver(t, dial(t, c, Config{}), records(7, 11, 15)) // a copy, under the same names
+	deliver(t, dial(t, c, Config{}), records(7, 11, 15)) // a copy with the same headers
 	after := dial(t, c, Config{})
 	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 10 {
 		t.Errorf("left: got %d records, want 10", len(rest))

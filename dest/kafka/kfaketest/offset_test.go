@@ -15,10 +15,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-const oldest = -2 // the timestamp that stands for the first offset
+const oldest = -2 // the timestamp that means the first offset
 
-// TestWithinThePackage runs the tests of dest/kafka that need a broker and what
-// the package does not export.
+// TestWithinThePackage runs the tests of dest/kafka that need a broker and
+// unexported identifiers.
 func TestWithinThePackage(t *testing.T) {
 	for _, name := range []string{"TestRefusalsOfABatchAreForgotten", "TestAnotherTopicOfTheSameNameHasLanesOfItsOwn"} {
 		c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^"+name+"$", "-v", ".")
@@ -30,7 +30,8 @@ func TestWithinThePackage(t *testing.T) {
 	}
 }
 
-// TestOffsetOutOfRangeWithinThePartition has a broker that refuses an offset that it has.
+// TestOffsetOutOfRangeWithinThePartition has a broker that refuses an offset
+// that it has.
 func TestOffsetOutOfRangeWithinThePartition(t *testing.T) {
 	c := start(t, 1)
 	first := dial(t, c, Config{})

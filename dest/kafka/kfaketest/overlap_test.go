@@ -19,7 +19,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// overlapping makes a destination whose Deliver need not wait, with one record to a request.
+// overlapping makes a destination whose Deliver need not wait, with one record
+// per request.
 func overlapping(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	t.Helper()
 	if conf.MaxBatch == 0 {
@@ -30,8 +31,8 @@ func overlapping(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 	return d
 }
 
-// stream delivers all as a spool does: with the rest of each batch come records behind it. step is called
-// before each Deliver.
+// stream delivers all as a spool does: each batch is the rest of the previous
+// one followed by more records. step is called before each Deliver.
 func stream(t testing.TB, d *Destination, all []nib.Record, window int, step func()) (partial int) {
 	t.Helper()
 	for done := 0; done < len(all); {
@@ -51,8 +52,8 @@ func stream(t testing.TB, d *Destination, all []nib.Record, window int, step fun
 	return partial
 }
 
-// holdFrom stops a request to produce, the one with number n from 1, and those behind it until
-// release is called.
+// holdFrom holds the n-th produce request, counted from 1, and those after it
+// until release is called.
 func holdFrom(c *kfake.Cluster, n int32) (release func()) {
 	gate, count := make(chan struct{}), new(atomic.Int32)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -65,7 +66,8 @@ func holdFrom(c *kfake.Cluster, n int32) (release func()) {
 	return sync.OnceFunc(func() { close(gate) })
 }
 
-// Deliver returns when a part is settled, while the rest is under way, and that is not sent again.
+// Deliver returns when a part is settled, while the rest is in flight, and the
+// rest is not sent again.
 func TestOverlap(t *testing.T) {
 	c := start(t, 1)
 	d := overlapping(t, c, Config{})
@@ -83,7 +85,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// With several partitions, or in a transaction, all of a batch is awaited.
+// With several partitions, or in a transaction, Deliver waits for the whole
+// batch.
 func TestOverlapAwaitsAll(t *testing.T) {
 	for _, conf := range []Config{{Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
 		c := start(t, 3)
@@ -94,7 +97,8 @@ func TestOverlapAwaitsAll(t *testing.T) {
 	}
 }
 
-// Whatever brokers answer while requests are under way, each record is there once and in order.
+// For all responses of brokers while requests are in flight, each record is
+// there once and in order.
 func TestOverlapErrors(t *testing.T) {
 	partial, seeds := 0, uint64(20)
 	if testing.Short() {
@@ -125,8 +129,9 @@ func TestOverlapErrors(t *testing.T) {
 	}
 }
 
-// A leader takes a batch with any sequence from a producer that it does not know, if the partition is not new. The
-// first batch of a producer is refused: those behind it must not arrive instead.
+// A leader accepts a batch with any sequence from a producer that it does not
+// know, if the partition is not new. If the first batch of a producer is
+// refused, those after it must not arrive instead.
 func TestFirstBatchIsRefused(t *testing.T) {
 	for _, e := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.UnknownProducerID, kerr.OutOfOrderSequenceNumber} {
 		c := start(t, 1)
@@ -138,7 +143,8 @@ func TestFirstBatchIsRefused(t *testing.T) {
 	}
 }
 
-// A Deliver whose context ends gives up what another one has left under way.
+// A Deliver whose context ends gives up the requests that another one has left
+// in flight.
 func TestOverlapContextEnds(t *testing.T) {
 	c := start(t, 1)
 	d := overlapping(t, c, Config{})
@@ -165,7 +171,7 @@ func TestOverlapContextEnds(t *testing.T) {
 	wantExactly(t, c, 1, 20)
 }
 
-// Close does not wait for what is under way.
+// Close does not wait for requests in flight.
 func TestOverlapClose(t *testing.T) {
 	c := start(t, 1)
 	d := overlapping(t, c, Config{})
@@ -182,8 +188,8 @@ func TestOverlapClose(t *testing.T) {
 	}
 }
 
-// A process dies while requests are under way and no Deliver waits for them. They are executed before its
-// successor looks, or afterwards.
+// A process dies while requests are in flight and no Deliver waits for them.
+// They are executed before or after the search of the next process.
 func TestOverlapKilled(t *testing.T) {
 	for _, lateFirst := range []bool{true, false} {
 		t.Run(fmt.Sprint(lateFirst), func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// refuseAll answers each Produce for a topic with an error of the batch, or of each record in it, until
-// heal is called.
+// refuseAll responds to each Produce for a topic with an error for the batch,
+// or for each record in it, until heal is called.
 func refuseAll(c *kfake.Cluster, name string, code int16, named bool) (heal func()) {
 	var healed atomic.Bool
 	c.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
@@ -49,8 +49,8 @@ func refuseAll(c *kfake.Cluster, name string, code int16, named bool) (heal func
 	return func() { healed.Store(true) }
 }
 
-// While everything is refused, the reason is one that can be mended: it is reported, nothing is rejected, and when
-// it is mended everything arrives.
+// While everything is refused, the reason can be fixed: it is reported, nothing
+// is rejected, and when it is fixed everything arrives.
 func TestAllRefusedIsHeld(t *testing.T) {
 	for _, code := range []*kerr.Error{kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.MessageTooLarge, kerr.RecordListTooLarge} {
 		for _, named := range []bool{true, false} {
@@ -95,7 +95,8 @@ func TestAllRefusedIsHeld(t *testing.T) {
 	}
 }
 
-// A record that is refused alone waits until another one shows that it is to blame itself.
+// A record that is refused alone waits until another accepted record shows that
+// the refused one is the cause.
 func TestLastRecordRefused(t *testing.T) {
 	c := start(t, 1)
 	refuse(c, false, 10)
@@ -112,7 +113,8 @@ func TestLastRecordRefused(t *testing.T) {
 	}
 }
 
-// Dead letters are taken whatever the reason was: they have fresh timestamps, and their own in a header.
+// Dead letters are accepted for all reasons: they have the current time as
+// timestamp, and their own in a header.
 func TestDeadLetterTimestamp(t *testing.T) {
 	c := start(t, 1, kfake.SeedTopics(1, "dead"))
 	heal := refuseAll(c, logs, kerr.InvalidTimestamp.Code, true)
@@ -136,7 +138,8 @@ func TestDeadLetterTimestamp(t *testing.T) {
 	}
 }
 
-// What was dead-lettered is not so again if the records before it are delivered later.
+// A dead-lettered record is not dead-lettered again if the records before it
+// are delivered later.
 func TestDeadLetterOnce(t *testing.T) {
 	c := start(t, 2, kfake.SeedTopics(1, "dead"))
 	refuse(c, true, 9)
@@ -144,7 +147,7 @@ func TestDeadLetterOnce(t *testing.T) {
 	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
 	for d.Stats().DeadLettered == 0 {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, _ = d.Deliver(ctx, records(7, 1, 10)) // of partition 0 nothing is taken
+		_, _ = d.Deliver(ctx, records(7, 1, 10)) // partition 0 accepts nothing
 		cancel()
 	}
 	fault.Remove()
@@ -157,8 +160,8 @@ func TestDeadLetterOnce(t *testing.T) {
 	}
 }
 
-// The size that a broker takes is found once, and kept; a single record that is too large does not make
-// all batches behind it small.
+// The size that a broker accepts is determined once, and kept; a single
+// overlong record does not make all batches after it small.
 func TestBatchLimitIsKept(t *testing.T) {
 	c := start(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "4000"}))
 	requests := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Observe: true, Count: -1})

@@ -35,7 +35,8 @@ func resume(t testing.TB, d *Destination, mark []byte, batch []nib.Record) (rest
 	return batch
 }
 
-// A process delivers 1 to 10, notes it, delivers more and dies before it has noted that.
+// A process delivers 1 to 10, stores the mark, delivers more and dies before it
+// has stored the next mark.
 func TestResume(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -71,7 +72,7 @@ func TestResume(t *testing.T) {
 				deliver(t, before, records(7, 11, c.sent))
 			}
 			other := dial(t, cluster, Config{})
-			deliver(t, other, records(8, 1, 10)) // another spool writes there too
+			deliver(t, other, records(8, 1, 10)) // another spool also writes there
 
 			after := dial(t, cluster, c.conf)
 			rest := resume(t, after, mark, records(7, 11, 20))
@@ -81,7 +82,7 @@ func TestResume(t *testing.T) {
 			if len(rest) > 0 {
 				deliver(t, after, rest)
 			}
-			if c.sent < 30 { // else they are there already
+			if c.sent < 30 { // otherwise they are there already
 				deliver(t, after, records(7, 21, 30))
 			}
 			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PartitioningPerSpool)
@@ -91,7 +92,8 @@ func TestResume(t *testing.T) {
 
 func firstBytes(r *nib.Record) []byte { return r.Line[:len(r.Line)-25] }
 
-// wantSpool checks that the topic has the numbers 1 to last of a spool once, and in order if so.
+// wantSpool checks that the topic has the numbers 1 to last of a spool once,
+// and in order if so.
 func wantSpool(t testing.TB, c *kfake.Cluster, spool, last uint64, ordered bool) {
 	t.Helper()
 	seen, before := map[uint64]bool{}, uint64(0)
@@ -115,8 +117,8 @@ func wantSpool(t testing.TB, c *kfake.Cluster, spool, last uint64, ordered bool)
 	}
 }
 
-// hold stops the next request to produce to logs until release is called; it is executed then,
-// although its sender is gone.
+// hold holds the next produce request to logs until release is called; then it
+// is executed, although its sender is gone.
 func hold(c *kfake.Cluster) (arrived <-chan struct{}, release func()) {
 	held, gate := make(chan struct{}), make(chan struct{})
 	var once atomic.Bool
@@ -129,8 +131,8 @@ func hold(c *kfake.Cluster) (arrived <-chan struct{}, release func()) {
 	return held, sync.OnceFunc(func() { close(gate) })
 }
 
-// dieDuring ends d as the death of its process would, while the broker holds its first
-// request with a batch, until release.
+// dieDuring ends d as the death of its process would, while the broker holds
+// its first request with a batch, until release.
 func dieDuring(t testing.TB, c *kfake.Cluster, d *Destination, batch []nib.Record) (release func()) {
 	t.Helper()
 	arrived, release := hold(c)
@@ -146,14 +148,14 @@ func dieDuring(t testing.TB, c *kfake.Cluster, d *Destination, batch []nib.Recor
 	return release
 }
 
-// A request of a dead process that is executed after its successor has looked into the topic
-// does no harm, whichever comes first, and even if both have the same sequence numbers for
-// other records.
+// A request of a dead process that is executed after the next process has
+// searched the topic does no harm, in either order, and even if both have the
+// same sequence numbers for different records.
 func TestLateRequest(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		conf        Config
-		first, last uint64 // that the successor delivers
+		first, last uint64 // delivered by the next process
 		lateFirst   bool   // the request of the dead process is executed first
 	}{
 		{"first", Config{}, 11, 30, true},
@@ -188,7 +190,8 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// A process dies when its spool knows of a part of what the search has found. The next one finds the rest.
+// A process dies when its spool has stored a part of what the search has found.
+// The next one finds the rest.
 func TestMarkWaitsForTheSpool(t *testing.T) {
 	cluster := start(t, 1)
 	before := dial(t, cluster, Config{})
@@ -209,20 +212,21 @@ func TestMarkWaitsForTheSpool(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until a request that was held is executed: the requests of a connection, and those of
-// kfake altogether, are executed one after the other.
+// awaitEnd waits until a held request is executed: kfake executes all requests
+// one after the other.
 func awaitEnd(t testing.TB, c *kfake.Cluster, conf Config) {
 	t.Helper()
 	if conf.TransactionalID != "" {
-		return // it is refused
+		return // the request is refused
 	}
 	for end(t, c) != 20 {
 	}
 }
 
-// The dead process had sent records 11 to 20, which have the sequence numbers 10 to 19. The spool
-// has dropped them meanwhile, so its successor gives these numbers to 21 to 30: what the broker
-// then acknowledges is the old batch.
+// The dead process had sent records 11 to 20, which have the sequence numbers
+// 10 to 19. The spool has dropped them in the meantime, so the next process
+// uses these sequence numbers for 21 to 30: the broker then acknowledges the
+// old batch.
 func TestSameSequenceOtherRecords(t *testing.T) {
 	cluster := start(t, 1)
 	before := dial(t, cluster, Config{})
@@ -239,7 +243,7 @@ func TestSameSequenceOtherRecords(t *testing.T) {
 	wantExactly(t, cluster, 1, 40)
 }
 
-// A topic that was made anew since the mark was stored has none of the records.
+// A topic that was recreated after the mark was stored has none of the records.
 func TestResumeNewTopic(t *testing.T) {
 	old := start(t, 1)
 	before := dial(t, old, Config{})
@@ -250,11 +254,12 @@ func TestResumeNewTopic(t *testing.T) {
 	wantExactly(t, cluster, 11, 20)
 }
 
-// Retention or DeleteRecords may pass the mark. A broker reports no start of the log then.
+// Retention or DeleteRecords may pass the mark. Then a broker does not report
+// the start of the log.
 func TestResumeAfterRetention(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		start int64 // of what is left
+		start int64 // of the remaining records
 		want  int   // records that are sent again
 	}{
 		{"the mark", 15, 2},
@@ -283,8 +288,8 @@ func TestResumeAfterRetention(t *testing.T) {
 	}
 }
 
-// deleteBefore deletes the records before an offset, and lets the cluster answer requests for them as
-// a broker does.
+// deleteBefore deletes the records before an offset, and makes the cluster
+// respond to requests for them like a broker.
 func deleteBefore(t testing.TB, c *kfake.Cluster, offset int64) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
@@ -315,7 +320,8 @@ func deleteBefore(t testing.TB, c *kfake.Cluster, offset int64) {
 	})
 }
 
-// Resume does not guess: what it cannot find out is an error.
+// Resume does not guess: it returns an error if it cannot determine the
+// records.
 func TestResumeFails(t *testing.T) {
 	for _, key := range []kmsg.Key{kmsg.Metadata, kmsg.ListOffsets, kmsg.Fetch} {
 		cluster := start(t, 1)
@@ -332,14 +338,15 @@ func TestResumeFails(t *testing.T) {
 	}
 }
 
-// A later process with the same transactional id shuts the earlier one out for good.
+// A later process with the same transactional id fences the earlier one
+// permanently.
 func TestShutOut(t *testing.T) {
 	cluster := start(t, 1)
 	conf := Config{TransactionalID: "tx", DeliverTimeout: 20 * time.Second}
 	var cancel context.CancelFunc
 	conf.OnError = func(err error) {
 		if errors.Is(err, ErrFenced) {
-			cancel() // it has been told
+			cancel() // it has got the error
 		}
 	}
 	before := dial(t, cluster, conf)
@@ -347,7 +354,7 @@ func TestShutOut(t *testing.T) {
 	after := dial(t, cluster, conf)
 	deliver(t, after, records(7, 11, 20))
 	taken := readMark(t, after.Mark()).current
-	cluster.Fault(kfake.Fault{ // as a broker does; kfake does not mind an old epoch
+	cluster.Fault(kfake.Fault{ // as a broker does; kfake accepts an old epoch
 		Keys: []kmsg.Key{kmsg.InitProducerID}, Err: kerr.ProducerFenced, TopLevel: true, Count: -1,
 		When: func(req kmsg.Request) bool {
 			r := req.(*kmsg.InitProducerIDRequest)
@@ -366,8 +373,8 @@ func TestShutOut(t *testing.T) {
 	wantExactly(t, cluster, 1, 30)
 }
 
-// Errors of the transaction's own requests are retried, and nothing comes twice, whether
-// the commit that was not answered had happened or not.
+// Errors of the transaction's requests are retried, and nothing is duplicated,
+// whether or not a commit without a response was executed.
 func TestTransactionErrors(t *testing.T) {
 	for _, key := range []kmsg.Key{kmsg.InitProducerID, kmsg.AddPartitionsToTxn, kmsg.EndTxn, kmsg.Produce} {
 		for _, e := range []*kerr.Error{kerr.CoordinatorNotAvailable, kerr.NotCoordinator, kerr.ConcurrentTransactions, kerr.RequestTimedOut, kerr.UnknownServerError} {

@@ -22,7 +22,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
-// certificate makes one for 127.0.0.1 and example.com, and the pool that has it.
+// certificate makes a certificate for 127.0.0.1 and example.com, and a pool
+// with it.
 func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
@@ -58,7 +59,8 @@ func TestTLSAndSASL(t *testing.T) {
 	}
 }
 
-// What is wrong with the connection is told, and nothing is rejected because of it.
+// Errors of the connection are reported, and no record is rejected because of
+// them.
 func TestRefusedConnections(t *testing.T) {
 	server, pool := certificate(t)
 	secure := start(t, 1, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser(SASLPlain, "user", "secret"))
@@ -73,7 +75,7 @@ func TestRefusedConnections(t *testing.T) {
 	}{
 		{"unknown authority", Config{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, SASL: user}, "certificate"},
 		{"wrong name", Config{TLS: wrongName, SASL: user}, "kafka.example.org"},
-		// kfake closes the connection without a word, brokers say why
+		// kfake closes the connection without an error, brokers return one
 		{"wrong password", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLPlain, User: "user", Password: "wrong"}}, ""},
 		{"unknown mechanism", Config{TLS: trusted, SASL: &SASL{Mechanism: SASLScramSHA512, User: "user", Password: "secret"}}, ""},
 		{"no TLS", Config{SASL: user}, ""},
@@ -81,7 +83,7 @@ func TestRefusedConnections(t *testing.T) {
 		var told []string
 		c.conf.OnError = func(err error) { told = append(told, err.Error()) }
 		d := dial(t, secure, c.conf)
-		for late := time.Now().Add(testTimeout); ; { // until the machine has come to the reason
+		for late := time.Now().Add(testTimeout); ; { // until the reason is reported
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			res, err := d.Deliver(ctx, records(7, 1, 10))
 			cancel()
@@ -99,8 +101,8 @@ func TestRefusedConnections(t *testing.T) {
 	}
 }
 
-// A target has the parameters of a secured cluster: files for the certificates to
-// trust and the password.
+// A target has the parameters of a secured cluster: files for the certificates
+// to trust and the password.
 func TestTLSAndSASLByTarget(t *testing.T) {
 	server, _ := certificate(t)
 	c := start(t, 1, kfake.TLS(server), kfake.EnableSASL(),

@@ -57,7 +57,7 @@ func Read(ctx context.Context, brokers []string, name string, f func(Message) bo
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.FetchMaxBytes(8<<20),
 		kgo.FetchMaxWait(100*time.Millisecond),
-		kgo.KeepControlRecords(), // they may be the last ones
+		kgo.KeepControlRecords(), // the last records may be control records
 	)
 	if err != nil {
 		return fmt.Errorf("nib/kafka/topic: %w", err)
@@ -103,7 +103,7 @@ func message(r *kgo.Record) Message {
 	return m
 }
 
-// ends asks for the ends of the partitions that have something.
+// ends requests the end offsets of the partitions that are not empty.
 func ends(ctx context.Context, cl *kgo.Client, name string) (map[int32]int64, error) {
 	meta := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backoff holds the pause between delivery attempts. It is a package so
-// that tests in another module can shorten it.
+// Package backoff holds the pause between delivery attempts. It is a separate
+// package so that tests in another module can shorten the pause.
 package backoff
 
 import "time"
