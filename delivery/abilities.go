@@ -8,9 +8,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A Flusher holds lines back. Flush returns when everything accepted before
-// the call has reached what the sink or destination promises, or when ctx is
-// done.
+// A Flusher buffers lines. Flush returns when everything accepted before the
+// call is as safe as the sink or destination promises, or when ctx is done.
 type Flusher interface {
 	Flush(ctx context.Context) error
 }
@@ -22,9 +21,9 @@ type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// A Resumer can find out which records it has accepted. A process may die
+// A Resumer can determine which records it has accepted. A process may die
 // after a destination has accepted a batch and before the spool has stored
-// that; a Resumer is not given such records a second time. A spool in memory
+// that; a Resumer does not get such records a second time. A spool in memory
 // does not use it.
 //
 // Mark is called before the first Deliver and after each Deliver that has
@@ -34,10 +33,10 @@ type Pinger interface {
 //
 // Resume is called before anything else if another process has left records.
 // Its arguments are the mark that was stored last, nil if there is none, and
-// the first records that are not settled. It returns how many of them, from
-// the first on, the destination has accepted nevertheless. If it has accepted
-// them all, Resume is called again with the next records; after an error it is
-// called again later.
+// the first records that are not settled. It returns how many leading records
+// of these the destination has already accepted. If it has accepted them all,
+// Resume is called again with the next records; after an error it is called
+// again later.
 type Resumer interface {
 	Mark() []byte
 	Resume(ctx context.Context, mark []byte, batch []nib.Record) (taken int, err error)
@@ -51,25 +50,25 @@ type MarkSyncer interface {
 	SyncMark() bool
 }
 
-// A Batcher chooses the size of its batches: at most so many records and about
-// so many bytes of them. Other destinations get up to 1,024 records and 1 MiB.
+// A Batcher chooses the maximum number of records and the approximate number of
+// bytes of its batches. Other destinations get up to 1,024 records and 1 MiB.
 // The spool keeps a buffer of that size for each destination.
 type Batcher interface {
 	BatchSize() (records, bytes int)
 }
 
 // An Overlapper works on several requests at a time. Overlap is called once,
-// before anything else. From then on Deliver may return without an error when
-// a part of the batch is settled and the rest is in flight. The next batch
-// begins with that rest and has more records behind it, also after a failure.
-// The buffer of a [Batcher] is divided into two halves for it.
+// before anything else. From then on Deliver may return without an error when a
+// part of the batch is settled and the rest is in flight. The next batch begins
+// with that rest and has more records after it, also after a failure. The
+// buffer of a [Batcher] is divided into two halves for it.
 type Overlapper interface {
 	Overlap()
 }
 
 // A Forker makes another destination of its kind with the same configuration.
-// What a destination stores about its progress belongs to one spool, so a
-// spool that several processes share delivers the records of dead processes by
+// What a destination stores about its progress belongs to one spool, so a spool
+// that several processes share delivers the records of dead processes to
 // destinations that Fork returns. It closes those that have a Close method.
 // Fork may be called during Deliver. A destination without Fork is called for
 // one spool at a time; it must be neither a [Resumer] nor an [Overlapper].

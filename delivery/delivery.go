@@ -19,7 +19,7 @@
 //
 // Everything else is an optional ability, declared here as an interface:
 // [Flusher], io.Closer, [Pinger], [Resumer], [MarkSyncer], [Batcher],
-// [Overlapper] and [Forker]. The spool looks for them once, when it is opened.
+// [Overlapper] and [Forker]. The spool checks for them once, when it is opened.
 // [github.com/nib-log/nib/nibtest.TestDestination] checks an implementation
 // against this contract.
 package delivery

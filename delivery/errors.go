@@ -8,17 +8,17 @@ import (
 	"github.com/nib-log/nib/internal/stdio"
 )
 
-// The errors that sinks, spools and destinations have in common. What they
-// return, pass to an error handler or put into a [Rejection] wraps one of these
-// where it applies, with the package and the circumstances in front; test for
-// it with errors.Is.
+// The errors that sinks, spools and destinations have in common. Errors that
+// they return, pass to an error handler or store in a [Rejection] wrap one of
+// these if it applies, prefixed with the package and details; test for it with
+// errors.Is.
 var (
 	// ErrClosed means that a method was called after Close.
 	ErrClosed = errors.New("used after Close")
 
 	// ErrTooLarge means that a line is longer than the sink or destination
-	// accepts: than a segment of a spool, a datagram, a request to a broker.
-	// It will not be accepted later either.
+	// accepts, for example longer than a segment of a spool, a datagram, or a
+	// request to a broker. It will not be accepted later either.
 	ErrTooLarge = errors.New("the line is too long")
 
 	// ErrFull means that there is no room: a spool is full, or a disk is.

@@ -4,7 +4,8 @@ package delivery
 
 import "github.com/nib-log/nib"
 
-// A Reason names why a line was dropped. Counters, notices and metrics use it.
+// A Reason is the reason why a line was dropped, as used in counters, notices
+// and metrics.
 type Reason string
 
 // The reasons.
@@ -17,7 +18,7 @@ const (
 	ReasonGone     Reason = "gone"     // there is no reader
 	ReasonRejected Reason = "rejected" // the destination will never accept the line
 	ReasonDamaged  Reason = "damaged"  // the file no longer contains what was written; counted as LevelInfo
-	ReasonFailed   Reason = "failed"   // the system refused: its error
+	ReasonFailed   Reason = "failed"   // the system returned an error
 )
 
 // A Drop is the number of lines of one level that were dropped for one reason.

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// A requestBody is a body that can be taken away from the transport, which may
+// A requestBody is a body that can be detached from the transport, which may
 // read it after a request has failed.
 type requestBody struct {
 	mu   sync.Mutex
 	data []byte
 	at   int
 	gone bool
-	more []*requestBody // copies that the transport has asked for
+	more []*requestBody // copies that the transport has requested
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
@@ -33,7 +33,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 
 func (b *requestBody) Close() error { return nil }
 
-// again returns the same body from its beginning.
+// again returns the same body, from the beginning.
 func (b *requestBody) again() (io.ReadCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -41,7 +41,7 @@ type Client struct {
 	packed []byte // a compressed body
 
 	pause time.Duration // after the next failure
-	after time.Time     // no request before, as the server wants
+	after time.Time     // no request before this time, as requested by the server
 	last  error         // of the last attempt
 
 	delay   time.Duration // of the last Delay
@@ -52,7 +52,7 @@ type Client struct {
 
 // Stats counts the requests of a Client.
 type Stats struct {
-	Requests uint64 // that were attempted
+	Requests uint64 // requests that were attempted
 	Retries  uint64 // attempts that failed and were repeated
 	Bytes    uint64 // of the bodies of all attempts, compressed
 }
@@ -123,9 +123,9 @@ func (c *Client) Get(ctx context.Context, path string) (Response, error) {
 
 // Post sends body, repeats failed attempts with pauses, and returns the first
 // response that is not to be repeated. It returns the error of the last attempt
-// if it fails after Config.DeliverTimeout, or when ctx ends. If the server wants a longer
-// pause than that, the next call waits for the rest of it. body is not used
-// after Post has returned.
+// if it fails after Config.DeliverTimeout, or when ctx ends. If the server
+// requests a longer pause than that, the next call waits for the rest of it.
+// body is not used after Post has returned.
 func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 	ctx, end := c.within(ctx)
 	defer end()
@@ -161,20 +161,21 @@ func (c *Client) Post(ctx context.Context, body []byte) (Response, error) {
 }
 
 // Delay makes the next Post wait as after a failed attempt, longer each time
-// until there is a Post without one. It is for servers that accept a request
-// and refuse a part of it for now. err is the error.
+// until a Post is not followed by Delay. It is for servers that accept a
+// request and refuse a part of it for now. err is the error of that part.
 func (c *Client) Delay(err error) {
 	c.delay, c.delayed = longer(c.delay), true
 	c.failed(err, c.delay, 0)
 }
 
-// longer returns the pause that follows another one.
+// longer returns the next longer pause.
 func longer(pause time.Duration) time.Duration {
 	return max(min(2*pause, lastPause), firstPause)
 }
 
 // failed counts a failed attempt, and determines when the next one follows:
-// after a pause, by chance up to half less, or when the server wants it.
+// after a pause, less a random part of up to half, or at the time that the
+// server requests.
 func (c *Client) failed(err error, pause, after time.Duration) {
 	c.retries.Add(1)
 	c.last = err
@@ -187,8 +188,8 @@ func (c *Client) failed(err error, pause, after time.Duration) {
 	}
 }
 
-// wait waits until the next attempt may be made. A call of Post that has begun
-// DeliverTimeout ago makes no other one.
+// wait waits until the next attempt may be made. A call of Post that began
+// DeliverTimeout ago makes no further attempt.
 func (c *Client) wait(ctx context.Context, begin time.Time) error {
 	left := endless
 	if c.c.DeliverTimeout > 0 {
@@ -214,7 +215,7 @@ func (c *Client) wait(ctx context.Context, begin time.Time) error {
 	return fmt.Errorf("%s: %w", c.c.Name, errDeliver)
 }
 
-// ended is the error when there is no time for another attempt.
+// ended returns the error if there is no time for another attempt.
 func (c *Client) ended(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if c.last != nil && !errors.Is(cause, delivery.ErrClosed) {
@@ -223,7 +224,7 @@ func (c *Client) ended(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", c.c.Name, cause)
 }
 
-// within makes a context that ends with ctx and with Close.
+// within returns a context that ends with ctx and with Close.
 func (c *Client) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.ctx.Err() != nil { // AfterFunc is asynchronous
@@ -271,8 +272,8 @@ func (c *Client) once(ctx context.Context, method string, u *url.URL, body []byt
 	return r, nil
 }
 
-// fault names the server in an error, and prefers the reason why a context has
-// ended.
+// fault adds the server to an error, and replaces it by the cause of a context
+// that has ended.
 func (c *Client) fault(ctx context.Context, req *http.Request, err error) error {
 	var quoted *url.Error
 	if errors.As(err, &quoted) {

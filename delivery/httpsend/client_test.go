@@ -52,8 +52,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A body that the transport still reads after Post has returned, since the
-// server answered before it had all of it, is taken away.
+// If the server responds before it has read the whole body, the transport may
+// read it after Post has returned: it must be detached.
 func TestBodyIsNotReadAfterPost(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -88,8 +88,8 @@ func TestBodyIsNotReadAfterPost(t *testing.T) {
 	}
 }
 
-// No attempt follows after DeliverTimeout, and one that is under way is not
-// interrupted by it.
+// No attempt follows after DeliverTimeout, but it does not interrupt an attempt
+// in progress.
 func TestDeliverTimeoutDoesNotInterruptARequest(t *testing.T) {
 	requests, status := 0, http.StatusServiceUnavailable
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +130,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Delay makes pauses longer until a Post has none behind it.
+// Delay makes pauses longer until a Post is not followed by it.
 func TestDelayGrows(t *testing.T) {
 	c, err := New(Config{URL: "http://127.0.0.1:1", DeliverTimeout: time.Nanosecond, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }})
 	if err != nil {

@@ -27,14 +27,14 @@ type Config struct {
 	// Name is the prefix of errors, "nib/otlp". Defaults to "nib/httpsend".
 	Name string
 
-	// Header is part of each request.
+	// Header is sent with each request.
 	Header http.Header
 
 	// TLS configures https. Defaults to the certificates of the system.
 	TLS *tls.Config
 
-	// Encoding and Compress set the Content-Encoding of request bodies. Compress
-	// appends src, compressed, to dst. Defaults to no compression.
+	// Encoding and Compress set the Content-Encoding of request bodies.
+	// Compress appends src, compressed, to dst. Defaults to no compression.
 	Encoding string
 	Compress func(dst, src []byte) ([]byte, error)
 

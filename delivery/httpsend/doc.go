@@ -21,8 +21,8 @@
 //		return delivery.Result{Accepted: len(batch)}, nil
 //	}
 //
-// Requests that fail before a response is complete, and those answered with 429,
-// 502, 503 or 504, are sent again: these are the rules of OTLP/HTTP
+// Requests that fail before a response is complete, and those answered with
+// 429, 502, 503 or 504, are sent again: these are the rules of OTLP/HTTP
 // (https://opentelemetry.io/docs/specs/otlp/#otlphttp-throttling). Everything
 // else is returned.
 //

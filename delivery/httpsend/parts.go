@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Gzip returns a [Config].Compress for the Encoding "gzip". It keeps its
-// memory, so each Client needs its own.
+// Gzip returns a [Config].Compress for the Encoding "gzip". The function reuses
+// its memory, so each Client needs its own.
 func Gzip() func(dst, src []byte) ([]byte, error) {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return func(dst, src []byte) ([]byte, error) {
 		out := bytes.NewBuffer(dst)
 		w.Reset(out)
@@ -26,8 +26,8 @@ func Gzip() func(dst, src []byte) ([]byte, error) {
 	}
 }
 
-// ReadHeaders reads a file of headers with passwords or tokens, a line NAME:
-// VALUE for each. Its errors do not quote them.
+// ReadHeaders reads headers with passwords or tokens from a file, with a line
+// NAME: VALUE for each. Its errors do not quote them.
 func ReadHeaders(name string) (http.Header, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -26,8 +26,8 @@ type Response struct {
 	after  time.Duration // of Retry-After
 }
 
-// OK reports whether the status is 2xx and the body is no HTML page, with which
-// login pages and proxies answer.
+// OK reports whether the status is 2xx and the body is not an HTML page, such
+// as those of login pages and proxies.
 func (r Response) OK() bool {
 	return r.Status/100 == 2 && !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html")
 }
@@ -50,7 +50,7 @@ func (r Response) Error(message string) error {
 	return errors.New(text)
 }
 
-// again reports whether the request is to be repeated.
+// again reports whether the request must be repeated.
 func (r Response) again() bool {
 	switch r.Status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -59,8 +59,8 @@ func (r Response) again() bool {
 	return false
 }
 
-// retryAfter returns what Retry-After says, in seconds or as a date; 0 if there
-// is none.
+// retryAfter returns the duration in Retry-After, which is in seconds or a
+// date; 0 if there is none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
