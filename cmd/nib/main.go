@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nib inspects and delivers spools and runs a demonstration; see nib help.
+// Command nib inspects and delivers spools and runs a demonstration; see nib
+// help.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 	allocs "github.com/nib-log/nib/allocs/command"
 )
 
-// newAllocs is the command of the module allocs, with its exit codes.
+// newAllocs returns the command of the module allocs, with its exit codes.
 func newAllocs() *cobra.Command {
 	c := allocs.New()
 	run := c.RunE

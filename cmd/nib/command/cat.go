@@ -77,7 +77,7 @@ interrupted.`,
 	return cmd
 }
 
-// catExit gives an error the exit codes of grep.
+// catExit returns an error with the exit code that grep has for it.
 func catExit(cmd *cobra.Command, err error) error {
 	var e exit
 	switch {
@@ -89,7 +89,7 @@ func catExit(cmd *cobra.Command, err error) error {
 	return exit{2, err}
 }
 
-// A selectionFlags is the flags that select lines.
+// selectionFlags are the flags that select lines.
 type selectionFlags struct {
 	level, since, until string
 	fields              []string
@@ -207,7 +207,7 @@ func queryError(flag string, err error) error {
 	return errors.Join(fmt.Errorf("%s: %s", flag, e.Problem), errors.New("  "+query), errors.New("  "+caret))
 }
 
-// A formFlags is the flags that say how lines are written.
+// formFlags are the flags that set how lines are written.
 type formFlags struct {
 	output, template, color string
 	fields                  []string
@@ -301,7 +301,7 @@ func write(ctx context.Context, w io.Writer, header string, sources []logs.Sourc
 	return logs.Cat(ctx, w, sources, sel, newRenderer)
 }
 
-// matchExit is exit code 1 if nothing was selected.
+// matchExit returns an error with exit code 1 if nothing was selected.
 func matchExit(c logs.Counts, err error) error {
 	if err == nil && c.Matched == 0 {
 		return exit{1, nil}
@@ -319,7 +319,7 @@ func reportCounts(w io.Writer, c logs.Counts, sel logs.Selection) {
 	}
 }
 
-// columns is the width that the environment asks for.
+// columns returns the width that the environment sets.
 func columns() (n int, ok bool) {
 	_, err := fmt.Sscan(os.Getenv("COLUMNS"), &n)
 	return n, err == nil && n > 0 && n < 10_000

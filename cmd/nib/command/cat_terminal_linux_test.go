@@ -34,7 +34,7 @@ func onTerminal(t *testing.T, env []string, args ...string) string {
 	}
 	settings, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
 	must(t, err)
-	settings.Oflag &^= unix.OPOST // no carriage returns of its own
+	settings.Oflag &^= unix.OPOST // no added carriage returns
 	must(t, unix.IoctlSetTermios(int(program.Fd()), unix.TCSETS, settings))
 	must(t, unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
 	cmd := exec.Command(os.Args[0], args...)
@@ -98,7 +98,7 @@ func TestColoursAndPagerOfATerminal(t *testing.T) {
 	if got := onTerminal(t, []string{"PAGER=sed s/^/paged:/"}, "cat", "--no-pager", log); strings.Contains(got, "paged:") {
 		t.Errorf("no pager: %q", got)
 	}
-	// A pager that ends early is no error.
+	// A pager that ends early is not an error.
 	if got := onTerminal(t, []string{"PAGER=true"}, "cat", log); got != "" {
 		t.Errorf("a pager that has ended: %q", got)
 	}

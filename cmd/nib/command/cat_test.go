@@ -112,7 +112,7 @@ func TestCompressedFilesAreRecognisedByTheirFirstBytes(t *testing.T) {
 	}
 	var gz, zst, xzed, lz bytes.Buffer
 	pack(gzip.NewWriter(&gz))
-	pack(gzip.NewWriter(&gz)) // a second member, as a logger that was restarted writes
+	pack(gzip.NewWriter(&gz)) // a second member, as after a restart of the logger
 	z, err := zstd.NewWriter(&zst)
 	must(t, err)
 	pack(z)
@@ -227,7 +227,7 @@ func TestCompletionOfFields(t *testing.T) {
 	}
 }
 
-// want2 is want for a command that also writes to standard error.
+// want2 is like want, for a command that also writes to standard error.
 func want2(t *testing.T, args ...string) string {
 	code, stdout, stderr := run(args...)
 	if code != 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// completeFields completes the names and values of fields from the first lines of
-// the files on the command line.
+// completeFields completes the names and values of fields from the first lines
+// of the files on the command line.
 func completeFields(cmd *cobra.Command) {
 	field := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		name, value, ok := strings.Cut(typed, "=")

@@ -11,7 +11,8 @@ import (
 	"github.com/nib-log/nib/cmd/nib/demo"
 )
 
-// newDemoWorker is the verb with which the demo starts itself as the service.
+// newDemoWorker returns the verb with which the demo starts itself as the
+// service.
 func newDemoWorker() *cobra.Command {
 	return &cobra.Command{
 		Use:    demo.WorkerVerb,

@@ -18,11 +18,11 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// asNib makes the test binary nib.
+// asNib is a variable that makes the test binary act as nib.
 const asNib = "NIB_TEST_AS_NIB"
 
-// asService makes it a service that logs to a file by way of a spool, both in the folder that this
-// names, until it is killed.
+// asService is a variable with a directory: the test binary logs to a file
+// there, through a spool there, until it is killed.
 const asService = "NIB_TEST_AS_SERVICE"
 
 func serve(dir string) error {
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is nib as a process of its own.
+// child returns the command for nib as a separate process.
 func child(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) }
 
 // run runs a command line in this process.
@@ -68,7 +68,7 @@ func run(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// want runs a command line that has to succeed, and returns what it has written.
+// want runs a command line that must succeed, and returns its output.
 func want(t *testing.T, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := run(args...)

@@ -12,7 +12,7 @@ import (
 )
 
 // page returns a writer to the pager if w is a terminal, else w, and a function
-// that waits until the person has left the pager.
+// that waits until the pager has ended.
 func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) {
 	none := func() error { return nil }
 	if _, ok := term.Terminal(w); !ok || off {
@@ -38,7 +38,7 @@ func page(ctx context.Context, w io.Writer, off bool) (io.Writer, func() error) 
 	}
 	return in, func() error {
 		_ = in.Close() // the pager may have gone
-		_ = cmd.Wait() // and its exit code says nothing about the lines
+		_ = cmd.Wait() // its exit code does not matter
 		return nil
 	}
 }

@@ -45,8 +45,8 @@ func targetHelp() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// isFileOnly reports whether a parameter has no meaning for a file behind a spool,
-// which is synced after each delivery.
+// isFileOnly reports whether a parameter has no meaning for a file behind a
+// spool, which is synced after each delivery.
 func isFileOnly(target, param string) bool {
 	return strings.HasPrefix(target, "file") && slices.Contains([]string{"buffer", "delay", "sync"}, param)
 }
@@ -102,7 +102,7 @@ or damaged, 3 lines are still pending.`,
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a spool must have no owner before it is taken")
 	f.DurationVar(&c.DeliverTimeout, "deliver-timeout", 30*time.Second, "how long the destination may accept nothing before a spool is released")
 	f.DurationVar(&c.Progress, "progress", 10*time.Second, "how often to report the progress of a long delivery")
-	_ = cmd.MarkFlagRequired("to") // it is there
+	_ = cmd.MarkFlagRequired("to") // the flag exists
 	return cmd
 }
 

@@ -40,8 +40,8 @@ func TestRelayOnce(t *testing.T) {
 	}
 }
 
-// TestRelayWatches takes the spool of a process when it has gone, and ends with a
-// signal.
+// TestRelayWatches takes the spool of a process when that has ended, and ends
+// with a signal.
 func TestRelayWatches(t *testing.T) {
 	dir, file := filepath.Join(t.TempDir(), "spool"), filepath.Join(t.TempDir(), "out.log")
 	s := keep(t, dir, 100, spool.Config{Name: "file"})
@@ -69,8 +69,9 @@ func TestRelayWatches(t *testing.T) {
 	}
 }
 
-// TestRelayAfterAKill kills a service that delivers to a file, and delivers the rest to
-// the same one: each line that the service has told of is there, and none is twice.
+// TestRelayAfterAKill kills a service that delivers to a file, and delivers the
+// rest to the same file: each line that the service has reported is there
+// exactly once.
 func TestRelayAfterAKill(t *testing.T) {
 	kept(t, 1) // skips where there are no spools
 	dir := t.TempDir()
@@ -138,7 +139,7 @@ func TestRelayToSyslog(t *testing.T) {
 			close(received)
 			return
 		}
-		b, _ := io.ReadAll(c) // whatever came
+		b, _ := io.ReadAll(c) // whatever was received
 		_ = c.Close()
 		received <- string(b)
 	}()
@@ -220,8 +221,8 @@ func TestRelayTargets(t *testing.T) {
 	}
 }
 
-// A service that is set up by its environment ends while its brokers are away, and
-// the relay delivers by the same text what it has left.
+// A service that is configured by its environment ends while its brokers are
+// down; a relay with the same target delivers its lines.
 func TestRelayTakesTheTargetOfAService(t *testing.T) {
 	kept(t, 1) // skips where there are no spools
 	cluster, err := embedded.Start(embedded.Config{Topic: "logs"})

@@ -44,7 +44,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// An exit is an error with an exit code of its own. Without an error, nothing is
+// An exit is an error with its own exit code. Without an error, nothing is
 // written.
 type exit struct {
 	code int
@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// parts are the errors that errors.Join has put together.
+// parts returns the errors that errors.Join has joined.
 func parts(err error) (list []error) {
 	if err == nil {
 		return nil

@@ -28,8 +28,8 @@ subdirectories.`,
 	return cmd
 }
 
-// inspectAll looks at all spools in some directories, and returns those that it
-// can look at together with the errors of the others. A spool that is deleted
+// inspectAll inspects all spools in some directories, and returns those that it
+// can inspect together with the errors of the others. A spool that is deleted
 // during the call is left out.
 func inspectAll(roots []string) (views []*spool.View, err error) {
 	var errs []error
@@ -54,8 +54,8 @@ func inspectAll(roots []string) (views []*spool.View, err error) {
 	return views, errors.Join(errs...)
 }
 
-// withSpools gives do the spools in some directories, and joins its error with those
-// of looking for them. Without a spool do is not called.
+// withSpools calls do with the spools in some directories, and joins its error
+// with those of the search. It does not call do if there is no spool.
 func withSpools(roots []string, do func([]*spool.View) error) error {
 	views, err := inspectAll(roots)
 	if len(views) == 0 {

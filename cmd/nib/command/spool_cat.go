@@ -123,7 +123,7 @@ func (c *selection) has(r *nib.Record) bool {
 	return r.Level >= c.level && r.Time >= c.since && r.Time < c.until && r.Seq >= c.first && r.Seq <= c.last
 }
 
-// records are those that may be wanted.
+// records returns the records that may be selected.
 func (c *selection) records(v *spool.View) iter.Seq2[nib.Record, spool.Gap] {
 	if c.pending != "" {
 		return v.Unsettled(c.pending)
@@ -167,7 +167,8 @@ func (c *selection) write(ctx context.Context, w io.Writer, views []*spool.View)
 	return nil
 }
 
-// known refuses a name that is misspelt: all would be pending for it.
+// known returns an error for an unknown destination, for which all records
+// would be pending.
 func (c *selection) known(v *spool.View) error {
 	if c.pending == "" {
 		return nil
@@ -182,7 +183,7 @@ func (c *selection) known(v *spool.View) error {
 	return fmt.Errorf("%s has no destination %q (it has %q)", v.Dir, c.pending, names)
 }
 
-// quiet takes a reader that has gone for the end.
+// quiet returns nil for the error of a pipe whose reader has gone.
 func quiet(err error) error {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return nil

@@ -52,8 +52,8 @@ func list(w io.Writer, views []*spool.View) error {
 	return t.Flush()
 }
 
-// pending names the destinations. A file that a start would move aside is no
-// secret either.
+// pending lists the destinations with their pending records, and counts the
+// files that cannot be read.
 func pending(v *spool.View) string {
 	var parts []string
 	for _, d := range v.Destinations {
@@ -78,7 +78,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
-// size writes bytes with three digits.
+// size formats a number of bytes with three digits.
 func size(n int64) string {
 	const units = "KMGTPE"
 	x, unit := float64(n), -1

@@ -40,7 +40,7 @@ again.`,
 	}
 }
 
-// copyFile writes a file, which may have been taken away.
+// copyFile copies a file to w, if it exists.
 func copyFile(w io.Writer, name string) error {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

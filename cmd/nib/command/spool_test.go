@@ -20,16 +20,16 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// begin is when the first line of keep is of; they are a second apart.
+// begin is the time of the first line of keep; lines are a second apart.
 var begin = time.Date(2025, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// keep makes a spool of some lines in dir. The levels take turns.
+// keep makes a spool of some lines in dir. The levels alternate.
 func keep(t testing.TB, dir string, lines int, c spool.Config) *spool.Sink {
 	t.Helper()
 	return keepFor(t, dir, lines, nil, c)
 }
 
-// keepFor is keep with a destination.
+// keepFor is like keep, with a destination.
 func keepFor(t testing.TB, dir string, lines int, to delivery.Destination, c spool.Config) *spool.Sink {
 	t.Helper()
 	c.SegmentSize, c.Sync = 64<<10, spool.SyncNever
@@ -55,7 +55,7 @@ func keepFor(t testing.TB, dir string, lines int, to delivery.Destination, c spo
 
 func line(n int) []byte { return fmt.Appendf(nil, `{"n":%d,"pad":"%0150d"}`+"\n", n, n) }
 
-// kept is a closed spool.
+// kept returns the directory of a closed spool.
 func kept(t testing.TB, lines int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "spool")
@@ -65,7 +65,7 @@ func kept(t testing.TB, lines int) (dir string) {
 	return dir
 }
 
-// columns are the words of a table's line that begins with dir.
+// columns returns the words of the row that begins with dir.
 func columns(t *testing.T, table, dir string) []string {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -89,7 +89,7 @@ func TestSpoolLs(t *testing.T) {
 		b: "alive 1 64 KiB 10 2025-11-21T09:00:00.000Z 2025-11-21T09:00:09.000Z destination 10",
 	} {
 		got := strings.Join(columns(t, out, dir), " ")
-		if got = strings.Replace(got, "128 KiB", "64 KiB", 1); got != wantWords { // the next segment may be there
+		if got = strings.Replace(got, "128 KiB", "64 KiB", 1); got != wantWords { // the next segment may exist
 			t.Errorf("got  %s\nwant %s", got, wantWords)
 		}
 	}
@@ -176,7 +176,7 @@ func TestSpoolCatIsQuietWhenItsReaderLeaves(t *testing.T) {
 	must(t, err, cmd.Start())
 	_, err = io.ReadFull(out, make([]byte, 100))
 	must(t, err, out.Close())
-	_ = cmd.Wait() // by SIGPIPE, as others
+	_ = cmd.Wait() // it ends by SIGPIPE
 	if stderr.Len() > 0 {
 		t.Errorf("got %s", &stderr)
 	}
@@ -235,7 +235,8 @@ func TestSpoolVerifyOfAnAbsentSegment(t *testing.T) {
 	}
 }
 
-// TestSpoolVerifyOfAnAbsentBeginning takes the first segment away, of which one record is settled.
+// TestSpoolVerifyOfAnAbsentBeginning removes the first segment, of which one
+// record is settled.
 func TestSpoolVerifyOfAnAbsentBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	var dest nibtest.Recorder

@@ -120,8 +120,8 @@ func verifyOne(v *spool.View) verdict {
 	return d
 }
 
-// before is what no destination has settled, and is in no segment: the first ones were
-// taken away.
+// before returns the records that no destination has settled and that are in no
+// segment, because the first segments were removed.
 func before(v *spool.View) place {
 	var settled uint64
 	for _, d := range v.Destinations {

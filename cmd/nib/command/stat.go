@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// A statFlags is what nib stat counts, and how it shows it.
+// statFlags set what nib stat counts, and how it is shown.
 type statFlags struct {
 	by, of []string
 	top    int

@@ -14,11 +14,12 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// hostile has what a terminal would obey: a title, a clear screen, C1, right to left.
+// hostile contains what a terminal would execute: a title, a clear screen, C1,
+// right to left.
 const hostile = "a\x1b]0;owned\x07\x1b[2J\u009b31m\u202e\nforged: line \xff"
 
-// hostileRoot has spools, and things like spools, whose names and whose files' names are
-// hostile.
+// hostileRoot returns a directory with spools, and with directories like
+// spools, whose names and files have hostile names.
 func hostileRoot(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -53,8 +54,8 @@ func checkHarmless(t *testing.T, what, text string) {
 	}
 }
 
-// TestNamesNeverReachATerminalRaw has hostile names of directories, cursors and other files
-// in every verb that reads spools.
+// TestNamesNeverReachATerminalRaw runs every verb that reads spools on hostile
+// names of directories, cursors and other files.
 func TestNamesNeverReachATerminalRaw(t *testing.T) {
 	for _, verb := range []string{
 		"spool ls", "spool ls --json", "spool verify", "spool verify --json", "spool cat", "spool cat --pending nobody",
@@ -77,7 +78,8 @@ func TestNamesNeverReachATerminalRaw(t *testing.T) {
 	}
 }
 
-// TestOneBadSpoolDoesNotHideTheOthers has one that is not there, before one that is.
+// TestOneBadSpoolDoesNotHideTheOthers names a spool that does not exist before
+// one that does.
 func TestOneBadSpoolDoesNotHideTheOthers(t *testing.T) {
 	good := kept(t, 3)
 	for _, verb := range []string{"ls", "verify", "cat"} {
@@ -88,7 +90,8 @@ func TestOneBadSpoolDoesNotHideTheOthers(t *testing.T) {
 	}
 }
 
-// TestRelayOnAReadOnlyVolume has a spool there that was delivered, and then one that was not.
+// TestRelayOnAReadOnlyVolume has a delivered spool on the volume, and then one
+// that is not delivered.
 func TestRelayOnAReadOnlyVolume(t *testing.T) {
 	volume := t.TempDir()
 	if err := syscall.Mount("tmpfs", volume, "tmpfs", 0, "size=64m"); err != nil {
@@ -121,8 +124,8 @@ func TestRelayOnAReadOnlyVolume(t *testing.T) {
 	}
 }
 
-// TestRelaySurvivesTheReaderOfStandardError has one that has gone away, and one that does not
-// read: what the relay has to report must not keep it from delivering.
+// TestRelaySurvivesTheReaderOfStandardError has a reader that has gone away,
+// and one that does not read: reports must not prevent delivery.
 func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		r, w, err := os.Pipe()
@@ -133,7 +136,7 @@ func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 		} else {
 			fillPipe(t, w)
 		}
-		w.Fd() // a process finds a pipe in blocking mode
+		w.Fd() // sets blocking mode, which a process inherits
 		out := filepath.Join(t.TempDir(), "out")
 		cmd := child("relay", kept(t, 10), "--once", "--to", "file:"+out)
 		cmd.Stderr = w
@@ -149,7 +152,8 @@ func TestRelaySurvivesTheReaderOfStandardError(t *testing.T) {
 	}
 }
 
-// fillPipe writes to a pipe, which does not block yet, until there is no room.
+// fillPipe writes to a pipe, which is still in non-blocking mode, until it is
+// full.
 func fillPipe(t *testing.T, w *os.File) {
 	t.Helper()
 	conn, err := w.SyscallConn()

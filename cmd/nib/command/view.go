@@ -101,8 +101,8 @@ func runView(cmd *cobra.Command, args []string, port uint16, open bool) (err err
 	return s.Run(ctx, l)
 }
 
-// findForView finds sources. Only one alone may never end: to merge it with
-// others would wait for its next line.
+// findForView finds sources. A source that never ends must be the only one:
+// merging it with others would wait for its next line.
 func findForView(args []string, stdin io.Reader) ([]logs.Source, error) {
 	sources, err := logs.Find(args, stdin, true, time.Now())
 	if err == nil && len(sources) > 1 {
@@ -114,8 +114,8 @@ func findForView(args []string, stdin io.Reader) ([]logs.Source, error) {
 	return sources, err
 }
 
-// store copies the lines of sources to a temporary file, and goes on with it until
-// ctx ends. Its errors are written to w.
+// store copies the lines of sources to a temporary file, and goes on until ctx
+// ends. It writes its errors to w.
 func store(ctx context.Context, sources []logs.Source, w io.Writer) (path string, remove func() error, err error) {
 	raw, _, err := logs.Form{Output: "raw"}.NewRenderer()
 	if err != nil {

@@ -36,8 +36,8 @@ const (
 	erase  = "\r\x1b[K"
 )
 
-// startBar waits with its first picture until begin is closed, so as not to
-// stand between other lines.
+// startBar draws nothing until begin is closed, so that the bar does not appear
+// between other lines.
 func startBar(w io.Writer, total int64, done *atomic.Int64, begin <-chan struct{}) *bar {
 	b := &bar{w: w, total: total, done: done, start: time.Now(), s: term.StyleFor(w), quit: make(chan struct{})}
 	fd, ok := term.Terminal(w)
@@ -56,7 +56,7 @@ func (b *bar) stop() {
 	b.wg.Wait()
 }
 
-// say writes a line to w where the bar is, which comes back below it.
+// say writes a line to w in place of the bar, which is drawn again below it.
 func (b *bar) say(w io.Writer, line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +99,7 @@ func (b *bar) run(begin <-chan struct{}) {
 	}
 }
 
-// picture is the bar, at most width-1 columns wide.
+// picture returns the bar, at most width-1 columns wide.
 func (b *bar) picture(done int64, took time.Duration, width int) string {
 	rate := float64(done) / max(took.Seconds(), 1e-3)
 	text := fmt.Sprintf(" %3d %%  %s of %s  %s/s", 100*done/b.total, term.Count(done), term.Count(b.total), term.Count(int64(rate)))

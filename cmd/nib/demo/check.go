@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/dest/kafka/topic"
 )
 
-// A check is what a destination turned out to hold. Each line that is not as it
-// should be counts once, in the first kind that fits.
+// A check is the result of comparing a destination with the ledger. Each line
+// that is not as it should be counts once, in the first kind that fits.
 type check struct {
 	lines     int // in all
 	bytes     int64
@@ -101,7 +101,7 @@ func checkFiles(paths []string, l *ledger) (check, error) {
 	return k.check, nil
 }
 
-// checkTopic reads a topic, in which lines stand without their end.
+// checkTopic reads a topic, whose records are lines without a newline.
 func checkTopic(ctx context.Context, brokers []string, name string, l *ledger) (check, error) {
 	k := newChecker(l)
 	var line []byte
@@ -186,7 +186,7 @@ func decode(line []byte) (body lineBody, err error) {
 	return body, err
 }
 
-// truth compares a line with what its request was answered with.
+// truth compares a line with the answer to its request.
 func (b *lineBody) truth(kind, n int) bool {
 	want := expect(n)
 	if kind == serviceLine {
@@ -196,7 +196,7 @@ func (b *lineBody) truth(kind, n int) bool {
 		b.Bytes == len(want.body) && b.Took != nil && *b.Took >= 0 && b.Remote != ""
 }
 
-// findLost counts what was not there and ought to be.
+// findLost counts the lines that are missing.
 func (k *checker) findLost() {
 	for kind := range k.seen {
 		for c := range k.plan.connections {

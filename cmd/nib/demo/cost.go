@@ -22,7 +22,7 @@ import (
 // A cost is what logging takes, measured when the load is over: one goroutine
 // writes the access line of the run again, with the same fields.
 type cost struct {
-	spooled    contestant // into a spool, whose destination is away
+	spooled    contestant // into a spool whose destination is down
 	written    contestant // to a file, one write(2) each
 	encoded    contestant // to io.Discard
 	middleware contestant // all that nibhttp does for a request, into the spool
@@ -41,7 +41,7 @@ const (
 	warmUp        = 100
 )
 
-// away is a destination that takes nothing, so that only calls are measured.
+// away is a destination that accepts nothing, so that only calls are measured.
 type away struct{}
 
 func (away) Deliver(ctx context.Context, _ []nib.Record) (delivery.Result, error) {
@@ -57,7 +57,7 @@ func measure(dir string, calls int) (c cost, err error) {
 	defer os.RemoveAll(dir)
 	s, err := spool.Open(filepath.Join(dir, spoolName), away{}, spool.Config{
 		Drain: time.Millisecond, OnFull: patience,
-		OnError: func(error) {}, // that nothing is delivered is on purpose
+		OnError: func(error) {}, // nothing is delivered by design
 	})
 	if err != nil {
 		return c, err
@@ -97,10 +97,10 @@ func replay(log *nib.Logger) {
 		Msg(accessMessage)
 }
 
-// compete measures contestants in turn, so that what disturbs the machine
-// disturbs all of them. The collector rests during a round, since its own
-// mallocs would be counted, and runs before it, so that a round has memory to
-// use again; the calls of the warm-up fill the pools that it has emptied.
+// compete measures contestants in turn, so that a disturbance of the machine
+// affects all of them. The garbage collector is off during a round, since its
+// own mallocs would be counted, and runs before it, so that memory can be
+// reused; the calls of the warm-up fill the pools that it has emptied.
 func compete(calls int, all ...*contestant) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for round := range rounds {
@@ -132,7 +132,7 @@ func (c *contestant) once(calls int) (ns, mallocs float64) {
 	return float64(took.Nanoseconds()) / n, float64(after.Mallocs-before.Mallocs) / n
 }
 
-// nowhere is a ResponseWriter for no one.
+// nowhere is a ResponseWriter that discards the response.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return nil }

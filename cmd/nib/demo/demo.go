@@ -2,9 +2,10 @@
 
 // Package demo runs an HTTP service under load, kills it half-way, starts it
 // again, and checks what it has logged, in this order: worker.go is the service
-// that is killed and service.go what it answers, load.go asks, run.go kills and
-// starts, ledger.go remembers what was logged, check.go reads files and topic
-// back, cost.go measures, report.go reports.
+// that is killed and service.go its handler, load.go sends requests, run.go
+// kills and restarts the service, ledger.go records what was logged, check.go
+// reads files and topic back, cost.go measures the cost of a line, report.go
+// writes the report.
 package demo
 
 import (
@@ -117,7 +118,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	if err := c.conclude(r, dir); err != nil {
-		return err // with everything there to look at
+		return err // and keep all files
 	}
 	remove()
 	return nil
@@ -153,8 +154,8 @@ func (c Config) run(ctx context.Context, dir string) (r result, err error) {
 	return r, err
 }
 
-// folder makes sure that there is a folder without a log of an earlier run, and
-// returns how to remove it if it is a temporary one.
+// folder returns a folder without a log of an earlier run, and a function that
+// removes it if it is temporary.
 func folder(dir string) (_ string, remove func(), err error) {
 	if dir == "" {
 		dir, err = os.MkdirTemp("", "nib-demo-")

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 )
 
-// small is a demo without a kill.
+// small returns a demo without a kill.
 func small(dir string, out io.Writer) Config {
 	return Config{Requests: 1000, Connections: 4, Show: 3, Kafka: NoKafka, calls: 200, Dir: dir, Out: out, Progress: out}
 }
@@ -89,8 +89,8 @@ func TestRunFindsEveryLine(t *testing.T) {
 	}
 }
 
-// TestRunKillsTheService kills it three times: nothing is lost, neither in the file nor in
-// the topic.
+// TestRunKillsTheService kills it three times: nothing is lost, neither in the
+// file nor in the topic.
 func TestRunKillsTheService(t *testing.T) {
 	var b bytes.Buffer
 	err := Run(context.Background(), Config{

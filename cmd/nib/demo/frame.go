@@ -13,11 +13,11 @@ import (
 // the rest in two bytes, the rest. A written frame stays in the pipe when the
 // worker dies, and one of up to 4 KiB is written atomically.
 const (
-	tellLine    = 'l' // the call that wrote a line has returned: which line
+	tellLine    = 'l' // the call that wrote a line has returned: which line it was it was
 	tellDropped = 'd' // it has returned an error
 	tellText    = 't' // a line to be shown
 	tellUp      = 'u' // the service answers: JSON of an up
-	tellCaught  = 'c' // what the worker before has left is delivered: JSON of a caught
+	tellCaught  = 'c' // what the previous worker left is delivered: JSON of a caught
 	tellEnd     = 'e' // everything is delivered: JSON of an end
 	tellFault   = 'f' // the worker cannot go on: text
 )
@@ -31,14 +31,14 @@ type up struct {
 	Recovered uint64 // records found in it, of the destination that had most of them
 }
 
-// A caught is sent when the records of the worker before are delivered.
+// A caught is sent when the records of the previous worker are delivered.
 type caught struct {
 	After int64 // ns after the spool was opened
 }
 
 // An end is sent last.
 type end struct {
-	Rejected map[string]uint64 // records that a destination did not want, or that were damaged
+	Rejected map[string]uint64 // records that a destination rejected, or that were damaged
 }
 
 // A lineKey identifies a line of a run.

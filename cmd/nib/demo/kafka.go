@@ -22,8 +22,8 @@ type logTopic struct {
 
 const kafkaLimit = 30 * time.Second // to make the topic, and to read it
 
-// startTopic makes a new topic, of a cluster in this process or of another one. The
-// worker is not the cluster's process: it may be killed.
+// startTopic makes a new topic, of a cluster in this process or of another one.
+// The worker is not the cluster's process: it may be killed.
 func (c Config) startTopic(ctx context.Context) (*logTopic, error) {
 	t := &logTopic{name: fmt.Sprintf("nib-demo-%08x", rand.Uint32())}
 	switch c.Kafka {

@@ -12,14 +12,15 @@ import (
 	"testing"
 )
 
-// accessText is the access line of a request as the service writes it.
+// accessText returns the access line of a request as the service writes it.
 func accessText(connection, n int) string {
 	want := expect(n)
 	return fmt.Sprintf(`{"time":"2026-11-21T09:30:00.123Z","level":%q,"method":%q,"path":%q,"status":%d,"bytes":%d,"took":1,"remote":"x","request_id":%q,"message":"request"}`+"\n",
 		want.level(), want.method, itemPath(n), want.status, len(want.body), requestID(connection, n))
 }
 
-// TestLedgerDecidesWhatIsLost compares files of three requests with what is known of them.
+// TestLedgerDecidesWhatIsLost compares files of three requests with what is
+// known of them.
 func TestLedgerDecidesWhatIsLost(t *testing.T) {
 	for _, c := range []struct {
 		name             string

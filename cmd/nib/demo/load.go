@@ -27,8 +27,8 @@ func (s *shift) isOver() bool {
 	}
 }
 
-// A gate gives connections the current worker, and makes them wait while there
-// is none.
+// A gate gives connections the current worker, and makes them wait while tail
+// has no pager.
 type gate struct {
 	mu     sync.Mutex
 	now    *shift // nil: none
@@ -78,7 +78,7 @@ func (g *gate) await(ctx context.Context) (*shift, error) {
 	}
 }
 
-// A drive is what happens while all requests are sent.
+// A drive sends all requests.
 type drive struct {
 	plan    plan
 	gate    *gate
@@ -88,8 +88,8 @@ type drive struct {
 	at      func(done int64)
 }
 
-// run sends all requests of the plan, each connection's one after the other. The
-// error is the first one; then the others stop too.
+// run sends all requests of the plan, each connection's one after the other.
+// The error is the first one; then the others stop too.
 func (d *drive) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

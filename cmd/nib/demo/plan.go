@@ -37,7 +37,7 @@ type reply struct {
 	method string
 	status int
 	body   string
-	logs   bool // the handler writes a line of its own
+	logs   bool // the handler writes a line, too
 }
 
 var bodies = [...]string{"ok\n", strings.Repeat("lorem ipsum ", 20), "", "created\n"}
@@ -54,7 +54,7 @@ func expect(n int) reply {
 	return reply{http.MethodGet, http.StatusOK, bodies[n%3], false}
 }
 
-// level is that of the access line.
+// level returns the level of the access line.
 func (r reply) level() string {
 	switch {
 	case r.status >= 500:
@@ -70,7 +70,7 @@ func itemPath(n int) string { return "/items/" + strconv.Itoa(n) }
 // requestID names a request in its lines.
 func requestID(connection, n int) string { return fmt.Sprintf("c%d-%d", connection, n) }
 
-// parseID is the inverse of requestID. It accepts nothing else.
+// parseID returns the inverse of requestID. It accepts nothing else.
 func (p plan) parseID(id string) (connection, n int, ok bool) {
 	c, rest, ok := strings.Cut(strings.TrimPrefix(id, "c"), "-")
 	if !ok {

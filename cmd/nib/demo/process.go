@@ -29,8 +29,8 @@ type process struct {
 	fault string
 }
 
-// startWorker starts a worker. Its reports of lines go into the ledger, lines
-// to be shown to show; both until ended is closed.
+// startWorker starts a worker. Its reports of lines go into the ledger, and
+// lines to be shown to show, until ended is closed.
 func startWorker(j job, l *ledger, show func(line []byte)) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *process) read(out io.Reader, l *ledger, show func([]byte)) {
 	}
 }
 
-// tellOnce passes JSON on, the first time.
+// tellOnce decodes JSON and sends it to a channel, the first time.
 func tellOnce[T any](to chan T, text []byte) {
 	var v T
 	if json.Unmarshal(text, &v) != nil {
@@ -123,7 +123,7 @@ func (p *process) await() (up, error) {
 	}
 }
 
-// kill ends the worker with SIGKILL, and returns when nothing is left of it.
+// kill ends the worker with SIGKILL, and waits until it has ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // or it has ended
 	p.wait()
@@ -145,7 +145,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// died returns why, as far as that is known.
+// died returns an error with the reason, as far as that is known.
 func (p *process) died(what string) error {
 	text := "demo: the worker " + what
 	if p.cmd.ProcessState != nil {

@@ -15,11 +15,12 @@ import (
 	"testing"
 )
 
-// A receiver acknowledges syslog messages over RELP and keeps the lines in them.
+// A receiver acknowledges syslog messages over RELP and keeps the lines in
+// them.
 type receiver struct {
 	net.Listener
 	mu    sync.Mutex
-	lines map[string]int // how often each has come
+	lines map[string]int // how often each was received
 }
 
 func startReceiver(t *testing.T) *receiver {
@@ -42,8 +43,8 @@ func startReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// serve answers one connection. A frame is: number, command, length, and so many bytes, with a
-// newline behind them.
+// serve answers one connection. A frame is a number, a command, a length, that
+// many bytes, and a newline.
 func (r *receiver) serve(c net.Conn) {
 	defer c.Close()
 	in := bufio.NewReader(c)
@@ -79,8 +80,8 @@ func (r *receiver) serve(c net.Conn) {
 	}
 }
 
-// TestRunDeliversByRELP kills the service twice: the receiver has all lines, and some of
-// them twice perhaps, for it acknowledges and knows of no numbers.
+// TestRunDeliversByRELP kills the service twice: the receiver gets all lines,
+// some possibly twice, because RELP has no record numbers to compare.
 func TestRunDeliversByRELP(t *testing.T) {
 	r := startReceiver(t)
 	var b bytes.Buffer

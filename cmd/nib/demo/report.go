@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
-// writeReport writes the verdict and then two tables: counts of lines with a column
-// for each destination, and figures of the run, each with what it means.
+// writeReport writes the verdict and then two tables: counts of lines with a
+// column for each destination, and figures of the run, each with what it means.
 func writeReport(w io.Writer, s term.Style, r result) {
 	t := table{term.Table{W: w, S: s}, r.places}
 	fmt.Fprintln(w)
@@ -29,7 +29,8 @@ func writeReport(w io.Writer, s term.Style, r result) {
 	r.writeCost(t)
 }
 
-// writeVerdict writes whether the demo has passed, and if not, some of what is wrong.
+// writeVerdict writes whether the demo has passed, and if not, some of what is
+// wrong.
 func (r *result) writeVerdict(w io.Writer, s term.Style) {
 	if r.ok() {
 		fmt.Fprintf(w, "%s  Each of %s logged lines came back once, in order, valid and true", s.Good("PASS"), term.Count(r.ledger.logged))
@@ -129,7 +130,7 @@ func (r *result) writePlaces(t table) {
 	t.figures("untrue", "differs from what the client saw", true, checked(func(c *check) int { return c.untrue }))
 }
 
-// notChecked stands for a figure of a destination that cannot be read back.
+// notChecked is the figure of a destination that cannot be read back.
 const notChecked = ^uint64(0)
 
 func checked(f func(*check) int) func(placed) uint64 {
@@ -155,8 +156,8 @@ func (t table) heads() {
 	fmt.Fprintf(t.W, "  %-17s%s\n", "", t.S.Dim(b.String()))
 }
 
-// figures writes a line with a figure for each destination. Those of a verdict ought
-// to be 0.
+// figures writes a line with a figure for each destination. Those of a verdict
+// should be 0.
 func (t table) figures(name, meaning string, verdict bool, of func(placed) uint64) {
 	var b strings.Builder
 	for _, p := range t.places {

@@ -36,7 +36,8 @@ type recovery struct {
 	caught  time.Duration     // from there until what was left was delivered
 }
 
-// A placed is what a destination holds; without a check if it cannot be read back.
+// A placed is what a destination holds; without a check if it cannot be read
+// back.
 type placed struct {
 	name  string
 	check *check
@@ -105,7 +106,7 @@ func (c Config) load(ctx context.Context, dir string, t *logTopic, r *result) (e
 	return l.finish(err, driven, begin, d)
 }
 
-// killMoments are numbers of requests after which the service is killed.
+// killMoments returns numbers of requests after which the service is killed.
 func killMoments(requests, kills int) (moments []int64) {
 	for i := range kills {
 		if m := int64(max(requests*(i+1)/(kills+1), 1)); !slices.Contains(moments, m) {
@@ -195,7 +196,7 @@ func (l *load) sayKill(line string) {
 	}
 }
 
-// noteCaught takes down how long the worker took to deliver what was left to it.
+// noteCaught records how long the worker took to deliver the backlog.
 func (l *load) noteCaught() {
 	n := len(l.result.kills)
 	select {
@@ -207,7 +208,7 @@ func (l *load) noteCaught() {
 	}
 }
 
-// pending asks the spool what is in it.
+// pending returns the number of pending records for each destination.
 func (l *load) pending() (map[string]uint64, error) {
 	v, err := spool.Inspect(filepath.Join(l.job.Dir, spoolName))
 	if err != nil {

@@ -54,10 +54,10 @@ func (s *service) stop() error {
 	return nil
 }
 
-// errStock is what goes wrong in the service now and then.
+// errStock is an error that the service logs from time to time.
 var errStock = errors.New("stock: connection reset by peer")
 
-// answer is the whole service: it sends the answer of expect for the number at
+// answer handles all requests: it sends the answer of expect for the number at
 // the end of the path, and logs errors.
 func answer(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:])

@@ -22,12 +22,12 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// WorkerVerb is the argument with which the program starts itself as the service
-// that is killed.
+// WorkerVerb is the argument with which the program starts itself as the
+// service that is killed.
 const WorkerVerb = "demo-worker"
 
-// A job is what a worker has to do. It comes as the first line of its standard input; the end
-// of that ends the worker.
+// A job describes what a worker does. It is the first line of its standard
+// input, and the worker ends when that is closed.
 type job struct {
 	Dir         string
 	Requests    int
@@ -53,8 +53,8 @@ const (
 // patience makes a request wait for a slow disk rather than drop its line.
 var patience = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
-// Worker is the service: HTTP on the loopback interface, whose lines go into the spool. It
-// ends with its standard input, and returns the exit code.
+// Worker runs the service: HTTP on the loopback interface, whose lines go into
+// the spool. It ends with its standard input, and returns the exit code.
 func Worker(in, out *os.File) int {
 	if err := work(in, out); err != nil {
 		_, _ = out.Write(appendFrame(nil, tellFault, []byte(err.Error()))) // unless the parent has ended
@@ -187,12 +187,13 @@ func (t *teller) WriteRecord(r *nib.Record) error {
 		}
 	}
 	if t.show.Load() > 0 && t.show.Add(-1) >= 0 {
-		_, _ = t.out.Write(appendFrame(nil, tellText, r.Line)) // only to be seen
+		_, _ = t.out.Write(appendFrame(nil, tellText, r.Line)) // for display only
 	}
 	return err
 }
 
-// key finds out which line of the plan r is. Others are found in the file.
+// key returns which line of the plan r is. ok is false for other lines, which
+// are found in the file.
 func (t *teller) key(r *nib.Record) (k lineKey, ok bool) {
 	id, ok := r.Lookup("request_id")
 	if !ok {

@@ -17,7 +17,7 @@ import (
 // maxWindow bounds the memory that a compressed file may ask for.
 const maxWindow = 128 << 20
 
-// formats are the beginnings of files that are not lines yet.
+// formats are the compressed formats, by the first bytes of a file.
 var formats = []struct {
 	magic string
 	open  func(r *bufio.Reader) (io.Reader, error)
@@ -42,7 +42,7 @@ var formats = []struct {
 const longestMagic = len("__REALTIME_TIMESTAMP=")
 
 // decompress returns a reader of the lines in r, whatever r is compressed with.
-// It decides by the first bytes: what is in a file's name may be wrong.
+// It looks at the first bytes, since the name of a file may be wrong.
 func decompress(r io.ReadCloser) (io.ReadCloser, error) {
 	var first [longestMagic]byte
 	n, err := io.ReadAtLeast(r, first[:], 1)

@@ -15,15 +15,15 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// How often a file is looked at, and how long one that was renamed is still read:
-// its writer may not have noticed.
+// How often a file is looked at, and how long one that was renamed is still
+// read: its writer may not have noticed.
 const (
 	filePoll    = 100 * time.Millisecond
 	renamedPoll = 10
 )
 
-// A follower reads a file that grows, and the one that takes its name when it is
-// renamed. A file that is truncated is read from its beginning.
+// A follower reads a file that grows, and the one that takes its name when it
+// is renamed. A file that is truncated is read from its beginning.
 type follower struct {
 	ctx    context.Context
 	path   string
@@ -35,7 +35,7 @@ type follower struct {
 	opened bool
 }
 
-// follow is the source for a plain file from an offset on.
+// follow returns the source for a plain file from an offset on.
 func follow(path string, from int64) Source {
 	return Source{Name: path, Live: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		return &follower{ctx: ctx, path: path, from: from}, nil
@@ -149,8 +149,8 @@ func Tail(sources []Source, s Selection, n int) ([]Source, error) {
 
 const tailBlock = 256 << 10
 
-// tailOffset returns where the last n selected lines of a file begin. It reads the
-// file from its end, and no more than it needs.
+// tailOffset returns where the last n selected lines of a file begin. It reads
+// the file from its end, and no more than it needs.
 func tailOffset(path string, s Selection, n int) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

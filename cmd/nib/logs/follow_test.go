@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// screen is what a person sees.
+// screen collects the output.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -11,11 +11,11 @@ import (
 // maxBuckets bounds the memory for a histogram.
 const maxBuckets = 8192
 
-// A rate is the numbers of lines in a bucket of time.
+// A rate has the numbers of lines in a time bucket.
 type rate struct{ all, warn, failed uint64 }
 
-// A histogram counts lines over time. Its buckets become wider as the times span
-// more.
+// A histogram counts lines over time. Its buckets become wider as the times
+// span more.
 type histogram struct {
 	width   int64 // nanoseconds
 	buckets map[int64]rate

@@ -12,8 +12,8 @@ import (
 )
 
 // A journal reads the export format of the systemd journal (journalctl -o
-// export) as lines of JSON, one for each entry. An entry whose message is a line
-// of JSON is that line.
+// export) as lines of JSON, one for each entry. An entry whose message is a
+// line of JSON is that line.
 type journal struct {
 	in   *bufio.Reader
 	line []byte // that is being read

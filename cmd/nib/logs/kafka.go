@@ -72,8 +72,8 @@ type kafkaRange struct {
 	follow     bool
 }
 
-// kafkaRanges asks for the offsets of all partitions: from a time on, to the end
-// that they have now.
+// kafkaRanges asks for the offsets of all partitions: from a time on, to the
+// end that they have now.
 func kafkaRanges(brokers []string, topic string, since time.Time) (list []kafkaRange, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), kafkaTimeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func kafkaRanges(brokers []string, topic string, since time.Time) (list []kafkaR
 	return list, nil
 }
 
-// open reads the range with a client of its own, so that a partition from which
+// open reads the range with a separate client, so that a partition from which
 // nothing is taken at the moment does not hold up the others.
 func (k kafkaRange) open(ctx context.Context) (io.ReadCloser, error) {
 	if k.start >= k.end && !k.follow {

@@ -40,7 +40,8 @@ func (c *cursor) advance(ctx context.Context) bool {
 		}
 		c.b = b
 	}
-	// A line without a time, as those of a stack trace, belongs to the line before.
+	// A line without a time, as those of a stack trace, belongs to the line
+	// before.
 	switch at := c.b.spans[c.next].time; {
 	case at == noTime:
 	case at < c.key:

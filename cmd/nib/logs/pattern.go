@@ -5,8 +5,8 @@ package logs
 // maxPattern is the length of a pattern.
 const maxPattern = 160
 
-// appendPattern appends a message without what differs from one line to the next:
-// words with digits in them, and what is in quotes, are a star.
+// appendPattern appends a message without what differs from one line to the
+// next: words with digits in them, and what is in quotes, become a star.
 func appendPattern(dst, text []byte) []byte {
 	from := len(dst)
 	for i := 0; i < len(text) && len(dst)-from < maxPattern; {

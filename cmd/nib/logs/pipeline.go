@@ -19,14 +19,14 @@ type Renderer interface {
 	Append(dst []byte, l *logread.Line) []byte
 }
 
-// A Selection says which lines are wanted.
+// A Selection selects lines.
 type Selection struct {
 	Query   *logread.Query
 	Context int            // how many lines before and behind each are shown, too
 	Zone    *time.Location // of times without one
 }
 
-// Counts is what has been read.
+// Counts counts the lines that were read.
 type Counts struct {
 	Lines   uint64
 	Matched uint64
@@ -48,8 +48,8 @@ const (
 	mergedBlocks = 64 << 20
 )
 
-// A block is a part of a source: whole lines, what is selected of them, or what is
-// to be written.
+// A block is a part of a source: whole lines, what is selected of them, or what
+// is to be written.
 type block struct {
 	buf    []byte
 	data   []byte // the lines, in buf
@@ -83,7 +83,7 @@ func (s *Selection) newWorker(renderer Renderer, all bool) *worker {
 	return w
 }
 
-// process does what is to be done with the lines of a block.
+// process selects the lines of a block and renders them.
 func (w *worker) process(b *block) {
 	b.out, b.spans, b.counts = b.out[:0], b.spans[:0], Counts{}
 	for from := 0; from < len(b.data); {
@@ -229,8 +229,8 @@ func Cat(ctx context.Context, w io.Writer, sources []Source, s Selection, newRen
 	return total, errors.Join(err, ctx.Err())
 }
 
-// receive returns the next block when a worker has processed it, and nil after the
-// last one. A source that is stuck does not keep it from ending with ctx.
+// receive returns the next block when a worker has processed it, and nil after
+// the last one. A source that is stuck does not keep it from ending with ctx.
 func receive(ctx context.Context, blocks <-chan *block) *block {
 	select {
 	case b, ok := <-blocks:

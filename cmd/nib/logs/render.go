@@ -31,8 +31,8 @@ type Form struct {
 	Terminal bool // no byte may control it
 }
 
-// NewRenderer returns a function that makes renderers, and what is to be written
-// in front of all lines.
+// NewRenderer returns a function that makes renderers, and what is to be
+// written in front of all lines.
 func (f Form) NewRenderer() (newRenderer func() Renderer, header string, err error) {
 	if f.Template != "" {
 		t, err := parseTemplate(f.Template, f.Console.TimeZone)
@@ -90,9 +90,9 @@ func (r *safeRenderer) Append(dst []byte, l *logread.Line) []byte {
 // maxNesting is how deep JSON may be nested to be recognised.
 const maxNesting = 10000
 
-// appendJSON appends a line as one JSON object: one of logfmt with its values as
-// text or what JSON has for them, one of text as a message. The result is plain:
-// everything is escaped that controls a terminal.
+// appendJSON appends a line as one JSON object: one of logfmt with its values
+// as text or what JSON has for them, one of text as a message. The result is
+// plain: everything is escaped that controls a terminal.
 func appendJSON(dst []byte, l *logread.Line) []byte {
 	switch l.Format() {
 	case logread.FormatJSON:
@@ -141,7 +141,8 @@ func (jsonRenderer) Append(dst []byte, l *logread.Line) []byte {
 	return append(appendJSON(dst, l), '\n')
 }
 
-// logfmtRenderer writes logfmt; a line of it stays as it is, but for escapes.
+// logfmtRenderer writes logfmt; a line of it stays as it is, except for
+// escapes.
 type logfmtRenderer struct{ sink *logfmt.Sink }
 
 func (r *logfmtRenderer) Append(dst []byte, l *logread.Line) []byte {
@@ -279,7 +280,7 @@ func (c *chooser) Append(dst []byte, l *logread.Line) []byte {
 	return c.next.Append(dst, &c.line)
 }
 
-// valueOf returns the raw value of a field, or of time, level or message by
+// valueOf returns the raw value of a field, or of time, level or message under
 // whatever key the line has it.
 func valueOf(l *logread.Line, name string) (raw []byte, ok bool) {
 	if raw, ok = l.Lookup(name); ok {
@@ -328,8 +329,8 @@ func appendCSVRow(dst []byte, n int, cell func(i int) []byte) []byte {
 	return append(dst, '\n')
 }
 
-// appendSafe appends text with everything escaped that controls a terminal, as in
-// JSON, but for quotes and backslashes.
+// appendSafe appends text with everything escaped that controls a terminal, as
+// in JSON, except for quotes and backslashes.
 func appendSafe(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := jsonenc.CleanLen(text)

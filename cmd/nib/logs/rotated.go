@@ -22,14 +22,15 @@ func packing(path string) string {
 }
 
 var (
-	// app-20261121T103000.123456Z-0000.log of sink/file, and dates as logrotate,
-	// lumberjack and others put them before or behind the extension.
+	// app-20261121T103000.123456Z-0000.log of sink/file, and dates as
+	// logrotate, lumberjack and others put them before or behind the
+	// extension.
 	stamped = regexp.MustCompile(`^(.+?)[-._](\d{4}-?\d{2}-?\d{2}(?:[T_-]?\d{2}[-:.]?\d{2}[-:.]?\d{2}(?:[.,]\d+)?Z?)?(?:-\d+)?)(\.[A-Za-z]+)?$`)
 	// app.log.1 of logrotate
 	numbered = regexp.MustCompile(`^(.+)\.(\d{1,4})$`)
 )
 
-// A rotation is what the name of a file says about its place in a rotated set.
+// A rotation is the place of a file in a rotated set, according to its name.
 type rotation struct {
 	path  string
 	set   string // the same for all files of a set

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A sketch knows the percentiles of numbers to one percent, in memory that does
-// not grow with how many there are: it counts them in buckets, each 2 % wider than
+// A sketch computes percentiles of numbers to one percent, in memory that does
+// not grow with their number: it counts them in buckets, each 2 % wider than
 // the one before.
 type sketch struct {
 	buckets map[int32]uint64 // of positive numbers
@@ -19,7 +19,7 @@ type sketch struct {
 
 var bucketWidth = math.Log(1.02)
 
-// The exponents of numbers that have buckets of their own.
+// The exponents of numbers that have their own buckets.
 const (
 	leastBucket = -2000 // 6e-18
 	mostBucket  = 2500  // 3e21
@@ -59,7 +59,7 @@ func (s *sketch) merge(o *sketch) {
 	}
 }
 
-// quantile returns the number that a share q of all are not above.
+// quantile returns the number that a share q of all numbers does not exceed.
 func (s *sketch) quantile(q float64) float64 {
 	rank := uint64(math.Ceil(q * float64(s.count)))
 	if rank <= s.low {

@@ -19,11 +19,11 @@ type Source struct {
 	Name string
 	// Open begins to read at the first line.
 	Open func(ctx context.Context) (io.ReadCloser, error)
-	// Path is the file that the source ends with, if it is a plain one, which can
-	// be read from its end and followed.
+	// Path is the file that the source ends with, if it is a plain one,
+	// which can be read from its end and followed.
 	Path string
-	// Live is set if Open has a reader that goes on with new lines when asked to
-	// follow.
+	// Live is set if the reader of Open continues with new lines when asked
+	// to follow.
 	Live bool
 }
 
@@ -65,8 +65,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// expand returns the files that a name or a pattern stands for. The shell expands
-// patterns as well, unless they are in quotes.
+// expand returns the files that a name or a pattern stands for. The shell
+// expands patterns as well, unless they are in quotes.
 func expand(arg string) ([]string, error) {
 	_, err := os.Stat(arg)
 	if err == nil {

@@ -37,8 +37,8 @@ func spoolSources(root string, follow bool) (list []Source, err error) {
 }
 
 // copySpool writes the records of a spool, and with follow those that are added
-// later, by whichever process has it. A record that another process is writing is
-// waited for, so that none is left out.
+// later, by whichever process has it. A record that another process is writing
+// is waited for, so that none is left out.
 func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error {
 	var next, id uint64
 	var unreadable uint64
@@ -51,7 +51,7 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error 
 		case err != nil:
 			return err
 		case v.ID != id && v.ID != 0:
-			next, id = 0, v.ID // another spool: it has numbers of its own
+			next, id = 0, v.ID // another spool, with other numbers
 		}
 		for r, g := range v.Records(next) {
 			if ctx.Err() != nil {
@@ -94,8 +94,8 @@ func copySpool(ctx context.Context, w io.Writer, dir string, follow bool) error 
 	return nil
 }
 
-// mayBeFinished reports whether the process that has begun to write a record may
-// still be doing so.
+// mayBeFinished reports whether the process that has begun to write a record
+// may still be doing so.
 func mayBeFinished(v *spool.View, g spool.Gap) bool {
 	if g.Kind != spool.GapUnfinished || v.Owner == spool.OwnerNone {
 		return false

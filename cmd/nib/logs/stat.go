@@ -25,7 +25,7 @@ const (
 // others is the name of what is above a bound.
 const others = "(others)"
 
-// A Summary is what the lines of logs have in common.
+// A Summary describes the lines of logs as a whole.
 type Summary struct {
 	Counts Counts
 	First  time.Time // zero if no line has a time
@@ -49,8 +49,8 @@ type Percentiles struct {
 	P50, P90, P99, Max float64
 }
 
-// Sparklines draws the rates of lines over time in some columns: of all lines, of
-// warnings, and of errors.
+// Sparklines draws the rates of lines over time in some columns: of all lines,
+// of warnings, and of errors.
 func (s *Summary) Sparklines(columns int) (all, warn, failed string) {
 	rates := s.over.columns(columns)
 	return sparkline(rates, func(r rate) uint64 { return r.all }), sparkline(rates, func(r rate) uint64 { return r.warn }),
@@ -63,8 +63,8 @@ type group struct {
 	sketches []sketch
 }
 
-// A collector counts lines; each worker has its own. It is a Renderer that writes
-// nothing.
+// A collector counts lines; each worker has its own. It is a Renderer that
+// writes nothing.
 type collector struct {
 	by, of   []string
 	groups   map[string]*group
@@ -160,8 +160,9 @@ func mergeGroups(to, from map[string]*group, most int) {
 	}
 }
 
-// Summarize counts what is selected of the sources by the values of some fields,
-// with the percentiles of others. Its memory does not grow with the logs.
+// Summarize counts what is selected of the sources by the values of some
+// fields, with the percentiles of others. Its memory does not grow with the
+// logs.
 func Summarize(ctx context.Context, sources []Source, s Selection, by, of []string) (*Summary, error) {
 	var mu sync.Mutex
 	var all []*collector

@@ -42,9 +42,9 @@ type refusal struct {
 }
 
 // Rejected delivers the records that the destinations have rejected. Services
-// may have the spools open. What is rejected again, or cannot be delivered, goes
-// back to the file that it was in. If a run is killed, the next one delivers the
-// whole file again; the records have the identities that they had.
+// may have the spools open. What is rejected again, or cannot be delivered,
+// goes back to the file that it was in. If a run is killed, the next one
+// delivers the whole file again; the records have the identities that they had.
 func Rejected(ctx context.Context, c Config) (Counts, error) {
 	r := relay{Config: c}
 	dirs, err := spool.Find(c.Root)
@@ -130,7 +130,8 @@ func (f failing) Deliver(context.Context, []nib.Record) (delivery.Result, error)
 	return delivery.Result{}, f.err
 }
 
-// retryAll delivers the lines of a file, and returns those that must stay there.
+// retryAll delivers the lines of a file, and returns those that must stay
+// there.
 func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []byte) (left []byte, err error) {
 	var batch []nib.Record
 	var lines []refusal
@@ -139,7 +140,7 @@ func (r *relay) retryAll(ctx context.Context, dest delivery.Destination, text []
 		if record, x, ok := parseRefusal(line); ok {
 			batch, lines = append(batch, record), append(lines, x)
 		} else {
-			left = append(left, line...) // nothing that a spool has written, or cut off
+			left = append(left, line...) // not written by a spool, or truncated
 		}
 		if len(batch) == retryRecords || readErr != nil {
 			if err == nil {
@@ -213,7 +214,7 @@ func appendRefusals(dst []byte, lines []refusal) []byte {
 	return dst
 }
 
-// putBack appends lines to a file, which the service may have made anew.
+// putBack appends lines to a file, which the service may have created again.
 func putBack(name string, lines []byte) error {
 	if len(lines) == 0 {
 		return nil

@@ -46,8 +46,9 @@ type Counts struct {
 	Pending    uint64 // in spools without an owner, at the end
 }
 
-// A Target is a destination. Open makes it for one spool, with the mark that the destination of
-// the service has stored there, and the relay closes it if it has a method Close.
+// A Target is a destination. Open makes it for one spool, with the mark that
+// the destination of the service has stored there, and the relay closes it if
+// it has a method Close.
 type Target struct {
 	Name string // that it has in spools; "" for a single Target: the only one in the spool
 	Text string // for people
@@ -62,13 +63,13 @@ type relay struct {
 	root  known // of Root, which need not be a spool
 }
 
-// A known is the state of a spool.
+// A known is what is known about a spool.
 type known struct {
 	free  time.Time     // since when it has no owner; zero if it has one
 	done  string        // the names in it after everything was delivered
 	retry time.Time     // not to be taken before
 	pause time.Duration // until then, after the last failure
-	said  string        // why it is left alone
+	said  string        // why it is skipped
 }
 
 // Run delivers until ctx ends, or with Once until nothing is left to be done.
@@ -162,8 +163,8 @@ func isCursor(name string) bool { return strings.HasSuffix(name, ".cursor") }
 // maxPause is the longest pause before a spool is taken again.
 const maxPause = time.Minute
 
-// found takes note of the spools that there are. That Root cannot be read just now
-// is reported once: it may be on a volume that comes back.
+// found records the spools that exist. An error of reading Root is reported
+// once: it may be on a volume that is mounted again.
 func (r *relay) found(dirs []string, err error) {
 	if err != nil {
 		r.sayOnce(&r.root, r.Root, err.Error())
@@ -173,7 +174,7 @@ func (r *relay) found(dirs []string, err error) {
 	maps.DeleteFunc(r.known, func(dir string, _ *known) bool { return !slices.Contains(dirs, dir) })
 }
 
-// sayOnce reports why a spool is left alone, once until that changes.
+// sayOnce reports why a spool is skipped, once until the reason changes.
 func (r *relay) sayOnce(k *known, dir, why string) {
 	if k.said != why {
 		k.said = why
@@ -181,7 +182,8 @@ func (r *relay) sayOnce(k *known, dir, why string) {
 	}
 }
 
-// listing is the names in a directory. A process that opens the spool makes another segment.
+// listing returns the names in a directory. They change when a process opens
+// the spool, because it makes a segment.
 func listing(dir string) string {
 	entries, _ := os.ReadDir(dir) // none: it is looked at again
 	var b strings.Builder
@@ -191,8 +193,8 @@ func listing(dir string) string {
 	return b.String()
 }
 
-// namesIn are the names of the targets in a spool. They must be those that its
-// process gave them, or lines come twice.
+// namesIn returns the names of the targets in a spool. They must be those that
+// its process used, or lines are delivered twice.
 func (r *relay) namesIn(v *spool.View) (names []string, err error) {
 	for _, t := range r.Targets {
 		names = append(names, t.Name)
@@ -213,7 +215,8 @@ func (r *relay) namesIn(v *spool.View) (names []string, err error) {
 	return nil, fmt.Errorf("left alone: it has several destinations, %s; say which one this is: --to NAME=TARGET", strings.Join(known, ", "))
 }
 
-// pendingFor is what is pending for some destinations together.
+// pendingFor returns the number of records that are pending for some
+// destinations together.
 func pendingFor(v *spool.View, names []string) (n uint64) {
 	for _, name := range names {
 		n += v.Pending(name)
@@ -221,7 +224,7 @@ func pendingFor(v *spool.View, names []string) (n uint64) {
 	return n
 }
 
-// countPending looks at what is left.
+// countPending counts the records that are left.
 func (r *relay) countPending(dirs []string) {
 	for _, dir := range dirs {
 		v, err := spool.Inspect(dir)

@@ -21,7 +21,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A place is where records arrive, over all destinations that are opened for it.
+// A place is where records arrive, over all destinations that are opened for
+// it.
 type place struct {
 	nibtest.Recorder
 	mu   sync.Mutex
@@ -49,7 +50,7 @@ func (p *place) Close() error {
 	return nil
 }
 
-// teller keeps what it is told, and closes heard when a text comes.
+// A teller records the reports, and closes heard when one contains wants.
 type teller struct {
 	mu    sync.Mutex
 	text  strings.Builder
@@ -154,7 +155,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestWatchTakesASpoolWhenItsOwnerHasGone ends when that was delivered, with its context.
+// TestWatchTakesASpoolWhenItsOwnerHasGone ends the relay by its context when
+// the spool is delivered.
 func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 	root := t.TempDir()
 	s := left(t, filepath.Join(root, "a"), 10)
@@ -186,8 +188,8 @@ func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 
 var errAway = errors.New("away")
 
-// TestDeliverTimeoutReleasesTheSpool gives a spool back that the destination
-// does not accept, and the next run delivers it.
+// TestDeliverTimeoutReleasesTheSpool releases a spool that the destination does
+// not accept, and delivers it in the next run.
 func TestDeliverTimeoutReleasesTheSpool(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "a")
@@ -225,7 +227,8 @@ func TestRejectedRecordsAreCounted(t *testing.T) {
 	}
 }
 
-// TestInterruptedRunGivesBack ends while the destination hangs until its context ends.
+// TestInterruptedRunGivesBack ends the relay while the destination hangs until
+// its context ends.
 func TestInterruptedRunGivesBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	closed(t, dir, 7)
@@ -273,7 +276,8 @@ func TestSeveralDestinationsNeedAName(t *testing.T) {
 	}
 }
 
-// TestOtherDestinationsKeepTheirRecords delivers to one of two, and later to the other.
+// TestOtherDestinationsKeepTheirRecords delivers to one of two, and later to
+// the other.
 func TestOtherDestinationsKeepTheirRecords(t *testing.T) {
 	dir := several(t, 5000) // some segments
 	for _, name := range []string{"kafka", "file"} {
@@ -302,7 +306,8 @@ func TestRunNeedsItsRoot(t *testing.T) {
 	}
 }
 
-// TestRelayMakesNoSegment takes a spool again and again while the destination accepts nothing.
+// TestRelayMakesNoSegment takes a spool repeatedly while the destination
+// accepts nothing.
 func TestRelayMakesNoSegment(t *testing.T) {
 	root := t.TempDir()
 	closed(t, filepath.Join(root, "a"), 3)
@@ -321,7 +326,8 @@ func TestRelayMakesNoSegment(t *testing.T) {
 	}
 }
 
-// TestRelayDeliversSharedDirectories has a directory of which one process is alive, and two are dead.
+// TestRelayDeliversSharedDirectories has a shared directory of one live and two
+// dead processes.
 func TestRelayDeliversSharedDirectories(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "home")
@@ -360,8 +366,9 @@ func TestRelayDeliversSharedDirectories(t *testing.T) {
 	}
 }
 
-// TestSpoolWithACursorThatCannotBeReadIsLeftAlone has one of a later version, which is read no more
-// than one on a disk that fails: without it, the mark for the destination is not known.
+// TestSpoolWithACursorThatCannotBeReadIsLeftAlone has a cursor of a later
+// version, which is as unreadable as one on a failing disk: without it, the
+// mark for the destination is unknown.
 func TestSpoolWithACursorThatCannotBeReadIsLeftAlone(t *testing.T) {
 	dir := several(t, 3)
 	settle := config(dir, &place{}, newTeller(""))

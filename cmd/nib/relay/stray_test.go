@@ -20,7 +20,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// tree lists everything below root: names, modes, sizes, times of change, and contents.
+// tree lists everything below root: names, modes, sizes, times of change, and
+// contents.
 func tree(t *testing.T, root string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -55,7 +56,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// stray puts things into a directory that no spool has made.
+// stray puts files into a directory that no spool makes.
 func stray(t *testing.T, dir string) {
 	t.Helper()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -74,7 +75,8 @@ func stray(t *testing.T, dir string) {
 	)
 }
 
-// TestIdleRelayChangesNothing looks a thousand times at spools that have nothing for it.
+// TestIdleRelayChangesNothing looks a thousand times at spools without records
+// for it.
 func TestIdleRelayChangesNothing(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a", "b/one"} {
@@ -113,7 +115,8 @@ func TestIdleRelayChangesNothing(t *testing.T) {
 	}
 }
 
-// TestStrayFilesDoNotStopTheRelay puts them beside the spools and into them: all lines arrive.
+// TestStrayFilesDoNotStopTheRelay puts them beside the spools and into them:
+// all lines arrive.
 func TestStrayFilesDoNotStopTheRelay(t *testing.T) {
 	const segment = "0000000000000007.seg"
 	for name, do := range map[string]func(in func(string) string) error{
@@ -145,7 +148,8 @@ func TestStrayFilesDoNotStopTheRelay(t *testing.T) {
 	}
 }
 
-// TestUnreadableSpoolDoesNotStopTheRelay has one that cannot be opened, before the others.
+// TestUnreadableSpoolDoesNotStopTheRelay has a spool that cannot be opened
+// before the others.
 func TestUnreadableSpoolDoesNotStopTheRelay(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a", "b"} {
@@ -159,7 +163,8 @@ func TestUnreadableSpoolDoesNotStopTheRelay(t *testing.T) {
 	}
 }
 
-// TestRootThatComesAndGoes is on a volume that is not there for a while.
+// TestRootThatComesAndGoes has a root on a volume that is unmounted for a
+// while.
 func TestRootThatComesAndGoes(t *testing.T) {
 	parent := t.TempDir()
 	root, away := filepath.Join(parent, "root"), filepath.Join(parent, "away")

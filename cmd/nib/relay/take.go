@@ -90,13 +90,13 @@ func markOf(v *spool.View, name string) []byte {
 	return nil
 }
 
-// own are the counts of the relay's destinations.
+// own returns the counts of the relay's destinations.
 func (r *relay) own(s *spool.Sink) []spool.DestinationStats {
 	return s.Stats().Destinations[:len(r.Targets)]
 }
 
-// await waits until everything is settled, the destinations have settled nothing for
-// too long, or ctx ends.
+// await waits until everything is settled, the destinations have settled
+// nothing for too long, or ctx ends.
 func (r *relay) await(ctx context.Context, dir string, s *spool.Sink) error {
 	tick := time.NewTicker(min(glance, r.DeliverTimeout))
 	defer tick.Stop()

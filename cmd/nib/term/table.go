@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A Table has a line for each figure: its name, the figure aligned to the right,
-// and what it means.
+// A Table has a line for each figure: its name, the figure aligned to the
+// right, and what it means.
 type Table struct {
 	W io.Writer
 	S Style
@@ -19,10 +19,10 @@ func (t Table) Row(name, figure, meaning string) {
 	fmt.Fprintf(t.W, "  %s %s  %s\n", t.S.Dim(fmt.Sprintf("%-17s", name)), t.S.Bold(fmt.Sprintf("%11s", figure)), t.S.Dim(meaning))
 }
 
-// Verdict writes a figure that ought to be 0.
+// Verdict writes a figure that should be 0.
 func (t Table) Verdict(name string, n uint64) { t.VerdictWith(name, n, "") }
 
-// VerdictWith writes a figure that ought to be 0, and what it means.
+// VerdictWith writes a figure that should be 0, and what it means.
 func (t Table) VerdictWith(name string, n uint64, meaning string) {
 	figure := fmt.Sprintf("%11s", Count(n))
 	if n == 0 {

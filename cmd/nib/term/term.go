@@ -13,11 +13,11 @@ import (
 	"golang.org/x/term"
 )
 
-// A Style writes colours, or does not.
+// A Style writes colours if On is set.
 type Style struct{ On bool }
 
 // StyleFor decides as sink/console does: colours go to a terminal, unless
-// NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE makes up for all but NO_COLOR.
+// NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE overrides all but NO_COLOR.
 func StyleFor(w io.Writer) Style {
 	if os.Getenv("NO_COLOR") != "" {
 		return Style{}
@@ -55,19 +55,19 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Dim is for what explains.
+// Dim styles explanations.
 func (s Style) Dim(text string) string { return s.paint("2", text) }
 
-// Bold is for figures.
+// Bold styles figures.
 func (s Style) Bold(text string) string { return s.paint("1", text) }
 
-// Good is for good results.
+// Good styles good results.
 func (s Style) Good(text string) string { return s.paint("32", text) }
 
-// Bad is for bad results.
+// Bad styles bad results.
 func (s Style) Bad(text string) string { return s.paint("1;31", text) }
 
-// Warn is for expected results that look bad.
+// Warn styles expected results that look bad.
 func (s Style) Warn(text string) string { return s.paint("33", text) }
 
 // Count writes a number with commas.

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Name is the name of a file or directory for people: quoted if it has anything
-// in it that a terminal would not just show.
+// Name returns the name of a file or directory for people, quoted if a terminal
+// might interpret a part of it.
 func Name(name string) string {
 	if isShown(name) {
 		return name
@@ -19,8 +19,9 @@ func Name(name string) string {
 	return strconv.Quote(name)
 }
 
-// Line is a text for people on one line: what a terminal would not just show is
-// escaped. Errors of the system have names in them that anyone may have chosen.
+// Line returns a text for people on one line, with everything escaped that a
+// terminal might interpret. Errors of the system contain names that anyone may
+// have chosen.
 func Line(text string) string {
 	if isShown(text) {
 		return text
@@ -33,8 +34,8 @@ func isShown(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
 }
 
-// WriteJSON writes a line of JSON in which everything is escaped that a terminal
-// would not just show. (Package encoding/json leaves DEL, C1 controls and
+// WriteJSON writes a line of JSON in which everything is escaped that a
+// terminal might interpret. (Package encoding/json leaves DEL, C1 controls and
 // bidirectional controls as they are.)
 func WriteJSON(w io.Writer, text []byte) error {
 	var b strings.Builder

@@ -28,7 +28,7 @@ const (
 	maxRowsBytes = 8 << 20
 )
 
-// number returns a parameter, 0 if it is not there.
+// number returns a parameter, or 0 if it is absent.
 func number(values url.Values, name string) (int64, error) {
 	text := values.Get(name)
 	if text == "" {
@@ -89,7 +89,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(text) // the browser has gone
 }
 
-// A failure is an error as the page gets it.
+// A failure is an error as the page receives it.
 type failure struct {
 	Problem string `json:"problem"`
 	Offset  *int   `json:"offset,omitempty"` // in the query, in UTF-16 code units as scripts count

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// The sizes of what is read: a block has one entry in an index, and a longer line
-// than maxLine is cut. pollDelay is how often a file is checked for new lines.
+// The sizes of what is read: a block has one entry in an index, and a longer
+// line than maxLine is cut. pollDelay is how often a file is checked for new
+// lines.
 const (
 	blockSize = 256 << 10
 	maxLine   = 1 << 20
@@ -26,9 +27,9 @@ const maxIdle = 20
 
 var errTruncated = errors.New("the file was truncated")
 
-// A document is a file that grows, and goes on in a new file when it is rotated.
-// Offsets count the bytes of all its files together; those of files that were
-// rotated away stay readable. It always ends with a line break.
+// A document is a file that grows, and goes on in a new file when it is
+// rotated. Offsets count the bytes of all its files together; those of files
+// that were rotated away stay readable. It always ends with a line break.
 type document struct {
 	path   string
 	origin int64 // the end when it was opened
@@ -89,8 +90,8 @@ func (d *document) Close() error {
 	return errors.Join(errs...)
 }
 
-// state returns the end of the whole lines, and a channel that is closed when it
-// changes.
+// state returns the end of the whole lines, and a channel that is closed when
+// it changes.
 func (d *document) state() (end int64, grown <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,9 +121,10 @@ func (d *document) follow(ctx context.Context) error {
 	}
 }
 
-// extend moves the end behind what was appended to the last file. It waits for the
-// end of an unfinished line for a while. What is appended to a line later belongs
-// to it: the list shows it, but the indexes have counted the line as it was.
+// extend moves the end behind what was appended to the last file. It waits for
+// the end of an unfinished line for a while. What is appended to a line later
+// belongs to it: the list shows it, but the indexes have counted the line as it
+// was.
 func (d *document) extend() (more bool, err error) {
 	last := d.parts[len(d.parts)-1] // follow alone changes parts
 	info, err := last.file.Stat()
@@ -164,7 +166,8 @@ func (d *document) setEnd(end int64) {
 	}
 }
 
-// lastBreak returns the offset behind the last line break in [from, to), or from.
+// lastBreak returns the offset behind the last line break in [from, to), or
+// from.
 func lastBreak(r io.ReaderAt, from, to int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for to > from {
@@ -181,7 +184,7 @@ func lastBreak(r io.ReaderAt, from, to int64) (int64, error) {
 	return from, nil
 }
 
-// rotate goes on with another file if the path now leads to one.
+// rotate continues with another file if the path now leads to one.
 func (d *document) rotate() {
 	last := d.parts[len(d.parts)-1]
 	before, err := last.file.Stat()

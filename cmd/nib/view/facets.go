@@ -10,8 +10,9 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// The bounds of facets: lines that are counted of those that were there when the
-// page was opened, keys, different values of a key, and the length of a value.
+// The bounds of facets: lines that are counted of those that were there when
+// the page was opened, keys, different values of a key, and the length of a
+// value.
 const (
 	maxFacetLines  = 100_000
 	maxFacetKeys   = 200
@@ -92,13 +93,14 @@ type facetValue struct {
 	Lines int64  `json:"lines"`
 }
 
-// top returns the keys that most lines have with their most frequent values, and
-// how many lines have been counted.
+// top returns the keys that most lines have with their most frequent values,
+// and how many lines have been counted.
 func (f *facets) top() (list []facet, lines int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, k := range f.keys {
-		// A key whose values are nearly all different is no group, either.
+		// A key whose values are nearly all different does not group
+		// lines, either.
 		if k.values == nil || len(k.values) > 20 && int64(len(k.values))*2 > k.lines {
 			continue
 		}

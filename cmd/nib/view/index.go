@@ -14,10 +14,10 @@ import (
 )
 
 // An index counts the lines of a document that a query selects, per block. Rows
-// are numbered from where the document ended when it was opened: the lines before
-// it are -1, -2 and so on, those appended since are 0, 1 and so on. So a row keeps
-// its number while the index goes backward from there to the beginning of the
-// document, and forward with what is appended.
+// are numbered from where the document ended when it was opened: the lines
+// before it are -1, -2 and so on, those appended since are 0, 1 and so on. So a
+// row keeps its number while the index goes backward from there to the
+// beginning of the document, and forward with what is appended.
 type index struct {
 	doc   *document
 	query *logread.Query

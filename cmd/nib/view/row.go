@@ -44,7 +44,7 @@ func newRow(at int64, l *logread.Line) row {
 	return r
 }
 
-// otherFields are the fields of a line but its time, level and message.
+// otherFields returns the fields of a line but its time, level and message.
 func otherFields(l *logread.Line) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if l.Format() == logread.FormatText {
@@ -148,8 +148,8 @@ func kindOf(raw []byte) string {
 	return "string"
 }
 
-// pretty returns JSON in several lines, with its numbers and keys as they are, or
-// what it is if it is no JSON.
+// pretty returns JSON in several lines, with its numbers and keys as they are,
+// or the text itself if it is not JSON.
 func pretty(raw []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -158,9 +158,8 @@ func pretty(raw []byte) string {
 	return visibleBlock(b.Bytes())
 }
 
-// visible returns a text for one line of the page. What a page would not just
-// show is escaped: control characters, those that change the direction of text,
-// and invisible ones.
+// visible returns a text for one line of the page. Control characters, those
+// that change the direction of text, and invisible ones are escaped.
 func visible(text []byte) string { return escape(text, "") }
 
 // visibleBlock keeps line breaks and tabs.
@@ -176,7 +175,7 @@ func escape(text []byte, keep string) string {
 		text = text[n:]
 		switch {
 		case r == '\n' && keep == "":
-			b.WriteString("⏎") // visible, and no escape sequence that a text may have itself
+			b.WriteString("⏎") // visible, and different from the escape sequences in texts
 		case r == '\t' && keep == "":
 			b.WriteByte(' ')
 		case strconv.IsPrint(r) || strings.ContainsRune(keep, r):

@@ -9,8 +9,8 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// nextError returns the row of the next line at level error or above, behind row
-// or, if back is set, before it. Only blocks that have one are read.
+// nextError returns the row of the next line at level error or above, behind
+// row or, if back is set, before it. It reads only blocks that have one.
 func (x *index) nextError(ctx context.Context, s *scanner, row int64, back bool) (int64, bool, error) {
 	step := int64(1)
 	if back {

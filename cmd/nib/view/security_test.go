@@ -92,7 +92,7 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	}
 }
 
-// The answers have nothing that a page would not show as it is.
+// The answers contain only text that a page shows as it is.
 func TestTextsAreVisible(t *testing.T) {
 	s := run(t, `{"level":"info","message":"a\u202eb\u0007\u009b\u200b\nc\tä<b>","k\u0000":"\u2066v","o":{"x":"\u202e"},"stack":"a\n\tb\u001b[31m"}`+"\n"+"\x1b]0;t\x07 \xff\u202e\n")
 	s.indexed("")
@@ -128,7 +128,7 @@ func TestTextsAreVisible(t *testing.T) {
 	}
 }
 
-// The page that is committed is that of its sources: npm run build writes the sums
+// The committed page is built from its sources: npm run build writes the sums
 // of all of them.
 func TestThePageIsBuilt(t *testing.T) {
 	sums, err := os.ReadFile("page/dist/SHA256SUMS")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view shows a log file in a browser: a page on loopback, and the server
-// that it gets lines, counts and changes from.
+// Package view shows a log file in a browser: a page on loopback, and the
+// server that it gets lines, counts and changes from.
 package view
 
 import (
@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// Close closes a server that is not to run.
+// Close closes a server that does not run.
 func (s *Server) Close() error { return s.current.close() }
 
 // follow follows the file, and starts again when it is truncated.
@@ -106,8 +106,8 @@ func (s *Server) follow(ctx context.Context) error {
 	}
 }
 
-// reopen opens the file again, which may not be there for a moment. It returns nil
-// when ctx has ended.
+// reopen opens the file again, which may not be there for a moment. It returns
+// nil when ctx has ended.
 func (s *Server) reopen(ctx context.Context) *document {
 	for {
 		if doc, err := openDocument(s.path); err == nil {
@@ -121,8 +121,8 @@ func (s *Server) reopen(ctx context.Context) *document {
 	}
 }
 
-// session returns the present session, and a channel that is closed when there is
-// another one.
+// session returns the present session, and a channel that is closed when there
+// is another one.
 func (s *Server) session() (*session, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,9 +139,9 @@ func (s *Server) URL(l net.Listener) string {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
 
-// ServeHTTP refuses requests that do not come from the page: whoever may connect
-// to loopback does not have the token, and a foreign page that has resolved its
-// own name to loopback shows that name as the host.
+// ServeHTTP refuses requests that do not come from the page: other programs
+// that connect to loopback do not have the token, and a foreign page whose name
+// resolves to loopback sends that name as the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Cache-Control":                "no-store",

@@ -112,9 +112,9 @@ func (s *session) evict() {
 	}
 }
 
-// release ends the use of an index by a stream. That of a query is dropped if it is
-// not complete: it would take the processor from the others. That of all lines
-// goes on, so that a page that is loaded again continues.
+// release ends the use of an index by a stream. That of a query is dropped if
+// it is not complete: it would take the processor from the others. That of all
+// lines goes on, so that a page that is loaded again continues.
 func (s *session) release(c selection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	maxBars     = 400
 )
 
-// A status is how far an index is.
+// A status describes how far an index is.
 type status struct {
 	Session string  `json:"session"`
 	Name    string  `json:"name"`
@@ -31,7 +31,7 @@ type status struct {
 	Counts  *tables `json:"counts,omitempty"`
 }
 
-// The tables are what a status has less often.
+// The tables are the parts of a status that are sent less often.
 type tables struct {
 	Bars       *bars   `json:"bars"`
 	Facets     []facet `json:"facets"`
@@ -50,7 +50,8 @@ func (x *index) complete() bool {
 	return x.doc.origin == 0 || len(x.back) > 0 && x.back[len(x.back)-1].start == 0
 }
 
-// status returns the present status, and a channel that is closed when it changes.
+// status returns the present status, and a channel that is closed when it
+// changes.
 func (x *index) status(nbars int) (st status, changed <-chan struct{}) {
 	st.Done = x.complete()
 	st.Size, _ = x.doc.state()
@@ -76,8 +77,8 @@ func (x *index) status(nbars int) (st status, changed <-chan struct{}) {
 	return st, x.changed
 }
 
-// stream sends a status whenever it has changed, and an event when the session has
-// ended.
+// stream sends a status whenever it has changed, and an event when the session
+// has ended.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:

@@ -20,7 +20,7 @@ import (
 	"github.com/nib-log/nib/cmd/nib/view"
 )
 
-// A server is a view that runs.
+// A server is a running view.
 type server struct {
 	*testing.T
 	file    string
@@ -210,8 +210,8 @@ func (s *server) messages(query string, row, n int) string {
 	return strings.Join(list, " ")
 }
 
-// numbered returns lines with the numbers from one to another; every tenth is an
-// error, and the times are a second apart.
+// numbered returns lines with the numbers from one to another; every tenth is
+// an error, and the times are a second apart.
 func numbered(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
