@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// An Exception is a difference between what a peer prints and what the
-// scenario wants that is known and let pass. The documentation lists them.
+// An Exception is a known and permitted difference between the line of a peer
+// and that of the scenario. The documentation lists them.
 type Exception struct {
 	Peer, Scenario string
-	Key            string // the key that may differ, be missing or be too much; "" is the whole line
+	Key            string // the key that may differ, be missing or be extra; "" is the whole line
 	Reason         string
 }
 
@@ -38,7 +38,7 @@ var Exceptions = []Exception{
 // aliases gives the canonical name of a key.
 var aliases = map[string]string{"time": "time", "ts": "time", "msg": "message", "source": "caller", "file": "caller"}
 
-// Check lets every peer that can do s print one line and compares it with
+// Check has every peer that supports s print one line, and compares it with
 // s.Want. The lines go through a file, so that buffering writers take part.
 func Check(s *Scenario, peers []*Peer) error {
 	var errs []error
@@ -58,8 +58,8 @@ func Check(s *Scenario, peers []*Peer) error {
 	return errors.Join(errs...)
 }
 
-// Excepted tells whether the whole line of p in s is excepted: it is timed and
-// shown, but it is not what the others are compared with.
+// Excepted reports whether the whole line of p in s is excepted: it is timed
+// and shown, but it is not what the others are compared with.
 func Excepted(s *Scenario, p *Peer) bool {
 	return exceptedKeys(s, p)[""]
 }
@@ -163,8 +163,8 @@ func keysOf(maps ...map[string]any) []string {
 
 // canonical parses one line and removes what peers may choose: names of the
 // reserved keys, case of the level, unit of durations, precision of times,
-// shape of the call site (which must lie in the adapter's own file), notation
-// of numbers.
+// shape of the call site (which must be in the adapter's own file), notation of
+// numbers.
 func canonical(line []byte, file string, unit time.Duration) (map[string]any, error) {
 	fields, err := decode(line)
 	if err != nil {
@@ -187,8 +187,7 @@ func canonical(line []byte, file string, unit time.Duration) (map[string]any, er
 	return out, nil
 }
 
-// decode parses one object key by key: a map would hide a key that stands
-// twice.
+// decode parses one object key by key: a map would hide a duplicate key.
 func decode(line []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
@@ -203,7 +202,7 @@ func decode(line []byte) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := token.(string) // where a key is due the decoder takes nothing else
+		key := token.(string) // the decoder accepts only strings as keys
 		if _, twice := fields[key]; twice {
 			return nil, fmt.Errorf("key %q stands twice", key)
 		}
@@ -222,15 +221,16 @@ func decode(line []byte) (map[string]any, error) {
 	return fields, nil
 }
 
-// isField tells a user's field apart from a reserved key of the same name: the
-// scenario Escapes has a field "file", and logrus calls its caller so.
+// isField distinguishes a user's field from a reserved key of the same name:
+// the scenario Escapes has a field "file", which is also the key of logrus's
+// caller.
 func isField(key string, v any) bool {
 	text, _ := v.(string)
 	return key == "file" && !callSite.MatchString(text)
 }
 
-// flattenSource turns slog's source object into "file:line" and moves what
-// else it says up to the line.
+// flattenSource turns slog's source object into "file:line" and moves its other
+// members up to the line.
 func flattenSource(v any, out map[string]any) any {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -8,10 +8,11 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// NibFields is nib with the ten fields, into a sink. Package files calls it: a
-// file with rotation is not an io.Writer to nib, nor to phuslu.
+// NibFields returns a Run of nib with the ten fields, into a sink. Package
+// files calls it: a file with rotation is not an io.Writer to nib, nor to
+// phuslu.
 func NibFields(s nib.Sink) Run { return nibTen(nib.NewSink(s)) }
 
-// PhusluFields is phuslu with the ten fields, into the writer that l has when Do
-// is called.
+// PhusluFields returns a Run of phuslu with the ten fields, into the writer
+// that l has when Do is called.
 func PhusluFields(l *log.Logger) Run { return phusluTen(l) }

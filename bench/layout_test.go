@@ -28,12 +28,12 @@ import (
 // no fraction.
 var whole = time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
 
-// layoutTook and errGone are values that the loggers write in ways of their own.
+// layoutTook and errGone are values that the loggers write differently.
 const layoutTook = 1500 * time.Microsecond
 
 var errGone = errors.New("gone")
 
-// decodeLine reads a line as a map and keeps numbers as they stand there.
+// decodeLine reads a line as a map and keeps numbers as they are written.
 func decodeLine(t *testing.T, line string) map[string]any {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(line))
@@ -45,7 +45,7 @@ func decodeLine(t *testing.T, line string) map[string]any {
 	return m
 }
 
-// compareLines tells which keys of two logs differ, line by line. The log is
+// compareLines reports which keys of two logs differ, line by line. The log is
 // one of the peer's and one of nib's under the peer's layout.
 func compareLines(t *testing.T, peer, nib string) {
 	t.Helper()
@@ -68,7 +68,7 @@ func compareLines(t *testing.T, peer, nib string) {
 	}
 }
 
-// sameValue compares numbers by what they stand for: 1e-3 is 0.001.
+// sameValue compares numbers by value: 1e-3 is 0.001.
 func sameValue(a, b any) bool {
 	x, ok1 := a.(json.Number)
 	y, ok2 := b.(json.Number)
@@ -85,13 +85,13 @@ func nibUnder(w io.Writer, l nib.Layout) *nib.Logger {
 		nib.WithClock(func() time.Time { return whole }), nib.WithExit(func(int) {}))
 }
 
-// quiet runs what ends in a panic.
+// quiet calls f and recovers from its panic.
 func quiet(f func()) {
 	defer func() { _ = recover() }()
 	f()
 }
 
-// zapClock stands still.
+// zapClock always returns the same time.
 type zapClock struct{}
 
 func (zapClock) Now() time.Time                         { return whole }
@@ -109,7 +109,7 @@ func (richError) Format(s fmt.State, verb rune) {
 	}
 }
 
-// An errorGroup is to zap several errors, like those of go.uber.org/multierr.
+// An errorGroup is several errors to zap, like those of go.uber.org/multierr.
 type errorGroup []error
 
 func (g errorGroup) Error() string   { return "several" }
@@ -122,7 +122,7 @@ func TestLayoutZap(t *testing.T) {
 	n := nibUnder(&own, layout.Zap()).Named("db")
 	group := errorGroup{errGone, richError{}}
 
-	// Both stand on one line, so that the call site is the same.
+	// Both are on one line, so that the call site is the same.
 	both := func(peer, own func()) { peer(); own() }
 	both(func() { z.Debug("m") }, func() { n.Debug().Msg("m") })
 	both(func() { z.Info("m", zap.String("s", "x"), zap.Int("i", -1)) }, func() { n.Info().Str("s", "x").Int("i", -1).Msg("m") })

@@ -32,7 +32,7 @@ var logrusPeer = Peer{
 	Attrs:        nil, // has no attributes, only maps
 	SlogFront:    logrusSlogFront,
 	Bare:         nil, // cannot leave out the level
-	Buffered:     nil, // has no writer of its own
+	Buffered:     nil, // has no buffering writer
 	Service:      logrusService,
 }
 

@@ -14,12 +14,12 @@ import (
 
 // A Run is one library made ready for one scenario.
 type Run struct {
-	// Do logs n lines. The loop stands in the adapter, so that the cost of the
+	// Do logs n lines. The loop is in the adapter, so that the cost of the
 	// indirect call is paid once per round and not once per line. Do may be
 	// called by several goroutines at once.
 	Do func(n int)
-	// Flush, if not nil, hands on what is held back. It belongs to the timed
-	// part of every round.
+	// Flush, if not nil, writes what is held back. It is part of the timed
+	// round.
 	Flush func()
 	// Close, if not nil, ends it: goroutines, and files opened a second time.
 	Close func()
@@ -35,7 +35,7 @@ type Peer struct {
 	Name   string
 	Module string // path for the version in the results; "" is the standard library or this module
 	File   string // the adapter's file name, which Caller must print
-	// DurationUnit is what one unit of a duration in its lines stands for.
+	// DurationUnit is the unit of durations in its lines.
 	DurationUnit time.Duration
 	// SlogUnit is the same for SlogFront, where it differs.
 	SlogUnit time.Duration
@@ -67,5 +67,5 @@ func Peers() []*Peer {
 	return []*Peer{&nibPeer, &zerologPeer, &zapPeer, &phusluPeer, &slogPeer, &logrusPeer, &seedPeer}
 }
 
-// run is the Run of a library that holds nothing back.
+// run returns the Run of a library that holds nothing back.
 func run(do func(n int)) Run { return Run{Do: do} }

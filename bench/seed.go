@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// The seed is as little as a logger can do: a message copied into a pooled
-// buffer of 500 bytes and written. No time, no level, no escaping. It shows
-// what the rest costs.
+// The seed does as little as a logger can: it copies a message into a pooled
+// buffer of 500 bytes and writes it, without time, level or escaping. It shows
+// the cost of the rest.
 var seedPeer = Peer{Name: "seed", File: "seed.go", Bare: seedBare}
 
 type seedEvent struct {

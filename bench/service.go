@@ -7,8 +7,8 @@ import "io"
 // A Service is one way to log in the scenario with an HTTP service.
 type Service struct {
 	Name string
-	// Start returns what logs the five lines of the request with this id to w,
-	// the standard output.
+	// Start returns a function that logs the five lines of the request with
+	// an id to w, the standard output.
 	Start func(w io.Writer) func(id uint64)
 }
 

@@ -31,7 +31,7 @@ var slogPeer = Peer{
 	Attrs:        slogFields,
 	SlogFront:    func(w io.Writer) Run { return slogFront(slogHandler(w)) },
 	Bare:         nil, // only through ReplaceAttr, its slow path
-	Buffered:     nil, // has no writer of its own
+	Buffered:     nil, // has no buffering writer
 	Service:      slogService,
 }
 
@@ -119,7 +119,7 @@ func slogError(w io.Writer) Run {
 	})
 }
 
-// slogFormatted formats outside of the logger: slog has no call of its own.
+// slogFormatted formats outside of the logger: slog has no call for it.
 func slogFormatted(w io.Writer) Run {
 	l := newSlog(w)
 	return run(func(n int) {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// What is logged. All of it stands in package variables, so that no compiler
-// can treat one library's argument as a constant and another's as not, and
-// all adapters read the same ones.
+// The values that are logged. They are package variables, so that the compiler
+// cannot treat one library's argument as a constant and another's not, and all
+// adapters read the same ones.
 var (
 	message = "request served"
 
@@ -38,7 +38,7 @@ var (
 	customer       = "佐藤 花子さん"
 	mood           = "🚀 très bien 👍🏽"
 
-	// Text that cannot stand in JSON as it is: quotes, newlines, backslashes,
+	// Text that must be escaped in JSON: quotes, newlines, backslashes,
 	// tabs and control characters.
 	messageEscapes = "parse error near \"limit\"\nexpected: number"
 	file           = `C:\srv\app\conf\"prod".ini`

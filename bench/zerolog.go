@@ -11,8 +11,8 @@ import (
 
 // zerolog runs with its defaults. Its time stays RFC 3339 in seconds: its
 // global layout may be set to milliseconds, but then time.AppendFormat leaves
-// its fast path, and the comparison would charge zerolog for a layout that
-// nobody who looks for speed would set.
+// its fast path, and the comparison would charge zerolog for a layout that is
+// not set for speed.
 var zerologPeer = Peer{
 	Name:         "zerolog",
 	Module:       "github.com/rs/zerolog",

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bridges compares nib behind other logging APIs with the implementation
-// that each API has of its own, or that is usual for it: zap's core, zapr, and
-// hclog's logger.
+// Package bridges compares nib behind other logging APIs with each API's own
+// implementation, or the usual one: zap's core, zapr, and hclog's logger.
 package bridges
 
 import (
@@ -34,7 +33,7 @@ const (
 // Most is how long nib may take at most, as a multiple of the other.
 const Most = 0.7
 
-// Modules are the paths of those that are modules of their own.
+// Modules are the paths of the contestants that are modules.
 var Modules = []struct{ Name, Path string }{
 	{Zap, "go.uber.org/zap"}, {Zapr, "github.com/go-logr/zapr"}, {Hclog, "github.com/hashicorp/go-hclog"},
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package child holds what is measured with the help of other processes: the
-// reader of a pipe, a service under load, and programs that only log one line.
-// The benchmark starts itself again for the first two.
+// Package child measures with the help of other processes: the reader of a
+// pipe, a service under load, and programs that only log one line. The
+// benchmark starts itself again for the first two.
 package child
 
 import (
@@ -39,8 +39,8 @@ func Dispatch() {
 	os.Exit(0)
 }
 
-// drain reads and forgets. It asks for more than a pipe holds, so that it is
-// never what limits a writer.
+// drain reads and discards. It reads more at a time than a pipe holds, so that
+// it never limits a writer.
 func drain(r io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for {
@@ -52,7 +52,7 @@ func drain(r io.Reader) error {
 	}
 }
 
-// A Drain is a pipe with a live reader in a process of its own.
+// A Drain is a pipe with a reader in a separate process.
 type Drain struct {
 	W   *os.File // the end to write to
 	cmd *exec.Cmd
@@ -76,7 +76,8 @@ func StartDrain() (*Drain, error) {
 		return nil, err
 	}
 	// A service finds its standard output in blocking mode; os.Pipe makes
-	// non-blocking ends, which Go writes to in another way. Fd switches over.
+	// non-blocking ends, which Go writes to differently. Fd switches to
+	// blocking mode.
 	w.Fd()
 	return &Drain{W: w, cmd: cmd}, nil
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// ErrNoRelease says that the go command cannot get a release of Go.
+// ErrNoRelease indicates that the go command cannot get a release of Go.
 var ErrNoRelease = errors.New("release not available")
 
 // Event builds bench/event with a release of Go, such as "go1.24.13", and the
-// given build tags, runs it and returns what it prints. The go command must be
-// there, and the working directory within this module.
+// given build tags, runs it and returns what it prints. It needs the go
+// command, and a working directory within this module.
 func Event(release, tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOTOOLCHAIN="+release)
 	if out, err := output(env, "", "go", "version"); err != nil || !strings.Contains(out, release+" ") {

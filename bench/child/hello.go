@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// A Hello is what a program costs that logs one line with a library.
+// A Hello is the cost of a program that logs one line with a library.
 type Hello struct {
 	Size int64   // of the stripped binary, bytes
 	Init float64 // of all its packages' initialisation, microseconds, least of several starts
 }
 
 // BuildHello builds bench/hello/<name> with the given build tags, without
-// symbols and paths, and starts it a number of times. The go command must be
-// there, and the working directory within this module.
+// symbols and paths, and starts it a number of times. It needs the go command,
+// and a working directory within this module.
 func BuildHello(name, tags string, starts int) (Hello, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {

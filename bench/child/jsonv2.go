@@ -14,12 +14,12 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// ErrNoJSONv2 says that this release of Go has no encoding/json/v2.
+// ErrNoJSONv2 indicates that this release of Go has no encoding/json/v2.
 var ErrNoJSONv2 = errors.New("encoding/json/v2 not available")
 
-// JSONv2 builds bench/codec/jsonv2 with the experiment that it needs and the given
-// build tags, runs it and returns what it prints. The go command must be there,
-// and the working directory within this module.
+// JSONv2 builds bench/codec/jsonv2 with the experiment that it needs and the
+// given build tags, runs it and returns what it prints. It needs the go
+// command, and a working directory within this module.
 func JSONv2(tags string, rounds int, round time.Duration, allocs int) (*report.Results, error) {
 	env := append(os.Environ(), "GOEXPERIMENT=jsonv2")
 	if out, err := output(env, "", "go", "list", "encoding/json/v2"); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/bench"
 )
 
-// A Load is what one run of the service came to.
+// A Load is the result of one run of the service.
 type Load struct {
 	Requests  int
 	PerSecond float64
@@ -30,7 +30,7 @@ type Load struct {
 }
 
 // Service runs an HTTP service that logs as the named entry of bench.Services
-// does, five lines a request, to a standard output that is a pipe with a live
+// does, five lines a request, to a standard output that is a pipe with a
 // reader, and sends it requests over conns connections. CPU is that of the
 // service's process alone, its start and end included.
 func Service(name string, conns, requests int) (Load, error) {
@@ -69,7 +69,7 @@ func Service(name string, conns, requests int) (Load, error) {
 	return Load{Requests: requests, PerSecond: float64(requests) / took.Seconds(), CPU: cpu / time.Duration(requests)}, nil
 }
 
-// serve is the service: it says on stderr where it listens and ends when its
+// serve runs the service: it writes its address to stderr, and ends when its
 // standard input does.
 func serve(name string) error {
 	handler, err := handlerFor(name)
@@ -119,8 +119,8 @@ func load(address string, conns, requests int) (time.Duration, error) {
 	return time.Since(start), errors.Join(errs...)
 }
 
-// loadOne speaks just enough HTTP that the client, on the same machine, takes
-// little of the time that the service could use.
+// loadOne implements just enough HTTP that the client, on the same machine,
+// takes little of the time that the service could use.
 func loadOne(address string, requests int) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Check lets every contestant of s perform one operation and compares what it
-// writes with what it is to write.
+// Check has every contestant of s perform one operation, and compares its
+// output with the expected one.
 func Check(s *Scenario) error {
 	var errs []error
 	for i := range s.Contestants {
@@ -59,8 +59,8 @@ func (c *Contestant) check(want string) error {
 	return nil
 }
 
-// canonical decodes one value and removes what contestants may choose: the order
-// of members and the notation of numbers.
+// canonical decodes one value and removes what contestants may choose: the
+// order of members and the notation of numbers.
 func canonical(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -74,7 +74,7 @@ func canonical(text []byte) (any, error) {
 	return plain(v), nil
 }
 
-// A number is told apart from a string of its digits.
+// number distinguishes a number from a string of its digits.
 type number string
 
 func plain(v any) any {
@@ -95,7 +95,7 @@ func plain(v any) any {
 	return v
 }
 
-// settle replaces the times of got by "now" where want has that and they are.
+// settle replaces the current times in got by "now" where want has "now".
 func settle(got, want any) {
 	g, _ := got.(map[string]any)
 	w, _ := want.(map[string]any)

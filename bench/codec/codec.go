@@ -6,13 +6,14 @@
 // all contests; each file holds the contestants of one kind. cmd/nibbench runs
 // them.
 //
-// Every contestant has its own loop over its own calls: one loop for all, over
-// an interface, would add the same to each and so hide a part of the difference.
+// Every contestant has its own loop over its own calls: a common loop over an
+// interface would add the same time to each and so hide a part of the
+// difference.
 package codec
 
 import "io"
 
-// Names of the contestants. A part behind a hyphen says how it is used.
+// Names of the contestants. The part after a hyphen is how it is used.
 const (
 	Nib       = "nib"
 	StdJSON   = "encoding/json"
@@ -20,7 +21,7 @@ const (
 	GoJSON    = "go-json"
 	Sonic     = "sonic"
 	Segmentio = "segmentio"
-	Protobuf  = "protobuf" // no JSON: shows what a binary format with generated code takes
+	Protobuf  = "protobuf" // not JSON: shows what a binary format with generated code takes
 
 	NibStruct = "nib-struct" // what is in the map, as a struct
 
@@ -36,7 +37,7 @@ const (
 	Nothing   = "logrus-formats-nothing"
 )
 
-// titles are how tables call those whose name is not enough.
+// titles are the names in tables, where they differ.
 var titles = map[string]string{
 	GoJSON: "goccy/go-json", Sonic: "bytedance/sonic", Segmentio: "segmentio/encoding", Protobuf: "protocol buffers",
 	NibStruct: "nib, the same as a struct", NibLine: "nib, typed line", NibInline: "nib, Inline", NibChain: "nib, a call for each field",
@@ -44,7 +45,7 @@ var titles = map[string]string{
 	NibFixed: "nib, fixed format", Installed: "nib, Install", Nothing: "logrus, formatting nothing",
 }
 
-// Title is how tables call a contestant.
+// Title returns the name of a contestant in tables.
 func Title(name string) string {
 	if title, ok := titles[name]; ok {
 		return title
@@ -52,7 +53,7 @@ func Title(name string) string {
 	return name
 }
 
-// Modules are the paths of those that are modules of their own.
+// Modules are the paths of the contestants that are modules.
 var Modules = []struct{ Name, Path string }{
 	{Iterator, "github.com/json-iterator/go"},
 	{GoJSON, "github.com/goccy/go-json"},
@@ -74,14 +75,14 @@ type Scenario struct {
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario says.
+// A Contestant is one way to do what the scenario describes.
 type Contestant struct {
 	Name string
-	// New makes it ready. What it returns performs n operations. Encoders write
-	// the text of the last one to w, loggers write each.
+	// New prepares it, and returns a function that performs n operations.
+	// Encoders write the text of the last one to w, loggers write each.
 	New func(w io.Writer) func(n int)
-	// Want, if not "", is the JSON that this one must write: the formats of logrus
-	// and of the formatters by hand are not the same.
+	// Want, if not "", is the JSON that this one must write: the formats of
+	// logrus and of the handwritten formatters differ.
 	Want string
 	// Text, if not nil, gives the JSON of what is written.
 	Text func(written []byte) ([]byte, error)
@@ -97,7 +98,7 @@ func Scenarios() []Scenario {
 	return all
 }
 
-// Own tells whether a contestant is nib's.
+// Own reports whether a contestant is nib's.
 func Own(name string) bool {
 	switch name {
 	case Nib, NibStruct, NibLine, NibInline, NibChain, NibFixed, Installed:
@@ -106,16 +107,16 @@ func Own(name string) bool {
 	return false
 }
 
-// A Limit is how long a contestant may take at most, as a multiple of what
-// another one takes, who may be in another scenario. The tables show what became
-// of it.
+// A Limit is the time that a contestant may take at most, as a multiple of that
+// of another one, which may be in another scenario. The tables show whether it
+// is met.
 type Limit struct {
 	Scenario, Contestant string
 	In, Versus           string // In "" is the same scenario; Versus "" as in Scenario
 	Most                 float64
 }
 
-// Limits are those that nib has set itself.
+// Limits are the limits that nib sets itself.
 var Limits = []Limit{
 	{"JSONStruct", Nib, "", "", 0.6},
 	{"JSONMap", Nib, "", "", 0.7},

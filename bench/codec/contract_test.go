@@ -19,8 +19,9 @@ import (
 	"github.com/nib-log/nib/schema"
 )
 
-// The types that the contract is tested with. A public validator says whether
-// what the encoder writes keeps to the schema, and refuses what does not.
+// The types that the contract is tested with. A public validator checks that
+// the output of the encoder conforms to the schema, and that damaged output
+// does not.
 var contracts = []struct {
 	name  string
 	check func(t *testing.T, name string)
@@ -214,8 +215,8 @@ func TestEncoderKeepsToItsSchema(t *testing.T) {
 	}
 }
 
-// contract encodes random values of T and asks the validator; then it damages
-// each of the texts in each way that the schema must not let pass.
+// contract encodes random values of T and validates them; then it damages each
+// of the texts in every way that the schema must reject.
 func contract[T any](t *testing.T, name string) {
 	codec, err := schema.For[T]()
 	if err != nil {
@@ -278,7 +279,7 @@ func validate(s *jsonschema.Schema, line []byte) error {
 	return s.Validate(v)
 }
 
-// fill gives v a random value. What may be nil is nil now and then.
+// fill gives v a random value. What may be nil is sometimes nil.
 func fill(v reflect.Value, r *rand.Rand, depth int) {
 	switch x := v.Addr().Interface().(type) {
 	case *time.Time:

@@ -22,9 +22,8 @@ type wrong struct {
 	line []byte
 }
 
-// damage returns the text of a line in all ways of being wrong, one at a time.
-// What stands where the schema allows anything cannot be wrong; nor can what it
-// says nothing of.
+// damage returns copies of a line, each with one error. A value for which the
+// schema allows anything, or that it does not mention, cannot be wrong.
 func damage(t *testing.T, s *jsonschema.Schema, line []byte) []wrong {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -81,8 +80,9 @@ func damage(t *testing.T, s *jsonschema.Schema, line []byte) []wrong {
 	return all
 }
 
-// resolve follows references and picks the alternative that is for v. It returns
-// nil for a schema that allows anything, and whether null is an alternative.
+// resolve follows references and picks the alternative that applies to v. It
+// returns nil for a schema that allows anything, and whether null is an
+// alternative.
 func resolve(s *jsonschema.Schema, v any) (to *jsonschema.Schema, null bool) {
 	for {
 		null = null || slices.ContainsFunc(s.AnyOf, func(s *jsonschema.Schema) bool { return allows(s, "null") })
@@ -105,7 +105,7 @@ func allows(s *jsonschema.Schema, name string) bool {
 	return s.Types != nil && slices.Contains(s.Types.ToStrings(), name)
 }
 
-// instead gives values that must not stand in place of v.
+// instead returns values that must not replace v.
 func instead(s *jsonschema.Schema, v any, null bool) map[string]any {
 	bad := map[string]any{}
 	allowed := func(name string) bool { return allows(s, name) }

@@ -32,7 +32,7 @@ type payment struct {
 
 var paid = payment{ID: 7, At: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC), Card: "4242", Amount: 12.5, Took: 1834512}
 
-// document is docs/schema.md, and its blocks of JSON.
+// document returns docs/schema.md, and its blocks of JSON.
 func document(t *testing.T) (text string, blocks []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema.md"))

@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/schema"
 )
 
-// encoders are the contests of all who turn values into JSON. Each is used as
-// its documentation recommends for speed, writes into memory that it keeps, and
+// encoders returns the contests of JSON encoders. Each is used as its
+// documentation recommends for speed, writes into memory that it keeps, and
 // escapes nothing for HTML.
 func encoders() []Scenario {
 	all := []Scenario{
@@ -164,7 +164,7 @@ func segment(v any) func(w io.Writer) func(n int) {
 	}
 }
 
-// show writes what the last operation came to, once for a round.
+// show writes the result of the last operation, once per round.
 func show(w io.Writer, text []byte) {
 	if _, err := w.Write(text); err != nil {
 		panic(err)

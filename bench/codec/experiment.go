@@ -21,10 +21,10 @@ var (
 
 const wantExperiment = `{"service":"billing","msg":"request handled","task_id":"7f3a-19","log_date":"2026-11-21 06:30:15"}`
 
-// experiment is the question that a formatter by hand begins with: is it to copy
-// the entry into a struct or into a map, and which package is to marshal that?
-// The functions are those that everybody finds first; nib has none that allocates
-// the result, so it appends to a buffer.
+// experiment compares the choices of a handwritten formatter: to copy the entry
+// into a struct or into a map, and which package marshals that. It calls the
+// most obvious function of each package; nib has none that allocates the
+// result, so it appends to a buffer.
 func experiment() []Scenario {
 	marshal := func(f func(v any) ([]byte, error), v any) func(w io.Writer) func(n int) {
 		return func(w io.Writer) func(n int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/bridge/niblogrus"
 )
 
-// dateFormat is how the formatters by hand write the time.
+// dateFormat is how the handwritten formatters write the time.
 const dateFormat = "2006-01-02 15:04:05"
 
 const (
@@ -18,8 +18,8 @@ const (
 	taskKey = "task_id"
 )
 
-// A topicLine is the fixed format of a topic: services that log by way of logrus
-// often bring entries into one like it, with a formatter of their own.
+// A topicLine is the fixed format of a topic: services that log through logrus
+// often have their own formatter for one like it.
 type topicLine struct {
 	Service string `json:"service"`
 	Msg     string `json:"msg"`
@@ -57,7 +57,7 @@ func (byMap) Format(e *logrus.Entry) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// nothing shows what logrus itself takes.
+// nothing formats nothing, to show the cost of logrus itself.
 type nothing struct{}
 
 func (nothing) Format(*logrus.Entry) ([]byte, error) { return nil, nil }

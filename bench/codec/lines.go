@@ -40,7 +40,8 @@ const (
 
 var requestLine = nib.NewTemplate[request](nib.LevelInfo, servedMessage)
 
-// lines is the contest of nib's own ways to write a whole line of ten fields.
+// lines returns the contest of nib's own ways to write a whole line of ten
+// fields.
 func lines() Scenario {
 	return Scenario{Name: "TypedLine", Title: "a line of 10 fields, whole call", Versus: NibChain, Want: wantLine, Contestants: []Contestant{
 		{Name: NibLine, New: func(w io.Writer) func(n int) {

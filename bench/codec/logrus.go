@@ -14,8 +14,8 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// Values of the entries. One has the field that the topic's format has, too; the
-// other one has eight.
+// Values of the entries. One has the field that the topic's format has, too;
+// the other one has eight.
 var (
 	entryMessage = "request handled"
 	taskID       = "7f3a-19"
@@ -43,7 +43,7 @@ func eight() logrus.Fields {
 		"cached": cached, "load": load, "request": requestID}
 }
 
-// formats are the contests behind logrus.
+// formats returns the contests behind logrus.
 func formats() []Scenario {
 	all := []Scenario{
 		{Name: "Format", Title: "Format, 1 field", Versus: Logrus},
@@ -105,7 +105,7 @@ func call(logger func(w io.Writer) *logrus.Logger, fields func() logrus.Fields) 
 	}
 }
 
-// with is a logger with a formatter.
+// with returns a logger with a formatter.
 func with(formatter func() logrus.Formatter) func(w io.Writer) *logrus.Logger {
 	return func(w io.Writer) *logrus.Logger {
 		l := logrus.New()
@@ -116,7 +116,7 @@ func with(formatter func() logrus.Formatter) func(w io.Writer) *logrus.Logger {
 	}
 }
 
-// installed is a logger that writes through nib, with logrus's keys.
+// installed returns a logger that writes through nib, with logrus's keys.
 func installed(w io.Writer) *logrus.Logger {
 	l := logrus.New()
 	niblogrus.Install(l, nib.New(w, nib.WithLayout(layout.Logrus())))

@@ -38,7 +38,7 @@ func toProtobuf(l *record.Line) *pb.Line {
 	}
 }
 
-// fromProtobuf is the JSON of a message. It has no empty maps, only none.
+// fromProtobuf returns the JSON of a message. It has no empty maps, only none.
 func fromProtobuf(written []byte) ([]byte, error) {
 	var m pb.Line
 	if err := proto.Unmarshal(written, &m); err != nil {

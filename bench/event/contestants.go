@@ -8,7 +8,7 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-// The fields come from variables, so that they are no constants to the compiler.
+// The fields are variables, so that they are not constants to the compiler.
 var key, value, message = "path", "/v1/accounts/7361/orders", "request served"
 
 // A logger gives out events of all kinds, as a pointer or as an interface.
@@ -59,7 +59,7 @@ func (l *logger) pooledLine() line {
 	return newPooled(l.w)
 }
 
-// contestants are the ways to write a line to w.
+// contestants returns the ways to write a line to w.
 func contestants(w io.Writer) []measure.Contestant {
 	l := &logger{w: w}
 	return []measure.Contestant{

@@ -12,9 +12,9 @@ import (
 // bufferSize is what the buffer of an event holds to begin with.
 const bufferSize = 500
 
-// A text is what the three kinds of event have in common. They are types of
-// their own, because what one of them does would be held against the others:
-// whether a variable has to be on the heap is decided for all its uses together.
+// A text has what the three kinds of event have in common. They are separate
+// types because the compiler decides for all uses of a variable together
+// whether it must be on the heap.
 type text struct {
 	w   io.Writer
 	buf []byte
@@ -46,7 +46,7 @@ type line interface {
 	msg(msg string)
 }
 
-// disabled is the line of a logger that is off. The pointers are nil there.
+// disabled is the line of a logger that is off. The pointers are nil then.
 type disabled struct{}
 
 func (disabled) str(string, string) line { return disabled{} }

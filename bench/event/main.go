@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command event measures what an event of a logger costs: a small struct with a
-// buffer of 500 bytes that lives for one line. It is made without a pool, with
-// sync.Pool or with nib's, and the logger gives it out as a pointer or as an
-// interface. How much of it reaches the heap is up to the compiler, so nibbench
-// builds it with several releases of Go and runs each:
+// buffer of 500 bytes that is used for one line. It is made without a pool,
+// with sync.Pool or with nib's, and the logger gives it out as a pointer or as
+// an interface. How much of it reaches the heap is up to the compiler, so
+// nibbench builds it with several releases of Go and runs each:
 //
 //	go run ./cmd/nibbench -run '^Event'
 //
 // It prints its results in the Go benchmark format. It must build with the
-// oldest release that nib supports, which not all of this module does; release.mod
-// stands in for go.mod then.
+// oldest release that nib supports, which not all of this module does;
+// release.mod replaces go.mod then.
 package main
 
 import (
@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-// discard is no io.Discard, so that no call can be told to do nothing.
+// discard is not io.Discard, so that the compiler cannot find that a call does
+// nothing.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -18,12 +18,13 @@ import (
 // timed: enough for two rotations where files are small.
 const checked = 2500
 
-// keepAll is more old files than any check makes. 0 does not mean the same to all.
+// keepAll is more old files than any check makes. 0 does not mean the same to
+// all.
 const keepAll = 1000
 
-// Check lets every contestant write, and compares what it finds in the files
-// with what it must have written: of the loggers one line of the ten fields, of
-// the writers so many lines, byte by byte.
+// Check has every contestant write, and compares the files with what it must
+// have written: a line of the ten fields for loggers, all lines for writers,
+// byte by byte.
 func Check(s *Scenario) error {
 	var errs []error
 	for i := range s.Contestants {
@@ -57,7 +58,7 @@ func checkLogger(s *Scenario, c *Contestant) error {
 	return errors.Join(bench.Check(&line, []*bench.Peer{peer(library)}), fault)
 }
 
-// wanted is the line that all loggers must write.
+// wanted returns the line that all loggers must write.
 func wanted() string {
 	for _, s := range bench.Scenarios {
 		if s.Name == "TenFields" {
@@ -78,7 +79,7 @@ func checkWriter(s *Scenario, c *Contestant) error {
 	return nil
 }
 
-// output is what c writes when it is given n lines.
+// output returns what c writes when it is given n lines.
 func output(s *Scenario, c *Contestant, n int) (text []byte, err error) {
 	run, p, err := s.Start(c, keepAll)
 	if err != nil {
@@ -97,13 +98,13 @@ func output(s *Scenario, c *Contestant, n int) (text []byte, err error) {
 	return contents(p.Dir)
 }
 
-// LineSize is how many bytes c writes per line.
+// LineSize returns how many bytes c writes per line.
 func (s *Scenario) LineSize(c *Contestant) (int, error) {
 	text, err := output(s, c, 1)
 	return len(text), err
 }
 
-// contents are all files below dir one after the other, links left out.
+// contents returns all files below dir, one after another, without links.
 func contents(dir string) ([]byte, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package files compares ways to log to a file that is rotated: whole loggers
-// with ten fields, the writers of files alone, and two processes that rotate one
-// file at the same time. Scenarios is the table of the contests; cmd/nibbench
-// runs them.
+// with ten fields, the writers of files alone, and two processes that rotate
+// one file at the same time. Scenarios is the table of the contests;
+// cmd/nibbench runs them.
 package files
 
 import (
@@ -34,7 +34,7 @@ const (
 	OSFile     = "os.File"               // never rotated: what the system itself takes
 )
 
-// Modules are the paths of those that are modules of their own.
+// Modules are the paths of the contestants that are modules.
 var Modules = []struct{ Name, Path string }{
 	{"zerolog", "github.com/rs/zerolog"},
 	{"zap", "go.uber.org/zap"},
@@ -56,7 +56,7 @@ const (
 	Lines = 10 * PerFile
 )
 
-// HoldsBack says whether a contestant writes many lines at once, later.
+// HoldsBack reports whether a contestant writes many lines at once, later.
 func HoldsBack(name string) bool {
 	return strings.Contains(name, "buffer") || strings.Contains(name, "async")
 }
@@ -76,34 +76,34 @@ type Scenario struct {
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario says.
+// A Contestant is one way to do what the scenario describes.
 type Contestant struct {
 	Name string
-	// New opens its file. What it writes all lies in p.Dir.
+	// New opens its file. All files that it writes are in p.Dir.
 	New func(p Place) (Run, error)
 }
 
-// A Place is where a contestant writes, and by what rules.
+// A Place is where and how a contestant writes.
 type Place struct {
 	Dir     string
 	MaxSize int // MiB
-	Keep    int // so many old files
+	Keep    int // number of old files
 	Line    []byte
 }
 
-// Path is the name of the log file.
+// Path returns the name of the log file.
 func (p Place) Path() string { return filepath.Join(p.Dir, "app.log") }
 
 // A Run is a contestant that is ready.
 type Run struct {
 	// Do writes n lines. Several goroutines may call it at once.
 	Do func(n int)
-	// Flush, if not nil, brings what is held back into the file. Start makes it a
-	// part of Do, and of what is timed.
+	// Flush, if not nil, writes what is held back. Start makes it a part of
+	// Do, so that it is timed.
 	Flush func()
 	// Prepare, if not nil, is called before each Do, outside of what is timed.
 	Prepare func(n int)
-	// Check, if not nil, tells whether lines were lost.
+	// Check, if not nil, returns an error if lines were lost.
 	Check func() error
 	// Close ends it.
 	Close func() error
@@ -121,8 +121,8 @@ func Scenarios() []Scenario {
 	}
 }
 
-// Start makes a contestant ready for the scenario, in a directory of its own
-// that Close removes.
+// Start prepares a contestant for the scenario, in a new directory that Close
+// removes.
 func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {
@@ -149,8 +149,8 @@ func (s *Scenario) Start(c *Contestant, keep int) (Run, Place, error) {
 	return run, p, nil
 }
 
-// removeAll removes dir, also when phuslu is just putting a link into it: it does
-// that on a goroutine of its own, which nobody can wait for.
+// removeAll removes dir, even while phuslu creates a link in it: that happens
+// on its own goroutine, which cannot be waited for.
 func removeAll(dir string) (err error) {
 	for range 100 {
 		if err = os.RemoveAll(dir); err == nil {

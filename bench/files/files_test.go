@@ -44,7 +44,8 @@ func TestLineOfTheRotations(t *testing.T) {
 	}
 }
 
-// Those who are to rotate must do so: of 2,500 lines 1,000 are in the first file.
+// Contestants that rotate must do so: of 2,500 lines 1,000 are in the first
+// file.
 func TestWritersRotate(t *testing.T) {
 	s := scenario(t, "FileRotate")
 	for _, c := range s.Contestants {
@@ -63,8 +64,8 @@ func TestWritersRotate(t *testing.T) {
 				full++
 			}
 		}
-		// Others name a file by the time in milliseconds: the second rotation within
-		// one replaces the file of the first.
+		// Others name a file by the time in milliseconds: the second
+		// rotation within one replaces the file of the first.
 		isNib := strings.HasPrefix(c.Name, "nib")
 		if full != 2 && (isNib || full != 1) {
 			t.Errorf("%s: %d files of 1,000 lines and more, want 2", c.Name, full)

@@ -68,8 +68,8 @@ var loggers = []Contestant{
 }
 
 // phusluAsync is phuslu with the writer that its documentation recommends for
-// speed, and the size of its channel there. Only Close flushes it, so each round
-// has a new one, whose file is open before.
+// speed, and the size of its channel there. Only Close flushes it, so each
+// round has a new one, whose file is open before.
 func phusluAsync(p Place) (Run, error) {
 	l := log.Logger{Level: log.InfoLevel}
 	var w *log.AsyncWriter
@@ -100,8 +100,8 @@ func (p Place) lumberjack() *lumberjack.Logger {
 	return &lumberjack.Logger{Filename: p.Path(), MaxSize: p.MaxSize, MaxBackups: p.Keep}
 }
 
-// phuslu names files by the millisecond here, as lumberjack does: by default two
-// rotations within a second go to one file.
+// phuslu names files by the millisecond here, as lumberjack does: by default
+// two rotations within a second go to one file.
 func (p Place) phuslu() *log.FileWriter {
 	return &log.FileWriter{Filename: p.Path(), MaxSize: int64(p.MaxSize) * mebibyte, MaxBackups: p.Keep,
 		FileMode: 0o600, TimeFormat: log.TimeFormatUnixMs}
@@ -116,8 +116,8 @@ func (p Place) open() (*os.File, error) {
 	return os.OpenFile(p.Path(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// noneLost is the check of nib, which counts what it loses instead of telling
-// the caller of a logger.
+// noneLost returns the check for nib, which counts lost lines instead of
+// returning errors to the caller of a logger.
 func noneLost(s *file.Sink) func() error {
 	return func() error {
 		if st := s.Stats(); st.Lost() > 0 || st.Errors > 0 {

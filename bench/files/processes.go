@@ -29,7 +29,8 @@ type Rotator interface {
 	Close() error
 }
 
-// Rotators are those who rotate one file from several processes at once.
+// Rotators are the contestants that rotate one file from several processes at
+// once.
 var Rotators = []struct {
 	Name string
 	Open func(path string) (Rotator, error)
@@ -56,13 +57,13 @@ func (l jackRotator) Write(line []byte) error {
 	return err
 }
 
-// An Outcome is what has become of the lines of all processes.
+// An Outcome counts what became of the lines of all processes.
 type Outcome struct {
 	Lines   int // that were to be written
 	Refused int // by a call that returned an error
 	Lost    int // in no file, though the call returned nil
 	Twice   int // there more than once
-	Broken  int // lines in the files that nobody has written so
+	Broken  int // lines in the files that no process has written
 	Failed  int // calls to rotate that returned an error
 	Files   int // made by rotation
 	Took    time.Duration
@@ -80,8 +81,8 @@ func (o *Outcome) Add(p Outcome) {
 	o.Took += p.Took
 }
 
-// RotateByTwo lets two processes write so many lines each to one path, and rotate
-// after each. The program must call Dispatch.
+// RotateByTwo has two processes write a number of lines each to one path, and
+// rotate after each line. The program must call Dispatch.
 func RotateByTwo(name string, lines int) (o Outcome, err error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {
@@ -124,7 +125,7 @@ func RotateByTwo(name string, lines int) (o Outcome, err error) {
 	return o, o.count(dir, lines)
 }
 
-// count finds the lines again.
+// count reads the lines back.
 func (o *Outcome) count(dir string, lines int) error {
 	text, err := contents(dir)
 	if err != nil {
@@ -151,7 +152,7 @@ func (o *Outcome) count(dir string, lines int) error {
 	o.Lost -= o.Refused
 	o.Broken = len(found)
 	entries, err := os.ReadDir(dir)
-	o.Files = len(entries) - 1 // the live one is no old one
+	o.Files = len(entries) - 1 // without the live one
 	return err
 }
 
@@ -168,8 +169,8 @@ type writer struct {
 
 const writerVerb = "files-writer"
 
-// Dispatch acts as a writer and exits if the program was started as one. Call it
-// first thing in main.
+// Dispatch acts as a writer and exits if the program was started as one. Call
+// it first thing in main.
 func Dispatch() {
 	if len(os.Args) != 6 || os.Args[1] != writerVerb {
 		return
@@ -219,14 +220,13 @@ func (w *writer) report() (refused, failed int, err error) {
 	return refused, failed, nil
 }
 
-// end lets the process end: by itself, if it is done, else because its standard
-// input has ended.
+// end ends the process, by closing its standard input if it is not done.
 func (w *writer) end() {
 	_ = w.stdin.Close()
-	_ = w.cmd.Wait() // what went wrong it has said
+	_ = w.cmd.Wait() // it has reported its errors
 }
 
-// write is the process.
+// write runs the process that writes and rotates.
 func write(name, path, number, lines string) error {
 	i, err1 := strconv.Atoi(number)
 	n, err2 := strconv.Atoi(lines)

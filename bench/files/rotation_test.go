@@ -26,7 +26,7 @@ func TestTwoProcessesRotateOneFile(t *testing.T) {
 	}
 	for _, r := range Rotators {
 		o, err := RotateByTwo(r.Name, lines)
-		if r.Name != Nib { // the others are not ours to test: their errors and losses are told
+		if r.Name != Nib { // errors and losses of the others are only reported
 			t.Logf("%s: %+v, %v", r.Name, o, err)
 			continue
 		}
@@ -43,7 +43,7 @@ func TestTwoProcessesRotateOneFile(t *testing.T) {
 	}
 }
 
-// The count itself must be able to find fault.
+// The count itself must be able to find errors.
 func TestOutcomeTellsWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, lines ...[]byte) {

@@ -18,14 +18,14 @@ var usualLine = []byte(`{"time":"2026-03-14T09:26:53.589Z","level":"info","metho
 // thousandth is a line of which PerFile and no more fit into a MiB.
 var thousandth = padded(mebibyte / PerFile)
 
-// padded is a line of so many bytes.
+// padded returns a line of size bytes.
 func padded(size int) []byte {
 	const before, after = `{"time":"2026-03-14T09:26:53.589Z","level":"info","message":"`, `"}` + "\n"
 	return []byte(before + strings.Repeat("x", size-len(before)-len(after)) + after)
 }
 
-// writers are given one and the same line. phuslu's AsyncWriter is not among
-// them: it keeps the bytes that it is given, and logs to them later.
+// writers are given the same line. phuslu's AsyncWriter is not among them: it
+// keeps the bytes that it is given, and logs to them later.
 var writers = []Contestant{
 	{Nib, func(p Place) (Run, error) { return sinkRun(p, 0) }},
 	{NibBuffered, func(p Place) (Run, error) { return sinkRun(p, bufferSize) }},
@@ -50,9 +50,10 @@ var writers = []Contestant{
 	}},
 }
 
-// rotating are the writers that rotate every 1,000 lines. zap's buffer hands
-// lumberjack so much at once that several rotations fall into one millisecond,
-// which is one name to lumberjack: it would be timed for lines that it loses.
+// rotating returns the writers that rotate every 1,000 lines. zap's buffer
+// gives lumberjack so much at once that several rotations fall into one
+// millisecond, which is one name to lumberjack: it would be timed for lines
+// that it loses.
 func rotating() []Contestant {
 	var all []Contestant
 	for _, c := range writers {

@@ -4,9 +4,9 @@
 // machine that other programs use too.
 //
 // Nothing that is measured once can be trusted there: the clock rate changes,
-// neighbours come and go. So contestants take turns in short rounds, in an
-// order that rotates, and of each the least round counts: noise only ever adds
-// time. What the least round leaves out is stated in the documentation: a
+// other programs come and go. So contestants take turns in short rounds, in an
+// order that rotates, and the minimum of the rounds of each counts: noise only
+// adds time. What the minimum leaves out is stated in the documentation: a
 // contestant that allocates has its cheapest round between two collections.
 package measure
 
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Contestant is one of those who take turns. Do performs n operations and
+// A Contestant is one of those that take turns. Do performs n operations and
 // returns when the last is done.
 type Contestant struct {
 	Name string
@@ -33,7 +33,7 @@ func (c *Contestant) prepare(n int) {
 	}
 }
 
-// Config says how long to measure.
+// Config sets how long to measure.
 type Config struct {
 	Rounds int           // per contestant
 	Round  time.Duration // what one round takes, about
@@ -47,7 +47,7 @@ type Config struct {
 type Timing struct {
 	N      int     // operations per round
 	Least  float64 // ns, in the quickest round
-	Median float64 // ns, in the middle one: says how noisy the machine was
+	Median float64 // ns, in the middle one: shows how noisy the machine was
 }
 
 // Alternate times the contestants, one Timing each.
@@ -83,8 +83,8 @@ func elapsed(c *Contestant, n int) time.Duration {
 }
 
 // calibrate finds how many operations take about round. It doubles until they
-// take a quarter of it: a shorter try would be mostly noise. It must do so twice,
-// for one try can take long because the machine was busy elsewhere.
+// take a quarter of it: a shorter try would be mostly noise. It must do so
+// twice, for one try can take long because the machine was busy elsewhere.
 func calibrate(c *Contestant, round time.Duration) int {
 	for n := 16; ; n *= 2 {
 		took := elapsed(c, n)
@@ -98,15 +98,16 @@ func calibrate(c *Contestant, round time.Duration) int {
 }
 
 // Allocs counts mallocs and bytes per operation exactly, as fractions: an
-// average rounded down would show 0 for a contestant that allocates every
-// other time. The runtime's own mallocs fall into the same counters, so the
-// least of several windows counts.
+// average rounded down would show 0 for a contestant that allocates every other
+// time. The runtime's own mallocs are in the same counters, so the minimum of
+// several windows counts.
 func Allocs(do func(n int), n, windows int) (mallocs, bytes float64) {
 	c := Contestant{Do: do}
 	return c.Allocs(n, windows)
 }
 
-// Allocs is the function Allocs for a contestant that may have to be prepared.
+// Allocs is like the function Allocs, for a contestant that may have to be
+// prepared.
 func (c *Contestant) Allocs(n, windows int) (mallocs, bytes float64) {
 	c.prepare(n)
 	c.Do(n) // pools and buffers warm up

@@ -17,7 +17,7 @@ type Latency struct {
 
 // Latencies times each of n operations of each contestant by itself. The
 // contestants take turns in blocks, so that a slow second of the machine
-// meets all of them.
+// affects all of them.
 func Latencies(contestants []Contestant, n int) []Latency {
 	const block = 1000
 	samples := make([][]time.Duration, len(contestants))
@@ -54,7 +54,7 @@ func spread(s []time.Duration) Latency {
 	return Latency{N: len(s), P50: at(0.5), P99: at(0.99), P999: at(0.999), P9999: at(0.9999), Max: float64(s[len(s)-1])}
 }
 
-// ClockCost is what Latencies adds to each operation: the median of an
+// ClockCost returns what Latencies adds to each operation: the median of an
 // operation that does nothing.
 func ClockCost() float64 {
 	return spread(each(nil, func(int) {}, 10_000)).P50

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// OpenLoops calls each contestant rate times a second in each of so many rounds of
-// length d, in which they take turns, and tells how long after the moment at which
-// it was due each call returned. A call that begins late because the one before
-// took long counts as slow too: callers in a service do not wait for each other.
-// Leaving that out is called coordinated omission. Of each percentile the median
-// of the rounds counts, since a second in which the machine did something else is
-// in all of them; Max is that of all.
+// OpenLoops calls each contestant rate times a second in each of several rounds
+// of length d, in which they take turns, and measures how long after it was due
+// each call returned. A call that begins late because the one before took long
+// counts as slow too: callers in a service do not wait for each other. Leaving
+// that out is called coordinated omission. Percentiles are the medians of the
+// rounds, since a second in which the machine did something else affects all
+// percentiles; Max is that of all rounds.
 //
 // The loop does not sleep: what the system takes to wake a thread would be
 // counted. It occupies a processor.
@@ -53,7 +53,7 @@ func openLoop(do func(n int), gap time.Duration, samples []time.Duration) Latenc
 	return spread(samples)
 }
 
-// medians is the median of each percentile, and the largest Max.
+// medians returns the median of each percentile, and the largest Max.
 func medians(rounds []Latency) (l Latency) {
 	middle := func(of func(*Latency) float64) float64 {
 		var v []float64

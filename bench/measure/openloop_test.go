@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// One call that takes long makes those late that are due meanwhile.
+// One call that takes long delays those that are due in that time.
 func TestAnOpenLoopCountsTheCallsThatWereDue(t *testing.T) {
 	const pause = 5 * time.Millisecond
 	n := 0
@@ -29,7 +29,7 @@ func TestAnOpenLoopCountsTheCallsThatWereDue(t *testing.T) {
 	}
 }
 
-// One bad round does not count, but for the longest call.
+// One bad round does not count, except for the longest call.
 func TestAnOpenLoopTakesTheMedianOfItsRounds(t *testing.T) {
 	got := medians([]Latency{
 		{N: 10, P50: 1, P99: 2, P999: 3, P9999: 4, Max: 5},

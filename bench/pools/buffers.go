@@ -14,7 +14,7 @@ import (
 
 const pageSize = 4096
 
-// buffers are the contests of pools from which buffers of any size are asked.
+// buffers returns the contests of pools for buffers of any size.
 func buffers() []Scenario {
 	return []Scenario{
 		{Name: "Buffers", Context: "buffers of 4 KiB", Title: "one goroutine", Versus: Mcache, Contestants: sized()},
@@ -53,7 +53,7 @@ func sized() []Contestant {
 			return Run{Do: func(n int) {
 				for range n {
 					b := p.Get()
-					if cap(b.B) < pageSize { // the size is not asked for, but learnt
+					if cap(b.B) < pageSize { // the pool learns the size
 						b.B = make([]byte, pageSize)
 					}
 					b.B = b.B[:pageSize]

@@ -35,7 +35,7 @@ func TestDocumentedCodeIsThatOfTheExamples(t *testing.T) {
 	}
 }
 
-// goBlocks are the fenced blocks of Go code.
+// goBlocks returns the fenced blocks of Go code.
 func goBlocks(document string) []string {
 	var blocks []string
 	for {

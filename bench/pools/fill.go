@@ -16,7 +16,7 @@ const (
 	drained = 10_000
 )
 
-// fills are the contests of pools that hold many values.
+// fills returns the contests of pools that hold many values.
 func fills() []Scenario {
 	all := []Scenario{
 		{Name: "FirstFill", Title: "Put of a million values into a new pool", Versus: Zeropool, Ops: million, Stretch: 8},
@@ -34,7 +34,7 @@ func fills() []Scenario {
 
 // A mass is a pool of buffers with loops over many values.
 type mass struct {
-	renew  func(n int) // the pool becomes a new one with n values, by its own means if it has them
+	renew  func(n int) // replaces the pool with one that holds n values
 	getAll func(into [][]byte)
 	putAll func(values [][]byte)
 	getPut func(n int)
@@ -93,8 +93,8 @@ func (m mass) first() Run {
 	}
 }
 
-// small are n buffers out of one piece of memory: making each would take most of
-// the time.
+// small returns n buffers of one piece of memory: making each would take most
+// of the time.
 func small(n int) [][]byte {
 	const size = 8
 	values, memory := make([][]byte, n), make([]byte, n*size)

@@ -8,8 +8,8 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// getPut are the contests of a Get followed by a Put: each type of value, on
-// one goroutine, on one per processor, and on many that take turns.
+// getPut returns the contests of a Get followed by a Put: each type of value,
+// on one goroutine, on one per processor, and on many that take turns.
 func getPut() []Scenario {
 	types := []struct {
 		name, title string
@@ -40,8 +40,8 @@ func getPut() []Scenario {
 	return all
 }
 
-// balance checks that all that went into a pool of nib's is accounted for, and
-// that the pool made as many values as it says that it had to.
+// balance checks that the counters of a pool add up, and that it made as many
+// values as they state.
 func balance(stats func() pool.Stats, made *Made) func() error {
 	return func() error {
 		s := stats()

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// bytesPools keep buffers.
+// bytesPools returns pools of buffers.
 func bytesPools(steps int) []Contestant {
 	return append(typedBytes(steps), boxedBytes(steps)...)
 }

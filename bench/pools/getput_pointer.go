@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// pagePools keep pointers, which sync.Pool does not need a box for.
+// pagePools returns pools of pointers, for which sync.Pool needs no box.
 func pagePools(steps int) []Contestant {
 	return []Contestant{
 		{Nib, func(made *Made) Run {

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// recordPools keep structs of 64 bytes.
+// recordPools returns pools of structs of 64 bytes.
 func recordPools(steps int) []Contestant {
 	return []Contestant{
 		{Nib, func(made *Made) Run {

@@ -4,8 +4,8 @@ package pools
 
 import "sync"
 
-// A stack is the pool that everybody has written once: a slice. It is not safe
-// for use by several goroutines.
+// A stack is the simplest pool: a slice. It is not safe for use by several
+// goroutines.
 type stack[T any] struct {
 	create func() T
 	items  []T

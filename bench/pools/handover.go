@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// handovers are the contests in which one goroutine takes values and another
-// one puts them back. The first is zeropool's own.
+// handovers returns the contests in which one goroutine takes values and
+// another one puts them back. The first is zeropool's own.
 func handovers() []Scenario {
 	return []Scenario{
 		{Name: "HandoverDirect", Title: "[]byte, another goroutine puts, unbuffered channel", Versus: Zeropool,

@@ -12,14 +12,14 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// A Keeper is a pool of numbers, to see which of them it still has. Zero stands
-// for none.
+// A Keeper is a pool of numbers, to find out which of them it keeps. Zero means
+// none.
 type Keeper struct {
 	Name string
 	New  func() (put func(int), get func() int)
 }
 
-// Keepers lists the pools that are asked.
+// Keepers lists the pools that are tested.
 var Keepers = []Keeper{
 	{Nib, func() (func(int), func() int) {
 		p := pool.New[int](nil)
@@ -44,15 +44,15 @@ var Keepers = []Keeper{
 	}},
 }
 
-// Kept are the values that a pool gives back of those that were put before.
+// Kept counts the values that a pool returns of those that were put before.
 type Kept struct {
 	Same      int // to the same goroutine
 	Elsewhere int // to a goroutine on another processor
 	Collected int // after two garbage collections
 }
 
-// Keeps puts the numbers from 1 to n and counts how many of them come back, each
-// counted once.
+// Keeps puts the numbers from 1 to n and counts how many of them come back,
+// each counted once.
 func (k *Keeper) Keeps(n int) Kept {
 	var kept Kept
 	put, get := k.New()
@@ -89,8 +89,8 @@ func found(get func() int, n int) (count int) {
 }
 
 // onAnother calls first and then second, on another goroutine that runs at the
-// same time as this one and so, if there is more than one, on another processor:
-// each waits for the other without giving way.
+// same time as this one and so, if there is more than one, on another
+// processor: each waits for the other without yielding.
 func onAnother(first, second func()) {
 	var step atomic.Int32
 	await := func(want int32) {

@@ -12,8 +12,8 @@ import (
 // idleLimit is how many values the pools of these contests may keep.
 const idleLimit = 1000
 
-// limits are the contests of pools with a limit, which neither sync.Pool nor
-// zeropool has: with few values, with as many as it allows, and beyond.
+// limits returns the contests of pools with a limit, which neither sync.Pool
+// nor zeropool has: with few values, with as many as it allows, and beyond.
 func limits() []Scenario {
 	cases := []struct {
 		name, title string

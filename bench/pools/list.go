@@ -12,7 +12,7 @@ import (
 // queued is how many elements the list holds in the contest that has some.
 const queued = 10_000
 
-// lists are the contests of the list that recycles its nodes.
+// lists returns the contests of the list that recycles its nodes.
 func lists() []Scenario {
 	return []Scenario{
 		{Name: "ListPushRemove", Context: "list", Title: "push and remove", Versus: StdList, Contestants: queues(0)},
@@ -22,7 +22,7 @@ func lists() []Scenario {
 }
 
 // Elements are numbers from here on: smaller ones would save container/list an
-// allocation, for Go has them as an interface already.
+// allocation, because Go has interface values for them already.
 const firstElement = 256
 
 func queues(elements int) []Contestant {

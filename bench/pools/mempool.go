@@ -8,10 +8,10 @@ import (
 	"github.com/nib-log/nib/pool"
 )
 
-// mempool are the rows of the benchmark of github.com/zergon321/mempool: many
-// values are put into a new pool, taken out, put again; each part by itself.
-// The values are erased when they are put. The module cannot be fetched from
-// the module proxy. What it does is done by Slice, and with its option for
+// mempool returns the rows of the benchmark of github.com/zergon321/mempool:
+// many values are put into a new pool, taken out, put again; each part by
+// itself. The values are erased when they are put. The module cannot be fetched
+// from the module proxy. What it does is done by Slice, and with its option for
 // concurrent use by Mutex.
 func mempool() []Scenario {
 	rows := []struct {
@@ -33,7 +33,7 @@ func mempool() []Scenario {
 	return all
 }
 
-// An erased is a buffer that knows how to make itself fit for reuse.
+// An erased is a buffer that erases itself for reuse.
 type erased []byte
 
 func (e erased) Erase() error {
@@ -50,7 +50,7 @@ func (m *Made) erased() erased {
 
 // A batch is a pool with loops over many values.
 type batch struct {
-	renew  func() // the pool becomes a new one
+	renew  func() // replaces the pool
 	getAll func(into []erased)
 	putAll func(values []erased)
 	putNew func(n int) // puts n values that it makes

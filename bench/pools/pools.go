@@ -4,9 +4,9 @@
 // values for reuse. Scenarios is the table of all contests; each file holds the
 // contestants of one kind of contest. cmd/nibbench runs them.
 //
-// Every contestant has its own loop over concrete types: one loop for all,
-// over an interface or a type parameter, would add the same to each and so
-// hide a part of the difference.
+// Every contestant has its own loop over concrete types: a common loop over an
+// interface or a type parameter would add the same time to each and so hide a
+// part of the difference.
 package pools
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/bench/measure"
 )
 
-// Names of the contestants. A part behind a hyphen says how it is used.
+// Names of the contestants. The part after a hyphen is how it is used.
 const (
 	Nib          = "nib"
 	NibErasable  = "nib-erasable"
@@ -33,21 +33,22 @@ const (
 	ByteBuffer   = "bytebufferpool"
 )
 
-// Modules are the paths of those that are modules of their own.
+// Modules are the paths of the contestants that are modules.
 var Modules = []struct{ Name, Path string }{
 	{Zeropool, "github.com/colega/zeropool"},
 	{Mcache, "github.com/bytedance/gopkg"},
 	{ByteBuffer, "github.com/valyala/bytebufferpool"},
 }
 
-// Releases are those of Go that an event is measured with: all that nib supports.
+// Releases are the Go releases that an event is measured with: all that nib
+// supports.
 var Releases = []string{"go1.24.13", "go1.25.5", "go1.26.8", "go1.27.4"}
 
 // A Scenario is one contest.
 type Scenario struct {
 	Name  string // in results and for -run
 	Title string // in tables
-	// Context is what the table's title says and the row's does not.
+	// Context is what the table's title adds to the row's.
 	Context string
 	Versus  string // the contestant that nib's ratio refers to
 	// Ops, if not 0, is the number of operations of a round; else they take
@@ -55,18 +56,18 @@ type Scenario struct {
 	Ops int
 	// Goroutines that share the operations, 0 is 1.
 	Goroutines int
-	// Turns lets each goroutine give way after every operation.
+	// Turns has each goroutine yield after every operation.
 	Turns bool
-	// Stretch makes rounds so many times as long, and as many times fewer.
+	// Stretch multiplies the length of rounds and divides their number.
 	Stretch     int
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario says.
+// A Contestant is one way to do what the scenario describes.
 type Contestant struct {
 	Name string
-	// New makes it ready. Its pool reports the values that it has to make to
-	// made.
+	// New prepares it. Its pool counts in made the values that it has to
+	// make.
 	New func(made *Made) Run
 }
 
@@ -77,11 +78,11 @@ type Run struct {
 	Do func(n int)
 	// Prepare, if not nil, is called before each Do, outside of what is timed.
 	Prepare func(n int)
-	// Lost, if not nil, says how many of the n values that the last Do put the
-	// pool does not have any more. It takes them out.
+	// Lost, if not nil, returns how many of the n values that the last Do
+	// put the pool does not have any more. It takes the others out.
 	Lost func(n int) int
-	// Check, if not nil, is called after the last Do and tells whether the pool
-	// did what it was there for.
+	// Check, if not nil, is called after the last Do and returns an error
+	// if the pool did not do its work.
 	Check func() error
 	// Close, if not nil, ends it.
 	Close func()
@@ -90,10 +91,10 @@ type Run struct {
 // Made counts the values that a pool had to make.
 type Made struct{ n atomic.Int64 }
 
-// Add says that n more were made.
+// Add counts n more values.
 func (m *Made) Add(n int) { m.n.Add(int64(n)) }
 
-// Count is the number so far.
+// Count returns the number so far.
 func (m *Made) Count() int { return int(m.n.Load()) }
 
 // bytes makes a buffer.
@@ -127,7 +128,7 @@ func Scenarios() []Scenario {
 	return all
 }
 
-// Heading is the title for where it stands alone.
+// Heading returns the title with its context.
 func (s *Scenario) Heading() string {
 	if s.Context == "" {
 		return s.Title
@@ -137,8 +138,8 @@ func (s *Scenario) Heading() string {
 
 func cpus() int { return runtime.GOMAXPROCS(0) }
 
-// Start makes a contestant ready for the scenario: its goroutines, their turns,
-// and nothing that is nil.
+// Start prepares a contestant for the scenario: it adds the goroutines and
+// their turns, and replaces functions that are nil.
 func (s *Scenario) Start(c *Contestant, made *Made) Run {
 	run := c.New(made)
 	end := run.Close

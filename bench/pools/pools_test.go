@@ -109,7 +109,7 @@ func TestPoolsForComparison(t *testing.T) {
 
 func TestChecksRefuse(t *testing.T) {
 	for _, s := range []pool.Stats{
-		{Gets: 2, Hits: 1, Puts: 2},         // one value put has gone nowhere
+		{Gets: 2, Hits: 1, Puts: 2},         // one value put is lost
 		{Gets: 2, Hits: 2, Puts: 2, Len: 1}, // one came out that was never put
 		{Gets: 2, Puts: 2, Dropped: 2},      // two misses, but one value made
 	} {

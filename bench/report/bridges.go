@@ -14,7 +14,7 @@ import (
 // Bridges is the set of nib behind other APIs.
 const Bridges = "bridges"
 
-// BridgeTables is the table in docs/bridges.md.
+// BridgeTables returns the table in docs/bridges.md.
 func (b *Builds) BridgeTables() string {
 	var t strings.Builder
 	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }

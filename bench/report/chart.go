@@ -90,7 +90,8 @@ func (b *Builds) subtitle() string {
 		strings.Replace(head("go"), "go", "Go ", 1), head("goos"), head("goarch"), head("cpu"), head("date"))
 }
 
-// bars are the contestants of a panel, nib first. Without nib there is none.
+// bars returns the contestants of a panel, nib first. Without nib there is
+// none.
 func (b *Builds) bars(scenario string) []bar {
 	ns, ok := b.Default.Get(scenario, own, UnitTime)
 	if !ok {

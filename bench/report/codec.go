@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/bench/codec"
 )
 
-// Names of the contests with encoding/json/v2, which are run apart.
+// Names of the contests with encoding/json/v2, which run separately.
 const (
 	StructV2 = "JSONStructV2"
 	MapV2    = "JSONMapV2"
@@ -40,7 +40,7 @@ const (
 	noteCall = "`WithFields(logrus.Fields{…}).Info(…)` to `io.Discard`. The row that formats nothing is the share of logrus itself."
 )
 
-// CodecTables is the set of tables in docs/schema.md.
+// CodecTables returns the set of tables in docs/schema.md.
 func (b *Builds) CodecTables() string {
 	var t strings.Builder
 	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
@@ -84,7 +84,8 @@ func (b *Builds) codecTable(t *strings.Builder, scenario, title, note string) {
 	t.WriteString("\n")
 }
 
-// reference is the contestant that the stored ratios of a scenario refer to.
+// reference returns the contestant that the stored ratios of a scenario refer
+// to.
 func (r *Results) reference(scenario string) string {
 	for _, c := range r.Contestants(scenario) {
 		if ratio, ok := r.Get(scenario, c, UnitRatio); ok && ratio == 1 && c != codec.Nib {
@@ -94,7 +95,7 @@ func (r *Results) reference(scenario string) string {
 	return ""
 }
 
-// limits writes what became of the limits that nib has set itself.
+// limits writes whether nib meets the limits that it sets itself.
 func (b *Builds) limits(t *strings.Builder) {
 	cell := func(r *Results, l *codec.Limit) string {
 		if r == nil {
@@ -126,7 +127,7 @@ func (b *Builds) limits(t *strings.Builder) {
 	}
 }
 
-// of names whom a limit refers to.
+// of returns the name of the contestant that a limit refers to.
 func of(l *codec.Limit, versus string) string {
 	if l.In != "" {
 		return scenarioTitle(l.In) + ": " + codec.Title(versus)
@@ -143,7 +144,8 @@ func scenarioTitle(name string) string {
 	return name
 }
 
-// ratio is what a limit is for, and whom it refers to.
+// ratio returns the ratio that a limit applies to, and the contestant that it
+// refers to.
 func (r *Results) ratio(l *codec.Limit) (ratio float64, versus string, ok bool) {
 	ns, ok := r.Get(l.Scenario, l.Contestant, UnitTime)
 	if !ok {
@@ -165,7 +167,7 @@ func (r *Results) ratio(l *codec.Limit) (ratio float64, versus string, ok bool) 
 	return ns / least, versus, versus != ""
 }
 
-// Missed says which limits do not hold.
+// Missed returns the limits that do not hold.
 func Missed(r *Results) []string {
 	var missed []string
 	for i := range codec.Limits {
@@ -221,6 +223,6 @@ func milliseconds(r *Results, scenario, contestant string) string {
 	return text
 }
 
-// tenths writes a number of allocations: of a contestant that has many, one in a
-// hundred calls may find a pool that was emptied.
+// tenths writes a number of allocations: of a contestant that has many, one in
+// a hundred calls may find a pool that was emptied.
 func tenths(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

@@ -24,7 +24,7 @@ const (
 	Pools = "pools"
 )
 
-// FileName is where the results of a set are stored that a build gave.
+// FileName returns the name of the file for the results of a set and a build.
 func FileName(set, build string) string {
 	if set != Calls {
 		set += "-"
@@ -64,7 +64,7 @@ type Document struct {
 	Path    string // below the root of the repository
 	Set     string // of the results that it shows
 	Content func(b *Builds) string
-	Region  bool // only what stands between the markers
+	Region  bool // only what is between the markers
 }
 
 // Documents lists all of them.

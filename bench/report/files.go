@@ -34,7 +34,7 @@ const writerNote = "All are given the same bytes, so that nothing but writing is
 	"phuslu's async writer is not among them, since it keeps the bytes that it is given. " +
 	"Nor is zap's buffer where a file has 1,000 lines: it ends several within one millisecond, which is one name to lumberjack."
 
-// FileTables is the set of tables in docs/files.md.
+// FileTables returns the set of tables in docs/files.md.
 func (b *Builds) FileTables() string {
 	var t strings.Builder
 	b.machine(&t)
@@ -48,7 +48,7 @@ func (b *Builds) FileTables() string {
 	return strings.TrimRight(t.String(), "\n") + "\n"
 }
 
-// machine tells what was measured where.
+// machine writes what was measured where.
 func (b *Builds) machine(t *strings.Builder) {
 	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
 	fmt.Fprintf(t, "%s, %s/%s, %s, %s CPUs, %s. %s, slog of the same Go. Rounds: %s.\n\n", strings.Replace(head("go"), "go", "Go ", 1),
@@ -103,12 +103,12 @@ func fileScenario(name string) *files.Scenario {
 	return &files.Scenario{Title: name}
 }
 
-// fileLabel is how tables call a contestant.
+// fileLabel returns the name of a contestant in tables.
 func fileLabel(contestant string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(contestant, "-", ", "), "+", " + ")
 }
 
-// fileProcesses tells what became of the lines of two processes.
+// fileProcesses writes what became of the lines of two processes.
 func (b *Builds) fileProcesses(t *strings.Builder) {
 	if len(b.Default.Contestants(FileProcesses)) == 0 {
 		return
@@ -133,7 +133,7 @@ func (b *Builds) fileProcesses(t *strings.Builder) {
 	t.WriteString("\n")
 }
 
-// fasterFiles names all who take at most 0.95 of the time that nib takes in the
+// fasterFiles names all contestants that take at most 0.95 of nib's time in the
 // default build, with those that hold lines back compared among themselves.
 func (b *Builds) fasterFiles(t *strings.Builder) {
 	var lines []string

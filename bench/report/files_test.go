@@ -62,7 +62,7 @@ func TestFileTables(t *testing.T) {
 	}
 }
 
-// What a stored run must show: nib's time as a part of another's, no
+// What a stored run must show: nib's time as a fraction of another's, no
 // allocations, no loss.
 var fileFloors = []struct {
 	scenario, contestant, versus string

@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/bench/pools"
 )
 
-// A floor is what a stored run must show at least: nib's time as a part of
+// A floor is what a stored run must show at least: nib's time as a fraction of
 // another contestant's in the same run.
 type floor struct {
 	scenario, versus string
@@ -34,7 +34,7 @@ var (
 		"Preallocated", "MempoolGet", "MempoolRefill", "LimitAt", "LimitAbove", "Buffers", "ListPushRemove", "ListQueue"}
 )
 
-// missed are the floors that the results miss.
+// missed returns the floors that the results miss.
 func missed(r *Results, floors []floor) []string {
 	var all []string
 	for _, f := range floors {

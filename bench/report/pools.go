@@ -40,7 +40,7 @@ var poolTables = []poolTable{
 
 const parallelNote = "The time of a round divided by the operations of all goroutines together."
 
-// PoolTables is the set of tables in docs/pools.md.
+// PoolTables returns the set of tables in docs/pools.md.
 func (b *Builds) PoolTables() string {
 	var t strings.Builder
 	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
@@ -114,7 +114,7 @@ func ratioCell(r *Results, scenario string) string {
 	return "–"
 }
 
-// label is how tables call a contestant.
+// label returns the name of a contestant in tables.
 func label(contestant string) string {
 	return strings.ReplaceAll(strings.Replace(contestant, "-", ", ", 1), "-", " ")
 }
@@ -160,8 +160,8 @@ func (b *Builds) zeropool(t *strings.Builder) {
 	t.WriteString("\n")
 }
 
-// firstFill tells the allocations of a contest in which those of one operation
-// are next to nothing.
+// firstFill writes the total allocations of a contest in which one operation
+// makes hardly any.
 func (b *Builds) firstFill(t *strings.Builder) {
 	const scenario = "FirstFill"
 	contestants := b.Default.Contestants(scenario)
@@ -243,8 +243,8 @@ func (b *Builds) events(t *strings.Builder) {
 	t.WriteString("\n")
 }
 
-// faster names all who take at most 0.95 of nib's time in the default build. A
-// pool that several goroutines cannot use does not count.
+// faster names all contestants that take at most 0.95 of nib's time in the
+// default build. A pool that several goroutines cannot use does not count.
 func (b *Builds) faster(t *strings.Builder) {
 	var lines []string
 	for _, s := range pools.Scenarios() {

@@ -57,7 +57,7 @@ type Results struct {
 // A Field is one line of the header. Keys may repeat.
 type Field struct{ Key, Value string }
 
-// A Line is what one contestant came to in one scenario.
+// A Line is the result of one contestant in one scenario.
 type Line struct {
 	Scenario, Contestant string
 	N                    int // operations in a round, calls, starts, requests
@@ -93,7 +93,7 @@ func (r *Results) Get(scenario, contestant, unit string) (number float64, ok boo
 	return 0, false
 }
 
-// Contestants lists who took part in a scenario, in order.
+// Contestants lists the contestants of a scenario, in order.
 func (r *Results) Contestants(scenario string) []string {
 	var names []string
 	for _, l := range r.Lines {

@@ -18,7 +18,7 @@ const recordNote = "A line of 200 bytes. *nib* is a spool in a directory, *nib, 
 
 const intoNote = "nib's into the spool, those of the others into a writer that does nothing."
 
-// SpoolTables is the set of tables in docs/spool.md.
+// SpoolTables returns the set of tables in docs/spool.md.
 func (b *Builds) SpoolTables() string {
 	var t strings.Builder
 	b.machine(&t)
@@ -70,7 +70,7 @@ func spoolScenario(name string) *spools.Scenario {
 	return &spools.Scenario{Title: name}
 }
 
-// spoolRate tells how calls at a fixed rate spread.
+// spoolRate writes the distribution of calls at a fixed rate.
 func (b *Builds) spoolRate(t *strings.Builder) {
 	name := spools.Latency.Name
 	if len(b.Default.Contestants(name)) == 0 {

@@ -23,7 +23,7 @@ const (
 var headline = []string{"Disabled", "Message", "TenFields", "Bound", "Caller", "Error", "StructValue",
 	"Unicode", "Attrs", "SlogFront", "Pipe8"}
 
-// Short is the table of the README.
+// Short returns the table of the README.
 func (b *Builds) Short() string {
 	var t strings.Builder
 	t.WriteString(b.conditions("One call in nanoseconds, the minimum of many rounds in which all take turns;\n" +
@@ -34,7 +34,7 @@ func (b *Builds) Short() string {
 	return t.String()
 }
 
-// Full is the set of tables in docs/benchmarks.md.
+// Full returns the set of tables in docs/benchmarks.md.
 func (b *Builds) Full() string {
 	var t strings.Builder
 	t.WriteString(b.conditions(""))
@@ -60,7 +60,7 @@ func (b *Builds) Full() string {
 	return t.String()
 }
 
-// conditions is a paragraph on where the figures come from.
+// conditions returns a paragraph on where the figures come from.
 func (b *Builds) conditions(before string) string {
 	head := func(key string) string { return strings.Join(b.Default.Head(key), ", ") }
 	if before != "" {
@@ -71,7 +71,7 @@ func (b *Builds) conditions(before string) string {
 		head("peer"), head("rounds"))
 }
 
-// taken are those of the named scenarios that were measured.
+// taken returns those of the named scenarios that were measured.
 func (b *Builds) taken(names []string) []string {
 	var taken []string
 	for _, name := range names {
@@ -126,8 +126,8 @@ func (b *Builds) losses(t *strings.Builder) {
 	}
 }
 
-// callPeers are the other libraries, which have a column of their own. The
-// seed has one scenario only and stands in a note to it.
+// callPeers returns the other libraries, each of which has a column. The seed
+// has only one scenario and is in a note to it.
 func callPeers() []string {
 	var names []string
 	for _, p := range bench.Peers() {

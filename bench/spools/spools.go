@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spools measures what it costs that a line survives the death of the
+// Package spools measures the cost of lines that survive the death of the
 // process: a record into the spool beside a write(2) per line, a whole log call
-// into it beside those of others into nothing, and how calls at a fixed rate
-// spread. Scenarios is the table of the contests; cmd/nibbench runs them.
+// into it beside calls of other loggers that discard their lines, and the
+// distribution of calls at a fixed rate. Scenarios is the table of the
+// contests; cmd/nibbench runs them.
 package spools
 
 import (
@@ -28,7 +29,7 @@ const (
 	Nib       = "nib"        // a spool in a directory
 	NibMemory = "nib-memory" // a spool without one, which ends with the process
 	OSFile    = "os.File"    // a write(2) per line, which survives the process too
-	Nothing   = "nothing"    // calls that do nothing: how the machine itself spreads
+	Nothing   = "nothing"    // calls that do nothing: the noise of the machine itself
 )
 
 // Line is 200 bytes long.
@@ -45,7 +46,7 @@ type Scenario struct {
 	Contestants []Contestant
 }
 
-// A Contestant is one way to do what the scenario says.
+// A Contestant is one way to do what the scenario describes.
 type Contestant struct {
 	Name string
 	New  func(dir string) (Run, error)
@@ -54,7 +55,7 @@ type Contestant struct {
 // A Run is a contestant that is ready.
 type Run struct {
 	Do    func(n int)  // writes n lines; several goroutines may call it
-	Check func() error // tells whether lines were lost
+	Check func() error // returns an error if lines were lost
 	Close func() error
 }
 
@@ -68,7 +69,7 @@ func Scenarios() []Scenario {
 	}
 }
 
-// Rate is that of the calls which are timed one by one, in a second.
+// Rate is the number of calls per second, which are timed one by one.
 const Rate = 100_000
 
 // Latency is the contest of calls at a fixed rate.
@@ -96,8 +97,8 @@ var records = []Contestant{
 	}},
 }
 
-// calls are whole log calls: nib's into the spool, those of the others into
-// nothing.
+// calls returns whole log calls: nib's into the spool, those of the others into
+// a writer that discards them.
 func calls() []Contestant {
 	all := []Contestant{{Nib, func(dir string) (Run, error) {
 		s, err := open(filepath.Join(dir, "spool"))
@@ -118,21 +119,21 @@ func calls() []Contestant {
 	return all
 }
 
-// nothing is io.Discard, of which some libraries know that they need not encode
-// anything.
+// nothing discards what is written. Some libraries encode nothing for
+// io.Discard.
 type nothing struct{}
 
 func (nothing) Write(p []byte) (int, error) { return len(p), nil }
 
-// taken is a destination that takes everything at once.
+// taken is a destination that accepts everything at once.
 type taken struct{}
 
 func (taken) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	return delivery.Result{Accepted: len(batch)}, nil
 }
 
-// open opens a spool that is emptied all the time. Its callers wait for room, so
-// that nobody is timed for lines that are dropped.
+// open opens a spool that is emptied all the time. Its callers wait for room,
+// so that no contestant is timed for dropped lines.
 func open(dir string) (*spool.Sink, error) {
 	return spool.Open(dir, taken{}, spool.Config{Size: 256 << 20, OnFull: []spool.FullRule{{Do: spool.ActionBlock, Wait: time.Minute}}})
 }
@@ -165,7 +166,7 @@ func noneLost(s *spool.Sink) func() error {
 	}
 }
 
-// Start makes a contestant ready, in a directory of its own that Close removes.
+// Start prepares a contestant, in a new directory that Close removes.
 func (s *Scenario) Start(c *Contestant) (Run, error) {
 	dir, err := os.MkdirTemp("", "nibbench")
 	if err != nil {

@@ -87,7 +87,7 @@ func (p *plan) codecContest(results *report.Results, s *codec.Scenario) {
 	}
 }
 
-// jsonv2 measures nib beside encoding/json/v2, in a process of its own.
+// jsonv2 measures nib beside encoding/json/v2, in a separate process.
 func (p *plan) jsonv2(results *report.Results) error {
 	timing := p.brief()
 	got, err := child.JSONv2(bench.BuildTags, timing.Rounds, timing.Round, p.allocs)

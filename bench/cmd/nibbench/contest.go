@@ -19,7 +19,7 @@ type contestant struct {
 	end  func()
 }
 
-// prepare makes all peers ready that can do s, with w as their writer.
+// prepare prepares all peers that support s, with w as their writer.
 func prepare(s *bench.Scenario, w io.Writer) []contestant {
 	var all []contestant
 	for _, p := range bench.Peers() {
@@ -81,8 +81,8 @@ func (p *plan) contest(results *report.Results, s *bench.Scenario) error {
 	return nil
 }
 
-// fastestPeer is the time that ratios refer to: the least of those that are
-// not nib and print what was asked for.
+// fastestPeer returns the time that ratios refer to: the minimum of those that
+// are not nib and print the expected line.
 func fastestPeer(s *bench.Scenario, contestants []contestant, timings []measure.Timing) float64 {
 	fastest := math.Inf(1)
 	for i, c := range contestants {

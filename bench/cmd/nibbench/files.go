@@ -54,7 +54,7 @@ func fileModules() []peer {
 	return all
 }
 
-// fileLines is how many lines are in a round.
+// fileLines returns how many lines are in a round.
 func (p *plan) fileLines() int { return files.Lines / max(1, p.divisor) }
 
 // fileContest measures one scenario: times, then allocations.
@@ -100,7 +100,7 @@ func (p *plan) fileContest(results *report.Results, s *files.Scenario) (err erro
 }
 
 // rotateByTwo counts what becomes of the lines of two processes: the losses of
-// all goes together, and the rotations a second of the quickest.
+// all runs together, and the rotations per second of the fastest.
 func (p *plan) rotateByTwo(results *report.Results) error {
 	sums := make([]files.Outcome, len(files.Rotators))
 	rates := make([]float64, len(files.Rotators))

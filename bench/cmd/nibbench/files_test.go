@@ -16,7 +16,7 @@ import (
 // The shortest possible run of all that the file sinks compete in.
 func TestEveryFileIsMeasuredInEveryScenario(t *testing.T) {
 	only := regexp.MustCompile("")
-	if underRace { // phuslu's AsyncWriter reads entries that it has given away
+	if underRace { // phuslu's AsyncWriter reads entries that it has released
 		only = regexp.MustCompile("[^8]$")
 	}
 	p := plan{only: only, timing: measure.Config{Rounds: 1}, divisor: 100}

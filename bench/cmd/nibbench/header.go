@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// header says under which conditions the figures came about. It names nothing
-// of the machine but its processor.
+// header returns the conditions of the measurement. Of the machine it names
+// only the processor.
 func (s *set) header(p *plan) []report.Field {
 	fields := []report.Field{
 		{Key: "build", Value: bench.Build},
@@ -45,7 +45,8 @@ func (s *set) header(p *plan) []report.Field {
 	return fields
 }
 
-// cpuModel reads the processor's name where the system tells it in a file.
+// cpuModel reads the processor's name from a file of the system, if there is
+// one.
 func cpuModel() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

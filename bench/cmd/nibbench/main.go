@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command nibbench compares nib with other logging libraries, its codec with
-// other encoders, and its pools with other pools. It checks that all do the same,
-// then measures, and stores what it found as text, each set in a file of its own:
+// other encoders, and its pools with other pools. It checks that all do the
+// same, then measures, and stores what it found as text, each set in its own
+// file:
 //
 //	go run ./cmd/nibbench                    # all, into results/default.txt, results/codec-default.txt and so on
 //	go run -tags nibfast ./cmd/nibbench      # the other build, into results/nibfast.txt and so on
@@ -107,7 +108,7 @@ func benchmark() error {
 	return nil
 }
 
-// checkLines lets all contestants that write lines do so, and compares these.
+// checkLines has all contestants that write lines write one, and compares them.
 func checkLines() error {
 	for i := range bench.Scenarios {
 		if err := bench.Check(&bench.Scenarios[i], bench.Peers()); err != nil {

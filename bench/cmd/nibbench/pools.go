@@ -69,7 +69,7 @@ func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 	timings := measure.Alternate(timed, timing)
 	versus := leastOf(timed, timings, s.Versus)
 	decimals := 3
-	if allocs >= 1000*1000 { // so that the number of all allocations can be told
+	if allocs >= 1000*1000 { // so that the total can be derived
 		decimals = 6
 	}
 	for i, t := range timings {
@@ -90,8 +90,8 @@ func (p *plan) poolContest(results *report.Results, s *pools.Scenario) error {
 	return nil
 }
 
-// poolTiming says how a scenario is timed, and how many operations are in each
-// window that counts allocations.
+// poolTiming returns how a scenario is timed, and how many operations are in
+// each window that counts allocations.
 func (p *plan) poolTiming(s *pools.Scenario) (timing measure.Config, allocs, windows int) {
 	timing, allocs, windows = p.timing, p.allocs, 5
 	if s.Ops > 0 {
@@ -124,7 +124,7 @@ func count(run *pools.Run, made *pools.Made, n, windows int) (c tally) {
 	return c
 }
 
-// leastOf is the time of the contestant that ratios refer to.
+// leastOf returns the time of the contestant that ratios refer to.
 func leastOf(contestants []measure.Contestant, timings []measure.Timing, name string) float64 {
 	for i, c := range contestants {
 		if c.Name == name {
@@ -147,8 +147,8 @@ func (p *plan) kept(results *report.Results) {
 	}
 }
 
-// releases are those of Go that the event is measured with. A quick run does not
-// build the standard library with others.
+// releases returns those of Go that the event is measured with. A quick run
+// does not build the standard library with others.
 func (p *plan) releases() []string {
 	if p.divisor > 1 {
 		return []string{runtime.Version()}
@@ -156,7 +156,7 @@ func (p *plan) releases() []string {
 	return pools.Releases
 }
 
-// event measures the event with one release of Go, in a process of its own.
+// event measures the event with one release of Go, in a separate process.
 func (p *plan) event(results *report.Results, release string) error {
 	got, err := child.Event(release, bench.BuildTags, p.timing.Rounds, p.timing.Round, p.allocs)
 	if errors.Is(err, child.ErrNoRelease) {

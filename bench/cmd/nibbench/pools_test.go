@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/bench/report"
 )
 
-// The shortest possible run of all that the pools compete in, but for the event,
-// which is built as a program (see package child).
+// The shortest possible run of all that the pools compete in, except for the
+// event, which is built as a program (see package child).
 func TestEveryPoolIsMeasuredInEveryScenario(t *testing.T) {
 	p := plan{only: regexp.MustCompile("^[^E]"), timing: measure.Config{Rounds: 1, Round: 50 * time.Microsecond},
 		allocs: 64, divisor: 100}

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/bench/spools"
 )
 
-// A set is a part of the benchmark with results of its own.
+// A set is a part of the benchmark with its own results.
 type set struct {
 	name    string // for -set
 	stored  string // for the name of the result file
@@ -44,7 +44,7 @@ var sets = []set{
 		rounds: func(p *plan) string { return fmt.Sprintf("%d of about %v", p.brief().Rounds, p.brief().Round) }},
 }
 
-// chosen are the sets that -set names, all for "".
+// chosen returns the sets that -set names, all for "".
 func chosen(name string) ([]set, error) {
 	if name == "" {
 		return sets, nil

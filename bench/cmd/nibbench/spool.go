@@ -42,7 +42,7 @@ func spoolNames() []string {
 // rateRounds is in how many rounds that is.
 const rateRounds = 20
 
-// atRate is how long each contestant is called at a fixed rate.
+// atRate returns how long each contestant is called at a fixed rate.
 func (p *plan) atRate() time.Duration {
 	return time.Minute / time.Duration(max(1, p.divisor*p.divisor))
 }
@@ -83,7 +83,7 @@ func (p *plan) spoolContest(results *report.Results, s *spools.Scenario) (err er
 	return nil
 }
 
-// spoolVersus is the time that ratios refer to.
+// spoolVersus returns the time that ratios refer to.
 func spoolVersus(s *spools.Scenario, timed []measure.Contestant, timings []measure.Timing) float64 {
 	if s.Versus != "" {
 		return leastOf(timed, timings, s.Versus)

@@ -60,7 +60,7 @@ func second(v any) contestant {
 	}, buf.Bytes}
 }
 
-// first is encoding/json, which stands on the second version in such a build.
+// first is encoding/json, which uses the second version in such a build.
 func first(v any) contestant {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -76,7 +76,7 @@ func first(v any) contestant {
 }
 
 // check compares what one operation writes with want. All three write the same
-// text but for white space.
+// text except for white space.
 func (c *contestant) check(want string) error {
 	c.do(1)
 	var got, expected bytes.Buffer

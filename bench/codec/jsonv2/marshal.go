@@ -10,10 +10,9 @@ import (
 	"encoding/json/v2"
 )
 
-// marshal is as in marshal_go127.go. A release that has encoding/json/v2 to stay
-// asks for files that say so.
+// marshal returns as in marshal_go127.go, for releases that have
+// encoding/json/v2 only as an experiment.
 func marshal(buf *bytes.Buffer, v any) error { return json.MarshalWrite(buf, v, options) }
 
-// The second version is spared to look for names that occur twice, since there
-// are none.
+// The second version need not look for duplicate names, since there are none.
 var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))

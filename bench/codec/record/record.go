@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package record is what the encoders are given. All of it stands in package
-// variables, so that no compiler can treat one encoder's argument as a constant
-// and another's as not.
+// Package record has the values that are encoded. They are package variables,
+// so that the compiler cannot treat one encoder's argument as a constant and
+// another's not.
 package record
 
 import "time"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command logrus writes one line through logrus, for the size of its binary and the
-// time of its package initialisation.
+// Command logrus writes one line through logrus, for the size of its binary and
+// the time of its package initialisation.
 package main
 
 import (

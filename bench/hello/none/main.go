@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command none writes one line through package os alone, for the size of its binary and the
-// time of its package initialisation.
+// Command none writes one line through package os alone, for the size of its
+// binary and the time of its package initialisation.
 package main
 
 import "os"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command phuslu writes one line through phuslu/log, for the size of its binary and the
-// time of its package initialisation.
+// Command phuslu writes one line through phuslu/log, for the size of its binary
+// and the time of its package initialisation.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command slog writes one line through log/slog, for the size of its binary and the
-// time of its package initialisation.
+// Command slog writes one line through log/slog, for the size of its binary and
+// the time of its package initialisation.
 package main
 
 import (

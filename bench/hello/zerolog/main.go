@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command zerolog writes one line through zerolog, for the size of its binary and the
-// time of its package initialisation.
+// Command zerolog writes one line through zerolog, for the size of its binary
+// and the time of its package initialisation.
 package main
 
 import (
