@@ -22,11 +22,13 @@ func init() {
 	roles["blocks"] = func(j *job) error { return logBlocks(j) }
 }
 
-// blockOf is the text of several lines that a record has. Many records have the same.
+// blockOf returns the text of several lines that a record has. Many records
+// have the same text.
 func blockOf(k int) string { return strings.Repeat("at main.go:7\n", 1+k%4) + "at the end" }
 
-// logBlocks logs records of several lines as an application does, with everything from setup,
-// until it is killed; without lines to log it delivers what others have left.
+// logBlocks logs records of several lines as an application that uses setup
+// does, until it is killed; without lines to log it delivers what others have
+// left.
 func logBlocks(j *job) error {
 	b, err := openBoard(j.Board)
 	if err != nil {
@@ -54,7 +56,8 @@ func logBlocks(j *job) error {
 	return l.Close()
 }
 
-// TestRecordsOfSeveralLines is row 33: a service with the console view, a spool and a file is killed.
+// TestRecordsOfSeveralLines is row 33: a service with the console view, a spool
+// and a file is killed.
 func TestRecordsOfSeveralLines(t *testing.T) {
 	r := begin(t, "33")
 	kills := count(30, 200)
@@ -95,7 +98,8 @@ func TestRecordsOfSeveralLines(t *testing.T) {
 	must(t, os.RemoveAll(p.base))
 }
 
-// blocksIn counts the records in a text, and those of them that do not have the lines of their block.
+// blocksIn counts the records in a text, and those of them that do not have the
+// lines of their block.
 func blocksIn(text string) (there map[lineID]int, odd int) {
 	there = map[lineID]int{}
 	rows := strings.Split(text, "\n")
@@ -116,7 +120,8 @@ func blocksIn(text string) (there map[lineID]int, odd int) {
 	return there, odd
 }
 
-// hasBlock reports whether the lines of a record follow, and then another record or nothing.
+// hasBlock reports whether the lines of a record follow, and then another
+// record or nothing.
 func hasBlock(rows []string, k int) bool {
 	block := strings.Split(blockOf(k), "\n")
 	for i, row := range block {

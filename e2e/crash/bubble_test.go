@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// bubble runs f with a clock that goes on when everyone sleeps.
+// bubble runs f with a fake clock, which advances when all goroutines are
+// blocked.
 func bubble(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }
 
 const bubbles = true

@@ -28,7 +28,7 @@ import (
 
 const jobVar = "NIB_CRASH_JOB"
 
-// A job is what a child is to do.
+// A job describes what a child does.
 type job struct {
 	Role    string
 	Board   string
@@ -41,7 +41,7 @@ type job struct {
 	Writers int
 	Lines   int // of each; 0: until the parent ends it
 	Tries   int // how often a line may be refused before a goroutine gives up; 0: without limit
-	Pad     int // lines are longer by at most so much
+	Pad     int // lines are longer by at most this
 	Pace    time.Duration
 	Segment int64
 	Size    int64
@@ -54,15 +54,15 @@ type job struct {
 	Wait    time.Duration // for the destination at the end; what it has not taken then stays
 }
 
-// A report is what a child that comes to its end has to say.
+// A report is written by a child that ends in an orderly way.
 type report struct {
 	Stats  spool.Stats
 	File   file.Stats
 	Told   []string      // errors that OnError was called with
-	Fault  string        // why it was not orderly
+	Fault  string        // why it did not end in an orderly way
 	CPU    time.Duration // while it waited for the destination
 	Waited time.Duration
-	Memory memory // the most that it had, where it looked
+	Memory memory // the maximum that was measured
 }
 
 func TestMain(m *testing.M) {
@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A lane is one goroutine's way into the spool: a sink that remembers what became
+// A lane is one goroutine's way into the spool: a sink that records what became
 // of the last line.
 type lane struct {
 	spoolSink
@@ -96,7 +96,7 @@ type lane struct {
 	ack func() // called when the sink has returned, for lines that end the process
 }
 
-// A spoolSink is a spool, or one that a test has spoilt.
+// A spoolSink is a spool, or a faulty one of a test.
 type spoolSink interface {
 	nib.Sink
 	Flush(context.Context) error
@@ -116,8 +116,8 @@ func (l *lane) WriteRecord(r *nib.Record) error {
 	return l.err
 }
 
-// A gate is a destination that refuses everything while the board says so, and else
-// hands on to another one.
+// A gate is a destination that refuses everything while the board is set to
+// that, and otherwise delivers to another one.
 type gate struct {
 	*file.Sink
 	board *board
@@ -212,8 +212,9 @@ func (v *service) logAll() *sync.WaitGroup {
 	return &wg
 }
 
-// logLines is one goroutine. A line that is refused is logged again: so in the end each
-// number stands in one line that was accepted, or in the one that was being logged.
+// logLines is one goroutine. A line that is refused is logged again: so in the
+// end each number is in one line that was accepted, or in the one that was
+// being logged.
 func (v *service) logLines(writer int) {
 	b, l := v.board, newLane(v.sink)
 	if v.clock != nil {
@@ -230,7 +231,7 @@ func (v *service) logLines(writer int) {
 			if n := b.lane(writer, laneRefused).Add(1); v.j.Tries > 0 && int(n) >= v.j.Tries {
 				return
 			}
-			time.Sleep(time.Millisecond) // what is in the way will not be gone at once
+			time.Sleep(time.Millisecond) // the fault does not end at once
 			continue
 		}
 		k++
@@ -277,7 +278,7 @@ func usage() (u syscall.Rusage) {
 	return u
 }
 
-// roles are what children do.
+// roles are the functions that children run.
 var roles = map[string]func(*job) error{
 	"log": func(j *job) error { // and come to an orderly end
 		v, err := open(j)
@@ -299,11 +300,12 @@ type child struct {
 	err   bytes.Buffer
 	ended chan struct{}
 
-	faulty bool // it need not deliver everything
-	harmed bool // its files were: a line that was logged anew may count twice, as lost and as delivered
+	faulty bool // it may leave lines
+	harmed bool // its files were damaged: a line that was logged again may count twice, as lost and as delivered
 }
 
-// start starts a child; before is the beginning of its command line, as for strace.
+// start starts a child; before is the beginning of its command line, as for
+// strace.
 func start(t testing.TB, j job, b *board, before ...string) *child {
 	t.Helper()
 	j.Board = b.name
@@ -320,7 +322,7 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
 	must(t, c.cmd.Start())
 	go func() {
-		_ = c.cmd.Wait() // what it says is in ProcessState
+		_ = c.cmd.Wait() // the result is in ProcessState
 		close(c.ended)
 	}()
 	t.Cleanup(func() {
@@ -330,17 +332,17 @@ func start(t testing.TB, j job, b *board, before ...string) *child {
 	return c
 }
 
-// jobEnv is the environment of a child.
+// jobEnv returns the environment of a child.
 func jobEnv(j *job) []string {
 	text, err := json.Marshal(j)
 	if err != nil {
-		panic(err) // it has no values that could not be written
+		panic(err) // all of its values can be encoded
 	}
 	env := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, jobVar+"=") })
 	return append(env, jobVar+"="+string(text), "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0")
 }
 
-// readable is a copy of a program that everyone may start.
+// readable returns a copy of a program that everyone may start.
 func readable(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -351,13 +353,15 @@ func readable(t testing.TB, name string) string {
 	return to
 }
 
-// patience is how long a test waits for what must come. It is no measure of speed.
+// patience is how long a test waits for what must happen. It does not measure
+// speed.
 const patience = 2 * time.Minute
 
-// blocks has calls wait until a segment has been made, however slow the machine is.
+// blocks has calls wait until a segment has been made, however slow the machine
+// is.
 var blocks = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: patience}}
 
-// await waits until the child has come to a point, and fails if it ends before.
+// await waits until the child has reached a point, and fails if it ends before.
 func (c *child) await(what string, reached func() bool) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -374,7 +378,7 @@ func (c *child) await(what string, reached func() bool) {
 	}
 }
 
-// awaitOrEnd waits until the child has come to a point, or to its end.
+// awaitOrEnd waits until the child has reached a point, or has ended.
 func (c *child) awaitOrEnd(reached func() bool) {
 	for !reached() {
 		select {
@@ -397,7 +401,7 @@ func (c *child) kill() {
 	c.ends(killedBy(syscall.SIGKILL))
 }
 
-// wait returns how it has ended.
+// wait waits for the child and returns how it ended.
 func (c *child) wait() syscall.WaitStatus {
 	<-c.ended
 	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -406,7 +410,7 @@ func (c *child) wait() syscall.WaitStatus {
 func exitedWith(code int) syscall.WaitStatus         { return syscall.WaitStatus(code << 8) }
 func killedBy(sig syscall.Signal) syscall.WaitStatus { return syscall.WaitStatus(sig) }
 
-// ends waits for the end, which must be as said.
+// ends waits until the child ends, and checks how.
 func (c *child) ends(want syscall.WaitStatus) {
 	c.t.Helper()
 	got := c.wait()

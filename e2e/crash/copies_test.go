@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// TestCopiesOfASpoolOnOneFileLoseNoLine lets a spool and a copy of it, both with a backlog, deliver
-// to one file at the same time (reliability row 41).
+// TestCopiesOfASpoolOnOneFileLoseNoLine lets a spool and a copy of it, both
+// with a backlog, deliver to one file at the same time (reliability row 41).
 func TestCopiesOfASpoolOnOneFileLoseNoLine(t *testing.T) {
 	home := t.TempDir()
 	dir, twin, path := filepath.Join(home, "one"), filepath.Join(home, "two"), filepath.Join(home, "app.log")

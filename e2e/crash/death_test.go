@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A death is a way to die: what the child does, or what the test does to it, and how it
-// must have ended.
+// A death is a way to die: what the child does, or what the test does to it,
+// and how it must have ended.
 type death struct {
 	name   string
 	own    func(v *service) error // by itself
@@ -37,7 +37,7 @@ var deaths = []death{
 	{name: "SIGSTOP, SIGKILL", inside: stopAndKill, status: killedBy(syscall.SIGKILL)},
 }
 
-// die logs and dies in the midst of it.
+// die logs, and dies while it logs.
 func die(j *job) error {
 	v, err := open(j)
 	if err != nil {
@@ -58,10 +58,10 @@ func die(j *job) error {
 			return d.own(v)
 		}
 	}
-	select {} // until it is done from outside
+	select {} // until the test ends it
 }
 
-// fatal ends the process with a line, which has to be there as well.
+// fatal ends the process with a line, which must be delivered, too.
 func fatal(v *service) error {
 	w := v.j.Writers
 	l := newLane(v.spool)
@@ -72,7 +72,7 @@ func fatal(v *service) error {
 	return nil
 }
 
-// fillMemory goes on until the system has none left for the process.
+// fillMemory allocates until the system ends the process.
 func fillMemory(*service) error {
 	for {
 		kept = append(kept, make([]byte, 1<<20))

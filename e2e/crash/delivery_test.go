@@ -20,8 +20,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A moody destination is a log file that does something else first, if a test says so.
-// It keeps the numbers of what it has taken.
+// A moody destination is a log file that first does what a test sets as its
+// mood. It keeps the numbers of the records that it accepted.
 type moody struct {
 	*file.Sink
 	mu       sync.Mutex
@@ -86,7 +86,7 @@ func newLocal(t testing.TB, p place, writers, pad int, c spool.Config) *local {
 	return &local{v, p, d, newLedger()}
 }
 
-// judge ends the service and says what has become of the lines.
+// judge ends the service and returns what became of the lines.
 func (v *local) judge(t testing.TB) (verdict, spool.Stats) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // of a bubble, maybe
@@ -130,8 +130,8 @@ func TestDownForAnHour(t *testing.T) {
 	bubble(t, func(t *testing.T) { r.downWithLittleRoom(t, p, lines) })
 }
 
-// downWithLittleRoom has a spool that is much too small: what is dropped is counted to the
-// line, by level and reason, and the rest comes in order.
+// downWithLittleRoom has a spool that is much too small: dropped lines are
+// counted exactly, by level and reason, and the others arrive in order.
 func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 	v := newLocal(t, p, 2, 300, spool.Config{SegmentSize: segment, Size: 8 * segment,
 		OnFull: []spool.FullRule{{From: nib.LevelError, Do: spool.ActionDropOld}}})
@@ -184,8 +184,8 @@ func (r *run) downWithLittleRoom(t *testing.T, p place, lines int) {
 		8*segment>>10, dropped[0]+dropped[1], all, delivered)
 }
 
-// inOrder checks that a log has lines of those that were accepted only, in order, and returns how
-// many, and the last one of each writer.
+// inOrder checks that a log has only lines that were accepted, in order, and
+// returns how many, and the last one of each writer.
 func inOrder(t *testing.T, p place, kept map[lineID]bool) (delivered int, last [2]int) {
 	last = [2]int{-1, -1}
 	for line := range linesOf(logText(t, p.log)) {
@@ -246,7 +246,8 @@ var flaps = []func(rng *rand.Rand) func(ctx context.Context, batch []nib.Record)
 	},
 }
 
-// flap is one of them, with a chance of its own: another goroutine asks it.
+// flap returns one of them, with its own source of randomness, since another
+// goroutine calls it.
 func flap(rng *rand.Rand, n int) func(ctx context.Context, batch []nib.Record) (int, error) {
 	return flaps[n](rand.New(rand.NewPCG(rng.Uint64(), 1)))
 }
@@ -279,9 +280,9 @@ func TestFlap(t *testing.T) {
 	})
 }
 
-// TestSlowDestination is row 14: two spools side by side, one of whose destinations takes 10
-// KB/s; whoever logs does not see a difference. They take turns, and the best round of each
-// counts.
+// TestSlowDestination is row 14: two spools side by side, one of whose
+// destinations takes 10 KB/s; the goroutines that log do not see a difference.
+// The spools take turns, and the best round of each counts.
 func TestSlowDestination(t *testing.T) {
 	r := begin(t, "14")
 	rounds, lines := count(8, 20), 20_000

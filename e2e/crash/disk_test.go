@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// mounted mounts a file system for a test, and says why if it cannot.
+// mounted mounts a file system for a test, or returns why it cannot.
 func mounted(t testing.TB, args ...string) (dir, why string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "mounted")
@@ -51,13 +51,13 @@ func mountedExt4(t testing.TB, size int64, options string) (dir, why string) {
 	return mounted(t, "-o", "loop"+options, image)
 }
 
-// A setback is something that happens to a service, which goes on, and is mended.
+// A setback is a fault that a service survives, and that is then repaired.
 type setback struct {
 	name    string
-	prepare func(s *scene) (why string) // where the service lives, what can be done here
+	prepare func(s *scene) (why string) // sets the scene up, or returns why it cannot
 	strike  func(s *scene) error
 	mend    func(s *scene) error
-	refuses bool // lines are refused meanwhile
+	refuses bool // lines are refused during the fault
 	harms   bool // lines may be lost, of one segment, and are counted
 }
 
@@ -66,13 +66,13 @@ type scene struct {
 	*run
 	p      place
 	c      *child
-	before []byte // what was in a log file that is gone
+	before []byte // the contents of a log file that was removed
 	job    job
 	hog    string
 	old    *os.File
 }
 
-// endure runs a service through setbacks, each in a service of its own, and sums up.
+// endure runs a service through setbacks, each with a new service, and sums up.
 func (r *run) endure(list []setback) {
 	var sum verdict
 	var slowest time.Duration
@@ -139,7 +139,7 @@ func (s *scene) endure(k setback) (v verdict, resumed time.Duration, refused uin
 	st := deliverRest(s, s.p, 0)
 	v = l.judge(append(s.before, logText(s, s.p.log)...))
 	w := v
-	if k.harms { // a segment has no more lines than this
+	if k.harms { // a segment holds at most as many lines
 		if counted := lost - refused + st.Lost(); v.lost > segment/(48+100) || uint64(v.lost) > counted {
 			s.Errorf("%d lines are lost, %d are counted", v.lost, counted)
 		}
@@ -156,7 +156,8 @@ func (s *scene) endure(k setback) (v verdict, resumed time.Duration, refused uin
 	return v, resumed, refused
 }
 
-// own gives the files of a child that ran as another user to this process, which would be refused them.
+// own changes the owner of the files of a child that ran as another user, so
+// that this process may use them.
 func (s *scene) own() {
 	if s.job.UID == 0 {
 		return
@@ -169,7 +170,7 @@ func (s *scene) own() {
 	}))
 }
 
-// fill takes all the room that there is.
+// fill fills the file system.
 func (s *scene) fill(dir string) error {
 	s.hog = filepath.Join(dir, "hog")
 	f, err := os.Create(s.hog)
@@ -228,7 +229,7 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// segments are the names of the files of the spool, the oldest first.
+// segments returns the names of the files of the spool, the oldest first.
 func (s *scene) segments() []string {
 	names, err := filepath.Glob(filepath.Join(s.p.spool, "*.seg"))
 	s.must(err)
@@ -251,9 +252,9 @@ func TestFilesTakenAway(t *testing.T) {
 		}
 	}
 	all := func(names []string) []string { return names }
-	newest := func(names []string) []string { return names[max(len(names)-2, 0):] } // the one in use, and the one made for later
+	newest := func(names []string) []string { return names[max(len(names)-2, 0):] } // the one in use, and the next one
 	oldest := func(names []string) []string { return names[:1] }
-	backlog := func(strike func(s *scene) error) func(s *scene) error { // before it, and afterwards it is delivered
+	backlog := func(strike func(s *scene) error) func(s *scene) error { // the lines are delivered after the fault
 		return func(s *scene) error {
 			s.c.board.words[atDown].Store(1)
 			s.c.await("a backlog", func() bool { return len(s.segments()) > 5 })
@@ -289,8 +290,9 @@ func TestFilesTakenAway(t *testing.T) {
 	r.directoryRemoved()
 }
 
-// directoryRemoved removes the directory of a service, and starts another one there: that
-// has the spool now, and the first one leaves it alone. Its lines are delivered, or refused.
+// directoryRemoved removes the directory of a service, and starts another one
+// there: that one has the spool now, and the first one does not touch it. Its
+// lines are delivered, or refused.
 func (r *run) directoryRemoved() {
 	r.T.Run("the directory removed", func(t *testing.T) {
 		p, b, l := newPlace(t, shmDir(t)), newBoard(t, 4), newLedger()
@@ -303,7 +305,7 @@ func (r *run) directoryRemoved() {
 		p2.log = filepath.Join(p.base, "second.log")
 		j.Log = p2.log
 		c2 := start(t, j, b2)
-		b2.words[atDown].Store(1) // so that there is something in it to be taken away
+		b2.words[atDown].Store(1) // so that there are lines to lose
 		c2.await("lines", func() bool { return b2.sum(laneAccepted) > 2000 })
 		c.await("refused lines", func() bool { return b.sum(laneRefused) > 20 })
 		b.words[atEnough].Store(1)
@@ -349,10 +351,10 @@ func TestRightsTakenAway(t *testing.T) {
 	r.readOnlySuddenly()
 }
 
-// asNobody lets the child run as somebody who is not root.
+// asNobody runs the child as a user other than root.
 func asNobody(s *scene) string {
 	if os.Getuid() != 0 {
-		return "" // it is nobody already
+		return "" // it is not root
 	}
 	s.job.UID = 65534
 	for _, dir := range []string{filepath.Dir(s.p.base), s.p.base, filepath.Dir(s.p.log)} {
@@ -361,8 +363,8 @@ func asNobody(s *scene) string {
 	return ""
 }
 
-// readOnlyAtStart opens a spool where nothing can be written: that is an error, and the
-// next start finds what was there.
+// readOnlyAtStart opens a spool where nothing can be written: that is an error,
+// and the next start finds the lines that were there.
 func (r *run) readOnlyAtStart() {
 	r.T.Run("read-only at the start", func(t *testing.T) {
 		dir, why := mounted(t, "-t", "tmpfs", "-o", "size=16m", "tmpfs")
@@ -387,8 +389,9 @@ func (r *run) readOnlyAtStart() {
 	})
 }
 
-// readOnlySuddenly lets the kernel find an error in the file system, which becomes
-// read-only then. The service goes on; lines are refused. The next one has it mended.
+// readOnlySuddenly has the kernel find an error in the file system, which then
+// becomes read-only. The service goes on, and lines are refused. The next one
+// finds the file system repaired.
 func (r *run) readOnlySuddenly() {
 	r.T.Run("read-only suddenly", func(t *testing.T) {
 		dir, why := mountedExt4(t, 16<<20, ",errors=remount-ro")
@@ -422,8 +425,8 @@ func (r *run) readOnlySuddenly() {
 	})
 }
 
-// errorTrigger is a file of the kernel's that makes it see an error in the file system
-// mounted at dir.
+// errorTrigger returns a file with which the kernel can be made to find an
+// error in the file system mounted at dir.
 func errorTrigger(dir string) (name, why string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

@@ -19,8 +19,9 @@ func init() {
 	roles["identical"] = func(j *job) error { return logIdentical(j) }
 }
 
-// logIdentical logs lines that have neither a time nor anything else of this process, until it is
-// killed; without a round it delivers what others have left.
+// logIdentical logs lines that have neither a time nor anything else of this
+// process, until it is killed; without a round it delivers what others have
+// left.
 func logIdentical(j *job) error {
 	v, err := open(j)
 	if err != nil {
@@ -43,8 +44,8 @@ func identicalLine(round, k int) []byte {
 	return fmt.Appendf(nil, "{\"r\":%d,\"k\":%d,\"pad\":%q}\n", round, k, strings.Repeat("x", k*37%200))
 }
 
-// TestIdenticalLines is row 34: two processes log the same lines into one file and are killed, one a
-// little before the other.
+// TestIdenticalLines is row 34: two processes log the same lines into one file
+// and are killed, one a little before the other.
 func TestIdenticalLines(t *testing.T) {
 	r := begin(t, "34")
 	for _, shared := range []bool{false, true} {
@@ -78,7 +79,7 @@ func TestIdenticalLines(t *testing.T) {
 			run(-1, i).ends(exitedWith(0))
 		}
 		if shared {
-			deliverShared(t, p, 256<<10) // it waits until the slots of all are delivered
+			deliverShared(t, p, 256<<10) // waits until all slots are delivered
 		}
 		lost, more := compareIdentical(string(logText(t, p.log)), want)
 		r.found("%d rounds, shared %v: %d accepted, %d lost, %d more than logged", rounds, shared, accepted, lost, more)
@@ -89,8 +90,8 @@ func TestIdenticalLines(t *testing.T) {
 	}
 }
 
-// expect adds what a process has logged: how often each line has to be there at least, and may be
-// at most. It clears the board.
+// expect adds what a process has logged: how often each line has to be there at
+// least, and may be at most. It clears the board.
 func expect(want map[string][2]int, round int, b *board) {
 	accepted := int(b.lane(0, laneAccepted).Load())
 	for k := range int(b.lane(0, laneBegun).Load()) {
@@ -106,7 +107,8 @@ func expect(want map[string][2]int, round int, b *board) {
 	}
 }
 
-// compareIdentical counts the lines that are not there often enough, or too often.
+// compareIdentical counts the lines that are not there often enough, or too
+// often.
 func compareIdentical(text string, want map[string][2]int) (lost, more int) {
 	there := map[string]int{}
 	for line := range strings.SplitSeq(text, "\n") {

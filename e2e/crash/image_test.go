@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// An image is the files of a spool at one moment.
+// An image holds the files of a spool at one moment.
 type image map[string][]byte
 
 func readImage(t testing.TB, dir string) image {
@@ -46,7 +46,7 @@ func (m image) write(t testing.TB, dir string) {
 	}
 }
 
-// kind is what a file of a spool is: its extension.
+// kind returns the names of the files with an extension.
 func (m image) kind(ext string) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if strings.HasSuffix(name, ext) {
@@ -59,7 +59,7 @@ func (m image) kind(ext string) (names []string) {
 // An arrival counts what of the lines of an image has been delivered.
 type arrival struct {
 	mu     sync.Mutex
-	most   int // lines to take; what comes behind is refused
+	most   int // lines to accept; those after them are refused
 	taken  []lineID
 	wrong  int // lines that were not logged
 	sample string
@@ -87,7 +87,8 @@ const (
 	imageSettled = 100 // of these lines
 )
 
-// The role of rows 5 and 6 logs some segments full of lines, of which the first are settled.
+// The role of rows 5 and 6 logs some segments full of lines, of which the first
+// are settled.
 func init() {
 	roles["image"] = func(j *job) error {
 		a := &arrival{most: imageSettled}
@@ -113,13 +114,13 @@ func init() {
 }
 
 func newImage(r *run, before ...string) image {
-	dir := filepath.Join(r.TempDir(), "spool") // there are no copies of what is in memory anyway
+	dir := filepath.Join(r.TempDir(), "spool") // files in memory have no copies
 	start(r, job{Role: "image", Spool: dir, Seed: r.seed}, newBoard(r, 1), before...).ends(exitedWith(0))
 	return readImage(r, dir)
 }
 
-// start opens an image, and returns how many of the lines that were not settled are missing,
-// and how many of those that were came again.
+// start opens an image, and returns how many of the lines that were not settled
+// are missing, and how many of those that were came again.
 func (m image) start(t testing.TB, dir string) (missing, again int) {
 	t.Helper()
 	m.write(t, dir)
@@ -193,7 +194,8 @@ func TestFlippedBits(t *testing.T) {
 	r.harm(base, dir)
 }
 
-// harm cuts files off, appends to them and removes them: a start has to cope.
+// harm truncates files, appends to them and removes them: a start must survive
+// that.
 func (r *run) harm(base image, dir string) {
 	rounds := count(200, 2000)
 	for range rounds {
@@ -224,8 +226,9 @@ func (r *run) harm(base image, dir string) {
 	r.found("%d times files cut off, removed, cleared, appended to: all started, nothing wrong accepted", rounds)
 }
 
-// TestLostSectors is row 5: sectors of 512 bytes of the segments are lost, as when the system
-// had not written them before the power went. The copies were synced.
+// TestLostSectors is row 5: sectors of 512 bytes of the segments are lost, as
+// if the system had not written them before the power was cut. The copies were
+// synced.
 func TestLostSectors(t *testing.T) {
 	r := begin(t, "5")
 	if why := noOtherBoot(); why != "" {
@@ -256,7 +259,7 @@ func TestLostSectors(t *testing.T) {
 	r.ofPackage("TestPowerLoss|TestSyncedLinesSurvivePowerLoss")
 }
 
-// ofPackage runs tests of sink/spool, which make images from within it.
+// ofPackage runs tests of sink/spool that make images inside the package.
 func (r *run) ofPackage(tests string) {
 	r.Helper()
 	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", tests, "./sink/spool/")

@@ -16,11 +16,11 @@ import (
 
 const segment = 64 << 10
 
-// TestKillAtRandom is row 1: SIGKILL in the midst of logging, again and again over the
-// same spool.
+// TestKillAtRandom is row 1: SIGKILL during logging, repeatedly over the same
+// spool.
 func TestKillAtRandom(t *testing.T) {
 	r := begin(t, "1")
-	rounds, of := count(30, 1000), count(5, 25) // rounds over one spool, before what is there is judged
+	rounds, of := count(30, 1000), count(5, 25) // rounds over one spool before the log is checked
 	b := newBoard(t, 1000)
 	var sum verdict
 	var opens []time.Duration

@@ -38,14 +38,14 @@ func TestForkAndSignals(t *testing.T) {
 	c := start(t, j, b)
 	c.awaitLogging()
 	signals := 0
-	for b.words[atEnough].Load() == 0 { // it has started all that it is to start
+	for b.words[atEnough].Load() == 0 { // it has started all of its programs
 		for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCHLD, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGURG} {
 			must(t, c.cmd.Process.Signal(sig))
 			signals++
 		}
 		c.await("a while", func() bool { time.Sleep(100 * time.Microsecond); return true })
 	}
-	c.ends(exitedWith(0)) // in the program that it has turned into
+	c.ends(exitedWith(0)) // in the program that it has become
 	var kept []string
 	for line := range strings.Lines(c.out.String()) {
 		if strings.HasPrefix(line, "has ") {
@@ -69,7 +69,8 @@ func init() {
 	roles["many"] = logBesideGarbage
 }
 
-// listFiles says which files of the spool and the log the process has inherited.
+// listFiles lists the files of the spool and the log that the process has
+// inherited.
 func listFiles(j *job) error {
 	for _, dir := range []string{"/proc/self/fd", "/proc/self/map_files"} {
 		list, err := os.ReadDir(dir)
@@ -113,12 +114,13 @@ func forkAndExec(j *job) error {
 	}
 	v.board.words[atEnough].Store(1)
 	wg.Wait()
-	again := *j // nothing is closed: exec has to do that
+	again := *j // nothing is closed: exec closes the files
 	again.Role, again.Lines, again.Writers = "log", 1, 0
 	return syscall.Exec(self, os.Args, jobEnv(&again))
 }
 
-// logBesideGarbage logs while someone else keeps the garbage collector busy.
+// logBesideGarbage logs while another goroutine keeps the garbage collector
+// busy.
 func logBesideGarbage(j *job) error {
 	v, err := open(j)
 	if err != nil {
@@ -149,21 +151,22 @@ func logBesideGarbage(j *job) error {
 	return v.close()
 }
 
-// A memory is how many bytes a process has: its own, which are its heap and its stacks, and
-// those of files that it has mapped, as the segments of a spool are.
+// A memory is how many bytes a process has: its own, which are its heap and its
+// stacks, and those of files that it has mapped, as the segments of a spool
+// are.
 type memory struct{ Own, Mapped int64 }
 
-// look raises m to what the process has now.
+// look raises m to the present memory of the process.
 func (m *memory) look() {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return // then m stays 0, which is an error of its own
+		return // then m stays 0, which the test reports
 	}
 	var now memory
 	for line := range strings.Lines(string(text)) {
 		var kib int64
 		name, value, _ := strings.Cut(line, ":")
-		_, _ = fmt.Sscan(value, &kib) // other lines are no numbers
+		_, _ = fmt.Sscan(value, &kib) // other lines are not numbers
 		switch name {
 		case "RssAnon":
 			now.Own = kib << 10
@@ -176,8 +179,8 @@ func (m *memory) look() {
 
 type discard struct{ *spool.Sink }
 
-// WriteRecord lets all goroutines be there at the same time, each with a line, as they are
-// when they wait for a segment.
+// WriteRecord keeps all goroutines waiting at the same time, each with a line,
+// as when they wait for a segment.
 func (discard) WriteRecord(*nib.Record) error {
 	time.Sleep(time.Millisecond)
 	return nil
@@ -288,8 +291,8 @@ func TestSizes(t *testing.T) {
 	r.found("%d lines delivered byte for byte, %d that are longer than a segment refused and counted", taken, refused)
 }
 
-// atOnce is when the first line is accepted at the latest. A machine that is busy has to
-// let that be seen once only.
+// atOnce is the time within which the first line must be accepted. On a busy
+// machine it is enough that one start shows it.
 const atOnce = 5 * time.Millisecond
 
 // TestBacklog is row 29.
@@ -304,7 +307,7 @@ func TestBacklog(t *testing.T) {
 	lines := 0
 	for ; lines*1048 < size; lines++ {
 		for s.WriteRecord(&nib.Record{Line: line}) != nil {
-			time.Sleep(time.Millisecond) // segments are not made as fast
+			time.Sleep(time.Millisecond) // making segments is slower
 		}
 	}
 	must(t, s.Close())

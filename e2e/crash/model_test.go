@@ -18,10 +18,10 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A model knows what must be in the log: everything that was accepted, by the order of the
-// calls. It does things by chance to a spool and its destination, in virtual time. When
-// everything in the bubble has come to rest, the files are what a process that dies now
-// would leave, so a copy of them is a death.
+// A model records what must be in the log: everything that was accepted, in the
+// order of the calls. It acts on a spool and its destination at random, in
+// virtual time. When all goroutines of the bubble are blocked, the files are
+// what a process that dies now would leave, so a copy of them is a death.
 type model struct {
 	*testing.T
 	rng  *rand.Rand
@@ -40,7 +40,7 @@ func (m *model) open(p place) {
 	m.v = newLocal(m, p, 1, 3000, c)
 }
 
-// step does one thing.
+// step takes one action.
 func (m *model) step() {
 	steps := []struct {
 		name string
@@ -67,7 +67,7 @@ func (m *model) step() {
 		{"close", func() { m.close(); m.open(m.v.p) }},
 		{"crash", m.crash},
 	}
-	if m.v.p.spool == "" { // it would end with the process, as it should
+	if m.v.p.spool == "" { // it ends with the process
 		steps = steps[:len(steps)-2]
 	}
 	s := steps[m.rng.IntN(len(steps))]
@@ -75,7 +75,8 @@ func (m *model) step() {
 	s.do()
 }
 
-// log logs lines; one that is refused is logged again by the next step, if there is any.
+// log logs lines; one that is refused is logged again by the next step, if
+// there is any.
 func (m *model) log(n int) {
 	l := newLane(m.v.spool)
 	for range n {
@@ -92,7 +93,8 @@ func (m *model) close() {
 	checkAccounts(m, m.v.spool.Stats())
 }
 
-// crash lets the process die, and starts another one on what it leaves.
+// crash simulates the death of the process, and starts another one on its
+// files.
 func (m *model) crash() {
 	synctest.Wait()
 	m.n++
@@ -101,7 +103,7 @@ func (m *model) crash() {
 	must(m, os.Mkdir(p.base, 0o700), os.CopyFS(p.spool, os.DirFS(m.v.p.spool)), os.CopyFS(filepath.Dir(p.log), os.DirFS(filepath.Dir(m.v.p.log))),
 		os.Chmod(p.spool, 0o700))
 	m.v.dest.set(refuse)
-	m.close() // the dead one's goroutines have to end; nobody reads its files any more
+	m.close() // the goroutines of the dead process must end; its files are not read any more
 	must(m, os.RemoveAll(m.v.p.base))
 	m.open(p)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A lossySink says that it has taken lines which it has not.
+// A lossySink returns nil for lines that it has not written.
 type lossySink struct {
 	*spool.Sink
 	n int
@@ -29,7 +29,7 @@ func (s *lossySink) WriteRecord(r *nib.Record) error {
 	return s.Sink.WriteRecord(r)
 }
 
-// A spoiltFile writes something else into the log than it was given.
+// A spoiltFile writes other lines into the log than it was given.
 type spoiltFile struct {
 	*file.Sink
 	n     int
@@ -71,7 +71,7 @@ var spoilt = []struct {
 	}, func(v verdict) int { return v.invented }},
 }
 
-// TestOracleSees has each fault once, between a logger and a log that are real.
+// TestOracleSees puts each fault between a real logger and a real log.
 func TestOracleSees(t *testing.T) {
 	for _, c := range append(spoilt, struct {
 		name  string
@@ -114,7 +114,7 @@ func spoiltRun(t *testing.T, spoil func(int, []nib.Record) []nib.Record) verdict
 	return l.judge(text)
 }
 
-// A closedUntil refuses until the board says otherwise.
+// A closedUntil refuses records until the board is set.
 type closedUntil struct {
 	delivery.Destination
 	board *board

@@ -22,12 +22,12 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A line says who has logged it, in which process, and its number; the padding is
-// what these and the seed say, and a checksum stands behind it. So a line that is
-// not what was logged is told from one that is.
+// A lineID identifies a line: the process and the goroutine that logged it, and
+// its number. The padding of a line follows from these and the seed, and a
+// checksum comes last, so that a changed line is recognised.
 type lineID struct{ round, writer, k int }
 
-// A padding is where the padding of lines is cut from.
+// A padding is the text that the padding of lines is cut from.
 type padding struct {
 	text string
 	most int
@@ -43,7 +43,8 @@ func newPadding(seed uint64, most int) *padding {
 	return &padding{string(b), most}
 }
 
-// of is the padding of a line: short ones are frequent, long ones are not.
+// of returns the padding of a line: short ones are frequent, long ones are
+// rare.
 func (p *padding) of(id lineID) string {
 	h := mix(uint64(id.round)<<48 ^ uint64(id.writer)<<32 ^ uint64(id.k))
 	n := int(h % uint64(p.most/8+1))
@@ -71,7 +72,7 @@ func addLine(e *nib.Event, id lineID, pad *padding) {
 		Uint64("sum", uint64(crc32.ChecksumIEEE([]byte(text)))).Msg("line")
 }
 
-// parse reads a line back. ok is false if it is not, to the letter, one of logLine.
+// parse reads a line back. ok is false if it is not exactly a line of logLine.
 func parse(line []byte) (id lineID, ok bool) {
 	head, rest, ok := bytes.Cut(line, []byte(`","r":`))
 	if !ok || !bytes.HasPrefix(head, []byte(`{"time":"`)) || !bytes.Contains(head, []byte(`","level":"`)) {
@@ -96,7 +97,7 @@ func parse(line []byte) (id lineID, ok bool) {
 	return id, ok && string(rest) == string(want)+`,"message":"line"}`
 }
 
-// A ledger is what the processes have told about their calls.
+// A ledger has what the processes recorded about their calls.
 type ledger struct {
 	begun, accepted map[writerID]int
 	rounds          int
@@ -106,7 +107,8 @@ type writerID struct{ round, writer int }
 
 func newLedger() *ledger { return &ledger{begun: map[writerID]int{}, accepted: map[writerID]int{}} }
 
-// enter takes over what a board says after the end of a process, and clears it.
+// enter adds what is on a board after the end of a process, and clears the
+// board.
 func (l *ledger) enter(round int, b *board) {
 	l.rounds++
 	for w := range b.writers() {
@@ -120,15 +122,15 @@ func (l *ledger) enter(round int, b *board) {
 	}
 }
 
-// A verdict is what the oracle has seen.
+// A verdict is what the oracle has found.
 type verdict struct {
 	accepted   int // calls that returned without an error
 	lines      int // that are there, other than notices
 	lost       int // accepted and not there
 	duplicates int
-	torn       int // text that is no line
+	torn       int // text that is not a line
 	misordered int // of one goroutine
-	invented   int // lines that nobody has logged
+	invented   int // lines that were never logged
 	notices    int // of losses, by the spool or the file
 	example    string
 }
@@ -138,7 +140,7 @@ func (v verdict) String() string {
 		v.accepted, v.lost, v.torn, v.duplicates, v.misordered, v.invented)
 }
 
-// clean says whether everything is there once, and nothing else.
+// clean reports whether everything is there once, and nothing else.
 func (v verdict) clean() bool {
 	return v.lost+v.duplicates+v.torn+v.misordered+v.invented == 0
 }
@@ -175,7 +177,7 @@ func (l *ledger) judge(text []byte) (v verdict) {
 	return v
 }
 
-// judgeLane looks at the lines of one goroutine.
+// judgeLane checks the lines of one goroutine.
 func (l *ledger) judgeLane(v *verdict, at writerID, ks []int) {
 	has, last := map[int]bool{}, -1
 	for _, k := range ks {
@@ -223,7 +225,7 @@ func (v *verdict) add(u verdict) {
 	}
 }
 
-// logText is the text of a log file and the rotated ones, oldest first.
+// logText returns the text of a log file and the rotated ones, oldest first.
 func logText(t testing.TB, path string) (text []byte) {
 	t.Helper()
 	names, err := filepath.Glob(path[:len(path)-len(".log")] + "-*.log")
@@ -237,8 +239,8 @@ func logText(t testing.TB, path string) (text []byte) {
 	return text
 }
 
-// deliverRest is the next process: it opens the spool, and returns when all is
-// delivered and accounted for.
+// deliverRest acts as the next process: it opens the spool, and returns when
+// all is delivered and accounted for.
 func deliverRest(t testing.TB, p place, maxFile int64) spool.Stats {
 	t.Helper()
 	f, err := file.Open(p.log, file.Config{MaxSize: maxFile})

@@ -19,9 +19,9 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// The code that is tested has no hooks. Instead the test sets breakpoints in the memory of
-// the child, one at the beginning of any statement, and the kernel ends the child when
-// one of its threads runs into that.
+// The code that is tested has no hooks. Instead the test sets breakpoints in
+// the memory of the child, one at the beginning of any statement, and the
+// kernel ends the child when one of its threads executes it.
 
 // A point is where a statement begins.
 type point struct {
@@ -33,7 +33,7 @@ type point struct {
 var breakpoints = map[string][]byte{"amd64": {0xcc}, "arm64": {0x00, 0x00, 0x20, 0xd4}}
 
 // pointsOf lists all statements of the package that a method is of, and of the
-// internal packages below it. Their functions lie close together in memory. The
+// internal packages below it. Their functions are close together in memory. The
 // tables of the runtime change from one line to another at the beginning of
 // instructions only.
 func pointsOf(method any) (points []point, functions int) {
@@ -70,7 +70,8 @@ func pointsOf(method any) (points []point, functions int) {
 	return points, functions
 }
 
-// outermost is the function whose code is at pc, whatever was inlined there.
+// outermost returns the function whose code is at pc, whatever was inlined
+// there.
 func outermost(pc uintptr) string {
 	frames := runtime.CallersFrames([]uintptr{pc + 1})
 	name := ""
@@ -85,7 +86,7 @@ func outermost(pc uintptr) string {
 	}
 }
 
-// awaitTrap is the child's part: it says where it lies in memory, and waits.
+// awaitTrap runs in the child: it reports its address, and waits.
 func awaitTrap(b *board) error {
 	if err := dieOfTraps(); err != nil {
 		return err
@@ -97,7 +98,8 @@ func awaitTrap(b *board) error {
 	return nil
 }
 
-// address is where one function is: if it is the same in both processes, so are all.
+// address returns the address of one function: if it is the same in both
+// processes, so are all.
 func address() uintptr { return reflect.ValueOf((*spool.Sink).WriteRecord).Pointer() }
 
 // setTrap writes the breakpoint into the memory of the child.
@@ -111,8 +113,9 @@ func setTrap(c *child, at uintptr) error {
 	return err
 }
 
-// TestKillAtPoints is row 2. Each child gets one breakpoint before it starts; those that
-// are met are set once more in other children, at some moment while they log.
+// TestKillAtPoints is row 2. Each child gets one breakpoint before it starts;
+// those that are reached are set once more in other children, at some moment
+// while they log.
 func TestKillAtPoints(t *testing.T) {
 	r := begin(t, "2")
 	if breakpoints[runtime.GOARCH] == nil {
@@ -155,7 +158,8 @@ func (r *run) killAtAll(points []point, late bool) (reached []point, sum verdict
 	return reached, sum
 }
 
-// killedAt runs one child and says whether it died at the point; else it came to its end.
+// killedAt runs one child and reports whether it died at the point; otherwise
+// it ended by itself.
 func killedAt(r *run, p place, l *ledger, b *board, at point, late bool, access spool.Access) bool {
 	r.Helper()
 	round := l.rounds
@@ -174,7 +178,7 @@ func killedAt(r *run, p place, l *ledger, b *board, at point, late bool, access 
 	if late {
 		after := r.rng.Uint64N(400)
 		c.awaitOrEnd(func() bool { return b.sum(laneAccepted) >= after })
-		_ = setTrap(c, at.at) // it may have come to its end
+		_ = setTrap(c, at.at) // it may have ended
 	}
 	status := c.wait()
 	died := status.Signaled() && status.Signal() == syscall.SIGTRAP

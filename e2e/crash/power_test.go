@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// The role of row 4 logs until it is killed, and tells of each goroutine how many of its
-// lines the spool says are safe.
+// The role of row 4 logs until it is killed, and records for each goroutine how
+// many of its lines the spool reports as synced.
 func init() {
 	roles["durable"] = func(j *job) error {
 		v, err := open(j)
@@ -33,7 +33,7 @@ func init() {
 				safe[w] = v.board.lane(w, laneAccepted).Load()
 			}
 			if err := v.spool.Sync(context.Background()); err != nil {
-				time.Sleep(time.Millisecond) // the power is gone
+				time.Sleep(time.Millisecond) // the power is cut
 				continue
 			}
 			for w, n := range safe {
@@ -59,7 +59,7 @@ func (m *machine) boot() (why string) {
 	return ""
 }
 
-// shutDown unmounts the disk, and waits until nobody has the image any more.
+// shutDown unmounts the disk, and waits until the image is not in use any more.
 func (m *machine) shutDown() {
 	m.Helper()
 	m.must(syscall.Unmount(m.dir, 0))
@@ -75,8 +75,8 @@ func (m *machine) shutDown() {
 	}
 }
 
-// otherBoot begins the command line of a child that sees another boot id, in a mount
-// namespace of its own, as if the machine had been started anew since.
+// otherBoot begins the command line of a child that sees another boot id, in
+// its own mount namespace, as if the machine had been restarted.
 func otherBoot(r *run, boots int) []string {
 	id := filepath.Join(shmDir(r), "boot_id")
 	r.must(os.WriteFile(id, fmt.Appendf(nil, "%08x-0000-4000-8000-%012x\n", boots, r.seed&0xffffffffffff), 0o644))
@@ -84,7 +84,7 @@ func otherBoot(r *run, boots int) []string {
 		`mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"`, id}
 }
 
-// noOtherBoot says why that cannot be done.
+// noOtherBoot returns why that cannot be done, or "".
 func noOtherBoot() (why string) {
 	if out, err := exec.Command("unshare", "-m", "--propagation", "private", "sh", "-c",
 		"mount --bind /dev/null /proc/sys/kernel/random/boot_id").CombinedOutput(); err != nil {
@@ -93,7 +93,7 @@ func noOtherBoot() (why string) {
 	return ""
 }
 
-// newMachine makes one, or says why it cannot.
+// newMachine makes a machine, or returns why it cannot.
 func newMachine(r *run) (m *machine, why string) {
 	image, why := ext4Image(r, 64<<20)
 	if why != "" {
@@ -109,8 +109,8 @@ func newMachine(r *run) (m *machine, why string) {
 	return m, noOtherBoot()
 }
 
-// TestPowerCut is row 4. Every other group of cuts has a log file on the same disk, which is
-// delivered to meanwhile.
+// TestPowerCut is row 4. Every other group of cuts has a log file on the same
+// disk, to which lines are delivered at the same time.
 func TestPowerCut(t *testing.T) {
 	r := begin(t, "4")
 	m, why := newMachine(r)
@@ -125,7 +125,7 @@ func TestPowerCut(t *testing.T) {
 		kind := done / of % 2
 		p, l, j := newPlace(t, m.dir), newLedger(), job{Role: "durable", Writers: 8, Pad: 1000, Pace: 50 * time.Microsecond,
 			Segment: segment, Size: 16 << 20, Seed: r.seed}
-		for _, dir := range []string{filepath.Dir(p.log), p.base, m.dir} { // whose directories are not the spool's matter
+		for _, dir := range []string{filepath.Dir(p.log), p.base, m.dir} { // the spool does not sync these directories
 			f, err := os.Open(dir)
 			must(t, err, f.Sync(), f.Close())
 		}
@@ -148,7 +148,7 @@ func TestPowerCut(t *testing.T) {
 			deliverRest(t, p, j.MaxFile)
 			text := logText(t, p.log)
 			v = l.judge(text)
-			if kind == 1 { // what was not synced of the log may be zeros, or stand there again
+			if kind == 1 { // unsynced parts of the log may be zeros, or be there again
 				v.torn, v.duplicates, v.misordered = 0, 0, 0
 			}
 			if !v.clean() {
@@ -169,8 +169,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// cutOnce lets a child log for a while and takes the power away. Only what was safe before
-// that is entered as accepted.
+// cutOnce lets a child log for a while and cuts the power. Only what was safe
+// before that is entered as accepted.
 func (m *machine) cutOnce(l, told *ledger, j job, b *board) {
 	m.Helper()
 	c := start(m, j, b, otherBoot(m.run, m.boots)...)

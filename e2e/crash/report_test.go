@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// A row is a line of the table. What it is about is written here, and what was
-// found by the test that begins it.
+// A row is a line of the table. Its description is written here, and its result
+// by the test that begins it.
 type row struct {
 	id     string
 	test   string // what is done
@@ -42,10 +42,10 @@ const (
 	skipped = "skipped"
 )
 
-// full says whether all counts are asked for.
+// full reports whether all counts are asked for.
 var full = os.Getenv("NIB_E2E") == "full"
 
-// count is how often something is done.
+// count returns how often something is done.
 func count(short, all int) int {
 	if full {
 		return all
@@ -53,7 +53,7 @@ func count(short, all int) int {
 	return short
 }
 
-// seed is that of all chance in this run.
+// seed is the seed of everything random in this run.
 var seed = func() uint64 {
 	if text := os.Getenv("NIB_SEED"); text != "" {
 		n, err := strconv.ParseUint(text, 0, 64)
@@ -73,7 +73,7 @@ type run struct {
 	seed uint64
 }
 
-// begin begins the row with an id, which is written down when t ends. A test that
+// begin begins the row with an id, which is recorded when t ends. A test that
 // has given no figure has failed.
 func begin(t *testing.T, id string) *run {
 	t.Helper()
@@ -118,7 +118,7 @@ func (r *run) found(format string, values ...any) {
 	r.row.figure += fmt.Sprintf(format, values...)
 }
 
-// skip ends the test and says why it cannot be done here.
+// skip ends the test and reports why it cannot run here.
 func (r *run) skip(format string, values ...any) {
 	r.Helper()
 	reason := fmt.Sprintf(format, values...)
@@ -126,7 +126,7 @@ func (r *run) skip(format string, values ...any) {
 	r.Skip(reason)
 }
 
-// lacks takes note of a part that cannot be done here.
+// lacks records a part that cannot be done here.
 func (r *run) lacks(part, why string) {
 	r.found("skipped %s: %s", part, why)
 	r.row.mu.Lock()
@@ -134,7 +134,7 @@ func (r *run) lacks(part, why string) {
 	r.row.lacking = true
 }
 
-// must ends the test if something around it does not work.
+// must ends the test if a preparation has failed.
 func (r *run) must(errs ...error) {
 	r.Helper()
 	must(r.T, errs...)
@@ -154,8 +154,8 @@ const (
 	tableEnd   = "<!-- results: end -->\n"
 )
 
-// table is what docs/reliability.md has between its marks. Rows that were not run stay as
-// they were in the one before.
+// table returns what docs/reliability.md has between its marks. Rows that were
+// not run stay as they were in the table before.
 func table(before string) string {
 	var b strings.Builder
 	counts := "short"
@@ -176,7 +176,7 @@ func table(before string) string {
 	return b.String()
 }
 
-// lineOf is the line of a row in a table.
+// lineOf returns the line of a row in a table.
 func lineOf(table string, r *row) string {
 	for line := range strings.Lines(table) {
 		if strings.HasPrefix(line, "| "+r.id+" |") {

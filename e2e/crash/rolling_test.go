@@ -16,8 +16,9 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// TestRollingRestart is row 32: each process starts while the one before logs, on the
-// same directory, and the one before then ends in an orderly way, or is killed.
+// TestRollingRestart is row 32: each process starts while the one before logs,
+// on the same directory, and the one before then ends in an orderly way, or is
+// killed.
 func TestRollingRestart(t *testing.T) {
 	r := begin(t, "32")
 	for _, killed := range []bool{false, true} {
@@ -40,7 +41,7 @@ func TestRollingRestart(t *testing.T) {
 		deliverShared(t, p, maxFile)
 		v := l.judge(logText(t, p.log))
 		r.found("%d restarts, killed %v: %v", restarts, killed, v)
-		if killed && v.torn <= restarts { // beginnings of lines: another process had written behind them
+		if killed && v.torn <= restarts { // beginnings of lines, after which another process wrote
 			v.torn = 0
 		}
 		if !v.clean() || v.accepted == 0 {
@@ -50,7 +51,8 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// startShared starts a process on the spool that others have open, and waits until it logs.
+// startShared starts a process on the spool that others have open, and waits
+// until it logs.
 func startShared(t *testing.T, r *run, p place, round int, maxFile int64) *child {
 	t.Helper()
 	c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Shared: true, Round: round, Writers: 8, Pad: 500,
@@ -72,7 +74,7 @@ func endShared(t *testing.T, c *child, killed bool) {
 	}
 }
 
-// deliverShared is a last process: it delivers what all others have left.
+// deliverShared acts as a last process: it delivers what all others have left.
 func deliverShared(t *testing.T, p place, maxFile int64) {
 	t.Helper()
 	f, err := file.Open(p.log, file.Config{MaxSize: maxFile})

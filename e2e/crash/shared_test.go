@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// A board is memory that a test shares with a child. A store to it is there for the
-// test whatever becomes of the child.
+// A board is memory that a test shares with a child. The test sees a store to
+// it even if the child dies.
 type board struct {
 	name  string
 	words []atomic.Uint64
 }
 
-// The words of a board. The first ones are of the child as a whole, then each goroutine
-// that logs has some.
+// The words of a board. The first ones are of the child as a whole, then each
+// goroutine that logs has some.
 const (
 	atLogging = iota // the child has begun to log
 	atOpen           // how long spool.Open took, in nanoseconds
@@ -34,7 +34,7 @@ const (
 	laneBegun    = 0 // calls that were begun: number of the last one, counted from 1
 	laneAccepted = 1 // calls that returned and were not refused
 	laneRefused  = 2 // calls that returned and were refused
-	laneDurable  = 3 // of laneAccepted: those that the spool says survive a loss of power
+	laneDurable  = 3 // of laneAccepted: those that the spool reports as safe from a loss of power
 	laneWords    = 4
 )
 
@@ -52,8 +52,8 @@ func (b *board) sum(word int) (n uint64) {
 
 func (b *board) writers() int { return (len(b.words) - boardHead) / laneWords }
 
-// newBoard makes one for so many goroutines. It is unmapped with the process: some
-// hundred kilobytes.
+// newBoard makes one for so many goroutines. It is unmapped with the process:
+// some hundred kilobytes.
 func newBoard(t testing.TB, writers int) *board {
 	t.Helper()
 	f, err := os.CreateTemp(shmDir(t), "board")
@@ -83,8 +83,8 @@ func openBoard(name string) (*board, error) {
 	return &board{name, wordsOf(b)}, nil
 }
 
-// shmDir is a directory in memory where there is one, for what is not to be slowed
-// down by a disk.
+// shmDir returns a directory in memory where there is one, for files that a
+// disk must not slow down.
 func shmDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "nib-crash-"+strconv.Itoa(os.Getpid())+"-")

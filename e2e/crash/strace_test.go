@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// strace is the command line that has a fault injected, or the reason why not.
+// strace returns a function that makes the command line that injects a fault.
 func strace(r *run) func(call, fault string) []string {
 	path, err := exec.LookPath("strace")
 	if err != nil {
@@ -28,8 +28,8 @@ func strace(r *run) func(call, fault string) []string {
 	}
 }
 
-// small is a job that does a bit of everything: it finds what the one before has left,
-// fills segments, delivers, rotates, deletes.
+// small returns a job that does a bit of everything: it finds what the previous
+// one left, fills segments, delivers, rotates, deletes.
 func small(r *run, p place, round int) job {
 	return job{Role: "log", Spool: p.spool, Log: p.log, Round: round, Writers: 4, Lines: 60, Pad: 2000,
 		Segment: segment, Size: 64 << 20, MaxFile: 40 << 10, Seed: r.seed}
@@ -38,8 +38,8 @@ func small(r *run, p place, round int) job {
 var killCalls = []string{"openat", "fallocate", "ftruncate", "pwrite64", "pread64", "write", "fsync", "fdatasync", "mmap",
 	"munmap", "madvise", "renameat", "linkat", "unlinkat", "flock", "close", "fstat"}
 
-// TestKillAtSystemCall is row 3. strace counts the calls of each thread by itself, so
-// that n is met several times, or not, from one run to another.
+// TestKillAtSystemCall is row 3. strace counts the calls of each thread by
+// itself, so n may be reached several times, or not at all, in a run.
 func TestKillAtSystemCall(t *testing.T) {
 	r := begin(t, "3")
 	inject := strace(r)
@@ -70,7 +70,7 @@ func TestKillAtSystemCall(t *testing.T) {
 	}
 }
 
-// faults are what the disk does wrong: at which calls, on which file.
+// diskFaults are the faults of the disk: at which calls, on which file.
 var diskFaults = []struct {
 	call, err string
 	on        string // "log": at the log file only
@@ -99,7 +99,7 @@ func TestDiskFaults(t *testing.T) {
 				j := small(r, p, l.rounds)
 				j.Wait = 100 * time.Millisecond
 				if when == "%d+" && n == 1 {
-					j.Wait = time.Second // to see what it costs to be without a disk
+					j.Wait = time.Second // to measure the cost of a missing disk
 				}
 				j.Tries = 50
 				c := start(t, j, b, before...)
@@ -137,7 +137,8 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// faultWasMet says whether a child has counted errors, and checks that none was reported twice.
+// faultWasMet reports whether a child has counted errors, and checks that none
+// was reported twice.
 func faultWasMet(t *testing.T, rep report) bool {
 	t.Helper()
 	told := slices.Clone(rep.Told)
@@ -148,8 +149,9 @@ func faultWasMet(t *testing.T, rep report) bool {
 	return rep.Stats.Errors+rep.Stats.Failures+rep.File.Errors > 0
 }
 
-// afterFaults is check where lines may stand in the file again: behind a sync that has
-// failed nobody knows what is on the disk, and without a cursor what has been delivered.
+// afterFaults is like check, where lines may be in the file twice: after a
+// failed sync the contents of the disk are unknown, and without a cursor what
+// was delivered.
 func (r *run) afterFaults(l *ledger, p place, again bool) verdict {
 	r.Helper()
 	deliverRest(r, p, 40<<10)
@@ -178,7 +180,7 @@ func TestKillDuringReplay(t *testing.T) {
 		c := start(t, job{Role: "log", Spool: p.spool, Log: p.log, Round: round, Writers: 1, Lines: 1, Segment: segment, Size: 1 << 30, Seed: r.seed}, b)
 		c.awaitOrEnd(func() bool { return b.words[atOpen].Load() != 0 })
 		time.Sleep(time.Duration(r.rng.IntN(3000)) * time.Microsecond)
-		_ = c.cmd.Process.Kill() // it may have come to its end
+		_ = c.cmd.Process.Kill() // it may have ended
 		if c.wait().Signaled() {
 			killed++
 		}

@@ -11,14 +11,14 @@ import (
 	"unsafe"
 )
 
-// wordsOf is b as counters. b begins at a page and lives as long as the process, and
-// the result has no more words than fit into it.
+// wordsOf returns b as counters. b begins at a page and is mapped until the
+// process ends, and the result has no more words than fit into it.
 func wordsOf(b []byte) []atomic.Uint64 {
 	return unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&b[0])), len(b)/8)
 }
 
-// cutPower makes the ext4 file system that dir is on stop as if the power were
-// gone: nothing reaches the disk any more, the journal neither.
+// cutPower shuts down the ext4 file system of dir as if the power were cut:
+// nothing reaches the disk any more, not even the journal.
 func cutPower(dir string) error {
 	const (
 		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
@@ -30,7 +30,8 @@ func cutPower(dir string) error {
 	}
 	defer f.Close()
 	how := uint32(noLogFlush)
-	// how is the 4 bytes that the kernel reads, and lives until the call returns.
+	// how is the 4 bytes that the kernel reads, and is alive until the call
+	// returns.
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
 	if errno != 0 {
 		return errno
@@ -38,15 +39,16 @@ func cutPower(dir string) error {
 	return nil
 }
 
-// dieOfTraps lets the kernel end this process at once when a thread runs into a
-// breakpoint, as by SIGKILL, instead of telling the runtime.
+// dieOfTraps has the kernel end this process at once when a thread executes a
+// breakpoint, as by SIGKILL, instead of notifying the runtime.
 func dieOfTraps() error {
 	var action [4]uint64 // handler 0, which is SIG_DFL, and neither flags nor mask
 	none := syscall.Rlimit{}
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &none); err != nil {
 		return err
 	}
-	// action is the 32 bytes that the kernel reads, and lives until the call returns.
+	// action is the 32 bytes that the kernel reads, and is alive until the
+	// call returns.
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGTRAP), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
 	if errno != 0 {
 		return errno

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guides runs what the migration guides show: each shape of code before and
-// after, and compares the lines that come out.
+// Package guides runs what the migration guides show: each shape of code before
+// and after, and compares the lines.
 package guides
 
 import (
@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables in docs")
 
-// A shape is code that people write, and what becomes of it. Both functions write
+// A shape is code that people write, and its translation. Both functions write
 // their lines to the same logger in each of the two libraries.
 type shape[L, N any] struct {
 	what   string
@@ -30,7 +30,7 @@ type shape[L, N any] struct {
 	differ string // why the lines are not equal; "" if they are
 }
 
-// testShapes runs all shapes and compares the lines, but for the time.
+// testShapes runs all shapes and compares the lines, except for the time.
 func testShapes[L, N any](t *testing.T, shapes []shape[L, N], before func(*bytes.Buffer) L, after func(*bytes.Buffer) N, timeKey string) {
 	for _, s := range shapes {
 		t.Run(s.what, func(t *testing.T) {
@@ -61,7 +61,8 @@ func decode(t *testing.T, lines *bytes.Buffer, timeKey string) (all []map[string
 	return all
 }
 
-// testGuide compares the table in a guide with the code of the shapes in a file.
+// testGuide compares the table in a guide with the code of the shapes in a
+// file.
 func testGuide(t *testing.T, guide, file, shapes, library string) {
 	const begin, end = "<!-- shapes: begin -->\n", "<!-- shapes: end -->\n"
 	path := "../../docs/" + guide

@@ -19,8 +19,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// TestCopiesOfASpoolLoseNoLineEmbedded lets a spool and a copy of it, both with a backlog, deliver to one
-// topic at the same time (reliability row 41).
+// TestCopiesOfASpoolLoseNoLineEmbedded lets a spool and a copy of it, both with
+// a backlog, deliver to one topic at the same time (reliability row 41).
 func TestCopiesOfASpoolLoseNoLineEmbedded(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "logs"))
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A service is killed again and again while it delivers to a cluster in this process, which takes
-// up to 10 ms for each request, so that one is under way at most times.
+// A service is killed repeatedly while it delivers to a cluster in this
+// process, which takes up to 10 ms for each request, so that one is usually in
+// flight.
 func TestKillEmbedded(t *testing.T) {
 	for mode := range modes {
 		t.Run(mode, func(t *testing.T) {

@@ -26,8 +26,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// The test binary starts itself again as a service that is killed. The environment says
-// what it does.
+// The test binary starts itself again as a service that is killed. Its
+// environment sets what it does.
 const (
 	childDir     = "NIB_E2E_DIR"
 	childBrokers = "NIB_E2E_BROKERS"
@@ -56,8 +56,9 @@ var modes = map[string]kafka.Config{
 
 var customers = []string{"c-1", "c-42", "c-7", "c-99", "c-365", "c-1000", "c-31", "c-58", "c-77", "c-110", "c-500"}
 
-// serve logs until it is killed, twenty thousand lines per second, and writes to standard output how many
-// calls have returned. On SIGTERM it drains and ends.
+// serve logs until it is killed, twenty thousand lines per second, and writes
+// to standard output how many calls have returned. On SIGTERM it drains and
+// ends.
 func serve() error {
 	d, err := kafka.New(strings.Split(os.Getenv(childBrokers), ","), "logs", modes[os.Getenv(childMode)])
 	if err != nil {
@@ -114,7 +115,8 @@ func service(t *testing.T, addrs []string, dir, mode, round string) (*exec.Cmd, 
 	return cmd, out
 }
 
-// killService runs a service for a while, kills it, and returns how many calls had returned.
+// killService runs a service for a while, kills it, and returns how many calls
+// had returned.
 func killService(t *testing.T, addrs []string, dir, mode, round string, after time.Duration) (returned int) {
 	cmd, out := service(t, addrs, dir, mode, round)
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
@@ -129,8 +131,8 @@ func killService(t *testing.T, addrs []string, dir, mode, round string, after ti
 	return returned
 }
 
-// killBrokers kills one broker after the other, each few seconds, and starts it again, until
-// the context ends.
+// killBrokers kills one broker after the other, each few seconds, and starts it
+// again, until the context ends.
 func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
 	for i := 0; ; i++ {
 		for _, step := range []func(){func() { c.Kill(i % n); kills++ }, func() { c.Run(i % n) }} {
@@ -145,8 +147,9 @@ func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
 	}
 }
 
-// A service is killed again and again while it delivers to three brokers, of which one is
-// killed every few seconds. Every line whose call had returned is there once, in order.
+// A service is killed repeatedly while it delivers to three brokers, of which
+// one is killed every few seconds. Every line whose call had returned is there
+// once, in order.
 func TestKill(t *testing.T) {
 	for _, mode := range []string{"default", "transactional"} {
 		t.Run(mode, func(t *testing.T) {
@@ -184,8 +187,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A service is killed before any of its lines was acknowledged: a replica is gone, and until the
-// others give it up, what the leader has is for nobody to read. The next service finds it nevertheless.
+// A service is killed before any of its lines was acknowledged: a replica is
+// down, and until the others drop it, consumers cannot read what the leader
+// has. The next service finds it nevertheless.
 func TestKillBeforeAcknowledgement(t *testing.T) {
 	brokers := cluster.Start(t, 3)
 	brokers.Create("logs", 1)
@@ -207,15 +211,16 @@ func TestKillBeforeAcknowledgement(t *testing.T) {
 	}
 }
 
-// A verdict is what is wrong with a topic.
+// A verdict counts the faults of a topic.
 type verdict struct{ records, lost, twice, disorder int }
 
 func (v verdict) String() string {
 	return fmt.Sprintf("%d lost, %d twice, %d out of order", v.lost, v.twice, v.disorder)
 }
 
-// check compares a topic with how many calls have returned in each round. There may be more
-// lines than that: calls that had not returned when the service was killed.
+// check compares a topic with how many calls have returned in each round. There
+// may be more lines than that: calls that had not returned when the service was
+// killed.
 func check(t *testing.T, addrs []string, told map[string]int, ordered bool) (v verdict) {
 	t.Helper()
 	there := map[string]map[int]bool{}

@@ -15,8 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A broker refuses everything for a reason that can be mended: nothing is rejected, and after that all of it
-// arrives, or at once in the dead letter topic.
+// A broker refuses everything for a reason that can be fixed: nothing is
+// rejected, and everything arrives after the fix, or at once in the dead letter
+// topic.
 func TestEverythingRefused(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/e2e/kafka/cluster"
 )
 
-// command builds the command nib, which is a module of its own.
+// command builds the command nib, which is a separate module.
 func command(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "nib")
@@ -29,9 +29,10 @@ func command(t *testing.T) string {
 	return bin
 }
 
-// A service that writes to all partitions is killed while one broker is down, and nib relay delivers what it
-// has left, before that broker is back: by a key that it is given, round robin by what the service
-// has noted. Without the key it refuses.
+// A service that writes to all partitions is killed while one broker is down,
+// and nib relay delivers what it has left, before that broker is back: with
+// PartitioningKeyed by the key in its target, round robin by the mark that the
+// service has stored. Without the key it refuses.
 func TestRelayAfterKills(t *testing.T) {
 	for _, mode := range []string{"keyed", "round robin"} {
 		t.Run(mode, func(t *testing.T) {

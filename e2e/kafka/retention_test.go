@@ -16,8 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Everything that a topic has is deleted while a service is down that has records left. The next one
-// goes on at the first offset that there is, and sends all that it does not find.
+// Everything that a topic has is deleted while a service is down that has
+// records left. The next one goes on at the first offset that there is, and
+// sends all that it does not find.
 func TestRetentionPassesTheMark(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -60,7 +61,8 @@ func TestRetentionPassesTheMark(t *testing.T) {
 	}
 }
 
-// deleteRecords deletes all records of the topic logs, the last of which is another program's.
+// deleteRecords deletes all records of the topic logs, the last of which is
+// another program's.
 func deleteRecords(t *testing.T, addrs []string) (deleted int) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(addrs...))

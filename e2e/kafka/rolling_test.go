@@ -24,8 +24,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A service is restarted again and again, each time while the one before still logs on the same
-// directory, which then drains and ends, or is killed.
+// A service is restarted repeatedly, each time while the one before still logs
+// to the same directory, which then drains and ends, or is killed.
 func TestRollingRestartEmbedded(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(map[bool]string{false: "drained", true: "killed"}[killed], func(t *testing.T) {

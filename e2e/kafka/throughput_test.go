@@ -20,7 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// gated is a destination that begins when it is told to.
+// gated is a destination that begins to deliver when gate is closed.
 type gated struct {
 	*kafka.Destination
 	gate <-chan struct{}
@@ -110,8 +110,8 @@ func bare(t *testing.T, addrs []string, n int) time.Duration {
 	return time.Since(began)
 }
 
-// compare prints how fast a spool is beside franz-go's own producer: the fastest of some
-// rounds each, in turns.
+// compare prints how fast a spool is beside franz-go's own producer: the
+// fastest of some rounds each, in turns.
 func compare(t *testing.T, addrs []string, what string) {
 	n, rounds := 100_000, 5
 	if full() {

@@ -19,8 +19,9 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// TestUnreachableBrokersAreReportedByDefault starts services that have set nothing, and whose broker
-// is down or does not answer: within 5 s standard error says so, and how much waits.
+// TestUnreachableBrokersAreReportedByDefault starts services that have set
+// nothing, and whose broker is down or does not answer: within 5 s that is
+// reported on standard error, with the size of the backlog.
 func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 	const brokerVar = "NIB_E2E_UNREACHABLE"
 	if broker := os.Getenv(brokerVar); broker != "" {
@@ -70,7 +71,7 @@ func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 	}
 }
 
-// logTo is the service.
+// logTo runs the service.
 func logTo(t *testing.T, broker string) {
 	d, err := kafka.New([]string{broker}, "logs", kafka.Config{})
 	if err != nil {

@@ -21,8 +21,8 @@ func line() int {
 	return line
 }
 
-// Loggers that were derived before SetLogger are delegated to it, with a call
-// depth, name and values of their own.
+// Loggers that were derived before SetLogger are delegated to it, with their
+// own call depth, name and values.
 func TestControllerRuntimeE2E(t *testing.T) {
 	early := log.Log.WithName("manager").WithValues("replica", 1)
 	rules, err := nib.ParseRules("warn,manager=info,manager.cache=debug")

@@ -65,7 +65,8 @@ func newLogger(out io.Writer, v int, _ string) logr.Logger {
 		nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, MessageKey: "msg", ErrorKey: "err", Duration: nib.DurationString})))
 }
 
-// differences maps lines of klog to those of niblogr, where these are not equal:
+// differences maps lines of klog to those of niblogr, where these are not
+// equal:
 //   - a nil error or Stringer is null;
 //   - what implements logr.Marshaler is what MarshalLog returns, also where klog
 //     prefers the text;
@@ -115,8 +116,8 @@ E "hello world\n"
 E "hello world"
 `)
 
-// differencesOf reads pairs of lines, of klog and of niblogr, with the place left
-// out and with klog's objects on one line.
+// differencesOf reads pairs of lines, of klog and of niblogr, with the place
+// left out and with klog's objects on one line.
 func differencesOf(text string) map[string]string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	place := func(line string) string { return line[:1] + " output.go:<LINE>]" + line[1:] + "\n" }

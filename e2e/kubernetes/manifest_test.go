@@ -22,8 +22,9 @@ import (
 
 const manifest = "../../examples/kubernetes/orders.yaml"
 
-// documents decodes the manifest as strictly as an API server with fieldValidation=Strict:
-// fields that do not exist and those that are there twice are errors.
+// documents decodes the manifest as strictly as an API server with
+// fieldValidation=Strict: fields that do not exist and those that are there
+// twice are errors.
 func documents(t *testing.T) (ns corev1.Namespace, service corev1.Service, set appsv1.StatefulSet) {
 	t.Helper()
 	text, err := os.ReadFile(manifest)
@@ -61,8 +62,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// The pod passes the level restricted, by the code of the admission controller, and the namespace
-// demands it.
+// The pod passes the level restricted, by the code of the admission controller,
+// and the namespace demands it.
 func TestRestricted(t *testing.T) {
 	ns, _, set := documents(t)
 	if got := ns.Labels["pod-security.kubernetes.io/enforce"]; got != "restricted" {
@@ -91,8 +92,8 @@ func TestRestricted(t *testing.T) {
 	}
 }
 
-// The service and the relay have the same spools, as the same user, on a volume that outlives the
-// pod.
+// The service and the relay have the same spools, as the same user, on a volume
+// that outlives the pod.
 func TestSpools(t *testing.T) {
 	_, _, set := documents(t)
 	spec := set.Spec.Template.Spec

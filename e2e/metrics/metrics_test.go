@@ -84,8 +84,8 @@ func TestPromlint(t *testing.T) {
 	}
 }
 
-// TestSeriesStayTheSame scrapes a service under load, while files are rotated, lines
-// dropped and batches refused.
+// TestSeriesStayTheSame scrapes a service under load, while files are rotated,
+// lines dropped and batches refused.
 func TestSeriesStayTheSame(t *testing.T) {
 	scrapes := 100
 	if os.Getenv("NIB_E2E") == "full" {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// version is that of the Collector.
+// version is the version of the Collector.
 const version = "0.160.0"
 
 const collectorModule = `module collector

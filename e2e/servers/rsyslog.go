@@ -17,22 +17,23 @@ import (
 	"time"
 )
 
-// ErrNoRsyslog says that rsyslogd is not installed, or lacks a module.
+// ErrNoRsyslog indicates that rsyslogd is not installed, or lacks a module.
 var ErrNoRsyslog = errors.New("needs rsyslogd (apt-get install rsyslog rsyslog-relp, rsyslog-gnutls for TLS)")
 
-// An RsyslogConfig says how an rsyslog is set up. The zero value is usable.
+// An RsyslogConfig configures an rsyslog. The zero value is usable.
 type RsyslogConfig struct {
 	// Address is where it listens. Defaults to 127.0.0.1.
 	Address string
 
-	// Inside is a command that runs another one, like ip netns exec NAME. Defaults to
-	// none.
+	// Inside is a command that runs another one, like ip netns exec NAME.
+	// Defaults to none.
 	Inside []string
 
 	// MaxMessage is the maxMessageSize, "64k". Defaults to rsyslog's default.
 	MaxMessage string
 
-	// Queue has the parameters of the main queue. Defaults to a LinkedList of 100000 lines in memory.
+	// Queue has the parameters of the main queue. Defaults to a LinkedList
+	// of 100000 lines in memory.
 	Queue string
 
 	// Head goes in front of the inputs: modules and global settings.
@@ -41,13 +42,13 @@ type RsyslogConfig struct {
 	// Actions replace the one that writes the lines to Out.
 	Actions string
 
-	// RELP has further parameters of the RELP input, and TCP of the module imtcp, such as
-	// TLS.
+	// RELP has further parameters of the RELP input, and TCP of the module
+	// imtcp, such as TLS.
 	RELP, TCP string
 }
 
-// An Rsyslog is a child process that takes messages over each transport and writes their
-// lines, without headers, to a file.
+// An Rsyslog is a child process that takes messages over each transport and
+// writes their lines, without headers, to a file.
 type Rsyslog struct {
 	Dir      string
 	Datagram string // path of the socket
@@ -62,7 +63,7 @@ type Rsyslog struct {
 	output bytes.Buffer
 }
 
-// NewRsyslog sets an rsyslog up in dir, for Start to start it.
+// NewRsyslog sets an rsyslog up in dir. Start starts it.
 func NewRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 	if _, err := exec.LookPath("rsyslogd"); err != nil {
 		return nil, ErrNoRsyslog
@@ -104,7 +105,8 @@ func NewRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 	return r, nil
 }
 
-// StartRsyslog sets an rsyslog up in dir, starts it and waits until it takes messages.
+// StartRsyslog sets an rsyslog up in dir, starts it and waits until it takes
+// messages.
 func StartRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 	r, err := NewRsyslog(dir, c)
 	if err != nil {
@@ -113,8 +115,9 @@ func StartRsyslog(dir string, c RsyslogConfig) (*Rsyslog, error) {
 	return r, r.Start()
 }
 
-// config is the whole configuration. Messages longer than maxMessageSize, rate limits, the parser
-// for local sockets and the time of arrival would all change what arrives.
+// config returns the whole configuration. Messages longer than maxMessageSize,
+// rate limits, the parser for local sockets and the time of arrival would all
+// change what arrives.
 func (r *Rsyslog) config(c RsyslogConfig, ports [2]string) string {
 	size := ""
 	if c.MaxMessage != "" {
@@ -144,8 +147,8 @@ syslog.* action(type="omfile" file="` + r.Self + `")
 `
 }
 
-// Start starts it, at the same addresses again after Stop or Kill, and waits until it
-// listens. The system kills it with the test.
+// Start starts it, at the same addresses again after Stop or Kill, and waits
+// until it listens. The system kills it with the test.
 func (r *Rsyslog) Start() error {
 	args := append(r.inside[:len(r.inside):len(r.inside)],
 		"rsyslogd", "-n", "-f", filepath.Join(r.Dir, "rsyslog.conf"), "-i", filepath.Join(r.Dir, "pid"))
@@ -169,8 +172,8 @@ func (r *Rsyslog) Start() error {
 	}
 }
 
-// listens tells whether it has opened what it opens last, looking from outside: a connection
-// would be one of the test's.
+// listens reports whether rsyslog has opened its last socket. It does not
+// connect, since the connection would count as one of the test.
 func (r *Rsyslog) listens() bool {
 	for _, path := range []string{r.Datagram, r.Stream} {
 		if _, err := os.Stat(path); err != nil {
@@ -202,10 +205,10 @@ func (r *Rsyslog) Kill() error { return r.end(syscall.SIGKILL, stopTimeout) }
 // stopTimeout is long enough for an rsyslog whose destinations are up.
 const stopTimeout = 20 * time.Second
 
-// Stop ends it by SIGTERM and waits; by SIGKILL if that takes too long.
+// Stop ends it by SIGTERM and waits; it uses SIGKILL if that takes too long.
 func (r *Rsyslog) Stop() error { return r.end(syscall.SIGTERM, stopTimeout) }
 
-// StopWithin is Stop with another timeout.
+// StopWithin is like Stop with another timeout.
 func (r *Rsyslog) StopWithin(timeout time.Duration) error { return r.end(syscall.SIGTERM, timeout) }
 
 func (r *Rsyslog) end(s os.Signal, timeout time.Duration) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/nibtest"
 )
 
-// logged makes n lines of about 200 bytes, as a service logs them; each hundredth is hostile and
-// each thousandth has some kilobytes.
+// logged makes n lines of about 200 bytes, as a service logs them; each
+// hundredth is hostile and each thousandth has some kilobytes.
 func logged(n int) []string {
 	var rec nibtest.Recorder
 	log := nib.NewSink(&rec)
@@ -37,7 +37,8 @@ func logged(n int) []string {
 
 var networks = []string{"unixgram", "unix", "tcp", "relp"}
 
-// TestE2EArrives sends lines over each transport: all arrive, in order and byte by byte.
+// TestE2EArrives sends lines over each transport: all arrive, in order and byte
+// by byte.
 func TestE2EArrives(t *testing.T) {
 	lines := logged(counts(20_000, 200_000))
 	for _, network := range append(networks, "tls", "relp+tls") {
@@ -60,8 +61,8 @@ func TestE2EArrives(t *testing.T) {
 	}
 }
 
-// TestE2EDefaultSizes sends lines of each length around the limits, with neither side's limit
-// configured: they arrive as valid JSON, one each.
+// TestE2EDefaultSizes sends lines of each length around the limits, with
+// neither side's limit configured: they arrive as valid JSON, one each.
 func TestE2EDefaultSizes(t *testing.T) {
 	for _, network := range networks {
 		r := start(t, servers.RsyslogConfig{})

@@ -22,7 +22,7 @@ import (
 	"github.com/nib-log/nib/e2e/servers"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for what must happen.
 const patience = 3 * time.Minute
 
 // counts picks a number by NIB_E2E.
@@ -47,7 +47,7 @@ func start(t *testing.T, c servers.RsyslogConfig) *servers.Rsyslog {
 	return r
 }
 
-// address is where an rsyslog takes a network's messages.
+// address returns where an rsyslog takes a network's messages.
 func address(r *servers.Rsyslog, network string) string {
 	switch network {
 	case "unixgram":
@@ -110,14 +110,14 @@ func arrived(t *testing.T, r *servers.Rsyslog, n int) []string {
 	}
 }
 
-// tally is what became of lines with the numbers from 0.
+// tally is what became of lines that are numbered from 0.
 type tally struct {
 	lost, gaps, twice, back int // lines, places, lines, steps back
-	torn                    int // lines that the receiver was killed in writing
+	torn                    int // lines that the receiver was writing when it was killed
 }
 
-// count reads the numbers of the lines that have arrived. A receiver that was killed may
-// have written a part of a line, before those of the next one.
+// count reads the numbers of the lines that have arrived. A receiver that was
+// killed may have written a part of a line, before those of the next one.
 func count(t *testing.T, path string, sent, kills int) (c tally) {
 	t.Helper()
 	f, err := os.Open(path)

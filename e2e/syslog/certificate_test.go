@@ -24,8 +24,8 @@ import (
 	"github.com/nib-log/nib/e2e/servers"
 )
 
-// secure sets up both sides of a network with TLS: one certificate for all, by which both
-// know each other.
+// secure sets up both sides of a network with TLS: one certificate for all,
+// which both sides trust.
 func secure(t *testing.T, network, address string, r *servers.RsyslogConfig, c *syslog.Config) {
 	t.Helper()
 	dir := t.TempDir()

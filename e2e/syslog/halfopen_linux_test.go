@@ -29,7 +29,8 @@ func run(args ...string) error {
 	return nil
 }
 
-// cables is how many there were: the system takes its time to remove one.
+// cables counts the cables, to give each another name: removing one takes the
+// system a while.
 var cables int
 
 // newCable makes a namespace and a link to it, or skips the test.
@@ -60,7 +61,8 @@ func newCable(t *testing.T) *cable {
 	return c
 }
 
-// set takes the far end up or down. The near end stays up: nobody tells TCP.
+// set sets the remote end up or down. The local end stays up, so TCP is not
+// notified.
 func (c *cable) set(state string) {
 	c.t.Helper()
 	if err := run("ip", "-n", c.namespace, "link", "set", c.far, state); err != nil {
@@ -84,12 +86,12 @@ func failed(t *testing.T, d *syslog.Destination, before uint64) time.Duration {
 	}
 }
 
-// late is when noticing a dead link is a fault. It is to take 3 s; this leaves something
-// for a machine that is busy.
+// late is the time within which a dead link must be noticed: 3 s, and a margin
+// for a busy machine.
 const late = 4 * time.Second
 
-// TestE2EHalfOpen takes the link to the receiver away, so that neither side is told, with
-// lines under way and without.
+// TestE2EHalfOpen takes the link to the receiver away, so that neither side is
+// notified, with lines in flight and without.
 func TestE2EHalfOpen(t *testing.T) {
 	for _, network := range []string{"relp", "tls", "tcp", "relp+tls"}[:counts(2, 4)] {
 		t.Run(network, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A service logs numbered lines through a spool, at a steady rate, until it is told to
-// stop.
+// A service logs numbered lines through a spool, at a steady rate, until stop
+// is called.
 type service struct {
 	t     *testing.T
 	spool *spool.Sink
@@ -30,7 +30,8 @@ const (
 	perTick = 100
 )
 
-// blocks has calls wait until a segment has been made, however slow the machine is.
+// blocks has calls wait until a segment has been made, however slow the machine
+// is.
 var blocks = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: patience}}
 
 func newService(t *testing.T, d delivery.Destination) *service {
@@ -87,10 +88,12 @@ func (v *service) stop() (logged int) {
 	return logged
 }
 
-// direct is a queue that is none: a line is in the file when it is acknowledged.
+// direct configures rsyslog without a queue: a line is in the file when it is
+// acknowledged.
 const direct = `queue.type="Direct"`
 
-// TestE2EKilled kills rsyslog with SIGKILL, and starts it again, while lines come in.
+// TestE2EKilled kills rsyslog with SIGKILL, and starts it again, while lines
+// come in.
 func TestE2EKilled(t *testing.T) {
 	const window = 128
 	kills := counts(2, 10)

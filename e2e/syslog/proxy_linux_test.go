@@ -16,8 +16,8 @@ import (
 	"github.com/nib-log/nib/e2e/servers"
 )
 
-// A proxy stands between the sender and rsyslog, and can do to connections what networks
-// do.
+// A proxy is between the sender and rsyslog, and can break connections as
+// networks do.
 type proxy struct {
 	t        *testing.T
 	listener net.Listener
@@ -87,7 +87,7 @@ func (p *proxy) pass(c *pair, to, from *net.TCPConn, rate int) {
 		n, err := from.Read(buf)
 		select {
 		case <-c.hung:
-			_, _ = io.Copy(io.Discard, from) // takes everything, says nothing
+			_, _ = io.Copy(io.Discard, from) // reads everything, answers nothing
 			err = io.EOF
 		default:
 			if n > 0 {
@@ -107,8 +107,9 @@ func (p *proxy) pass(c *pair, to, from *net.TCPConn, rate int) {
 	}
 }
 
-// quickAck has the system acknowledge at once. rsyslog waits for that before it sends the next
-// of its short responses, and the proxy is not to be what the sender waits for.
+// quickAck has the system acknowledge at once. rsyslog waits for that before it
+// sends the next of its short responses, and the proxy must not delay the
+// sender.
 func quickAck(c *net.TCPConn) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -117,7 +118,7 @@ func quickAck(c *net.TCPConn) {
 	_ = raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) })
 }
 
-// each does something to all connections.
+// each calls f for all connections.
 func (p *proxy) each(f func(*pair)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +127,7 @@ func (p *proxy) each(f func(*pair)) {
 	}
 }
 
-// flap breaks all connections in one of the ways there are.
+// flap breaks all connections in one of three ways.
 func (p *proxy) flap(way int) {
 	p.each(func(c *pair) {
 		switch way % 3 {
@@ -141,7 +142,8 @@ func (p *proxy) flap(way int) {
 	})
 }
 
-// TestE2EFlap breaks the connection many times: by an end, a reset, and silence.
+// TestE2EFlap breaks the connection many times: by an end, a reset, and
+// silence.
 func TestE2EFlap(t *testing.T) {
 	const window = 64
 	flaps := counts(40, 200)
@@ -155,7 +157,7 @@ func TestE2EFlap(t *testing.T) {
 			for done < flaps {
 				way := done % 3
 				if network != "relp" && way == 2 {
-					way = 1 // nobody can tell that plain TCP's lines are not read
+					way = 1 // with plain TCP it cannot be detected that lines are not read
 				}
 				before, began := d.Stats().Connects, time.Now()
 				for n := 0; d.Stats().Connects == before; n++ {
@@ -188,8 +190,8 @@ func TestE2EFlap(t *testing.T) {
 	}
 }
 
-// TestE2ESlow lets 10 KB a second through: callers do not notice, memory stays, and all is
-// delivered when the link is good again.
+// TestE2ESlow lets 10 KB a second through: callers do not notice, memory stays,
+// and all is delivered when the link is good again.
 func TestE2ESlow(t *testing.T) {
 	r := start(t, servers.RsyslogConfig{Queue: direct})
 	p := newProxy(t, r.RELP, 10_000)

@@ -21,8 +21,9 @@ import (
 // targetVar is set in the environment of a service with all defaults.
 const targetVar = "NIB_E2E_TARGET"
 
-// TestUnreachableReceiverIsReportedByDefault starts services that have set nothing, and whose
-// receiver is down in one way or another: within 5 s standard error says so, and how much waits.
+// TestUnreachableReceiverIsReportedByDefault starts services that have set
+// nothing, and whose receiver is down in one way or another: within 5 s that is
+// reported on standard error, with the size of the backlog.
 func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 	if target := os.Getenv(targetVar); target != "" {
 		logTo(t, target)
@@ -80,7 +81,7 @@ func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 	}
 }
 
-// logTo is the service.
+// logTo runs the service.
 func logTo(t *testing.T, target string) {
 	network, address, _ := strings.Cut(target, " ")
 	d, err := syslog.New(network, address, syslog.Config{})

@@ -191,7 +191,7 @@ func becomes[T comparable](x *tab, expression string, want T) {
 		if got = eval[T](x, expression); got == want {
 			return
 		}
-		<-time.After(20 * time.Millisecond) // another process draws
+		<-time.After(20 * time.Millisecond) // the browser is another process
 	}
 	x.picture("failed")
 	x.Fatalf("%s: got %v, want %v", expression, got, want)
@@ -233,8 +233,8 @@ func (x *tab) lines(n int) {
 	becomes(x, "document.querySelector('.progress.done') ? Number(document.querySelector('.summary b').textContent.replaceAll(',', '')) : -1", float64(n))
 }
 
-// clean fails when something was written to the console or asked from another
-// server.
+// clean fails when something was written to the console or requested from
+// another server.
 func (x *tab) clean(address string) {
 	x.Helper()
 	x.mu.Lock()

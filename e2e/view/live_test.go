@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pace writes lines to a file, rate in a second, until done is closed. It returns
-// how many.
+// pace writes lines to a file, rate per second, until done is closed. It
+// returns their number.
 func pace(t *testing.T, file string, rate int, done <-chan struct{}) (n int) {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestE2ELiveTail(t *testing.T) {
 	}
 	x.picture("live")
 
-	// Paused, the list stands still and counts what is new.
+	// When paused, the list does not move and counts what is new.
 	x.key(" ")
 	top := eval[string](x, "document.querySelector('.row').dataset.row")
 	becomes(x, "/^[1-9][\\d.]*k? new$/.test(document.querySelector('.live').textContent.trim())", true)

@@ -93,7 +93,7 @@ func TestE2EQueriesAndFacets(t *testing.T) {
 	x := open(t, address, 1400, 860, false)
 	x.lines(20_000)
 
-	// A query that is wrong shows where.
+	// An invalid query shows where it is wrong.
 	x.run(chromedp.SendKeys("#q", "level >= nonsense and x\r"), chromedp.WaitVisible(".failure"))
 	becomes(x, "document.querySelector('.failure pre').textContent", "level >= nonsense and x\n         ^ \"nonsense\" is not a level")
 	becomes(x, "document.activeElement.id + document.querySelector('#q').selectionStart", "q9")
@@ -145,7 +145,7 @@ func TestE2EKeysAlone(t *testing.T) {
 	x.key("n") // the pane follows
 	becomes(x, "new URLSearchParams(location.search).get('line') === '"+offset+"' ? '' : document.querySelector('.detail .badge')?.textContent", "error")
 
-	// This request alone, and then its neighbours.
+	// Only this request, and then its neighbours.
 	at := eval[string](x, "new URLSearchParams(location.search).get('line')")
 	x.run(chromedp.Click(".detail .actions button"))
 	x.lines(1)
@@ -154,7 +154,7 @@ func TestE2EKeysAlone(t *testing.T) {
 	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
 	becomes(x, "new URLSearchParams(location.search).get('line')", at)
 
-	// The address alone leads there, too.
+	// The address alone is enough, too.
 	x.run(chromedp.Reload(), chromedp.WaitReady("main"))
 	becomes(x, "document.querySelector('.row.selected .level')?.textContent", "ERR")
 	x.key("\x1b")
@@ -175,7 +175,7 @@ func TestE2EKeysAlone(t *testing.T) {
 	x.clean(address)
 }
 
-// Nothing that a line has becomes a part of the page.
+// No content of a line becomes part of the page.
 func TestE2EHostileLines(t *testing.T) {
 	needBrowser(t)
 	const attack = `<img src=x onerror=alert(1)><script>alert(2)</script>'\"><svg onload=alert(3)>{{constructor.constructor('alert(4)')()}}javascript:alert(5)`
@@ -210,7 +210,7 @@ func TestE2EHostileLines(t *testing.T) {
 	x.clean(address)
 }
 
-// The policy refuses what a line could bring into the page, were it not escaped.
+// The policy refuses what a line could inject if it were not escaped.
 func TestE2EThePolicyRefusesScripts(t *testing.T) {
 	needBrowser(t)
 	x := open(t, serve(t, write(t, shop(10))), 800, 600, false)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster starts real Kafka brokers for tests, from the jars of Maven Central. It
-// needs Java 17 and Maven; where they are missing, tests are skipped with the
-// reason.
+// Package cluster starts real Kafka brokers for tests, from the jars of Maven
+// Central. It needs Java 17 and Maven; where they are missing, tests are
+// skipped with the reason.
 package cluster
 
 import (
@@ -23,13 +23,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// startTimeout is how long brokers have to become ready.
+// startTimeout is how long brokers may take to become ready.
 const startTimeout = 2 * time.Minute
 
 // clusterID is any name of 22 characters.
 const clusterID = "MkU3OEVBNTcwNTJENDM2Qg"
 
-// A Cluster is brokers on 127.0.0.1, which are their own controllers. It ends with the test.
+// A Cluster is brokers on 127.0.0.1, which are their own controllers. It ends
+// with the test.
 type Cluster struct {
 	t       testing.TB
 	jars    string
@@ -44,9 +45,9 @@ type broker struct {
 	done chan struct{}
 }
 
-// Start starts n brokers and waits until they are ready. Topics are replicated to up to
-// three of them; with three, two must have a record before it is acknowledged. Without NIB_E2E in the
-// environment the test is skipped.
+// Start starts n brokers and waits until they are ready. Topics are replicated
+// to up to three of them; with three, two must have a record before it is
+// acknowledged. Without NIB_E2E in the environment the test is skipped.
 func Start(t testing.TB, n int) *Cluster {
 	t.Helper()
 	if os.Getenv("NIB_E2E") == "" {
@@ -135,7 +136,7 @@ func (c *Cluster) Kill(i int) {
 	b.cmd = nil
 }
 
-// AwaitReady waits until all brokers know each other.
+// AwaitReady waits until all brokers have found each other.
 func (c *Cluster) AwaitReady() {
 	c.t.Helper()
 	c.poll("brokers are not ready", func(ctx context.Context, cl *kgo.Client) bool {
@@ -200,8 +201,8 @@ func metadata(ctx context.Context, cl *kgo.Client, name string) []kmsg.MetadataR
 	return resp.Topics[0].Partitions
 }
 
-// poll asks until the answer is yes. Each question has a new client: one that is kept answers from
-// what it has been told before.
+// poll asks until the answer is yes. It uses a new client each time, since a
+// client caches answers.
 func (c *Cluster) poll(what string, ready func(context.Context, *kgo.Client) bool) {
 	c.t.Helper()
 	deadline := time.Now().Add(startTimeout)
@@ -222,7 +223,7 @@ func (c *Cluster) poll(what string, ready func(context.Context, *kgo.Client) boo
 	c.t.Fatalf("%s after %v\n%s", what, startTimeout, c.outputs())
 }
 
-// outputs is what the brokers have printed.
+// outputs returns what the brokers have printed.
 func (c *Cluster) outputs() string {
 	var all strings.Builder
 	for i, b := range c.brokers {
@@ -243,8 +244,8 @@ func (c *Cluster) java(b *broker, heap string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// properties is the configuration of a broker. Registrations that expire soon let a broker come
-// back soon after it was killed.
+// properties returns the configuration of a broker. With registrations that
+// expire soon, a broker can return soon after it was killed.
 func properties(id, n, port, controllerPort int, voters, dir string) string {
 	replicas := min(n, 3)
 	return strings.Join([]string{
@@ -274,7 +275,7 @@ func properties(id, n, port, controllerPort int, voters, dir string) string {
 	}, "\n")
 }
 
-// freePorts returns n ports nobody listens at.
+// freePorts returns n unused ports.
 func freePorts(t testing.TB, n int) (ports []int) {
 	t.Helper()
 	for range n {
@@ -282,7 +283,7 @@ func freePorts(t testing.TB, n int) (ports []int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() // not before all have got one
+		defer l.Close() // not before all ports are chosen
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// version is that of the brokers. Kafka 4 needs Java 17.
+// version is the version of the brokers. Kafka 4 needs Java 17.
 const version = "4.1.1"
 
 const project = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -22,8 +22,8 @@ const project = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-// jars returns the directory with Kafka's jars, which are fetched once, 43 MB. The test is
-// skipped if they cannot be had.
+// jars returns the directory with Kafka's jars, which are fetched once, 43 MB.
+// The test is skipped if they cannot be had.
 func jars(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("java"); err != nil {
@@ -46,7 +46,8 @@ func jars(t testing.TB) string {
 	return filepath.Join(dir, "lib")
 }
 
-// fetch copies the jars into a new directory, and gives it its name when it has all of them.
+// fetch copies the jars into a new directory, and renames it when it is
+// complete.
 func fetch(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// dieWithParent lets the system kill the child when the test is killed.
+// dieWithParent has the system kill the child when the test is killed.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

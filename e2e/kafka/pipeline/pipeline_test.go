@@ -51,8 +51,8 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// consume is a consumer that trusts nobody: each record is validated against the schema. It waits until
-// n records are there.
+// consume reads the topic and validates each record against the schema. It
+// waits until n records have arrived.
 func consume(t *testing.T, addrs []string, n int) map[string][]contract.Line {
 	t.Helper()
 	check := compile(t)

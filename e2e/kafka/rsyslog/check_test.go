@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// check reads the topic as a consumer would that trusts nobody: each message must be what was
-// sent, byte for byte, and meet the schema of the struct.
+// check reads the topic as a careful consumer would: each message must be what
+// was sent, byte for byte, and meet the schema of the struct.
 func (s *sender) check(addrs []string, begin int) verdict {
 	s.t.Helper()
 	contract := compile(s.t, codec.JSONSchema())
@@ -42,7 +42,7 @@ func (s *sender) check(addrs []string, begin int) verdict {
 			v.disorder++
 		}
 		v.there[n], latest = true, max(latest, n)
-		if n%50 == 0 && validate(contract, m.Value) != nil { // it is slow, and all have one shape
+		if n%50 == 0 && validate(contract, m.Value) != nil { // it is slow, and all have the same shape
 			v.invalid++
 		}
 		return true
@@ -78,7 +78,7 @@ func validate(s *jsonschema.Schema, line []byte) error {
 	return s.Validate(v)
 }
 
-// The validation can fail.
+// The validation must be able to fail.
 func TestContract(t *testing.T) {
 	contract := compile(t, codec.JSONSchema())
 	for _, line := range []string{

@@ -22,7 +22,8 @@ import (
 	"github.com/nib-log/nib/sink/spool"
 )
 
-// A Line is what the service writes: its format is fixed, and consumers have its schema.
+// A Line is what the service writes: its format is fixed, and consumers have
+// its schema.
 type Line struct {
 	Service string `json:"service"`
 	Msg     string `json:"msg"`
@@ -34,8 +35,9 @@ type Line struct {
 
 var codec = schema.MustFor[Line]()
 
-// A noting destination remembers which records were accepted in which life of rsyslog: that in which the call
-// began, for what a life has acknowledged may be read from the connection after its end.
+// A noting destination records which records were accepted in which life of
+// rsyslog. That is the life in which the call began, because an acknowledgement
+// may be read from the connection after the end of that life.
 type noting struct {
 	*syslog.Destination
 	life chan int // has one number
@@ -114,7 +116,8 @@ func (s *sender) flush() {
 	}
 }
 
-// Lines pass unchanged. omkafka is at least once: a line that comes twice is told, and is no fault of the sender.
+// Lines pass unchanged. omkafka delivers at least once: a line that arrives
+// twice is reported, and is not a fault of the sender.
 func TestTransports(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -135,7 +138,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// Kafka is away for a while; rsyslog is not.
+// Kafka is down for a while; rsyslog is not.
 func TestKafkaDown(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -156,8 +159,9 @@ func TestKafkaDown(t *testing.T) {
 	}
 }
 
-// rsyslog is killed while lines flow. What it had not acknowledged is sent again over RELP, and is not
-// lost; what it had acknowledged and had in memory is gone, and is counted here.
+// rsyslog is killed while lines flow. What it had not acknowledged is sent
+// again over RELP, and is not lost; what it had acknowledged and had in memory
+// is gone, and is counted here.
 func TestRsyslogKilled(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -194,8 +198,9 @@ func TestRsyslogKilled(t *testing.T) {
 	}
 }
 
-// rsyslog is asked to end, by SIGTERM, while Kafka is down. It does not do so before the stop
-// timeout, and is killed then, as systemd does. What arrived before the outage is there.
+// rsyslog is stopped by SIGTERM while Kafka is down. It does not end before the
+// stop timeout, and is then killed, as systemd does. What arrived before the
+// outage is there.
 func TestStopWhileKafkaIsDown(t *testing.T) {
 	brokers := cluster.Start(t, 1)
 	brokers.Create("logs", 1)
@@ -210,7 +215,7 @@ func TestStopWhileKafkaIsDown(t *testing.T) {
 			t.Fatalf("before the outage: %s", v)
 		}
 		brokers.Kill(0)
-		s.log(scale(10, 30)*6000, 6000) // until messages have timed out, and lie in memory and in files
+		s.log(scale(10, 30)*6000, 6000) // until messages have timed out, and are in memory and in files
 		s.flush()
 		began := time.Now()
 		if err := r.StopWithin(timeout); err != nil {
@@ -244,9 +249,9 @@ func scale(short, full int) int {
 	return short
 }
 
-// await reads the topic from message number begin on until n lines are there or nothing
-// more comes, also after rsyslog was started anew: what its queue has put into files can
-// stay there until then.
+// await reads the topic from message number begin on until n lines are there or
+// nothing more comes, also after rsyslog was restarted: what its queue has
+// written to files can stay there until then.
 func (s *sender) await(addrs []string, begin, n int) verdict {
 	s.t.Helper()
 	v := s.settle(addrs, begin, n)
@@ -287,7 +292,7 @@ type verdict struct {
 	there                             []bool // by line
 	end                               int    // messages in the topic
 	twice, disorder, changed, invalid int
-	stayed                            int // in files, until rsyslog was started anew
+	stayed                            int // in files, until rsyslog was restarted
 }
 
 func (v verdict) missing() (n int) {

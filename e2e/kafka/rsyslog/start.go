@@ -20,8 +20,9 @@ import (
 //go:embed rsyslog.conf
 var configuration string
 
-// Start starts an rsyslog with the configuration, in which only paths and addresses are other
-// ones. It ends with the test, which is skipped if there is no rsyslog.
+// Start starts an rsyslog with the configuration, in which only paths and
+// addresses are changed. It ends with the test, which is skipped if there is no
+// rsyslog.
 func Start(t testing.TB, brokers []string) *servers.Rsyslog {
 	t.Helper()
 	if _, err := exec.LookPath("rsyslogd"); err != nil {

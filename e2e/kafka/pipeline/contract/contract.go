@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract is what services and consumers have agreed on: the format of a
-// line, and the way that it takes.
+// Package contract defines what services and consumers have agreed on: the
+// format of a line, and its path.
 package contract
 
 import (
@@ -23,14 +23,15 @@ type Line struct {
 	Rows    int    `json:"rows,omitempty"`
 }
 
-// Schema is the JSON Schema of a Line.
+// Schema returns the JSON Schema of a Line.
 func Schema() []byte { return schema.MustFor[Line]().JSONSchema() }
 
-// Zone is the one that log_date is in, wherever a service runs.
+// Zone is the time zone of log_date, wherever a service runs.
 var Zone = time.FixedZone("CST", 8*60*60)
 
-// Logger makes the logger of a service: lines in the agreed format go through a spool in dir to the
-// rsyslog at relp, which acknowledges them. stop delivers what is left.
+// Logger makes the logger of a service: lines in the agreed format go through a
+// spool in dir to the rsyslog at relp, which acknowledges them. stop delivers
+// what is left.
 func Logger(service, dir, relp string) (log *nib.Logger, stop func() error, err error) {
 	to, err := syslog.New("relp", relp, syslog.Config{AppName: service})
 	if err != nil {
