@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/allocs/analysis"
 )
 
-// Each check has a package of its name in testdata/src. The loggers there are
-// only what the checks see of them: their methods.
+// Each check has a package of its name in testdata/src. The loggers there have
+// only the methods that the checks look for.
 func TestChecks(t *testing.T) {
 	for _, a := range analysis.Analyzers {
 		t.Run(a.Name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package command is the command line of allocs. New makes a command that
-// another program can take in as one of its own.
+// another program can add as a subcommand.
 package command
 
 import (
@@ -51,7 +51,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	return ExitCode(err)
 }
 
-// ExitCode is the exit code for what the command returned.
+// ExitCode returns the exit code for what the command returned.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:
@@ -202,7 +202,7 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// check runs all stages, and shows on w how far they are.
+// check runs all stages, and shows their progress on w.
 func (f *flags) check(ctx context.Context, w io.Writer) (*check.Report, error) {
 	b := newBar(w, f.plain, os.Getenv("NO_COLOR") == "")
 	defer b.stop()
@@ -248,7 +248,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	}
 	old, err := baseline.Load(path)
 	if errors.Is(err, baseline.ErrDamaged) && f.accept {
-		old, err = nil, nil // it is written anew
+		old, err = nil, nil // it is written again
 	}
 	if err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ func (f *flags) gate(d *findings.Document) (*baseline.Outcome, error) {
 	return outcome, nil
 }
 
-// terminal tells whether w is one, and how wide.
+// terminal reports whether w is a terminal, and its width.
 func terminal(w io.Writer) (bool, int) {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

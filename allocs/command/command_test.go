@@ -53,8 +53,8 @@ func newModule(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")
 	}
-	// The place is the same each time, so that what a former run asked the
-	// compiler is still good.
+	// The directory is the same each time, so that the kept answers of the
+	// compiler can be used.
 	base := filepath.Join(os.TempDir(), "nib-allocs-test")
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "cache"))
 	dir := filepath.Join(base, t.Name())

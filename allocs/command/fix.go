@@ -26,14 +26,14 @@ type fixing struct {
 	w      io.Writer
 	before *check.Report
 	counts []fixes.Counts // of before, for each toolchain
-	// suspect tells that the fixes save less together than at their lines; they
-	// are measured one by one then, once.
+	// suspect is set if the fixes save less together than at their lines;
+	// they are then measured one by one, once.
 	suspect bool
 }
 
-// fix rewrites what is known to have a better form, measures again, and keeps an
-// edit only if the benchmark that allocates most there then allocates less. It
-// returns the report of what is in place at the end.
+// fix rewrites what is known to have a better form, measures again, and keeps
+// an edit only if the benchmark that allocates most there then allocates less.
+// It returns the report of what is in place at the end.
 func (f *flags) fix(ctx context.Context, w io.Writer, before *check.Report, d *findings.Document) (*check.Report, error) {
 	x := &fixing{flags: f, w: w, before: before, counts: counts(before)}
 	places := x.places(d)
@@ -83,7 +83,7 @@ func counts(r *check.Report) (out []fixes.Counts) {
 	return out
 }
 
-// places are the lines that a run counts at in steady state.
+// places returns the lines at which a run counts allocations in steady state.
 func (x *fixing) places(d *findings.Document) map[fixes.Place]bool {
 	out, files := map[fixes.Place]bool{}, source.New()
 	for _, r := range d.Roots {
@@ -103,8 +103,8 @@ func (x *fixing) places(d *findings.Document) map[fixes.Place]bool {
 // enough is how much less an edit must allocate for one operation.
 const enough = 0.5
 
-// tested leaves out the fixes in packages whose tests do not pass as it is: it
-// could not be seen whether they pass with them.
+// tested leaves out the fixes in packages whose tests fail without them: the
+// tests could not show whether a fix breaks something.
 func (x *fixing) tested(ctx context.Context, all []fixes.Fix) (out []fixes.Fix, err error) {
 	failed := map[string]error{}
 	for _, f := range all {
@@ -128,8 +128,8 @@ func (x *fixing) test(ctx context.Context, pkg string) error {
 	return err
 }
 
-// apply writes the fixes and looks again. What does not compile or cannot be
-// judged is not left behind.
+// apply writes the fixes and looks again. Fixes that do not compile or cannot
+// be judged are undone.
 func (x *fixing) apply(ctx context.Context, list []fixes.Fix) (*fixes.Applied, *check.Report, error) {
 	applied, err := fixes.Apply(list)
 	if err != nil {
@@ -145,8 +145,8 @@ func (x *fixing) apply(ctx context.Context, list []fixes.Fix) (*fixes.Applied, *
 	return applied, after, nil
 }
 
-// compiling returns the fixes with which their packages compile, and why not all
-// of them did when that cannot be told.
+// compiling returns the fixes with which their packages compile one by one, or
+// the error why if all of them do.
 func (x *fixing) compiling(ctx context.Context, list []fixes.Fix, why error) (out []fixes.Fix, err error) {
 	for _, f := range list {
 		applied, err := fixes.Apply([]fixes.Fix{f})
@@ -236,7 +236,7 @@ func (x *fixing) compare(f fixes.Fix, lines []int, after []fixes.Counts) (less m
 // stray is what other goroutines can add to a count.
 const stray = 0.05
 
-// moved tells whether a leaf as a whole saves less than its lines do: then an
+// moved reports whether a leaf as a whole saves less than its lines do: then an
 // edit makes something else allocate.
 func (x *fixing) moved(saved map[string]float64, after []fixes.Counts) bool {
 	for t, before := range x.counts {
@@ -307,5 +307,5 @@ func (x *fixing) say(done bool, f fixes.Fix, why string) {
 	fmt.Fprintf(x.w, "%s%s:%d: %s: %s\n", verb, filepath.ToSlash(name), f.Line, f.Message, why)
 }
 
-// number is a count without digits that say nothing.
+// number formats a count without insignificant digits.
 func number(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'g', 4, 64) }

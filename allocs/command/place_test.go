@@ -138,8 +138,8 @@ func TestErrorsOfTheGoCommandArePassedOn(t *testing.T) {
 	}
 }
 
-// A package may import another one's names with a dot, also those that are added
-// to it.
+// A package may import another one's names with a dot, also those that are
+// added to it.
 func TestDotImportsBuild(t *testing.T) {
 	dir := newModule(t)
 	tree(t, dir, map[string]string{

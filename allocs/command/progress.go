@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/progress"
 )
 
-// bar shows how far the work is: on a terminal one line that is written over,
-// elsewhere a line now and then. It never writes to standard output.
+// bar shows the progress of the work: on a terminal one line that is written
+// over, elsewhere a line from time to time. It never writes to standard output.
 type bar struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -21,7 +21,7 @@ type bar struct {
 	now     func() time.Time
 	color   bool
 	began   time.Time
-	wrote   time.Time // the last line, where w is no terminal
+	wrote   time.Time // the last line, where w is not a terminal
 	event   progress.Event
 	shown   string // what is on the terminal's line
 	visible bool
@@ -72,7 +72,7 @@ func (b *bar) tick() {
 	}
 }
 
-// tell takes in what is being done now.
+// tell receives the current event.
 func (b *bar) tell(e progress.Event) {
 	if b == nil {
 		return
@@ -90,7 +90,7 @@ func (b *bar) tell(e progress.Event) {
 	}
 }
 
-// stop takes the line away. Nothing is drawn after it returns.
+// stop removes the line. Nothing is drawn after it returns.
 func (b *bar) stop() {
 	if b == nil {
 		return
@@ -122,7 +122,7 @@ func (b *bar) draw() {
 	}
 }
 
-// line is what stands on a line of the width: bar, part, time and what is being
+// line returns a line of the given width: bar, part, time and what is being
 // done. On narrow terminals the bar goes first.
 func (b *bar) line(width int) string {
 	if width <= 0 {
@@ -150,7 +150,7 @@ func (b *bar) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// doing says in words what an event is about.
+// doing describes an event in words.
 func doing(e progress.Event) string {
 	text := string(e.Stage)
 	if e.Subject != "" {
@@ -162,8 +162,8 @@ func doing(e progress.Event) string {
 	return text
 }
 
-// keepEnd cuts a text to a number of columns in its middle: a stage is known by
-// its beginning and a package by its end.
+// keepEnd cuts a text to a number of columns in its middle: a stage is
+// recognised by its beginning and a package by its end.
 func keepEnd(text string, most int) string {
 	r := []rune(text)
 	if len(r) <= most {
@@ -176,7 +176,7 @@ func keepEnd(text string, most int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(most-1-head):])
 }
 
-// clock is a duration as minutes and seconds.
+// clock formats a duration as minutes and seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	return fmt.Sprintf("%d:%02d", s/60, s%60)

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/progress"
 )
 
-// fakeBar returns a bar with a clock of its own. columns is 0 for a writer that
-// is no terminal.
+// fakeBar returns a bar with a fake clock. columns is 0 for a writer that is
+// not a terminal.
 func fakeBar(columns int) (b *bar, out *bytes.Buffer, now *time.Time) {
 	out, now = new(bytes.Buffer), new(time.Time)
 	*now = time.Unix(1000, 0)

@@ -16,8 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write the README's example anew")
 
-// TestREADME holds what the README shows against what the command prints for
-// testdata/cart. After a change on purpose: go test ./command -run README -update
+// TestREADME compares what the README shows with what the command prints for
+// testdata/cart. After a change on purpose: go test ./command -run README
+// -update
 func TestREADME(t *testing.T) {
 	if testing.Short() || !strings.HasPrefix(runtime.Version(), "go1.26") {
 		t.Skip("left out of short mode, as it runs the go command, and on other releases than the README's")

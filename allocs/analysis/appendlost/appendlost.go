@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package appendlost defines a check for append past a kept capacity where the
-// larger array is lost: the slice is taken out of a pooled or kept place, grows,
-// and is not stored back, so it grows again each time.
+// larger array is lost: the slice is taken out of a pooled or kept place,
+// grows, and is not stored back, so it grows again each time.
 package appendlost
 
 import (
@@ -48,9 +48,9 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// origin takes *p and x.f out of b := (*p)[:0], b := append(x.f[:0], …) and
-// b := *p; cut tells that the length is set to zero, which says that the room
-// is wanted.
+// origin takes *p and x.f out of b := (*p)[:0], b := append(x.f[:0], …) and b
+// := *p; cut reports that the length is set to zero, which means that the
+// capacity is to be used again.
 func origin(info *types.Info, e ast.Expr) (home ast.Expr, cut bool) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok && edit.Builtin(info, call) == "append" {
@@ -80,7 +80,7 @@ func origin(info *types.Info, e ast.Expr) (home ast.Expr, cut bool) {
 	return nil, false
 }
 
-// kept tells whether the home of a slice is there for its room: it is in a
+// kept reports whether the home of a slice is kept for its capacity: it is in a
 // pool, or what is cut to [:0] belongs to a pointer from outside.
 func kept(pass *rule.Pass, fn ast.Node, home ast.Expr, cut bool) bool {
 	var owner *ast.Ident
@@ -103,8 +103,8 @@ func kept(pass *rule.Pass, fn ast.Node, home ast.Expr, cut bool) bool {
 		pass.TypesInfo.ObjectOf(decl.Recv.List[0].Names[0]) == o
 }
 
-// grows returns the append that gives v something without a fixed size: a
-// slice or string, or anything in a loop. A few numbers fit the room for sure.
+// grows returns the append that gives v something without a fixed size: a slice
+// or string, or anything in a loop. A few numbers surely fit.
 func grows(info *types.Info, fn inspector.Cursor, v *types.Var) *ast.CallExpr {
 	for cur, a := range rule.Below[*ast.AssignStmt](fn) {
 		if len(a.Lhs) != 1 || len(a.Rhs) != 1 || !isVar(info, a.Lhs[0], v) {
@@ -121,7 +121,7 @@ func grows(info *types.Info, fn inspector.Cursor, v *types.Var) *ast.CallExpr {
 	return nil
 }
 
-// inLoop tells whether a loop that begins after the variable is around.
+// inLoop reports whether a loop that begins after the variable is around.
 func inLoop(c inspector.Cursor, v *types.Var) bool {
 	for cur := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
 		if cur.Node().Pos() > v.Pos() {
@@ -131,7 +131,7 @@ func inLoop(c inspector.Cursor, v *types.Var) bool {
 	return false
 }
 
-// stays tells whether the grown slice can be kept somewhere: its home is
+// stays reports whether the grown slice can be kept somewhere: its home is
 // assigned to, or the slice goes where it cannot be followed.
 func stays(info *types.Info, fn inspector.Cursor, home ast.Expr, v *types.Var) bool {
 	for c, id := range rule.Below[*ast.Ident](fn) {
@@ -155,15 +155,15 @@ func stays(info *types.Info, fn inspector.Cursor, home ast.Expr, v *types.Var) b
 	return false
 }
 
-// sameCut tells whether a value is only a part of the home itself.
+// sameCut reports whether a value is only a part of the home itself.
 func sameCut(info *types.Info, r, home ast.Expr) bool {
 	s, ok := ast.Unparen(r).(*ast.SliceExpr)
 	return ok && edit.Same(info, s.X, home)
 }
 
-// leaves tells whether a use of the slice can keep it: it is returned, stored,
-// sent, or passed to a function that may do so. Reading it, and the calls that
-// only write it out, do not.
+// leaves reports whether a use of the slice can keep it: it is returned,
+// stored, sent, or passed to a function that may do so. Reading it, and the
+// calls that only write it out, do not.
 func leaves(info *types.Info, c inspector.Cursor, v *types.Var) bool {
 	switch p := c.Parent().Node().(type) {
 	case *ast.IndexExpr, *ast.RangeStmt, *ast.BinaryExpr, *ast.IncDecStmt:
@@ -206,7 +206,7 @@ func isString(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// writes tells whether a call is Write of something, which may not keep what
+// writes reports whether a call is Write of something, which may not keep what
 // it is given, or a function of the standard library that only reads.
 func writes(info *types.Info, call *ast.CallExpr) bool {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
@@ -228,7 +228,7 @@ func isVar(info *types.Info, e ast.Expr, v *types.Var) bool {
 	return ok && info.ObjectOf(id) == v
 }
 
-// outermost is the declaration that a function literal is in.
+// outermost returns the declaration that a function literal is in.
 func outermost(fn inspector.Cursor) inspector.Cursor {
 	for cur := range fn.Enclosing((*ast.FuncDecl)(nil)) {
 		return cur

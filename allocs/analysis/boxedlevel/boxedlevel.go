@@ -23,8 +23,8 @@ import (
 
 // Analyzer reports what is boxed for zap's sugared Debug calls and zap.Any in
 // Debug, for logr's V(n) with n above 0, and for Any and Interface in a chain
-// that begins with Debug or Trace of nib, zerolog or phuslu. What stands
-// behind a question for the level is left alone.
+// that begins with Debug or Trace of nib, zerolog or phuslu. Calls behind a
+// check of the level are left alone.
 var Analyzer = rule.Steady("boxedlevel",
 	"report arguments of Debug and Trace calls that are boxed before the level is looked at\n\nUse the typed method, or ask for the level first.", run)
 
@@ -104,9 +104,9 @@ func begins(info *types.Info, e ast.Expr) string {
 	}
 }
 
-// method is the method of an event for a type, where it writes the same: exact
-// numbers and bools, as a named type can have methods that Any looks for, and
-// encoding/json escapes strings in its own way.
+// method returns the method of an event for a type, where it writes the same:
+// exact numbers and bools, as a named type can have methods that Any looks for,
+// and encoding/json escapes strings in its own way.
 func method(t types.Type) string {
 	b, ok := types.Unalias(t).(*types.Basic)
 	if !ok || b.Info()&(types.IsInteger|types.IsBoolean) == 0 || b.Kind() == types.Uintptr || b.Info()&types.IsUntyped != 0 {
@@ -169,7 +169,7 @@ func boxed(info *types.Info, args []ast.Expr) string {
 	return ""
 }
 
-// above tells whether the logger is l.V(n) with a constant n above 0.
+// above reports whether the logger is l.V(n) with a constant n above 0.
 func above(info *types.Info, call *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {

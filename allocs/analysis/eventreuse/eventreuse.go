@@ -82,7 +82,8 @@ func ended(info *types.Info, s ast.Stmt) *types.Var {
 	}
 }
 
-// assigns tells whether a new event may be in the variable after the statement.
+// assigns reports whether a new event may be in the variable after the
+// statement.
 func assigns(info *types.Info, s ast.Stmt, v *types.Var) (found bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok {
@@ -101,7 +102,8 @@ func is(info *types.Info, e ast.Expr, v *types.Var) bool {
 }
 
 // uses returns the first use of the event in a statement, up to where the
-// variable may get a new one. A comparison, as with nil, is no use.
+// variable may get a new one. A comparison, as with nil, does not count as a
+// use.
 func uses(info *types.Info, s ast.Stmt, v *types.Var) *ast.Ident {
 	var found *ast.Ident
 	renewed := false

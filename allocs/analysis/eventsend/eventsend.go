@@ -39,14 +39,14 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// dropped tells whether the last call is Discard, after which zerolog and
-// phuslu want nothing more; nib has the event finished all the same.
+// dropped reports whether the last call is Discard, after which zerolog and
+// phuslu need no other call; an event of nib must be finished nevertheless.
 func dropped(info *types.Info, call *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	return ok && sel.Sel.Name == "Discard" && !typename.Is(info.TypeOf(call), "github.com/nib-log/nib", "Event")
 }
 
-// onVariable tells whether the chain of calls starts at an event that has a
+// onVariable reports whether the chain of calls starts at an event that has a
 // name: e.Str("k", "v") adds to it, and it can be sent later.
 func onVariable(info *types.Info, call *ast.CallExpr) bool {
 	for {
@@ -62,8 +62,8 @@ func onVariable(info *types.Info, call *ast.CallExpr) bool {
 	}
 }
 
-// passed tells whether the chain begins at a function that was given an event:
-// it can have returned that one.
+// passed reports whether the chain begins at a function that was given an
+// event: it can have returned that one.
 func passed(info *types.Info, call *ast.CallExpr) bool {
 	for _, a := range call.Args {
 		if typename.IsEvent(info.TypeOf(a)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golangci registers the checks with golangci-lint. A program that
-// golangci-lint custom builds imports it; nothing else has to.
+// Package golangci registers the checks with golangci-lint. Only programs that
+// golangci-lint custom builds import it.
 package golangci
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/nib-log/nib/allocs/analysis"
 )
 
-// Name is what .golangci.yml calls the checks by.
+// Name is the name of the checks in .golangci.yml.
 const Name = "allocs"
 
 func init() { register.Plugin(Name, New) }
 
-// Settings are what .golangci.yml may say. Without any, all checks run.
+// Settings are the settings in .golangci.yml. Without any, all checks run.
 type Settings struct {
 	Enable  []string `json:"enable"`  // only these
 	Disable []string `json:"disable"` // not these

@@ -41,9 +41,9 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// outlives tells whether what is assigned to lives on after the function: what
-// a pointer leads to, or a variable of the package. A field of a local struct
-// does not.
+// outlives reports whether the target of an assignment exists after the
+// function: what a pointer refers to, or a variable of the package. A field of
+// a local struct does not.
 func outlives(pass *rule.Pass, l ast.Expr) bool {
 	switch l := ast.Unparen(l).(type) {
 	case *ast.StarExpr:

@@ -17,8 +17,8 @@ import (
 
 // Analyzer reports calls of time.LoadLocation with a name that is always the
 // same, in a loop, or in a function that must not allocate; but not in init,
-// main, package variables and below sync.Once. A name that comes from outside
-// is mostly read once, with the configuration.
+// main, package variables and below sync.Once. A name from outside is usually
+// read once, with the configuration.
 //
 // It suggests no edit: a location that is loaded once is not loaded again after
 // an error, nor when the files change.
@@ -34,7 +34,7 @@ func run(pass *rule.Pass) {
 		zone := ""
 		if v := pass.TypesInfo.Types[call.Args[0]].Value; v != nil {
 			zone = constant.StringVal(v)
-			// For these nothing is read.
+			// No file is read for these.
 			if zone == "" || zone == "UTC" || zone == "Local" {
 				continue
 			}

@@ -48,7 +48,7 @@ func run(pass *rule.Pass) {
 	}
 }
 
-// facts is what the check knows of a package.
+// facts is what the check has found in a package.
 type facts struct {
 	info     *types.Info
 	borrowed map[*types.Var]bool // fields that are assigned what a parameter brought
@@ -138,9 +138,9 @@ func (c *clearing) in(fn *ast.FuncDecl, v *types.Var) {
 	})
 }
 
-// variable tells whether a value is just that of a variable of the function:
-// that fills a field and does not clear it; one of the package lives anyway. In a function that is called, as in reset(nil), it can
-// be either.
+// variable reports whether a value is just that of a variable of the function:
+// that fills a field and does not clear it; one of the package is kept alive
+// anyway. In a function that is called, as in reset(nil), it can be either.
 func (c *clearing) variable(e ast.Expr) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {

@@ -16,11 +16,11 @@ import (
 	"github.com/nib-log/nib/allocs/analysis/internal/rule"
 )
 
-// Analyzer reports x.f = make(…), x.f = nil, x.f = []T{} and
-// append(x.f[:0:0], …) in functions that take x out of a pool or put it back,
-// when the package uses the room of f elsewhere: it cuts it with [:0], appends
-// to it or clears it. A field that only holds what others made has to be set
-// to nil. What depends on the size of the field is a limit, and left alone.
+// Analyzer reports x.f = make(…), x.f = nil, x.f = []T{} and append(x.f[:0:0],
+// …) in functions that take x out of a pool or put it back, when the package
+// uses the capacity of f elsewhere: it cuts it with [:0], appends to it or
+// clears it. A field that only holds what others made has to be set to nil.
+// What depends on the size of the field is a limit, and left alone.
 var Analyzer = rule.Steady("poolremake",
 	"report fields of pooled objects that are made again\n\nCut the slice with [:0] or clear the map: the capacity is what the pool keeps.", run)
 
@@ -60,7 +60,8 @@ func report(pass *rule.Pass, sel *ast.SelectorExpr, id *ast.Ident) {
 	}
 }
 
-// again tells whether the field is a slice or map and is given a new or empty one.
+// again reports whether the field is a slice or map and is given a new or empty
+// one.
 func again(info *types.Info, sel *ast.SelectorExpr, r ast.Expr) bool {
 	t := info.TypeOf(sel)
 	if t == nil {
@@ -73,7 +74,7 @@ func again(info *types.Info, sel *ast.SelectorExpr, r ast.Expr) bool {
 	return false
 }
 
-// remade tells whether an expression is a new or empty slice or map.
+// remade reports whether an expression is a new or empty slice or map.
 func remade(info *types.Info, e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -89,14 +90,14 @@ func remade(info *types.Info, e ast.Expr) bool {
 		if info.Types[e.Fun].IsType() {
 			return info.Types[e.Args[0]].IsNil()
 		}
-		// append to something new loses what was kept just as well.
+		// append to something new also loses what was kept.
 		name := edit.Builtin(info, e)
 		return name == "make" || name == "append" && remade(info, e.Args[0])
 	}
 	return false
 }
 
-// room returns the fields whose room the package uses again.
+// room returns the fields whose capacity the package uses again.
 func room(pass *rule.Pass) map[types.Object]bool {
 	used := map[types.Object]bool{}
 	add := func(e ast.Expr) {
@@ -117,8 +118,8 @@ func room(pass *rule.Pass) map[types.Object]bool {
 	return used
 }
 
-// handedOn tells whether the function gives the slice itself to something
-// else: the object must let go of it then.
+// handedOn reports whether the function passes the slice itself on: the object
+// must then drop it.
 func handedOn(info *types.Info, fn inspector.Cursor, sel *ast.SelectorExpr, self *ast.AssignStmt) bool {
 	for c, other := range rule.Below[*ast.SelectorExpr](fn) {
 		if other == sel || !edit.Same(info, other, sel) {
@@ -138,8 +139,8 @@ func handedOn(info *types.Info, fn inspector.Cursor, sel *ast.SelectorExpr, self
 	return false
 }
 
-// limit tells whether the assignment depends on the field itself, as in
-// if cap(x.buf) > most { x.buf = nil }.
+// limit reports whether the assignment depends on the field itself, as in if
+// cap(x.buf) > most { x.buf = nil }.
 func limit(info *types.Info, c inspector.Cursor, sel *ast.SelectorExpr) (found bool) {
 	for cur := range c.Enclosing((*ast.IfStmt)(nil), (*ast.CaseClause)(nil)) {
 		var conditions []ast.Expr

@@ -117,7 +117,7 @@ func appendPieces(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, piece
 	return edit.Replace(message, stmt.Node(), b.String(), edits...)
 }
 
-// steadyArgs tells whether the arguments have the same values when a part has
+// steadyArgs reports whether the arguments have the same values when a part has
 // been appended: nothing in them looks at bytes or at a length.
 func steadyArgs(info *types.Info, args []ast.Expr) bool {
 	steady := true
@@ -132,7 +132,8 @@ func steadyArgs(info *types.Info, args []ast.Expr) bool {
 	return steady
 }
 
-// target is the variable that is appended to: b in b, b[:0] and append(b, …).
+// target returns the variable that is appended to: b in b, b[:0] and append(b,
+// …).
 func target(e ast.Expr) ast.Expr {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.SliceExpr:

@@ -66,7 +66,7 @@ func bufferPrint(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, pieces
 		case p.kind == literal, p.kind == str, p.kind == boolean:
 			lines = append(lines, to+".WriteString("+p.asString(pass, pkg)+")")
 		case builder || !since(pass, "go1.21"):
-			return nil // only bytes.Buffer lends its room
+			return nil // only bytes.Buffer has AvailableBuffer
 		default:
 			lines = append(lines, to+".Write("+p.appended(pkg, to+".AvailableBuffer()")+")")
 		}

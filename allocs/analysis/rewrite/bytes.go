@@ -65,7 +65,7 @@ var KeyBytes = rule.Steady("keybytes", "convert bytes where no copy is needed", 
 		if use := onlyUse(pass, cur, next, a.Lhs[0]); use != nil {
 			end := next.Node().Pos()
 			if commented(pass, cur, next) {
-				end = a.End() // what is said there stays
+				end = a.End() // what is written there stays
 			}
 			propose(pass, a, edit.Fix("convert it in place",
 				analysis.TextEdit{Pos: a.Pos(), End: end},
@@ -123,7 +123,7 @@ func onlyUse(pass *rule.Pass, c, next inspector.Cursor, name ast.Expr) *ast.Iden
 	return at.Node().(*ast.Ident)
 }
 
-// readOnce tells whether the place is the key of a map that is read, or one
+// readOnce reports whether the place is the key of a map that is read, or one
 // side of a comparison.
 func readOnce(info *types.Info, c inspector.Cursor) bool {
 	switch p := c.Parent().Node().(type) {
@@ -149,7 +149,7 @@ func readOnce(info *types.Info, c inspector.Cursor) bool {
 	return false
 }
 
-// commented tells whether something is written between two statements.
+// commented reports whether something is written between two statements.
 func commented(pass *rule.Pass, a, b inspector.Cursor) bool {
 	for _, g := range rule.Around[*ast.File](a).Comments {
 		if g.Pos() > a.Node().Pos() && g.Pos() < b.Node().Pos() {

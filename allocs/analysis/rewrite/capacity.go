@@ -39,7 +39,7 @@ var Capacity = rule.Steady("capacity", "make room once", func(pass *rule.Pass) {
 	}
 })
 
-// empty is the start of make for an empty slice or map, or "".
+// empty returns the start of make for an empty slice or map, or "".
 func empty(pass *rule.Pass, e ast.Expr) string {
 	var typ ast.Expr
 	switch e := e.(type) {
@@ -70,7 +70,7 @@ func empty(pass *rule.Pass, e ast.Expr) string {
 	return ""
 }
 
-// counted tells whether the length of what a loop goes over is known before.
+// counted reports whether the number of rounds of a loop is known in advance.
 func counted(info *types.Info, x ast.Expr) bool {
 	switch info.TypeOf(x).Underlying().(type) {
 	case *types.Slice, *types.Map, *types.Array:
@@ -79,8 +79,8 @@ func counted(info *types.Info, x ast.Expr) bool {
 	return false
 }
 
-// fills returns the statement that adds one element in every round. Where a round
-// can end before it, most of the room might never be used.
+// fills returns the statement that adds one element in every round. Where a
+// round can end before it, most of the room might never be used.
 func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 	for _, s := range loop.Body.List {
 		if leaves(s) {
@@ -106,7 +106,7 @@ func fills(pass *rule.Pass, loop *ast.RangeStmt, name ast.Expr) ast.Stmt {
 	return nil
 }
 
-// leaves tells whether a statement can end a round or the loop.
+// leaves reports whether a statement can end a round or the loop.
 func leaves(s ast.Stmt) (found bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n.(type) {

@@ -37,9 +37,9 @@ type piece struct {
 // most is how many pieces are written out; more of them are hard to read.
 const most = 4
 
-// formatted takes the call of a function of fmt apart; name is its name
-// without the part that tells where the text goes: printf, print or println.
-// nil means that fmt does something here that the pieces cannot.
+// formatted takes the call of a function of fmt apart; name is its name without
+// the part that states where the text goes: printf, print or println. nil means
+// that fmt does something here that the pieces cannot.
 func formatted(pass *rule.Pass, call *ast.CallExpr, args []ast.Expr, name string) []piece {
 	if call.Ellipsis.IsValid() || len(args) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func split(pass *rule.Pass, format string, args []ast.Expr) (out []piece) {
 	return out
 }
 
-// hidesVerb tells whether an escape sequence is a percent sign.
+// hidesVerb reports whether an escape sequence is a percent sign.
 func hidesVerb(text string) bool {
 	for _, s := range []string{`\x25`, `\u0025`, `\U00000025`, `\045`} {
 		if strings.HasPrefix(text, s) {
@@ -115,7 +115,7 @@ func hidesVerb(text string) bool {
 	return false
 }
 
-// argument is the piece for an argument and its verb, or nil.
+// argument returns the piece for an argument and its verb, or nil.
 func argument(pass *rule.Pass, e ast.Expr, verb byte) *piece {
 	b := basic(pass.TypesInfo.TypeOf(e))
 	if b == nil || b.Info()&types.IsUntyped != 0 {
@@ -144,7 +144,7 @@ func argument(pass *rule.Pass, e ast.Expr, verb byte) *piece {
 	return p
 }
 
-// converted is the source of an integer as int64 or uint64.
+// converted returns the source of an integer as int64 or uint64.
 func converted(pass *rule.Pass, e ast.Expr, b *types.Basic) string {
 	to := "int64"
 	if b.Info()&types.IsUnsigned != 0 {
@@ -156,7 +156,7 @@ func converted(pass *rule.Pass, e ast.Expr, b *types.Basic) string {
 	return to + "(" + text(pass, e) + ")"
 }
 
-// plain tells whether the arguments can be evaluated at another time.
+// plain reports whether the arguments can be evaluated at another time.
 func plain(info *types.Info, args []ast.Expr) bool {
 	for _, a := range args {
 		if !edit.Pure(info, a) {
@@ -177,7 +177,7 @@ func needStrconv(pieces []piece) bool {
 	return false
 }
 
-// appended is the source that appends the piece to dst.
+// appended returns the source that appends the piece to dst.
 func (p *piece) appended(strconv, dst string) string {
 	switch p.kind {
 	case signed:
@@ -190,7 +190,7 @@ func (p *piece) appended(strconv, dst string) string {
 	return "append(" + dst + ", " + p.text + "...)"
 }
 
-// asString is the source of the piece as a string.
+// asString returns the source of the piece as a string.
 func (p *piece) asString(pass *rule.Pass, strconv string) string {
 	switch p.kind {
 	case signed:
@@ -211,8 +211,8 @@ func (p *piece) asString(pass *rule.Pass, strconv string) string {
 
 func (p *piece) number() string { return strconv.Itoa(p.base) }
 
-// fmtName is the name of the function of fmt that is called, without a prefix,
-// in lower case: "printf" for Sprintf with the prefix S.
+// fmtName returns the name of the function of fmt that is called, without a
+// prefix, in lower case: "printf" for Sprintf with the prefix S.
 func fmtName(info *types.Info, call *ast.CallExpr, prefix string) string {
 	name, ok := strings.CutPrefix(typename.Function(info, call, "fmt"), prefix)
 	if !ok {

@@ -21,7 +21,7 @@ import (
 
 // RegexpOnce moves regexp.MustCompile of a constant out of a function. It must
 // compile, or the program would panic when it starts, and the function must
-// only match with it: Longest would change it for everybody.
+// only match with it: Longest would change it for all its users.
 var RegexpOnce = rule.Steady("regexponce", "compile the expression once", func(pass *rule.Pass) {
 	named := map[string]int{}
 	for cur, call := range rule.Nodes[*ast.CallExpr](pass) {
@@ -40,7 +40,7 @@ var RegexpOnce = rule.Steady("regexponce", "compile the expression once", func(p
 	}
 })
 
-// mentions tells whether the constant has a name that is only known inside of
+// mentions reports whether the constant has a name that is only known inside of
 // the function.
 func mentions(pass *rule.Pass, call *ast.CallExpr, decl *ast.FuncDecl) (found bool) {
 	ast.Inspect(call.Args[0], func(n ast.Node) bool {
@@ -53,8 +53,8 @@ func mentions(pass *rule.Pass, call *ast.CallExpr, decl *ast.FuncDecl) (found bo
 	return found
 }
 
-// matchesOnly tells whether the expression is used for nothing but calls of its
-// methods, at once or through a variable of the function.
+// matchesOnly reports whether the expression is used for nothing but calls of
+// its methods, at once or through a variable of the function.
 func matchesOnly(info *types.Info, c inspector.Cursor) bool {
 	if sel, ok := c.Parent().Node().(*ast.SelectorExpr); ok {
 		return isCall(c.Parent(), sel)
@@ -86,7 +86,8 @@ func compileOnce(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr, decl *
 	file := rule.Around[*ast.File](c)
 	first, size := utf8.DecodeRuneInString(decl.Name.Name)
 	name := strings.ToLower(string(first)) + decl.Name.Name[size:] + "Regexp"
-	// Each fix stands alone, so no two of them make the same variable.
+	// Each fix may be applied alone, so no two of them make the same
+	// variable.
 	if named[name]++; named[name] > 1 {
 		name = fmt.Sprintf("%s%d", name, named[name])
 	}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rewrite has the suggested edits that are no checks: each of them
-// replaces an expression by one that gives the same and allocates less. That
-// is worth the change only where it is known that the line allocates, so
-// allocs --fix applies them there and nowhere else.
+// Package rewrite has the suggested edits that are not checks: each of them
+// replaces an expression by one that gives the same and allocates less. That is
+// worth the change only where it is known that the line allocates, so allocs
+// --fix applies them there and nowhere else.
 //
-// An edit is offered only when it keeps the behaviour for sure. What is close
-// to it is left out on purpose: strings.EqualFold for two ToLower (they differ
-// on İ and ſ), an error that is made once for errors.New (two errors become
-// equal), io.WriteString for an interface and WriteString of a bufio.Writer
-// (the WriteString of what is behind it can be another method than its Write), a
-// capacity for a slice that is nil when it stays empty, a time zone that is
-// loaded once (an error would stay).
+// An edit is offered only when it certainly keeps the behaviour. These edits
+// are close to that and left out: strings.EqualFold for two ToLower (they
+// differ on İ and ſ), an error that is made once for errors.New (two errors
+// become equal), io.WriteString for an interface and WriteString of a
+// bufio.Writer (its WriteString may call another method of the underlying
+// writer than its Write), a capacity for a slice that is nil when it stays
+// empty, a time zone that is loaded once (an error would stay).
 package rewrite
 
 import (
@@ -41,7 +41,7 @@ func propose(pass *rule.Pass, at ast.Node, fix []analysis.SuggestedFix) {
 
 func text(pass *rule.Pass, n ast.Node) string { return edit.Text(pass.Pass, n) }
 
-// fileOf is the file that a node is in.
+// fileOf returns the file that a node is in.
 func fileOf(pass *rule.Pass, n ast.Node) *ast.File {
 	for _, f := range pass.Files {
 		if f.FileStart <= n.Pos() && n.Pos() < f.FileEnd {
@@ -56,14 +56,14 @@ func use(pass *rule.Pass, c inspector.Cursor, pkg string) (string, []analysis.Te
 	return edit.Import(pass.Pass, rule.Around[*ast.File](c), c.Node().Pos(), pkg)
 }
 
-// since tells whether the module has a release of Go at least.
+// since reports whether the module has a release of Go at least.
 func since(pass *rule.Pass, release string) bool {
 	v := pass.Pkg.GoVersion()
 	return v == "" || version.Compare(v, release) >= 0
 }
 
-// basic is the predeclared type of an expression; nil for named types, whose
-// methods fmt would call.
+// basic returns the predeclared type of an expression; nil for named types,
+// whose methods fmt would call.
 func basic(t types.Type) *types.Basic {
 	b, _ := types.Unalias(t).(*types.Basic)
 	return b
@@ -88,8 +88,8 @@ func conversion(info *types.Info, e ast.Expr, to func(types.Type) bool) ast.Expr
 	return call.Args[0]
 }
 
-// inList tells whether a statement stands in a list, where several can take
-// its place.
+// inList reports whether a statement is in a list, where several can take its
+// place.
 func inList(c inspector.Cursor) bool {
 	switch p := c.Parent().Node().(type) {
 	case *ast.BlockStmt:

@@ -24,8 +24,8 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// Both forms of every package in testdata give the same: a program runs Try of
-// the one and of the other.
+// Both forms of every package in testdata have the same results: a program runs
+// Try of each.
 func TestBehaviourStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")

@@ -16,8 +16,8 @@ import (
 )
 
 // SortSlice writes sort.Slice of strings or whole numbers in their order as
-// slices.Sort. Equal ones cannot be told apart, so both give the same; that is
-// not so for floats.
+// slices.Sort. Equal ones cannot be distinguished, so both give the same; that
+// is not so for floats.
 var SortSlice = rule.Steady("sortslice", "sort without reflection", func(pass *rule.Pass) {
 	for cur, s := range rule.Nodes[*ast.ExprStmt](pass) {
 		call, ok := s.X.(*ast.CallExpr)
@@ -47,7 +47,7 @@ func sortSlice(pass *rule.Pass, c inspector.Cursor, call *ast.CallExpr) []analys
 	return edit.Replace("use slices.Sort", call, pkg+".Sort("+text(pass, x)+")", edits...)
 }
 
-// ascending tells whether less is func(i, j int) bool { return x[i] < x[j] }.
+// ascending reports whether less is func(i, j int) bool { return x[i] < x[j] }.
 func ascending(info *types.Info, x, less ast.Expr) bool {
 	f, ok := less.(*ast.FuncLit)
 	if !ok || len(f.Body.List) != 1 {
@@ -65,7 +65,7 @@ func ascending(info *types.Info, x, less ast.Expr) bool {
 	return ok && b.Op == token.LSS && element(info, b.X, x, names[0]) && element(info, b.Y, x, names[1])
 }
 
-// element tells whether e is x[i].
+// element reports whether e is x[i].
 func element(info *types.Info, e, x ast.Expr, i *ast.Ident) bool {
 	at, ok := e.(*ast.IndexExpr)
 	return ok && edit.Same(info, at.X, x) && edit.Same(info, at.Index, i)

@@ -24,9 +24,9 @@ import (
 const doc = "report slog arguments that are boxed before the level is looked at\n\nLogAttrs with slog.Int, slog.String and so on boxes nothing."
 
 // Analyzer reports such calls of Debug, the level that is mostly off, in
-// functions with //alloc:none those of every level, and suggests LogAttrs
-// where every argument can be written as a typed attribute. What stands behind
-// a question for the level is left alone.
+// functions with //alloc:none those of every level, and suggests LogAttrs where
+// every argument can be written as a typed attribute. Calls behind a check of
+// the level are left alone.
 var Analyzer = rule.Steady("slogboxed", doc, func(pass *rule.Pass) { run(pass, all) })
 
 // Every reports the calls of every level: for lines that are known to be hot.
@@ -82,7 +82,7 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 	}
 	slogName, edits, ok := edit.Import(pass.Pass, file, call.Pos(), "log/slog")
 	if !ok || len(edits) > 0 {
-		return nil // called through something else: the file does not know slog
+		return nil // called through something else: the file does not import slog
 	}
 	var attrs []string
 	for i := 0; i < len(args); i++ {
@@ -119,8 +119,8 @@ func fix(pass *rule.Pass, call *ast.CallExpr, file *ast.File, level string, with
 	return edit.Fix("use LogAttrs", edits...)
 }
 
-// constructor is the function of slog for a value of the type, or "" when it
-// would be boxed by Any just as well.
+// constructor returns the function of slog for a value of the type, or "" when
+// it would be boxed by Any just as well.
 func constructor(t types.Type) string {
 	if value(t, "time", "Duration") {
 		return "Duration"
@@ -152,7 +152,7 @@ func constructor(t types.Type) string {
 	return ""
 }
 
-// value tells whether t is the named type itself and no pointer to it.
+// value reports whether t is the named type itself and no pointer to it.
 func value(t types.Type, path, name string) bool {
 	_, pointer := types.Unalias(t).(*types.Pointer)
 	return !pointer && typename.Is(t, path, name)

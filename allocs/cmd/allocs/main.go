@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command allocs reports which lines of a Go module allocate; see allocs --help.
+// Command allocs reports which lines of a Go module allocate; see allocs
+// --help.
 package main
 
 import (

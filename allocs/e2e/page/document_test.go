@@ -16,9 +16,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// service makes a module of n handlers, each with a log call that is a root, and
-// the findings of three Go releases on it. Every tenth handler allocates, every
-// fifth does on the last of them, every hundredth is above what it is allowed; all share the sites of one package.
+// service makes a module of n handlers, each with a log call that is a root,
+// and the findings of three Go releases on it. Every tenth handler allocates,
+// every fifth does on the last of them, every hundredth is above what it is
+// allowed; all share the sites of one package.
 func service(t *testing.T, n int) (*findings.Document, *baseline.Outcome) {
 	t.Helper()
 	dir := t.TempDir()

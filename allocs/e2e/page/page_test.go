@@ -109,7 +109,8 @@ func equal[T comparable](x *tab, expression string, want T) {
 	}
 }
 
-// clean fails when something was written to the console or asked from anywhere.
+// clean fails when something was written to the console or requested from
+// anywhere.
 func (x *tab) clean() {
 	x.Helper()
 	x.mu.Lock()
@@ -177,7 +178,8 @@ func TestE2EFindTheLineThatAllocates(t *testing.T) {
 	x.picture("wide-site")
 	x.fits()
 
-	// The other release thinks otherwise: its cell leads to the call itself.
+	// The other release has another verdict: its cell leads to the call
+	// itself.
 	x.run(chromedp.Click("[data-cell='155-0']"))
 	equal(x, "document.querySelector('.site.here').id", "site-155-0")
 	equal(x, "document.querySelector('.site.here dd').textContent", "r.Method and <i>others</i> are copied to the heap to be stored in an interface")
@@ -293,8 +295,8 @@ func TestE2EResultsComeFirst(t *testing.T) {
 	x.clean()
 }
 
-// contrasts is a script that returns the texts of the page whose colour has less
-// than 4.5 times the contrast to what is behind it (WCAG 2, level AA).
+// contrasts is a script that returns the texts of the page whose colour has
+// less than 4.5 times the contrast to what is behind it (WCAG 2, level AA).
 const contrasts = `(() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgba = color => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); const d = canvas.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
@@ -326,8 +328,8 @@ func TestE2EContrast(t *testing.T) {
 	}
 }
 
-// TestE2EManyRoots tells how the page of a large service does; what the clock
-// shows is told and not judged.
+// TestE2EManyRoots reports how fast the page of a large service is; the times
+// are printed and not checked.
 func TestE2EManyRoots(t *testing.T) {
 	needBrowser(t)
 	file, size := pageFile(t, 1000)
@@ -344,7 +346,7 @@ func TestE2EManyRoots(t *testing.T) {
 	x.clean()
 }
 
-// TestE2ETheChecksCanFail shows that a page that asks for something, or whose
+// TestE2ETheChecksCanFail shows that a page that requests something, or whose
 // script fails, is noticed.
 func TestE2ETheChecksCanFail(t *testing.T) {
 	needBrowser(t)

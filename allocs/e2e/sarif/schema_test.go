@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sarif_test holds the SARIF that allocs writes against the schema that
-// OASIS published for it.
+// Package sarif_test checks the SARIF that allocs writes against the schema
+// that OASIS published for it.
 package sarif_test
 
 import (

@@ -12,7 +12,7 @@ import (
 
 // counted reports whether a gate can fail on a verdict: on what always
 // allocates, and when it is strict on unknown lines. A baseline keeps only
-// that. A new place that grows, is cold or is free is no change for the worse.
+// that. A new place that grows, is cold or is free is not a regression.
 func counted(v verdict.Verdict, strict bool) bool {
 	return v == verdict.Always || strict && v == verdict.Unknown
 }
@@ -43,7 +43,7 @@ func Of(d *findings.Document, strict bool) *File {
 	return f
 }
 
-// accepted is what a baseline keeps of a root.
+// accepted returns what a baseline keeps of a root.
 func accepted(r *findings.Root, t int, strict bool, stable map[string]bool) *Root {
 	x := &Root{Package: r.Package, Allowed: r.Allowed, Reached: at(r.Reached, t), Sites: map[string]*Site{}}
 	for _, s := range r.Sites {
@@ -59,7 +59,7 @@ func accepted(r *findings.Root, t int, strict bool, stable map[string]bool) *Roo
 	return x
 }
 
-// stable are the names of leaves that are the same in each run.
+// stable returns the names of leaves that are the same in each run.
 func stable(leaves []findings.Leaf) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range leaves {
@@ -68,7 +68,8 @@ func stable(leaves []findings.Leaf) map[string]bool {
 	return out
 }
 
-// byLeaf are the counts of the leaves that showed a place, if there are several.
+// byLeaf returns the counts of the leaves that showed a place, if there are
+// several.
 func byLeaf(a *findings.Answer, stable map[string]bool) map[string]float64 {
 	if a.Evidence == nil || len(a.Evidence.Runs) < 2 {
 		return nil
@@ -91,8 +92,8 @@ func (a *Accepted) within(d *findings.Document) func(pkg string) bool {
 	return func(pkg string) bool { return same || slices.Contains(d.Scope.Packages, pkg) }
 }
 
-// With returns the baseline with another put into it: what the other run was not
-// about stays.
+// With returns the baseline with another put into it: what the other run was
+// not about stays.
 func (f *File) With(other *File, d *findings.Document) *File {
 	if f == nil || f.old {
 		return other
@@ -136,8 +137,8 @@ func (a *Accepted) keep(before *Accepted, within func(pkg string) bool) {
 	}
 }
 
-// Ratchet returns the baseline with what got better taken over, and nothing
-// that got worse.
+// Ratchet returns the baseline with all improvements, and nothing that got
+// worse.
 func (f *File) Ratchet(d *findings.Document, strict bool) *File {
 	out := Of(d, strict)
 	for line, now := range out.Accepts {
@@ -188,7 +189,7 @@ func (r *Root) ratchet(before *Root) {
 	}
 }
 
-// both are the waivers that are in both.
+// both returns the waivers that are in both.
 func both(before, now map[string][]string) map[string][]string {
 	out := map[string][]string{}
 	for p, all := range now {

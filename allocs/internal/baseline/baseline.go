@@ -39,7 +39,7 @@ type Outcome struct {
 	Notes    []Change `json:"notes"`
 }
 
-// ErrMissing says that the baseline has nothing about a toolchain.
+// ErrMissing indicates that the baseline has nothing about a toolchain.
 var ErrMissing = errors.New("the baseline has nothing about this toolchain")
 
 // Compare reports what changed. Without a baseline only the annotated roots
@@ -142,7 +142,8 @@ func (c *comparison) root(r *findings.Root, before *Root) {
 	}
 }
 
-// site compares a place. It returns whether it allocated, and does not any more.
+// site compares a place. It returns whether it allocated, and does not any
+// more.
 func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bool) bool {
 	now, before := s.Answers[c.t].Verdict, verdict.None
 	if was != nil {
@@ -165,8 +166,8 @@ func (c *comparison) site(r *findings.Root, s *findings.Site, was *Site, over bo
 		c.count(x, &s.Answers[c.t], was, r.ID)
 	case now == before || !counted(now, c.strict):
 	case c.have:
-		// A log call that is new is no regression of one that was there,
-		// but it is one more that allocates.
+		// A log call that is new is not a regression of one that was
+		// there, but it is one more that allocates.
 		if before == verdict.None {
 			x.Kind = "new"
 		}
@@ -204,8 +205,8 @@ func (c *comparison) count(x Change, a *findings.Answer, was *Site, root string)
 // count. A fraction depends on how long the runs were.
 const rise = 0.5
 
-// leaves compares the counts of the leaves one by one: one that had less than
-// another may not have as much.
+// leaves compares the counts of the leaves one by one: none may rise, even if
+// another one is higher.
 func (c *comparison) leaves(x Change, a *findings.Answer, was *Site, root string) {
 	if a.Evidence == nil || was.Leaves == nil {
 		return
@@ -218,7 +219,7 @@ func (c *comparison) leaves(x Change, a *findings.Answer, was *Site, root string
 	}
 }
 
-// number is a count with as many decimals as it needs.
+// number formats a count with as many decimals as it needs.
 func number(n float64) string {
 	if n == math.Trunc(n) {
 		return fmt.Sprintf("%.0f", n)
@@ -226,8 +227,8 @@ func number(n float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.2f", n), "0")
 }
 
-// looked returns whether a root is of a package that the run was about, for a
-// baseline that does not say so itself.
+// looked returns a function that reports whether a root is of a package that
+// the run was about, for a baseline that does not have this.
 func looked(d *findings.Document) func(root string) bool {
 	packages := map[string]bool{}
 	for _, r := range d.Roots {

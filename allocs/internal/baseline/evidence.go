@@ -17,7 +17,7 @@ import (
 // baseline was accepted: then there is no verdict.
 var ErrEvidence = errors.New("evidence is missing")
 
-// Err is the error of an outcome with missing evidence, or nil.
+// Err returns the error of an outcome with missing evidence, or nil.
 func (o *Outcome) Err() error {
 	if len(o.Missing) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (c *comparison) runs() {
 	}
 }
 
-// failure is why a run was not measured: its own failure, or that of the
+// failure returns why a run was not measured: its own failure, or that of the
 // benchmark around it.
 func failure(pkg, run string, failed map[string]string) string {
 	for name := run; ; {
@@ -94,7 +94,8 @@ func (c *comparison) waivers() {
 	}
 }
 
-// cutOff refuses to judge by counts that may lack what is far below the root.
+// cutOff refuses to judge by counts that may lack allocations far below the
+// root.
 func (c *comparison) cutOff() {
 	judged := slices.ContainsFunc(c.d.Roots, func(r *findings.Root) bool { return r.Allowed != nil || c.accepted.Roots[r.ID] != nil })
 	for _, l := range c.d.Toolchains[c.t].Leaves {

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// measured is a document with an annotated root that two leaves executed, and a
-// root without a comment.
+// measured returns a document with an annotated root that two leaves executed,
+// and a root without a comment.
 func measured() *findings.Document {
 	none := 0
 	answer := func(v verdict.Verdict, n float64) []findings.Answer {

@@ -52,8 +52,8 @@ type Root struct {
 // Site is a place that allocates.
 type Site struct {
 	Verdict verdict.Verdict `json:"verdict"`
-	// Count is the highest count of a leaf for one operation, or that of the calls
-	// in the code where no leaf was measured.
+	// Count is the highest count of a leaf for one operation, or that of
+	// the calls in the code where no leaf was measured.
 	Count float64 `json:"count,omitempty"`
 	Leaf  string  `json:"leaf,omitempty"` // that showed it
 	// Leaves are the counts of the leaves that showed the place, where there
@@ -132,7 +132,7 @@ func parseFirst(text []byte) (*File, error) {
 	return f, nil
 }
 
-// sum is the checksum of what is accepted.
+// sum returns the checksum of what is accepted.
 func (f *File) sum() (string, error) {
 	text, err := json.Marshal(f.Accepts)
 	if err != nil {

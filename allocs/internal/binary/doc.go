@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package binary reads what the compiler and the linker really produced: which
+// Package binary reads what the compiler and the linker produced: which
 // functions are in an executable, which calls they make, and on which source
 // lines, with every inlined frame.
 //

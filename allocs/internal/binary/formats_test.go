@@ -16,7 +16,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// wide has calls of every kind that is told apart: of the runtime, of other
+// wide has calls of every kind that is distinguished: of the runtime, of other
 // packages, inlined over several levels, dynamic, generic, deferred, and out of
 // function literals.
 const wide = `package main
@@ -112,8 +112,8 @@ func main() {
 
 type target struct{ goos, goarch string }
 
-// targets are the executables that are compared. Those that are seldom asked
-// for are left out by default: the go command compiles the standard library
+// targets returns the executables that are compared. Those that are rarely
+// needed are left out by default: the go command compiles the standard library
 // for each.
 func targets() []target {
 	out := []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
@@ -123,8 +123,8 @@ func targets() []target {
 	return out
 }
 
-// listing is what a program says of the functions of package main: a line for
-// each call, with all its frames.
+// listing describes the functions of package main in a program: a line for each
+// call, with all its frames.
 func listing(t testing.TB, p *binary.Program, keep func(target string) bool) []string {
 	t.Helper()
 	var out []string

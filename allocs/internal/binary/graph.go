@@ -5,7 +5,7 @@ package binary
 import "sort"
 
 // graph answers two questions about an instruction: does every call of the
-// function come by it, and can the function still return after it?
+// function execute it, and can the function still return after it?
 type graph struct {
 	insts []inst
 	succ  [][2]int // successors; none is -1
@@ -82,11 +82,12 @@ func (g *graph) spread() {
 	}
 }
 
-// doomed tells whether no exit can be reached from instruction i, in a
-// function that can return at all: one that loops for ever is not doomed.
+// doomed reports whether no exit can be reached from instruction i, in a
+// function that can return at all: one that loops forever is not doomed.
 func (g *graph) doomed(i int) bool { return g.lives[0] && !g.lives[i] }
 
-// always tells whether no exit can be reached without coming by instruction i.
+// always reports whether no exit can be reached without executing instruction
+// i.
 func (g *graph) always(i int) bool {
 	if len(g.insts) == 0 || !g.lives[i] {
 		return false

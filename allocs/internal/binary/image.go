@@ -48,10 +48,10 @@ const (
 	anchorFuncs   = "go:func.*"
 )
 
-// errNoSymbols says that the executable was linked with -s or -w.
+// errNoSymbols indicates that the executable was linked with -s or -w.
 var errNoSymbols = errors.New("no symbol table: the executable is stripped")
 
-// errFormat says that a file is of no format that is known here.
+// errFormat indicates that a file is of no format that is known here.
 var errFormat = errors.New("neither an ELF, nor a Mach-O, nor a PE executable")
 
 // formats are the readers, by the bytes that a file of theirs starts with.
@@ -84,8 +84,8 @@ func newImage(r io.ReaderAt) (*image, error) {
 	return nil, errFormat
 }
 
-// renamed gives a function of the main package the name that it has in test binaries,
-// and in which that of no other program begins.
+// renamed gives a function of the main package the name that it has in test
+// binaries, and which no name of another program begins with.
 func (im *image) renamed(name string) string {
 	if rest, ok := strings.CutPrefix(name, "main."); ok && im.main != "" {
 		return im.main + "." + rest
@@ -93,8 +93,8 @@ func (im *image) renamed(name string) string {
 	return name
 }
 
-// check tells what is missing, so that a walk never starts on half an image
-// and finds nothing in it.
+// check returns an error if something is missing, so that a walk never starts
+// on half an image and finds nothing in it.
 func (im *image) check() error {
 	if len(im.symbols) == 0 {
 		return errNoSymbols
@@ -120,9 +120,9 @@ func (im *image) anchor(name string, addr uint64) bool {
 	return false
 }
 
-// close gives the functions of a format that does not store their sizes an
-// end: where the next one starts. What lies between is filled with
-// instructions that nothing jumps to.
+// close gives the functions of a format that does not store their sizes an end:
+// where the next one starts. The space between is filled with instructions that
+// nothing jumps to.
 func (im *image) close() {
 	sort.SliceStable(im.symbols, func(i, j int) bool { return im.symbols[i].addr < im.symbols[j].addr })
 	end := im.text.addr + uint64(len(im.text.bytes))
@@ -136,7 +136,7 @@ func (im *image) close() {
 }
 
 // code returns the bytes of a function, or nil when it is not in the text
-// section: nothing of Go's.
+// section: not Go code.
 func (im *image) code(s symbol) []byte {
 	size := uint64(len(im.text.bytes))
 	if s.addr < im.text.addr || s.end < s.addr || s.addr-im.text.addr > size || s.end-im.text.addr > size {

@@ -41,7 +41,7 @@ type Frame struct {
 	Func string // as the runtime prints it: type arguments are "[...]"
 	File string // absolute, as the compiler was given it
 	Line int
-	// Inlined tells that the function's code is in that of the next frame of
+	// Inlined is set if the function's code is in that of the next frame of
 	// the stack.
 	Inlined bool `json:",omitempty"`
 }
@@ -97,7 +97,7 @@ func (t *lineTable) check() error {
 	return nil
 }
 
-// broken keeps the first thing that was found wrong after Open.
+// broken records the first damage that is found after Open.
 func (t *lineTable) broken(what string, r *record) {
 	err := fmt.Errorf("%w: %s of the function at %#x", ErrDamaged, what, r.entry)
 	t.damage.CompareAndSwap(nil, &err)

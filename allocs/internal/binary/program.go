@@ -37,8 +37,8 @@ type Func struct {
 	known map[int]bool
 }
 
-// Always tells whether every way from the start of the function to a return
-// comes by the call.
+// Always reports whether every path from the start of the function to a return
+// executes the call.
 func (f *Func) Always(c *Call) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,8 +63,8 @@ type Call struct {
 }
 
 // Open reads an executable: ELF, Mach-O or PE. It fails rather than return a
-// program that lacks calls or lines. main is the import path that takes the place of
-// "main" in the names of functions; "" leaves them as they are.
+// program that lacks calls or lines. main is the import path that takes the
+// place of "main" in the names of functions; "" leaves them as they are.
 func Open(path, main string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func Open(path, main string) (*Program, error) {
 	return p, nil
 }
 
-// Read is Open for an executable that is open already; r is not needed any
+// Read is like Open for an executable that is open already; r is not needed any
 // more when it returns.
 func Read(r io.ReaderAt, main string) (*Program, error) {
 	im, err := newImage(r)
@@ -100,9 +100,9 @@ func Read(r io.ReaderAt, main string) (*Program, error) {
 	return p, nil
 }
 
-// Err tells whether anything that was asked of the program up to now was
-// found damaged. Functions are decoded when they are asked for, so this is to
-// be looked at before what they said is relied on.
+// Err returns an error if anything that was read from the program so far is
+// damaged. Functions are decoded on demand, so check it before relying on their
+// results.
 func (p *Program) Err() error {
 	if err := p.lines.damage.Load(); err != nil {
 		return *err
@@ -110,7 +110,7 @@ func (p *Program) Err() error {
 	return nil
 }
 
-// Normalise brings a linker symbol to the spelling of run-time stacks: type
+// Normalise converts a linker symbol to the spelling of run-time stacks: type
 // arguments are "[...]", escaped path elements are plain.
 func Normalise(symbol string) string {
 	symbol = strings.TrimSuffix(symbol, ".abi0")
@@ -224,7 +224,7 @@ func (p *Program) decode(s symbol) *Func {
 	return f
 }
 
-// ends tells whether a call to the function at addr never comes back.
+// ends reports whether a call to the function at addr never returns.
 func (p *Program) ends(addr uint64) bool {
 	s, ok := p.im.named(addr)
 	return ok && neverReturns(s.name)

@@ -31,7 +31,7 @@ var ErrCanary = errors.New("the canary was not found: this toolchain cannot be c
 // canaryWants is what must be found in the canary, by function.
 var canaryWants = map[string]struct {
 	verdict verdict.Verdict
-	escape  bool // the compiler must say so too
+	escape  bool // the compiler must report it, too
 }{
 	"Allocates": {verdict.Always, true},
 	"Boxes":     {verdict.Always, true},

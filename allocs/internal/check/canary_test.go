@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// TestCanary takes each source of evidence away in turn: a canary that lives
-// through that would let a dead check pass.
+// TestCanary takes each source of evidence away in turn: a canary that still
+// passed would hide a broken check.
 func TestCanary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")

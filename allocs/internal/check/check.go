@@ -29,7 +29,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Options say what to look at.
+// Options set what to look at.
 type Options struct {
 	Dir      string
 	Patterns []string
@@ -42,7 +42,7 @@ type Options struct {
 	Tests    *regexp.Regexp // nil runs no tests
 	Timeout  time.Duration  // of the runs of one package
 	Cache    string
-	Progress func(progress.Event) // told when a stage begins; may be nil
+	Progress func(progress.Event) // called when a stage begins; may be nil
 }
 
 // Report is the outcome for all toolchains.
@@ -215,7 +215,7 @@ func (s *session) named(own []*load.Package) {
 	}
 }
 
-// decide gives every root its result. What a damaged executable says is no
+// decide gives every root its result. What a damaged executable shows is not
 // evidence.
 func (s *session) decide(in *verdict.Input, out *Toolchain) error {
 	for _, r := range s.report.Roots.Roots {
@@ -267,7 +267,7 @@ func (s *session) escapes(ctx context.Context, c *compiler.Collector, own []*loa
 	return escapes, nil
 }
 
-// linked is where executables are kept.
+// linked returns where executables are kept.
 func (s *session) linked() linked.Store {
 	if s.Cache == "" {
 		return ""

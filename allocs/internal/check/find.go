@@ -16,11 +16,11 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// ErrNoRoots says that there is nothing to look at.
+// ErrNoRoots indicates that there is nothing to look at.
 var ErrNoRoots = errors.New("no roots: no log calls, no //alloc: comments, no --root and no benchmarks")
 
-// findAll looks for roots in the source of every target, as some files are of one
-// only.
+// findAll looks for roots in the source of every target, as some files are of
+// one only.
 func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots.Set, load.Boxes, error) {
 	var sets []*roots.Set
 	boxes := load.Boxes{}
@@ -51,8 +51,9 @@ func findAll(ctx context.Context, o Options, tcs []*toolchain.Toolchain) (*roots
 	return roots.Union(sets), boxes, nil
 }
 
-// find looks for roots. Test files are loaded only when they hold one: by a comment,
-// by a name that is nowhere else, or because there are only benchmarks.
+// find looks for roots. Test files are loaded only when they hold one: by a
+// comment, by a name that is nowhere else, or because there are only
+// benchmarks.
 func find(ctx context.Context, o Options, env []string) (*roots.Set, load.Boxes, error) {
 	src, err := load.Typed(ctx, o.Dir, o.Patterns, false, env...)
 	if err != nil {
@@ -81,7 +82,7 @@ func find(ctx context.Context, o Options, env []string) (*roots.Set, load.Boxes,
 	return set, src.Boxes(), nil
 }
 
-// inTests are the directories of the packages whose test files hold roots.
+// inTests returns the directories of the packages whose test files hold roots.
 func inTests(set *roots.Set) map[string]bool {
 	dirs := map[string]bool{}
 	for _, r := range set.Roots {
@@ -92,8 +93,8 @@ func inTests(set *roots.Set) map[string]bool {
 	return dirs
 }
 
-// withoutCode says which functions no executable holds: nothing can be told of
-// them, and that must not look as if nothing had been found.
+// withoutCode returns the functions that no executable holds: nothing is known
+// about them, which must not look like a clean result.
 func withoutCode(results []verdict.Result) []string {
 	var names []string
 	for _, r := range results {

@@ -57,9 +57,10 @@ func BenchmarkBox(b *testing.B) {
 `,
 }
 
-// TestInlinedAway looks at functions that have no code of their own: generic ones
-// that nobody uses, and those that are inlined wherever they are used, where what
-// their parameters need is made on the line of the call. They have a verdict all the same.
+// TestInlinedAway looks at functions that have no code: unused generic ones,
+// and those that are inlined wherever they are used, where what their
+// parameters need is made on the line of the call. They have a verdict
+// nevertheless.
 func TestInlinedAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")

@@ -48,7 +48,7 @@ func (s *session) measure(ctx context.Context, tc *toolchain.Toolchain, own []*l
 	return nil
 }
 
-// tested are the packages whose test files hold roots.
+// tested returns the packages whose test files hold roots.
 func (s *session) tested(pkgs []*load.Package) []*load.Package {
 	return slices.DeleteFunc(slices.Clone(pkgs), func(p *load.Package) bool { return !s.inTests[p.Dir] })
 }
@@ -64,8 +64,8 @@ type measuring struct {
 	part        *progress.Part
 }
 
-// binary measures one package. A run that fails is reported and is no error: there
-// is other evidence.
+// binary measures one package. A run that fails is reported and is not an
+// error: there is other evidence.
 func (m *measuring) binary(ctx context.Context, b *runs.Binary) error {
 	p := b.Package
 	m.part.Start(progress.Measure, p.ImportPath)
@@ -119,7 +119,8 @@ func (t *Toolchain) took(results []runs.Result) []runs.Result {
 	return measured
 }
 
-// compare notes the leaves of a package that had other names when they ran again.
+// compare notes the leaves of a package that had other names when they ran
+// again.
 func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
 	for i := range t.Runs {
 		if r := &t.Runs[i]; r.Package == p.ImportPath && r.Failed == "" {
@@ -128,7 +129,7 @@ func (t *Toolchain) compare(p *load.Package, again *runs.Visits) {
 	}
 }
 
-// Inexact is what the report says where the runtime of a release packs small
+// Inexact is the text of the report where the runtime of a release packs small
 // objects into blocks and cannot be kept from it.
 const Inexact = "objects below 16 bytes are not counted one by one on this release: counts of them are too low"
 

@@ -17,7 +17,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// OldSight is what the report says of releases whose executables are not read.
+// OldSight is the text of the report for releases whose executables are not
+// read.
 const OldSight = "seen by -m=2 and benchmarks alone: executables of releases before Go 1.20 are not read, and what no run executes is unknown"
 
 // old gathers the evidence of a release whose executables are not read.
@@ -123,7 +124,7 @@ func (s *session) listOld(ctx context.Context, c *compiler.Collector) ([]*load.P
 // failure is a package that the release does not compile.
 type failure struct{ why string }
 
-// said asks the compiler of all packages, and of each by itself when that
+// said asks the compiler about all packages, and about each by itself when that
 // fails: those that the release cannot compile are returned by import path. It
 // is an error when there is no answer on any of them.
 func said(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[string]*compiler.Text, map[string]failure, error) {
@@ -151,7 +152,7 @@ func said(ctx context.Context, c *compiler.Collector, own []*load.Package) (map[
 	return text, broken, nil
 }
 
-// firstWords are what the go command said first.
+// firstWords returns the first output of the go command.
 func firstWords(err error) string {
 	for _, line := range strings.Split(err.Error(), "\n")[1:] {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -161,8 +162,8 @@ func firstWords(err error) string {
 	return err.Error()
 }
 
-// measureOld runs what there is to run. What cannot be built or run is told as
-// trouble: the verdicts are less sure then, not wrong.
+// measureOld runs what there is to run. What cannot be built or run is reported
+// as trouble: the verdicts are then less sure, not wrong.
 func (s *session) measureOld(ctx context.Context, tc *toolchain.Toolchain, own []*load.Package, broken map[string]failure, work string, in *verdict.Input, out *Toolchain, part *progress.Part) {
 	trouble := func(err error) { out.Trouble = append(out.Trouble, err.Error()) }
 	if !tc.Native() {

@@ -61,7 +61,8 @@ func TestTextIsReadWhereJSONIsSilent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hideAnswers(t, c.hidden...)
-			// Another place each time: the go command would replay what it has.
+			// A new directory each time: the go command would
+			// replay its output.
 			text, err := sight(ctx, tc, t.TempDir())
 			if text != c.text || !errors.Is(err, c.err) {
 				t.Errorf("got %v, %v, want %v, %v", text, err, c.text, c.err)
@@ -159,7 +160,7 @@ func oldRelease(t *testing.T, release string) {
 	want := map[string][2]verdict.Verdict{
 		"Seen":   {verdict.Always, verdict.Always}, // on every way through
 		"Free":   {verdict.None, verdict.None},
-		"Untold": {verdict.Unknown, verdict.Grows}, // no run came by, and append is not in the text
+		"Untold": {verdict.Unknown, verdict.Grows}, // no run executed it, and append is not in the text
 	}
 	for i, root := range r.Roots.Roots {
 		for n, tc := range r.Toolchains {

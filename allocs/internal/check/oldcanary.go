@@ -24,7 +24,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// runBudget is aimed at for one benchmark.
+// runBudget is the time aimed at for one benchmark.
 const runBudget = 300 * time.Millisecond
 
 // oldCanaryBench is run on the canary: there the counts must be exact too.
@@ -132,7 +132,7 @@ func judgeOldCanary(in *verdict.Input, measured bool) error {
 	return nil
 }
 
-// unknown is the outline of a root in a package that the release does not
+// unknown returns the outline of a root in a package that the release does not
 // compile.
 func unknown(f failure) func(roots.Root) verdict.Outline {
 	return func(roots.Root) verdict.Outline { return verdict.Outline{Unknown: f.why} }

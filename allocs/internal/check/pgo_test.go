@@ -81,7 +81,7 @@ func guidedModule(t *testing.T) (dir, profileName string) {
 	return dir, filepath.Join(dir, "cpu.pprof")
 }
 
-// cpuProfile is what a run of the program would leave.
+// cpuProfile returns what a run of the program would leave.
 func cpuProfile(t *testing.T) string {
 	t.Helper()
 	hot := &profile.Function{ID: 1, Name: "example.com/guided/lib.Hot", SystemName: "example.com/guided/lib.Hot", Filename: "lib.go", StartLine: hotStart}

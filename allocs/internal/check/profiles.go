@@ -10,9 +10,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// profiles tells what the builds of a toolchain are guided by: the profile
-// that was asked for, or the default.pgo of each main package, which the go
-// command takes by itself for the package and all that it imports.
+// profiles returns what guides the builds of a toolchain: the profile that was
+// asked for, or the default.pgo of each main package, which the go command
+// takes by itself for the package and all that it imports.
 func (s *session) profiles(tc *toolchain.Toolchain, own []*load.Package) []string {
 	switch {
 	case tc.PGO == "off":
@@ -31,7 +31,7 @@ func (s *session) profiles(tc *toolchain.Toolchain, own []*load.Package) []strin
 	return out
 }
 
-// relative is the name of a file as the user knows it.
+// relative returns the name of a file relative to the module.
 func (s *session) relative(name string) string {
 	rel, err := filepath.Rel(s.report.ModuleDir, name)
 	if err != nil || strings.HasPrefix(rel, "..") {

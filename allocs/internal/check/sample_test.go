@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// sampleDir is the module of 58 small cases.
+// sampleDir returns the module of 58 small cases.
 func sampleDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../testdata/sample")
@@ -29,7 +29,7 @@ func sampleDir(t *testing.T) string {
 	return dir
 }
 
-// releases are the Go releases that the judgement is made on.
+// releases returns the Go releases that the tool is judged on.
 func releases(t *testing.T) []string {
 	if os.Getenv("NIB_E2E") == "full" {
 		return []string{"1.24", "1.25", "1.26", "1.27"}
@@ -37,7 +37,7 @@ func releases(t *testing.T) []string {
 	return []string{""}
 }
 
-// measureTruth runs the sample's own test, which knows nothing of this module.
+// measureTruth runs the sample's own test, which is independent of this module.
 func measureTruth(t *testing.T, release string) map[string]map[string]float64 {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "truth.json")

@@ -17,8 +17,8 @@ import (
 )
 
 // TestTargets looks at one module on three systems: what all of them have gets
-// the same verdict, what one has gets it there, and that nothing was run is
-// told.
+// the same verdict, what one has gets it there, and the report states that
+// nothing was run.
 func TestTargets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of short mode: it runs the go command")

@@ -31,8 +31,8 @@ type Collector struct {
 	Work      string                   // directory for this run
 	Dir       string                   // of the module
 	Overlay   string                   // file for -overlay, or ""
-	Original  func(file string) string // names a file of Dir as the user knows it; nil when that is the same
-	Text      bool                     // read -m=2, because -json is not there or says nothing
+	Original  func(file string) string // the name of a file of Dir for the user; nil when that is the same
+	Text      bool                     // read -m=2, because -json is not there or prints nothing
 }
 
 // Collect returns the escapes of the packages, by import path. It compiles
@@ -95,17 +95,17 @@ func (c *Collector) answer(ctx context.Context, dir string, p *load.Package) ([]
 	return append(escapes, restored...), err
 }
 
-// output is the directory of a package's diagnostics. Each has one of its own,
-// as all main packages would write to the same name.
+// output returns the directory of a package's diagnostics. Each package has its
+// own, as all main packages would write to the same name.
 func output(dir string, p *load.Package) string {
 	sum := sha256.Sum256([]byte(p.ImportPath))
 	return filepath.Join(dir, "out-"+hex.EncodeToString(sum[:8]))
 }
 
-// apart puts each main package with a profile of its own into a build of its
-// own. The go command compiles what such a package imports with the profile
-// too; in one build with these packages as they are without it, the diagnostics
-// of the two would be written over each other.
+// apart puts each main package with its own profile into a separate build. The
+// go command compiles what such a package imports with the profile too; in one
+// build with these packages as they are without it, the diagnostics of the two
+// would be written over each other.
 func apart(pkgs []*load.Package) [][]*load.Package {
 	var rest []*load.Package
 	var groups [][]*load.Package
@@ -139,8 +139,8 @@ func (c *Collector) compile(ctx context.Context, pkgs []*load.Package, dir strin
 	return err
 }
 
-// hasFunctions tells whether the compiler has anything to say of a package: of
-// each function it says at least whether it can be inlined.
+// hasFunctions reports whether the compiler prints anything about a package:
+// for each function it prints at least whether it can be inlined.
 func hasFunctions(p *load.Package) bool {
 	for _, name := range p.Sources() {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -156,7 +156,7 @@ func hasFunctions(p *load.Package) bool {
 	return false
 }
 
-// generic tells whether a function is compiled only where it is used with
+// generic reports whether a function is compiled only where it is used with
 // types.
 func generic(fn *ast.FuncDecl) bool {
 	if fn.Type.TypeParams != nil {
@@ -208,10 +208,10 @@ func read(dir string, p *load.Package) ([]Escape, error) {
 // cacheFormat changes when what is kept is no longer read the same way.
 const cacheFormat = "escapes-4"
 
-// place is the file that a package's answer is kept in. The build ID holds the
-// sources, flags and dependencies of the package and the compiler itself, and what
-// the overlay adds follows from the sources; the directory is in it because answers
-// name files.
+// place returns the file that a package's answer is kept in. The build ID holds
+// the sources, flags and dependencies of the package and the compiler itself,
+// and what the overlay adds follows from the sources; the directory is in it
+// because answers name files.
 func (c *Collector) place(p *load.Package) string {
 	if c.Cache == "" || p.BuildID == "" {
 		return ""
@@ -233,7 +233,8 @@ func (c *Collector) kept(p *load.Package) ([]Escape, bool) {
 	return out, json.Unmarshal(text, &out) == nil
 }
 
-// keep stores an answer. Failing to is no error: the next run compiles again.
+// keep stores an answer. Failing to is not an error: the next run compiles
+// again.
 func (c *Collector) keep(p *load.Package, escapes []Escape) {
 	name := c.place(p)
 	if name == "" {

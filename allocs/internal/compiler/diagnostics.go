@@ -132,10 +132,10 @@ func (r *lspRecord) escape(file string) Escape {
 	return e
 }
 
-// movedVariable tells whether the value is a variable that is declared at the
-// position, not one that is used there. Only the text of -m says so in words;
-// here it shows in the flow: the address of the variable itself reaches the
-// heap, for other values it is that of a place that was made for them.
+// movedVariable reports whether the value is a variable that is declared at the
+// position, not one that is used there. Only the text of -m states that; here
+// it shows in the flow: the address of the variable itself reaches the heap,
+// for other values it is that of a place that was made for them.
 func movedVariable(e Escape) bool {
 	for _, r := range e.Reasons {
 		if !strings.HasPrefix(r.Text, "flow: ") {

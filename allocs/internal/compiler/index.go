@@ -64,8 +64,8 @@ func (x *Index) At(stack []Position) []*Escape {
 	if e := x.byLine[stackKey(stack[:1])]; len(e) > 0 || len(x.outer) == 0 {
 		return e
 	}
-	// The stack does not tell where inlining ends: the innermost line that the
-	// compiler has something to say of answers.
+	// The stack does not show where inlining ends: the innermost line that
+	// the compiler prints something about answers.
 	for i := range stack {
 		if e := x.outer[stackKey(stack[i:i+1])]; len(e) > 0 {
 			return e

@@ -14,10 +14,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// overwritten tells which of the package's own files have no answer in dir although they
-// were compiled. The compiler names an answer by the base name of the file alone: when
-// generic code of the library's slices.go is compiled into a package that has a
-// slices.go itself, the one comes to where the other was.
+// overwritten returns the package's own files that have no answer in dir
+// although they were compiled. The compiler names an answer by the base name of
+// the file alone: when generic code of the library's slices.go is compiled into
+// a package that has a slices.go itself, the one overwrites the other.
 func overwritten(dir string, p *load.Package) (map[string]bool, error) {
 	own := map[string]string{}
 	for _, name := range p.Sources() {
@@ -62,7 +62,7 @@ func subject(name string) (string, error) {
 	return head.File, nil
 }
 
-// restore returns what -m=2 says of the files that have no answer.
+// restore returns what -m=2 prints about the files that have no answer.
 func (c *Collector) restore(ctx context.Context, p *load.Package, lost map[string]bool) ([]Escape, error) {
 	all, err := c.CollectText(ctx, []*load.Package{p})
 	if err != nil {

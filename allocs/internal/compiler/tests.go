@@ -12,9 +12,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// CollectTests returns the escapes in the test files of the packages, by the import
-// path and " tests". Their code is compiled with that of the package a second time,
-// and only go test does it.
+// CollectTests returns the escapes in the test files of the packages, by the
+// import path and " tests". Their code is compiled with that of the package a
+// second time, and only go test does it.
 func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map[string][]Escape, error) {
 	out := map[string][]Escape{}
 	for _, p := range pkgs {
@@ -34,7 +34,7 @@ func (c *Collector) CollectTests(ctx context.Context, pkgs []*load.Package) (map
 	return out, nil
 }
 
-// tested is what stands for the package with its tests: its build ID is made of those
+// tested represents the package with its tests: its build ID is made of those
 // of the packages that hold the test files.
 func (c *Collector) tested(ctx context.Context, p *load.Package) (*load.Package, error) {
 	all, err := load.List(ctx, c.Toolchain, c.Dir, []string{"-test", "-export"}, []string{p.ImportPath})

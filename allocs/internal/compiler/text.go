@@ -16,21 +16,21 @@ import (
 )
 
 // Text is what -m=2 printed about one package. It is the fall-back for releases
-// whose -json=0,DIR is not there or is empty: the go command replays it from its
-// cache, but its wording changes from release to release, and it gives the
+// whose -json=0,DIR is not there or is empty: the go command replays it from
+// its cache, but its wording changes from release to release, and it gives the
 // outermost position only of what was inlined.
 type Text struct {
 	Escapes []Escape
 	Inlined Inlined
-	Lines   int // with a position in a Go file, whatever they say
+	Lines   int // with a position in a Go file, whatever their text
 }
 
 // Inlined are the calls that were replaced by the body of the callee: the
 // position of the call → the names of the callees. Calls in the body of one
-// callee stand at the position of the outermost call.
+// callee are at the position of the outermost call.
 type Inlined map[Position][]string
 
-// At tells whether the call at the position was replaced by the function or
+// At reports whether the call at the position was replaced by the function or
 // method with this name, which has no package or receiver.
 func (in Inlined) At(p Position, name string) bool {
 	for _, callee := range in[p] {
@@ -41,13 +41,13 @@ func (in Inlined) At(p Position, name string) bool {
 	return false
 }
 
-// saying is one line of the compiler's.
+// saying is one line of the compiler's output.
 type saying struct {
 	at   Position
 	text string
 }
 
-// splitSaying takes a line apart: the position, and what is said. Lines that say why
+// splitSaying splits a line into the position and the text. Lines with reasons
 // are indented by two or four after the position.
 func splitSaying(line string) (saying, bool) {
 	i := strings.Index(line, ".go:")
@@ -99,7 +99,7 @@ func parseText(out []byte, resolve func(name string) string) map[string]*Text {
 	return all
 }
 
-// textReader reads what is said about one package.
+// textReader reads the output about one package.
 type textReader struct {
 	out     *Text
 	resolve func(name string) string
@@ -187,7 +187,7 @@ func (t *Text) settle() {
 // CollectText asks the compiler of the packages with -m=2. No answer on a
 // package with functions is an error, as it is with Collect.
 func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[string]*Text, error) {
-	// Of the packages that are named, not of all; no program is written.
+	// Only the named packages are printed; no program is written.
 	args := []string{"build", "-gcflags=-m=2", "-o", os.DevNull}
 	var paths []string
 	for _, p := range pkgs {
@@ -218,7 +218,7 @@ func (c *Collector) CollectText(ctx context.Context, pkgs []*load.Package) (map[
 	return all, silent(all, pkgs)
 }
 
-// silent returns an error when the compiler said nothing of a package.
+// silent returns an error when the compiler printed nothing about a package.
 func silent(all map[string]*Text, pkgs []*load.Package) error {
 	for _, p := range pkgs {
 		if t := all[p.ImportPath]; (t == nil || t.Lines == 0) && hasFunctions(p) {

@@ -97,8 +97,8 @@ func TestParseTextInlined(t *testing.T) {
 	}
 }
 
-// places are the escapes without their reasons, sorted: the outermost position
-// and the value.
+// places returns the escapes without their reasons, sorted: the outermost
+// position and the value.
 func places(all map[string][]Escape) []string {
 	seen := map[string]bool{}
 	for _, escapes := range all {
@@ -213,8 +213,8 @@ func TestTextSilenceIsAnError(t *testing.T) {
 	}
 }
 
-// FuzzParseText checks what everybody relies on: positions from 1 in files
-// with a name, values with a text, and the same answer twice.
+// FuzzParseText checks what all users of the result rely on: positions from 1
+// in files with a name, values with a text, and the same answer twice.
 func FuzzParseText(f *testing.F) {
 	for _, release := range []string{"1.13.15", "1.17.13", "1.21.13", "1.27.4"} {
 		text, err := os.ReadFile(filepath.Join("testdata", "text-go"+release+".txt"))

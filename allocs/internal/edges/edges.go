@@ -48,15 +48,15 @@ type Table struct {
 	Funcs map[string][]Callee `json:"funcs"`
 	// Version is the release whose standard library Lines is about.
 	Version string `json:"version"`
-	// Many has the number of callees for the keys of Lines and Funcs where these
-	// do not have all of them.
+	// Many has the number of callees for the keys of Lines and Funcs where
+	// these do not have all of them.
 	Many map[string]int `json:"many"`
 }
 
-// goroot stands for the directory of the standard library.
+// goroot represents the directory of the standard library.
 const goroot = "$GOROOT"
 
-// Key is the form of a place in Lines.
+// Key returns the form of a place in Lines.
 func Key(file string, line int, root string) string {
 	return fmt.Sprintf("%s:%d", inRoot(file, root), line)
 }
@@ -83,7 +83,7 @@ func (t *Table) At(caller, file string, line int, root, version string) (callees
 	return callees, max(len(callees), t.Many[key]), ok
 }
 
-// Config says which module is looked at.
+// Config sets which module is analysed.
 type Config struct {
 	Dir      string
 	Patterns []string
@@ -147,7 +147,7 @@ func analyse(ctx context.Context, c Config) (*Table, error) {
 	return t, nil
 }
 
-// Most is how many callees of a call are kept. More of them say only that the
+// Most is how many callees of a call are kept. More of them mean only that the
 // analysis does not know which.
 const Most = 9
 
@@ -245,8 +245,8 @@ func describe(c Config, fset *token.FileSet, fn *ssa.Function) Callee {
 	return Callee{Name: Name(fn)}
 }
 
-// Name is the run-time spelling of a function; that of a function literal is
-// the spelling of the function it is in.
+// Name returns the run-time spelling of a function; that of a function literal
+// is the spelling of the function it is in.
 func Name(fn *ssa.Function) string {
 	for fn.Parent() != nil {
 		fn = fn.Parent()

@@ -26,8 +26,8 @@ func each(sites []*verdict.Site, boxes load.Boxes) (out []argument) {
 	return out
 }
 
-// arguments makes a site of each value that is boxed at a line. The code has one
-// call for each, and does not say which value it is for; the source does.
+// arguments makes a site of each value that is boxed at a line. The code has
+// one call for each, and does not show which value it is for; the source does.
 func arguments(s *verdict.Site, boxes load.Boxes) []argument {
 	want := load.Other
 	switch s.Kind {
@@ -71,14 +71,14 @@ func arguments(s *verdict.Site, boxes load.Boxes) []argument {
 		}
 		one.Reason = shared(s, e.Runs)
 		if n == 1 && len(s.Evidence.Values) == 1 {
-			v = "" // there is nothing to tell apart
+			v = "" // there is nothing to distinguish
 		}
 		out = append(out, argument{&one, v})
 	}
 	return out
 }
 
-// shared is the verdict of a site in words, with the count of one call.
+// shared returns the verdict of a site in words, with the count of one call.
 func shared(s *verdict.Site, runs []verdict.Seen) string {
 	const seen = "seen in "
 	most := verdict.Seen{}
@@ -93,7 +93,7 @@ func shared(s *verdict.Site, runs []verdict.Seen) string {
 	return fmt.Sprintf("%s%s: %v per operation", seen, most.Name, math.Round(100*most.PerOp)/100)
 }
 
-// share is what one of n calls has of a count.
+// share returns the share of one of n calls in a count.
 func share(s verdict.Seen, n int) verdict.Seen {
 	s.PerOp /= float64(n)
 	s.Total /= float64(n)

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// A line that boxes several arguments has calls for them, and the compiler names
-// all; which is which is in their types.
+// A line that boxes several arguments has calls for them, and the compiler
+// names all; their types show which is which.
 func TestEachBoxedArgumentHasOneEntry(t *testing.T) {
 	boxes := load.Boxes{"f.go": {7: {"a": load.Small, "b": load.Other, "c": load.Small, "p": load.Free}}}
 	for _, c := range []struct {

@@ -46,8 +46,8 @@ type Toolchain struct {
 	Seconds  float64  `json:"seconds"`
 	Runs     int      `json:"runs"`              // benchmarks and tests that were measured
 	Trouble  []string `json:"trouble,omitempty"` // evidence that could not be had
-	// Leaves are all benchmarks without sub-benchmarks, and all tests, that were
-	// asked for: those that were measured and those that failed.
+	// Leaves are all benchmarks without sub-benchmarks, and all tests, that
+	// were asked for: those that were measured and those that failed.
 	Leaves []Leaf `json:"leaves,omitempty"`
 }
 
@@ -73,17 +73,18 @@ type Root struct {
 	Unfollowed []int    `json:"unfollowed"`
 	Calls      []Call   `json:"unfollowed_calls,omitempty"` // what these calls are, on any toolchain
 	Runs       []string `json:"runs,omitempty"`             // benchmarks and tests that allocated below it
-	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs is made of, or "".
+	// WorstLeaf is, for each toolchain, the leaf whose counts Allocs is
+	// made of, or "".
 	WorstLeaf []string `json:"worst_leaf"`
 	// Counts are what each leaf counted at the lines that always allocate.
 	Counts []Count `json:"counts,omitempty"`
 	Sites  []*Site `json:"sites"`
-	// Status is what the root is counted under: above, always, unknown, clean or
-	// absent.
+	// Status is what the root is counted under: above, always, unknown,
+	// clean or absent.
 	Status Status `json:"status"`
 }
 
-// Site is a line of the module that memory is taken below.
+// Site is a line of the module below which memory is taken.
 type Site struct {
 	Key     string          `json:"key"` // stays when lines move
 	Func    string          `json:"function"`
@@ -100,7 +101,8 @@ type Site struct {
 	Reason  string   `json:"reason"`
 	Flow    []string `json:"flow,omitempty"`
 	Fix     string   `json:"fix,omitempty"`
-	// Evidence and Chain are those of the first toolchain with the worst verdict.
+	// Evidence and Chain are those of the first toolchain with the worst
+	// verdict.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Chain    []Frame   `json:"chain,omitempty"`
 	Answers  []Answer  `json:"versions"` // one for each toolchain
@@ -116,11 +118,11 @@ type Answer struct {
 	Chain     []Frame         `json:"chain,omitempty"` // the root first
 }
 
-// Evidence is what each source says.
+// Evidence is what each source shows.
 type Evidence struct {
 	Code     string `json:"code,omitempty"`     // always, maybe, rarely; "" when the executable has no such call
 	Calls    int    `json:"calls,omitempty"`    // such calls in the code of the line
-	Compiler string `json:"compiler,omitempty"` // the value that it says escapes
+	Compiler string `json:"compiler,omitempty"` // the value that escapes according to it
 	Visited  bool   `json:"visited,omitempty"`  // a run came by
 	Runs     []Run  `json:"runs,omitempty"`
 	// Stacks are what Runs are made of. They are for the profile only: the
@@ -147,8 +149,8 @@ type Frame struct {
 	Func string `json:"function"`
 	File string `json:"file"`
 	Line int    `json:"line"`
-	// Inlined tells that the function has no call of its own here: its code is
-	// part of the frame before it.
+	// Inlined is set if the function is not called here: its code is part
+	// of the frame before it.
 	Inlined bool `json:"inlined,omitempty"`
 }
 
@@ -180,7 +182,7 @@ func New(r *check.Report) *Document {
 	return d
 }
 
-// Profiles are those of all toolchains, each once.
+// Profiles returns the profiles of all toolchains, each once.
 func (d *Document) Profiles() []string {
 	var out []string
 	for _, t := range d.Toolchains {
@@ -314,7 +316,7 @@ func (r *Root) order() {
 	}
 }
 
-// sum fills in what is told of all toolchains.
+// sum fills in what is reported for all toolchains.
 func (s *Site) sum(toolchains []Toolchain) {
 	s.Verdict = s.Worst()
 	for i := len(s.Answers) - 1; i >= 0; i-- {
@@ -326,7 +328,7 @@ func (s *Site) sum(toolchains []Toolchain) {
 	}
 }
 
-// Worst is the worst verdict of any toolchain.
+// Worst returns the worst verdict of any toolchain.
 func (s *Site) Worst() verdict.Verdict {
 	worst := verdict.Absent
 	for _, a := range s.Answers {
@@ -337,7 +339,7 @@ func (s *Site) Worst() verdict.Verdict {
 	return worst
 }
 
-// PerOp is the highest count of any run on any toolchain; 0 without runs.
+// PerOp returns the highest count of any run on any toolchain; 0 without runs.
 func (s *Site) PerOp() float64 {
 	most := 0.0
 	for i := range s.Answers {
@@ -346,7 +348,7 @@ func (s *Site) PerOp() float64 {
 	return most
 }
 
-// Differs tells whether the toolchains do not agree on the site.
+// Differs reports whether the toolchains do not agree on the site.
 func (s *Site) Differs() bool {
 	for _, a := range s.Answers {
 		if a.Verdict != s.Answers[0].Verdict {
@@ -356,7 +358,7 @@ func (s *Site) Differs() bool {
 	return false
 }
 
-// Worst is the worst verdict of any toolchain.
+// Worst returns the worst verdict of any toolchain.
 func (r *Root) Worst() verdict.Verdict {
 	worst := verdict.Absent
 	for _, v := range r.Verdicts {
@@ -367,7 +369,7 @@ func (r *Root) Worst() verdict.Verdict {
 	return worst
 }
 
-// Over tells whether the root allocates more than it is allowed to on some
+// Over reports whether the root allocates more than it is allowed to on some
 // toolchain.
 func (r *Root) Over() bool {
 	if r.Allowed == nil {

@@ -19,16 +19,16 @@ type Leaf struct {
 	N       int     `json:"n,omitempty"`      // operations that were counted
 	PerOp   float64 `json:"per_op"`           // allocations of the whole process for one operation
 	Failed  string  `json:"failed,omitempty"` // why there is no count
-	// Unstable says that the name changes from run to run, as one with a time in
-	// it does.
+	// Unstable is set if the name changes from run to run, as one with a
+	// time in it does.
 	Unstable bool `json:"unstable,omitempty"`
-	// Inexact says that objects below 16 bytes were not counted one by one.
+	// Inexact is set if objects below 16 bytes were not counted one by one.
 	Inexact bool `json:"inexact,omitempty"`
 	// Cut is how much of PerOp has stacks that are cut off.
 	Cut float64 `json:"cut,omitempty"`
 }
 
-// Stable is the name without what changes from run to run.
+// Stable returns the name without what changes from run to run.
 func (l *Leaf) Stable() string {
 	name := l.Name
 	if l.Unstable {
@@ -45,7 +45,7 @@ type Count struct {
 	PerOp     float64 `json:"per_op"`
 }
 
-// leaves are the runs of a toolchain, and how many of them were measured.
+// leaves returns the runs of a toolchain, and how many of them were measured.
 func leaves(t *check.Toolchain) (out []Leaf, measured int) {
 	for _, r := range t.Runs {
 		if r.Failed == "" {
@@ -105,8 +105,8 @@ func (r *Root) count(t int, toolchain string) (most float64, worst string) {
 	return most + unseen, worst
 }
 
-// Count is what was measured and the leaf that showed it, or the calls in the
-// code when nothing was.
+// Count returns what was measured and the leaf that showed it, or the calls in
+// the code when nothing was.
 func (a *Answer) Count() (n float64, leaf string) {
 	if a.Evidence == nil {
 		return 0, ""

@@ -8,7 +8,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// site is a line that the leaves counted at, or one that no leaf executed.
+// site returns a line that the leaves counted at, or one that no leaf executed.
 func site(calls int, counts map[string]float64) *Site {
 	a := Answer{Verdict: verdict.Always, Evidence: &Evidence{Calls: calls}}
 	for name, n := range counts {

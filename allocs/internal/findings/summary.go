@@ -30,14 +30,14 @@ type Missing string
 const (
 	Benchmark Missing = "benchmark" // no benchmark or test executes the line
 	Branch    Missing = "branch"    // those that do take another branch
-	Agreement Missing = "agreement" // the code always allocates there, and runs say never
+	Agreement Missing = "agreement" // the code always allocates there, and according to runs never
 )
 
 // Summary has the numbers that every report shows.
 type Summary struct {
 	Roots RootCounts `json:"roots"`
-	// Sites counts each line and kind once, however many roots are above it, with
-	// the worst verdict of any of them and of any toolchain.
+	// Sites counts each line and kind once, however many roots are above
+	// it, with the worst verdict of any of them and of any toolchain.
 	Sites      SiteCounts   `json:"sites"`
 	Toolchains []SiteCounts `json:"toolchains"` // the same on each
 	// Missing counts the unknown ones of Sites by what would resolve them.
@@ -79,8 +79,8 @@ type place struct {
 	line                      int
 }
 
-// Same are the sites of all roots, those of one place together, in the order of
-// their files and lines.
+// Same returns the sites of all roots, those of one place together, in the
+// order of their files and lines.
 func (d *Document) Same() [][]*Site {
 	at := map[place]int{}
 	var out [][]*Site
@@ -210,7 +210,7 @@ type line struct {
 	n    int
 }
 
-// reached are the lines that runs execute.
+// reached returns the lines that runs execute.
 func (d *Document) reached() map[line]bool {
 	out := map[line]bool{}
 	for _, r := range d.Roots {
@@ -225,7 +225,7 @@ func (d *Document) reached() map[line]bool {
 	return out
 }
 
-// addCalls adds the calls that are not followed on a toolchain, but for those
+// addCalls adds the calls that are not followed on a toolchain, except those
 // that are cold.
 func (r *Root) addCalls(d *Document, dynamic []verdict.Dynamic, holds func(file string) bool) {
 	for _, x := range dynamic {

@@ -19,7 +19,7 @@ type Leaf struct {
 	Lines map[Place]float64 // the innermost of the module that the allocation is below
 }
 
-// Count adds up what runs measured. inModule tells which files are looked at.
+// Count adds up what runs measured. inModule reports which files are looked at.
 func Count(results []runs.Result, inModule func(file string) bool) Counts {
 	out := Counts{}
 	for _, r := range results {
@@ -40,7 +40,7 @@ func Count(results []runs.Result, inModule func(file string) bool) Counts {
 	return out
 }
 
-// At is what a leaf counted at lines of a file.
+// At returns what a leaf counted at lines of a file.
 func (l *Leaf) At(file string, lines []int) (n float64) {
 	for _, line := range slices.Compact(slices.Sorted(slices.Values(lines))) {
 		n += l.Lines[Place{file, line}]
@@ -48,7 +48,7 @@ func (l *Leaf) At(file string, lines []int) (n float64) {
 	return n
 }
 
-// Worst is the leaf that counted most at lines of a file.
+// Worst returns the leaf that counted most at lines of a file.
 func (c Counts) Worst(file string, lines []int) (leaf string, most float64) {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if n := c[name].At(file, lines); n > most {

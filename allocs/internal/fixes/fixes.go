@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fixes rewrites the source where package analysis knows a better
-// form, at lines that were found to allocate. It is the caller's part to
-// measure again and to put back what did not help. Only what a fix replaces,
-// and the imports that it needs, are changed.
+// Package fixes rewrites the source where package analysis has a better form,
+// at lines that were found to allocate. The caller must measure again and undo
+// what did not help. Only what a fix replaces, and the imports that it needs,
+// are changed.
 package fixes
 
 import (
@@ -62,13 +62,13 @@ type change struct {
 	text     string
 }
 
-// analyzers are those that suggest edits.
+// analyzers returns the analyzers that suggest edits.
 func analyzers() []*goanalysis.Analyzer {
 	return append([]*goanalysis.Analyzer{boxedlevel.Analyzer, poolvalue.Analyzer, slogboxed.Every}, rewrite.Analyzers...)
 }
 
-// Find returns the fixes that touch a line which wanted tells. Nothing is
-// written.
+// Find returns the fixes that touch a line for which wanted returns true.
+// Nothing is written.
 func Find(ctx context.Context, dir string, patterns []string, wanted func(Place) bool) ([]Fix, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir,
@@ -136,7 +136,8 @@ func fix(act *checker.Action, d goanalysis.Diagnostic) (Fix, bool) {
 	return f, true
 }
 
-// endOfImports is the end of the imports of the file that holds a position.
+// endOfImports returns the end of the imports of the file that holds a
+// position.
 func endOfImports(p *packages.Package, at token.Pos) token.Pos {
 	for _, file := range p.Syntax {
 		if at < file.FileStart || at >= file.FileEnd {

@@ -12,9 +12,9 @@ import (
 	"strconv"
 )
 
-// tidy takes out the imports that a file needed before and needs no more, and
-// returns their lines. It formats the file only if it was formatted before: then
-// nothing but what was rewritten can change.
+// tidy removes the imports that a file needed before and does not need any
+// more, and returns their lines. It formats the file only if it was formatted
+// before: then nothing but what was rewritten can change.
 func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 	before, err := parser.ParseFile(token.NewFileSet(), name, old, parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
@@ -28,8 +28,8 @@ func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for _, s := range before.Imports {
 		path, err := strconv.Unquote(s.Path.Value)
-		// Only those of the standard library have the name that their path ends
-		// in for sure, and no fix takes away others.
+		// Only those of the standard library certainly have the name
+		// that their path ends in, and no fix removes others.
 		if err == nil && taken[path] && s.Name == nil && !used(file, path) {
 			gone = append(gone, importLines(fset, file, path, lines)...)
 		}
@@ -51,9 +51,9 @@ func tidy(name string, old, text []byte) (out []byte, gone []int, err error) {
 	return out, gone, nil
 }
 
-// importLines are the lines to take out for an import: its own, that of its
-// declaration, and one of two blank lines around it. There are none if something
-// else is written there.
+// importLines returns the lines to take out for an import: its own, that of its
+// declaration, and one of two blank lines around it. There are none if
+// something else is written there.
 func importLines(fset *token.FileSet, file *ast.File, path string, lines [][]byte) []int {
 	blank := func(n int) bool { return n > 0 && n <= len(lines) && len(bytes.TrimSpace(lines[n-1])) == 0 }
 	for _, d := range file.Decls {
@@ -86,10 +86,10 @@ func importLines(fset *token.FileSet, file *ast.File, path string, lines [][]byt
 	return nil
 }
 
-// taken are the packages whose calls fixes take away.
+// taken are the packages whose calls fixes remove.
 var taken = map[string]bool{"fmt": true, "strings": true, "sort": true, "strconv": true, "io": true}
 
-// used tells whether a file has a name of the package in it.
+// used reports whether a file has a name of the package in it.
 func used(file *ast.File, path string) (found bool) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {

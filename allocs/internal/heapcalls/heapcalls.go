@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package heapcalls knows the functions of the Go runtime that take memory
-// from the heap, under all the names they had from Go 1.20 to 1.27, and what
-// has to be so for a call of each to allocate.
+// Package heapcalls lists the functions of the Go runtime that take memory from
+// the heap, under all the names they had from Go 1.20 to 1.27, and the
+// conditions under which a call of each allocates.
 package heapcalls
 
 import "strings"
@@ -30,7 +30,7 @@ const (
 	Inside    Kind = "call"    // inside a function of another module or of the standard library
 )
 
-// Rule says when a call of the runtime function allocates.
+// Rule is when a call of the runtime function allocates.
 type Rule uint8
 
 // The rules.
@@ -71,7 +71,7 @@ var prefixes = []struct {
 	{"concatbyte", call{Concat, Sized}},
 }
 
-// linked are runtime functions that other packages know under their own name.
+// linked are runtime functions that other packages call under their own names.
 var linked = map[string]call{
 	"reflect.unsafe_New": {Reflect, Each}, "reflect.unsafe_NewArray": {Reflect, Each},
 	"reflect.makemap": {Map, Each}, "reflect.makechan": {Chan, Each}, "reflect.mapassign": {MapGrow, Growth},
@@ -82,8 +82,8 @@ var linked = map[string]call{
 	"strings.concatstrings":           {Concat, Sized},
 }
 
-// Of tells what a call to the function named symbol takes from the heap; ok is
-// false when the function is not one of the runtime's allocating ones.
+// Of returns what a call to the function named symbol takes from the heap; ok
+// is false when the function is not one of the runtime's allocating ones.
 func Of(symbol string) (kind Kind, rule Rule, ok bool) {
 	symbol = strings.TrimSuffix(symbol, ".abi0")
 	name, found := strings.CutPrefix(symbol, "runtime.")
@@ -102,7 +102,7 @@ func Of(symbol string) (kind Kind, rule Rule, ok bool) {
 	return "", 0, false
 }
 
-// Opaque tells whether a walk ends at the function: the runtime's own inner
+// Opaque reports whether a walk ends at the function: the runtime's own inner
 // functions allocate outside of the heap or count to what called them. Its
 // exported functions are ordinary Go code.
 func Opaque(symbol string) bool {

@@ -48,7 +48,7 @@ func (s Store) Build(keys map[string]string, build func() error) error {
 	return nil
 }
 
-// Key is a key made of what tells two executables apart.
+// Key returns a key made of what distinguishes two executables.
 func Key(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])

@@ -11,7 +11,7 @@ import (
 // kind of their box: by file, line and source text.
 type Boxes map[string]map[int]map[string]Box
 
-// Box says what the runtime does for a value that is stored in an interface.
+// Box is what the runtime does for a value that is stored in an interface.
 type Box uint8
 
 // The kinds of boxes.
@@ -96,7 +96,7 @@ func boxOf(t types.Type) Box {
 	return Other
 }
 
-// pointers tells whether a value of at most one word holds a pointer.
+// pointers reports whether a value of at most one word holds a pointer.
 func pointers(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:

@@ -27,7 +27,8 @@ type Home struct {
 type Module struct{ Path, Dir string }
 
 // Find returns the module that dir belongs to. Outside of one, it returns the
-// modules of the workspace that are below dir, or all when it is that of go.work.
+// modules of the workspace that are below dir, or all when it is that of
+// go.work.
 func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, error) {
 	out, err := tc.Go(ctx, dir, "env", "GOMOD", "GOWORK")
 	if err != nil {
@@ -38,7 +39,7 @@ func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, erro
 		return &Home{Dir: filepath.Dir(mod)}, nil
 	}
 	if work == "" || work == "off" {
-		_, err := tc.Go(ctx, dir, "list", ".") // says what to do
+		_, err := tc.Go(ctx, dir, "list", ".") // its error states what to do
 		return nil, fmt.Errorf("%s: %w: %s", dir, ErrNoModule, toolchain.Said(err))
 	}
 	if !tc.Executables() {
@@ -63,8 +64,9 @@ func Find(ctx context.Context, tc *toolchain.Toolchain, dir string) (*Home, erro
 	return h, nil
 }
 
-// Patterns are those of the user. In a workspace, "./..." means all packages of
-// its modules: to the go command it means nothing outside of a module.
+// Patterns returns the patterns of the user. In a workspace, "./..." means all
+// packages of its modules: to the go command it means nothing outside of a
+// module.
 func (h *Home) Patterns(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {
@@ -79,7 +81,7 @@ func (h *Home) Patterns(patterns []string) []string {
 	return out
 }
 
-// Holds tells whether a file is one of the modules.
+// Holds reports whether a file is one of the modules.
 func (h *Home) Holds(file string) bool {
 	if len(h.Modules) == 0 {
 		return Within(file, h.Dir)
@@ -87,8 +89,8 @@ func (h *Home) Holds(file string) bool {
 	return slices.ContainsFunc(h.Modules, func(m Module) bool { return Within(file, m.Dir) })
 }
 
-// Name is the path that all modules of a workspace begin with, or else the name
-// of its directory; "" for a single module.
+// Name returns the path that all modules of a workspace begin with, or else the
+// name of its directory; "" for a single module.
 func (h *Home) Name() string {
 	if len(h.Modules) == 0 {
 		return ""
@@ -105,7 +107,7 @@ func (h *Home) Name() string {
 	return common
 }
 
-// Within tells whether a path is dir or below it.
+// Within reports whether a path is dir or below it.
 func Within(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || rest[0] == filepath.Separator)

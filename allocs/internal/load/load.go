@@ -24,7 +24,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Package is what the go command of one toolchain says about a package.
+// Package is what the go command of one toolchain reports about a package.
 type Package struct {
 	ImportPath   string
 	DepOnly      bool // no pattern matches it, but a package that one matches imports it
@@ -44,10 +44,10 @@ type Package struct {
 	Error *struct{ Err string }
 }
 
-// Main tells whether the package is of the module that is looked at.
+// Main reports whether the package is of the module that is looked at.
 func (p *Package) Main() bool { return p.Module != nil && p.Module.Main }
 
-// Sources are the paths of the package's Go files without the tests.
+// Sources returns the paths of the package's Go files without the tests.
 func (p *Package) Sources() []string { return p.paths(slices.Concat(p.GoFiles, p.CgoFiles)) }
 
 // Tests are the paths of the package's test files.
@@ -103,8 +103,8 @@ type Source struct {
 }
 
 // Typed parses and checks the packages that match the patterns. With tests, the
-// packages that hold their test files come too: of those, the files of the package
-// proper are left out.
+// packages that hold their test files come too: of those, the files of the
+// package proper are left out.
 //
 // env is put after the environment, to load the files of another target.
 func Typed(ctx context.Context, dir string, patterns []string, tests bool, env ...string) (*Source, error) {
@@ -136,10 +136,10 @@ func Typed(ctx context.Context, dir string, patterns []string, tests bool, env .
 // ErrBroken is matched when the packages cannot be found or built.
 var ErrBroken = errors.New("the go command reports")
 
-// broken passes on what the go command says: it also says what to do.
+// broken returns the output of the go command, which also states what to do.
 func broken(err error) error { return fmt.Errorf("%w\n%s", ErrBroken, toolchain.Said(err)) }
 
-// cause is the error for a package with errors.
+// cause returns the error for a package with errors.
 func cause(ctx context.Context, dir string, patterns []string, tests bool, env []string, p *packages.Package) error {
 	args := []string{"list", "-export", "-deps", fmt.Sprintf("-test=%v", tests), "--"}
 	if err := toolchain.Default(ctx, dir, env, append(args, patterns...)...); err != nil {
@@ -152,10 +152,10 @@ func cause(ctx context.Context, dir string, patterns []string, tests bool, env [
 	return fmt.Errorf("%s: %s", p.PkgPath, strings.Join(all, "\n"))
 }
 
-// IsTest tells whether a file is a test file, by its name.
+// IsTest reports whether a file is a test file, by its name.
 func IsTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
-// TestsHold tells whether any test file beside the packages holds the text.
+// TestsHold reports whether any test file beside the packages holds the text.
 func (s *Source) TestsHold(text string) bool {
 	for _, p := range s.Packages {
 		files, _ := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))

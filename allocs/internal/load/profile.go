@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Profile is the file that the go command guides the build of a main package
-// by when it is not told otherwise, or "".
+// Profile returns the file that guides the build of a main package by default,
+// or "".
 func (p *Package) Profile() string {
 	name := filepath.Join(p.Dir, "default.pgo")
 	if info, err := os.Stat(name); p.Name != "main" || err != nil || info.IsDir() {

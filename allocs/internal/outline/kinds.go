@@ -13,9 +13,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// kindOf tells what an escape takes from the heap and when; ok is false when it
-// takes nothing: the compiler prints constants and pointers that are stored in
-// an interface too. sure is false when the type of the value is not known.
+// kindOf returns what an escape takes from the heap and when; ok is false when
+// it takes nothing: the compiler prints constants and pointers that are stored
+// in an interface too. sure is false when the type of the value is not known.
 func (w *walk) kindOf(f *function, e *compiler.Escape) (kind heapcalls.Kind, rule heapcalls.Rule, ok, sure bool) {
 	what := e.What
 	expr := w.expression(f, e)
@@ -61,7 +61,7 @@ func stringish(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// boxed tells what storing a value in an interface takes.
+// boxed returns what storing a value in an interface takes from the heap.
 func boxed(tv types.TypeAndValue) (heapcalls.Kind, heapcalls.Rule, bool) {
 	if tv.Value != nil && tv.Value.Kind() != constant.Unknown || tv.IsNil() || tv.Type == nil {
 		return "", 0, false // in the executable's data
@@ -113,7 +113,7 @@ func (w *walk) expression(f *function, e *compiler.Escape) ast.Expr {
 	return out
 }
 
-// written tells whether the compiler writes the expression like this. Up to
+// written reports whether the compiler writes the expression like this. Up to
 // Go 1.16 it writes "T literal" for "T{...}".
 func written(x ast.Expr, what string) bool {
 	text := types.ExprString(x)
@@ -124,7 +124,7 @@ func written(x ast.Expr, what string) bool {
 	return brace > 0 && (text[:brace]+" literal" == what || text[:brace]+"{...}" == what)
 }
 
-// begins tells whether the compiler can name the expression by this position.
+// begins reports whether the compiler can name the expression by this position.
 func (w *walk) begins(x ast.Expr, at compiler.Position) bool {
 	places := []token.Pos{x.Pos()}
 	switch x := x.(type) {
@@ -149,7 +149,7 @@ func (w *walk) begins(x ast.Expr, at compiler.Position) bool {
 	return false
 }
 
-// within tells whether the position is in a composite literal: up to Go 1.16
+// within reports whether the position is in a composite literal: up to Go 1.16
 // it can be that of the last element.
 func (w *walk) within(x ast.Expr, at compiler.Position) bool {
 	return !before(at, w.position(x.Pos())) && before(at, w.position(x.End()))

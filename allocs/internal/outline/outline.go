@@ -2,12 +2,12 @@
 
 // Package outline follows calls in the source alone, for releases whose
 // executables are not read: which escapes that the compiler printed are below a
-// root, and whether every way through the source comes by them.
+// root, and whether every path through the source executes them.
 //
 // It sees less than the code shows. Calls through interfaces and function
 // values are not followed, nor are those that leave the module, and the
-// compiler's text is silent about what only grows. So it also tells the lines
-// that are below a root: where no run has come by, nothing is known.
+// compiler's text is silent about what only grows. So it also returns the lines
+// that are below a root: of those that no run has executed, nothing is known.
 package outline
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Module is the source of a module with what the compiler said of it.
+// Module is the source of a module with what the compiler printed about it.
 type Module struct {
 	fset    *token.FileSet
 	cold    verdict.Coldness
@@ -47,7 +47,7 @@ type function struct {
 	counts []*compiler.Escape
 }
 
-// call is a call whose callee the source tells.
+// call is a call whose callee the source shows.
 type call struct {
 	at     compiler.Position // its opening parenthesis, which the compiler names it by
 	callee *types.Func
@@ -85,7 +85,7 @@ func (m *Module) add(path string, decl *ast.FuncDecl, info *types.Info) {
 	ast.Inspect(decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			return false // what it does is not done for the root
+			return false // its work is not done for the root
 		case *ast.CallExpr:
 			if callee := static(info, n); callee != nil {
 				f.calls = append(f.calls, call{m.position(n.Lparen), callee})
@@ -220,8 +220,8 @@ func (w *walk) enter(s step) {
 	}
 }
 
-// at tells how surely a place in a function is come by; ok is false when it is
-// waived, or not in the lines of the log call that is the root.
+// at returns how surely a place in a function is executed; ok is false when it
+// is waived, or not in the lines of the log call that is the root.
 func (w *walk) at(s step, p compiler.Position) (frame binary.Frame, reach verdict.Reach, why string, ok bool) {
 	frame, reach, why = binary.Frame{Func: s.f.name, File: s.f.file, Line: p.Line}, s.reach, s.why
 	if w.waived(frame) {

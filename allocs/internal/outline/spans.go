@@ -9,10 +9,10 @@ import (
 	"github.com/nib-log/nib/allocs/internal/compiler"
 )
 
-// span is a part of a function that not every way through it comes by.
+// span is a part of a function that not every path through it executes.
 type span struct{ from, to token.Pos }
 
-// conditional tells whether the place is in such a part.
+// conditional reports whether the place is in such a part.
 func (f *function) conditional(fset *token.FileSet, p compiler.Position) bool {
 	for _, s := range f.spans {
 		from, to := fset.Position(s.from), fset.Position(s.to)
@@ -23,7 +23,7 @@ func (f *function) conditional(fset *token.FileSet, p compiler.Position) bool {
 	return false
 }
 
-// conditional returns the parts of a function that a way through it can leave
+// conditional returns the parts of a function that a path through it can leave
 // out: branches, bodies of loops, literals, and what follows a statement in
 // which the function can end.
 func conditional(decl *ast.FuncDecl) []span {
@@ -67,7 +67,7 @@ func conditional(decl *ast.FuncDecl) []span {
 	return out
 }
 
-// ends tells whether the function can end, or go on elsewhere, within the
+// ends reports whether the function can end, or go on elsewhere, within the
 // statement.
 func ends(s ast.Stmt) bool {
 	found := false

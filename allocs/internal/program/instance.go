@@ -22,9 +22,10 @@ func (g *generics) add(t *ast.TypeSpec) {
 	}
 }
 
-// arguments are types that meet the constraints of type parameters, as "[int, string]".
-// It is int wherever that will do: it is what a pointer is not, a value that an interface
-// needs memory for. ok is false where the source alone does not tell of such types.
+// arguments returns types that meet the constraints of type parameters, as
+// "[int, string]". It is int wherever possible: unlike for a pointer, an
+// interface needs memory for it. ok is false where the source alone does not
+// show such types.
 func (g *generics) arguments(params *ast.FieldList) (list string, ok bool) {
 	if params == nil {
 		return "", true

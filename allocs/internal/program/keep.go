@@ -22,8 +22,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// keepName is the variable that keeps a package's functions. Each package has
-// another: the names of one can be imported into another with a dot.
+// keepName returns the variable that keeps a package's functions. Each package
+// has another: the names of one can be imported into another with a dot.
 func keepName(importPath string) string {
 	return fmt.Sprintf("AllocsKeepsThese%08x", crc32.ChecksumIEEE([]byte(importPath)))
 }
@@ -39,8 +39,8 @@ func keepFile(p *load.Package) string {
 	return b.String()
 }
 
-// References are expressions for all functions and methods that the files declare,
-// in a directory and of one package.
+// References returns expressions for all functions and methods that the files
+// declare, in a directory and of one package.
 func References(dir string, names []string) []string {
 	var out []string
 	declared := &generics{map[string]*ast.FieldList{}, map[string]*ast.InterfaceType{}}
@@ -77,8 +77,8 @@ func References(dir string, names []string) []string {
 	return out
 }
 
-// reference is an expression for the function, or "" when there is none. A generic
-// function has no code until it is used with types: it gets some.
+// reference returns an expression for the function, or "" when there is none. A
+// generic function has no code until it is used with types: it gets some.
 func reference(fn *ast.FuncDecl, declared *generics) string {
 	name := fn.Name.Name
 	if name == "_" {
@@ -107,7 +107,8 @@ func reference(fn *ast.FuncDecl, declared *generics) string {
 	return id.Name + args + "." + name + own
 }
 
-// receiver is the type of a receiver without star, parentheses and type parameters.
+// receiver returns the type of a receiver without star, parentheses and type
+// parameters.
 func receiver(t ast.Expr) (named ast.Expr, star bool) {
 	for {
 		switch e := t.(type) {

@@ -30,8 +30,8 @@ func TestKeepFile(t *testing.T) {
 	}
 }
 
-// generic127 is the reference to a method with type parameters of its own: the
-// parser of the release that this test is built with has to know them.
+// generic127 is the reference to a method with its own type parameters: the
+// parser of the release that this test is built with must support them.
 var generic127 = func() string {
 	if slices.Contains(build.Default.ReleaseTags, "go1.27") {
 		return "(*T).M[int]"
@@ -49,7 +49,7 @@ func TestInstances(t *testing.T) {
 		{"type G[A, B any] struct{}\nfunc (g G[A, _]) M() {}", "G[int, int].M"},
 		{"type G[A interface{ ~int8 }] struct{}\nfunc (*G[_]) M() {}", "(*G[int8]).M"},
 		{"type T struct{}\nfunc (t *T) M[V any](v V) {}", generic127},
-		// What the source alone does not tell.
+		// What the source alone does not show.
 		{"func F[T fmt.Stringer]() {}", ""},
 		{"func F[T any, P interface{ *T; Set() }]() {}", ""},
 		{"type Named interface { Name() string }\nfunc F[T Named]() {}", ""},

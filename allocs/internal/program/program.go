@@ -85,8 +85,9 @@ const (
 // relay is a package that imports others, as only it may.
 type relay struct{ path, dir string }
 
-// importer is the place that a package must be imported from: a package below a
-// directory "internal" may only be imported from the tree that holds it.
+// importer returns the place that a package must be imported from: a package
+// below a directory "internal" may only be imported from the tree that holds
+// it.
 func importer(p *load.Package) relay {
 	rest := strings.TrimPrefix(p.ImportPath, p.Module.Path)
 	i := strings.LastIndex(rest+"/", "/internal/")
@@ -97,7 +98,7 @@ func importer(p *load.Package) relay {
 }
 
 // addMain writes the main package of a module, a relay that it imports, and one
-// for each tree with an internal directory of its own.
+// for each tree with its own internal directory.
 func addMain(m load.Module, relays map[relay][]string, add func(path, text string) error) error {
 	at := slices.SortedFunc(maps.Keys(relays), func(a, b relay) int { return strings.Compare(a.path, b.path) })
 	var imports []string

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress tells what is being done and how much of the work is over.
+// Package progress reports what is being done and how much of the work is done.
 //
-// A Plan knows the stages beforehand and gives each a share of the whole. The
-// shares are those of a first run on a module of middle size; a run that finds
-// much of it kept goes faster in some stages, but never back.
+// A Plan has the stages and gives each a share of the whole. The shares are
+// those of a first run on a module of middle size; a run that finds many kept
+// results is faster in some stages, but never goes back.
 package progress
 
 import "sync"
@@ -32,7 +32,7 @@ var shares = map[Stage]float64{Compile: 12, Canary: 8, Compiler: 12, Calls: 12, 
 
 var order = []Stage{Compile, Canary, Compiler, Calls, Link, Measure, Visit, Decide}
 
-// sourceShare is that of reading the source, in parts of the whole.
+// sourceShare is the share of reading the source in the whole work.
 const sourceShare = 0.04
 
 // Event is the beginning of a stage.
@@ -40,7 +40,7 @@ type Event struct {
 	Toolchain string // "" for what is done once
 	Stage     Stage
 	Subject   string  // what it is about, such as a package; often ""
-	Done      float64 // the part of the work that is over, 0 to 1
+	Done      float64 // the part of the work that is done, 0 to 1
 }
 
 // Plan is the work of one run. Its methods, and those of its parts, may be
@@ -52,10 +52,10 @@ type Plan struct {
 	last  float64
 }
 
-// New returns a plan that tells f, which may be nil.
+// New returns a plan that calls f, which may be nil, with each event.
 func New(f func(Event)) *Plan { return &Plan{tell: f} }
 
-// Once tells of something that is done for all toolchains, before them.
+// Once reports something that is done for all toolchains, before them.
 func (p *Plan) Once(s Stage, subject string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,8 @@ func (p *Plan) Toolchains(names []string) []*Part {
 	return p.parts
 }
 
-// event fills in the part that is done, which never falls, and tells.
+// event fills in the part that is done, which never falls, and calls the
+// callback.
 func (p *Plan) event(e Event) {
 	if len(p.parts) > 0 {
 		sum := 0.0
@@ -97,14 +98,15 @@ type Part struct {
 	ended    bool
 }
 
-// Packages says how many packages have runs.
+// Packages sets how many packages have runs.
 func (x *Part) Packages(n int) {
 	x.plan.mu.Lock()
 	defer x.plan.mu.Unlock()
 	x.packages = n
 }
 
-// Start tells that a stage begins. Measure and Visit come once for each package.
+// Start reports that a stage begins. Measure and Visit come once for each
+// package.
 func (x *Part) Start(s Stage, subject string) {
 	x.plan.mu.Lock()
 	defer x.plan.mu.Unlock()
@@ -115,14 +117,14 @@ func (x *Part) Start(s Stage, subject string) {
 	x.plan.event(Event{Toolchain: x.name, Stage: s, Subject: subject})
 }
 
-// End says that the toolchain is done with.
+// End reports that the toolchain is done.
 func (x *Part) End() {
 	x.plan.mu.Lock()
 	defer x.plan.mu.Unlock()
 	x.ended = true
 }
 
-// done is the part of this toolchain's work that is over, 0 to 1.
+// done returns the part of this toolchain's work that is done, 0 to 1.
 func (x *Part) done() float64 {
 	if x.ended {
 		return 1
@@ -147,7 +149,7 @@ func (x *Part) done() float64 {
 	return over / all
 }
 
-// rank is the place of a stage in the order; before all of them it is -1.
+// rank returns the place of a stage in the order; before all of them it is -1.
 func rank(s Stage) int {
 	for i, o := range order {
 		if o == s {

@@ -54,8 +54,8 @@ func (p *pageData) counted() (states map[findings.Status]int, sites map[verdict.
 	return states, sites
 }
 
-// TestReportsAgree reads the numbers back out of the text, the page, the JSON and
-// the SARIF of one document, and adds them up.
+// TestReportsAgree reads the numbers back out of the text, the page, the JSON
+// and the SARIF of one document, and adds them up.
 func TestReportsAgree(t *testing.T) {
 	for name, d := range map[string]*findings.Document{"shop": shop(), "shared sites": shared(), "nothing": {Module: "m"}} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestReportsAgree(t *testing.T) {
 	}
 }
 
-// inText wants the numbers in the text, before the first root.
+// inText checks that the numbers are in the text, before the first root.
 func inText(t *testing.T, text string, n findings.RootCounts, s findings.SiteCounts, unknowns []string) {
 	t.Helper()
 	head, _, _ := strings.Cut(text, "\n\n")

@@ -211,7 +211,7 @@ func (p *packer) answer(s *findings.Site) int {
 	return n
 }
 
-// chain is that of the worst answer: the others hardly differ.
+// chain returns the chain of the worst answer: the others hardly differ.
 func (p *packer) chain(s *findings.Site) int {
 	for _, a := range s.Answers {
 		if a.Verdict != s.Worst() || len(a.Chain) == 0 {
@@ -292,7 +292,7 @@ func (p *packer) source() {
 	}
 }
 
-// title is what a root is called where its module is known.
+// title returns the name of a root where its module is known.
 func title(d *findings.Document, r *findings.Root) string {
 	if r.Text != "" {
 		return r.Text

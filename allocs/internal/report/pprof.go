@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// perOperations is what the values of the profile are counted for: pprof knows
-// integers only, and a tenth of an allocation per operation is worth seeing.
+// perOperations is what the values of the profile are counted for: pprof has
+// only integers, and a tenth of an allocation per operation is worth seeing.
 const perOperations = 1000
 
 // The values of a sample, in this order.
@@ -29,12 +29,12 @@ const (
 )
 
 // Pprof writes the merged evidence as a profile for go tool pprof: a sample for
-// each root, site, toolchain and chain of calls from the root to the allocation.
-// Its values are:
+// each root, site, toolchain and chain of calls from the root to the
+// allocation. Its values are:
 //
 //   - allocs: allocations for 1,000 operations, by the run that showed most of
 //     them, or by the calls in the code when the verdict is always and no run
-//     came by; 0 for what grows, is cold or is not known.
+//     executed it; 0 for what grows, is cold or is not known.
 //   - bytes: the same in bytes; 0 where nothing was measured.
 //   - sites: 1 for the first chain of a site, so that what has no count can be
 //     looked at too.
@@ -106,8 +106,8 @@ func (b *pprofBuilder) sample(r *findings.Root, s *findings.Site, toolchain int)
 	}
 }
 
-// counted is what the run that allocates most often shows, by stack; without a
-// run, what the code does for certain.
+// counted returns what the run that allocates most often shows, by stack;
+// without a run, what the code does for certain.
 func counted(a *findings.Answer) []findings.Stack {
 	e := a.Evidence
 	if e == nil || len(e.Runs) == 0 {
@@ -172,7 +172,7 @@ func (b *pprofBuilder) location(frames []findings.Frame) *profile.Location {
 		return l
 	}
 	l := &profile.Location{ID: uint64(len(b.p.Location) + 1), Mapping: b.p.Mapping[0], Line: lines}
-	// pprof tells locations apart by their address, too.
+	// pprof distinguishes locations by their address, too.
 	l.Address = l.ID
 	b.locations[key] = l
 	b.p.Location = append(b.p.Location, l)

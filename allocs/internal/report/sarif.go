@@ -66,7 +66,7 @@ type (
 	}
 )
 
-// allocating is the first of the sites that always allocates, or nil.
+// allocating returns the first of the sites that always allocates, or nil.
 func allocating(same []*findings.Site) *findings.Site {
 	for _, s := range same {
 		if s.Worst() == verdict.Always {

@@ -49,7 +49,8 @@ func alike(r *findings.Root, a, b *findings.Site) bool {
 	return true
 }
 
-// ofCall tells whether a site is on the lines of the log call that is the root.
+// ofCall reports whether a site is on the lines of the log call that is the
+// root.
 func ofCall(r *findings.Root, s *findings.Site) bool {
 	return r.Text != "" && s.File == r.File && s.Line >= r.Line && s.Line <= r.End
 }
@@ -93,7 +94,8 @@ func (t *tree) group(r *findings.Root, g group, last bool) {
 	}
 }
 
-// values are what the sites of a group box, where the reason does not say it.
+// values returns what the sites of a group box, where the reason does not state
+// it.
 func values(g group) string {
 	var out []string
 	for _, s := range g {
@@ -104,7 +106,7 @@ func values(g group) string {
 	return strings.Join(out, ", ")
 }
 
-// leaf is the benchmark or test that counted most at the sites of a group.
+// leaf returns the benchmark or test that counted most at the sites of a group.
 func leaf(g group) string {
 	counts := map[string]float64{}
 	for _, s := range g {
@@ -126,13 +128,13 @@ func leaf(g group) string {
 	return name
 }
 
-// place says where a group is, as far as the line of the root does not, and
-// what is written there.
+// place returns where a group is, as far as the line of the root does not show
+// it, and what is written there.
 func place(r *findings.Root, g group) (where, source string) {
 	first, last := g[0], g[len(g)-1]
 	switch {
 	case ofCall(r, first) && first.Line == r.Line && last.Line == r.Line:
-		return "", "" // all of it stands above
+		return "", "" // all of it is shown above
 	case ofCall(r, first) && first.Line != last.Line:
 		return fmt.Sprintf("lines %d to %d", first.Line, last.Line), ""
 	case first.File == r.File:
@@ -145,7 +147,7 @@ func place(r *findings.Root, g group) (where, source string) {
 	return fmt.Sprintf("%s:%d", name, first.Line), first.Source
 }
 
-// facts shows what is to be said of a site, each behind the lead. A reason that
+// facts shows what is known about a site, each behind the lead. A reason that
 // was shown before is named by its pattern.
 func (t *tree) facts(s *findings.Site, lead string) {
 	line := func(label, color, text string) {
@@ -191,7 +193,7 @@ func (t *tree) text(lead, color, text string) {
 	if i := strings.Index(lead, "│"); i >= 0 {
 		indent = "  │" + indent[3:]
 	}
-	if strings.Contains(text, "\x1b") { // has colours of its own: it is short
+	if strings.Contains(text, "\x1b") { // has its own colours: it is short
 		t.printf("%s%s\n", lead, text)
 		return
 	}
@@ -223,8 +225,8 @@ func wrap(text string, most int) (lines []string) {
 	return append(lines, line)
 }
 
-// width is how many columns a text takes on a terminal, without the sequences
-// that colour it.
+// width returns how many columns a text takes on a terminal, without the
+// sequences that colour it.
 func width(text string) int {
 	n := 0
 	for {
@@ -304,7 +306,7 @@ func (t *tree) matrix(s *findings.Site) string {
 	return strings.Join(parts, " · ")
 }
 
-// because is the reason of the worst verdict.
+// because returns the reason of the worst verdict.
 func because(s *findings.Site) string {
 	for _, a := range s.Answers {
 		if a.Verdict == s.Worst() {

@@ -23,8 +23,8 @@ const pictureStyle = `
 .cold rect,.absent rect{fill:#262c35}.cold text,.absent text{fill:#9aa4b0}.none rect{fill:#12331d}.none text{fill:#56d364}}
 `
 
-// The measures of the picture, in pixels. A character of the type is no wider
-// than its column.
+// The measures of the picture, in pixels. A character of the font is at most as
+// wide as its column.
 const (
 	pictureLine = 28
 	pictureCell = 74 // at least

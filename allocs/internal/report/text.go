@@ -23,7 +23,7 @@ func JSON(w io.Writer, d *findings.Document) error {
 	return enc.Encode(d)
 }
 
-// Style says how the tree is drawn.
+// Style sets how the tree is drawn.
 type Style struct {
 	Color bool
 	All   bool // also what is cold, grows or is not known
@@ -99,7 +99,7 @@ func Text(w io.Writer, d *findings.Document, gate *baseline.Outcome, style Style
 const mostRoots = 30
 
 // sorted returns the roots that are above what they allow, the others that are
-// shown, and how many are not, though there is something to say about them.
+// shown, and how many are not, although there is something to show about them.
 func (t *tree) sorted() (over, rest []*findings.Root, disagree int) {
 	for _, r := range t.d.Roots {
 		switch {
@@ -147,8 +147,8 @@ func (t *tree) header() {
 	t.printf("%s %s\n", t.paint(bold, t.d.Module), t.paint(faint, on))
 }
 
-// mark is the sign of a root: above what is allowed, not there, within what is allowed, allocating
-// without a comment, clean.
+// mark returns the sign of a root: above what is allowed, not there, within
+// what is allowed, allocating without a comment, clean.
 func (t *tree) mark(r *findings.Root) string {
 	always := r.Worst() == verdict.Always
 	switch {
@@ -164,7 +164,7 @@ func (t *tree) mark(r *findings.Root) string {
 	return t.paint(green, "○")
 }
 
-// worstLeaf is the benchmark or test that counted most below a root.
+// worstLeaf returns the benchmark or test that counted most below a root.
 func worstLeaf(r *findings.Root) string {
 	most, leaf := 0, ""
 	for t, n := range r.Allocs {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// shop is a document with everything that the tree can show.
+// shop returns a document with everything that the tree can show.
 func shop() *findings.Document {
 	d := &findings.Document{Format: 1, Module: "shop.example/orders", Dir: "/nowhere", Toolchains: []findings.Toolchain{
 		{Name: "go1.24.13", Line: "go1.24", Runs: 2, Seconds: 3.5}, {Name: "go1.26.8", Line: "go1.26", Runs: 2, Seconds: 2}, {Name: "go1.27.4", Line: "go1.27", Trouble: []string{"BenchmarkGet: exit status 1"}}}}
@@ -94,7 +94,8 @@ func text(t *testing.T, d *findings.Document, o *baseline.Outcome, s report.Styl
 
 var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// TestAbsentIsNotClean has a root that keeps to its comment, and one that no executable has.
+// TestAbsentIsNotClean has a root that keeps to its comment, and one that no
+// executable has.
 func TestAbsentIsNotClean(t *testing.T) {
 	none := 0
 	root := func(name string, v verdict.Verdict) *findings.Root {

@@ -15,7 +15,7 @@ import (
 // missings are in the order that they are shown in.
 var missings = []findings.Missing{findings.Benchmark, findings.Branch, findings.Agreement}
 
-// resolve says what n unknown sites wait for.
+// resolve describes what n unknown sites wait for.
 func resolve(d *findings.Document, m findings.Missing, n int) string {
 	these := count(n, "site")
 	switch m {
@@ -32,7 +32,7 @@ func resolve(d *findings.Document, m findings.Missing, n int) string {
 	return "no benchmark was run for " + these
 }
 
-// unknowns says what would resolve what is unknown, in a line for each.
+// unknowns describes what would resolve the unknown sites, in a line for each.
 func unknowns(d *findings.Document) (lines []string) {
 	for _, m := range missings {
 		if n := d.Summary.Missing[m]; n > 0 {
@@ -104,10 +104,10 @@ func (h *hidden) add(s *findings.Site) {
 	}
 }
 
-// words say why a site is unknown, in short.
+// words are short reasons why a site is unknown.
 var words = map[findings.Missing]string{findings.Benchmark: "not reached", findings.Branch: "in branches not taken", findings.Agreement: "never seen in runs"}
 
-// text is a line about them, or "".
+// text returns a line about them, or "".
 func (h *hidden) text() string {
 	var parts []string
 	for _, v := range []verdict.Verdict{verdict.Unknown, verdict.Grows, verdict.Cold} {
@@ -167,7 +167,7 @@ func (t *tree) waiting(r *findings.Root, last bool) {
 	}
 }
 
-// lines are the places of sites, a text for each file.
+// lines returns the places of sites, a text for each file.
 func lines(sites []*findings.Site) (out []string) {
 	var numbers []string
 	for i, s := range sites {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A logger is known by the package and the name of the function or method
+// A logger is recognised by the package and the name of the function or method
 // that ends a log call. Names are compared without their variants: f, ln, w,
 // Context and Func are cut off.
 var loggers = map[string][]string{
@@ -27,7 +27,7 @@ var loggers = map[string][]string{
 
 var variants = []string{"f", "ln", "w", "Context", "Func", "Fn"}
 
-// endsLogCall tells whether fn is a function that writes a log event.
+// endsLogCall reports whether fn is a function that writes a log event.
 func endsLogCall(fn *types.Func) bool {
 	if fn == nil || fn.Pkg() == nil {
 		return false

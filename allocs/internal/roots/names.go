@@ -27,7 +27,7 @@ type declaration struct {
 	local string // F or T.Method, without star, parentheses and type parameters
 }
 
-// declarations are all functions of the packages that have a body.
+// declarations returns all functions of the packages that have a body.
 func declarations(src *load.Source) []declaration {
 	var out []declaration
 	for _, p := range src.Packages {
@@ -64,9 +64,9 @@ func plain(name string) string {
 	return b.String()
 }
 
-// spellings are the names of a function, those that say most first: with the
-// import path; with the end of it or the name of the package; without
-// a package; a method without its type.
+// spellings returns the names of a function, the most specific first: with the
+// import path; with the end of it or the name of the package; without a
+// package; a method without its type.
 func (d declaration) spellings() [4][]string {
 	out := [4][]string{{d.path + "." + d.local}, {d.pkg + "." + d.local}, {d.local}, nil}
 	for rest := d.path; ; {
@@ -84,8 +84,9 @@ func (d declaration) spellings() [4][]string {
 }
 
 // named returns the functions that the names are about, by Root.Func. A name
-// that ends in an asterisk is about all functions that begin with it. Of several
-// functions that a name fits, those count that it says most about.
+// that ends in an asterisk is about all functions that begin with it. Of
+// several functions that a name fits, those with the most specific spelling
+// count.
 func named(src *load.Source, names []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(names) == 0 {
@@ -192,8 +193,8 @@ func cutLast(s, sep string) (before, after string) {
 	return s[:i], s[i+len(sep):]
 }
 
-// distance is the number of characters to insert, delete, replace or swap with
-// their neighbour; the case does not count.
+// distance returns the number of characters to insert, delete, replace or swap
+// with their neighbour; the case does not count.
 func distance(a, b string) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	var older []int

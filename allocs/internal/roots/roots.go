@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roots finds what the user wants to hear about: the functions that
-// carry a comment, the log calls, and the functions that were named on the
-// command line; and the places that he has excused.
+// Package roots finds what is reported about: the functions that carry a
+// comment, the log calls, and the functions that were named on the command
+// line; and the places that are waived.
 package roots
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/load"
 )
 
-// Kind says how a root was found.
+// Kind is how a root was found.
 type Kind string
 
 // The kinds of roots.
@@ -160,7 +160,7 @@ func (s *Set) file(fset *token.FileSet, p *packages.Package, file *ast.File, wan
 	return nil
 }
 
-// declared is the root that a declaration would be.
+// declared returns the root that a declaration would be.
 func declared(fset *token.FileSet, p *packages.Package, fn *ast.FuncDecl) Root {
 	return Root{Func: FuncName(p.PkgPath, fn), Pkg: p.PkgPath, File: fset.Position(fn.Pos()).Filename, Max: Unlimited,
 		Line: fset.Position(fn.Pos()).Line, End: fset.Position(fn.End()).Line}
@@ -194,7 +194,7 @@ func (s *Set) function(r *Root, fn *ast.FuncDecl, fset *token.FileSet, wanted ma
 	return nil
 }
 
-// directive tells whether a comment is //alloc:name, and what follows it.
+// directive reports whether a comment is //alloc:name, and what follows it.
 func directive(comment, name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(comment, "//alloc:"+name)
 	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
@@ -203,8 +203,9 @@ func directive(comment, name string) (rest string, ok bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// FuncName is the name of a declared function as the runtime prints it, but for package
-// main: there it begins with the import path, as in test binaries.
+// FuncName returns the name of a declared function as the runtime prints it,
+// except for package main: there it begins with the import path, as in test
+// binaries.
 func FuncName(path string, fn *ast.FuncDecl) string {
 	name := fn.Name.Name
 	if fn.Type.TypeParams != nil {

@@ -4,10 +4,10 @@ package roots
 
 import "maps"
 
-// Union puts together what was found for several targets, of which each has
-// files of its own. A function that has a declaration for each of several
-// targets is one root: it stands where it was found first, and keeps the
-// strictest of the limits.
+// Union puts together what was found for several targets, each of which has its
+// own files. A function that has a declaration for each of several targets is
+// one root: it is where it was found first, and keeps the strictest of the
+// limits.
 func Union(sets []*Set) *Set {
 	if len(sets) == 1 {
 		return sets[0]

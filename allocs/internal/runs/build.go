@@ -31,8 +31,8 @@ func Build(ctx context.Context, tc *toolchain.Toolchain, p *load.Package, o Opti
 }
 
 // BuildAll makes the test binaries of packages, below work, in as few builds as
-// possible. Packages of which nothing is asked for and nothing is to be kept have none.
-// What is in the store is not linked again.
+// possible. Packages of which nothing is asked for and nothing is to be kept
+// have none. What is in the store is not linked again.
 func BuildAll(ctx context.Context, tc *toolchain.Toolchain, pkgs []*load.Package, o Options, moduleDir, work string, store linked.Store) ([]*Binary, error) {
 	tc, err := tc.Measuring()
 	if err != nil {
@@ -113,7 +113,8 @@ next:
 
 var majorVersion = regexp.MustCompile(`^v([2-9]|[1-9][0-9]+)$`)
 
-// executable is the name that the go command gives the test binary of a package.
+// executable returns the name that the go command gives the test binary of a
+// package.
 func executable(importPath string) string {
 	dir, name := path.Split(importPath)
 	if dir != "" && majorVersion.MatchString(name) {

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Run measures what the binary can run, and returns a result for each leaf:
-// those that failed say why. Results are kept in cache, a directory, by the
-// content of the binary: the same program on the same inputs allocates the same.
-// A leaf that failed is measured again, unless it failed by the processor time
-// that it uses: that does not depend on files, servers, or what else runs.
+// Run measures what the binary can run, and returns a result for each leaf,
+// with the reason if it failed. Results are kept in cache, a directory, by the
+// content of the binary: the same program on the same inputs allocates the
+// same. A leaf that failed is measured again, unless it failed by the processor
+// time that it uses: that does not depend on files, servers, or what else runs.
 func (b *Binary) Run(ctx context.Context, o Options, cache string) ([]Result, error) {
 	var all []Result
 	left := o.allowance()
@@ -85,7 +85,8 @@ func keptIn(name string, into any) bool {
 	return name != "" && err == nil && json.Unmarshal(text, into) == nil
 }
 
-// keep stores what can be had again: that it cannot be written costs time only.
+// keep stores what can be made again: if it cannot be written, that costs only
+// time.
 func keep(name string, what any) {
 	text, err := json.Marshal(what)
 	if name == "" || err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
@@ -96,7 +97,7 @@ func keep(name string, what any) {
 	}
 }
 
-// keptName is the file for what is kept of this binary under a key, or "".
+// keptName returns the file for what is kept of this binary under a key, or "".
 func (b *Binary) keptName(cache string, key ...any) string {
 	if cache == "" {
 		return ""

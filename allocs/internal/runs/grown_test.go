@@ -41,8 +41,8 @@ func BenchmarkFills(b *testing.B) {
 }
 `
 
-// A table that is full after 1000 operations does not allocate in each, whatever
-// its set-up costs.
+// A table that is full after 1000 operations does not allocate in each,
+// whatever its set-up costs.
 func TestSetUpIsNotTakenForIterations(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it reads the processor time of a process as Linux has it")

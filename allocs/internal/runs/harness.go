@@ -5,14 +5,14 @@
 //
 // The test binary gets one more file, and a changed runtime and testing
 // package, in an overlay that only the go command sees. The testing package
-// lets that file run each benchmark without sub-benchmarks, a leaf, for two
+// lets that file run each benchmark without sub-benchmarks (a leaf) for two
 // numbers of iterations. Their difference is exact for each stack: what happens
 // once (set-up, warm-up, the testing package itself) cancels out. The runtime
-// allocates the smallest objects one by one instead of packing them into blocks,
-// so that its profile has all of them.
+// allocates the smallest objects one by one instead of packing them into
+// blocks, so that its profile has all of them.
 //
-// Each benchmark runs in a process of its own. One that panics, hangs or ends
-// the process loses its own count, and no other.
+// Each benchmark runs in a separate process. One that panics, hangs or ends the
+// process loses only its own count.
 package runs
 
 import (

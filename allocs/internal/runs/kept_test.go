@@ -117,7 +117,7 @@ func TestKeptResultsAreNotMeasuredAgain(t *testing.T) {
 	compare(first)
 	began(t, dir)
 
-	// What failed for a reason that may be gone is tried again, and only that.
+	// Only what failed for a reason that may be gone is tried again.
 	compare(run())
 	again := []string{"BenchmarkServer", "BenchmarkTable/server"}
 	if got := began(t, dir); !slices.Equal(got, again) {

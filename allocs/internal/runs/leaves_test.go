@@ -14,8 +14,8 @@ import (
 // quick measures in less time than the command does.
 var quick = Options{Bench: regexp.MustCompile("."), Timeout: 5 * time.Minute, Budget: 100 * time.Millisecond, Hang: 3 * time.Second}
 
-// leafCounts are what the lines of the package allocate, by leaf; a leaf that
-// failed has its failure instead.
+// leafCounts returns what the lines of the package allocate, by leaf; a leaf
+// that failed has its failure instead.
 func leafCounts(t *testing.T, results []Result) map[string]string {
 	t.Helper()
 	out := map[string]string{}

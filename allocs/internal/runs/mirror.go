@@ -40,7 +40,7 @@ func (b *Binary) compile(ctx context.Context, flags ...string) error {
 	return err
 }
 
-// original names a file of the mirror as the user knows it.
+// original returns the name that a file of the mirror has in the module.
 func (b *Binary) original(file string) string {
 	if b.mirrored == "" {
 		return file
@@ -60,8 +60,8 @@ func Original(file, mirror, module string) string {
 var relative = regexp.MustCompile(`(?m)=>[ \t]+(\.\.?/\S*|\.\.)`)
 
 // Mirror makes a directory that looks like the module to the go command: links
-// to its files, and what is added, by path. go.mod and go.sum are copies, as old
-// go commands write to them. Nothing is written to the module.
+// to its files, and what is added, by path. go.mod and go.sum are copies, as
+// old go commands write to them. Nothing is written to the module.
 func Mirror(module, to string, added map[string]string) error {
 	err := filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -147,7 +147,8 @@ func mirrorRoot(root, to string, files map[string]string) error {
 	return nil
 }
 
-// skipped tells whether the go command leaves the directory out of the module.
+// skipped reports whether the go command leaves the directory out of the
+// module.
 func skipped(path, name string) bool {
 	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true

@@ -33,7 +33,7 @@ type record struct {
 
 // unit measures one benchmark with all its sub-benchmarks, or one test, but not
 // the leaves that have a result already. It always returns at least one result.
-// A leaf that has a result and does not come up any more is not among them.
+// A leaf that has a result and does not appear any more is not among them.
 func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result, left *allowance) []Result {
 	var out []Result
 	var leftOut []string
@@ -92,12 +92,12 @@ func (b *Binary) unit(ctx context.Context, o Options, name string, have []Result
 	return append(out, slices.DeleteFunc(have, func(r Result) bool { return !met[r.Name] })...)
 }
 
-// errEnded says that a process has ended before its work was done, and no error
-// was seen.
+// errEnded indicates that a process has ended before its work was done, and no
+// error was seen.
 var errEnded = errors.New("the process ended before the benchmark did (os.Exit, or a TestMain that does not call m.Run)")
 
-// process runs a benchmark or test in a process of its own. The error is how
-// the process ended.
+// process runs a benchmark or test in a separate process. The error is how the
+// process ended.
 func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []string, left *allowance) ([]record, error) {
 	out := b.Path + ".out"
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -110,9 +110,10 @@ func (b *Binary) process(ctx context.Context, o Options, name string, leftOut []
 	env := append(b.tc.Env(),
 		environment.Out+"="+out, environment.LeftOut+"="+string(skipped), environment.Test+"="+name,
 		fmt.Sprintf("%s=%d", environment.Budget, o.Budget.Nanoseconds()),
-		// The collector stays off in between, because it empties pools; the
-		// limit keeps a benchmark that allocates much from taking the machine.
-		// Go 1.26 ends the process at a stack of 1024 frames, the most there can be.
+		// The collector stays off in between, because it empties pools;
+		// the limit keeps a benchmark that allocates much from taking
+		// the machine. Go 1.26 ends the process at a stack of 1024
+		// frames, the most there can be.
 		"GODEBUG="+strings.Trim(os.Getenv("GODEBUG")+",memprofilerate=1,profstackdepth=1000", ","), "GOGC=off", "GOMEMLIMIT=2GiB", "GOMAXPROCS=1")
 	err = b.execute(ctx, b.Path, env, watching{out, o.give(), o.tooSlow()}, left, b.arguments(name)...)
 	records, broken := decode(out)
@@ -207,8 +208,8 @@ func (r *Result) settle() {
 	}
 }
 
-// essence is what a program printed of its end: the panic or the fatal error,
-// or the last lines.
+// essence returns what a program printed at its end: the panic or the fatal
+// error, or the last lines.
 func essence(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {

@@ -15,7 +15,8 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// Result is what one leaf showed: a benchmark without sub-benchmarks, or a test.
+// Result is what one leaf showed: a benchmark without sub-benchmarks, or a
+// test.
 type Result struct {
 	Package  string        `json:"-"`
 	Name     string        // "BenchmarkX/sub"
@@ -30,7 +31,7 @@ type Result struct {
 	Sites    []Site
 }
 
-// Shown is the name in reports.
+// Shown returns the name in reports.
 func (r *Result) Shown() string {
 	if r.Title != "" {
 		return r.Title
@@ -45,8 +46,8 @@ type Site struct {
 	PerOp, Total, Bytes float64
 }
 
-// Cut is how much of PerOp has stacks that are cut off: below which function that
-// is allocated is not known.
+// Cut returns how much of PerOp has stacks that are cut off: below which
+// function that is allocated is not known.
 func (r *Result) Cut() (perOp float64) {
 	for _, s := range r.Sites {
 		if s.Cut {
@@ -56,7 +57,7 @@ func (r *Result) Cut() (perOp float64) {
 	return perOp
 }
 
-// Options say what to run.
+// Options set what to run.
 type Options struct {
 	Bench   *regexp.Regexp // benchmarks; nil runs none
 	Tests   *regexp.Regexp // tests; nil runs none

@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
-// releases are the Go releases that are measured with.
+// releases returns the Go releases that are measured with.
 func releases() []string {
 	if list := os.Getenv("NIB_E2E_GO"); list != "" {
 		return strings.Fields(list)

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Visited are the lines that are executed in each operation: file → line. A line
-// that only the set-up of a benchmark executes is not among them.
+// Visited are the lines that are executed in each operation: file → line. A
+// line that only the set-up of a benchmark executes is not among them.
 type Visited map[string]map[int]bool
 
 // iterations of the two runs whose counts are compared.
@@ -29,8 +29,8 @@ type Visits struct {
 }
 
 // Visit runs what was measured once more, with coverage, to learn which lines
-// are executed. Without it, a line that no run shows to allocate could be one that
-// no run reaches. Coverage changes the code, so nothing is counted here.
+// are executed. Without it, a line that no run shows to allocate could be one
+// that no run reaches. Coverage changes the code, so nothing is counted here.
 func (b *Binary) Visit(ctx context.Context, o Options, measured []Result, packages, dirs []string, cache string) (*Visits, error) {
 	var leftOut []string
 	for _, r := range measured {
@@ -86,7 +86,7 @@ type visit struct {
 	flags []string
 }
 
-// visits are all benchmarks together, and each test.
+// visits returns all benchmarks together, and each test.
 func (b *Binary) visits(leftOut []string) []visit {
 	var out []visit
 	var benchmarks []string
@@ -113,7 +113,7 @@ type block struct {
 }
 
 // readProfile reads how often each block was executed. A process that failed
-// after it has written its profile has visited what it says.
+// after it has written its profile has visited the lines in it.
 func readProfile(profile string, failed error) (map[block]int, error) {
 	f, err := os.Open(profile)
 	if err != nil {
@@ -138,8 +138,8 @@ func readProfile(profile string, failed error) (map[block]int, error) {
 }
 
 // compare adds the lines that the longer run executed more often. A line counts
-// only if that is so for every block on it, because its allocation can be in any
-// of them.
+// only if that is so for every block on it, because its allocation can be in
+// any of them.
 func (v Visited) compare(counts [2]map[block]int, packages, dirs []string) {
 	where := map[string]string{}
 	for i, p := range packages {

@@ -22,8 +22,8 @@ var (
 	// errTimeout is matched when --timeout does not suffice.
 	errTimeout = errors.New("than --timeout allows")
 
-	// errProcessorTime is matched when a process was ended for what it has used:
-	// another run would use as much.
+	// errProcessorTime is matched when a process was ended for what it has
+	// used: another run would use as much.
 	errProcessorTime = errors.New("processor time")
 )
 
@@ -42,8 +42,8 @@ func (e *tooSlow) Error() string {
 func (e *tooSlow) Is(target error) bool { return target == errProcessorTime }
 
 // allowance is what --timeout leaves for the runs of a package. They are judged
-// by their processor time, which does not depend on what else runs; by the clock
-// end only those that wait.
+// by their processor time, which does not depend on what else runs; only those
+// that wait are ended by the clock.
 type allowance struct {
 	cpu   time.Duration
 	until time.Time
@@ -53,7 +53,7 @@ func (o *Options) allowance() *allowance {
 	return &allowance{o.Timeout, time.Now().Add(slack * o.Timeout)}
 }
 
-// give is the processor time at which a leaf is given up.
+// give returns the processor time at which a leaf is given up.
 func (o *Options) give() time.Duration {
 	if o.Hang == 0 {
 		return hang
@@ -61,7 +61,7 @@ func (o *Options) give() time.Duration {
 	return o.Hang
 }
 
-// err is the error when nothing is left.
+// err returns the error when nothing is left.
 func (a *allowance) err() error {
 	switch {
 	case a.cpu <= 0:
@@ -72,20 +72,21 @@ func (a *allowance) err() error {
 	return nil
 }
 
-// watching says when to end a process.
+// watching sets when to end a process.
 type watching struct {
 	out     string        // the file that it writes its records to
 	give    time.Duration // without progress
 	tooSlow *tooSlow      // first iterations; nil for any
 }
 
-// watch calls stop when the process has used what is left, or makes no progress:
-// while the file has not grown, it used more processor time than give, or for as
-// long none at all, or little for slack times as long. What else runs on the
-// machine makes no difference to those that do not wait.
+// watch calls stop when the process has used what is left, or makes no
+// progress: while the file has not grown, it used more processor time than
+// give, or for as long none at all, or little for slack times as long. What
+// else runs on the machine makes no difference to those that do not wait.
 //
-// A first iteration that ends decides by itself whether it was too slow. Here it
-// gets twice the time: what it has used since its record is not known exactly.
+// A first iteration that ends decides by itself whether it was too slow. Here
+// it gets twice the time: what it has used since its record is not known
+// exactly.
 func (w watching) watch(pid int, left allowance, ended <-chan struct{}, stop func(error)) {
 	tick := time.NewTicker(max(min(w.give/4, left.cpu/4, time.Second), time.Millisecond))
 	defer tick.Stop()

@@ -112,7 +112,7 @@ func nilCheck(cond ast.Expr, op token.Token) string {
 	return name
 }
 
-// coldCondition tells why the body of an if statement is cold: an error is
+// coldCondition returns why the body of an if statement is cold: an error is
 // checked, or something is made the first time it is needed.
 func coldCondition(cond ast.Expr, body *ast.BlockStmt) string {
 	if nilCheck(cond, token.NEQ) == errorName {
@@ -155,7 +155,8 @@ func poolNew(n *ast.CompositeLit) *ast.FuncLit {
 	return nil
 }
 
-// makesError tells whether an expression that is returned last makes an error.
+// makesError reports whether an expression that is returned last makes an
+// error.
 func makesError(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
@@ -175,7 +176,7 @@ func makesError(e ast.Expr) bool {
 
 func calleeName(c *ast.CallExpr) string { return exprName(ast.Unparen(c.Fun)) }
 
-// exprName is the dotted name of an expression, or "".
+// exprName returns the dotted name of an expression, or "".
 func exprName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source answers questions about a line from the syntax alone: what
-// is written there, and whether it is only reached when something is wrong or
-// for the first time. It parses files when they are asked for: those of the
-// module, of its dependencies and of the standard library alike.
+// Package source answers questions about a line from the syntax alone: what is
+// written there, and whether it is reached only when something is wrong or for
+// the first time. It parses files when they are asked for: those of the module,
+// of its dependencies and of the standard library alike.
 package source
 
 import (
@@ -90,7 +90,7 @@ func (fs *Files) Lines(name string, first, last int) []string {
 	return out
 }
 
-// Cold tells why the line is not part of steady work, or "".
+// Cold returns why the line is not part of steady work, or "".
 func (fs *Files) Cold(name string, line int) string {
 	f := fs.get(name)
 	if f == nil {
@@ -114,7 +114,8 @@ func (fs *Files) Statement(name string, line int) string {
 		}
 		switch n.(type) {
 		case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.ValueSpec, *ast.CallExpr:
-			// In a statement of several lines, the call that starts on this one.
+			// In a statement of several lines, the call that starts
+			// on this one.
 			if _, call := n.(*ast.CallExpr); !call || best == nil || f.line(best.Pos()) < line && f.line(n.Pos()) == line {
 				best = n
 			}

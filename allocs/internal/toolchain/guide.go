@@ -16,7 +16,7 @@ var ErrProfile = errors.New("no profile-guided optimisation")
 // and whose compiler makes calls direct by them.
 const guiding = 21
 
-// Guides tells whether the go command takes the default.pgo of a main package
+// Guides reports whether the go command takes the default.pgo of a main package
 // by itself.
 func (t *Toolchain) Guides() bool { return t.Minor() >= guiding && t.PGO == "" }
 

@@ -19,15 +19,15 @@ const (
 	selfFetching = 21 // from here on a line is named by its first release, "1.21.0"
 	plainTables  = 20 // executables have the line table that package binary reads
 	rootMovable  = 19 // this one takes its own library for a module when it is in the module cache
-	versionStamp = 18 // go build knows -buildvcs
-	overlays     = 17 // go knows -overlay, for test files too
+	versionStamp = 18 // go build has -buildvcs
+	overlays     = 17 // go has -overlay, for test files too
 	readsOnly    = 16 // go build does not write go.mod by itself
 	listFields   = 19 // go list -json takes a list of fields
 )
 
-// Minor is the second number of the release: 26 for go1.26.8. It is that of a
-// very new release when the version has another form, as development versions
-// do.
+// Minor returns the second number of the release: 26 for go1.26.8. It is that
+// of a very new release when the version has another form, as development
+// versions do.
 func (t *Toolchain) Minor() int { return minor(t.Version) }
 
 func minor(version string) int {
@@ -38,18 +38,18 @@ func minor(version string) int {
 	return n
 }
 
-// Executables tells whether the executables of the release can be read. Where
+// Executables reports whether the executables of the release can be read. Where
 // they cannot, there are -m=2 and runs alone.
 func (t *Toolchain) Executables() bool { return t.Minor() >= plainTables }
 
-// Overlay tells whether the go command knows -overlay.
+// Overlay reports whether the go command has -overlay.
 func (t *Toolchain) Overlay() bool { return t.Minor() >= overlays }
 
 // TestsTogether reports whether one command can build the tests of several
 // packages.
 func (t *Toolchain) TestsTogether() bool { return t.Minor() >= testsJoined }
 
-// ListFields tells whether go list can be asked for single fields.
+// ListFields reports whether go list can be asked for single fields.
 func (t *Toolchain) ListFields() bool { return t.Minor() >= listFields }
 
 // newest returns the last release of a line from before Go 1.21, such as
@@ -110,9 +110,9 @@ func (t *Toolchain) Writing() *Toolchain {
 	return &free
 }
 
-// Measuring returns the toolchain for builds with a changed standard library, in
-// which mallocgc allocates all objects. Since Go 1.26 there are functions for
-// single sizes beside it. Since Go 1.25 no file of the module cache can be
+// Measuring returns the toolchain for builds with a changed standard library,
+// in which mallocgc allocates all objects. Since Go 1.26 there are functions
+// for single sizes beside it. Since Go 1.25 no file of the module cache can be
 // replaced, and most releases are there.
 func (t *Toolchain) Measuring() (*Toolchain, error) {
 	m := *t

@@ -112,9 +112,9 @@ func installed(cache, line string) string {
 	return name
 }
 
-// String is the name of the toolchain in reports: "go1.26.8", with the
-// target when it is another one than this program runs on, and with the name
-// of the profile that was asked for.
+// String returns the name of the toolchain in reports: "go1.26.8", with the
+// target when it is another one than this program runs on, and with the name of
+// the profile that was asked for.
 func (t *Toolchain) String() string {
 	name := t.Version
 	if !t.native {
@@ -126,7 +126,7 @@ func (t *Toolchain) String() string {
 	return name
 }
 
-// Native tells whether programs for the target can be run here.
+// Native reports whether programs for the target can be run here.
 func (t *Toolchain) Native() bool { return t.native }
 
 // Env is the environment of commands of this toolchain. Flags from outside
@@ -208,7 +208,7 @@ type commandError struct {
 func (e *commandError) Error() string { return e.line + ": " + e.err.Error() + "\n" + e.text }
 func (e *commandError) Unwrap() error { return e.err }
 
-// Said is what a command printed before it failed, without the command.
+// Said returns what a command printed before it failed, without the command.
 func Said(err error) string {
 	if e := new(commandError); errors.As(err, &e) && e.text != "" {
 		return e.text

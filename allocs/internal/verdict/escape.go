@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// explainEscape finds what the compiler said of the site.
+// explainEscape finds what the compiler printed about the site.
 func (in *Input) explainEscape(s *Site) {
 	if in.Escapes == nil || s.Evidence.Said {
 		return
@@ -47,8 +47,8 @@ func (s *Site) choose(candidates []*compiler.Escape) {
 	}
 }
 
-// fit tells how well an escape goes with the kind of allocation, from 0, not at
-// all, to 2; a line can have several.
+// fit returns how well an escape goes with the kind of allocation, from 0, not
+// at all, to 2; a line can have several.
 func fit(e *compiler.Escape, s *Site) int {
 	kind := s.Kind
 	if kind == heapcalls.Inside {
@@ -79,8 +79,8 @@ func fit(e *compiler.Escape, s *Site) int {
 	return 1
 }
 
-// fitObject is fit for a plain call for an object. Slices of constant size are
-// such objects too when they escape, and method values.
+// fitObject is like fit, for a plain call for an object. Slices of constant
+// size are such objects too when they escape, and method values.
 func fitObject(e *compiler.Escape) int {
 	switch {
 	case e.Moved || strings.HasPrefix(e.What, "&") || strings.HasPrefix(e.What, "new(") || strings.HasPrefix(e.What, "func literal") ||
@@ -96,7 +96,7 @@ func bytesOfText(text string) bool {
 	return strings.HasPrefix(text, "([]byte)") || strings.HasPrefix(text, "[]byte(") || strings.HasPrefix(text, "([]rune)") || strings.HasPrefix(text, "[]rune(")
 }
 
-// constant tells whether the source text is a number: its box is in the
+// constant reports whether the source text is a number: its box is in the
 // executable's data.
 func constant(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)

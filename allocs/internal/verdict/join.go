@@ -42,7 +42,7 @@ type Result struct {
 	Sites   []*Site
 	Dynamic []Dynamic // calls that could not be followed
 	Absent  bool      // no executable has code for the root
-	Runs    []string  // benchmarks and tests that came by the root and allocated
+	Runs    []string  // benchmarks and tests that executed the root and allocated
 	Reached bool      // runs execute lines of the root in each operation
 }
 
@@ -117,7 +117,7 @@ func order(sites []*Site) {
 	})
 }
 
-// ran tells whether the benchmark that is a root was measured.
+// ran reports whether the benchmark that is a root was measured.
 func (in *Input) ran(r roots.Root) bool {
 	for _, run := range in.Runs {
 		top, _, _ := strings.Cut(run.Name, "/")
@@ -257,7 +257,8 @@ func (in *Input) addMeasured(sites map[key]*Site, run *runs.Result, m *runs.Site
 	seen := Seen{run.Shown(), m.PerOp, m.Total, m.Bytes}
 	if kind == "" {
 		if same := sameLine(sites, st, in.InModule); len(same) > 0 && !internal {
-			// The line has these calls; the stack does not tell which it was.
+			// The line has these calls; the stack does not show
+			// which it was.
 			n := float64(len(same))
 			for _, s := range same {
 				s.Evidence.Shared = len(same) > 1
@@ -337,11 +338,12 @@ func (e *Evidence) add(stack []binary.Frame, seen Seen) {
 	e.Runs = append(e.Runs, seen)
 }
 
-// visited tells whether runs came by the line of a site, and none of them, for
-// this root or another, saw it allocate when warm.
+// visited reports whether runs executed the line of a site, and none of them,
+// for this root or another, saw it allocate when warm.
 func (in *Input) visited(s *Site, r roots.Root) bool {
 	if e := s.Evidence.Escape; e != nil && e.Moved && s.File == r.File && s.Line == r.Line {
-		// A parameter: where the function is inlined, the line of the call allocates.
+		// A parameter: where the function is inlined, the line of the
+		// call allocates.
 		return false
 	}
 	if in.active == nil {
@@ -365,8 +367,8 @@ func (in *Input) visited(s *Site, r roots.Root) bool {
 	return false
 }
 
-// setUp reports whether it is known that no run executes the line of the site in
-// each operation. Of test files it is not.
+// setUp reports whether it is known that no run executes the line of the site
+// in each operation. For test files it is not.
 func (in *Input) setUp(s *Site) bool {
 	return len(in.Visited) > 0 && !strings.HasSuffix(s.File, "_test.go") && !in.came(roots.Place{File: s.File, Line: s.Line})
 }

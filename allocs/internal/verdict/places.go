@@ -19,7 +19,7 @@ type Place struct {
 }
 
 // addPlace notes a measured stack. The same allocation seen by several runs, or
-// come by on several ways, is one place.
+// reached on several paths, is one place.
 func (s *Site) addPlace(stack []binary.Frame, kind heapcalls.Kind, perOp float64) {
 	if s.Kind != heapcalls.Inside || perOp < noneAtAll {
 		return
@@ -38,8 +38,8 @@ func (s *Site) addPlace(stack []binary.Frame, kind heapcalls.Kind, perOp float64
 }
 
 // tellPlaces makes the place that allocates most often the one of the site:
-// below what the line calls there can be several, and what was seen is the one
-// to tell. The order is the same in each run.
+// there can be several below what the line calls, and the one that was seen is
+// reported. The order is the same in each run.
 func (s *Site) tellPlaces() {
 	if len(s.Places) == 0 {
 		return

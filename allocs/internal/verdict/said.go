@@ -25,10 +25,10 @@ type Said struct {
 	Escape *compiler.Escape
 }
 
-// Unseen is the kind of a site that stands for what nobody looked at.
+// Unseen is the kind of a site that represents lines that nothing has examined.
 const Unseen heapcalls.Kind = "unseen"
 
-// addSaid adds what the compiler said.
+// addSaid adds what the compiler printed.
 func (in *Input) addSaid(sites map[key]*Site, o Outline, r roots.Root) {
 	for _, said := range o.Said {
 		in.addFound(sites, said.Found, r)
@@ -48,8 +48,8 @@ func (in *Input) addSaid(sites map[key]*Site, o Outline, r roots.Root) {
 	}
 }
 
-// unseen returns a site for the first line below the root that no run has come
-// by, or nil: there, what grows, and what other packages allocate, is not
+// unseen returns a site for the first line below the root that no run has
+// executed, or nil: there, what grows, and what other packages allocate, is not
 // known, so the root must not look clean.
 func (in *Input) unseen(o Outline, r roots.Root) *Site {
 	s := &Site{Func: r.Func, File: r.File, Line: r.Line, Kind: Unseen, Verdict: Unknown,
@@ -72,7 +72,7 @@ func (in *Input) unseen(o Outline, r roots.Root) *Site {
 	return nil
 }
 
-// came tells whether a run came by the line.
+// came reports whether a run executed the line.
 func (in *Input) came(p roots.Place) bool {
 	for _, v := range in.Visited {
 		if v[p.File][p.Line] {

@@ -15,7 +15,7 @@ import (
 
 var frame = binary.Frame{Func: "m.F", File: "/m/m.go", Line: 3}
 
-// said is an outline with one escape, at the frame.
+// said returns an outline with one escape, at the frame.
 func said(reach verdict.Reach) verdict.Outline {
 	return verdict.Outline{
 		Said: []verdict.Said{{
@@ -26,7 +26,7 @@ func said(reach verdict.Reach) verdict.Outline {
 	}
 }
 
-// came are runs that came by the lines.
+// came returns runs that executed the lines.
 func came(lines ...int) []runs.Visited {
 	v := runs.Visited{frame.File: {}}
 	for _, n := range lines {
@@ -35,7 +35,7 @@ func came(lines ...int) []runs.Visited {
 	return []runs.Visited{v}
 }
 
-// counted is a run that counted at the frame.
+// counted returns a run that counted at the frame.
 func counted(perOp float64) []runs.Result {
 	return []runs.Result{{Name: "BenchmarkF", PerOp: perOp, N: 100, Sites: []runs.Site{{Stack: []binary.Frame{frame}, PerOp: perOp, Total: 100 * perOp}}}}
 }

@@ -2,11 +2,11 @@
 
 // Package verdict joins the sources of evidence and decides.
 //
-// Each source alone is wrong often. The compiler says why, but calls what only
-// grows an escape and keeps silent about some calls; the code shows every call
-// to the runtime, but not whether it is made; a run tells exactly what
-// happened, but only on the way it took. They are joined on the full inline
-// stack, which all three have.
+// Each source alone is wrong often. The compiler shows why, but calls what only
+// grows an escape and omits some calls; the code shows every call to the
+// runtime, but not whether it is made; a run shows exactly what happened, but
+// only on the path it took. They are joined on the full inline stack, which all
+// three have.
 package verdict
 
 import (
@@ -24,12 +24,12 @@ type Verdict string
 
 // The verdicts, from the best to the worst.
 const (
-	Absent  Verdict = "absent"  // there is no code for it here: nothing can be told
+	Absent  Verdict = "absent"  // there is no code for it here: nothing is known
 	None    Verdict = "none"    // it does not allocate
 	Cold    Verdict = "cold"    // only on errors, panics, first-time work
 	Grows   Verdict = "grows"   // only beyond a size, or until something has grown
 	Unknown Verdict = "unknown" // it can; nothing shows that it does or does not
-	Always  Verdict = "always"  // seen, or on every way through
+	Always  Verdict = "always"  // seen, or on every path
 )
 
 // Rank orders verdicts from the best, 0.
@@ -58,15 +58,15 @@ type Site struct {
 	Places   []Place // for Inside: where runs saw it allocating
 }
 
-// Evidence is what each source says of a site.
+// Evidence is what each source shows about a site.
 type Evidence struct {
 	Code    bool // the executable has the call
-	Said    bool // the compiler says so, and the source how it is come by; no executable was read
+	Said    bool // the compiler prints it, and the source shows how it is reached; no executable was read
 	Calls   int  // how many of them, those with the same reach
 	Reach   Reach
 	Why     string // of a cold reach
 	Rule    heapcalls.Rule
-	Escape  *compiler.Escape // nil when the compiler is silent
+	Escape  *compiler.Escape // nil when the compiler prints nothing
 	Values  []string         // all values of the line that may be meant
 	Runs    []Seen
 	Stacks  []Measured // what Runs are made of, as far as it lasts
@@ -108,7 +108,7 @@ func home(stack []binary.Frame, inModule func(file string) bool) int {
 }
 
 // place makes the key of a stack. Stacks of runs begin with the functions of
-// the runtime; they say what kind of allocation it was.
+// the runtime; they show what kind of allocation it was.
 func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string) bool) (key, int) {
 	i := home(stack, inModule)
 	if i < 0 {
@@ -121,10 +121,10 @@ func place(stack []binary.Frame, kind heapcalls.Kind, inModule func(file string)
 	return k, i
 }
 
-// trimRuntime cuts the runtime's own frames from the stack of a run and tells
+// trimRuntime cuts the runtime's own frames from the stack of a run and returns
 // what kind of allocation they make; before Go 1.26 the profile leaves them out
-// and the kind is "". internal tells that the runtime allocated for itself, as it
-// does for the caches of type switches now and then.
+// and the kind is "". internal reports whether the runtime allocated for
+// itself, as it sometimes does for the caches of type switches.
 func trimRuntime(stack []binary.Frame) (rest []binary.Frame, kind heapcalls.Kind, internal bool) {
 	n := len(stack)
 	for len(stack) > 0 {
@@ -175,21 +175,21 @@ func (s *Site) decide() {
 	}
 }
 
-// addsNothing reports whether an operand of a concatenation is the constant "". Then the
-// result may be the other operand, without a copy.
+// addsNothing reports whether an operand of a concatenation is the constant "".
+// Then the result may be the other operand, without a copy.
 func addsNothing(expression string) bool {
 	return strings.Contains(expression, `+ ""`) || strings.Contains(expression, `"" +`)
 }
 
-// around decides on a site of a benchmark that was measured: what it surely makes and no
-// operation shows is made before or after the loop.
+// around decides on a site of a benchmark that was measured: what it surely
+// makes and no operation shows is made before or after the loop.
 func (s *Site) around() {
 	if perOp, _ := s.Evidence.most(); perOp < noneAtAll && s.Evidence.Reach == Surely && s.Verdict != Grows {
 		s.Verdict, s.Reason, s.Conflict = Cold, "outside of what is measured", ""
 	}
 }
 
-// source names what told of the site besides runs.
+// source names the evidence for the site besides runs.
 func (s *Site) source() string {
 	if s.Evidence.Said {
 		return "compiler"
@@ -235,7 +235,7 @@ func (s *Site) measured(kind heapcalls.Kind, perOp float64) {
 	}
 }
 
-// fraction is why a count is not a whole number, or "".
+// fraction returns why a count is not a whole number, or "".
 func (s *Site) fraction(perOp float64, amortised bool) string {
 	switch {
 	case math.Abs(perOp-math.Round(perOp)) < noneAtAll:
@@ -263,7 +263,7 @@ func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
-// sizeRule says when a kind that does not always allocate does.
+// sizeRule describes when a kind that does not always allocate does.
 func sizeRule(kind heapcalls.Kind) string {
 	switch kind {
 	case heapcalls.Grow:

@@ -7,12 +7,12 @@ import (
 	"github.com/nib-log/nib/allocs/internal/heapcalls"
 )
 
-// Reach says how surely a place is come by when the root runs.
+// Reach is how surely a place is executed when the root runs.
 type Reach uint8
 
 // From the surest to the least likely.
 const (
-	Surely  Reach = iota // on every way through every function of the chain
+	Surely  Reach = iota // on every path through every function of the chain
 	Maybe                // behind a branch
 	Rarely               // behind a branch to an error, a panic or first-time work
 	reaches              // number of them
@@ -28,7 +28,7 @@ type Found struct {
 	Why   string // of Rarely
 }
 
-// Dynamic is a call whose callee the code does not tell.
+// Dynamic is a call whose callee the code does not show.
 type Dynamic struct {
 	Stack   []binary.Frame
 	Reach   Reach
@@ -39,14 +39,14 @@ type Dynamic struct {
 // is false when that is not known, or when there are too many of them.
 type Resolve func(p *binary.Program, at binary.Frame) (fs []*binary.Func, many int, ok bool)
 
-// Coldness tells why a source line is not part of steady work, or "".
+// Coldness returns why a source line is not part of steady work, or "".
 type Coldness func(f binary.Frame) string
 
 // PoolNew returns where the function literal starts that makes the values of
 // the pool whose Get is called at the frame.
 type PoolNew func(at binary.Frame) (file string, line int, ok bool)
 
-// target is what is known of a callee by its name.
+// target is what is known about a callee by its name.
 type target struct {
 	allocates, opaque bool
 	kind              heapcalls.Kind
@@ -54,7 +54,7 @@ type target struct {
 	cold              string
 }
 
-// targets remembers them: a walk meets the same names again and again.
+// targets caches them: a walk meets the same names repeatedly.
 type targets map[string]*target
 
 func (ts targets) of(symbol string) *target {
@@ -94,9 +94,9 @@ type step struct {
 	own     func(f binary.Frame) bool // with only: whether the frame is in the lines of the root
 }
 
-// direct tells whether the call is written in the lines of a log call itself.
+// direct reports whether the call is written in the lines of a log call itself.
 // Arguments are made whenever the expression is, whatever comes before it in
-// the function; what was inlined into it can have branches of its own.
+// the function; what was inlined into it can have its own branches.
 func (s *step) direct(c *binary.Call) bool {
 	return s.only != nil && s.own(c.Stack[0])
 }
@@ -108,7 +108,7 @@ type link struct {
 	n      int
 }
 
-// depthLimit bounds chains; longer ones do not help anybody who reads them.
+// depthLimit bounds chains; longer ones are not readable.
 const depthLimit = 40
 
 func (w *walker) push(s step) { w.queues[s.reach] = append(w.queues[s.reach], s) }
@@ -202,7 +202,7 @@ func (w *walker) call(s step, c *binary.Call) {
 	}
 }
 
-// poolGet calls the New of its pool, and the call does not tell which.
+// poolGet calls the New of its pool, and the call does not show which.
 const poolGet = "sync.(*Pool).Get"
 
 func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, why string) {
@@ -216,8 +216,8 @@ func (w *walker) descend(s step, c *binary.Call, f *binary.Func, reach Reach, wh
 	w.push(step{program: s.program, f: f, above: &link{c.Stack, s.above, n}, reach: reach, why: why})
 }
 
-// tooMany callees say that the analysis knows no more than the type: following
-// them all would report what has nothing to do with the root.
+// With tooMany callees the analysis knows only the type: following all of them
+// would report what has nothing to do with the root.
 const tooMany = 8
 
 // indirect follows a call through an interface or a function value.

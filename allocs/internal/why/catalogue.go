@@ -30,12 +30,12 @@ type query struct {
 	deep      bool // look also at what the callee calls
 }
 
-// moved tells whether a variable moves to the heap.
+// moved reports whether a variable moves to the heap.
 func (q query) moved() bool { return q.Evidence.Escape != nil && q.Evidence.Escape.Moved }
 
 func (q query) boxed() bool { return q.Kind == heapcalls.Box || q.Kind == heapcalls.BoxSmall }
 
-// calls tells whether the site is inside one of the functions.
+// calls reports whether the site is inside one of the functions.
 func (q query) calls(names ...string) bool {
 	if q.Kind != heapcalls.Inside {
 		return false
@@ -92,7 +92,7 @@ var (
 	putAddress = regexp.MustCompile(`\.Put\(&`)
 	// constantMake is the compiler's text of a make whose sizes are numbers.
 	constantMake = regexp.MustCompile(`^make\(.*?(, \d+)+\)$`)
-	// cutToLength is an append to a slice with a capacity of its own.
+	// cutToLength is an append to a slice expression with a capacity.
 	cutToLength = regexp.MustCompile(`\bappend\([^,]*\[[^\[\]]*:[^\[\]]*:[^\[\]]*\],`)
 	slogPairs   = regexp.MustCompile(`\b(Debug|Info|Warn|Error|DebugContext|InfoContext|WarnContext|ErrorContext|Log)\(`)
 )
@@ -103,7 +103,7 @@ func Catalogue() []Pattern { return catalogue }
 // catalogue is looked through from the top; the more special comes first.
 var catalogue = slices.Concat(special, libraryPatterns, patterns)
 
-// special are patterns of a few functions whose use can be mended on the spot.
+// special are patterns of a few functions whose use is easy to fix.
 var special = []Pattern{
 	{"pool-put-value", "a value that is not a pointer is copied to the heap to be stored in the pool, on every Put",
 		"keep pointers in the pool: Put(p) with the *T that Get returned",
@@ -128,7 +128,7 @@ var special = []Pattern{
 		}},
 }
 
-// patterns are about what the code does, and about functions that many use.
+// patterns are about what the code does, and about widely used functions.
 var patterns = []Pattern{
 	{"boxed-before-level-check", "the argument is boxed where the log call is written, before the logger looks at the level: it allocates even when the event is dropped",
 		"use the typed method (Int, Str, …) instead of Any or Interface, or guard the call with Enabled",
@@ -268,7 +268,7 @@ var patterns = []Pattern{
 		func(q query) bool { return q.Kind == heapcalls.Object }},
 }
 
-// flows tells whether a step of the value's way to the heap has the text.
+// flows reports whether a step of the value's way to the heap has the text.
 func (q query) flows(text string) bool {
 	if q.Evidence.Escape == nil {
 		return false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package why turns what the compiler and the code say of a site into one
+// Package why turns what the compiler and the code show about a site into one
 // sentence, and finds the fix in a catalogue of patterns.
 package why
 
@@ -25,11 +25,11 @@ type Answer struct {
 }
 
 // Explain answers for a site. line is the source of the line, statement the
-// whole statement it belongs to; logCall tells that the root is a log call.
+// whole statement it belongs to; logCall reports that the root is a log call.
 func Explain(s *verdict.Site, line, statement string, logCall bool) Answer {
 	q := newQuery(s, line, statement, logCall)
 	a := Answer{Reason: mechanics(q)}
-	general := true // the reason says what happens, not yet why
+	general := true // the reason states what happens, not yet why
 	if p := q.find(); p != nil {
 		a.Pattern, a.Fix = p.Name, p.Fix
 		if p.Reason != "" {
@@ -99,7 +99,7 @@ func elsewhere(q query) string {
 }
 
 // withAll names all values of the line that may be meant, where the code does
-// not tell which.
+// not show which.
 func (q query) withAll(reason string) string {
 	var all []string
 	for _, v := range q.Evidence.Values {
@@ -117,7 +117,7 @@ func (q query) withAll(reason string) string {
 	return reason
 }
 
-// mechanics says what happens at a site in general words.
+// mechanics describes in general what happens at a site.
 func mechanics(q query) string {
 	what := q.what
 	if what == "" || strings.HasPrefix(what, "~") || what == "... argument" {
@@ -169,7 +169,7 @@ func mechanics(q query) string {
 	return or("a value") + " is made on the heap"
 }
 
-// inside names the places that a callee allocates at, not more than three.
+// inside names up to three places at which a callee allocates.
 func inside(s *verdict.Site) string {
 	if len(s.Places) == 0 {
 		return at(s.Inner, s.Stack, s.Callee)
@@ -183,7 +183,7 @@ func inside(s *verdict.Site) string {
 	return strings.Join(all, ", ")
 }
 
-// at says what is allocated and where.
+// at describes what is allocated and where.
 func at(kind heapcalls.Kind, stack []binary.Frame, callee string) string {
 	noun := nouns[kind]
 	if noun == "" {
@@ -210,8 +210,8 @@ func ShortName(f string) string {
 	return f
 }
 
-// because says why the compiler could not keep a value on the stack: the last
-// assignment before the heap.
+// because explains why the compiler could not keep a value on the stack: the
+// last assignment before the heap.
 func because(e *compiler.Escape) string {
 	last := last(e)
 	if last.Text == "" {
@@ -248,7 +248,7 @@ func because(e *compiler.Escape) string {
 	return "it reaches the heap through " + text + " (" + how + ")" + at
 }
 
-// last is the step of the flow that ends at the heap.
+// last returns the step of the flow that ends at the heap.
 func last(e *compiler.Escape) compiler.Step {
 	var last compiler.Step
 	for _, s := range e.Reasons {
@@ -269,7 +269,7 @@ func split(step string) (text, how string) {
 	return step[:i], strings.TrimSuffix(step[i+2:], ")")
 }
 
-// Flow is the way of the value to the heap, one step a line.
+// Flow returns the way of the value to the heap, one step a line.
 func Flow(e *compiler.Escape) []string {
 	var out []string
 	for _, s := range e.Reasons {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// Text is the source of a node as it is written, with its comments and the
+// Text returns the source of a node as it is written, with its comments and the
 // spelling of its literals; "" if the file cannot be read.
 func Text(pass *analysis.Pass, n ast.Node) string {
 	from, to := pass.Fset.Position(n.Pos()), pass.Fset.Position(n.End())
@@ -25,8 +25,8 @@ func Text(pass *analysis.Pass, n ast.Node) string {
 	return string(text[from.Offset:to.Offset])
 }
 
-// Indent is the white space that the line of a node begins with. ok is false
-// when something else is before the node on its line, or behind it on the
+// Indent returns the white space that the line of a node begins with. ok is
+// false when something else is before the node on its line, or behind it on the
 // line where it ends; a comment may be behind it.
 func Indent(pass *analysis.Pass, n ast.Node) (indent string, ok bool) {
 	from, to := pass.Fset.Position(n.Pos()), pass.Fset.Position(n.End())
@@ -40,7 +40,7 @@ func Indent(pass *analysis.Pass, n ast.Node) (indent string, ok bool) {
 	return string(before), len(bytes.TrimSpace(before)) == 0 && (len(behind) == 0 || bytes.HasPrefix(behind, []byte("//")))
 }
 
-// LosesComment tells whether the edits take away a comment of the file.
+// LosesComment reports whether the edits remove a comment of the file.
 func LosesComment(file *ast.File, edits []analysis.TextEdit) bool {
 	for _, e := range edits {
 		for _, g := range file.Comments {
@@ -54,24 +54,24 @@ func LosesComment(file *ast.File, edits []analysis.TextEdit) bool {
 	return false
 }
 
-// Replace is a fix of one node.
+// Replace returns a fix of one node.
 func Replace(message string, n ast.Node, text string, more ...analysis.TextEdit) []analysis.SuggestedFix {
 	return Fix(message, append(more, analysis.TextEdit{Pos: n.Pos(), End: n.End(), NewText: []byte(text)})...)
 }
 
-// Insert is an edit that takes nothing away.
+// Insert returns an edit that removes nothing.
 func Insert(at token.Pos, text string) analysis.TextEdit {
 	return analysis.TextEdit{Pos: at, End: at, NewText: []byte(text)}
 }
 
-// Fix is a fix of several edits.
+// Fix returns a fix of several edits.
 func Fix(message string, edits ...analysis.TextEdit) []analysis.SuggestedFix {
 	return []analysis.SuggestedFix{{Message: message, TextEdits: edits}}
 }
 
 // Import returns the name by which the code at a position calls a package of
-// the standard library, and the edits that import it. ok is false when something else
-// has the name there.
+// the standard library, and the edits that import it. ok is false when
+// something else has the name there.
 func Import(pass *analysis.Pass, file *ast.File, at token.Pos, pkg string) (name string, edits []analysis.TextEdit, ok bool) {
 	name = path.Base(pkg)
 	imported := false
@@ -122,9 +122,9 @@ func Package(pass *analysis.Pass, file *ast.File, at token.Pos, name string) str
 	}
 }
 
-// Pure tells whether an expression does nothing but give a value: it calls
-// nothing and cannot panic but for a nil pointer, so it does not matter when it
-// is evaluated.
+// Pure reports whether an expression has no effect but its value: it calls
+// nothing and cannot panic except for a nil pointer, so it does not matter when
+// it is evaluated.
 func Pure(info *types.Info, e ast.Expr) bool {
 	if info.Types[e].Value != nil {
 		return true
@@ -164,7 +164,7 @@ func Pure(info *types.Info, e ast.Expr) bool {
 	return false
 }
 
-// Same tells whether two pure expressions are the same variable or field.
+// Same reports whether two pure expressions are the same variable or field.
 func Same(info *types.Info, a, b ast.Expr) bool {
 	switch a := ast.Unparen(a).(type) {
 	case *ast.Ident:
@@ -180,7 +180,7 @@ func Same(info *types.Info, a, b ast.Expr) bool {
 	return false
 }
 
-// Builtin is the name of the builtin function that is called, or "".
+// Builtin returns the name of the builtin function that is called, or "".
 func Builtin(info *types.Info, call *ast.CallExpr) string {
 	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
 		if b, ok := info.Uses[id].(*types.Builtin); ok {

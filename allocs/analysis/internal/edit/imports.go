@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// addImport adds a package of the standard library where gofmt would have it: in
-// its place among the others, or before all imports. A single import becomes a
-// list.
+// addImport adds a package of the standard library where gofmt would have it:
+// in its place among the others, or before all imports. A single import becomes
+// a list.
 //
 // Edits of several fixes may meet here: those that are the same count once, and
 // insertions at one place are sorted by their text.
@@ -85,7 +85,7 @@ func importPath(s ast.Spec) string {
 	return p
 }
 
-// start is where an import begins, with the comment above it.
+// start returns where an import begins, with the comment above it.
 func start(s ast.Spec) token.Pos {
 	if doc := s.(*ast.ImportSpec).Doc; doc != nil {
 		return doc.Pos()

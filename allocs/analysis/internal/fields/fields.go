@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fields tells which fields of the structs of a package hold what
-// others own: those that are assigned what a parameter brought.
+// Package fields finds the struct fields of a package that hold what others
+// own: those that are assigned from a parameter.
 package fields
 
 import (

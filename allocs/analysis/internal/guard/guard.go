@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard tells which log calls stand behind a question for the level:
-// what they box is boxed only when it is logged.
+// Package guard finds the log calls that are behind a check of the level: their
+// arguments are boxed only when they are logged.
 package guard
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Guarded tells whether an if around the place, or one before it that leaves
-// the block, asks for the level.
+// Guarded reports whether an if around the place, or one before it that leaves
+// the block, checks the level.
 func Guarded(c inspector.Cursor) bool {
 	for cur := range c.Enclosing() {
 		switch n := cur.Node().(type) {
@@ -41,7 +41,7 @@ func Guarded(c inspector.Cursor) bool {
 	return false
 }
 
-// before tells whether the block is left early when the level is off.
+// before reports whether the block is left early when the level is off.
 func before(list []ast.Stmt, at token.Pos) bool {
 	for _, s := range list {
 		if s.Pos() >= at {
@@ -59,9 +59,8 @@ func before(list []ast.Stmt, at token.Pos) bool {
 	return false
 }
 
-// asks tells whether a condition is about a level, by the names in it: every
-// logger calls it a little differently, and many programs have a flag of
-// their own.
+// asks reports whether a condition is about a level, by the names in it: each
+// logger names it differently, and many programs have their own flag.
 func asks(n ast.Node) bool {
 	if n == nil {
 		return false

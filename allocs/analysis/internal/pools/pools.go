@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pools knows the calls of sync.Pool.
+// Package pools recognises the calls of sync.Pool.
 package pools
 
 import (

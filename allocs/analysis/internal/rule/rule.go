@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rule is what the checks have in common: how an analyzer is made and
+// Package rule has what the checks have in common: how an analyzer is made and
 // how the files of a package are gone through.
 package rule
 
@@ -20,13 +20,13 @@ type Pass struct {
 	files []inspector.Cursor
 }
 
-// New makes a check of everything that people have written, tests too.
+// New makes a check of all files that are not generated, including tests.
 func New(name, doc string, run func(*Pass)) *analysis.Analyzer {
 	return analyzer(name, doc, run, func(string) bool { return true })
 }
 
-// Steady makes a check that leaves test files out: what a test allocates costs
-// nobody anything.
+// Steady makes a check that leaves test files out: allocations of tests do not
+// matter.
 func Steady(name, doc string, run func(*Pass)) *analysis.Analyzer {
 	return analyzer(name, doc, run, func(file string) bool { return !strings.HasSuffix(file, "_test.go") })
 }
@@ -41,7 +41,7 @@ func analyzer(name, doc string, run func(*Pass), wanted func(file string) bool) 
 			p := &Pass{Pass: pass}
 			for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
 				f := file.Node().(*ast.File)
-				// Nobody can mend what a program writes again.
+				// Generated files would be overwritten.
 				if wanted(pass.Fset.Position(f.FileStart).Filename) && !ast.IsGenerated(f) {
 					p.files = append(p.files, file)
 				}
@@ -103,7 +103,7 @@ func Function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {
 	return c, nil
 }
 
-// Hot tells whether the function carries a comment that limits allocations.
+// Hot reports whether the function carries a comment that limits allocations.
 func Hot(fn *ast.FuncDecl) bool {
 	if fn == nil || fn.Doc == nil {
 		return false

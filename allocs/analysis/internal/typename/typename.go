@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package typename tells types and functions apart by the name of their
-// package, for the checks of log calls and pools.
+// Package typename identifies types and functions by the name of their package,
+// for the checks of log calls and pools.
 package typename
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Is tells whether t is the named type path.name or a pointer to it.
+// Is reports whether t is the named type path.name or a pointer to it.
 func Is(t types.Type, path, name string) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -25,7 +25,7 @@ var events = []struct{ path, name string }{
 	{"github.com/nib-log/nib", "Event"}, {"github.com/rs/zerolog", "Event"}, {"github.com/phuslu/log", "Entry"},
 }
 
-// IsEvent tells whether t is a pointer to the event of such a logger.
+// IsEvent reports whether t is a pointer to the event of such a logger.
 func IsEvent(t types.Type) bool {
 	p, ok := types.Unalias(t).(*types.Pointer)
 	if !ok {
@@ -39,8 +39,8 @@ func IsEvent(t types.Type) bool {
 	return false
 }
 
-// EndsEvent tells whether a method writes the event, after which it belongs to
-// the logger again.
+// EndsEvent reports whether a method writes the event, after which it belongs
+// to the logger again.
 func EndsEvent(name string) bool {
 	switch name {
 	case "Msg", "Msgf", "Msgs", "MsgFunc", "Send":
@@ -63,12 +63,13 @@ func Method(info *types.Info, call *ast.CallExpr, path, typ string) (recv ast.Ex
 	return sel.X, fn.Name()
 }
 
-// Calls tells whether call calls the package function path.name.
+// Calls reports whether call calls the package function path.name.
 func Calls(info *types.Info, call *ast.CallExpr, path, name string) bool {
 	return Function(info, call, path) == name
 }
 
-// Function is the name of the function of the package that is called, or "".
+// Function returns the name of the function of the package that is called, or
+// "".
 func Function(info *types.Info, call *ast.CallExpr, path string) string {
 	fn, ok := typeutil.Callee(info, call).(*types.Func)
 	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != path || fn.Signature().Recv() != nil {
@@ -77,9 +78,9 @@ func Function(info *types.Info, call *ast.CallExpr, path string) string {
 	return fn.Name()
 }
 
-// PointerShaped tells whether a value of the type is a single pointer, so that
-// an interface holds it without a copy on the heap. What is not known, a type
-// parameter, counts as such.
+// PointerShaped reports whether a value of the type is a single pointer, so
+// that an interface holds it without a copy on the heap. What is not known, a
+// type parameter, counts as such.
 func PointerShaped(t types.Type) bool {
 	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
 		return true
@@ -102,7 +103,7 @@ func isInterface(t types.Type) bool {
 	return ok
 }
 
-// Boxes tells whether an expression is copied to the heap when it becomes an
+// Boxes reports whether an expression is copied to the heap when it becomes an
 // interface value, whatever its value is: a constant is not, nor is a single
 // byte or a bool, of which the runtime has all values ready.
 func Boxes(info *types.Info, e ast.Expr) bool {

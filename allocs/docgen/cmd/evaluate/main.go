@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Evaluate measures how right allocs is on code that was written without it,
+// Evaluate measures how accurate allocs is on code that was written without it,
 // and writes the table of docs/zero-alloc-evidence.md. Run it in allocs/docgen:
 //
 //	go run ./cmd/evaluate -write ../../docs/zero-alloc-evidence.md
 //
 // With -keep DIR, what was measured and what the tool reported is kept, so that
-// -only can evaluate some modules at a time; the last run, without -only, writes
-// the table of all. The tool is asked again when it is another build, unless
-// -stale is set.
+// -only can evaluate some modules at a time; the last run, without -only,
+// writes the table of all. The tool is asked again when it is another build,
+// unless -stale is set.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 // nothing.
 type Store string
 
-// subject is what a kept file is about. One about anything else is not used.
+// subject is what a kept file is about. A file about anything else is not used.
 type subject struct {
 	Path, Version, Dir, Package, Bench string
 	Roots                              []string
@@ -38,7 +38,7 @@ type keptTruth struct {
 	Truth *Truth
 }
 
-// reports are what the tool reports of a module, with its benchmarks and
+// reports are what the tool reports about a module, with its benchmarks and
 // without. Tool is the checksum of its executable.
 type reports struct {
 	Of            subject

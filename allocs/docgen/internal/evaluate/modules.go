@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Module is code to judge the tool by.
+// Module is code that the tool is evaluated with.
 type Module struct {
 	Name    string
 	Path    string // for the Go proxy; "" is a directory of this repository
@@ -21,8 +21,8 @@ type Module struct {
 	Package string   // whose benchmarks are run, as ./x
 	Bench   string   // which of them
 	Roots   []string // as for --root
-	// Causes are those of known deviations, by line. They are printed beside
-	// the deviation; one without a cause fails the test.
+	// Causes are the causes of known deviations, by line. They are printed
+	// beside the deviation; one without a cause fails the test.
 	Causes map[string]string
 }
 
@@ -34,15 +34,15 @@ const (
 	testFile     = "the line is in a test file, whose functions are in no program; runs see it"
 )
 
-// Modules are all that the tool is judged by, the fastest first.
+// Modules are all modules that the tool is evaluated with, the fastest first.
 var Modules = []Module{
 	{Name: "log/slog with JSONHandler", Dir: "testdata/slogjson", Package: ".", Bench: ".", Roots: []string{"example.com/slogjson.*"}},
 	{Name: "zerolog", Path: "github.com/rs/zerolog", Version: "v1.35.1", Package: ".", Bench: ".", Roots: []string{
 		"github.com/rs/zerolog.(*Event).*", "github.com/rs/zerolog.(*Logger).*", "github.com/rs/zerolog.Logger.*",
 		"github.com/rs/zerolog.(*Array).*", "github.com/rs/zerolog.Context.*"},
 		Causes: map[string]string{"error_marshal_test.go:18": testFile}},
-	// How far the goroutine of BenchmarkAsyncFileWriter lags behind, and with that
-	// whether a pool is empty, differs from run to run.
+	// How far the goroutine of BenchmarkAsyncFileWriter lags behind, and
+	// with that whether a pool is empty, differs from run to run.
 	{Name: "phuslu/log", Path: "github.com/phuslu/log", Version: "v1.0.121", Package: ".",
 		Bench: "^Benchmark(SyncFileWriter|AsyncIOWriter|PcFile.*|Categorized.*|Logger|TSVLogger)$", Roots: []string{
 			"github.com/phuslu/log.(*Entry).*", "github.com/phuslu/log.(*Logger).*", "github.com/phuslu/log.NewContext"}},
@@ -67,8 +67,8 @@ var Modules = []Module{
 		"github.com/hashicorp/go-hclog.(*intLogger).*", "github.com/hashicorp/go-hclog.(*interceptLogger).*", "github.com/hashicorp/go-hclog.(*writer).*"}},
 	{Name: "x/text/unicode/norm", Path: "golang.org/x/text", Version: "v0.43.0", Package: "./unicode/norm", Bench: ".", Roots: []string{
 		"golang.org/x/text/unicode/norm.Form.*", "golang.org/x/text/unicode/norm.(*Iter).*", "golang.org/x/text/unicode/norm.(*reorderBuffer).*"}},
-	// Its benchmarks of regular expressions have hundreds of cases, in which they
-	// are compiled.
+	// Its benchmarks of regular expressions have hundreds of cases, in
+	// which they are compiled.
 	{Name: "prometheus/model/labels", Path: "github.com/prometheus/prometheus", Version: "v0.316.0", Package: "./model/labels",
 		Bench: "^Benchmark(Labels_.*|Builder|ScratchBuilderUnsafeAdd|Size|String|MatchType_String|Matcher_String)$", Roots: []string{
 			"github.com/prometheus/prometheus/model/labels.Labels.*", "github.com/prometheus/prometheus/model/labels.(*Builder).*",

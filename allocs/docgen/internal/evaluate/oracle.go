@@ -45,14 +45,15 @@ type Truth struct {
 	// PerOp is by benchmark and line: allocations for one operation below a
 	// root. A line is the innermost of the module on the stack.
 	PerOp map[string]map[line]float64
-	// Roots are those that a line was seen below, the innermost of each stack.
+	// Roots are the roots that a line was seen below, the innermost of each
+	// stack.
 	Roots map[line][]string
 	// Visited are the lines that the benchmarks execute in each operation.
 	Visited map[line]bool
 }
 
-// threshold is how often a line must allocate to count: what is less happens
-// while something grows or when a pool is empty.
+// threshold is how often a line must allocate to count: fewer happen while
+// something grows or when a pool is empty.
 const threshold = 0.01
 
 // iterations of the shorter run of a benchmark; the longer has twice as many.
@@ -67,12 +68,13 @@ type leaf struct {
 	name string
 	n    int    // iterations
 	skip string // expression for others whose names begin with this one and a slash
-	// without is an expression for all that runs with this one, but not itself: a
-	// leaf to whose name and a slash this one adds, which b.Loop runs in full.
+	// without is an expression for all that runs with this one, but not
+	// itself: a leaf to whose name and a slash this one adds, which b.Loop
+	// runs in full.
 	without string
 }
 
-// lines are all that reach the threshold in a benchmark.
+// lines returns all lines that reach the threshold in a benchmark.
 func (t *Truth) lines() map[line]float64 {
 	all := map[line]float64{}
 	for _, of := range t.PerOp {
@@ -149,7 +151,8 @@ func exact(ctx context.Context, dir string) (overlay string, env []string, err e
 // result is the line that a benchmark without sub-benchmarks prints.
 var result = regexp.MustCompile(`^(Benchmark\S*)\s+(\d+)\s+([0-9.]+) ns/op`)
 
-// leaves lists the benchmarks that have a result, in the order in which they run.
+// leaves lists the benchmarks that have a result, in the order in which they
+// run.
 func (m *Module) leaves(ctx context.Context, pkg, test string) ([]leaf, error) {
 	out, err := run(ctx, pkg, nil, test, "-test.run=^$", "-test.bench="+m.Bench, "-test.benchtime=5x", "-test.cpu=1")
 	if err != nil {
@@ -191,7 +194,8 @@ func (l *leaf) among(all []leaf) {
 	l.skip = strings.Join(longer, "|")
 }
 
-// expression is one for a benchmark: each part of its name has its own.
+// expression returns an expression for a benchmark: each part of its name has
+// its own.
 func expression(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
@@ -201,8 +205,8 @@ func expression(name string) string {
 }
 
 // perOp runs one benchmark for n and for 2n iterations, each twice: what
-// happens once cancels out, and of what comes on top the smaller count is the
-// truer.
+// happens once cancels out, and of the two counts the smaller one is the more
+// accurate.
 func (m *Module) perOp(ctx context.Context, t *Truth, dir, pkg, test string, b leaf) (map[line]float64, error) {
 	var least [2]map[line]int64
 	for round := range 2 {
@@ -259,8 +263,8 @@ func (m *Module) count(ctx context.Context, t *Truth, dir, pkg, test, only, skip
 	return counts, nil
 }
 
-// home is the innermost line of the module, and the innermost root; "" when none
-// is on the stack.
+// home returns the innermost line of the module, and the innermost root; ""
+// when none is on the stack.
 func (m *Module) home(dir string, stack []frame) (line, string) {
 	var at line
 	found := false

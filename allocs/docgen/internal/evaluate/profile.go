@@ -22,7 +22,7 @@ type sample struct {
 	objects int64
 }
 
-// errProfile is matched when a file is no profile of allocations.
+// errProfile is matched when a file is not a profile of allocations.
 var errProfile = errors.New("not an allocation profile")
 
 // readProfile reads a file of -test.memprofile: protocol buffers, compressed.

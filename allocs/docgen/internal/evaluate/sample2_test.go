@@ -33,7 +33,7 @@ type sampleAnswer struct {
 	} `json:"roots"`
 }
 
-// secondSample is the directory of the cases.
+// secondSample returns the directory of the cases.
 func secondSample(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../../testdata/sample2")
@@ -121,8 +121,8 @@ func writtenReasons(t *testing.T) map[string][]string {
 	return out
 }
 
-// compareSample wants at least 98 in 100 lines that allocate to be found, none
-// that does not allocate to be called always, and the written reasons.
+// compareSample requires that at least 98 in 100 lines that allocate are found,
+// that none that does not allocate is called always, and the written reasons.
 func compareSample(t *testing.T, a *sampleAnswer, truth map[string]map[string]float64, why map[string][]string, runs bool) {
 	t.Helper()
 	lines, found, always, reasons := 0, 0, 0, 0
@@ -177,7 +177,7 @@ func compareSample(t *testing.T, a *sampleAnswer, truth map[string]map[string]fl
 	}
 }
 
-// excused tells whether a case is known to be called always although the
+// excused reports whether a case is known to be called always although the
 // profile does not show it: the profile of Go 1.24 and 1.25 leaves out the
 // function of a make that is followed by copy, and without runs a string that
 // is boxed is taken for one that is not empty.
@@ -191,7 +191,8 @@ func excused(name, release string, runs bool) bool {
 	return false
 }
 
-// rightReasons wants the patterns of a line to be those that are written there.
+// rightReasons checks that the patterns of a line are those that are written
+// there.
 func rightReasons(t *testing.T, at string, got, want []string) bool {
 	t.Helper()
 	sorted := func(s []string) []string {

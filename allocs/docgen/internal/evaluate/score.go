@@ -21,14 +21,14 @@ type Score struct {
 	Behind   int // of those that are not reported, below roots that have calls which are not followed
 	Claimed  int // lines at always that the benchmarks execute
 	Right    int // of them, shown by the profile
-	NotSeen  int // lines at always that no benchmark executes: nothing is known of them
+	NotSeen  int // lines at always that no benchmark executes: nothing is known about them
 	Pairs    int // benchmark and line, in the profile
 	Agreed   int // of them, those that the tool's own runs saw too
 	Equal    int // of the pairs, those with the same count
 	Often    int // lines that the profile shows at 0.5 or more per operation
 	Missed   int // of them, those that are not reported
 	Extra    int // pairs that only the tool's own runs saw
-	// Deviations say of each line that is not as it should be what was seen.
+	// Deviations describe each line that is not as expected.
 	Deviations []Deviation
 }
 
@@ -57,7 +57,7 @@ type Result struct {
 	Trouble []string
 }
 
-// Reason is what the tool says of a line that the profile shows.
+// Reason is what the tool reports about a line that the profile shows.
 type Reason struct {
 	Line            string
 	PerOp           float64
@@ -69,12 +69,12 @@ type Reason struct {
 type Evaluator struct {
 	Dir   string // of the module allocs
 	Store Store
-	Stale bool // kept reports of another build of the tool will do
+	Stale bool // accept kept reports of another build of the tool
 	Say   func(string)
 }
 
-// Evaluate measures a module and asks the tool, unless the store has both. Copies
-// go to dir.
+// Evaluate measures a module and asks the tool, unless the store has both.
+// Copies go to dir.
 func (e *Evaluator) Evaluate(ctx context.Context, m Module, dir string) (*Result, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -231,12 +231,12 @@ func (s *Score) pairs(t *Truth, r *Report) {
 	}
 }
 
-// notFollowed is a line that is missed, but below roots of which the report says
-// that not all calls are followed.
+// notFollowed is a line that is missed, but below roots about which the report
+// states that not all calls are followed.
 const notFollowed = "not followed"
 
-// leavesOpen reports whether the report says of each root that it has calls that
-// are not followed.
+// leavesOpen reports whether the report states for each root that it has calls
+// that are not followed.
 func (r *Report) leavesOpen(roots []string) bool {
 	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !r.Unfollowed[root] })
 }
@@ -245,7 +245,7 @@ func (s *Score) deviate(what string, l line, detail string) {
 	s.Deviations = append(s.Deviations, Deviation{l.String(), what, detail})
 }
 
-// reasons lists what the tool says of the lines of the profile.
+// reasons lists what the tool reports about the lines of the profile.
 func reasons(t *Truth, r *Report) []Reason {
 	var out []Reason
 	for l, n := range t.lines() {

@@ -43,9 +43,9 @@ func burn() {
 	}
 }
 
-// stableRuns is how often the tool is run, and how many of it at a time: NIB_E2E_RUNS, or
-// 200 in full runs and 2 in short ones. NIB_E2E_BURN is the number of processes beside them; if
-// it is not set, one for each processor.
+// stableRuns returns how often the tool is run, and how many of it at a time:
+// NIB_E2E_RUNS, or 200 in full runs and 2 in short ones. NIB_E2E_BURN is the
+// number of processes beside them; if it is not set, one for each processor.
 func stableRuns(t *testing.T) (runs, atATime, burning int) {
 	t.Helper()
 	switch os.Getenv("NIB_E2E") {
@@ -67,8 +67,9 @@ func stableRuns(t *testing.T) (runs, atATime, burning int) {
 }
 
 // TestE2ESameVerdictsUnderLoad runs the tool beside processes that burn all
-// processors, and several at a time in full runs, every second time without kept results, and
-// wants the same document each time. What may differ is left out by steady.
+// processors, and several at a time in full runs, every second time without
+// kept results, and requires the same document each time. What may differ is
+// left out by steady.
 func TestE2ESameVerdictsUnderLoad(t *testing.T) {
 	runs, atATime, burning := stableRuns(t)
 	tool := buildTool(t)
@@ -165,12 +166,12 @@ func runTool(tool string, env, args []string) ([]byte, error) {
 }
 
 // steady flattens a document to path → value. Left out, because they differ by
-// their nature: how long a toolchain took (seconds); what a run counted with its
-// warm-up (total) and in how many operations (n), as the number of iterations
-// goes by the processor time that they take; and the counts and bytes for one
-// operation of each site (per_op, bytes, and the same number in the words of
-// because), as what grows now and then does so less often in more iterations.
-// The count of each root (allocs) is compared.
+// their nature: how long a toolchain took (seconds); what a run counted with
+// its warm-up (total) and in how many operations (n), as the number of
+// iterations goes by the processor time that they take; and the counts and
+// bytes for one operation of each site (per_op, bytes, and the same number in
+// the words of because), as what grows sometimes does so less often in more
+// iterations. The count of each root (allocs) is compared.
 func steady(text []byte) (map[string]string, error) {
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {

@@ -14,7 +14,7 @@ const (
 	tableEnd   = "<!-- results: end -->\n"
 )
 
-// Table is the results in Markdown, with every deviation below.
+// Table returns the results in Markdown, with every deviation below.
 func Table(results []*Result) string {
 	var b strings.Builder
 	release, leaves, roots := "", 0, 0
@@ -65,7 +65,7 @@ func Table(results []*Result) string {
 	return b.String()
 }
 
-// cause is that of a deviation, as far as it is known.
+// cause returns the cause of a deviation, as far as it is known.
 func (m *Module) cause(d Deviation) string {
 	if c := m.Causes[d.Line]; c != "" {
 		return c
@@ -76,7 +76,7 @@ func (m *Module) cause(d Deviation) string {
 	return unknownCause
 }
 
-// Reasons is what the tool says of each line, in Markdown.
+// Reasons returns what the tool reports about each line, in Markdown.
 func Reasons(results []*Result) string {
 	var b strings.Builder
 	b.WriteString("| line | per operation | source | why |\n| --- | --- | --- | --- |\n")
@@ -97,7 +97,7 @@ func title(m Module) string {
 	return m.Name + " " + strings.TrimPrefix(m.Version, "v")
 }
 
-// of is a count with its share.
+// of returns a count with its share.
 func of(n, all int) string {
 	if all == 0 {
 		return "–"

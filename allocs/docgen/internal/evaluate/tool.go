@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// answer is what allocs --json says, as far as it is judged.
+// answer is the part of allocs --json that is evaluated.
 type answer struct {
 	Toolchains []struct {
 		Name    string   `json:"name"`
@@ -48,13 +48,13 @@ type site struct {
 	} `json:"evidence"`
 }
 
-// Report is what the tool says of a module.
+// Report is what the tool reports about a module.
 type Report struct {
 	Go    string
 	Roots int
 	Sites map[line][]site // the worst verdict of a line first
-	// Unfollowed are the roots below which there are calls that it says it does not
-	// follow.
+	// Unfollowed are the roots that have calls which the report lists as
+	// not followed.
 	Unfollowed map[string]bool
 	// PerOp is what its own runs counted, by benchmark and line.
 	PerOp   map[string]map[line]float64
@@ -142,7 +142,7 @@ func (a *answer) report() *Report {
 	return r
 }
 
-// verdict is the worst of a line.
+// verdict returns the worst verdict of a line.
 func (r *Report) verdict(l line) verdict.Verdict {
 	if s := r.Sites[l]; len(s) > 0 {
 		return s[0].Verdict

@@ -15,8 +15,8 @@ import (
 
 // visit returns the lines that the benchmarks execute in each operation: those
 // of the blocks that a run with coverage executes more often when it has more
-// iterations. A call that only the set-up makes allocates as often in the longer
-// run as in the shorter, so the counts say nothing about it.
+// iterations. A call that only the set-up makes allocates as often in the
+// longer run as in the shorter, so the counts do not show it.
 func (m *Module) visit(ctx context.Context, dir, pkg string) (map[line]bool, error) {
 	packages, err := run(ctx, dir, nil, "go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}", m.Package)
 	if err != nil {

@@ -60,8 +60,8 @@ func (h hunk) first(n int) hunk {
 	return h
 }
 
-// clean takes out what tests want, the lines that are empty then, and those
-// that only gofmt has changed.
+// clean removes what tests want, the lines that are empty then, and those that
+// only gofmt has changed.
 func (h hunk) clean() (out hunk) {
 	for i := len(h.del) - 1; i >= 0 && len(h.add) == len(h.del); i-- {
 		if strings.Join(strings.Fields(h.del[i]), " ") == strings.Join(strings.Fields(h.add[i]), " ") {

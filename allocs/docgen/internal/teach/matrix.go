@@ -13,8 +13,9 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Matrix is the table of roots and Go releases: how many methods have which
-// worst verdict, which methods these are, and the lines that are behind it.
+// Matrix returns the table of roots and Go releases: how many methods have
+// which worst verdict, which methods these are, and the lines that are behind
+// it.
 func Matrix(d *findings.Document) Section {
 	var b strings.Builder
 	b.WriteString("| methods |")
@@ -43,10 +44,10 @@ func Matrix(d *findings.Document) Section {
 	return Section{"matrix", b.String()}
 }
 
-// order is that of the verdicts, the best first.
+// order is the order of the verdicts, the best first.
 var order = []verdict.Verdict{verdict.Absent, verdict.None, verdict.Cold, verdict.Grows, verdict.Unknown, verdict.Always}
 
-// counts tells how many roots have which worst verdict on a release.
+// counts returns how many roots have which worst verdict on a release.
 func counts(roots []*findings.Root, t int) string {
 	n := map[string]int{}
 	for _, r := range roots {
@@ -133,7 +134,7 @@ func lines(d *findings.Document) string {
 	return b.String()
 }
 
-// method is the name of a method without its type and type parameters.
+// method returns the name of a method without its type and type parameters.
 func method(f string) string {
 	f = strings.TrimSuffix(f, "[...]")
 	return f[strings.LastIndexByte(f, '.')+1:]

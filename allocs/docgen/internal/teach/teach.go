@@ -3,7 +3,7 @@
 // Package teach writes the parts of docs/zero-alloc.md that are in the
 // repository already: the examples of the checks and rewrites from their test
 // data, the catalogue of reasons, and the matrix from the result of the gate.
-// So what the document shows has been tested, and cannot drift.
+// So what the document shows has been tested, and stays up to date.
 package teach
 
 import (
@@ -24,8 +24,8 @@ import (
 // <!-- name: end -->.
 type Section struct{ Name, Text string }
 
-// Sections are the parts that are made of what is in the module allocs, which
-// dir is the directory of.
+// Sections returns the parts that are made of what is in the module allocs,
+// which dir is the directory of.
 func Sections(dir string) ([]Section, error) {
 	var out []Section
 	var errs []error
@@ -52,8 +52,8 @@ func Replace(document string, s Section) (string, error) {
 	return document[:i] + s.Text + document[i+j:], nil
 }
 
-// check is the example of a check, with what it reports as comments, and what
-// the suggested fix makes of it.
+// check returns the example of a check, with what it reports as comments, and
+// what the suggested fix makes of it.
 func check(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -71,7 +71,7 @@ func check(file string) (string, error) {
 	return out + "\nThe suggested fix:\n\n" + code("diff", strings.Join(lines, "\n")), err
 }
 
-// body is a file without its licence and package clause.
+// body returns a file without its licence and package clause.
 func body(text string) string {
 	_, text, _ = strings.Cut(text, "\npackage ")
 	_, text, _ = strings.Cut(text, "\n")
@@ -82,7 +82,7 @@ func code(language, text string) string { return "```" + language + "\n" + text 
 
 var want = regexp.MustCompile("\\s*// want (`[^`]*`|\"[^\"]*\")")
 
-// reports turns what a test wants into what the check says.
+// reports turns what a test wants into what the check reports.
 func reports(text string) string {
 	return want.ReplaceAllStringFunc(text, func(comment string) string {
 		_, pattern, _ := strings.Cut(comment, "want ")

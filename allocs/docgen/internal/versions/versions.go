@@ -2,7 +2,7 @@
 
 // Package versions makes the table of the version experiment: the same hot
 // paths on many Go releases, what each operation allocates there and what the
-// compiler says about it.
+// compiler prints about it.
 package versions
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// Releases are those of the published table.
+// Releases are the releases in the published table.
 var Releases = []string{"1.13", "1.17", "1.18", "1.20", "1.21", "1.22", "1.24", "1.25", "1.26", "1.27"}
 
 // Matrix is what was found: a row for each path, a column for each release.
@@ -46,22 +46,23 @@ type Release struct {
 
 // Row is a path.
 type Row struct {
-	Name, Does string // the function, and what its comment says
+	Name, Does string // the function, and its comment
 	Cells      []Cell
 }
 
 // Cell is a path on a release.
 type Cell struct {
-	PerOp   float64  // counted by the module's own test, which knows nothing of this one
+	PerOp   float64  // counted by the module's own test, which is independent of the tool
 	Tool    float64  // what the tool counted in the benchmark of the path
-	Said    []string // values of which the compiler says that they escape, at lines that allocate
+	Said    []string // values that escape according to the compiler, at lines that allocate
 	Verdict verdict.Verdict
 }
 
-// Silent tells that it allocates and the compiler has not said so.
+// Silent reports whether the path allocates although the compiler prints
+// nothing about it.
 func (c Cell) Silent() bool { return c.PerOp >= 0.01 && len(c.Said) == 0 }
 
-// Count is the number of allocations for reading.
+// Count returns the number of allocations for reading.
 func (c Cell) Count() string {
 	return strconv.FormatFloat(math.Round(c.PerOp*100)/100, 'f', -1, 64)
 }
@@ -163,7 +164,7 @@ func matrix(r *check.Report) *Matrix {
 	return m
 }
 
-// cell is what the tool says of the sites of a path.
+// cell returns what the tool reports about the sites of a path.
 func cell(sites []*verdict.Site) Cell {
 	c := Cell{Verdict: verdict.None}
 	said := map[string]bool{}
@@ -184,7 +185,7 @@ func cell(sites []*verdict.Site) Cell {
 	return c
 }
 
-// comment is the first sentence above a function, without its name.
+// comment returns the first sentence above a function, without its name.
 func comment(files *source.Files, file string, line int, name string) string {
 	var text []string
 	for n := line - 1; n > 0; n-- {

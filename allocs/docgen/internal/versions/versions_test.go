@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
-// small is a table by hand.
+// small returns a handwritten table.
 func small() *Matrix {
 	always := func(n float64, said ...string) Cell {
 		return Cell{PerOp: n, Tool: n, Said: said, Verdict: verdict.Always}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Begin and End are the markers that the table stands between.
+// Begin and End are the markers around the table.
 const (
 	Begin = "<!-- versions: begin -->"
 	End   = "<!-- versions: end -->"
@@ -28,7 +28,7 @@ func (m *Matrix) Into(document []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(Begin + "\n"), []byte(m.Markdown()), []byte(End), after}, nil), nil
 }
 
-// Markdown is the counts as a table, and one of what the compiler said.
+// Markdown returns the counts as a table, and one of what the compiler printed.
 func (m *Matrix) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| path |")
@@ -73,7 +73,7 @@ func (m *Matrix) versions() string {
 	return strings.Join(all, ", ")
 }
 
-// said joins neighbouring releases on which the compiler says the same.
+// said joins neighbouring releases on which the compiler prints the same.
 func (m *Matrix) said(row Row) string {
 	var parts []string
 	for i := 0; i < len(row.Cells); {
@@ -102,7 +102,7 @@ func words(c Cell) string {
 	return "`" + strings.Join(c.Said, "`, `") + "`"
 }
 
-// SVG is the counts as a picture, readable on light and dark paper.
+// SVG returns the counts as a picture, readable on light and dark paper.
 func (m *Matrix) SVG() string {
 	const top, line, label, cell, foot = 58, 24, 150, 58, 40
 	width, height := label+cell*len(m.Releases)+16, top+line*len(m.Rows)+foot
@@ -143,7 +143,7 @@ func (m *Matrix) SVG() string {
 	return b.String()
 }
 
-// shade is the colour of a cell and that of its text.
+// shade returns the colour of a cell and that of its text.
 func shade(perOp float64) (fill, ink string) {
 	switch {
 	case perOp < 0.01:
