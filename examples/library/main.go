@@ -14,7 +14,7 @@ import (
 
 func main() { run(os.Stdout) }
 
-// run writes everything this program has to say to w.
+// run writes all output of the program to w.
 func run(w io.Writer, opts ...nib.Option) {
 	log := nib.New(w, append(opts, nib.WithLevel(nib.LevelDebug))...)
 

@@ -33,8 +33,8 @@ func TestLinesDoNotAllocate(t *testing.T) {
 	alloctest.Zero(t, func() { log.Debug().Msg("off") })
 }
 
-// A value that writes itself is given by its pointer, which Go puts on the
-// heap: one malloc, the caller's. Keep the value there and there is none.
+// A value that writes itself is passed by pointer, so Go allocates it on the
+// heap: one malloc, which is the caller's. A value that is kept needs none.
 func TestObjectOfTheCallersIsHisOneMalloc(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("mallocs mean nothing in this build")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command service is an HTTP service as it would run in production: lines for
-// people when someone watches, else JSON on standard output; one access line
-// per request; a level that can be changed while it runs; an orderly end.
+// people on a terminal, else JSON on standard output; one access line per
+// request; a level that can be changed while it runs; graceful shutdown.
 //
 //	go run ./service
 //	curl http://127.0.0.1:8080/hello/ada
@@ -51,8 +51,8 @@ func main() {
 	}
 }
 
-// newSink shows lines to people when standard error is a terminal. Else they
-// are read by a machine, and standard output takes them.
+// newSink writes lines for people if standard error is a terminal, and JSON to
+// standard output otherwise.
 func newSink() (s nib.Sink, closeSink func() error) {
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		return console.New(os.Stderr, console.Config{}), func() error { return nil }
@@ -104,7 +104,7 @@ func run(ctx context.Context, log *nib.Logger, handlers map[net.Listener]http.Ha
 	return errors.Join(append(errs, log.Flush(grace))...)
 }
 
-// routes is the service itself.
+// routes returns the handler of the service.
 func routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hello/{name}", func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ import (
 
 func main() { run(os.Stdout, nil) }
 
-// run writes everything this program has to say to w.
+// run writes all output of the program to w.
 func run(w io.Writer, opts *slog.HandlerOptions) {
 	log := slog.New(nibslog.NewJSONHandler(w, opts)) // was: slog.NewJSONHandler(w, opts)
 

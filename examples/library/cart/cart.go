@@ -3,8 +3,8 @@
 // Package cart is a library that logs. It shows the two ways to get at a
 // logger, and that a library needs neither options nor a global for it:
 //
-//   - a type that lives long takes a *nib.Logger when it is made. nil is a
-//     logger that discards, so whoever does not care passes nothing;
+//   - a long-lived type takes a *nib.Logger when it is made. nil is a logger
+//     that discards everything, so a caller without a logger passes nil;
 //   - a function that works for one request asks the context, which carries the
 //     logger of that request, with its id.
 package cart
@@ -21,7 +21,7 @@ type Cart struct {
 	items map[string]int
 }
 
-// New returns an empty Cart that tells log what happens to it; log may be nil.
+// New returns an empty Cart that logs its changes to log, which may be nil.
 func New(log *nib.Logger) *Cart {
 	return &Cart{log: log.Named("cart"), items: make(map[string]int)}
 }
