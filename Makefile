@@ -1,6 +1,6 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
-# Those with servers and disks of their own, and those whose tests need nothing but Go.
+# Modules that need servers or disks, and those whose tests need only Go.
 E2E      := $(filter e2e e2e/% %/e2e,$(MODULES))
 TESTED   := $(filter-out $(E2E),$(MODULES))
 GO       ?= go
@@ -37,7 +37,7 @@ test: arch ## all tests of all modules
 arch: ## the architecture's rules and budgets, never from the cache
 	$(GO) test -count=1 ./internal/arch/
 
-# lint vets, and arch is about sources only.
+# Vet is part of lint, and internal/arch only reads sources.
 race: ## race detector, misuse checks and the nibfast build
 	$(call each,. $(wildcard examples cmd/nib bridge/* dest/kafka dest/kafka/kfaketest dest/otlp dest/otlp/otlptest dest/elastic),$(GO) list ./... | grep -v internal/arch | xargs $(GO) test -race -short -vet=off)
 	@set -e; for tags in invariants nibfast; do echo "== .: -tags $$tags"; $(GO) list ./... | grep -v internal/arch | xargs $(GO) test -short -vet=off -tags $$tags; done
