@@ -18,8 +18,8 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// What is handed to the methods here is made beforehand: the tests count what
-// nib allocates, not what their arguments cost.
+// The arguments of the methods are made beforehand: the tests count what nib
+// allocates, not what the arguments cost.
 var (
 	someMap       = map[string]any{"a": 1, "b": "two", "c": nil, "d": errAny, "e": []any{1, 2}}
 	someStringers = []fmt.Stringer{aStringer, nil, aStringer}
@@ -31,8 +31,8 @@ var (
 
 type ctxID struct{}
 
-// free are the methods by ordinary values, with those of keyed replaced whose
-// arguments cost the caller something.
+// free returns the methods with ordinary arguments; those of keyed whose
+// arguments allocate are replaced.
 func free() []method {
 	own := map[string]func(e *nib.Event, k string){
 		"RawJSON":   func(e *nib.Event, k string) { e.RawJSON(k, rawMap) },
@@ -117,7 +117,8 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 					e.Msg("m")
 				}
 				if m.name == "Stack" {
-					// Each way from Zero to here is a stack of its own, and is kept once.
+					// Each call path from Zero to here is another stack, which
+					// is cached once.
 					if got, _ := alloctest.Count(log, 1000); got > 0 && alloctest.Enabled {
 						t.Errorf("got %v mallocs", got)
 					}
@@ -227,9 +228,9 @@ func TestDerivedLoggersAllocateTwice(t *testing.T) {
 	}
 }
 
-// After a collection has emptied the pools a line costs an event, its buffer and
-// the pool's own table. The runtime's list of all pools in use, which grows by
-// doubling after each collection, is made before the count.
+// After a collection has emptied the pools a line costs an event, its buffer
+// and the pool's own table. The runtime's list of all pools in use, which grows
+// by doubling after each collection, is made before the count.
 func TestColdLinesAllocateThreeTimesAtMost(t *testing.T) {
 	if !alloctest.Enabled {
 		t.Skip("allocations are not counted in this build")

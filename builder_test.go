@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A place is where an Event is not a line, or not at its top. run gives one to
-// do and returns the logger whose next lines must be right.
+// A place is where an Event is not a line, or not at its top level. run passes
+// such an Event to do and returns the logger whose next lines must be right.
 type place struct {
 	name string
 	run  func(l *nib.Logger, do func(e *nib.Event)) *nib.Logger
@@ -117,12 +117,12 @@ var places = []place{
 	}},
 }
 
-// longText is longer than the front of any line, so that places left over from
-// one lie within it.
+// longText is longer than the front of any line, so that offsets left over from
+// one are within it.
 var longText = strings.Repeat("x", 500)
 
-// fillPool leaves events in the pool whose last line had a caller, a stack and a
-// message.
+// fillPool leaves events in the pool whose last line had a caller, a stack and
+// a message.
 func fillPool(first bool) {
 	l := nib.New(&trap{func() {}}, nib.WithCaller(), nib.WithLayout(nib.Layout{MessageFirst: first}))
 	var open []*nib.Event
@@ -167,8 +167,8 @@ func TestNoMethodBreaksALineFromWhereThereIsNone(t *testing.T) {
 	t.Logf("%d calls of %d methods in %d places", calls, len(eventCalls()), len(places))
 }
 
-// What nib adds on demand needs a line: a builder has none, whatever the event
-// was used for before.
+// Fields that nib adds on demand need a line, and a builder has none, whatever
+// the event was used for before.
 func TestOwnFieldsOfALineAreNoneOfABuilder(t *testing.T) {
 	own := func(e *nib.Event) { e.CallerSkipFrame(0).Caller().Stack().Timestamp().CallerSkipFrame(1) }
 	for _, p := range places[:7] {
@@ -185,8 +185,8 @@ func TestOwnFieldsOfALineAreNoneOfABuilder(t *testing.T) {
 	}
 }
 
-// An element that adds to its own array while it gives its text must not get in
-// front of itself.
+// An element that adds to its array while its text is computed must not precede
+// itself.
 func TestElementsCannotAddToTheirOwnArray(t *testing.T) {
 	for _, m := range elements {
 		got := value(t, func(e *nib.Event) {

@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// here is the line of its caller, as the caller field has it.
+// here returns the line of its caller as the caller field shows it.
 func here(offset int) string {
 	_, _, line, _ := runtime.Caller(1)
 	return fmt.Sprintf("caller_test.go:%d", line+offset)

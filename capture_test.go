@@ -49,7 +49,7 @@ func (c *capture) fail(err error) {
 	c.errs = append(c.errs, err)
 }
 
-// take returns the lines so far, each checked, and forgets them.
+// take returns the lines so far, each checked, and clears them.
 func (c *capture) take() []*node {
 	c.tb.Helper()
 	c.mu.Lock()
@@ -78,7 +78,7 @@ func (c *capture) one() *node {
 	return lines[0]
 }
 
-// takeErrors returns the errors so far and forgets them.
+// takeErrors returns the errors so far and clears them.
 func (c *capture) takeErrors() []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func watch(tb testing.TB, f func()) {
 
 func stringers(vals ...fmt.Stringer) []fmt.Stringer { return vals }
 
-// logOnce writes one line by a Template of its own.
+// logOnce writes one line with a new Template.
 func logOnce[T any](l *nib.Logger, level nib.Level, msg string, v *T) {
 	t := nib.NewTemplate[T](level, msg)
 	t.Log(context.Background(), l, v)

@@ -12,9 +12,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A second changes in no time here: the clock is that of the bubble.
+// The clock is that of the synctest bubble, so seconds pass at once.
 func TestBuiltInClockAdvancesOverSeconds(t *testing.T) {
-	// The digits behind the milliseconds are not compared: the clock may be a
+	// The digits after the milliseconds are not compared: the clock may be a
 	// little off, and 450 µs keep that from reaching the millisecond.
 	for format, digits := range map[string]int{"": 99, time.RFC3339: 99, time.RFC3339Nano: len("2000-01-01T00:00:00.333"), nib.TimeUnix: 99, nib.TimeUnixMilli: 99,
 		nib.TimeUnixMicro: 12, nib.TimeUnixNano: 12, time.RFC1123: 99} {

@@ -36,7 +36,7 @@ func TestSiblingsDoNotShareBytes(t *testing.T) {
 		}
 		base := parent
 		if n%3 == 1 {
-			base = parent.With(func(*nib.Event) {}) // nothing of its own
+			base = parent.With(func(*nib.Event) {}) // without fields
 		}
 		p := base.With(func(e *nib.Event) { e.Str("pad", strings.Repeat("x", n)) })
 		alice := p.With(func(e *nib.Event) { e.Str("name", "alice") })

@@ -12,8 +12,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// corpus returns the files of github.com/nst/JSONTestSuite by name. The suite is
-// looked for in NIB_JSONTESTSUITE, and in shared/data beside a folder above.
+// corpus returns the files of github.com/nst/JSONTestSuite by name. It looks
+// for the suite in NIB_JSONTESTSUITE, and in shared/data beside a parent
+// folder.
 func corpus(t *testing.T) map[string][]byte {
 	t.Helper()
 	dir := os.Getenv("NIB_JSONTESTSUITE")
@@ -53,7 +54,8 @@ func corpusAbove() string {
 	return ""
 }
 
-// TestCorpusFilesSurviveAsText: whatever a file holds, as a value it comes back.
+// TestCorpusFilesSurviveAsText checks that the content of every file, logged as
+// a value, is read back.
 func TestCorpusFilesSurviveAsText(t *testing.T) {
 	for name, text := range corpus(t) {
 		l, c := newCapture(t)
@@ -71,8 +73,9 @@ func TestCorpusFilesSurviveAsText(t *testing.T) {
 	}
 }
 
-// TestCorpusFilesSurviveAsRawJSON: what must be accepted keeps its value, what must
-// be refused becomes a string, and what may be either is one of the two.
+// TestCorpusFilesSurviveAsRawJSON checks that valid JSON keeps its value, that
+// invalid JSON becomes a string, and that a file on which parsers may differ is
+// one of the two.
 func TestCorpusFilesSurviveAsRawJSON(t *testing.T) {
 	counts := map[string]int{}
 	for name, text := range corpus(t) {
@@ -106,7 +109,7 @@ func sameJSON(v *node, text []byte) bool {
 	return err == nil && want.String() == v.String()
 }
 
-// compacted takes the white space out, and bytes that are not UTF-8.
+// compacted removes white space, and bytes that are not UTF-8.
 func compacted(text []byte) string {
 	var out strings.Builder
 	inString, escaped := false, false

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// Types that can be as deep as one likes, or endless.
+// Types whose values can be nested to any depth, or contain themselves.
 type (
 	chain     struct{ Next *chain }
 	tree      struct{ Kids []*tree }
@@ -82,7 +82,7 @@ func TestCyclicValuesEndAtTheDepthLimit(t *testing.T) {
 	}
 }
 
-// depth is the number of containers within each other.
+// depth returns how deep containers are nested.
 func (v *node) depth() (d int) {
 	for _, kid := range v.kids {
 		d = max(d, kid.depth())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nib writes structured logs: each line is one JSON object, is encoded
-// without an allocation by the goroutine that logs, and is written when the call
-// returns.
+// without an allocation by the goroutine that logs, and is written when the
+// call returns.
 //
 //	log := nib.New(os.Stdout)
 //	log.Info().
@@ -16,9 +16,9 @@
 //	{"time":"2026-01-02T15:04:05.000Z","level":"info","method":"GET","status":200,"took":1.5,"message":"request done"}
 //
 // A method named after a level starts an [Event], which has a method for each
-// type of field. Msg, Msgf, MsgFunc or Send ends it and writes the line; without
-// one of them nothing is written. An Event must not be used afterwards. If the
-// level is off, Info returns nil, on which every method does nothing.
+// type of field. Msg, Msgf, MsgFunc or Send ends it and writes the line;
+// without one of them nothing is written. An Event must not be used afterwards.
+// If the level is off, Info returns nil, on which every method does nothing.
 //
 // # Loggers
 //
@@ -29,14 +29,14 @@
 //	db.Warn().Int("waiting", 9).Msg("slow query")
 //	// {"time":"…","level":"warn","logger":"db","host":"10.0.0.7","waiting":9,"message":"slow query"}
 //
-// A nil *Logger and the zero Logger discard their lines, so a library can have a
-// Logger in its configuration without a default for it.
+// A nil *Logger and the zero Logger discard their lines, so a library can have
+// a Logger in its configuration without a default for it.
 //
 // # Levels
 //
-// The level of a Logger is [LevelInfo] unless [WithLevel] sets another one. Given
-// a [LevelVar], it can be changed while the program runs. [Rules] set levels by
-// the names of loggers:
+// The level of a Logger is [LevelInfo] unless [WithLevel] sets another one.
+// Given a [LevelVar], it can be changed while the program runs. [Rules] set
+// levels by the names of loggers:
 //
 //	rules, err := nib.ParseRules("warn,db=debug,http.*=error")
 //	log := nib.New(os.Stdout, nib.WithRules(rules))
@@ -58,7 +58,8 @@
 // # Values
 //
 // Any takes a value of any type. [Val] does so without boxing it, and [Inline]
-// adds the fields of a struct. A type that implements [Marshaler] writes itself:
+// adds the fields of a struct. A type that implements [Marshaler] writes
+// itself:
 //
 //	func (u User) MarshalNib(e *nib.Event) { e.Str("name", u.Name).Int("age", u.Age) }
 //
@@ -73,8 +74,8 @@
 // A [Layout] has the keys and formats of the fields that nib itself writes:
 // time, level, message, error, call site. Package layout has those of other
 // loggers and of log services. A field with one of these keys is renamed to
-// "field." and the key, so that no field can be taken for the time or the level
-// of the line.
+// "field." and the key, so that no field can be mistaken for the time or the
+// level of the line.
 //
 //	log := nib.New(os.Stdout, nib.WithLayout(layout.ECS()), nib.WithCaller())
 //

@@ -13,8 +13,8 @@ import (
 )
 
 // ErrReentrant reports a line that was dropped because its own sink logged it
-// while it wrote another line, too often in a row. Its text is "nib: a sink logs
-// to itself without end".
+// while it wrote another line, too often in a row. Its text is "nib: a sink
+// logs to itself without end".
 var ErrReentrant = linewriter.ErrReentrant
 
 // A MisuseError reports a call on an event that was finished already, or a call
@@ -31,17 +31,18 @@ func (m *MisuseError) Error() string {
 	return "nib: " + m.What + "; it was finished by\n" + m.Ended
 }
 
-// Stats counts what a logger, and all loggers that share its sink, could not do.
+// Stats counts what a logger, and all loggers that share its sink, could not
+// do.
 type Stats struct {
 	Failed    uint64 // lines the sink or writer returned an error for
 	Reentrant uint64 // lines dropped because their own sink logged them without end
 	Aborted   uint64 // lines lost because user code ended the goroutine (runtime.Goexit) half-way
-	Misused   uint64 // calls on finished events: those of this logger that were recognised while the event was its own, and all that hit an idle one
+	Misused   uint64 // wrong calls on events of this logger, and on idle events of any logger
 }
 
-// Metrics implements [metrics.Source] for l and all loggers that share its sink. It
-// includes the metrics of the sink, if that is a Source. The names of its own begin
-// with nib_logger_ and, without a Sink, nib_writer_.
+// Metrics implements [metrics.Source] for l and all loggers that share its
+// sink. It includes the metrics of the sink, if that is a Source. The names of
+// its own metrics begin with nib_logger_ and, without a Sink, nib_writer_.
 func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	var m metrics.Samples
 	s := l.Stats()
@@ -58,7 +59,7 @@ func (l *Logger) Metrics() iter.Seq[metrics.Metric] {
 	return metrics.Join(m, metrics.Of(l.core.out.sink)).Metrics()
 }
 
-// state is what Stats reads and report keeps.
+// state has the counters of Stats, and the numbers of calls in progress.
 type state struct {
 	failed, reentrant, aborted, misused atomic.Uint64
 
@@ -88,8 +89,8 @@ func (l *Logger) Stats() Stats {
 	return stats
 }
 
-// misused counts a wrong call and reports it, except for one that hit an idle
-// event of the release build: whose it was is not known any more.
+// misused counts a wrong call and reports it, unless it hit an idle event of
+// the release build, which has no logger.
 func (e *Event) misused(what string) {
 	c := e.log.core
 	c.state.misused.Add(1)
@@ -98,8 +99,8 @@ func (e *Event) misused(what string) {
 	}
 }
 
-// report hands err to the error handler, unless this goroutine is in it
-// already: then the counters have to do.
+// report calls the error handler with err, unless this goroutine is in it
+// already: then err is only counted.
 //
 //go:noinline
 func (c *core) report(err error) {

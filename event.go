@@ -16,9 +16,9 @@ import (
 )
 
 // An Event is a log line being built. The level methods of a Logger return one
-// from a pool; the field methods append to it and return it, so that calls chain;
-// Msg, Msgf, MsgFunc or Send writes the line and puts the event back. If the
-// level is disabled, the event is nil, whose methods do nothing.
+// from a pool; the field methods append to it and return it, so that calls
+// chain; Msg, Msgf, MsgFunc or Send writes the line and puts the event back. If
+// the level is disabled, the event is nil, and its methods do nothing.
 //
 // An Event is used by one goroutine and must not be used after Msg, Msgf,
 // MsgFunc or Send. A call on a finished event that is still idle is ignored and
@@ -27,17 +27,17 @@ import (
 // with the stack that finished it.
 //
 // Arguments are copied into the line at once and never kept. If a method of an
-// argument (Error, String, MarshalJSON, …) panics, the field contains the text of
-// the panic, and the line is written.
+// argument (Error, String, MarshalJSON, …) panics, the field contains the text
+// of the panic, and the line is written.
 type Event struct {
 	// buf is the line so far. Its first byte and that of every object and array
-	// in it is written last: each member brings a comma in front, and the first
-	// comma turns into the brace or bracket when the container is closed.
+	// in it is written last: each member begins with a comma, and the first
+	// comma becomes the brace or bracket when the container is closed.
 	buf []byte
 
-	// watched has bit keyBit(k) set for every key k that is reserved here; a key
-	// that meets a set bit needs checkKey. Inside an array and in an idle event
-	// all bits are set, since no key is welcome there.
+	// watched has bit keyBit(k) set for every key k that is reserved here; a
+	// key whose bit is set needs checkKey. Inside an array and in an idle event
+	// all bits are set, since no key may be added there.
 	watched uint64
 
 	log   *Logger
@@ -47,10 +47,10 @@ type Event struct {
 
 	tooDeep int32 // how often the field has met the limit of nesting
 
-	carried    *Logger        // of the context, whose fields wait for the groups to end
-	user       *usercode.Slot // while user code runs, on the goroutine that counts there
+	carried    *Logger        // logger of the context; its fields are added when the groups end
+	user       *usercode.Slot // set while user code runs, for the goroutine that runs it
 	front      front
-	head, body int // where the fields begin; where those of the waiting group do
+	head, body int // where the fields begin; where those of the pending group do
 
 	callerAt, callerEnd   int // the caller field in buf, when hasCaller
 	messageAt, messageEnd int // the text of the message in buf, when hasMessage
@@ -81,7 +81,7 @@ const (
 	hasCaller
 	hasStack
 	hasMessage
-	messageFirst // and it stands in front of the fields already
+	messageFirst // and it is in front of the fields already
 	isEntry      // Send writes message
 	thenPanic    // what Panic does after its line
 	thenExit     // what Fatal does
@@ -105,8 +105,8 @@ func newEvent() *Event {
 	return &Event{buf: make([]byte, 0, startCap), nest: idle, watched: math.MaxUint64}
 }
 
-// acquire takes an event from the pool and gives it to l. It is just small
-// enough to be inlined.
+// acquire takes an event from the pool for l. It is just small enough to be
+// inlined.
 func acquire(l *Logger) *Event {
 	if invariants.Enabled {
 		return newEvent().lend(l)
@@ -119,8 +119,8 @@ func (e *Event) lend(l *Logger) *Event {
 	return e
 }
 
-// release makes e idle and gives it back. In an idle event every key is
-// watched, so a stale call ends in checkKey and leaves no trace but a count.
+// release makes e idle and returns it to the pool. In an idle event every key
+// is watched, so checkKey counts a stale call, which adds nothing.
 func (e *Event) release() {
 	e.nest, e.watched, e.flags = idle, math.MaxUint64, 0
 	if invariants.Enabled || cap(e.buf) > keepSize {
@@ -150,8 +150,8 @@ func (l *Logger) builder() *Event {
 	return e
 }
 
-// isWatched reports whether checkKey must look at key. It is inlined: a call for
-// each field would be a tenth of a line of ten.
+// isWatched reports whether checkKey must look at key. It is inlined: calls
+// would take a tenth of the time of a line with ten fields.
 func (e *Event) isWatched(key string) bool { return e.watched>>keyBit(key)&1 != 0 }
 
 // keyBit is a hash of a key's ends and length, 0 to 63. Of the usual keys in
@@ -164,8 +164,8 @@ func keyBit(key string) uint {
 	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
 }
 
-// checkKey returns the key that a field with this key is written under, or false
-// when there can be no field.
+// checkKey returns the key that a field with this key is written under, or
+// false if no field may be added.
 func (e *Event) checkKey(key string) (string, bool) {
 	if e.nest < 0 {
 		e.misused("a field was added to a finished event")
@@ -193,8 +193,8 @@ func (e *Event) checkKey(key string) (string, bool) {
 
 func (e *Event) hasError() bool { return (e.flags|e.log.errors)&hasError != 0 }
 
-// claimErrorKeys reserves the keys of an error that is about to be added. Fields
-// that have one of them already are renamed.
+// claimErrorKeys reserves the keys of an error that is about to be added.
+// Fields that have one of them already are renamed.
 func (e *Event) claimErrorKeys() {
 	if e.watched == 0 { // in a container or a group
 		return
@@ -215,7 +215,7 @@ func (e *Event) claimErrorKeys() {
 	e.flags |= hasError
 }
 
-// splice puts text in place of buf[from:end] and moves what lies behind it.
+// splice replaces buf[from:end] with text and moves the offsets behind it.
 func (e *Event) splice(from, end int, text string) {
 	if from < e.front.end {
 		e.front.of = 0
@@ -243,8 +243,9 @@ func (e *Event) Discard() *Event {
 }
 
 // Lookup finds the top-level field key among what has been added so far, bound
-// fields included, and returns its value as raw JSON: a part of the line that is
-// valid until the next call on e. Of several fields with one key it finds the last.
+// fields included, and returns its value as raw JSON: a part of the line that
+// is valid until the next call on e. Of several fields with one key it finds
+// the last.
 func (e *Event) Lookup(key string) (json []byte, ok bool) {
 	if e == nil || e.nest < 0 {
 		return nil, false
@@ -267,8 +268,8 @@ func (e *Event) time() (sec int64, nsec int32) {
 	return e.sec, e.nsec
 }
 
-// isOpen reports whether e is an event that has not been finished, and counts the
-// call if it has.
+// isOpen reports whether e is an event that has not been finished, and counts
+// the call if it has.
 func (e *Event) isOpen() bool {
 	if e != nil && e.nest < 0 {
 		e.misused("a field was added to a finished event")
@@ -276,9 +277,9 @@ func (e *Event) isOpen() bool {
 	return e != nil && e.nest >= 0
 }
 
-// acceptsOwnField reports whether one of nib's own fields may be added to e: once
-// only (the flag unless records it), at the top level of a line, and not in a
-// builder, which stores no positions.
+// acceptsOwnField reports whether one of nib's own fields may be added to e:
+// once only (the flag unless records it), at the top level of a line, and not
+// in a builder, which stores no positions.
 func (e *Event) acceptsOwnField(unless flags) bool {
 	return e.isOpen() && e.flags&(unless|nested|inValue|building) == 0
 }

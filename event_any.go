@@ -90,7 +90,7 @@ func (e *Event) Stringer(key string, s fmt.Stringer) *Event {
 	return e
 }
 
-// Err adds err under the layout's error key and in its way; nil is null.
+// Err adds err in the layout's format and under its error key; nil is null.
 func (e *Event) Err(err error) *Event {
 	if e != nil {
 		e.addLayoutError(err)

@@ -18,7 +18,7 @@ import (
 // only, so only these digits are written. Nothing overwrites the front of an
 // idle event: stale calls write nothing, and the buffer only grows at its end.
 type front struct {
-	of       uint64 // id of the logger; 0: the buffer holds nothing of use
+	of       uint64 // id of the logger; 0: the buffer has no front
 	level    Level
 	nanos    int64 // when the second began, Unix nanoseconds; 0 without a time
 	end      int   // its length
@@ -28,12 +28,11 @@ type front struct {
 // noLevel is the level in the front of a line without a level.
 const noLevel = Level(math.MinInt + 1)
 
-// begin starts an event where the program calls a method that returns one. Like
-// every other way to log it goes through three steps: isOff and admits decide
-// whether there is a line, package callsite finds the call, start writes what
-// stands in front of the fields. The caller has asked isOff, unless how says
-// otherwise. The call site is where begin returns to, since the level methods
-// are inlined.
+// begin starts the event that a level method returns, in the three steps of
+// every way to log: isOff and admits decide whether there is a line, package
+// callsite finds the call site, and start writes what precedes the fields. The
+// caller has called isOff if how is 0. The call site is the return address of
+// begin, since the level methods are inlined.
 //
 //go:noinline
 func (l *Logger) begin(level Level, how flags) *Event {
@@ -47,7 +46,7 @@ func (l *Logger) begin(level Level, how flags) *Event {
 	var pc [1]uintptr
 	if l.core.caller {
 		if pc[0] = callsite.Fast(); pc[0] == 0 {
-			runtime.Callers(2, pc[:]) // 2 leaves out itself and begin; callsite.PC would cost one frame more
+			runtime.Callers(2, pc[:]) // 2 skips Callers and begin; callsite.PC would cost one frame more
 		}
 	}
 	return l.start(level, how, pc[0], nil)
@@ -57,7 +56,7 @@ func (l *Logger) begin(level Level, how flags) *Event {
 // methods, and with them into the program.
 func (l *Logger) isOff(level Level) bool { return l == nil || l.min > level }
 
-// admits is the part of the decision that isOff cannot make.
+// admits decides what isOff cannot: a Leveler's level, and sampling.
 func (l *Logger) admits(level Level) bool { return l.direct || l.admitsSlowly(level) }
 
 func (l *Logger) admitsSlowly(level Level) bool {
@@ -69,8 +68,8 @@ func (l *Logger) isSampled(level Level) bool {
 	return l.core.sampler == nil || l.sample(l.core.sampler, level)
 }
 
-// admit is admits for lines that are not dropped for their level alone. Panic and
-// Fatal need an event even if there is no line: it is muted.
+// admit is admits for Panic, Fatal and Log. Panic and Fatal need an event even
+// if there is no line; that event is muted.
 func (l *Logger) admit(level Level, how flags) (*Logger, flags) {
 	final := how&(thenPanic|thenExit) != 0
 	switch {
@@ -133,8 +132,8 @@ func (e *Event) setTime(t time.Time) {
 	e.flags |= hasTime
 }
 
-// writeFront writes the front and notes what it is. own is the zone that the
-// time came in, and stack that of an Entry.
+// writeFront writes the front and describes it in e.front. own is the zone of
+// the time, and stack the Stack of an Entry.
 func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 	l := e.log
 	f := l.core.format
@@ -168,8 +167,8 @@ func (e *Event) writeFront(show Level, own *time.Location, stack string) {
 // maxFrontSec keeps the nanoseconds of a front within an int64.
 const maxFrontSec = math.MaxInt64/1_000_000_000 - 1
 
-// addRest adds what follows the front when it does not end in the bound fields:
-// the caller, and the message if it comes first and is known.
+// addRest adds what follows a front without the bound fields: the caller, the
+// message if it comes first and is known, and the bound fields.
 func (e *Event) addRest(pc uintptr, msg *string) {
 	if pc != 0 {
 		e.addCaller(pc)
@@ -194,9 +193,9 @@ func (e *Event) addBound() {
 	}
 }
 
-// AtDepth starts an event for another front end, which has compared the level: it
-// is not compared again, only sampled. The call site is depth callers above the
-// call of AtDepth. It never exits or panics. 0 allocs.
+// AtDepth starts an event for another front end, which has compared the level:
+// it is not compared again, only sampled. The call site is depth callers above
+// the call of AtDepth. It never exits or panics. 0 allocs.
 func (l *Logger) AtDepth(level Level, depth int) *Event {
 	if l.discards() || !l.isSampled(level) {
 		return nil
@@ -218,9 +217,9 @@ type Entry struct {
 	Stack   string // of the goroutine, if the front end has taken it
 }
 
-// Entry starts an event for a line that another front end has made. The level
-// has been decided there and is not looked at again; a sampler is. Finish it
-// with Send, which writes en.Message. It never exits or panics. 0 allocs.
+// Entry starts an event for a line from another front end, which has compared
+// the level: it is not compared again, only sampled. Finish it with Send, which
+// writes en.Message. It never exits or panics. 0 allocs.
 func (l *Logger) Entry(en Entry) *Event {
 	if l.discards() || !l.isSampled(en.Level) {
 		return nil
@@ -238,7 +237,7 @@ func (l *Logger) Entry(en Entry) *Event {
 	return e
 }
 
-// site returns the call site if lines show it, and else 0.
+// site returns the call site if lines show it, and otherwise 0.
 func (c *core) site(pc uintptr) uintptr {
 	if !c.caller {
 		return 0

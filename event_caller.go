@@ -50,10 +50,10 @@ func (e *Event) setCaller(pc uintptr) {
 	e.splice(e.callerAt, e.callerEnd, e.log.core.format.caller(pc).field)
 }
 
-// addCaller appends the caller field for pc, which is where some method of nib
-// returns to. That method may have been inlined with others of nib's into the
-// code that called it; then pc stands for all of them, and the first that is not
-// nib's is the caller. If they were not inlined, pc lies within nib.
+// addCaller appends the caller field for pc, the return address of some method
+// of nib. That method and others of nib may have been inlined into the code
+// that called it; then pc has the frames of all of them, and the first that is
+// not nib's is the caller. If they were not inlined, pc is within nib.
 func (e *Event) addCaller(pc uintptr) {
 	f := e.log.core.format
 	t := f.caller(pc)
@@ -83,7 +83,8 @@ func (f *format) encodeCaller(pc uintptr) callText {
 		if strings.HasPrefix(runtime.FuncForPC(frame.Entry).Name(), ownPrefix) {
 			return callText{}
 		}
-		// Inlined into code that is not nib's: that code is the next on the stack.
+		// Inlined into code that is not nib's: that code is the next on the
+		// stack.
 		site = callsite.Outside(ownPrefix)
 		frame = callsite.Frame(site)
 	}
@@ -106,8 +107,8 @@ const maxStack = 64
 
 // Stack adds the stack of the calling goroutine as one text: function, file and
 // line of each frame, the innermost first, as Go's own traces have it. At most
-// 64 frames are shown. While a panic is recovered from, the first is that of the
-// function that panicked.
+// 64 frames are shown. While a panic is recovered from, the first is that of
+// the function that panicked.
 func (e *Event) Stack() *Event {
 	if !e.acceptsOwnField(hasStack) {
 		return e
@@ -144,8 +145,8 @@ func isOwn(function string) bool {
 		strings.HasPrefix(own, "/bridge/nibgrpc.(*call).") || strings.HasPrefix(own, "/request.(*run)."))
 }
 
-// encodeFrame returns one frame as JSON text without quotes; frames of nib's own
-// methods are empty.
+// encodeFrame returns one frame as JSON text without quotes; frames of nib's
+// own methods are empty.
 func encodeFrame(pc uintptr) string {
 	frame := callsite.Frame(pc)
 	if isOwn(frame.Function) {

@@ -39,11 +39,10 @@ func (e *Event) Send() {
 	e.finish(msg, plainMessage, nil)
 }
 
-// Msgf writes the line with a message that package fmt formats. (fmt follows a
-// value that contains itself until the stack is full: give such a value to
-// Any.) Go boxes each argument that is not a constant or a pointer before nib
-// is called, also when the level is off: the typed field methods and Msg have
-// no such cost.
+// Msgf writes the line with a message that package fmt formats. fmt overflows
+// the stack on a value that contains itself: use Any for such values. Go boxes
+// each argument that is not a constant or a pointer before nib is called, even
+// if the level is off; the typed field methods and Msg have no such cost.
 func (e *Event) Msgf(format string, args ...any) {
 	if e == nil || !e.finishable() {
 		return
@@ -81,16 +80,16 @@ func (e *Event) MsgFunc(f func() string) {
 	e.finish(msg, plainMessage, nil)
 }
 
-// exitIf is deferred while Fatal runs user code, which may end the goroutine:
-// the process ends nevertheless.
+// exitIf is deferred while Fatal runs user code: if that ends the goroutine,
+// the process exits nevertheless.
 func (l *Logger) exitIf(then flags, ended *bool) {
 	if *ended && then&thenExit != 0 {
 		l.act(then, "")
 	}
 }
 
-// finishable reports whether the line may be written now. It is not on a
-// finished event nor inside a callback that only adds fields.
+// finishable reports whether the line may be written now: not if the event is
+// finished, and not inside a callback that only adds fields.
 func (e *Event) finishable() bool {
 	if e.nest == 0 {
 		return true
@@ -103,7 +102,7 @@ func (e *Event) finishable() bool {
 	return false
 }
 
-// A messageForm says what finish makes the message of.
+// A messageForm is the form in which finish gets the message.
 type messageForm uint8
 
 const (
@@ -112,10 +111,10 @@ const (
 	formattedMessage             // text, which Msgf has formatted
 )
 
-// finish is the end of every line: it completes the line, writes it, and does
-// what Panic and Fatal promise. It contains the steps of the usual line instead
-// of calling addMessage and complete: two calls less are 5 % of a short one.
-// text is the message where form says so, otherwise nil.
+// finish completes a line, writes it, and then panics or exits for Panic and
+// Fatal. It contains the steps of the usual line instead of calling addMessage
+// and complete: two calls fewer save 5 % of a short line. text is the message
+// if form is formattedMessage, otherwise nil.
 func (e *Event) finish(msg string, form messageForm, text []byte) {
 	if e.nest != 0 && !e.finishable() {
 		return
@@ -143,8 +142,8 @@ func (e *Event) finish(msg string, form messageForm, text []byte) {
 	e.release()
 }
 
-// finishEncoded is finish for a message whose field, with the end of the line, is
-// encoded already. Only the usual line can take it as it stands.
+// finishEncoded is finish for a message field that is encoded already, with the
+// end of the line. Lines that are not the usual one cannot use it.
 func (e *Event) finishEncoded(msg, encoded string) {
 	c := e.log.core
 	if e.log.hasEpilogue || e.flags&muted != 0 || c.needsEdit || encoded == "" {
@@ -198,14 +197,14 @@ func (e *Event) addMessage(msg string) {
 	e.markMessage(from)
 }
 
-// markMessage notes where the quoted message stands.
+// markMessage records the position of the quoted message.
 func (e *Event) markMessage(from int) {
 	e.flags |= hasMessage
 	e.messageAt, e.messageEnd = from+1, len(e.buf)-1
 }
 
-// closeGroups ends the groups of Logger.WithGroup; those that nothing was added
-// to vanish.
+// closeGroups closes the groups of Logger.WithGroup and removes those without
+// fields.
 func (e *Event) closeGroups() {
 	l := e.log
 	open := l.open
@@ -221,7 +220,7 @@ func (e *Event) closeGroups() {
 		e.buf = append(e.buf, '}')
 	}
 	if e.carried != nil {
-		e.watched = l.core.format.watched // the fields stand at the top again
+		e.watched = l.core.format.watched // the fields are at the top level again
 		e.addCarried()
 	}
 }
@@ -247,7 +246,7 @@ func (e *Event) complete() {
 	e.release()
 }
 
-// moveMessage brings the message field from behind the fields to the front.
+// moveMessage moves the message field in front of the fields.
 func (e *Event) moveMessage(key int) {
 	from := e.messageAt - 1 - key
 	fields, size := from-e.head, len(e.buf)-from
@@ -294,7 +293,7 @@ func (l *Logger) flushFinal() {
 	}
 }
 
-// fill describes the finished line to sinks.
+// fill fills the Record of the finished line.
 func (e *Event) fill() *Record {
 	sec, nsec := e.time()
 	r := &e.record
@@ -309,7 +308,7 @@ func (e *Event) fill() *Record {
 	return r
 }
 
-// unixNano saturates where an int64 of nanoseconds ends.
+// unixNano saturates outside the range of an int64.
 func unixNano(sec int64, nsec int32) int64 {
 	const last = math.MaxInt64 / 1_000_000_000
 	switch {
@@ -331,8 +330,8 @@ type edits struct {
 
 func (x *edits) any() bool { return x.duplicates != jsonread.KeepAll || x.redact != nil || x.max > 0 }
 
-// edit changes the finished line, each time from one of the event's two buffers
-// into the other.
+// edit edits the finished line; each step writes from one of the event's two
+// buffers into the other.
 func (e *Event) edit() {
 	c := e.log.core
 	x := &c.edits
@@ -356,8 +355,8 @@ func (e *Event) edit() {
 	}
 }
 
-// replace makes line, written into scratch, the line, and its old buffer
-// scratch. The front of the next line cannot be taken from it.
+// replace swaps the buffers: line, written into scratch, becomes the line. The
+// next line cannot reuse its front.
 func (e *Event) replace(line []byte) {
 	e.scratch, e.buf, e.front.of = e.buf, line, 0
 	if cap(e.scratch) > keepSize {
@@ -365,7 +364,7 @@ func (e *Event) replace(line []byte) {
 	}
 }
 
-// findMessage notes where the message stands now, if there still is one.
+// findMessage finds the message in the edited line, if it is still there.
 func (e *Event) findMessage() {
 	from, end, ok := jsonread.Locate(e.buf, e.log.core.format.MessageKey)
 	if !ok {

@@ -49,7 +49,7 @@ func (e *Event) EmbedObject(m Marshaler) *Event {
 	return e
 }
 
-// Func lets f add fields, but not when the level is off.
+// Func calls f, which adds fields, unless the level is off.
 func (e *Event) Func(f func(*Event)) *Event {
 	if e != nil && f != nil {
 		e.run(f)
@@ -59,9 +59,9 @@ func (e *Event) Func(f func(*Event)) *Event {
 
 // A scope is an open container, with the state to restore at its end.
 type scope struct {
-	from    int // the place of its opening byte
+	from    int // offset of its opening byte
 	watched uint64
-	outer   flags // inArray and nested as they are around it
+	outer   flags // inArray and nested of the enclosing container
 }
 
 // enter opens a container at the end of the line, unless that is too deep.
@@ -95,7 +95,7 @@ func (e *Event) restore(s scope) {
 	e.watched, e.flags = s.watched, e.flags&^(inArray|nested)|s.outer
 }
 
-// fail puts what went wrong in place of the container.
+// fail replaces the container with the text of the panic.
 func (e *Event) fail(s scope, panicked any) {
 	if text, ok := e.panicked(panicked); ok {
 		e.buf = jsonenc.AppendString(e.buf[:s.from], text)
@@ -154,11 +154,11 @@ func (e *Event) addArray(f func(*Array)) {
 	e.leave(s, "[]")
 }
 
-// An Array adds the elements of an array. It must not be used after the function
-// given to [Event.Array] has returned.
+// An Array adds the elements of an array. It must not be used after the
+// function given to [Event.Array] has returned.
 type Array Event
 
-// element makes room for one, or reports that there is no array to add it to.
+// element begins an element, or reports false if the array is closed.
 func (a *Array) element() (*Event, bool) {
 	e := (*Event)(a)
 	if e == nil {

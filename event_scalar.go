@@ -10,10 +10,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// The methods users call are thin enough to be inlined: on a nil Event they
-// cost one comparison at the call site. The work is in the lower-case twins.
+// The exported methods are small enough to be inlined: on a nil Event they cost
+// one comparison at the call site. The unexported ones do the work.
 
-// Str adds a string. It is escaped so that no reader takes part of it for a
+// Str adds a string. It is escaped so that no reader mistakes part of it for a
 // line, a terminal command or another field.
 func (e *Event) Str(key, val string) *Event {
 	if e != nil {
@@ -135,7 +135,7 @@ func (e *Event) Uint64(key string, val uint64) *Event {
 }
 
 // Float32 adds a number with the fewest digits that give the same float32 back.
-// What JSON has no number for is a string: "NaN", "+Inf", "-Inf".
+// Values that JSON has no number for are strings: "NaN", "+Inf", "-Inf".
 func (e *Event) Float32(key string, val float32) *Event {
 	if e != nil {
 		e.float32(key, val)
@@ -199,8 +199,8 @@ func (e *Event) float64(key string, val float64) {
 	}
 }
 
-// open adds the key of a field, and reports whether there can be one. The
-// methods above that are used most do it themselves, with the value in one go.
+// open adds the key of a field, and reports whether a field may be added. The
+// most used methods above append key and value in one step instead.
 func (e *Event) open(key string) bool {
 	if e.isWatched(key) {
 		var ok bool
@@ -212,7 +212,7 @@ func (e *Event) open(key string) bool {
 	return true
 }
 
-// filled is open for bytes, of which nil is null.
+// filled is open for bytes; for nil it adds null and returns false.
 func (e *Event) filled(key string, val []byte) bool {
 	if !e.open(key) {
 		return false

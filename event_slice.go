@@ -152,10 +152,10 @@ func (e *Event) Errs(key string, errs []error) *Event {
 	return each(e, key, errs, (*Event).addError)
 }
 
-// A slice that is handed to a function value, or in another package to a generic
-// function, counts as kept: every caller's would move to the heap, also when the
-// level is off. Hence the loops that are spelled out, and the methods that are
-// not inlined.
+// A slice that is passed to a function value, or to a generic function of
+// another package, escapes: every caller's slice would move to the heap, even
+// if the level is off. Hence the explicit loops, and the methods that are not
+// inlined.
 
 func ints[T int | int8 | int16 | int32 | int64](e *Event, key string, vals []T) *Event {
 	if e == nil {
@@ -187,8 +187,8 @@ func uints[T uint | uint8 | uint16 | uint32 | uint64](e *Event, key string, vals
 	return e
 }
 
-// list begins an array, each element of which brings a comma, and returns the
-// place of its bracket; it is negative when there are no elements to add.
+// list begins an array, whose elements each begin with a comma, and returns the
+// offset of its bracket, or -1 if there is no array to fill.
 func (e *Event) list(key string, null bool) (from int) {
 	if e == nil || !e.open(key) {
 		return -1

@@ -45,7 +45,7 @@ func Val[T any](e *Event, key string, v T) *Event {
 	return e
 }
 
-// addValue appends a value that Val has no better way for.
+// addValue appends a value that is not a basic type.
 func addValue[T any](e *Event, v T) {
 	switch p := plan.ForIn[T](e.log.core.format.plans); {
 	case p.Plain() && !hasOwnText[T](p):
@@ -77,15 +77,15 @@ func hasOwnText[T any](p *plan.Plan) bool {
 	return false
 }
 
-// Inline adds the fields of a struct, or of the struct that v points to, at this
-// level, at the cost of Val; a nil pointer has none. Keys that nib keeps for
-// itself are renamed as in any field.
+// Inline adds the fields of a struct, or of the struct that v points to, at
+// this level, at the cost of Val; a nil pointer has none. Keys that nib
+// reserves are renamed as in any field.
 func Inline[T any](e *Event, v T) *Event {
 	if !e.isOpen() {
 		return e
 	}
 	if e.flags&(inArray|inValue) != 0 {
-		e.checkKey("") // which is what reports it
+		e.checkKey("") // reports the misuse
 		return e
 	}
 	from, depth := len(e.buf), maxDepth-int(e.nest)
@@ -128,7 +128,7 @@ func (f *format) clashes(p *plan.Plan) (c clash) {
 	return *f.clashing.Put(p.ID(), c)
 }
 
-// settle renames the fields from there on that have reserved keys.
+// settle renames the fields in buf[from:] that have reserved keys.
 func (e *Event) settle(from int, c clash) {
 	f := e.log.core.format
 	if c&clashOwn != 0 {
@@ -141,7 +141,7 @@ func (e *Event) settle(from int, c clash) {
 	}
 }
 
-// addOther appends a value that no case of addAny is for.
+// addOther appends a value that addAny has no case for.
 func (e *Event) addOther(v any) {
 	depth := maxDepth - int(e.nest)
 	plans := e.log.core.format.plans
@@ -160,8 +160,8 @@ func (e *Event) addOther(v any) {
 	e.marshal(func(dst []byte) ([]byte, error) { return plans.AppendAny(dst, v, depth) }, (*Event).setValue)
 }
 
-// marshal lets encode, which runs user code, append to the line. What set makes
-// of its result is also what happens to the text of a panic.
+// marshal calls encode, which runs user code and appends to the line, and
+// passes set its result, or the text of a panic as an error.
 func (e *Event) marshal(encode func(dst []byte) ([]byte, error), set func(e *Event, buf []byte, err error)) {
 	done := false
 	s, why := e.suspend()
@@ -200,8 +200,8 @@ func errorText(err error) string {
 	return "!ERROR: " + err.Error()
 }
 
-// setValue takes over the line with a value appended, or without if there is an
-// error, which is then the value.
+// setValue makes buf, which ends in a value, the line. If there is an error,
+// its text is the value.
 func (e *Event) setValue(buf []byte, err error) {
 	if err != nil {
 		buf = jsonenc.AppendString(buf, errorText(err))

@@ -39,7 +39,7 @@ type plainBuyer struct {
 var anOrder = plainOrder{ID: 7, Name: "tea", Price: 2.5, Paid: true, At: time.Unix(1, 0).UTC(),
 	Tags: []string{"a", "b"}, Buyer: &plainBuyer{"Ada"}, Pair: [2]int{1, 2}}
 
-// What follows implements nib's and other interfaces by value and by pointer.
+// These types implement nib's and other interfaces by value and by pointer.
 type (
 	byValue   struct{ N int }
 	byPointer struct{ N int }
@@ -118,7 +118,7 @@ func TestValRefusesToCopyALock(t *testing.T) {
 	}
 }
 
-// copyOf makes a copy where vet does not see that it must not.
+// copyOf copies a value that vet would not let its caller copy.
 func copyOf[T any](e *nib.Event, v *T) { nib.Val(e, "k", *v) }
 
 func TestValDoesNothingWhenTheLevelIsOff(t *testing.T) {
@@ -163,7 +163,7 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// A method that gives the value of a field cannot add fields beside it: they
+// A method that returns the value of a field cannot add fields beside it: they
 // would end up inside of the value.
 func TestInlineAddsNothingToTheValueOfAnotherField(t *testing.T) {
 	var e *nib.Event
@@ -210,8 +210,8 @@ func TestValAndInlineDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestValOnAMovingStack makes the stack grow, and be moved, between encodings of
-// values that lie on it, with the collector running all the time.
+// TestValOnAMovingStack makes the stack grow, and be moved, between encodings
+// of values on it, with the collector running all the time.
 func TestValOnAMovingStack(t *testing.T) {
 	var buf bytes.Buffer
 	l := timeless(&buf)

@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// at keeps the time of the examples the same.
+// at sets a fixed time for the examples.
 var at = nib.WithClock(func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) })
 
 func Example() {

@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// The deadline passes in no time: the clock is that of the bubble.
+// The clock is that of the synctest bubble, so the deadline passes at once.
 func TestFatalExitsWhenTheFlushHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -221,8 +221,8 @@ func TestFlushDoesNotWaitLongerThanItsContext(t *testing.T) {
 	})
 }
 
-// inChild runs this test again in a process of its own, with what as its task,
-// and returns how that ended.
+// inChild runs this test again in a child process, with what as its task, and
+// returns how that ended.
 func inChild(t *testing.T, what string) (output string, code int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -256,8 +256,9 @@ func TestFatalEndsTheProcess(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShownBeforeTheEnd has processes that end right after their errors: the first
-// one is on standard error at once, and Fatal shows those that one line a second kept back.
+// TestErrorsAreShownBeforeTheEnd runs processes that end right after their
+// errors: the first error is on standard error at once, and Fatal shows those
+// that the limit of one line a second held back.
 func TestErrorsAreShownBeforeTheEnd(t *testing.T) {
 	failing := nib.NewSink(sinkFunc(func(*nib.Record) error { return errAny }))
 	switch os.Getenv("NIB_TEST_CHILD") {

@@ -17,7 +17,7 @@ import (
 	"github.com/nib-log/nib/alloctest"
 )
 
-// nested makes a call that runs a function in which the program goes on.
+// nested makes a call whose callback continues the program.
 func (m *machine) nested(e *nib.Event, obj *node, top bool, k string, nest int) {
 	kid := &node{kind: '{'}
 	fill := func(e *nib.Event) { m.fields(e, kid, false, nest) }
@@ -103,7 +103,7 @@ var modelLayouts = []nib.Layout{
 	{KeepZone: true, Duration: nib.DurationNanos, TimeFormat: time.RFC3339Nano}, {Duration: nib.DurationSeconds, TimeFormat: nib.TimeUnixMilli},
 }
 
-// run makes one line by the program and returns what it must say.
+// run writes one line by the program and returns what it must contain.
 func (m *machine) run(base *nib.Logger) (l *nib.Logger, want *node) {
 	m.layout = modelLayouts[m.next()%len(modelLayouts)]
 	l = base.WithOptions(nib.WithLayout(m.layout))
@@ -192,7 +192,7 @@ func checkProgram(t *testing.T, code []byte, count bool) {
 	l.LogAttrs(context.Background(), nib.LevelInfo, "after")
 }
 
-// mallocsOf is how many allocations a line of these calls costs.
+// mallocsOf returns how many allocations a line of these calls costs.
 func mallocsOf(l *nib.Logger, calls []func(e *nib.Event)) uint64 {
 	least := ^uint64(0)
 	for range 6 {

@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// apart runs f on a goroutine of its own, which f may end.
+// apart runs f on a new goroutine, which f may end.
 func apart(tb testing.TB, f func()) {
 	tb.Helper()
 	watch(tb, func() {
@@ -25,7 +25,7 @@ func apart(tb testing.TB, f func()) {
 func TestGoexitInUserCodeLosesOnlyItsLine(t *testing.T) {
 	for _, d := range trapdoors(runtime.Goexit) {
 		if d.name == "Layout.Caller" {
-			continue // runs once per call site, on an event of its own
+			continue // runs once per call site, on another event
 		}
 		l, c := newCapture(t, d.opts...)
 		ended := true
@@ -80,7 +80,7 @@ func TestGoexitInTheMessageLosesOnlyItsLine(t *testing.T) {
 	}
 }
 
-// A deferred call on the event of a line that is lost finds it finished.
+// A deferred call on the event of a lost line is a call on a finished event.
 func TestDeferredMsgAfterGoexitIsIgnored(t *testing.T) {
 	l, c := newCapture(t)
 	apart(t, func() {
@@ -122,8 +122,8 @@ func TestGoexitInSamplerAndErrorHandlerIsCounted(t *testing.T) {
 	}
 }
 
-// The writer's lock is free again, the next line begins on its own, and the lost
-// one is counted.
+// The writer's lock is released, the next record starts on a new line, and the
+// lost one is counted.
 func TestGoexitInTheWriterReleasesItsLock(t *testing.T) {
 	on := true
 	var got []byte

@@ -24,14 +24,14 @@ const (
 	depthKey = "depth" // the field in place of those embedded too deep
 )
 
-// maxUser is how many lines may be open on one stack because user code that a
-// line runs logs a line itself. A Stringer that logs itself would otherwise do
+// maxUser is how many lines may be open on one stack because user code logs
+// while its own line is built. A Stringer that logs itself would otherwise do
 // so until the stack is full, which ends the process.
 const maxUser = 4
 
-// enterUserCode notes that user code begins, or returns why it must not. Each
-// time that the limit is met lowers it for the rest of the field: a value that
-// contains itself twice would otherwise be followed 2 to the 32 times.
+// enterUserCode records that user code begins, or returns why it must not. Each
+// time the limit is reached, it is lowered for the rest of the field: a value
+// that contains itself twice would otherwise be followed 2 to the 32 times.
 func (e *Event) enterUserCode(limit int32) (why string) {
 	if e.nest+e.tooDeep >= limit && e.nest > 0 {
 		e.tooDeep++
@@ -52,7 +52,8 @@ func (e *Event) enterUserCode(limit int32) (why string) {
 	return ""
 }
 
-// leaveUserCode notes that it has ended, unless the goroutine is ending with it.
+// leaveUserCode records that user code has ended, unless the goroutine is
+// ending with it.
 func (e *Event) leaveUserCode() {
 	if e.nest > 0 {
 		if e.nest--; e.nest == 0 {
@@ -61,9 +62,10 @@ func (e *Event) leaveUserCode() {
 	}
 }
 
-// panicked turns a recovered panic into text. For nil the goroutine is ending
-// with runtime.Goexit: the line is lost, is counted, and the event goes to the
-// garbage collector, since outer callbacks of the same event will still return.
+// panicked turns a recovered panic into text. If value is nil, the goroutine is
+// ending with runtime.Goexit: the line is lost, is counted, and the event goes
+// to the garbage collector, since outer callbacks of the same event will still
+// return.
 func (e *Event) panicked(value any) (text string, alive bool) {
 	if e.nest < 0 {
 		return "", false
@@ -134,7 +136,7 @@ func (e *Event) callText(f func() string) (text string) {
 }
 
 // format formats a message, which may run methods of the arguments. Package fmt
-// catches a panic in one of these, but not in one of the panic's own.
+// catches a panic in one of these, but not in a method of the panic's value.
 func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 	done := false
 	s, why := e.suspend()
@@ -154,7 +156,7 @@ func (e *Event) format(dst []byte, format string, args []any) (text []byte) {
 }
 
 // suspend keeps user code that returns the value of a field from adding fields
-// to the same event, where they would end up in the middle of that one.
+// to the same event: they would end up inside that value.
 func (e *Event) suspend() (s scope, why string) {
 	if why = e.enterUserCode(maxDepth + 1); why == "" {
 		s = scope{watched: e.watched, outer: e.flags & inValue}
@@ -164,7 +166,7 @@ func (e *Event) suspend() (s scope, why string) {
 }
 
 func (e *Event) resume(s scope) {
-	if e.nest > 0 { // else the goroutine is ending
+	if e.nest > 0 { // otherwise the goroutine is ending
 		e.watched, e.flags = s.watched, e.flags&^inValue|s.outer
 		e.leaveUserCode()
 	}
@@ -179,8 +181,8 @@ func (e *Event) runHooks(msg string) {
 }
 
 // callUser runs user code that adds nothing to an event, and reports whether it
-// has returned. It has not if it panicked, which err describes, or if it logs
-// and thereby calls itself without end. A goroutine that it ends is counted.
+// has returned. It has not if it panicked, which err describes, or if it calls
+// itself without end by logging. A goroutine that it ends is counted.
 //
 //go:noinline
 func callUser(what string, aborted *atomic.Uint64, f func()) (done bool, err error) {
@@ -254,7 +256,7 @@ func (c *core) isReentrant(err error) (is bool) {
 	return is
 }
 
-// sample asks the sampler. One that panics lets the event through and is
+// sample calls the sampler. If it panics, the event passes and the panic is
 // reported.
 func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	done := false
@@ -277,7 +279,7 @@ func (l *Logger) sample(s Sampler, level Level) (keep bool) {
 	return keep
 }
 
-// callSink hands a record to the sink, which may be the user's.
+// callSink passes a record to the sink, which may be user code.
 func (c *core) callSink(r *Record) (err error) {
 	done := false
 	defer func() {

@@ -72,7 +72,7 @@ func TestSamplerDecidesBeforeAnyField(t *testing.T) {
 	})))
 	fields := 0
 	field := func(e *nib.Event) { fields++ }
-	l.Debug().Func(field).Msg("m") // off by level: the sampler is not asked
+	l.Debug().Func(field).Msg("m") // off by level: the sampler is not called
 	l.Info().Func(field).Msg("m")
 	l.Log().Func(field).Msg("m")
 	l.Entry(nib.Entry{Level: 1}).Func(field).Send()

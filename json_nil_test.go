@@ -19,7 +19,7 @@ type nilError struct{ text string }
 
 func (e *nilError) Error() string { return e.text }
 
-// nilKinds implement everything by other kinds than a pointer.
+// These types implement every interface, and are not pointers.
 type (
 	nilMap    map[string]int
 	nilFunc   func()

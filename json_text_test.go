@@ -72,7 +72,7 @@ func TestHostileKeysAreEscapedLikeValues(t *testing.T) {
 	}
 }
 
-// textual are the ways by which a string of the user's becomes one of the line.
+// textual are the ways to add a string to a line.
 var textual = []struct {
 	name string
 	add  func(e *nib.Event, s string)

@@ -125,7 +125,7 @@ func TestChangesOfTheUTCOffsetAreShown(t *testing.T) {
 }
 
 // Lines of two loggers with layouts that differ only in the time share pooled
-// events, and must not share what those remember.
+// events, and must not share the times cached in them.
 func TestLayoutsDoNotShareTheCachedSecond(t *testing.T) {
 	tokyo := zone(t, "Asia/Tokyo")
 	now := testTime
@@ -155,7 +155,7 @@ func TestLayoutsDoNotShareTheCachedSecond(t *testing.T) {
 // The built-in clock must agree with the time of the machine, in every layout
 // that shows enough of it.
 func TestBuiltInClockShowsTheSystemTime(t *testing.T) {
-	const slack = time.Minute // of the clock, were it set meanwhile
+	const slack = time.Minute // in case the clock is set during the test
 	for _, layout := range []nib.Layout{{}, {TimeFormat: time.RFC3339Nano}, {TimeFormat: time.RFC3339, KeepZone: true}, {TimeZone: time.FixedZone("x", 12345), TimeFormat: time.RFC1123Z}} {
 		format := layout.TimeFormat
 		if format == "" {

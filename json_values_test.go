@@ -188,7 +188,7 @@ func TestRawJSONIsCheckedAndCompacted(t *testing.T) {
 	}
 }
 
-// Marshalers of all kinds of bad manners.
+// Marshalers that misbehave in different ways.
 type (
 	jsonText  string
 	jsonError struct{}

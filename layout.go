@@ -51,10 +51,10 @@ const (
 //
 // Every line is {time, level, logger, caller, fields…, message}. The keys of
 // time, level, message, logger, caller and stack, and those that Static and
-// Caller write, are reserved: another top-level field with such a key is written
-// as "field." and the key, so that no field can be taken for one of these. The
-// keys that Err writes are reserved in lines with an error. Use keyed literals;
-// more fields may follow.
+// Caller write, are reserved: another top-level field with such a key is
+// written as "field." and the key, so that no field can be mistaken for one of
+// these. The keys that Err writes are reserved in lines with an error. Use
+// keyed literals; more fields may follow.
 type Layout struct {
 	// Keys. "" is the default: time, level, message, error, caller, stack,
 	// logger; OmitKey leaves the field out (and its key unreserved).
@@ -79,8 +79,9 @@ type Layout struct {
 	// Static adds constant fields; it runs once, when the logger is made.
 	Static func(e *Event)
 	// Error adds an error to a line. Default: its text under key. It also runs
-	// when the logger is made, with sample errors, since the keys that it writes
-	// are reserved; those that it writes for errors of certain types only are not.
+	// when the logger is made, with sample errors, since the keys that it
+	// writes are reserved; those that it writes for errors of certain types
+	// only are not.
 	Error func(e *Event, key string, err error)
 	// Caller adds the call site to a line. Default: "dir/file.go:12" under
 	// key. It runs once per call site, whose bytes are kept, and once when the
@@ -90,12 +91,12 @@ type Layout struct {
 
 const defaultTimeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// reservedPrefix goes in front of a field's key that nib keeps for itself.
+// reservedPrefix precedes the key of a field if nib reserves the key.
 const reservedPrefix = "field."
 
 // A format is a Layout with its defaults filled in and everything that never
-// changes encoded. It is immutable but for its caches and shared by all loggers
-// with the layout.
+// changes encoded. It is immutable except for its caches and shared by all
+// loggers with the layout.
 type format struct {
 	Layout
 	time     jsonenc.TimeFormat
@@ -122,7 +123,8 @@ type format struct {
 // defaultFormat serves every logger that was given no layout.
 var defaultFormat = newFormat(Layout{})
 
-// keys returns the keys of l, with the names of their fields and their defaults.
+// keys returns the keys of l, with the names of their fields and their
+// defaults.
 func (l *Layout) keys() [7]layoutKey {
 	return [...]layoutKey{
 		{"TimeKey", &l.TimeKey, "time"}, {"LevelKey", &l.LevelKey, "level"}, {"MessageKey", &l.MessageKey, "message"},
@@ -191,7 +193,7 @@ func newFormat(l Layout) *format {
 	return f
 }
 
-// style is how structs, maps and the like show times and durations.
+// style returns how structs, maps and the like show times and durations.
 func (l *Layout) style() plan.Style {
 	s := plan.Style{TimeFormat: l.TimeFormat, Zone: l.TimeZone}
 	if l.KeepZone {
@@ -240,9 +242,9 @@ func (s *keySet) prefixed(key string) string {
 	return ""
 }
 
-// learnKeys finds out which keys the functions of the layout write, by calling
-// them: Caller for a call site, Error for errors with all that such functions
-// look at. None of the keys found may be forged by a field.
+// learnKeys calls the functions of the layout to find the keys that they write:
+// Caller with a call site, Error with errors of the kinds that such functions
+// distinguish. No field may forge these keys.
 func (f *format) learnKeys() {
 	f.site = &format{Layout: f.Layout, time: f.time, plans: f.plans, reserved: f.reserved.clone(), watched: f.reserved.bits}
 	f.watched = f.reserved.bits
@@ -279,7 +281,7 @@ func (f *format) learnKeys() {
 }
 
 // build encodes the fields that a function of the layout adds. Keys of errors
-// are reserved, but to the one that writes errors.
+// are reserved, except in the function that writes errors.
 func (f *format) build(also flags, add func(*Event)) string {
 	e := (&Logger{core: &core{format: f, state: new(state)}, watched: f.watched, errors: hasError}).builder()
 	e.flags |= also
@@ -289,9 +291,9 @@ func (f *format) build(also flags, add func(*Event)) string {
 	return fields
 }
 
-// sample is build on a goroutine of its own, which add may end. It may also wait
-// for what the caller of New does next, to release a lock for example, so the
-// goroutine is left behind after a while. It has a format of its own: f changes.
+// sample is build on another goroutine, which add may end. add may also wait
+// for the caller of New, to release a lock for example, so sample abandons the
+// goroutine after a while. It uses a copy of f, since f changes.
 func (f *format) sample(name string, also flags, add func(*Event)) (fields string, ok bool) {
 	own := &format{
 		Layout: f.Layout, time: f.time, plans: f.plans, errorField: f.errorField,
@@ -334,8 +336,8 @@ func (f *format) encodedKey(key string) string {
 	return string(jsonenc.AppendKey(nil, key))
 }
 
-// renamed returns the key in place of one that nib keeps for itself at the top
-// level, and otherwise key.
+// renamed returns key, with reservedPrefix in front if nib reserves it at the
+// top level.
 func (f *format) renamed(key string) string {
 	if k := f.reserved.prefixed(key); k != "" {
 		return k
@@ -361,7 +363,7 @@ func (set *keySet) rename(fields, end string) string {
 	return string(out[:len(out)-len(end)])
 }
 
-// zone is the zone that a time is shown in which came in zone own.
+// zone returns the zone in which to show a time of zone own.
 func (f *format) zone(own *time.Location) *time.Location {
 	if f.KeepZone {
 		return own

@@ -55,8 +55,8 @@ func ParseLevel(s string) (Level, error) {
 
 // A LevelVar is a Level that may be changed while loggers use it. The zero
 // value is LevelInfo. It is safe for concurrent use, must not be copied, and
-// reads and writes as text, so it can stand behind a flag, in a configuration
-// file or in the environment.
+// reads and writes as text, so it can be set by a flag, a configuration file or
+// an environment variable.
 type LevelVar struct{ v atomic.Int64 }
 
 // Set changes the level for every logger made with v.
@@ -112,7 +112,7 @@ func (f *format) encodeLevel(l Level, aborted *atomic.Uint64) string {
 	return string(jsonenc.AppendString([]byte(f.levelKey), f.levelName(l, aborted)))
 }
 
-// levelName names a level, in nib's way if the layout's function panics.
+// levelName names a level, by Level.String if the layout's function panics.
 func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
 	if done, _ := callUser("Layout.LevelName", aborted, func() { name = f.LevelName(l) }); !done {
 		name = l.String()
@@ -121,7 +121,7 @@ func (f *format) levelName(l Level, aborted *atomic.Uint64) (name string) {
 }
 
 // level returns the encoded level field. Unnamed levels are encoded once and
-// kept, unless they are so far out that a program must be making them up.
+// cached, except those far out, of which a program may make any number.
 func (f *format) level(l Level, aborted *atomic.Uint64) string {
 	if i, ok := level.Index(int(l)); ok {
 		return f.levels[i]

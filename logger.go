@@ -15,17 +15,17 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// A Logger makes events and hands their lines to one sink. It is immutable and
-// safe for concurrent use; With, Named and their like return new ones that share
-// the sink. A nil *Logger and the zero Logger discard; their Panic and Fatal
-// still act.
+// A Logger starts events and writes their lines to one sink. It is immutable
+// and safe for concurrent use; With, Named and similar methods return new
+// Loggers that share the sink. A nil *Logger and the zero Logger discard their
+// lines; their Panic and Fatal still act.
 type Logger struct {
 	min     Level        // the level, or minLevel when leveler decides
 	leveler slog.Leveler // nil for a constant level
 
 	core        *core
-	id          uint64 // no other logger's
-	watched     uint64 // what the logger's events watch keys for: the reserved ones, unless in a group
+	id          uint64 // unique
+	watched     uint64 // Event.watched at the start: the reserved keys, or none in a group
 	direct      bool   // min alone decides: there is neither a leveler nor a sampler
 	hasEpilogue bool   // hooks, open groups or a stack may come between the fields and the message
 
@@ -41,8 +41,8 @@ type Logger struct {
 // minLevel lets every level through to the leveler.
 const minLevel = Level(math.MinInt)
 
-// A core is what the loggers derived from one New share. It never changes once
-// its Logger is out: WithOptions copies it.
+// A core is what loggers derived from one New share. It does not change once
+// New has returned: WithOptions copies it.
 type core struct {
 	format *format
 	out    output
@@ -52,7 +52,7 @@ type core struct {
 	caller        bool
 	edits         edits
 	needsEdit     bool // a finished line is changed: its message may move, or there are edits
-	splitFront    bool // something stands between the front and the bound fields
+	splitFront    bool // something is between the front and the bound fields
 	stackFrom     Level
 	hooks         []Hook
 	sampler       Sampler
@@ -67,7 +67,7 @@ type core struct {
 // shared by all loggers derived from this one, done when the call returns. A
 // short write is continued; a line that could not be written whole is ended
 // before the next one begins. A w that is also a [Sink] is used as a Sink, and
-// io.Discard is called without the lock. A nil w panics.
+// io.Discard is called without the lock. New panics if w is nil.
 //
 // A reader of os.Stdout or os.Stderr that has gone away does not end the
 // program; one that has stopped delays a call, on Linux, by 100 ms, or 200 ms
@@ -83,7 +83,7 @@ func New(w io.Writer, opts ...Option) *Logger {
 }
 
 // NewSink returns a Logger that writes its lines to s. The goroutines that log
-// call s, many at a time. A nil s panics.
+// call s, many at a time. NewSink panics if s is nil.
 func NewSink(s Sink, opts ...Option) *Logger {
 	if s == nil {
 		panic("nib: NewSink with a nil Sink")
@@ -96,7 +96,7 @@ func newLogger(out output, opts []Option) *Logger {
 	return (&Logger{core: c}).apply(opts)
 }
 
-// apply changes l in place; l and its core are not yet in anyone else's hands.
+// apply changes l in place; l and its core are not shared yet.
 func (l *Logger) apply(opts []Option) *Logger {
 	for _, o := range opts {
 		if o.apply != nil {
@@ -158,8 +158,8 @@ func (l *Logger) Level() Level {
 func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.Level() }
 
 // Trace starts an event at LevelTrace. It returns nil when the level is off;
-// every method of a nil Event does nothing, so the chain behind it costs a few
-// nil checks. Finish the event with Msg, Msgf, MsgFunc or Send. 0 allocs.
+// every method of a nil Event does nothing, so the rest of the chain costs a
+// few nil checks. Finish the event with Msg, Msgf, MsgFunc or Send. 0 allocs.
 func (l *Logger) Trace() *Event {
 	if l.isOff(LevelTrace) {
 		return nil
@@ -199,7 +199,8 @@ func (l *Logger) Error() *Event {
 	return l.begin(LevelError, 0)
 }
 
-// At starts an event at any level. It never exits or panics, whatever the level.
+// At starts an event at any level. It never exits or panics, whatever the
+// level.
 func (l *Logger) At(level Level) *Event {
 	if l.isOff(level) {
 		return nil
@@ -208,14 +209,14 @@ func (l *Logger) At(level Level) *Event {
 }
 
 // Panic starts an event that panics with its message once the line is written
-// and the sink flushed. It is never nil, also on a nil Logger: level, sampler
-// and Discard suppress the line, never the act.
+// and the sink flushed. It is never nil, even on a nil Logger: level, sampler
+// and Discard suppress the line, never the panic.
 func (l *Logger) Panic() *Event { return l.begin(LevelPanic, thenPanic) }
 
 // Fatal starts an event that ends the process with status 1 (see WithExit) once
 // the line is written and the sink flushed, or five seconds have passed. It is
-// never nil, also on a nil Logger: level, sampler and Discard suppress the
-// line, never the act.
+// never nil, even on a nil Logger: level, sampler and Discard suppress the
+// line, never the exit.
 func (l *Logger) Fatal() *Event { return l.begin(LevelFatal, thenExit) }
 
 // Log starts an event without a level: its line has no level key, its Record
@@ -224,8 +225,8 @@ func (l *Logger) Log() *Event { return l.begin(LevelInfo, noLevelKey) }
 
 // Flush waits until all accepted lines are where the sink promises, if the sink
 // holds lines back, and returns its error. It returns when ctx is done, even if
-// the sink hangs. A Logger does not close its sink; the code that opened the sink
-// does.
+// the sink hangs. A Logger does not close its sink; the code that opened the
+// sink does.
 func (l *Logger) Flush(ctx context.Context) error {
 	if l.discards() {
 		return nil
@@ -273,8 +274,8 @@ func (l *Logger) bind(f func(*Event)) *Logger {
 	return n.seal()
 }
 
-// AppendFields appends the fields that f adds, each as `,"key":value` and as a
-// line of l would have it, to dst: fields that are collected before their line
+// AppendFields appends the fields that f adds to dst, each as `,"key":value`,
+// as in a line of l. It is for fields that are collected before their line
 // begins. f runs at once and only adds fields. 0 allocs while dst has room.
 func (l *Logger) AppendFields(dst []byte, f func(e *Event)) []byte {
 	if l.discards() || f == nil {
@@ -307,8 +308,8 @@ func (l *Logger) WithGroup(name string) *Logger {
 	return n.seal()
 }
 
-// Named returns a Logger whose name is that of l, a dot, and name. The name
-// stands in every line, and an empty one changes nothing.
+// Named returns a Logger whose name is that of l, a dot, and name. Every line
+// contains the name. An empty name changes nothing.
 func (l *Logger) Named(name string) *Logger {
 	if l.discards() || name == "" {
 		return l
@@ -346,7 +347,8 @@ func SetDefault(l *Logger) { defaultLogger.Store(l) }
 // Trace starts an event of the default logger; see [Logger.Trace].
 func Trace() *Event { return Default().At(LevelTrace) }
 
-// Debug starts an event of the default logger at LevelDebug; see [Logger.Debug].
+// Debug starts an event of the default logger at LevelDebug; see
+// [Logger.Debug].
 func Debug() *Event { return Default().At(LevelDebug) }
 
 // Info starts an event of the default logger at LevelInfo; see [Logger.Info].
@@ -355,7 +357,8 @@ func Info() *Event { return Default().At(LevelInfo) }
 // Warn starts an event of the default logger at LevelWarn; see [Logger.Warn].
 func Warn() *Event { return Default().At(LevelWarn) }
 
-// Error starts an event of the default logger at LevelError; see [Logger.Error].
+// Error starts an event of the default logger at LevelError; see
+// [Logger.Error].
 func Error() *Event { return Default().At(LevelError) }
 
 // Panic starts an event that panics with its message; see [Logger.Panic].
@@ -378,7 +381,7 @@ func FromContext(ctx context.Context) (l *Logger) {
 	found := false
 	defer func() {
 		if !found {
-			_ = recover() // a line is worth more than what is wrong with ctx
+			_ = recover() // the line is written even if ctx is broken
 			l = Default()
 		}
 	}()

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// Values with methods of their own, by pointers that are on the heap already.
+// Values with methods, by pointers that are on the heap already.
 type (
 	textStringer struct{ s string }
 	fieldObject  struct {
@@ -50,8 +50,8 @@ type method struct {
 	want string // the value as node.String shows it
 }
 
-// keyed are the methods of Event that take a key; TestMethodsAreComplete sees to
-// it that none is missing.
+// keyed are the methods of Event that take a key; TestMethodsAreComplete checks
+// that none is missing.
 var keyed = []method{
 	{"Str", func(e *nib.Event, k string) { e.Str(k, "v") }, `"v"`},
 	{"Strs", func(e *nib.Event, k string) { e.Strs(k, someText) }, `["a","","ünï"]`},
@@ -109,7 +109,7 @@ var keyed = []method{
 	{"Stringers", func(e *nib.Event, k string) { e.Stringers(k, stringers(aStringer, nil)) }, `["text",null]`},
 }
 
-// keyless are the other methods that add to an event or look at it.
+// keyless are the other methods that add to an event or read it.
 var keyless = []method{
 	{"Err", func(e *nib.Event, _ string) { e.Err(errAny) }, ""},
 	{"Timestamp", func(e *nib.Event, _ string) { e.Timestamp() }, ""},
@@ -153,8 +153,8 @@ var elements = []struct {
 	{"Null", func(a *nib.Array) { a.Null() }, `null`},
 }
 
-// TestMethodsAreComplete keeps the tables above in step with the package: what
-// is not in them is not tested.
+// TestMethodsAreComplete keeps the tables above in step with the package: a
+// method that is not in them is not tested.
 func TestMethodsAreComplete(t *testing.T) {
 	have := map[string]bool{}
 	for _, table := range [][]method{keyed, keyless, endings} {

@@ -45,7 +45,7 @@ func TestStaleUseReportsTheStackOfTheFirstMsg(t *testing.T) {
 	}
 }
 
-// A sink that keeps the line sees at once that it must not.
+// A sink that keeps the line finds it overwritten at once.
 func TestRetainedLinesArePoisoned(t *testing.T) {
 	var kept []byte
 	s := sinkFunc(func(r *nib.Record) error { kept = r.Line; return nil })

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// In this build an idle event does not know any more whose it was: it is
-// counted, but nobody can be told.
+// In this build an idle event has no logger: the call is counted but not
+// reported.
 func TestStaleUseIsCountedWithoutAReport(t *testing.T) {
 	for _, m := range stale() {
 		l, c := newCapture(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// stale are calls on an event that has been finished: every method there is,
-// and some that run user code before they look.
+// stale are calls on an event that has been finished: every method, and some
+// that run user code before they check the event.
 func stale() []method {
 	var all []method
 	all = append(append(append(all, keyed...), keyless...), endings...)
@@ -27,7 +27,7 @@ func stale() []method {
 	)
 }
 
-// uncounted methods of a finished event only ask.
+// uncounted methods only read the event.
 var uncounted = map[string]bool{"Enabled": true, "Lookup": true}
 
 func TestUseAfterMsgIsIgnoredAndCounted(t *testing.T) {
@@ -47,7 +47,8 @@ func TestUseAfterMsgIsIgnoredAndCounted(t *testing.T) {
 		if e.Enabled() {
 			t.Errorf("%s after Msg brought the event back", m.name)
 		}
-		// Two events at once: were one of them in the pool twice, they would be the same.
+		// Two events are open at once: if one were in the pool twice, they
+		// would be the same.
 		for range 3 {
 			a, b := l.Info(), l.Info()
 			if a == b {
@@ -100,7 +101,8 @@ func TestFieldsOfTheEventInsideAnArrayAreIgnored(t *testing.T) {
 	}
 }
 
-// A method of the user's that is asked for a value uses the event it is for.
+// A user's method that returns the value of a field uses the event of that
+// field.
 func TestFieldsOfTheEventInsideAValueAreIgnored(t *testing.T) {
 	var e *nib.Event
 	for _, m := range append(append(append([]method{}, keyed...), keyless...), endings...) {
@@ -109,7 +111,7 @@ func TestFieldsOfTheEventInsideAValueAreIgnored(t *testing.T) {
 		}
 		for _, d := range trapdoors(func() { m.add(e, "wrong") }) {
 			if d.want == "panic" || d.name == "Dict" || d.name == "Dict in Dict" || d.name == "Array" || d.name == "Array.Dict" || d.name == "Array.Array" {
-				continue // there it is allowed, or another test's
+				continue // allowed there, or covered by another test
 			}
 			l, c := newCapture(t)
 			e = l.Info()
@@ -153,7 +155,8 @@ func TestMsgInsideAFunctionThatAddsFieldsIsIgnored(t *testing.T) {
 	}
 }
 
-// An event that is never finished, or finished on another goroutine, harms none.
+// An event that is never finished, or finished on another goroutine, does no
+// harm.
 func TestDiscardedAndUnfinishedEventsWriteNothing(t *testing.T) {
 	l, c := newCapture(t)
 	for range 100 {

@@ -17,9 +17,9 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A machine takes bytes for a program: it calls methods of nib and at the same
-// time builds what a reader of the line must get, with encoding/json, package
-// time and nothing of nib's.
+// A machine runs bytes as a program: it calls methods of nib and builds what a
+// reader of the line must get, with encoding/json and package time, but without
+// nib.
 type machine struct {
 	code   []byte
 	at     int
@@ -178,8 +178,8 @@ func (m *machine) err(e *nib.Event, obj *node, top bool, err error) {
 	obj.set("error", textNode(err.Error()))
 }
 
-// fields makes calls on e until the program says otherwise. top tells that the
-// fields stand at the top of the line.
+// fields makes calls on e until the program ends it. top means that the fields
+// are at the top level of the line.
 func (m *machine) fields(e *nib.Event, obj *node, top bool, nest int) {
 	for n := m.next() % 12; n > 0 && !m.done(); n-- {
 		m.steps++
@@ -268,7 +268,7 @@ func (m *machine) rich(e *nib.Event, obj *node, top bool, k string) {
 	}
 }
 
-// raw gives JSON, or what is none.
+// raw returns JSON, or bytes that are not.
 func (m *machine) raw(s string) ([]byte, *node) {
 	if m.next()%3 == 0 {
 		if !json.Valid([]byte(s)) {
@@ -328,7 +328,7 @@ func (m *machine) slice(e *nib.Event, obj *node, top bool, k string) {
 	}
 }
 
-// any gives a value for Any.
+// any returns a value for Any.
 func (m *machine) any(nest int) (any, *node) {
 	kinds := 14
 	if nest >= maxNest {

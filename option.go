@@ -98,8 +98,9 @@ type HookFunc func(e *Event, level Level, msg string)
 // Run calls f.
 func (f HookFunc) Run(e *Event, level Level, msg string) { f(e, level, msg) }
 
-// WithSink replaces the sink, for a Logger of one request or test that differs in
-// nothing else. Its metrics count with those of the Logger that it is made from.
+// WithSink replaces the sink, for a Logger of one request or test that differs
+// in nothing else. Its metrics count with those of the Logger that it is made
+// from.
 func WithSink(s Sink) Option {
 	if s == nil {
 		panic("nib: WithSink(nil)")
@@ -114,10 +115,10 @@ func WithHook(h Hook) Option {
 	}}
 }
 
-// A Sampler decides which events are made at all, before any field is
-// encoded. It runs on the goroutine that logs and must be safe for concurrent
-// use. Panic and Fatal act even when their line is sampled out. Package sampling
-// has samplers.
+// A Sampler decides which events are made at all, before any field is encoded.
+// It runs on the goroutine that logs and must be safe for concurrent use. Panic
+// and Fatal act even when their line is sampled out. Package sampling has
+// samplers.
 type Sampler interface {
 	Sample(level Level) bool
 }
@@ -136,9 +137,9 @@ func WithErrorHandler(h func(error)) Option {
 // WithExit replaces os.Exit as the last act of Fatal.
 func WithExit(exit func(code int)) Option { return Option{func(l *Logger) { l.core.exit = exit }} }
 
-// WithContextFields sets what Event.Ctx and LogAttrs take from a context besides
-// the bound fields of the logger that it carries: trace ids and the like. f only
-// adds fields.
+// WithContextFields sets what Event.Ctx and LogAttrs take from a context
+// besides the bound fields of the logger that it carries: trace ids and the
+// like. f only adds fields.
 func WithContextFields(f func(ctx context.Context, e *Event)) Option {
 	return Option{func(l *Logger) { l.core.contextFields = f }}
 }
@@ -152,7 +153,7 @@ type DuplicateKeys uint8
 // the line again, at about a nanosecond a byte.
 const (
 	DuplicatesKeep      DuplicateKeys = iota // write them all, the default
-	DuplicatesLastWins                       // only the last, where it stands
+	DuplicatesLastWins                       // only the last, in its place
 	DuplicatesFirstWins                      // only the first
 	DuplicatesRename                         // "key", "key#2", "key#3"
 )
@@ -163,12 +164,12 @@ func WithDuplicateKeys(p DuplicateKeys) Option {
 }
 
 // WithRedact writes *** in place of the value of every field with one of these
-// keys, in whatever case, wherever it stands: bound, within objects, structs,
-// maps and RawJSON. It also looks through texts, the message included, for
-// passwords in URLs and for values behind such a key as a whole word:
-// "token=…", `"token":"…"`, "Token: Bearer …", and as %+v prints structs and
-// maps. Redaction happens before any byte leaves the event, and reads the line
-// again. Keys accumulate. What must never be seen is better held as a [Secret].
+// keys, in any case, anywhere in the line: bound, within objects, structs, maps
+// and RawJSON. It also looks through texts, the message included, for passwords
+// in URLs and for values behind such a key as a whole word: "token=…",
+// `"token":"…"`, "Token: Bearer …", and as %+v prints structs and maps.
+// Redaction happens before any byte leaves the event, and reads the line again.
+// Keys accumulate. Use [Secret] for values that must never be seen.
 func WithRedact(keys ...string) Option {
 	return Option{func(l *Logger) {
 		l.core.edits.keys = append(l.core.edits.keys[:len(l.core.edits.keys):len(l.core.edits.keys)], keys...)
@@ -179,8 +180,8 @@ func WithRedact(keys ...string) Option {
 // WithMaxLine cuts lines longer than n bytes, newline included: the longest
 // texts first, at a rune, then whole fields, but never time, level, logger and
 // caller. Such a line stays valid JSON and ends in "truncated": the number of
-// bytes left out. Container runtimes cut lines at 16 KiB without regard to JSON.
-// 0, the default, is no limit.
+// bytes left out. Container runtimes cut lines at 16 KiB without regard to
+// JSON. 0, the default, is no limit.
 func WithMaxLine(n int) Option {
 	return Option{func(l *Logger) { l.core.edits.max = n }}
 }

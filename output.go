@@ -27,8 +27,8 @@ type output struct {
 	textDurations bool // sink is for people, who want units
 }
 
-// maxInside is the number of calls of a sink at once from which on nib looks
-// whether they are one goroutine's; maxReentry is how many of those may be.
+// maxInside is the number of concurrent calls of a sink above which deliver
+// counts those on its own stack; it allows maxReentry of these.
 const (
 	maxInside  = 16
 	maxReentry = 8
@@ -48,8 +48,8 @@ func sinkOutput(s Sink) output {
 	return o
 }
 
-// Sink returns the sink that l writes to, for one that is to stand in front of it,
-// such as sink.Backtrace; nil if l discards its lines.
+// Sink returns the sink that l writes to, so that another one such as
+// sink.Backtrace can wrap it. It is nil if l discards its lines.
 func (l *Logger) Sink() Sink {
 	if l.discards() {
 		return nil
@@ -60,7 +60,7 @@ func (l *Logger) Sink() Sink {
 // textDurationsFormat is defaultFormat with units on durations.
 var textDurationsFormat = sync.OnceValue(func() *format { return newFormat(Layout{Duration: DurationString}) })
 
-// format is that of a logger without a layout.
+// format returns the format of a logger without a layout.
 func (o *output) format() *format {
 	if o.textDurations {
 		return textDurationsFormat()
@@ -68,7 +68,7 @@ func (o *output) format() *format {
 	return defaultFormat
 }
 
-// write hands over the finished line of e.
+// write writes the finished line of e.
 func (c *core) write(e *Event) {
 	var lost int
 	var err error
@@ -97,9 +97,9 @@ func (c *core) reportLost(n int, err error) {
 	c.report(err)
 }
 
-// deliver hands the line to a sink that may log itself. There is no lock that
-// would show re-entry, so calls are counted, and only when there are more at
-// once than usual does each look at its own stack.
+// deliver writes the line to a sink that may log itself. There is no lock that
+// would detect re-entry, so deliver counts calls, and inspects the stack only
+// if more than usual are in progress.
 //
 //go:noinline
 func (c *core) deliver(e *Event) error {
@@ -111,14 +111,14 @@ func (c *core) deliver(e *Event) error {
 	return c.callSink(e.fill())
 }
 
-// flush waits for the flusher no longer than ctx allows.
+// flush calls the flusher, and waits no longer than ctx allows.
 func (o *output) flush(ctx context.Context) error {
 	f := o.flusher
 	if f == nil {
 		return nil
 	}
 	if o.lines != nil && linewriter.Writing() {
-		return nil // the writer itself asks; on another goroutine it would wait for its own lock
+		return nil // the writer itself calls; another goroutine would wait for its lock
 	}
 	if ctx.Done() == nil {
 		return callFlush(ctx, f)
@@ -134,7 +134,7 @@ func (o *output) flush(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		select {
-		case err := <-done: // both were ready: the flush has the say
+		case err := <-done: // both were ready: prefer the result of the flush
 			return err
 		default:
 			return fmt.Errorf("nib: flush: %w", context.Cause(ctx))

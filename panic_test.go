@@ -39,7 +39,7 @@ type trapdoor struct {
 	name string
 	opts []nib.Option
 	add  func(e *nib.Event)
-	want string // the field that tells of the panic, or "" when the line has none
+	want string // the field that reports the panic, or "" if the line has none
 }
 
 func trapdoors(do func()) []trapdoor {
@@ -118,7 +118,7 @@ func TestPanicsInWithAreShown(t *testing.T) {
 	}
 }
 
-// Panic values that make trouble themselves when they are shown.
+// Panic values that panic when they are formatted.
 func TestPanicValuesThatPanicAreShownByType(t *testing.T) {
 	cyclic := map[string]any{}
 	cyclic["self"] = cyclic

@@ -18,7 +18,8 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// A variant is a logger of the test of random lines, and what its lines have.
+// A variant is a logger of the test of random lines, and the properties of its
+// lines.
 type variant struct {
 	name   string
 	log    *nib.Logger
@@ -96,8 +97,8 @@ func (v *variant) write(code []byte) (level nib.Level, msg string) {
 	return level, msg
 }
 
-// check reads a line by two parsers and looks for keys of nib's own that
-// something else has been written under.
+// check reads a line with two parsers and looks for nib's own keys under which
+// something else was written.
 func (v *variant) check(line []byte, level nib.Level, msg string) error {
 	got, err := parseLine(line)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A selfLogger logs itself whenever nib asks it for anything, twice, so that a
-// chain that ended late would take for ever.
+// A selfLogger logs itself twice whenever nib calls it, so that a chain that
+// ended late would not end in time.
 type selfLogger struct{ again func() }
 
 func (s selfLogger) twice()                            { s.again(); s.again() }
@@ -99,7 +99,8 @@ func TestManyGoroutinesInUserCodeAreNoRecursion(t *testing.T) {
 	}
 }
 
-// A clock and a sampler that many goroutines are in at once are used by all.
+// A clock and a sampler that many goroutines call at once are used by all of
+// them.
 func TestManyGoroutinesInSettingsAreNoRecursion(t *testing.T) {
 	const goroutines = 3000
 	for name, opt := range map[string]func(wait func()) nib.Option{

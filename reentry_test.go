@@ -14,12 +14,12 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A chattyWriter logs to its own logger, as often for each line as say says.
+// A chattyWriter logs to its own logger: it calls say for each line.
 type chattyWriter struct {
 	l     *nib.Logger
 	lines []string
 	say   func(l *nib.Logger, line string)
-	deep  int // calls within each other
+	deep  int // nested calls
 	most  int
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A forgery adds fields that pretend to be nib's own, by one of the ways there
-// are. Each adds every key of keys, and nothing else.
+// A forgery adds fields that pretend to be nib's own, in one way. Each adds
+// every key of keys, and nothing else.
 type forgery struct {
 	name string
 	opts []nib.Option
@@ -87,7 +87,7 @@ func forgeries(keys []string) []forgery {
 	}
 }
 
-// layouts with keys of their own; the names are what is reserved.
+// reservingLayouts returns layouts by the keys that they reserve.
 func reservingLayouts() map[string]nib.Layout {
 	return map[string]nib.Layout{
 		"time level message logger caller stack": {},
@@ -171,7 +171,7 @@ func TestLayoutFunctionsCannotForgeFields(t *testing.T) {
 	}
 }
 
-// The function for errors may write the keys of an error; a field behind it may
+// The function for errors may write the keys of an error; a later field may
 // not.
 func TestFieldsBehindAnErrorCannotForgeIt(t *testing.T) {
 	l, c := newCapture(t, nib.WithLayout(nib.Layout{Error: func(e *nib.Event, key string, err error) { e.AnErr(key, err) }}))
@@ -193,7 +193,7 @@ func TestNilErrorIsNullInEveryLayout(t *testing.T) {
 	}
 }
 
-// Only the function that writes the caller writes reserved keys: its own.
+// Only the function that writes the caller may write its reserved keys.
 func TestLayoutCallerWritesItsKey(t *testing.T) {
 	l, c := newCapture(t, nib.WithCaller(), nib.WithLayout(nib.Layout{
 		Caller: func(e *nib.Event, key string, f runtime.Frame) {

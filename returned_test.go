@@ -142,7 +142,7 @@ func TestFatalAndPanicActWhateverUserCodeReturns(t *testing.T) {
 	}
 }
 
-// Fatal ends the process also when what runs during Msg ends the goroutine.
+// Fatal ends the process even if code that runs during Msg ends the goroutine.
 func TestFatalExitsAlthoughUserCodeEndsTheGoroutine(t *testing.T) {
 	exit := &trap{runtime.Goexit}
 	for name, x := range map[string]struct {
@@ -248,7 +248,7 @@ func userSettings(do func()) map[string]nib.Option {
 		"clock":   nib.WithClock(func() time.Time { do(); return testTime }),
 		"leveler": nib.WithLevel(leveler(func() slog.Level { do(); return slog.LevelInfo })),
 		"LevelName": nib.WithLayout(nib.Layout{LevelName: func(l nib.Level) string {
-			if l > nib.LevelInfo && l < nib.LevelWarn { // the others are asked for by New
+			if l > nib.LevelInfo && l < nib.LevelWarn { // New asks for the others
 				do()
 			}
 			return "x"
@@ -304,7 +304,7 @@ func TestLineOfNilHasZeroColumns(t *testing.T) {
 }
 
 // Each entry into user code is left, whichever way the code ends: entries that
-// stay make every later line look at its stack.
+// stay make every later line inspect its stack.
 func TestUserCodeIsLeftHoweverItEnds(t *testing.T) {
 	l, c := newCapture(t)
 	deep := &trap{}

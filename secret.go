@@ -6,8 +6,8 @@ import "github.com/nib-log/nib/internal/contract"
 
 // A Secret holds a value that must not get into a log: package fmt under every
 // verb, JSON, slog and nib show *** in its place, also where it is a part of
-// something else. It holds the value by a pointer, so that even a reader that
-// looks at memory, as fmt does with unexported fields, sees an address only.
+// something else. It holds the value by a pointer, so that even code that reads
+// memory, as fmt does with unexported fields, sees only an address.
 type Secret[T any] struct {
 	mask
 	value *T

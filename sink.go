@@ -19,23 +19,24 @@ type Record struct {
 	Level   Level   // LevelInfo for lines of Logger.Log, which show no level
 	PC      uintptr // call site, 0 if it was not taken
 	Logger  string  // the name given by Named, "" without
-	Message []byte  // the message as it stands in Line, escaped, without its quotes; nil without a message
+	Message []byte  // the message as in Line, escaped, without its quotes; nil without a message
 	Line    []byte  // one complete JSON object and its newline
 
-	// Spool and Seq identify the record permanently once a spool has accepted it; 0 before.
+	// Spool and Seq identify the record permanently once a spool has accepted
+	// it; 0 before.
 	Spool, Seq uint64
 }
 
-// Lookup finds the top-level field key and returns its value as raw JSON,
-// which lies within Line. Of several fields with the same key it finds the last.
+// Lookup finds the top-level field key and returns its value as raw JSON, a
+// part of Line. Of several fields with the same key it finds the last.
 func (r *Record) Lookup(key string) (json []byte, ok bool) {
 	return jsonread.Lookup(r.Line, key)
 }
 
 // Fields iterates over the top-level fields in the order of the line: the key
-// as it stands there, escaped and without its quotes, and the value as raw
-// JSON. Both lie within Line. A Line that is not a JSON object ends the
-// iteration where it stops being one.
+// as in Line, escaped and without its quotes, and the value as raw JSON. Both
+// are parts of Line. A Line that is not a JSON object ends the iteration where
+// it stops being one.
 func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 	return jsonread.Fields(r.Line)
 }
@@ -46,12 +47,12 @@ func (r *Record) Fields() iter.Seq2[[]byte, []byte] {
 // r and the bytes it refers to do not change, and Line is one valid JSON object
 // followed by one newline.
 //
-// An implementation must not change r or its bytes, and must not keep them after
-// it returns: the buffer goes back to a pool. If it returns nil, the line is
-// where the documentation of the sink says: in the pipe, in the page cache, or
-// in a buffer that Flush empties. If it returns an error, the line is lost; the
-// logger counts it and calls its error handler. An implementation should not
-// allocate, and must return within a bounded time.
+// An implementation must not change r or its bytes, and must not keep them
+// after it returns: the buffer goes back to a pool. If it returns nil, the line
+// is where the documentation of the sink says: in the pipe, in the page cache,
+// or in a buffer that Flush empties. If it returns an error, the line is lost;
+// the logger counts it and calls its error handler. An implementation should
+// not allocate, and must return within a bounded time.
 //
 // Two methods are optional. A Logger looks for them once, when it is made:
 //
@@ -61,15 +62,14 @@ type Sink interface {
 	WriteRecord(r *Record) error
 }
 
-// flusher is the optional ability of a Sink or an io.Writer to bring what it
-// holds back to its promise.
+// A flusher is a Sink or an io.Writer that holds lines back until Flush.
 type flusher interface {
 	Flush(ctx context.Context) error
 }
 
 // WriterSink makes a Sink of an io.Writer as [New] does: one lock, one Write
 // per line, the line written when the call returns. Sinks that combine others
-// take writers through it.
+// use it to accept writers.
 func WriterSink(w io.Writer) Sink {
 	if s, ok := w.(Sink); ok {
 		return s

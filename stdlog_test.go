@@ -153,7 +153,7 @@ func TestStdLogDoesNotBlockWhenTheWriterPrintsToIt(t *testing.T) {
 	}
 }
 
-// A printingWriter prints once, on its first line, and tells of the second.
+// A printingWriter prints once, on its first line, and reports the second.
 type printingWriter struct {
 	print func()
 	first sync.Once

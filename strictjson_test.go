@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// A node is a JSON value as it stands in a line. encoding/json would hide what
-// matters here: the order of keys, the same key twice, numbers to the digit.
+// A node is a JSON value of a line. encoding/json would hide what matters here:
+// the order of keys, the same key twice, numbers to the digit.
 type node struct {
 	kind byte     // one of { [ " 0 t f n
 	text string   // decoded string, or the number as written
@@ -65,7 +65,7 @@ func parseLine(line []byte) (*node, error) {
 	return v, nil
 }
 
-// unsafeRune reports whether r must never stand in a line as it is.
+// unsafeRune reports whether r must never appear raw in a line.
 func unsafeRune(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
 }
@@ -259,8 +259,8 @@ func (v *node) get(key string) *node {
 	return found
 }
 
-// String gives the value as compact JSON with the least escaping: two equal
-// values have the same text, and a test shows it when they are not.
+// String returns the value as compact JSON with the least escaping: equal
+// values have equal texts, which tests print.
 func (v *node) String() string {
 	if v == nil {
 		return "(nothing)"

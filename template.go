@@ -16,8 +16,8 @@ import (
 // whose fields are the columns. A call copies the whole struct into the line by
 // a plan that is made once, which is the fastest way to write a line. The
 // columns come in the order of the struct and are always there, unless their
-// tags say omitempty or omitzero; package schema describes the tags, and makes a
-// JSON Schema of the struct.
+// tags say omitempty or omitzero; package schema describes the tags, and makes
+// a JSON Schema of the struct.
 //
 //	type access struct {
 //		Method string        `json:"method"`
@@ -29,8 +29,8 @@ import (
 //
 //	served.Log(ctx, log, &access{r.Method, status, took})
 //
-// A Template may be used by any number of goroutines and must not be copied. The
-// zero Template writes nothing.
+// A Template may be used by any number of goroutines and must not be copied.
+// The zero Template writes nothing.
 type Template[T any] struct {
 	level Level
 	msg   string
@@ -38,12 +38,12 @@ type Template[T any] struct {
 	form  atomic.Pointer[templateForm]
 }
 
-// A templateForm is what one layout makes of a Template. A program has one layout
-// as a rule, so the last one used is cached.
+// A templateForm is what one layout makes of a Template. A program has one
+// layout as a rule, so the last one used is cached.
 type templateForm struct {
 	format  *format
 	plan    *plan.Plan // with its durations and times
-	clash   clash      // what the columns have of the keys that are reserved
+	clash   clash      // the reserved keys among the columns
 	message string     // `,"message":"…"}` and a newline; "" without a message
 }
 
@@ -60,10 +60,10 @@ func NewTemplate[T any](level Level, msg string) Template[T] {
 	return Template[T]{level: level, msg: msg, plan: p}
 }
 
-// Log writes the line with the columns of v to l if the level is on, and what
-// [Event.Ctx] adds for ctx, which may be nil. v is not kept and may lie
-// on the stack. It never exits or panics. 0 allocs, but one for a T with methods
-// that take part in the encoding.
+// Log writes the line to l if the level is on, with the columns of v and what
+// [Event.Ctx] adds for ctx, which may be nil. v is not kept and may be on the
+// stack. It never exits or panics. 0 allocs, but one for a T with methods that
+// take part in the encoding.
 //
 //go:noinline
 func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {

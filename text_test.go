@@ -13,7 +13,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A timed has times and durations wherever a struct can have them.
+// A timed has times and durations in all places where a struct can have them.
 type timed struct {
 	D   time.Duration
 	P   *time.Duration
@@ -98,7 +98,7 @@ var textWays = map[string]func(l *nib.Logger, d time.Duration, t time.Time){
 
 var timedLine = nib.NewTemplate[timed](nib.LevelInfo, "")
 
-// texts collects what a value has of texts and numbers.
+// texts collects the strings and numbers of a value.
 func (v *node) texts(into map[string]bool) {
 	for _, kid := range v.kids {
 		kid.texts(into)
@@ -147,7 +147,7 @@ func TestOneValueHasOneText(t *testing.T) {
 	t.Logf("%d lines", cases)
 }
 
-// A unit in a tag is what the column is in, under every layout.
+// A column has the unit of its tag under every layout.
 func TestUnitsOfTagsStay(t *testing.T) {
 	type units struct {
 		D time.Duration `json:"d"`

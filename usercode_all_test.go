@@ -57,8 +57,8 @@ var lineWays = []way{
 	}},
 }
 
-// functions are the exported functions of the package: how user code comes in
-// by them, and nil for those that run none while a line is made.
+// functions maps each exported function of the package to the calls that pass
+// it user code; nil if it runs none while a line is built.
 func functions(c *culprit) map[string][]func(l *nib.Logger) {
 	opts := func(opts ...nib.Option) (all []func(l *nib.Logger)) {
 		for _, o := range opts {
@@ -111,7 +111,7 @@ func functions(c *culprit) map[string][]func(l *nib.Logger) {
 		"WriterSink": lost(nib.NewSink(nib.WriterSink(badWriter{c}), quiet)),
 		"NewSecret":  events(func(e *nib.Event, v any) { e.Any("s", nib.NewSecret(v)) }),
 		"WithCaller": {func(l *nib.Logger) { badCaller(l, c) }},
-		"WithExit":   nil, // TestFatal…: what it does is what the caller asked for
+		"WithExit":   nil, // TestFatal…: its effects are intended
 		"Default":    nil, "SetDefault": nil, "NewContext": nil, "Trace": nil, "Debug": nil, "Info": nil, "Warn": nil, "Error": nil, "Panic": nil, "Fatal": nil,
 		"ParseLevel": nil, "ParseRules": nil, "WithRules": nil, "WithStack": nil, "WithDuplicateKeys": nil, "WithRedact": nil, "WithMaxLine": nil,
 	}
@@ -160,9 +160,9 @@ func newTrial(t *testing.T, m misdeed) *trial {
 	return x
 }
 
-// judge makes the call and wants the line "outer" once, or not at all if the
-// goroutine was ended, all lines valid, and the next line as if nothing had
-// been.
+// judge makes the call and checks that the line "outer" is there once, or not
+// at all if the goroutine was ended, that all lines are valid, and that the
+// next line is unaffected.
 func (x *trial) judge(name string, call func()) {
 	x.out.Reset()
 	o := attempt(x.t, call)
@@ -211,7 +211,7 @@ func (x *trial) final(name string, use func(e *nib.Event)) {
 
 // TestUserCodeOfEveryKindInEveryPlace tries each way to hand nib a value or a
 // function with each misdeed. Methods are found by reflection, functions are
-// compared with the source: what is new is tried, or asks to be added.
+// compared with the source: a new one is tried or fails the test.
 func TestUserCodeOfEveryKindInEveryPlace(t *testing.T) {
 	step := 10
 	switch {

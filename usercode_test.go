@@ -60,8 +60,8 @@ func misdeeds() []misdeed {
 	return all
 }
 
-// A culprit does a misdeed in each of its methods. The types below have one of
-// them each.
+// A culprit does a misdeed in each of its methods. Each of the types below has
+// one.
 type culprit struct {
 	misdeed
 	l *nib.Logger
@@ -97,7 +97,7 @@ func (b badZero) IsZero() bool                        { b.act(); return false }
 func (b badCtx) Value(key any) any                    { b.act(); return b.text }
 func (b badString) Run(*nib.Event, nib.Level, string) { b.act() }
 
-// values are c in all the forms that a value of type any can have.
+// values returns c in all the forms that a value of type any can have.
 func (c *culprit) values() []any {
 	type holder struct{ V any }
 	type zero struct {
@@ -110,8 +110,8 @@ func (c *culprit) values() []any {
 	}
 }
 
-// args are the arguments to try for a parameter; what is not known here is to be
-// added.
+// args are the arguments to try for a parameter; a type without a case fails
+// the test.
 func (c *culprit) args(t *testing.T, what string, typ reflect.Type) (all []reflect.Value) {
 	list := func(vs ...any) {
 		for _, v := range vs {
@@ -221,7 +221,7 @@ type outcome struct {
 	panicked any
 }
 
-// attempt makes a call on a goroutine of its own.
+// attempt makes a call on another goroutine.
 func attempt(t *testing.T, call func()) (o outcome) {
 	apart(t, func() {
 		defer func() {

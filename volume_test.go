@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// countWriter keeps nothing.
+// A countWriter only counts.
 type countWriter struct{ lines, bytes int }
 
 func (w *countWriter) Write(p []byte) (int, error) {
@@ -163,7 +163,7 @@ func TestTenThousandGoroutinesLoseNoLine(t *testing.T) {
 	}
 }
 
-// Everything that may be shared is used by all at once, for the race detector.
+// Goroutines use everything that may be shared at once, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	var level nib.LevelVar
 	l := nib.New(io.Discard, nib.WithLevel(&level), nib.WithCaller(), nib.WithStack(nib.LevelError))

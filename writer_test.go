@@ -17,11 +17,11 @@ import (
 
 func newBuffered(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 1<<16) }
 
-// bare leaves nothing but what a test adds.
+// bare leaves out everything but what a test adds.
 var bare = nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey})
 
-// A stepWriter answers each call by the next of its steps, and takes everything
-// when there are none left.
+// A stepWriter handles each call by the next of its steps, and accepts
+// everything when none are left.
 type stepWriter struct {
 	steps []step
 	got   []byte
@@ -29,7 +29,7 @@ type stepWriter struct {
 }
 
 type step struct {
-	take int // how many bytes go out; -1: all
+	take int // bytes written; -1: all
 	n    int // what is returned; -100: the same
 	err  error
 }
@@ -185,7 +185,7 @@ func TestNilWriterAndSinkPanicAtOnce(t *testing.T) {
 	}
 }
 
-// The default handler must not take part in what it reports.
+// The default handler must not fail with what it reports.
 func TestDefaultErrorHandler(t *testing.T) {
 	if os.Getenv("NIB_TEST_CHILD") == "fail" {
 		l := nib.New(writeFunc(func([]byte) (int, error) { return 0, errStep }))
