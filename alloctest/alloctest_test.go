@@ -28,7 +28,7 @@ func every(n int) func() {
 	}
 }
 
-// recorder is a testing.TB that keeps what it is told.
+// A recorder is a testing.TB that records its calls.
 type recorder struct {
 	testing.TB // nil: any method but these is a fault
 	errors     []string
@@ -252,7 +252,7 @@ func TestManyStacksAreCutOff(t *testing.T) {
 }
 
 // TestWhatTheRuntimeRemembersIsNotCounted asserts the types of many values: the
-// runtime remembers some of them, now and then.
+// runtime caches some of them, now and then.
 func TestWhatTheRuntimeRemembersIsNotCounted(t *testing.T) {
 	if !Enabled {
 		t.Skip("allocations are not counted in this build")

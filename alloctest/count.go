@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// windows is how often the same number of calls is counted. What the
-	// runtime allocates on its own account does not hit five in a row.
+	// windows is how often the same number of calls is counted. Allocations of
+	// the runtime itself do not hit five in a row.
 	windows = 5
 
-	// headroom is how far the heap may grow while the collector rests, so that
-	// a function that does allocate does not take all the memory there is.
+	// headroom is how far the heap may grow while the collector is stopped, so
+	// that a function that allocates does not exhaust memory.
 	headroom = 64 << 20
 )
 
@@ -37,7 +37,7 @@ func Count(f func(), runs int) (mallocs, bytes float64) {
 	return float64(lowest.mallocs) / float64(runs), float64(lowest.bytes) / float64(runs)
 }
 
-// total is what the calls of one window allocated.
+// A total is what the calls of one window allocated.
 type total struct{ mallocs, bytes uint64 }
 
 // count returns the totals of the windows.
@@ -53,8 +53,8 @@ func count(f func(), runs int) (totals [windows]total) {
 	return totals
 }
 
-// quiet keeps the rest of the process from disturbing a count as far as it can
-// be kept: one processor, no collector. It returns how to undo that.
+// quiet reduces what the rest of the process allocates during a count: one
+// processor, no collector. It returns a function that undoes that.
 func quiet() (restore func()) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -35,8 +35,8 @@
 //
 // # Instrumented builds
 //
-// With -race, -msan, -asan or -tags invariants, code allocates that does not
-// otherwise: sync.Pool drops values at random and instrumented code keeps
+// With -race, -msan, -asan or -tags invariants, code allocates that otherwise
+// does not: sync.Pool drops values at random and instrumented code keeps
 // records. [Enabled] is false in such a build, and Zero logs that it has not
 // counted.
 package alloctest

@@ -20,7 +20,7 @@ type findings struct {
 	stacks []stack
 }
 
-// stack is one place that allocates.
+// A stack is one place that allocates.
 type stack struct {
 	pcs    [32]uintptr
 	count  int64
@@ -28,14 +28,14 @@ type stack struct {
 	own    bool   // called by profiled, and not for a cache of the runtime
 }
 
-// caches are the functions in which the runtime remembers type assertions. It does
-// so by chance, in about one of a thousand that it has not seen, and never again
-// once it has seen all: that is no allocation of the code that asserts.
+// caches are the functions in which the runtime caches type assertions. It does
+// so at random, for about one in a thousand that are not cached yet: these are
+// not allocations of the code that asserts.
 var caches = []string{"runtime.typeAssert", "runtime.interfaceSwitch"}
 
 // profile calls f with the memory profile at its finest and returns what it
-// saw. The rate is meant to be set once at the start of a program; a rate of 1
-// takes effect at once, because every allocation checks it.
+// saw. The rate should be set once at the start of a program; a rate of 1 takes
+// effect at once, because every allocation checks it.
 func profile(f func(), calls int) findings {
 	defer quiet()()
 	before := snapshot()
@@ -90,7 +90,7 @@ func snapshot() map[[32]uintptr]int64 {
 	}
 }
 
-// resolve turns program counters into text, leaving out what called f and the
+// resolve turns program counters into text, without the callers of f and the
 // allocator itself.
 func (s *stack) resolve() {
 	pcs := s.pcs[:]
@@ -118,7 +118,7 @@ func (s *stack) resolve() {
 }
 
 // String lists the stacks, most allocations first. Those of other goroutines
-// are shown only if f has none, because then they are all there is to go by.
+// are shown only if f has none, as the only hint.
 func (f findings) String() string {
 	shown := slices.DeleteFunc(slices.Clone(f.stacks), func(s stack) bool { return !s.own && f.own > 0 })
 	slices.SortFunc(shown, func(a, b stack) int {

@@ -13,8 +13,8 @@ const runs = 1000
 // Zero fails tb, without ending the test, if f allocates on the heap in the
 // steady state, and reports where. It counts as [Count] does, over 1000 calls.
 // When only some of the windows have allocations, f is called 6000 times more
-// to see whether they are its own: so those that happen once in some thousand
-// calls are found too.
+// to see whether f causes them, which also finds those that happen once in some
+// thousand calls.
 //
 // The stacks come from the memory profile of further calls. They are cut off
 // at 32 frames, and objects of less than 16 bytes without pointers, which share
@@ -49,7 +49,7 @@ func Zero(tb testing.TB, f func()) {
 	}
 }
 
-// perCall puts the total of some calls in words.
+// perCall formats the average of some calls.
 func perCall(t total, calls int) string {
 	return fmt.Sprintf("%v mallocs and %v bytes per call (%d in %d calls)",
 		float64(t.mallocs)/float64(calls), float64(t.bytes)/float64(calls), t.mallocs, calls)
