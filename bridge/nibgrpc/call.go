@@ -20,7 +20,7 @@ import (
 
 // Config configures the interceptors. The zero Config is ready.
 type Config struct {
-	// Policy decides which RPCs have an event. nil: all have.
+	// Policy decides which RPCs have an event. nil: all of them.
 	Policy *request.Policy
 	// Level is the level of the event by the code of the status. Defaults to
 	// LevelOf. An event of a panic has LevelError at least.
@@ -32,8 +32,9 @@ type Config struct {
 	OwnRequestIDs bool
 }
 
-// LevelOf is the default level of an event: LevelInfo for OK, LevelError for the
-// codes by which a server reports that it failed, and else LevelWarn.
+// LevelOf returns the default level of an event: LevelInfo for OK, LevelError
+// for the codes by which a server reports that it failed, and otherwise
+// LevelWarn.
 func LevelOf(code codes.Code) nib.Level {
 	switch code {
 	case codes.OK:
@@ -44,8 +45,8 @@ func LevelOf(code codes.Code) nib.Level {
 	return nib.LevelWarn
 }
 
-// maxText is the number of bytes of a text that is written, of those that a client
-// may have sent.
+// maxText is the number of bytes of a text that is written, of those that a
+// client may have sent.
 const maxText = 4 << 10
 
 // A call is an RPC in progress. It is not pooled: goroutines may outlive it.
@@ -63,8 +64,8 @@ type call struct {
 	panicText      string
 }
 
-// end ends the call of a server, when it is deferred: err is what the handler has
-// returned.
+// end is deferred and ends the call of a server: err is the error of the
+// handler.
 func (x *call) end(err *error) {
 	if x.returned {
 		x.write(*err)
@@ -80,7 +81,7 @@ func (x *call) end(err *error) {
 	}
 }
 
-// panicText is the text of what a handler panicked with, whose methods may panic.
+// panicText returns the text of a panic's value, whose methods may panic.
 func panicText(p any) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -90,7 +91,7 @@ func panicText(p any) (text string) {
 	return fmt.Sprint(p)
 }
 
-// code is that of the status which gRPC makes of err.
+// code returns the code of the status into which gRPC converts err.
 func code(err error) (c codes.Code) {
 	defer func() {
 		if recover() != nil {
@@ -159,7 +160,8 @@ func (x *call) write(err error) {
 	e.Msg("rpc")
 }
 
-// addError adds the error as the layout has it, unless its text is too long.
+// addError adds the error in the format of the layout, unless its text is too
+// long.
 func addError(e *nib.Event, err error) {
 	text := ""
 	if guard(func() { text = err.Error() }) == "" && len(text) > maxText {
@@ -180,7 +182,7 @@ func cut(text string) string {
 	return text[:n] + "…"
 }
 
-// guard runs a function of the program's: an RPC does not fail because its log
+// guard runs a function of the program: an RPC must not fail because its log
 // does. It returns the text of a panic.
 func guard(f func()) (panicked string) {
 	defer func() {

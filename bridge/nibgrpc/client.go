@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// UnaryClient returns an interceptor that writes an event to l for each unary RPC
-// that the program makes, and passes the ids of the request on.
+// UnaryClient returns an interceptor that writes an event to l for each unary
+// RPC that the program makes, and passes the ids of the request on.
 func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) (err error) {
 		x := beginClient(ctx, l, &c, method)
@@ -22,9 +22,9 @@ func UnaryClient(l *nib.Logger, c Config) grpc.UnaryClientInterceptor {
 	}
 }
 
-// StreamClient returns an interceptor that writes an event to l for each streaming
-// RPC that the program makes, when gRPC has finished it: after the last message was
-// received, on an error, or when the context is done.
+// StreamClient returns an interceptor that writes an event to l for each
+// streaming RPC that the program makes, when gRPC has finished it: after the
+// last message was received, on an error, or when the context is done.
 func StreamClient(l *nib.Logger, c Config) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		x := beginClient(ctx, l, &c, method)
@@ -45,7 +45,8 @@ func beginClient(ctx context.Context, l *nib.Logger, c *Config, method string) *
 	return x
 }
 
-// withIDs adds the ids of the request that ctx belongs to, unless they are there.
+// withIDs adds the ids of the request that ctx belongs to, unless they are
+// there.
 func withIDs(ctx context.Context) context.Context {
 	r := request.FromContext(ctx)
 	if r == nil {

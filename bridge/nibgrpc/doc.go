@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibgrpc is nib for google.golang.org/grpc: one event for each RPC, with
-// its ids and the fields that its handler adds, and the log of gRPC itself.
+// Package nibgrpc has interceptors for google.golang.org/grpc that write one
+// event for each RPC, with its ids and the fields that its handler adds, and a
+// logger for gRPC itself.
 //
 //	func main() {
 //		log := nib.New(os.Stdout)
@@ -23,8 +24,8 @@
 //	}
 //
 // In a handler, and in each function below it that has the context,
-// nib.FromContext(ctx) is a logger with the ids of the RPC, and request.Add adds
-// fields to its event; see package request. The event has, in this order:
+// nib.FromContext(ctx) is a logger with the ids of the RPC, and request.Add
+// adds fields to its event; see package request. The event has, in this order:
 //
 //	rpc         service and method, as in pkg.Service/Method
 //	code        of the status: OK, NotFound, …
@@ -38,10 +39,10 @@
 //	panic       text of what the handler panicked with, with the stack behind it
 //	error       of the handler
 //
-// Behind these stand the fields of package request. A panic continues: gRPC does
-// not recover from it, and an outer interceptor may.
+// The fields of package request follow these. A panic continues: gRPC does not
+// recover from it, but an outer interceptor may.
 //
-// The interceptors for clients write the same for RPCs that the program makes, with
-// the message "client rpc", and pass x-request-id and traceparent of the request
-// that makes them on, unless the metadata has them already.
+// The interceptors for clients write the same for RPCs that the program makes,
+// with the message "client rpc", and pass on x-request-id and traceparent of
+// the request that makes them, unless the metadata has them already.
 package nibgrpc

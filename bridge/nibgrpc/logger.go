@@ -23,36 +23,38 @@ var (
 //	grpclog.SetLoggerV2(nibgrpc.NewLoggerV2(log.Named("grpc"), 0))
 //
 // It implements grpclog.LoggerV2 and DepthLoggerV2. The level of the nib.Logger
-// applies; a rule for its name, as in nib.ParseRules("info,grpc=warn"), sets it for
-// gRPC alone. The part of gRPC that logs is in the field component, and the call
-// site, with nib.WithCaller, is within gRPC. A LoggerV2 is safe for concurrent use.
+// applies; a rule for its name, as in nib.ParseRules("info,grpc=warn"), sets it
+// for gRPC alone. The part of gRPC that logs is in the field component, and the
+// call site, with nib.WithCaller, is within gRPC. A LoggerV2 is safe for
+// concurrent use.
 type LoggerV2 struct {
 	log       atomic.Pointer[nib.Logger]
 	verbosity int
 }
 
-// NewLoggerV2 returns a LoggerV2 that writes to l. V(n) of gRPC is true for n up to
-// verbosity, whatever the level of l: gRPC uses 2 for what happens on each
-// connection, and 99 for everything.
+// NewLoggerV2 returns a LoggerV2 that writes to l. V(n) of gRPC is true for n
+// up to verbosity, whatever the level of l: gRPC uses 2 for what happens on
+// each connection, and 99 for everything.
 func NewLoggerV2(l *nib.Logger, verbosity int) *LoggerV2 {
 	g := &LoggerV2{verbosity: verbosity}
 	g.log.Store(l)
 	return g
 }
 
-// SetLogger replaces the nib.Logger, also while gRPC is in use.
-// grpclog.SetLoggerV2 must not be called then.
+// SetLogger replaces the nib.Logger. It may be called while gRPC is in use,
+// unlike grpclog.SetLoggerV2.
 func (g *LoggerV2) SetLogger(l *nib.Logger) { g.log.Store(l) }
 
-// V reports whether gRPC should log what has verbosity n.
+// V reports whether gRPC should log messages of verbosity n.
 func (g *LoggerV2) V(n int) bool { return n <= g.verbosity }
 
-// callerDepth is the number of callers from write to the call of package grpclog:
-// the method of LoggerV2, and the function of package grpclog that calls it.
+// callerDepth is the number of callers from write to the call of package
+// grpclog: the method of LoggerV2, and the function of package grpclog that
+// calls it.
 const callerDepth = 3
 
 // write writes a line with a message that is made only if its level is enabled.
-// The call site is depth callers above the one of package grpclog.
+// The call site is depth callers above that of package grpclog.
 func (g *LoggerV2) write(level nib.Level, depth int, component string, text func() string) {
 	l := g.log.Load()
 	if !l.Enabled(level) {
@@ -65,8 +67,8 @@ func (g *LoggerV2) write(level nib.Level, depth int, component string, text func
 	e.MsgFunc(text)
 }
 
-// writeDepth is write for the arguments of the Depth methods, which begin with the
-// component in brackets.
+// writeDepth is write for the arguments of the Depth methods, which begin with
+// the component in brackets.
 func (g *LoggerV2) writeDepth(level nib.Level, depth int, args []any) {
 	component := ""
 	if len(args) > 1 {
@@ -84,7 +86,7 @@ func line(args []any) string { return strings.TrimSuffix(fmt.Sprintln(args...), 
 func (g *LoggerV2) flush() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = g.log.Load().Flush(ctx) // it has been reported to the error handler
+	_ = g.log.Load().Flush(ctx) // the error handler has received it
 }
 
 // Info implements grpclog.LoggerV2.
@@ -141,8 +143,8 @@ func (g *LoggerV2) Errorf(format string, args ...any) {
 // ErrorDepth implements grpclog.DepthLoggerV2.
 func (g *LoggerV2) ErrorDepth(depth int, args ...any) { g.writeDepth(nib.LevelError, depth, args) }
 
-// Fatal implements grpclog.LoggerV2. It writes the line and flushes; package grpclog
-// ends the process.
+// Fatal implements grpclog.LoggerV2. It writes the line and flushes; package
+// grpclog ends the process.
 func (g *LoggerV2) Fatal(args ...any) {
 	g.write(nib.LevelFatal, 0, "", func() string { return fmt.Sprint(args...) })
 	g.flush()

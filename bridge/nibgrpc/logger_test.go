@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/grpclog"
 )
 
-// install makes a LoggerV2 that of gRPC. Its lines have their call sites. It is for
-// tests whose package level log of gRPC is not in use.
+// install makes a LoggerV2 the logger of gRPC. Its lines have their call sites.
+// It is for tests during which gRPC does not log otherwise.
 func install(t *testing.T, verbosity int, opts ...nib.Option) (*nibgrpc.LoggerV2, *nibtest.Recorder) {
 	t.Helper()
 	rec := new(nibtest.Recorder)
@@ -24,7 +24,7 @@ func install(t *testing.T, verbosity int, opts ...nib.Option) (*nibgrpc.LoggerV2
 	return g, rec
 }
 
-// above is the call site in the line above the one that calls it.
+// above returns the call site in the line above the one that calls it.
 func above() string {
 	_, file, line, _ := runtime.Caller(1)
 	return fmt.Sprintf("nibgrpc/%s:%d", file[strings.LastIndexByte(file, '/')+1:], line-1)

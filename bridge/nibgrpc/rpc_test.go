@@ -182,8 +182,8 @@ func echo(t *testing.T, stub pb.TestServiceClient, id string, messages int) {
 	}
 }
 
-// Middleware that keeps the fields of a stream in its context shows those of one
-// message in the line of another (go-grpc-middleware#319, #487).
+// Middleware that keeps the fields of a stream in its context shows those of
+// one message in the line of another (go-grpc-middleware#319, #487).
 func TestFieldsOfOneMessageAreNotInLinesOfAnother(t *testing.T) {
 	const streams, messages = 64, 50
 	policy := request.New(request.Config{})
@@ -237,7 +237,7 @@ func TestFieldsOfOneMessageAreNotInLinesOfAnother(t *testing.T) {
 	}
 }
 
-// A stream that the client leaves without reading to its end has its events, too.
+// A stream that the client abandons before its end has its events, too.
 func TestAStreamThatTheClientLeaves(t *testing.T) {
 	started := make(chan struct{})
 	g := newRig(t, &service{stream: func(s pb.TestService_FullDuplexCallServer) error {

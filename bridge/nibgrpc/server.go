@@ -17,7 +17,8 @@ const (
 	traceparentKey = "traceparent"
 )
 
-// UnaryServer returns an interceptor that writes an event to l for each unary RPC.
+// UnaryServer returns an interceptor that writes an event to l for each unary
+// RPC.
 func UnaryServer(l *nib.Logger, c Config) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		x := begin(ctx, l, &c, info.FullMethod)
@@ -28,8 +29,8 @@ func UnaryServer(l *nib.Logger, c Config) grpc.UnaryServerInterceptor {
 	}
 }
 
-// StreamServer returns an interceptor that writes an event to l for each streaming
-// RPC, when its handler has ended.
+// StreamServer returns an interceptor that writes an event to l for each
+// streaming RPC, when its handler has ended.
 func StreamServer(l *nib.Logger, c Config) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 		x := begin(ss.Context(), l, &c, info.FullMethod)
@@ -52,7 +53,7 @@ func begin(ctx context.Context, l *nib.Logger, c *Config, method string) *call {
 	return x
 }
 
-// only returns the value of a key that is there once, or else "".
+// only returns the value of a key that occurs once, otherwise "".
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""
