@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/bridge/nibhclog"
 )
 
-// The values are boxed once, before the calls that are counted: what hclog's API
-// itself allocates is not the bridge's.
+// The values are boxed once, before the calls that are counted: allocations of
+// hclog's API itself do not count.
 func TestALineDoesNotAllocate(t *testing.T) {
 	args := []any{"method", "GET", "status", 200, "bytes", int64(48231), "cached", true, "load", 0.75, "err", errors.New("gone")}
 	for name, opts := range map[string][]nib.Option{"plain": nil, "caller": {nib.WithCaller()}} {

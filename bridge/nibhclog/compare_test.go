@@ -20,8 +20,8 @@ import (
 	"github.com/nib-log/nib/bridge/nibhclog"
 )
 
-// A program is a choice of calls by the bytes of an input. When these are used up,
-// the choice is 0.
+// A program is a choice of calls by the bytes of an input. At its end, the
+// choice is 0.
 type program struct{ data []byte }
 
 func (p *program) intn(n int) int {
@@ -77,8 +77,7 @@ func (p *program) args(anyKey bool) (list []any) {
 	return list
 }
 
-// run makes the calls with a logger and returns all that it shows: lines and
-// results.
+// run makes the calls with a logger and returns its lines and results.
 func (p program) run(root hclog.Logger, out *bytes.Buffer) (shown []any) {
 	loggers := []hclog.Logger{root}
 	levels := []hclog.Level{hclog.Trace, hclog.Debug, hclog.Info, hclog.Warn, hclog.Error}
@@ -110,8 +109,8 @@ func (p program) run(root hclog.Logger, out *bytes.Buffer) (shown []any) {
 	return shown
 }
 
-// impliedOf returns the arguments of With by key: hclog repeats a pair whose key
-// was missing twice.
+// impliedOf returns the arguments of With by key: hclog repeats a pair whose
+// key was missing twice.
 func impliedOf(l hclog.Logger) map[any]any {
 	args, byKey := l.ImpliedArgs(), map[any]any{}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -120,7 +119,8 @@ func impliedOf(l hclog.Logger) map[any]any {
 	return byKey
 }
 
-// lineOf decodes what has been written, if anything. Of equal keys the last counts.
+// lineOf decodes what has been written, if anything. Of equal keys the last
+// counts.
 func lineOf(out *bytes.Buffer) any {
 	defer out.Reset()
 	if out.Len() == 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibhclog is nib behind github.com/hashicorp/go-hclog, the API of
-// HashiCorp's libraries: raft, memberlist, go-plugin, the clients of Consul and
-// Vault.
+// Package nibhclog implements github.com/hashicorp/go-hclog with nib, the API
+// of HashiCorp's libraries: raft, memberlist, go-plugin, the clients of Consul
+// and Vault.
 //
 //	func main() {
 //		rules, err := nib.ParseRules("info,raft=debug")
@@ -17,10 +17,10 @@
 //		raft.StandardLogger(nil).Print("a line of package log")
 //	}
 //
-// Names, joined by dots, are those of [nib.Rules]. SetLevel replaces the level of
-// the [nib.Logger] for the logger and all that share its origin, as in hclog;
-// SetLevel(hclog.NoLevel) goes back to the level of the nib.Logger. trace to error
-// have the same names in both.
+// Names, joined by dots, are those of [nib.Rules]. SetLevel replaces the level
+// of the [nib.Logger] for the logger and all that share its origin, as in
+// hclog; SetLevel(hclog.NoLevel) returns to the level of the nib.Logger. trace
+// to error have the same names in both.
 //
 // The hosts of plugins made with go-plugin read what their plugins write to
 // standard error, in hclog's JSON format. With [Layout] a plugin writes that:
@@ -30,13 +30,15 @@
 // # Differences from hclog's JSON output
 //
 // Keys are in the order of the call, behind those of With, which are sorted;
-// hclog sorts all. Of equal keys among the arguments of one call all are written,
-// unless the nib.Logger has nib.WithDuplicateKeys. A field whose key is one of the
-// layout's is written as "field." and the key; in hclog it replaces that one.
+// hclog sorts all. Of equal keys among the arguments of one call all are
+// written, unless the nib.Logger has nib.WithDuplicateKeys. A field whose key
+// is one of the layout's is written as "field." and the key; in hclog it
+// replaces that one.
 //
-// A value that encoding/json refuses is "!ERROR: …", and one whose method panics
-// "!PANIC: …". hclog leaves out all fields of a line with a value that cannot be
-// encoded, or the line itself; with a method that panics, the caller panics.
+// A value that encoding/json refuses is "!ERROR: …", and one whose method
+// panics "!PANIC: …". hclog leaves out all fields of a line with a value that
+// cannot be encoded, or the line itself; with a method that panics, the caller
+// panics.
 //
 // A key that is not a string is formatted with %s if it is a number, text or
 // boolean; otherwise its type is the key. In hclog With panics for such keys.

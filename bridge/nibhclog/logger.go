@@ -15,13 +15,13 @@ import (
 
 var _ hclog.Logger = (*logger)(nil)
 
-// New returns a hclog.Logger that writes through l. A nil l discards. It is safe
-// for concurrent use.
+// New returns a hclog.Logger that writes through l. A nil l discards. It is
+// safe for concurrent use.
 func New(l *nib.Logger) hclog.Logger {
 	return &logger{root: l, log: l, level: new(atomic.Int32)}
 }
 
-// Layout is the shape of hclog's JSON output.
+// Layout returns the shape of hclog's JSON output.
 func Layout() nib.Layout {
 	return nib.Layout{
 		TimeKey: "@timestamp", LevelKey: "@level", MessageKey: "@message", LoggerKey: "@module", CallerKey: "@caller",
@@ -34,7 +34,7 @@ func Level(l hclog.Level) nib.Level {
 	return 4 * nib.Level(min(l, hclog.Error)-hclog.Info)
 }
 
-// A logger is immutable but for the level.
+// A logger is immutable except for its level.
 type logger struct {
 	root    *nib.Logger // without name and arguments
 	log     *nib.Logger
@@ -43,7 +43,8 @@ type logger struct {
 	level   *atomic.Int32 // of SetLevel, shared with the loggers of the same origin
 }
 
-// enabled compares with the level of SetLevel or, without one, of the nib.Logger.
+// enabled compares with the level of SetLevel or, without one, of the
+// nib.Logger.
 func (l *logger) enabled(level hclog.Level) bool {
 	if own := hclog.Level(l.level.Load()); own != hclog.NoLevel {
 		return level >= own
@@ -79,8 +80,8 @@ func (l *logger) ImpliedArgs() []any { return l.implied }
 func (l *logger) Name() string { return l.name }
 
 // With returns a logger whose lines all have args, sorted by key and with those
-// of l, of which they replace the ones with the same keys. They are encoded once,
-// now.
+// of l, of which they replace the ones with the same keys. They are encoded
+// once, now.
 func (l *logger) With(args ...any) hclog.Logger {
 	n := *l
 	n.implied = merge(l.implied, args)
@@ -132,15 +133,15 @@ func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	return w
 }
 
-// A writer takes what package log writes, one message a call, with the level as
-// a prefix if the options say so.
+// A writer receives what package log writes, one message per call, with the
+// level as a prefix if the options request it.
 type writer struct {
 	l     *logger
-	lines *nib.Logger // writes all levels: l has decided
+	lines *nib.Logger // writes all levels: l has checked the level
 	opts  hclog.StandardLoggerOptions
 }
 
-// prefixes are what hclog recognizes.
+// prefixes are those that hclog recognizes.
 var prefixes = []struct {
 	text  string
 	level hclog.Level
@@ -149,8 +150,8 @@ var prefixes = []struct {
 	{"[ERROR]", hclog.Error}, {"[ERR]", hclog.Error},
 }
 
-// Write goes through the StdLog of nib, which finds the call site, and the lines of
-// log.Fatal and log.Panic.
+// Write goes through the StdLog of nib, which finds the call site, and the
+// lines of log.Fatal and log.Panic.
 func (w *writer) Write(p []byte) (int, error) {
 	msg, level := strings.TrimRight(string(p), " \t\n"), hclog.Info
 	if w.opts.InferLevels && w.opts.InferLevelsWithTimestamp && w.opts.ForceLevel == hclog.NoLevel {
@@ -173,8 +174,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// timestamp are the characters that hclog takes for a time in front of a level:
-// the range from + to T is its regular expression's.
+// timestamp is the set of characters that hclog accepts as a time in front of a
+// level: the range from + to T is from its regular expression.
 var timestamp = func() string {
 	chars := []byte(" \t\n\f\r:/.Z")
 	for c := byte('+'); c <= 'T'; c++ {

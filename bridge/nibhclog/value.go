@@ -15,7 +15,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// add adds alternating keys and values, and a value without a key as hclog does.
+// add adds alternating keys and values, and a value without a key as hclog
+// does.
 func add(e *nib.Event, args []any) {
 	if e == nil {
 		return
@@ -87,8 +88,8 @@ func (t text) String() string {
 	return string(b)
 }
 
-// A format is formatted when nib takes its text, so that a panic costs no more
-// than the value.
+// A format is formatted when nib calls String, so that a panic affects the
+// value only.
 type format hclog.Format
 
 func (f format) String() string {
@@ -102,8 +103,8 @@ func (f format) String() string {
 	return fmt.Sprintf(layout, f[1:]...)
 }
 
-// merge returns the arguments of With: sorted by key, each key once, and a value
-// without a key at the end.
+// merge returns the arguments of With: sorted by key, each key once, and a
+// value without a key at the end.
 func merge(old, args []any) []any {
 	type pair struct {
 		key   string
