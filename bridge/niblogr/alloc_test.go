@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/bridge/niblogr"
 )
 
-// The values are boxed once, before the calls that are counted: what logr's API
-// itself allocates is not the bridge's.
+// The values are boxed once, before the calls that are counted: allocations of
+// logr's API itself do not count.
 func TestALineDoesNotAllocate(t *testing.T) {
 	values := []any{"pod", "kube-system/pod-1", "attempt", 3, "bytes", int64(48231), "ready", true, "load", 0.75, "err", errors.New("gone")}
 	for name, opts := range map[string][]nib.Option{"plain": nil, "caller": {nib.WithCaller()}} {

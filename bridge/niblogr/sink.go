@@ -18,11 +18,12 @@ var (
 	_ logr.SlogSink         = (*sink)(nil)
 )
 
-// New returns a logr.Logger that writes through l. A nil l discards. It supports
-// WithCallDepth, and logr.ToSlogHandler without loss of groups and levels.
+// New returns a logr.Logger that writes through l. A nil l discards. It
+// supports WithCallDepth, and logr.ToSlogHandler without loss of groups and
+// levels.
 func New(l *nib.Logger) logr.Logger { return logr.New(&sink{log: l}) }
 
-// A sink writes what a logr.Logger is given. It is immutable but for Init.
+// A sink writes the lines of a logr.Logger. It is immutable except for Init.
 type sink struct {
 	log   *nib.Logger
 	own   int // frames of logr between its user and the sink
@@ -39,9 +40,10 @@ func Level(v int) nib.Level { return nib.LevelInfo - nib.Level(min(max(v, 0), ma
 // lets the V-level pass.
 func (s *sink) Enabled(v int) bool { return s.log.Enabled(Level(v)) }
 
-// Info writes one line, without the newline that klog's Infof and its like leave
-// at the end of the message. The level is not checked again: logr has called Enabled.
-// 0 allocs besides those of logr's API for values that are plain.
+// Info writes one line, without the newline that klog's Infof and similar
+// functions leave at the end of the message. The level is not checked again:
+// logr has called Enabled. 0 allocs besides those of logr's API for values that
+// are plain.
 func (s *sink) Info(v int, msg string, keysAndValues ...any) {
 	e := s.log.AtDepth(Level(v), s.own+s.depth+1)
 	add(e, keysAndValues)
@@ -58,8 +60,8 @@ func (s *sink) Error(err error, msg string, keysAndValues ...any) {
 	e.Msg(strings.TrimSuffix(msg, "\n"))
 }
 
-// WithValues returns a sink whose lines all have these fields, which are encoded
-// once, now.
+// WithValues returns a sink whose lines all have these fields, which are
+// encoded once, now.
 func (s *sink) WithValues(keysAndValues ...any) logr.LogSink {
 	return s.with(s.log.With(func(e *nib.Event) { add(e, keysAndValues) }))
 }

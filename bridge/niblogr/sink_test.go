@@ -93,7 +93,8 @@ func TestErrorIsWrittenWhateverTheLevel(t *testing.T) {
 	check(t, "a nil error", b, `{"level":"error","message":"m"}`+"\n")
 }
 
-// WithCallDepth of logr's slog sink once lost name and values (go-logr/logr#58).
+// WithCallDepth of logr's slog sink once lost name and values
+// (go-logr/logr#58).
 func TestWithCallDepthKeepsNameAndValues(t *testing.T) {
 	l, b := newLogger()
 	l.WithName("n").WithValues("a", 1).WithCallDepth(2).WithValues("b", 2).Info("m")
@@ -113,7 +114,7 @@ func inlinable(l logr.Logger) { l.WithCallDepth(1).Error(nil, "m") }
 //go:noinline
 func twice(l logr.Logger) { helper(l, 2) }
 
-// A depth that children inherit must add up, and stay with the child
+// A depth must add up in children, and must not affect the parent
 // (aws/aws-network-policy-agent#495).
 func TestCallerIsTheCallSite(t *testing.T) {
 	l, b := newLogger(nib.WithCaller(), nib.WithLevel(nib.LevelTrace))
@@ -223,7 +224,7 @@ func TestValuesBelongToTheirLoggerAlone(t *testing.T) {
 	}
 }
 
-// klog.Infof and its like pass messages with their newline.
+// klog.Infof and similar functions pass messages with their newline.
 func TestMessagesLoseTheNewlineOfKlog(t *testing.T) {
 	l, b := newLogger()
 	l.Info("a\nb\n")

@@ -65,8 +65,8 @@ func addValue(e *nib.Event, key string, value any) {
 	}
 }
 
-// addText prefers the text of a value to what encoding/json makes of it: it is
-// what logr's users expect, and what a MarshalLog method is there to avoid.
+// addText prefers the text of a value to its JSON: logr's users expect that,
+// and a MarshalLog method exists to avoid it.
 func addText(e *nib.Event, key string, value any) {
 	switch v := value.(type) {
 	case time.Duration, time.Time, nib.Marshaler:
@@ -80,7 +80,7 @@ func addText(e *nib.Event, key string, value any) {
 	}
 }
 
-// addMarshaler runs within Event.Func, which deals with a method that ends the
+// addMarshaler runs within Event.Func, which handles a method that ends the
 // goroutine or logs itself.
 func addMarshaler(e *nib.Event, key string, m logr.Marshaler) {
 	value, panicked := marshalLog(m)
@@ -95,7 +95,7 @@ func marshalLog(m logr.Marshaler) (value, panicked any) {
 	return m.MarshalLog(), nil
 }
 
-// panics panics again where nib makes a text of it.
+// A panics panics again when nib calls String.
 type panics struct{ value any }
 
 func (p panics) String() string { panic(p.value) }
