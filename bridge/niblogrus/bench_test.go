@@ -12,7 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// BenchmarkFormat is the formatter alone, with an entry of eight fields.
+// BenchmarkFormat measures the formatter alone, with an entry of eight fields.
 func BenchmarkFormat(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -36,7 +36,7 @@ func BenchmarkFormat(b *testing.B) {
 	}
 }
 
-// BenchmarkCall is the whole call: logrus.WithFields(…).Info(…).
+// BenchmarkCall measures the whole call: logrus.WithFields(…).Info(…).
 func BenchmarkCall(b *testing.B) {
 	for _, c := range []struct {
 		name    string

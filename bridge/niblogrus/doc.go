@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package niblogrus is nib behind github.com/sirupsen/logrus, for programs that
-// keep their calls of logrus.
+// Package niblogrus writes the entries of github.com/sirupsen/logrus with nib,
+// for programs that keep their calls of logrus.
 //
 // A [Formatter] takes the place of logrus.JSONFormatter. One line changes, and
 // the lines that the program writes have the same keys and values:
@@ -22,9 +22,8 @@
 //
 // # Differences from logrus.JSONFormatter
 //
-// Lines that logrus loses: it writes no line when a value cannot be encoded,
-// and reports that on standard error. Here the line is written, and the value
-// is
+// Lines that logrus loses: it writes no line if a value cannot be encoded, and
+// reports that on standard error. Here the line is written, and the value is
 //   - "NaN", "+Inf" or "-Inf" for a float that JSON has no number for;
 //   - "!ERROR: …" for what encoding/json refuses (channels, functions, errors of
 //     MarshalJSON), and for containers nested more than 32 deep, which logrus
@@ -46,10 +45,10 @@
 //   - A key that nib.OmitKey leaves out is free for fields. With DisableTimestamp
 //     logrus writes a field "time" as "fields.time" nevertheless.
 //
-// Text: neither HTML characters nor anything else is escaped that need not be,
-// but for what terminals and editors act on: DEL, C1 controls, bidirectional
-// controls, U+2028, U+2029 and U+FEFF are written as \uXXXX. Decoded, the strings
-// are the same.
+// Text: only necessary escapes are written, not those of HTML, except for
+// characters that terminals and editors interpret: DEL, C1 controls,
+// bidirectional controls, U+2028, U+2029 and U+FEFF are written as \uXXXX.
+// Decoded, the strings are the same.
 //
 // There is no PrettyPrint: an entry is one line.
 package niblogrus

@@ -54,7 +54,7 @@ func ExampleFormatter_fixedFormat() {
 	// {"service":"billing","msg":"task done","task_id":42,"log_date":"2026-01-02 23:04:05","rows":3}
 }
 
-// Calls of logrus stay as they are, and nib writes the lines.
+// Calls of logrus stay unchanged, and nib writes the lines.
 func ExampleInstall() {
 	log := logrus.New()
 	niblogrus.Install(log, nib.New(os.Stdout, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey})))

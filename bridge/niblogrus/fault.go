@@ -8,9 +8,9 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// errField is the index of the field in which a logrus.Entry notes what it has
-// refused to take (functions, above all), or -1. The field is not exported, but
-// reflect reads it, and does so without allocating.
+// errField is the index of the field of a logrus.Entry that lists the values it
+// has refused (functions, above all), or -1. The field is not exported, but
+// reflect reads it without allocating.
 var errField = func() int {
 	f, ok := reflect.TypeFor[logrus.Entry]().FieldByName("err")
 	if !ok || f.Type.Kind() != reflect.String {

@@ -28,15 +28,15 @@ type Formatter struct {
 	// time, level and msg, errors under logrus.ErrorKey, the call site as func
 	// and file, times in the zone they come in and as [time.RFC3339], logrus's
 	// names of levels, and durations as whole nanoseconds (so that
-	// [nib.DurationMillis], the zero value, cannot be had). nib.OmitKey as a
+	// [nib.DurationMillis], the zero value, is not available). nib.OmitKey as a
 	// key leaves that field out.
 	//
-	// TimeFormat, TimeZone and KeepZone are those of the entry's own time. Times
-	// among the fields stay what encoding/json makes of them.
+	// TimeFormat, TimeZone and KeepZone are those of the entry's own time.
+	// Times among the fields are written as encoding/json does.
 	//
 	// With a CallerKey or Caller the call site is one field, not two. Fields of
-	// Static come before all others. LoggerKey, StackKey and MessageFirst have no
-	// meaning here.
+	// Static come before all others. LoggerKey, StackKey and MessageFirst have
+	// no meaning here.
 	Layout nib.Layout
 
 	// Service is written as "service" when it is not empty.
@@ -50,20 +50,21 @@ type Formatter struct {
 	// the entry has no such field.
 	Always []string
 
-	// Rename has another key for some fields of the entry; nib.OmitKey leaves the
-	// field out.
+	// Rename maps keys of fields of the entry to other keys; nib.OmitKey leaves
+	// the field out.
 	Rename map[string]string
 
-	// Only are the keys of entry.Data that are written, also within DataKey; all
-	// others are left out, errors among them. With nil all are written. Together
-	// with First and Always it makes a format in which every line has the same
-	// keys: those, what the formatter itself writes (time, level, message, Service,
-	// the call site if logrus reports it), and the text of an error of logrus.
+	// Only are the keys of entry.Data that are written, also within DataKey;
+	// all others are left out, errors among them. With nil all are written.
+	// Together with First and Always it makes a format in which every line has
+	// the same keys: those, what the formatter itself writes (time, level,
+	// message, Service, the call site if logrus reports it), and the text of an
+	// error of logrus.
 	Only []string
 
 	// FieldMap, DataKey and CallerPrettyfier are those of logrus.JSONFormatter.
-	// Where Layout names a key as well, it has precedence. With a DataKey, First,
-	// Always and Rename are about the line, not about the fields within.
+	// Where Layout names a key as well, it has precedence. With a DataKey,
+	// First, Always and Rename apply to the line, not to the fields within.
 	FieldMap         logrus.FieldMap
 	DataKey          string
 	CallerPrettyfier func(*runtime.Frame) (function, file string)
@@ -85,7 +86,7 @@ func (f *Formatter) Format(entry *logrus.Entry) ([]byte, error) {
 	f.once.Do(func() { f.plan = newPlan(f) })
 	w := f.plan.writers.Get().(*writer)
 	line := w.write(entry)
-	f.plan.writers.Put(w) // not deferred: a writer whose goroutine ends half-way is not to be used again
+	f.plan.writers.Put(w) // not deferred: a writer whose goroutine ended half-way must not be reused
 	return line, nil
 }
 

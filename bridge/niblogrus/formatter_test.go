@@ -25,7 +25,7 @@ var (
 	noon  = time.Date(2026, 1, 2, 12, 30, 5, 123456789, tokyo)
 )
 
-// entryOf makes an entry as logrus hands it to formatters.
+// entryOf makes an entry as logrus passes it to formatters.
 func entryOf(data logrus.Fields) *logrus.Entry {
 	e := logrus.NewEntry(logrus.New()).WithFields(data)
 	e.Time, e.Level, e.Message = noon, logrus.InfoLevel, "request handled"
@@ -33,7 +33,7 @@ func entryOf(data logrus.Fields) *logrus.Entry {
 	return e
 }
 
-// format gives the line for entry, which must be valid.
+// format returns the line for entry, which must be valid.
 func format(t testing.TB, f logrus.Formatter, entry *logrus.Entry) (line string, fields map[string]any) {
 	t.Helper()
 	b, err := f.Format(entry)
@@ -106,7 +106,7 @@ func compareWithLogrus(t *testing.T, f *niblogrus.Formatter, other *logrus.JSONF
 	}
 }
 
-// keys gives the keys of a line in its order.
+// keys returns the keys of a line in its order.
 func keys(t *testing.T, line string) (list []string) {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(line))
@@ -218,13 +218,13 @@ func TestFormatterForgetsTheEntry(t *testing.T) {
 		format(t, f, entryOf(logrus.Fields{"a": value}))
 	}()
 	for late := time.Now().Add(2 * time.Minute); time.Now().Before(late); {
-		format(t, f, entryOf(nil)) // keeps the writer out of the collector's hands
+		format(t, f, entryOf(nil)) // keeps the writer reachable
 		runtime.GC()
 		select {
 		case <-gone:
 			return
 		default:
-			runtime.Gosched() // to who calls the finalizer
+			runtime.Gosched() // lets the finalizer run
 		}
 	}
 	t.Error("the value of a field is still held after its line")

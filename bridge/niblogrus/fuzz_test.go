@@ -18,8 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A source makes an entry of arbitrary bytes, and beside each value what a
-// reader of the line is to find.
+// A source makes an entry from arbitrary bytes, and the value that a reader of
+// the line must get for each.
 type source struct {
 	data   []byte
 	loses  bool // logrus has no line for it, or not these values
@@ -57,7 +57,7 @@ func (s *source) key() string {
 	return s.text()
 }
 
-// text8 is a text as JSON can hold it.
+// text8 returns s as valid UTF-8.
 func text8(s string) string { return string([]rune(s)) }
 
 func (s *source) fields() (data logrus.Fields, want map[string]any) {
@@ -140,7 +140,7 @@ func (s *source) float() (v, want any) {
 	return f, f
 }
 
-// anError is expected where a text is to say what went wrong.
+// anError is expected where a text must describe an error.
 type anError struct{}
 
 // sameValue compares what was read with what was expected.
@@ -179,8 +179,8 @@ func sameValue(got, want any) bool {
 	return got == want
 }
 
-// rename moves the fields whose keys the formatter uses, as its documentation
-// says, and reports whether logrus would lose one of two.
+// rename moves the fields whose keys the formatter uses, as documented, and
+// reports whether logrus would lose one of two.
 func rename(want map[string]any, used ...string) (clash bool) {
 	moved := make(map[string]any)
 	for _, k := range used {

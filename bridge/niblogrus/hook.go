@@ -15,15 +15,15 @@ import (
 
 var _ logrus.Hook = (*Hook)(nil)
 
-// A Hook forwards the entries of a logrus.Logger to a nib.Logger, besides what
-// logrus writes itself: to a second place, or for some levels. [Install] puts nib
-// in the place of logrus's own output.
+// A Hook forwards the entries of a logrus.Logger to a nib.Logger, in addition
+// to the output of logrus: to a second place, or for some levels. [Install]
+// replaces the output of logrus.
 //
 // logrus filters by level: an entry that reaches the hook is written, whatever
 // the level of the nib.Logger. The other options of that Logger apply (layout,
 // bound fields, hooks, sampler, context fields). The call site is that of the
-// entry, if logrus reports it. Fields with a key that nib keeps for itself are
-// written under "field." and the key.
+// entry, if logrus reports it. Fields with a key that nib reserves are written
+// under "field." and the key.
 //
 // A Hook must not be changed or copied once it has been added. It is safe for
 // concurrent use.
@@ -44,12 +44,12 @@ func (h *Hook) Levels() []logrus.Level {
 }
 
 // Fire writes one line with the level, time, message, context and fields of the
-// entry, fields in the order of their keys. It does not end the process and does
-// not panic; logrus does, after all hooks. Before it does, at the levels panic
-// and fatal, the nib.Logger is flushed, for five seconds at most.
+// entry, fields in the order of their keys. It does not end the process and
+// does not panic; logrus does, after all hooks. Before it does, at the levels
+// panic and fatal, the nib.Logger is flushed, for five seconds at most.
 //
-// Fire returns nil: errors of the sink go to the error handler of the nib.Logger,
-// and one returned here would keep the entry from the hooks that come later.
+// Fire returns nil: errors of the sink go to the error handler of the
+// nib.Logger, and an error returned here would hide the entry from later hooks.
 // Nothing of the entry is kept. 0 allocs when the fields are plain values.
 func (h *Hook) Fire(entry *logrus.Entry) error {
 	if entry == nil || h.Logger == nil {
@@ -100,7 +100,7 @@ func (h *Hook) write(entry *logrus.Entry) {
 	e.Send()
 }
 
-// finalFlush is how long nib's own Panic and Fatal wait, too.
+// finalFlush is how long nib's own Panic and Fatal wait.
 const finalFlush = 5 * time.Second
 
 func (h *Hook) flush() {

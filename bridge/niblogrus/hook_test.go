@@ -191,7 +191,7 @@ func TestHookKeepsErrorsOfTheSinkFromLogrus(t *testing.T) {
 	}
 }
 
-// A countingHook changes entries, counts them, and asks for their text.
+// A countingHook changes entries, counts them, and calls String.
 type countingHook struct {
 	entries int
 	text    string

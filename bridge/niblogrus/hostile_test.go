@@ -40,14 +40,14 @@ type pointerError struct{ text string }
 
 func (p *pointerError) Error() string { return p.text }
 
-// both is an error that would rather be JSON.
+// both is an error with a method MarshalJSON.
 type both struct{}
 
 func (both) Error() string                { return "text" }
 func (both) MarshalJSON() ([]byte, error) { return []byte(`{"code":1}`), nil }
 
-// tough are values that logrus has trouble with. What follows !ERROR is for
-// people, and not the same in all releases of Go.
+// tough are values that logrus cannot handle. The text after !ERROR differs
+// between releases of Go.
 var tough = []struct {
 	name  string
 	value any
@@ -82,7 +82,7 @@ var tough = []struct {
 
 var explanation = regexp.MustCompile(`"!ERROR: ([^"\\]|\\.)+"`)
 
-// unexplained leaves only the fact that there is an error.
+// unexplained removes the text of an error.
 func unexplained(line string) string { return explanation.ReplaceAllString(line, `"!ERROR"`) }
 
 type object struct{}
@@ -94,7 +94,7 @@ func TestToughValues(t *testing.T) {
 	for _, c := range tough {
 		t.Run(c.name, func(t *testing.T) {
 			e := entryOf(nil)
-			e.Data = logrus.Fields{"a": 1, "v": c.value, "z": 2} // WithFields would take no function
+			e.Data = logrus.Fields{"a": 1, "v": c.value, "z": 2} // WithFields would refuse a function
 			want := `{"a":1,"v":` + c.want + `,"z":2}` + "\n"
 			if got, _ := format(t, f, e); unexplained(got) != want {
 				t.Errorf("got  %swant %s", got, want)
@@ -260,7 +260,7 @@ func TestFormatterIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-// endsGoroutine ends the goroutine that asks for its text.
+// endsGoroutine ends the goroutine that calls its Error method.
 type endsGoroutine struct{}
 
 func (endsGoroutine) Error() string {

@@ -17,8 +17,8 @@ import (
 // replaces l's formatter and output and is not one of its hooks: it sees the
 // changes of all hooks, including those added later, and writes the entry even
 // if one of them fails. logrus formats nothing any more, except for hooks that
-// ask an entry for its text (Entry.Bytes, Entry.String): they get it from the
-// formatter that l has had so far.
+// call Entry.Bytes or Entry.String: they get the text of the formatter that l
+// had before.
 //
 // A call of SetFormatter or SetOutput on l removes n again; after SetFormatter
 // alone, the formatted text becomes the message of n's lines. Call Install
@@ -28,15 +28,14 @@ func Install(l *logrus.Logger, n *nib.Logger) {
 	l.SetOutput(&stray{n})
 }
 
-// A forwarder is where logrus asks for the text of an entry once all hooks have
-// been called.
+// A forwarder is the formatter that logrus calls for an entry after all hooks.
 type forwarder struct {
 	to   Hook
 	text logrus.Formatter // may be nil
 }
 
-// Format forwards the entry if it is asked by the logger, which alone provides a
-// buffer, and returns nothing to be written.
+// Format forwards the entry if the logger calls it, which alone provides a
+// buffer, and then returns nothing to write.
 func (f *forwarder) Format(entry *logrus.Entry) ([]byte, error) {
 	if entry.Buffer != nil {
 		return nil, f.to.Fire(entry)
@@ -47,7 +46,7 @@ func (f *forwarder) Format(entry *logrus.Entry) ([]byte, error) {
 	return f.text.Format(entry)
 }
 
-// A stray is the output: it takes the text of a formatter that was set after
+// A stray is the output: it writes the text of a formatter that was set after
 // Install, so that no line is lost.
 type stray struct{ to *nib.Logger }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// topic is the fixed format of a Kafka topic.
+// topic returns the fixed format of a Kafka topic.
 func topic() *niblogrus.Formatter {
 	return &niblogrus.Formatter{
 		Service: "billing",
@@ -26,7 +26,7 @@ func topic() *niblogrus.Formatter {
 	}
 }
 
-// noTime leaves out what is the same in all lines of these tests.
+// noTime leaves out the fields that are the same in all lines of these tests.
 func noTime(l nib.Layout) nib.Layout {
 	l.TimeKey = nib.OmitKey
 	return l

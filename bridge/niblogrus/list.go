@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An item is one field of a line that is being put in order.
+// An item is one field of a line that is being sorted.
 type item struct {
 	key   string
 	text  string // the value of a text; for a field that is not under its own key, that key
@@ -25,7 +25,7 @@ const (
 	text                // in text
 	stamp               // the time of the entry
 	site                // the file and line of the call site
-	caller              // whatever the layout makes of the call site
+	caller              // the call site in the format of the layout
 )
 
 // A claim is the precedence of an item for its key: of several items with one
@@ -45,10 +45,10 @@ type list struct {
 	order  []place
 	kept   int     // how many of items all lines have; they come first
 	always []place // the order of these
-	clash  bool    // sort has met two items with one key
+	clash  bool    // sort has found two items with one key
 }
 
-// A place stands for items[at] while the list is sorted: moving 16 bytes and
+// A place represents items[at] while the list is sorted: moving 16 bytes and
 // comparing numbers takes a third of the time that items and strings need.
 type place struct {
 	sort uint64 // position of the key, then its first six bytes
@@ -60,15 +60,15 @@ const (
 	maxPosition = 1<<16 - 1
 )
 
-// sortable is the number by which items are compared first. Keys with equal
-// numbers are compared as strings.
+// sortable returns the number by which items are compared first. Keys with
+// equal numbers are compared as strings.
 func sortable(position int, key string) uint64 {
 	return uint64(min(position, maxPosition))<<(8*prefixLen) | prefix(key)>>(8*(8-prefixLen))
 }
 
-// prefix is the first eight bytes of a key as one number, a shorter key with
-// zeros behind. Bytes that are read twice are or-ed to their own place again. A
-// loop over the bytes, or a copy of them to be loaded as one, takes longer.
+// prefix returns the first eight bytes of a key as one number, a shorter key
+// with zeros behind. Bytes that are read twice are or-ed to the same position.
+// A loop over the bytes, or a copy of them to load as one, takes longer.
 func prefix(key string) uint64 {
 	n := len(key)
 	switch {
@@ -94,22 +94,22 @@ func (l *list) add(position int, it item) {
 	*l.next(position, it.key) = it
 }
 
-// field is add for a field of an entry. It fills in the new item where it
-// stands: copying one costs more than all that is in it.
+// field is add for a field of an entry. It fills in the new item in place:
+// copying it would cost more than filling it.
 func (l *list) field(position int, key string, value any) *item {
 	it := l.next(position, key)
 	it.key, it.value, it.claim = key, value, own
 	return it
 }
 
-// drop takes back the item that was added last.
+// drop removes the item that was added last.
 func (l *list) drop() {
 	n := len(l.items) - 1
 	l.items[n] = item{}
 	l.items, l.order = l.items[:n], l.order[:n]
 }
 
-// next makes room for an item, which is zero.
+// next adds a zero item.
 func (l *list) next(position int, key string) *item {
 	n := len(l.items)
 	l.order = append(l.order, place{sortable(position, key), n})
@@ -120,8 +120,8 @@ func (l *list) next(position int, key string) *item {
 	return &l.items[n]
 }
 
-// few is up to how many places are sorted by insertion, which beats the general
-// algorithm where there is little to do.
+// few is the largest number of places sorted by insertion, which beats the
+// general algorithm for short lists.
 const few = 24
 
 // sort finds all clashes: whatever the algorithm, two items that end up side by
@@ -142,8 +142,7 @@ func (l *list) sort() {
 	}
 }
 
-// compare is a total order: which item comes first never depends on the order
-// in which a map gave them.
+// compare is a total order, so the result never depends on the order of a map.
 func (l *list) compare(a, b place) int {
 	switch {
 	case a.sort < b.sort:
@@ -165,12 +164,13 @@ func (l *list) compare(a, b place) int {
 	return strings.Compare(x.text, y.text)
 }
 
-// clashPrefix is added to a key that an item with a higher precedence has.
+// clashPrefix is put in front of a key that an item with a higher precedence
+// has.
 const clashPrefix = "fields."
 
-// separate gives each item of the sorted list a key of its own, so that a
-// reader that keeps one of two equal keys loses no field. position is where a
-// key belongs.
+// separate makes the keys of the sorted list unique, so that a reader that
+// keeps one of two equal keys loses no field. position returns where a key
+// belongs.
 func (l *list) separate(position func(key string) int) {
 	if !l.clash {
 		return
@@ -210,7 +210,7 @@ func (l *list) copy() list {
 // keepItems is how much room a list keeps for its next line.
 const keepItems = 1024
 
-// reset leaves only the items of every line and forgets what the others held:
+// reset keeps only the items of every line and clears the others, so that
 // nothing of an entry outlives the line.
 func (l *list) reset() {
 	if cap(l.items) > keepItems {

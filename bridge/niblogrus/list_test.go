@@ -57,7 +57,7 @@ func pow(x, n int) int {
 	return x * pow(x, n-1)
 }
 
-// first is the part of a key that its number has, with zeros behind.
+// first returns the part of a key that its number has, with zeros behind.
 func first(key string) string { return (key + strings.Repeat("\x00", prefixLen))[:prefixLen] }
 
 // TestListSorts checks both algorithms, whatever order the items come in.

@@ -14,7 +14,7 @@ import (
 
 // A plan is a Formatter with its defaults filled in. It never changes.
 type plan struct {
-	layout nib.Layout // of the loggers that make the lines: the keys are left to us
+	layout nib.Layout // of the loggers that make the lines, without keys
 	first  []string
 
 	always             list // what each line has besides the fields of its entry
@@ -37,7 +37,7 @@ type plan struct {
 	writers sync.Pool // of *writer
 }
 
-// A rule is for fields with a key that one of the Formatter's lists has.
+// A rule is for fields with a key in one of the Formatter's lists.
 type rule struct {
 	key      string // what the field is written under
 	position int
@@ -90,8 +90,8 @@ func newPlan(f *Formatter) *plan {
 	return p
 }
 
-// quiet is a layout under which a line has only what is added to it, with l's
-// ways and logrus's formats.
+// quiet returns a layout that adds no fields itself, with the functions of l
+// and the formats of logrus.
 func quiet(l nib.Layout) nib.Layout {
 	l.ErrorKey = firstOf(l.ErrorKey, logrus.ErrorKey)
 	l.TimeFormat, l.KeepZone = time.RFC3339Nano, true
@@ -114,8 +114,8 @@ func firstOf(keys ...string) string {
 	return ""
 }
 
-// unixUnits returns how many units a second has in a format that is a number, and
-// 0 for one that is text.
+// unixUnits returns how many units a second has in a format that is a number,
+// and 0 for one that is text.
 func unixUnits(format string) int64 {
 	switch format {
 	case nib.TimeUnix:
@@ -130,8 +130,8 @@ func unixUnits(format string) int64 {
 	return 0
 }
 
-// keep adds an item that each line has and gives its index. One that the layout
-// leaves out has none.
+// keep adds an item that each line has and returns its index, or -1 if the
+// layout leaves it out.
 func (p *plan) keep(key string, it item) int {
 	if key == nib.OmitKey {
 		return -1
@@ -142,7 +142,7 @@ func (p *plan) keep(key string, it item) int {
 }
 
 func (p *plan) addRules(f *Formatter) {
-	// logrus never writes a field under this key, with or without an error of its own.
+	// logrus never writes a field under this key, with or without an error.
 	kept := clashPrefix + p.faultKey
 	p.rules = map[string]rule{p.faultKey: {key: kept, position: p.position(kept)}}
 	for _, k := range p.first {
@@ -161,7 +161,7 @@ func (p *plan) addRules(f *Formatter) {
 }
 
 // keyBit is a hash of a key's ends and length, 0 to 63: most fields need no
-// look into the map of rules.
+// lookup in the map of rules.
 func keyBit(key string) uint {
 	n := uint(len(key))
 	if n == 0 {
@@ -170,7 +170,7 @@ func keyBit(key string) uint {
 	return (uint(key[0]) + uint(key[n-1])<<2 + n<<4) & 63
 }
 
-// position is where a key stands in First, or behind it.
+// position returns the index of a key in First, or the length of First.
 func (p *plan) position(key string) int {
 	if i := slices.Index(p.first, key); i >= 0 {
 		return i
@@ -178,8 +178,8 @@ func (p *plan) position(key string) int {
 	return len(p.first)
 }
 
-// apply does what the rule for its key, if there is one, says to a field, which
-// is the last item of l.
+// apply applies the rule for its key, if there is one, to a field, which is the
+// last item of l.
 func (p *plan) apply(l *list, it *item) {
 	r, ok := p.rules[it.key]
 	if !ok {
@@ -210,7 +210,7 @@ func (p *plan) name(l logrus.Level) string {
 	return p.levelName(l)
 }
 
-// levelName asks the layout, and falls back to logrus if that has no names or
+// levelName calls the layout, and falls back to logrus if that has no names or
 // panics.
 func (p *plan) levelName(l logrus.Level) (name string) {
 	if p.layout.LevelName == nil {

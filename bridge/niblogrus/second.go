@@ -23,19 +23,20 @@ func addUnix(e *nib.Event, key string, t time.Time, units int64) {
 }
 
 // A secondText is the text of a time in some layout, kept for the other times
-// of the same second: they differ in the digits of the fraction, if at all. To
-// have package time format each of them would take longer than a few fields do.
+// of the same second: they differ in the digits of the fraction, if at all.
+// Formatting each of them with package time would take longer than a few
+// fields.
 type secondText struct {
 	sec    int64
 	zone   *time.Location
 	text   []byte // empty: nothing is kept
-	from   int    // where the fraction stands in text
+	from   int    // where the fraction is in text
 	digits int    // of the fraction
 	other  []byte // for comparison
 }
 
-// format returns t.Format(layout), which must be the same in all calls. The text
-// is valid until the next one.
+// format returns t.Format(layout), which must be the same in all calls. The
+// text is valid until the next one.
 func (s *secondText) format(t time.Time, layout string) []byte {
 	if len(s.text) > 0 && t.Unix() == s.sec && t.Location() == s.zone {
 		s.putFraction(t.Nanosecond())
@@ -59,7 +60,7 @@ func (s *secondText) refill(t time.Time, layout string) []byte {
 }
 
 // findFraction compares the texts of a second's beginning and of 111111111 ns
-// later. It reports whether they are the same but for one run of digits.
+// later. It reports whether they differ in one run of digits only.
 func (s *secondText) findFraction() bool {
 	s.from, s.digits = 0, 0
 	if len(s.text) != len(s.other) {

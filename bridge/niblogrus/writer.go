@@ -15,7 +15,7 @@ import (
 )
 
 // A writer makes one line at a time. It is the sink of its own logger, and so
-// gets hold of the line that its own event becomes.
+// receives the line of its own event.
 type writer struct {
 	*plan
 	log  *nib.Logger
@@ -26,7 +26,7 @@ type writer struct {
 	frame     *runtime.Frame
 	addCaller func(*nib.Event) // made once: a new closure for each line would be an allocation
 	site      []byte           // file and line of the call site
-	data      logrus.Fields    // those that wanted has found, nil without Only and DataKey
+	data      logrus.Fields    // the result of wanted, nil without Only and DataKey
 	second    secondText
 }
 
@@ -37,8 +37,8 @@ func newWriter(p *plan) *writer {
 	return w
 }
 
-// keepSize is up to which size a line is put into the entry's buffer. logrus
-// keeps that for later lines whatever its size (golang/go#23199).
+// keepSize is the largest size of a line that is put into the entry's buffer,
+// which logrus keeps for later lines whatever its size (golang/go#23199).
 const keepSize = 1 << 16
 
 // WriteRecord copies the line, which goes back to nib's pool.
@@ -52,8 +52,8 @@ func (w *writer) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// write returns the line for entry. The event is given the time of the entry only
-// to keep it from reading the clock.
+// write returns the line for entry. The event is given the time of the entry
+// only to keep it from reading the clock.
 func (w *writer) write(entry *logrus.Entry) (line []byte) {
 	w.collect(entry)
 	w.buffer = entry.Buffer
@@ -86,7 +86,7 @@ func (w *writer) write(entry *logrus.Entry) (line []byte) {
 	return line
 }
 
-// collect puts what the line will have in order.
+// collect collects and sorts the items of the line.
 func (w *writer) collect(entry *logrus.Entry) {
 	l := &w.list
 	if w.levelAt >= 0 {
@@ -179,8 +179,8 @@ func (w *writer) pretty(f *runtime.Frame) (function, file string) {
 	return w.prettify(f)
 }
 
-// panicText shows what was given to panic, by its type where a method of it
-// would have to run.
+// panicText returns the text of a panic's value, or its type if that needs a
+// method of the value.
 func panicText(r any) string {
 	switch v := r.(type) {
 	case string:
@@ -214,7 +214,7 @@ func (w *writer) addError(e *nib.Event, it *item) {
 	}
 }
 
-// shortFile is a file with its folder.
+// shortFile returns a file with its folder.
 func shortFile(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		if j := strings.LastIndexByte(path[:i], '/'); j >= 0 {
