@@ -11,12 +11,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// ContextFields adds trace_id and span_id of the active span of ctx, if there is
-// one. It is for nib.WithContextFields, so that each line with a context has them.
-// An id that the line has already is not added again. A line of a logger that
-// belongs to a request, and of a span below that of the request, has the span_id of
-// both, the active one behind the other; nib.DuplicatesLastWins keeps that one
-// only. 0 allocs.
+// ContextFields adds trace_id and span_id of the active span of ctx, if there
+// is one. It is for nib.WithContextFields, so that each line with a context has
+// them. An id that the line has already is not added again. A line of a logger
+// that belongs to a request, and of a span below that of the request, has the
+// span_id of both, the active one behind the other; nib.DuplicatesLastWins
+// keeps that one only. 0 allocs.
 func ContextFields(ctx context.Context, e *nib.Event) {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibotel connects nib with OpenTelemetry: the ids of the active span in
-// each line that has its context, and records of its Logs API in nib's sinks.
+// Package nibotel connects nib with OpenTelemetry: the ids of the active span
+// in each line that has its context, and records of its Logs API in nib's
+// sinks.
 //
 //	func main() {
 //		log := nib.New(os.Stdout, nib.WithContextFields(nibotel.ContextFields))

@@ -67,7 +67,7 @@ type discard struct{}
 
 func (discard) WriteRecord(*nib.Record) error { return nil }
 
-// attributes are one of each kind, with the JSON that they become.
+// attributes has one of each kind, with its JSON.
 var attributes = []struct {
 	attribute.KeyValue
 	want string
@@ -87,7 +87,7 @@ var attributes = []struct {
 	{attribute.Float64Slice("floats", []float64{0.5}), `"floats":[0.5]`},
 }
 
-// record is one with all attributes.
+// record returns a record with all attributes.
 func record(severity log.Severity) (r log.Record) {
 	r.SetTimestamp(nibtest.Epoch)
 	r.SetSeverity(severity)
@@ -143,7 +143,7 @@ func TestSeveritiesAreLevels(t *testing.T) {
 	}
 }
 
-// A fakeLogger keeps what it is given.
+// A fakeLogger records its calls.
 type fakeLogger struct {
 	embedded.Logger
 	records []log.Record

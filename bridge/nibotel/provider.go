@@ -16,11 +16,11 @@ var (
 	_ log.Logger         = (*scopeLogger)(nil)
 )
 
-// A LoggerProvider writes the records of OpenTelemetry's Logs API to a nib.Logger.
-// The scope of a record is the name of the logger, which rules apply to; the body
-// is the message if it is a string, and else the field body. A severity is the level
-// with the same name. The level of the nib.Logger applies. A LoggerProvider is safe
-// for concurrent use.
+// A LoggerProvider writes the records of OpenTelemetry's Logs API to a
+// nib.Logger. The scope of a record is the name of the logger, which rules
+// apply to; the body is the message if it is a string, and otherwise the field
+// body. A severity is the level with the same name. The level of the nib.Logger
+// applies. A LoggerProvider is safe for concurrent use.
 type LoggerProvider struct {
 	embedded.LoggerProvider
 	log *nib.Logger
@@ -29,8 +29,8 @@ type LoggerProvider struct {
 // NewLoggerProvider returns a LoggerProvider that writes to l.
 func NewLoggerProvider(l *nib.Logger) *LoggerProvider { return &LoggerProvider{log: l} }
 
-// Logger implements log.LoggerProvider. The version of the scope and its attributes
-// are bound fields of the lines.
+// Logger implements log.LoggerProvider. The version of the scope and its
+// attributes are bound fields of the lines.
 func (p *LoggerProvider) Logger(name string, options ...log.LoggerOption) log.Logger {
 	c := log.NewLoggerConfig(options...)
 	version, attributes := c.InstrumentationVersion(), c.InstrumentationAttributes()

@@ -18,15 +18,15 @@ import (
 var _ nib.Sink = (*Sink)(nil)
 
 // A Sink emits the lines of nib as records of an OpenTelemetry log.Logger, for
-// programs that have an SDK with processors of their own:
+// programs that have an SDK with other processors:
 //
 //	log := nib.NewSink(nibotel.NewSink(global.Logger("shop")))
 //
-// The message is the body and the level the severity. Fields are attributes, but
-// for time and level; trace_id and span_id are those of the record. A number
-// without fraction and exponent is an int64, and durations are what the Layout
-// makes of them. Emit allocates, and what it does after it has returned is up to the
-// SDK: it reports no error. A Sink is safe for concurrent use.
+// The message is the body and the level the severity. Fields are attributes,
+// except time and level; trace_id and span_id are those of the record. A number
+// without fraction and exponent is an int64, and durations are in the format of
+// the Layout. Emit allocates, and reports no error: what happens to a record is
+// up to the SDK. A Sink is safe for concurrent use.
 type Sink struct{ to log.Logger }
 
 // NewSink returns a Sink that emits to l.
@@ -61,7 +61,8 @@ func (s *Sink) WriteRecord(r *nib.Record) error {
 	return nil
 }
 
-// severityOf is the inverse of levelOf, but for levels between panic and fatal.
+// severityOf is the inverse of levelOf, except for levels between panic and
+// fatal.
 func severityOf(l nib.Level) log.Severity {
 	if l >= nib.LevelPanic {
 		return min(log.SeverityFatal+log.Severity(max(l-nib.LevelFatal, 0)), log.SeverityFatal4)
@@ -76,7 +77,8 @@ func setTrace(c *trace.SpanContextConfig, raw []byte) bool {
 	return err == nil
 }
 
-// setSpan reports whether raw is a span id. Of several the last is the active one.
+// setSpan reports whether raw is a span id. Of several the last is the active
+// one.
 func setSpan(c *trace.SpanContextConfig, raw []byte) bool {
 	id, err := trace.SpanIDFromHex(unquote(bytes.Trim(raw, `"`)))
 	if err == nil {
@@ -97,7 +99,7 @@ func unquote(raw []byte) string {
 	return text
 }
 
-// valueOf returns a JSON value as an attribute's.
+// valueOf returns a JSON value as the value of an attribute.
 func valueOf(raw []byte) attribute.Value {
 	switch raw[0] {
 	case '"':
