@@ -15,8 +15,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// The fields are made once, before the calls that are counted: what zap's API
-// itself allocates is not the bridge's.
+// The fields are made once, before the calls that are counted: allocations of
+// zap's API itself do not count.
 func TestALineDoesNotAllocate(t *testing.T) {
 	object := zapcore.ObjectMarshalerFunc(func(enc zapcore.ObjectEncoder) error {
 		enc.AddString("method", "GET")

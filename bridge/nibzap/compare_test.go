@@ -40,7 +40,7 @@ func nibLayout() nib.Layout {
 	return l
 }
 
-// base is made once: a Logger finds out which keys its layout writes.
+// base is made once, because New calls the functions of the layout.
 var base = nib.New(io.Discard, nib.WithLayout(nibLayout()))
 
 // A program derives cores and writes entries with them.
@@ -197,9 +197,9 @@ func decodeValue(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// normalise brings both lines to what they have in common: see the package
-// comment. Members are sorted, since a namespace that a marshaler opens is, and
-// equal keys stay in order.
+// normalise removes the documented differences between both lines. It sorts
+// members, since those of a namespace that a marshaler opens are sorted, and
+// keeps the order of equal keys.
 func normalise(object []member) []member {
 	out := []member{}
 	for _, m := range object {

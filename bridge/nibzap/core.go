@@ -15,16 +15,16 @@ import (
 
 var _ zapcore.Core = (*core)(nil)
 
-// NewCore returns a zapcore.Core that writes through l. A nil l discards. The core
-// is safe for concurrent use.
+// NewCore returns a zapcore.Core that writes through l. A nil l discards. The
+// core is safe for concurrent use.
 func NewCore(l *nib.Logger) zapcore.Core {
 	c := &core{log: l.WithOptions(nib.WithCaller())} // shown if the entry has one
 	c.names = newNames(c.log)
 	return c
 }
 
-// Level returns nib's level for one of zap. Levels below debug, which zapr uses,
-// go on below nib.LevelDebug.
+// Level returns nib's level for one of zap. Levels below debug, which zapr
+// uses, continue below nib.LevelDebug.
 func Level(l zapcore.Level) nib.Level {
 	switch {
 	case l == zapcore.DPanicLevel:
@@ -44,15 +44,15 @@ type core struct {
 // Enabled reports whether the level of the Logger lets the zap level pass.
 func (c *core) Enabled(level zapcore.Level) bool { return c.log.Enabled(Level(level)) }
 
-// With returns a core whose lines all have these fields, which are encoded once,
-// now.
+// With returns a core whose lines all have these fields, which are encoded
+// once, now.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
 	l := bind(c.log, fields)
 	return &core{log: l, names: newNames(l)}
 }
 
-// Check adds c to ce if the level of the Logger, or its rule for the name of the
-// entry, lets the entry pass.
+// Check adds c to ce if the level of the Logger, or its rule for the name of
+// the entry, lets the entry pass.
 func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.names.logger(ent.LoggerName).Enabled(Level(ent.Level)) {
 		return ce.AddCore(ent, c)
@@ -61,8 +61,9 @@ func (c *core) Check(ent zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Check
 }
 
 // Write writes one line. It returns nil: errors of the sink go to the error
-// handler of the Logger. 0 allocs besides those of zap's API for values that are
-// plain. Above nib.LevelError the sink is flushed, since zap may end the process.
+// handler of the Logger. 0 allocs besides those of zap's API for values that
+// are plain. Above nib.LevelError the sink is flushed, since zap may end the
+// process.
 func (c *core) Write(ent zapcore.Entry, fields []zapcore.Field) error {
 	en := nib.Entry{Time: ent.Time, Level: Level(ent.Level), Message: ent.Message, Stack: ent.Stack}
 	if ent.Caller.Defined && ent.Caller.PC != 0 {
@@ -89,15 +90,15 @@ func (c *core) Sync() error {
 	return c.log.Flush(ctx)
 }
 
-// names are the loggers of a core by the name in zap's entries, made when a name
-// is first seen.
+// names are the loggers of a core by the name in zap's entries, made when a
+// name is first seen.
 type names struct {
 	unnamed *nib.Logger
 	mu      sync.Mutex // held to add one
 	byName  atomic.Pointer[map[string]*nib.Logger]
 }
 
-// maxNames bounds what a program costs that makes up names.
+// maxNames limits the memory for a program that generates names.
 const maxNames = 256
 
 func newNames(l *nib.Logger) *names {

@@ -120,7 +120,7 @@ func TestRulesRaiseTheLevelOfNamesWhileInUse(t *testing.T) {
 	check(t, "warn", b, "")
 }
 
-// airbrake/gobrake#391 and others forget the fields of the call.
+// Others lose the fields of the call (airbrake/gobrake#391).
 func TestFieldsOfWithAndOfTheCallAreAllWritten(t *testing.T) {
 	l, b := newLogger()
 	z := zap.New(nibzap.NewCore(l))
@@ -155,7 +155,7 @@ func TestNamespacesOfMarshalersHoldValuesOfEveryKind(t *testing.T) {
 }
 
 // A core that embeds another one and overrides Write alone is not called
-// (einride/cloudrunner-go#47): what wraps this core must keep working.
+// (einride/cloudrunner-go#47): wrappers of this core must keep working.
 func TestCoresThatWrapThisOneAreCalled(t *testing.T) {
 	l, b := newLogger()
 	hooked := 0

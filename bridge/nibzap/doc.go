@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nibzap is nib behind go.uber.org/zap: a zapcore.Core, for libraries
-// that take a *zap.Logger and for programs that keep their calls of zap.
+// Package nibzap implements a zapcore.Core of go.uber.org/zap with nib, for
+// libraries that take a *zap.Logger and for programs that keep their calls of
+// zap.
 //
 //	func main() {
 //		core := nibzap.NewCore(nib.New(os.Stdout))
@@ -14,18 +15,18 @@
 //		db.Sugar().Errorw("failed", "err", errors.New("timeout"))
 //	}
 //
-// Time, message, name, fields, call site and stack are those of zap's entry; keys,
-// formats, sink, hooks and counters are those of the [nib.Logger]. With
-// layout.Zap the lines have zap's keys. The call site and the stack are shown if
-// zap takes them (zap.AddCaller, zap.AddStacktrace).
+// Time, message, name, fields, call site and stack are those of zap's entry;
+// keys, formats, sink, hooks and counters are those of the [nib.Logger]. With
+// layout.Zap the lines have zap's keys. The call site and the stack are shown
+// if zap takes them (zap.AddCaller, zap.AddStacktrace).
 //
 // # Levels
 //
 // debug, info, warn, error, panic and fatal have their equals in nib; dpanic is
-// "error+2". The level of the Logger decides, at run time, and [nib.Rules] by the
-// names of Named. zap asks a core for the level without a name first, though: a
-// rule for a name can raise the level of the Logger without one, but not lower
-// it. So write "debug,http=warn" rather than "warn,db=debug".
+// "error+2". The level of the Logger decides, at run time, and [nib.Rules] by
+// the names of Named. zap first checks the level without a name, though: a rule
+// for a name can raise the level of the Logger without one, but not lower it.
+// So write "debug,http=warn" rather than "warn,db=debug".
 //
 // After a line above error the sink is flushed, as zap's own core does it; zap
 // then panics or ends the process.
@@ -33,23 +34,23 @@
 // # Differences from zap's JSON encoder
 //
 // Values that fail are written under their own key: "!PANIC: …" for a String,
-// Error or marshaler that panics, and "!ERROR: …" for what encoding/json refuses.
-// zap writes these under the key with "Error" behind it, and a marshaler that
-// panics takes the caller with it. An ObjectMarshaler or ArrayMarshaler that
-// returns an error keeps what it has added, and the error stands beside it under
-// the key with "Error" behind it, as in zap.
+// Error or marshaler that panics, and "!ERROR: …" for what encoding/json
+// refuses. zap writes these under the key with "Error" behind it, and with a
+// marshaler that panics, the caller panics. An ObjectMarshaler or
+// ArrayMarshaler that returns an error keeps what it has added, and the error
+// is written next to it under the key with "Error" behind it, as in zap.
 //
 // A nil Stringer or error is null, in zap "<nil>".
 //
 // Errors are the text of Error; zap.Error is written as [nib.Event.Err] does.
 // layout.Zap adds errorVerbose and errorCauses to it.
 //
-// A field at the top level whose key is one of the layout's is written as "field."
-// and the key; zap writes the key twice.
+// A field at the top level whose key is one of the layout's is written as
+// "field." and the key; zap writes the key twice.
 //
 // Namespaces without fields are left out, and zap.Namespace("") given to With
-// changes nothing. In a namespace that a marshaler opens, fields are sorted, and
-// of several with one key the last is written.
+// changes nothing. In a namespace that a marshaler opens, fields are sorted,
+// and of several with one key the last is written.
 //
 // Values that are added by reflection are written as [nib.Event.Any] does.
 package nibzap

@@ -11,14 +11,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// An object is what the ObjectMarshaler of a field encodes itself to.
+// An object is the zapcore.ObjectEncoder for the ObjectMarshaler of a field.
 type object struct {
 	e      *nib.Event
 	spaces []space // what the marshaler has opened, each within the one before
 }
 
-// A space is a namespace that a marshaler has opened. nib has no open end of an
-// object, so its fields are collected.
+// A space is a namespace that a marshaler has opened. nib has no object without
+// an end, so its fields are collected.
 type space struct {
 	key    string
 	fields *zapcore.MapObjectEncoder
@@ -27,8 +27,8 @@ type space struct {
 // all returns the fields as nib adds them.
 func (s space) all() map[string]any { return encodable(s.fields.Fields).(map[string]any) }
 
-// encodable changes what zap collects to what nib encodes as zap does: complex
-// numbers and empty arrays.
+// encodable converts what zap collects to values that nib encodes as zap does:
+// complex numbers and empty arrays.
 func encodable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -69,7 +69,7 @@ func marshalObject(e *nib.Event, m zapcore.ObjectMarshaler) error {
 	return err
 }
 
-// free gives o back to the pool, and returns the namespaces that it has opened.
+// free returns o to the pool, and returns the namespaces that it has opened.
 func (o *object) free() []space {
 	spaces := o.spaces
 	o.e, o.spaces = nil, nil
@@ -78,7 +78,7 @@ func (o *object) free() []space {
 }
 
 // inline adds what the marshaler of a field encodes at this level. Namespaces
-// that it has opened are for the fields that follow.
+// that it has opened contain the fields that follow.
 func (o *object) inline(e *nib.Event, f *zapcore.Field) {
 	m, ok := f.Interface.(zapcore.ObjectMarshaler)
 	if !ok {
@@ -219,7 +219,8 @@ func (o *object) AddUint16(k string, v uint16)         { o.AddUint64(k, uint64(v
 func (o *object) AddUint8(k string, v uint8)           { o.AddUint64(k, uint64(v)) }
 func (o *object) AddUintptr(k string, v uintptr)       { o.AddUint64(k, uint64(v)) }
 
-// An array is what an ArrayMarshaler encodes itself to. It is the Array of nib.
+// An array is the zapcore.ArrayEncoder for an ArrayMarshaler. It is the Array
+// of nib.
 type array nib.Array
 
 var _ zapcore.ArrayEncoder = (*array)(nil)
@@ -275,7 +276,7 @@ func shortest(v float32) float64 {
 	return f
 }
 
-// complexText is the text that zap writes: "1+2i".
+// complexText returns the text that zap writes: "1+2i".
 func complexText(c complex128, bits int) string {
 	b := strconv.AppendFloat(make([]byte, 0, 32), real(c), 'f', -1, bits)
 	if imag(c) >= 0 {

@@ -11,14 +11,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// finalFlush is how long nib's own Panic and Fatal wait, too.
+// finalFlush is how long nib's own Panic and Fatal wait.
 const finalFlush = 5 * time.Second
 
 // errorKey is the key of zap.Error.
 const errorKey = "error"
 
-// bind returns l with fields bound. A namespace is a group, which all further
-// fields are in.
+// bind returns l with fields bound. A namespace is a group for all further
+// fields.
 func bind(l *nib.Logger, fields []zapcore.Field) *nib.Logger {
 	from := 0
 	for i := range fields {
@@ -41,8 +41,8 @@ func bind(l *nib.Logger, fields []zapcore.Field) *nib.Logger {
 	return l.With(func(e *nib.Event) { addFields(e, fields[from:]) })
 }
 
-// addFields adds fields to a line or an object, those behind a namespace to an
-// object of its own.
+// addFields adds fields to a line or an object, those behind a namespace to a
+// nested object.
 func addFields(e *nib.Event, fields []zapcore.Field) {
 	for i := range fields {
 		switch f := &fields[i]; f.Type {
@@ -62,7 +62,7 @@ func addFields(e *nib.Event, fields []zapcore.Field) {
 	}
 }
 
-// addSpaces adds objects within each other, the innermost with fields at its end.
+// addSpaces adds nested objects, the innermost with fields at its end.
 func addSpaces(e *nib.Event, spaces []space, fields []zapcore.Field) {
 	if len(spaces) == 0 {
 		addFields(e, fields)
@@ -104,8 +104,8 @@ func addField(e *nib.Event, f *zapcore.Field) {
 	}
 }
 
-// addOther adds a field whose value is an interface. One that is not what the
-// field says, for which zap panics, is added as it is.
+// addOther adds a field whose value is an interface. A value of the wrong type,
+// for which zap panics, is added unchanged.
 func addOther(e *nib.Event, f *zapcore.Field) {
 	switch v := f.Interface.(type) {
 	case time.Time:
@@ -160,7 +160,8 @@ func addError(e *nib.Event, key string, err error) {
 	e.AnErr(key, err)
 }
 
-// reportError adds an error of a marshaler as zap does, next to what it has added.
+// reportError adds an error of a marshaler as zap does, next to what it has
+// added.
 func reportError(e *nib.Event, key string, err error) {
 	if err != nil {
 		e.AnErr(key+"Error", err)

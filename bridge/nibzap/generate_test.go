@@ -15,12 +15,12 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// A generator makes fields of the bytes of an input. When these are used up, it
-// makes the simplest one.
+// A generator makes fields from the bytes of an input. At its end, it makes the
+// simplest one.
 type generator struct {
 	data []byte
-	// spaces is whether marshalers open namespaces. Equal keys in these are not
-	// all written, so there are none then, nor any that fail.
+	// spaces reports whether marshalers open namespaces. Then there are no
+	// equal keys, which would not all be written, and no fields that fail.
 	spaces bool
 }
 
@@ -246,7 +246,7 @@ func (g *generator) nested(k string, depth int) zapcore.Field {
 	return zap.Error(group{errors.New("x"), rich{"y"}})
 }
 
-// value makes a field of any other type but a number.
+// value makes a field of any other type except a number.
 func (g *generator) value(k string) zapcore.Field {
 	s := g.text()
 	switch g.intn(20) {
