@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// arrows says which folders of the repository a folder may import. The first
-// row that fits counts; a folder without a row is a violation, so a new one
-// needs a line here. "x/*" stands for all folders below x, "." for the root
+// arrows are the folders of the repository that a folder may import. The first
+// row that matches counts; a folder without a row is a violation, so a new one
+// needs a row here. "x/*" stands for all folders below x, "." for the root
 // package, public for everything but internal packages, and all for everything.
-// A folder may import what lies below it, too, except for the root and sink.
+// A folder, except for the root and sink, may also import the folders below it.
 var arrows = []struct {
 	folder string
 	may    []string
@@ -89,13 +89,13 @@ const (
 	public = "public"
 )
 
-// forTests is what any test may import besides.
+// forTests are folders that any test may import as well.
 var forTests = []string{".", "alloctest", "nibtest", "layout", "internal/*"}
 
-// ends are the folders that nothing imports from outside of them.
+// ends are the folders that nothing outside of them imports.
 var ends = []string{"cmd", "bench", "examples", "e2e", "allocs/cmd", "allocs/docgen"}
 
-// allows tells whether a list of the table holds a folder.
+// allows reports whether a list of the table contains a folder.
 func allows(list []string, folder string) bool {
 	return slices.ContainsFunc(list, func(pattern string) bool {
 		switch pattern {
@@ -183,7 +183,7 @@ func checkNames(t *tree) (violations []string) {
 }
 
 // checkInstalled finds commands of the module allocs that are not for its
-// users: what generates documents is a module of its own, allocs/docgen.
+// users: generators of documents belong in another module, allocs/docgen.
 func checkInstalled(t *tree) (violations []string) {
 	for _, s := range t.files {
 		command := path.Base(s.folder)
@@ -194,7 +194,7 @@ func checkInstalled(t *tree) (violations []string) {
 	return violations
 }
 
-// importing is a file of package p that imports one path.
+// importing returns a file of package p that imports one path.
 func importing(p string) string { return "package p\n\nimport _ \"" + p + "\"\n" }
 
 func TestArrows(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// maxBinary is how many bytes the hello program with nib may weigh above the
+// maxBinary is how many bytes larger the hello program with nib may be than the
 // one with log/slog.
 const maxBinary = 250_000
 
@@ -39,8 +39,8 @@ import (
 func main() { slog.New(slog.NewJSONHandler(os.Stdout, nil)).Info("hello", "to", "world") }
 `
 
-// build makes a program of some files, in a module that uses this checkout, and
-// returns where it is.
+// build builds a program from files, in a module that uses this checkout, and
+// returns its path.
 func build(t *testing.T, files map[string]string) string {
 	t.Helper()
 	checkout, err := filepath.Abs("../..")
@@ -57,8 +57,8 @@ func build(t *testing.T, files map[string]string) string {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	// No flag that changes how packages are compiled: the standard library is in
-	// the build cache as the tests use it.
+	// No flag changes how packages are compiled, so that the standard library
+	// comes from the build cache of the tests.
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".")
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")

@@ -19,8 +19,8 @@ const (
 	maxFunction  = 60
 )
 
-// exceptions are larger than the budgets say, each for a reason. One that is no
-// longer needed is a violation.
+// exceptions may exceed the budgets, each for a reason. One that is no longer
+// needed is a violation.
 var exceptions = []exception{
 	{"internal/jsonenc/escape.go", "appendEscaped", 76, "one loop: the calls that would shorten it cost more than copying a short text"},
 }
@@ -28,11 +28,11 @@ var exceptions = []exception{
 type exception struct {
 	path     string
 	function string // "Name" or "Type.Name"; empty for the file as a whole
-	lines    int    // what it may have
+	lines    int    // the most lines that it may have
 	reason   string
 }
 
-// size is how many lines a file or function has, against its budget.
+// A size is the number of lines of a file or function, and its budget.
 type size struct {
 	path, function, at string
 	lines, budget      int
@@ -85,7 +85,7 @@ func sizes(t *tree) (list []size) {
 	return list
 }
 
-// functionName is "Name" for a function and "Type.Name" for a method.
+// functionName returns "Name" for a function and "Type.Name" for a method.
 func functionName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name
@@ -107,8 +107,8 @@ func functionName(f *ast.FuncDecl) string {
 	}
 }
 
-// checkRootSize measures the root package: it should be read within an hour. Its
-// tutorial, doc.go, is text for users and does not count.
+// checkRootSize measures the root package: it should be read within an hour.
+// Its tutorial, doc.go, is text for users and does not count.
 func checkRootSize(t *tree) (violations []string) {
 	files, lines := 0, 0
 	for _, s := range t.files {
@@ -126,7 +126,7 @@ func checkRootSize(t *tree) (violations []string) {
 	return violations
 }
 
-// function is a function with a number of lines.
+// function returns a function with the given number of lines.
 func function(head string, lines int) string {
 	return head + " {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"
 }

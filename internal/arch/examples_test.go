@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// withoutExample are constructors and types that no Example function shows, each
-// for a reason. One that is not needed any more is a violation.
+// withoutExample are constructors and types that no Example function shows,
+// each for a reason. One that is not needed any more is a violation.
 var withoutExample = map[string]string{
 	"..Default":          "programs call Info and the like, which use it",
 	"metrics.Of":         "for sinks that wrap others",
@@ -24,8 +24,9 @@ var withoutExample = map[string]string{
 
 // checkExamples wants an Example function that uses each constructor, and each
 // struct that users fill in. A constructor is a function that returns a type of
-// its package. Users fill in a struct if an exported function or method takes it
-// by value, or as the element of a slice, or if such a struct has it as a field.
+// its package. Users fill in a struct if an exported function or method takes
+// it by value, or as the element of a slice, or if such a struct has it as a
+// field.
 func checkExamples(t *tree, exceptions map[string]string) (violations []string) {
 	packages := map[string]*exampleUse{}
 	for _, s := range t.files {
@@ -66,7 +67,7 @@ func checkExamples(t *tree, exceptions map[string]string) (violations []string) 
 	return violations
 }
 
-// exampleUse is what a package declares and what its Example functions use.
+// An exampleUse is what a package declares and what its Example functions use.
 type exampleUse struct {
 	name         string
 	constructors []string
@@ -117,7 +118,7 @@ func (p *exampleUse) addDeclarations(file *ast.File) {
 	}
 }
 
-// wanted returns the names that an Example function is to use.
+// wanted returns the names that an Example function must use.
 func (p *exampleUse) wanted() (names []string) {
 	names = slices.Clone(p.constructors)
 	var add func(name string)
@@ -140,8 +141,8 @@ func (p *exampleUse) wanted() (names []string) {
 }
 
 // isConstructed reports whether the first result of a function is a type of the
-// package. Options are not: their number is large, and one looks like another. An
-// Event belongs to its Logger.
+// package. Options are not: their number is large, and one looks like another.
+// An Event belongs to its Logger.
 func isConstructed(results *ast.FieldList) bool {
 	if results == nil {
 		return false
@@ -170,8 +171,8 @@ func elementOf(x ast.Expr) string {
 	return ""
 }
 
-// resultOf returns the name of a type of the package, or of what a pointer to it
-// points to.
+// resultOf returns the name of a type of the package, or of what a pointer to
+// it points to.
 func resultOf(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

@@ -65,8 +65,8 @@ func addSpec(spec ast.Spec, add func(parts ...string)) {
 	}
 }
 
-// oneMeaning are type names that several packages may have: what they mean is
-// said by the package, as in file.Config.
+// oneMeaning are type names that several packages may have: the package gives
+// the meaning, as in file.Config.
 var oneMeaning = []string{"Config", "Destination", "Hook", "Option", "Sink", "Stats", "SyncPolicy"}
 
 // checkTwins finds types of different packages with the same name.

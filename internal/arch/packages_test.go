@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// minExample is the number of lines of Go that a package comment has at least.
+// minExample is the least number of lines of Go in a package comment.
 const minExample = 10
 
 // shortExamples are enough for their packages, each for a reason.
@@ -38,8 +38,8 @@ func isPublic(folder string) bool {
 	return !slices.Contains(unimported, elements[0]) && !slices.Contains(elements, "internal")
 }
 
-// checkPackages wants each public package to have a comment that begins as godoc
-// expects and has an example, and an Example function, which is compiled.
+// checkPackages wants each public package to have a comment that begins as
+// godoc expects and has an example, and an Example function, which is compiled.
 func checkPackages(t *tree) (violations []string) {
 	comments, examples := map[string]string{}, map[string]bool{}
 	for _, s := range t.files {

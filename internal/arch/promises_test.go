@@ -19,7 +19,7 @@ import (
 // that fail if it is broken.
 const promises = "docs/promises.md"
 
-// promising are the headings below which each bold phrase is a promise, and
+// promising are the headings under which each bold phrase is a promise that
 // needs a row.
 var promising = []string{"What it promises", "What is promised", "The contract"}
 
@@ -112,7 +112,7 @@ func missingPromises(fsys fs.FS, rows []promise) (violations []string) {
 	return violations
 }
 
-// promisingText returns the sections of a document that hold promises.
+// promisingText returns the sections of a document with promises.
 func promisingText(text string) string {
 	var b strings.Builder
 	within := false
@@ -126,7 +126,7 @@ func promisingText(text string) string {
 	return b.String()
 }
 
-// plain is the text without marks and line breaks.
+// plain returns the text without marks and line breaks.
 func plain(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(text)), " ")
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // given declares what the snippets of a package comment use and do not declare.
-// The code of a user is there under the names that a reader expects.
+// The user's code has the names that a reader expects.
 var given = map[string]string{
 	".": `var (
 		ctx = context.Background()
@@ -39,8 +39,8 @@ var given = map[string]string{
 	"target/tlsfiles": "var p struct{ tlsfiles.Files }",
 }
 
-// imports are the packages that snippets use, by the name before the dot. Those
-// of the repository join them.
+// imports are the packages that snippets use, by the name before the dot.
+// importPublic adds those of the repository.
 var imports = map[string]string{
 	"atomic": "sync/atomic", "context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "io": "io", "os": "os", "runtime": "runtime",
 	"slog": "log/slog", "testing": "testing", "time": "time", "expvar": "expvar", "json": "encoding/json", "log": "log",
@@ -58,7 +58,7 @@ func importPublic(t *tree) {
 	}
 }
 
-// A snippet is an indented block of a package comment that is Go.
+// A snippet is an indented block of Go in a package comment.
 type snippet struct {
 	code         string
 	declarations bool // of a file; otherwise statements
@@ -140,7 +140,7 @@ func blocksOf(comment string) (blocks []string) {
 	return blocks
 }
 
-// programOf returns a file with all snippets, each in a scope of its own.
+// programOf returns a file with all snippets, each in a separate scope.
 func programOf(folder string, list []snippet) string {
 	var body strings.Builder
 	body.WriteString(given[folder] + "\n")
@@ -169,8 +169,8 @@ func declares(code, name string) bool {
 	return regexp.MustCompile(`(?m)^\s*(var )?` + name + ` `).MatchString(code)
 }
 
-// checkSnippets compiles the code in the comment of a package. Variables that are
-// not used are no fault: a snippet is the beginning of a program.
+// checkSnippets compiles the code in the comment of a package. Variables that
+// are not used are no fault: a snippet is the beginning of a program.
 func checkSnippets(t *testing.T, dir, folder, comment string) (violations []string) {
 	t.Helper()
 	list := snippetsOf(comment)
@@ -240,8 +240,8 @@ func TestSnippetsOfPackageCommentsCompile(t *testing.T) {
 	}
 }
 
-// TestSnippetsOfTheTutorialPrint runs the code in the comment of package nib and
-// compares what it prints with what the comment says, but for times.
+// TestSnippetsOfTheTutorialPrint runs the code in the comment of package nib
+// and compares what it prints with what the comment shows, except times.
 func TestSnippetsOfTheTutorialPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

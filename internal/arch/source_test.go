@@ -27,8 +27,8 @@ func checkLicence(t *tree) (violations []string) {
 	return violations
 }
 
-// checkUnsafe keeps unsafe in one named file per package, and in those that a
-// build has to ask for.
+// checkUnsafe allows unsafe in one named file per package, and in those that
+// need a build tag.
 func checkUnsafe(t *tree) (violations []string) {
 	for _, s := range t.files {
 		name := path.Base(s.path)
@@ -43,8 +43,8 @@ func checkUnsafe(t *tree) (violations []string) {
 	return violations
 }
 
-// checkTricks keeps linkname out of the default build, and assembly, but for
-// functions of one instruction that Go has no word for.
+// checkTricks keeps linkname out of the default build, and assembly, except for
+// functions of one instruction that Go cannot express.
 func checkTricks(t *tree) (violations []string) {
 	for _, s := range t.files {
 		if needs(s.condition, "nibfast") {
@@ -67,7 +67,7 @@ func checkTricks(t *tree) (violations []string) {
 	return violations
 }
 
-// longestFunction is the number of instructions of the longest function in
+// longestFunction returns the number of instructions of the longest function in
 // assembly. Loads of arguments and RET do not count.
 func longestFunction(text string) (longest int) {
 	n := 0
@@ -88,8 +88,8 @@ func longestFunction(text string) (longest int) {
 	return longest
 }
 
-// needs tells whether a build condition cannot hold without a tag: it is tried
-// with each combination of the other tags in it.
+// needs reports whether a build condition cannot hold without a tag: it tries
+// each combination of the other tags in the condition.
 func needs(condition constraint.Expr, tag string) bool {
 	if condition == nil {
 		return false
@@ -124,7 +124,7 @@ func collect(e constraint.Expr, visit func(tag string)) {
 	}
 }
 
-// checkSkips finds tests that skip without saying why.
+// checkSkips finds tests that skip without a reason.
 func checkSkips(t *tree) (violations []string) {
 	for _, s := range t.files {
 		if paths, _ := s.imports(); !slices.Contains(paths, "testing") {
@@ -148,7 +148,7 @@ func checkSkips(t *tree) (violations []string) {
 	return violations
 }
 
-// hasReason tells whether the first argument is something else than "".
+// hasReason reports whether the first argument is something other than "".
 func hasReason(args []ast.Expr) bool {
 	if len(args) == 0 {
 		return false

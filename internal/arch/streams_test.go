@@ -11,15 +11,15 @@ import (
 )
 
 // streams are the files of libraries that may name os.Stdout or os.Stderr. All
-// of them hand it to something that neither blocks for ever nor dies of SIGPIPE
-// (decision 11): package stdio, or what writes through it.
+// of them pass it to something that neither blocks without end nor dies of
+// SIGPIPE: package stdio, or what writes through it.
 var streams = []string{
 	"internal/lastresort/lastresort.go", // stdio.WriteTo
 	"logger.go",                         // the default logger, by New
 	"bridge/niblogrus/hook.go",          // nib.WriterSink
-	"setup/monitor.go",                  // given to a process, and compared
+	"setup/monitor.go",                  // passed to a process, and compared
 	"setup/output.go",                   // stdout.New
-	"setup/view.go",                     // asked whether it is a terminal
+	"setup/view.go",                     // checked for a terminal
 	"sink/stdout/config.go",             // stdout.New
 }
 

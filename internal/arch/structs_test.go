@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// maxFields is how many fields a struct has, embedded ones included: more of
-// them are parts that deserve a name.
+// maxFields is how many fields a struct has, embedded ones included: a struct
+// with more consists of parts that deserve a name.
 const maxFields = 20
 
-// largeStructs have more fields, each for a reason. One that is no longer needed
-// is a violation.
+// largeStructs have more fields, each for a reason. One that is no longer
+// needed is a violation.
 var largeStructs = []largeStruct{
 	{"bench/peer.go", "Peer", 23, "one function for each row of the tables"},
 	{"dest/kafka/destination.go", "Destination", 38, "not divided yet: connection, lanes and counts"},

@@ -47,7 +47,7 @@ type source struct {
 func (s *source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
 func (s *source) isGo() bool   { return s.syntax != nil }
 
-// at says where a node stands, for a violation.
+// at returns the position of a node, for a violation.
 func (s *source) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", s.path, s.fset.Position(n.Pos()).Line)
 }
@@ -127,10 +127,10 @@ func (t *tree) moduleOf(folder string) string {
 	return best
 }
 
-// within tells whether a folder is top or lies below it.
+// within reports whether a folder is top or below it.
 func within(folder, top string) bool { return folder == top || strings.HasPrefix(folder, top+"/") }
 
-// imports lists what a file imports, with where it says so.
+// imports lists what a file imports, and the positions of the imports.
 func (s *source) imports() (paths []string, at []string) {
 	if !s.isGo() {
 		return nil, nil
@@ -142,7 +142,7 @@ func (s *source) imports() (paths []string, at []string) {
 	return paths, at
 }
 
-// folderOf returns the folder of this repository that an import path means.
+// folderOf returns the folder of this repository for an import path.
 func folderOf(importPath string) (folder string, ok bool) {
 	if importPath == root {
 		return ".", true
@@ -150,7 +150,7 @@ func folderOf(importPath string) (folder string, ok bool) {
 	return strings.CutPrefix(importPath, root+"/")
 }
 
-// repository is the tree that this package lies in.
+// repository returns the tree that contains this package.
 func repository(t *testing.T) (*tree, fs.FS) {
 	t.Helper()
 	fsys := os.DirFS("../..")
@@ -173,7 +173,7 @@ func report(t *testing.T, violations []string) {
 	}
 }
 
-// A fixture is a small tree with what a check should say about it.
+// A fixture is a small tree and the violations that a check should find in it.
 type fixture struct {
 	name  string
 	files map[string]string
