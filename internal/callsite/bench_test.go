@@ -17,8 +17,8 @@ func siteFast() uintptr { return Fast() }
 //go:noinline
 func siteGet(t *Table[string], pc uintptr) *string { return t.Get(pc) }
 
-// BenchmarkPlace times the ways to the place of a call against each other:
-// alternating rounds in one process, the fastest round of each counts.
+// BenchmarkPlace compares the ways to find the place of a call: alternating
+// rounds in one process, the fastest round of each counts.
 func BenchmarkPlace(b *testing.B) {
 	var table Table[string]
 	for pc := uintptr(1); pc < 200; pc++ {

@@ -4,8 +4,8 @@
 
 package callsite
 
-// HasFast tells whether this build has [Fast]: it needs -tags nibfast on amd64
-// or arm64.
+// HasFast reports whether this build has [Fast]: it needs -tags nibfast on
+// amd64 or arm64.
 const HasFast = false
 
 // Fast returns 0 in this build: use [PC].

@@ -8,21 +8,20 @@ import (
 )
 
 // PC returns the program counter of a function further up the stack. With skip
-// 0 it is the caller of the function that calls PC; each step more is one
-// caller further out. Functions that the compiler has inlined count as if they
-// had not been. It is 0 when the stack is not that deep. skip must not be
-// negative.
+// 0 it is the caller of the function that calls PC; with skip 1 its caller, and
+// so on. Functions that the compiler has inlined count as if they had not been.
+// It is 0 when the stack is not that deep. skip must not be negative.
 //
-// Wrappers that the compiler makes are passed over, as in [runtime.Callers]:
-// of "defer f()" and of "go f()" with arguments, and of methods called through
-// an interface. For "go f(x)" that leaves [runtime.goexit] as the caller of f.
+// PC skips wrappers that the compiler makes, as [runtime.Callers] does: of
+// "defer f()" and of "go f()" with arguments, and of methods called through an
+// interface. For "go f(x)" that leaves [runtime.goexit] as the caller of f.
 //
 // PC may be called concurrently and does not allocate. It walks the stack by
 // the runtime's tables, which costs more than all other parts of a short log
-// line; see [Fast]. Every frame on the way costs 20 ns or more, so PC is to be
-// inlined: in this shape, with an array for its result, the compiler does it.
+// line; see [Fast]. Every frame on the way costs 20 ns or more, so PC must be
+// inlined: with an array as its result the compiler does it.
 func PC(skip int) (pc [1]uintptr) {
-	// 3 leaves out runtime.Callers, PC and the function that calls PC.
+	// 3 skips runtime.Callers, PC and the function that calls PC.
 	runtime.Callers(skip+3, pc[:])
 	return
 }
@@ -38,14 +37,14 @@ func ShortFile(path string) string {
 	return path
 }
 
-// Frame is the innermost frame that pc stands for.
+// Frame returns the innermost frame of pc.
 func Frame(pc uintptr) runtime.Frame {
 	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 	return frame
 }
 
-// Outside is the first call site on the stack whose function's name does not
-// begin with prefix, or 0.
+// Outside returns the first call site on the stack whose function's name does
+// not begin with prefix, or 0.
 func Outside(prefix string) uintptr {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {

@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/internal/callsite"
 )
 
-// site is what a log method would do: it is not inlined and asks for the place
-// that called it, both ways.
+// site does what a log method does: it is not inlined and finds its call site,
+// both ways.
 //
 //go:noinline
 func site() place { return place{slow: callsite.PC(0)[0], fast: callsite.Fast()} }
@@ -46,7 +46,7 @@ func inlinedTwice() (p place, at string) { p, at = inlined(); return }
 //go:noinline
 func plain() (place, string) { p, at := site(), here(); return p, at }
 
-// deep moves the stack to a larger one before it asks.
+// deep makes the stack grow, and so move, before it calls site.
 //
 //go:noinline
 func deep(n int) (place, string) {
@@ -130,7 +130,7 @@ func TestPlaceOfTheCaller(t *testing.T) {
 }
 
 // wrapped records its caller; it is called by statements that the compiler
-// wraps in a function of its own, because it takes an argument.
+// wraps in another function, because it takes an argument.
 //
 //go:noinline
 func wrapped(p *place, done chan<- bool) {
@@ -170,8 +170,8 @@ func TestGoStatementWithArguments(t *testing.T) {
 	}
 }
 
-// byValue has its method by value, so that an interface which holds a pointer
-// reaches it through a wrapper.
+// byValue has a value receiver, so that an interface which holds a pointer
+// calls it through a wrapper.
 type byValue struct{ _ [4]int }
 
 //go:noinline

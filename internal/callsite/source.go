@@ -4,7 +4,8 @@ package callsite
 
 import "log/slog"
 
-// SourceGroup returns a source as slog writes it: a group of what is known.
+// SourceGroup returns a source as slog writes it: a group of the fields that
+// are known.
 func SourceGroup(s *slog.Source) slog.Value {
 	var known []slog.Attr
 	if s != nil && s.Function != "" {

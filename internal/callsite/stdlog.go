@@ -10,18 +10,18 @@ import (
 // An Ending is what package log does after a line.
 type Ending int
 
-// The endings: that of Print, of Fatal and of Panic.
+// The endings of Print, Fatal and Panic.
 const (
 	GoesOn Ending = iota
 	Exits
 	Panics
 )
 
-// StdLog finds the function of package log that was called, and returns the call
-// site and how that function ends. Of several on the stack the innermost counts:
-// a String method that log.Fatal has called may print something itself. Without
-// package log on the stack it is the first call site whose function does not
-// begin with own.
+// StdLog finds the function of package log that was called, and returns the
+// call site and how that function ends. Of several on the stack the innermost
+// counts: a String method that log.Fatal has called may print something itself.
+// Without package log on the stack it is the first call site whose function
+// does not begin with own.
 func StdLog(own string) (pc uintptr, ends Ending) {
 	var pcs [64]uintptr
 	inLog := false
@@ -40,7 +40,7 @@ func StdLog(own string) (pc uintptr, ends Ending) {
 		case inLog:
 			return at, ends
 		case pc == 0 && !strings.HasPrefix(frame.Function, own):
-			pc = at // the writer is used without package log
+			pc = at // the writer is called without package log
 		}
 	}
 	return pc, ends

@@ -15,8 +15,8 @@ import (
 //
 // A mutex around a map would serialise every log line, and sync.Map boxes its
 // keys. A table that only grows needs neither: an entry, once visible, never
-// changes, so a reader has to synchronise with nothing but the one store that
-// made it visible.
+// changes, so a reader synchronises only with the one store that made it
+// visible.
 type Table[V any] struct {
 	grow sync.Mutex // held by Put; readers never take it
 	now  atomic.Pointer[slots[V]]
@@ -53,11 +53,11 @@ func (t *Table[V]) Get(pc uintptr) *V {
 	return s.find(pc)
 }
 
-// Put makes v the value of pc and returns the value that Get gives from now on,
-// with the same terms. The first Put for a pc wins: when two goroutines miss
-// the same entry and both make a value, both go on with the one of them. A pc
-// of 0 stands for an unknown call site; its value is returned but not kept. It
-// allocates when the table has to grow, and for a pc of 0.
+// Put makes v the value of pc and returns the value that Get returns from now
+// on, under the same conditions. The first Put for a pc wins: if two goroutines
+// miss the same entry and both make a value, both get the same one. A pc of 0
+// is an unknown call site; its value is returned but not kept. It allocates
+// when the table has to grow, and for a pc of 0.
 func (t *Table[V]) Put(pc uintptr, v V) *V {
 	if pc == 0 {
 		unkept := v // only this copy moves to the heap
@@ -72,7 +72,7 @@ func (t *Table[V]) Put(pc uintptr, v V) *V {
 		}
 	}
 	if s == nil || 2*(s.taken+1) > len(s.entry) {
-		// Readers go on with the old slots until the new ones hold everything.
+		// Readers use the old slots until the new ones are complete.
 		s = s.enlarged()
 		p := s.add(pc, v)
 		t.now.Store(s)
@@ -130,9 +130,9 @@ func (s *slots[V]) enlarged() *slots[V] {
 	return n
 }
 
-// start is where the probe for pc begins. Call sites lie close together and
-// differ in their lower bits, which the multiplication (by 2^64 over the golden
-// ratio) spreads into the upper ones.
+// start returns where the probe for pc begins. Call sites are close together
+// and differ in their lower bits, which the multiplication (by 2^64 over the
+// golden ratio) spreads into the upper ones.
 func (s *slots[V]) start(pc uintptr) uint {
 	return uint(uint64(pc) * 0x9E3779B97F4A7C15 >> (s.shift & 63))
 }

@@ -82,8 +82,8 @@ func TestHalfOfTheTableStaysEmpty(t *testing.T) {
 	}
 }
 
-// pair lets a reader see a torn or unpublished value: both halves belong to the
-// key.
+// A pair shows whether a value is torn or unpublished: both halves belong to
+// the key.
 type pair struct{ a, b uint64 }
 
 func pairOf(pc uintptr) pair { return pair{uint64(pc) * 3, ^uint64(pc) * 5} }
