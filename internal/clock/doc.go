@@ -10,7 +10,7 @@
 // goroutine, and no work without log lines.
 //
 // With -tags nibfast on linux/amd64 the cycle counter of the processor takes
-// the place of the monotonic clock, if the processor has one that is fit for it.
+// the place of the monotonic clock, if the processor has a suitable one.
 //
 // Both are as exact as two bracketing calls of time.Now, plus or minus 50 µs,
 // except in the 20 ms after the wall clock was set. Like time.Now's wall time

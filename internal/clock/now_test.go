@@ -11,7 +11,7 @@ import (
 )
 
 // TestNowLiesInItsBracket reads the clock of the system from two goroutines for
-// 200 ms. Preemption widens the bracket and can not make it fail.
+// 200 ms. Preemption widens the bracket and cannot make it fail.
 func TestNowLiesInItsBracket(t *testing.T) {
 	var all sync.WaitGroup
 	for range 2 {
@@ -39,7 +39,7 @@ func TestNowLiesInItsBracket(t *testing.T) {
 	all.Wait()
 }
 
-// wallWasSet tells whether the wall clock of the system has moved against its
+// wallWasSet reports whether the wall clock of the system has moved against its
 // monotonic clock since a time that has both.
 func wallWasSet(since time.Time) bool {
 	now := time.Now()

@@ -15,5 +15,6 @@ func init() { shared.start(systemWall, systemMono) }
 func systemWall() int64 { return time.Now().UnixNano() }
 
 // systemMono is cheaper than time.Now because it does not read the wall clock.
-// In a testing/synctest bubble it follows the bubble's time, on the same offset.
+// In a testing/synctest bubble it follows the bubble's time, on the same
+// offset.
 func systemMono() int64 { return int64(time.Since(base)) }

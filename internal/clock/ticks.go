@@ -42,11 +42,12 @@ const (
 // the sample becomes the new place to count from; when they do not, readings
 // come from the fallback until the rate has been measured again, or permanently
 // after maxFaults disagreements. A change of the rate of all clocks by more
-// than half a percent, such as a daemon may use to take back seconds, counts as
-// a step: it is followed within 20 ms.
+// than half a percent, as a daemon may use to correct seconds, counts as a
+// step: it is followed within 20 ms.
 type tickClock struct {
-	// What reading needs, under a sequence number that is odd while a writer is at
-	// it. A reader that meets one does not wait but takes the slow way.
+	// The fields that reading needs, under a sequence number that is odd while
+	// they are written. A reader that sees an odd one does not wait but takes
+	// the slow path.
 	seq   atomic.Uint64
 	from  atomic.Uint64 // counter at the last sample
 	wall  atomic.Int64  // wall time at the last sample
@@ -81,7 +82,7 @@ func (c *tickClock) start(ticks func() uint64, both func() (wall, mono int64), f
 // read just now.
 func (c *tickClock) reading(t uint64) int64 {
 	seq := c.seq.Load()
-	passed := t - c.from.Load() // huge when t lies before
+	passed := t - c.from.Load() // huge when t is before
 	limit := c.limit.Load()
 	wall := c.wall.Load() + int64(passed*c.rate.Load()>>32)
 	if passed >= limit || seq&1 != 0 || c.seq.Load() != seq {
@@ -102,8 +103,9 @@ func (c *tickClock) renew(t uint64) int64 {
 	}
 	s := c.sample()
 	c.tried.Store(s.at)
-	// Inside a testing/synctest bubble the monotonic clock stands before all
-	// others. That is no reason to doubt the counter, nor a time for others.
+	// Inside a testing/synctest bubble the monotonic clock is behind all
+	// others. That does not make the counter wrong, and others must not see
+	// such a time.
 	if s.mono >= c.last.mono {
 		c.learn(s)
 	}
@@ -115,7 +117,7 @@ func (c *tickClock) renew(t uint64) int64 {
 func (c *tickClock) learn(s tickSample) {
 	if c.perTick != 0 && !s.agrees(c.last, c.perTick) {
 		if s.mono-c.last.mono < rateOver {
-			c.faults++ // else the machine may have slept
+			c.faults++ // otherwise the machine may have slept
 		}
 		c.restart(s)
 		return
@@ -145,7 +147,7 @@ func (c *tickClock) learn(s tickSample) {
 	}
 }
 
-// restart forgets the rate and sends readers to the fallback.
+// restart discards the rate, so that readers use the fallback.
 func (c *tickClock) restart(s tickSample) {
 	c.perTick = 0
 	c.last, c.far, c.near = s, s, s
@@ -162,7 +164,7 @@ func (c *tickClock) publish(from uint64, wall int64, rate, limit uint64) {
 	c.seq.Add(1)
 }
 
-// sample takes the narrowest of some samples.
+// sample takes several samples and returns the narrowest.
 func (c *tickClock) sample() tickSample {
 	var best tickSample
 	for i := range tries {
@@ -176,8 +178,8 @@ func (c *tickClock) sample() tickSample {
 	return best
 }
 
-// A tickSample is what three clocks show at one moment, which is known to lie
-// within width ticks around at.
+// A tickSample is what three clocks show at one moment, which is within width
+// ticks around at.
 type tickSample struct {
 	at, width  uint64
 	wall, mono int64

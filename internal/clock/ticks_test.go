@@ -51,9 +51,9 @@ func TestImplausibleRateIsRefused(t *testing.T) {
 	}
 }
 
-// TestCounterThatMisbehaves lets the counter do something else than count at
-// its rate. The clock must stay within the bound, the time of one step apart,
-// and then use the counter again.
+// TestCounterThatMisbehaves makes the counter deviate from its rate. The clock
+// must stay within the bound, the time of one step apart, and then use the
+// counter again.
 func TestCounterThatMisbehaves(t *testing.T) {
 	cases := []struct {
 		name string
@@ -127,8 +127,8 @@ func TestUnreliableCounterIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestSynctestBubble reads in a bubble, whose time stands in 2000 and has no
-// monotonic part: that must not reach those outside.
+// TestSynctestBubble reads in a bubble, whose time begins in 2000 and has no
+// monotonic part: readers outside must not see it.
 func TestSynctestBubble(t *testing.T) {
 	w := newWorld(9)
 	c, reading := tickReading(w)
@@ -160,7 +160,7 @@ func TestReaderDoesNotWaitForASample(t *testing.T) {
 	if !calibrate(w, c, reading) {
 		t.Fatal("never calibrated")
 	}
-	c.sampling.Lock() // a writer was suspended half-way
+	c.sampling.Lock() // a writer is suspended
 	c.seq.Add(1)
 	c.wall.Store(0)
 	if off, _ := w.offBy(reading); off != 0 {

@@ -16,15 +16,15 @@ const (
 	// retryAfter is when a measurement that was disturbed is repeated.
 	retryAfter = int64(time.Millisecond)
 
-	// maxWidth is how far the two readings around a third may lie apart for the
-	// three to count as one moment. Undisturbed they take 0.1 µs; a goroutine or
-	// a machine that is suspended between them makes it milliseconds.
+	// maxWidth is how far apart the two readings around a third may be if the
+	// three are to count as one moment. Undisturbed they take 0.1 µs; with a
+	// suspended goroutine or machine, milliseconds.
 	maxWidth = int64(10 * time.Microsecond)
 
 	// tries is how often a disturbed measurement is repeated at once.
 	tries = 4
 
-	// resolution is that of the coarsest wall clock that is worth following
+	// resolution is the coarsest resolution of a wall clock that is followed
 	// closely: microseconds, on some systems.
 	resolution = int64(time.Microsecond)
 )
@@ -83,8 +83,8 @@ func (c *wallClock) renew(m int64) int64 {
 }
 
 // A sample is a reading of the wall clock between two of the monotonic clock.
-// The offset at that moment lies between lowest and lowest plus width: that is
-// known for certain, whatever happened between the readings.
+// The offset at that moment is certainly between lowest and lowest plus width,
+// whatever happened between the readings.
 type sample struct{ before, wall, after int64 }
 
 func (s sample) width() int64  { return s.after - s.before }
@@ -101,7 +101,8 @@ func (s sample) correct(offset int64) int64 {
 	return low + s.width()/2
 }
 
-// sample takes the first undisturbed sample of some, or else the best of them.
+// sample takes up to tries samples, and returns the first undisturbed one or
+// else the best.
 func (c *wallClock) sample() sample {
 	var best sample
 	for i := range tries {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// readers are both clocks in a world of their own each.
+// readers are both clocks, each in its own world.
 var readers = []struct {
 	name string
 	of   func(w *world) func() int64
@@ -77,7 +77,7 @@ func TestStepIsFollowed(t *testing.T) {
 	}
 }
 
-// TestStepIsSeenWhileReading is the same without a rest after the step: the
+// TestStepIsSeenWhileReading is the same without a pause after the step: the
 // clock is read all the time.
 func TestStepIsSeenWhileReading(t *testing.T) {
 	for _, r := range readers {
@@ -117,7 +117,7 @@ func TestWallClockDoesNotJumpWithoutAStep(t *testing.T) {
 }
 
 // TestPreemptedRenewal stops the renewing goroutine between two readings of a
-// sample, each time, and sets the wall clock meanwhile.
+// sample, each time, and sets the wall clock before it resumes.
 func TestPreemptedRenewal(t *testing.T) {
 	for at := 1; at <= 3*tries; at++ {
 		w := newWorld(4)
@@ -189,7 +189,7 @@ func TestReaderDoesNotWaitForARenewal(t *testing.T) {
 	c, reading := wallReading(w)
 	w.pass(2 * renewAfter)
 	w.step(1e9)
-	c.measuring.Lock() // someone renews and was suspended
+	c.measuring.Lock() // another goroutine is suspended in renew
 	defer c.measuring.Unlock()
 	if off, got := w.offBy(reading); off != 0 {
 		t.Errorf("got %d, %v outside of the bracket, want a reading of the wall clock itself", got, time.Duration(off))

@@ -12,9 +12,9 @@ const (
 	afterStep = int64(20 * time.Millisecond)
 )
 
-// A world has a wall clock, a monotonic clock and a cycle counter that move
-// only when they are looked at, now and then by the length of a preemption. It
-// is for one goroutine.
+// A world has a wall clock, a monotonic clock and a cycle counter that advance
+// only when they are read, now and then by the length of a preemption. It is
+// for one goroutine.
 type world struct {
 	rnd     *rand.Rand
 	pause   float64 // probability that a look is followed by a preemption
@@ -23,7 +23,7 @@ type world struct {
 	stepped int64   // true time of the last step
 	perNs   float64 // rate of the counter
 	counter float64
-	skew    uint64 // what the counter may differ by from look to look
+	skew    uint64 // how much the counter may differ between looks
 	looks   int
 	atLook  func() // called at each look, may be nil
 }
@@ -45,8 +45,8 @@ func (w *world) pass(ns int64) {
 	w.counter += float64(ns) * w.perNs
 }
 
-// look lets the time of a reading pass, before and after the instant that it
-// shows, which is the present one when this returns.
+// look advances time by the duration of a reading, half of it before the
+// instant that the reading shows.
 func (w *world) look() {
 	w.looks++
 	w.pass(int64(10 + w.rnd.IntN(30)))
@@ -75,8 +75,8 @@ func (w *world) ticks() uint64 {
 // step sets the wall clock forward or back.
 func (w *world) step(by int64) { w.ahead += by; w.stepped = w.now }
 
-// offBy returns how far reading, which returned got, lies outside of two
-// readings of the wall clock around it.
+// offBy returns how far reading, which returned got, is outside of two readings
+// of the wall clock around it.
 func (w *world) offBy(reading func() int64) (off, got int64) {
 	before := w.wall()
 	got = reading()
@@ -84,7 +84,7 @@ func (w *world) offBy(reading func() int64) (off, got int64) {
 	return max(before-got, got-after, 0), got
 }
 
-// justStepped tells whether a reading may be off because the clock was set.
+// justStepped reports whether a reading may be off because the clock was set.
 func (w *world) justStepped() bool { return w.now-w.stepped < afterStep }
 
 // wallReading and tickReading start a clock in w and return how to read it.
