@@ -11,9 +11,9 @@ import (
 // SecretText is written in place of a secret.
 const SecretText = "***"
 
-// A SecretMask gives the type that embeds it methods that return [SecretText] to
-// package fmt under every verb, to encoding/json and other encoders, to log/slog
-// and to nib itself.
+// A SecretMask gives the type that embeds it methods that return [SecretText]
+// to package fmt under every verb, to encoding/json and other encoders, to
+// log/slog and to nib itself.
 type SecretMask struct{}
 
 // Format implements fmt.Formatter.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract holds the agreements between package nib and the packages of
-// this repository that users do not see: the traits of sinks, the context key of
-// loggers, the mask of secrets.
+// Package contract has the contracts between package nib and the other packages
+// of this repository that users do not see: the traits of sinks, the context
+// key of loggers, the mask of secrets.
 package contract
 
 // Traits is a set of properties of a sink, for the loggers that write to it. A
@@ -18,7 +18,7 @@ type Traits uint8
 
 const (
 	// NeverLogs is set if WriteRecord cannot call back into a Logger, which
-	// then does not watch for recursion.
+	// then does not check for recursion.
 	NeverLogs Traits = 1 << iota
 	// TextDurations is set if people read the lines: a logger without a Layout
 	// writes durations with their unit.
@@ -31,8 +31,8 @@ type TraitSet struct {
 	traits Traits
 }
 
-// TraitsFor returns the TraitSet of owner. A type that embeds owner and has a WriteRecord
-// of its own does not inherit it. With a nil owner it does.
+// TraitsFor returns the TraitSet of owner. A type that embeds owner and
+// declares WriteRecord does not inherit it, unless owner is nil.
 func TraitsFor(owner any, t Traits) TraitSet { return TraitSet{owner, t} }
 
 // sinkTraits cannot be called or overridden outside of this package.
