@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crashtext reads what the runtime writes when a process dies, and finds
-// the message and the stack of the goroutine that is to blame.
+// Package crashtext reads what the runtime writes when a process dies, and
+// finds the message and the stack of the goroutine that is to blame.
 package crashtext
 
 import (
@@ -13,13 +13,14 @@ import (
 // which are some 15 KB.
 const maxSize = 64 << 10
 
-// A Text is what the runtime writes when it dies, as far as it has come. It
-// is complete with the stack of the goroutine that is to blame: what follows are
-// the other goroutines, if GOTRACEBACK asks for them, and there may be thousands.
+// A Text is the part read so far of what the runtime writes when it dies. It is
+// complete with the stack of the goroutine that is to blame: the other
+// goroutines follow if GOTRACEBACK requests them, and there may be thousands.
 //
-// The end is recognised as early as can be. After the place of the outermost call,
-// "\t/src/main.go:7 +0x1d\n", the process may be gone, and as process 1 of a
-// container take its monitor along. So the text is complete with the " +".
+// The end is recognised as early as possible. After the place of the outermost
+// call, "\t/src/main.go:7 +0x1d\n", the process may exit, and as process 1 of a
+// container it takes its monitor with it. So the text is complete with the "
+// +".
 type Text struct {
 	text []byte
 	seen int // of text, whole lines
@@ -30,7 +31,7 @@ type Text struct {
 }
 
 // Add adds the bytes that have been read and reports whether the text is
-// complete. Then nothing is to be added any more.
+// complete. Nothing may be added after that.
 func (t *Text) Add(p []byte) (complete bool) {
 	t.text = append(t.text, p...)
 	for t.seen < maxSize {
@@ -65,8 +66,8 @@ func (t *Text) line(line []byte) bool {
 	return false
 }
 
-// isGoroutine recognises "goroutine 7 [running]:". Goroutine 0 is that of a
-// thread, and never to blame.
+// isGoroutine recognises "goroutine 7 [running]:". Goroutine 0 belongs to a
+// thread and is never to blame.
 func isGoroutine(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
 	return ok && len(rest) > 0 && '1' <= rest[0] && rest[0] <= '9' &&
@@ -89,9 +90,9 @@ func (t *Text) Empty() bool { return len(t.text) == 0 }
 // IsPanic reports whether the process died of a panic.
 func (t *Text) IsPanic() bool { return bytes.HasPrefix(t.text, []byte("panic: ")) }
 
-// Message returns the first line. Up to Go 1.27 the runtime does not write that line
-// of a fatal error to the file of SetCrashOutput (golang.org/issue/76859); the
-// reason is then derived from the stack.
+// Message returns the first line. Up to Go 1.27 the runtime does not write that
+// line of a fatal error to the file of SetCrashOutput (golang.org/issue/76859);
+// the reason is then derived from the stack.
 func (t *Text) Message() string {
 	first, _, _ := strings.Cut(t.String(), "\n")
 	for _, recovered := range []string{" [recovered, repanicked]", " [recovered]"} { // by Close

@@ -15,13 +15,13 @@ const (
 	quitText  = "SIGQUIT: quit\nPC=0x1 m=0 sigcode=0\n\ngoroutine 0 gp=0x1 m=0 mp=0x2 [idle]:\nruntime.futex(0x1)\n\t/go/sys.s:569 +0x21\n\ngoroutine 1 gp=0xc m=nil [chan receive]:\nmain.main()\n\t/src/main.go:9 +0x1d\n"
 )
 
-// TestTexts feeds texts piece by piece: what is taken as complete must have
-// the stack of the goroutine that is to blame, and must not need what may not
-// come any more.
+// TestTexts adds texts piece by piece: a complete one must have the stack of
+// the goroutine that is to blame, and must not wait for bytes that may never
+// arrive.
 func TestTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, message string
-		last                string // what the text ends with when it is complete
+		last                string // the end of the complete text
 		panics              bool
 	}{
 		{"panic", panicText, "panic: boom", "\t/src/main.go:9", true},
@@ -62,8 +62,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestTextIsCompleteBeforeItsEnd: the runtime writes the offset of the last
-// frame and the newline in two pieces, the last of which may not be waited for.
+// TestTextIsCompleteBeforeItsEnd checks that a text does not wait for its last
+// newline, which the runtime writes after the offset of the last frame.
 func TestTextIsCompleteBeforeItsEnd(t *testing.T) {
 	for _, text := range []string{panicText, mainText} {
 		var c Text
