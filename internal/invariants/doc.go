@@ -5,9 +5,9 @@
 // other build: [Enabled] is a constant, [Stack] is an empty type and the
 // functions have empty bodies, which the compiler inlines away.
 //
-// A pooled value that is used after it was given back is the hardest fault to
-// find by looking at its effects, because they show up in someone else's
-// value. With the checks on, the owner of a pool marks a value as finished,
-// remembers where ([Stack]), destroys the bytes ([Poison]) and does not hand
-// the value out again, so that each later use is seen and can be named.
+// The use of a pooled value after it was returned is hard to find by its
+// effects, because they appear in another value. With the checks on, the owner
+// of a pool marks a value as finished, records where ([Stack]), overwrites the
+// bytes ([Poison]) and does not reuse the value, so that each later use is
+// detected and reported.
 package invariants

@@ -4,10 +4,10 @@
 
 package invariants
 
-// Enabled tells whether this build checks for misuse.
+// Enabled reports whether this build checks for misuse.
 const Enabled = false
 
-// A Stack remembers nothing in this build. Do not make it the last field of a
+// A Stack records nothing in this build. Do not make it the last field of a
 // struct, where even an empty one takes up room.
 type Stack struct{}
 

@@ -9,37 +9,37 @@ import (
 	"strconv"
 )
 
-// Enabled tells whether this build checks for misuse.
+// Enabled reports whether this build checks for misuse.
 const Enabled = true
 
 // poison is what released bytes are filled with: neither valid UTF-8 nor JSON,
 // and easy to spot in a dump.
 const poison = 0xCC
 
-// maxFrames limits what a Stack remembers. The innermost frames are kept,
-// those name the call that finished the value.
+// maxFrames limits what a Stack records. It keeps the innermost frames, which
+// name the call that finished the value.
 const maxFrames = 32
 
-// A Stack remembers where something was finished. The zero value remembers
-// nothing. It is as safe for concurrent use as a plain variable: whoever owns
-// the value that it sits in calls Record. In a build without checks it is an
-// empty struct; do not make it the last field of a struct, where even an empty
-// one takes up room.
+// A Stack records where something was finished. The zero value is empty. It is
+// as safe for concurrent use as a plain variable: the owner of the value that
+// contains it calls Record. In a build without checks it is an empty struct; do
+// not make it the last field of a struct, where even an empty one takes up
+// room.
 type Stack struct {
 	n   int
 	pcs [maxFrames]uintptr
 }
 
-// Record remembers the stack of its caller, replacing what was there. It does
+// Record records the stack of its caller, replacing the previous one. It does
 // not allocate.
 func (s *Stack) Record() {
-	// 2 leaves out runtime.Callers and Record itself.
+	// 2 skips runtime.Callers and Record itself.
 	s.n = runtime.Callers(2, s.pcs[:])
 }
 
-// String gives the remembered stack, innermost frame first, in the form of a
-// Go trace: the function on one line, then a tab, file and line. It is empty
-// when nothing was recorded, and in builds without checks. It allocates.
+// String returns the recorded stack, innermost frame first, in the form of a Go
+// trace: the function on one line, then a tab, file and line. It is empty when
+// nothing was recorded, and in builds without checks. It allocates.
 func (s *Stack) String() string {
 	if s.n == 0 {
 		return ""
@@ -60,8 +60,8 @@ func (s *Stack) String() string {
 	}
 }
 
-// Poison fills b up to its capacity, so that whoever still reads it sees that
-// it is gone. The caller must own the whole backing array from b[0] on.
+// Poison overwrites b up to its capacity, so that a later reader sees that it
+// was released. The caller must own the whole backing array from b[0] on.
 func Poison(b []byte) {
 	b = b[:cap(b)]
 	for i := range b {
