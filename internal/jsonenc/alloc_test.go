@@ -14,7 +14,7 @@ import (
 )
 
 // mallocs returns the exact number of heap allocations of 1000 calls of f: the
-// least of several windows, as the runtime allocates now and then itself.
+// minimum of several windows, as the runtime itself allocates now and then.
 func mallocs(f func()) uint64 {
 	least := ^uint64(0)
 	var before, after runtime.MemStats

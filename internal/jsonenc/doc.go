@@ -3,12 +3,12 @@
 // Package jsonenc appends JSON text to byte slices. Each function AppendX(dst,
 // v) appends the text of one value to dst and returns the extended slice; dst
 // may be nil. The functions keep no state and no argument, so any number of
-// goroutines may call them with slices of their own. They allocate only to grow
+// goroutines may call them with different slices. They allocate only to grow
 // dst.
 //
 // # Escaping
 //
-// Every string, key or value, leaves the package under the same rules:
+// Every string, key or value, is written under the same rules:
 //
 //   - " and \ are written \" and \\;
 //   - control bytes below 0x20 are written \n \r \t \b \f or \u00XX;

@@ -35,9 +35,9 @@ func appendScaled(dst []byte, d time.Duration, decimals int) []byte {
 }
 
 // appendFraction appends a point and the digits of v / 10^decimals without
-// trailing zeros, or nothing if v is 0. decimals is at most 9, and dst ends in an
-// integer of up to three digits that AppendUint has made room for, so that there
-// is room for more than these.
+// trailing zeros, or nothing if v is 0. decimals is at most 9, and dst ends in
+// an integer of up to three digits that AppendUint has made room for, so that
+// there is room for more than these.
 func appendFraction(dst []byte, v uint64, decimals int) []byte {
 	if v == 0 {
 		return dst

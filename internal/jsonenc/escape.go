@@ -4,15 +4,16 @@ package jsonenc
 
 import "math/bits"
 
-// room is what appendEscaped keeps free behind the text that is still to come:
-// what the last store of a whole word runs over by, and the quote.
+// room is what appendEscaped keeps free behind the remaining text: the excess
+// of the last store of a whole word, and the quote.
 const room = 8 + 1
 
-// appendEscaped appends s[i:], escaped, and the closing quote. Whatever else the
-// string holds, clean runs are copied a word at a time, Chinese, Japanese and
-// Korean two characters at a time and Cyrillic, Greek and their like four. It is
-// one loop, with a load and a store of one word in each turn, because calls and
-// special cases for the end cost more than the copying of a short text.
+// appendEscaped appends s[i:], escaped, and the closing quote. Whatever else
+// the string holds, clean runs are copied a word at a time, Chinese, Japanese
+// and Korean two characters at a time, and Cyrillic, Greek and similar scripts
+// four. It is one loop, with a load and a store of one word in each turn,
+// because calls and special cases for the end cost more than the copying of a
+// short text.
 //
 //go:noinline
 func appendEscaped(dst []byte, s string, i int) []byte {
@@ -47,7 +48,8 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 			}
 			w >>= 8 * k & 63
 			if w&0x80 != 0 {
-				// A letter with an accent in ASCII text is complete in w, mostly.
+				// A letter with an accent in ASCII text is complete in w,
+				// mostly.
 				if w&0xc0e0 == 0x80c0 && plain2(rune2(w)) {
 					i += 2
 					j += 2

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// AppendFloat64 appends the shortest decimal number that reads back as v, in the
-// form encoding/json gives it: with an exponent below 1e-6 and from 1e21 on. NaN
-// and the infinities, for which JSON has no number, become the strings "NaN",
-// "+Inf" and "-Inf".
+// AppendFloat64 appends the shortest decimal number that reads back as v, in
+// the form encoding/json gives it: with an exponent below 1e-6 and from 1e21
+// on. NaN and the infinities, for which JSON has no number, become the strings
+// "NaN", "+Inf" and "-Inf".
 func AppendFloat64(dst []byte, v float64) []byte {
 	abs := math.Abs(v)
 	if whole, millionths, ok := sixDecimals(abs); ok {
@@ -57,10 +57,10 @@ var tens = [...]float64{
 // negative k if there are none. v is in [1e-6, 1e15).
 //
 // m / 10^k is then the shortest decimal of v: m and 10^k are exact as float64s,
-// so their quotient is the float64 nearest to the decimal, and the decimal reads
-// back as v. A decimal of at most 15 digits survives the way to a float64 and
-// back, so no other one reads back as v. So it is enough to look at the largest k
-// and take the zeros behind the point away: one division, whatever k is.
+// so their quotient is the float64 nearest to the decimal, and the decimal
+// reads back as v. A decimal of at most 15 digits survives the conversion to a
+// float64 and back, so no other one reads back as v. So it is enough to try the
+// largest k and remove the zeros behind the point: one division, whatever k is.
 func decimal64(v float64) (m uint64, k int) {
 	// The exponent of 2 determines the power of ten, or one too few.
 	exp := int(math.Float64bits(v)>>52) - 1023
@@ -96,9 +96,10 @@ func decimal64(v float64) (m uint64, k int) {
 // decimal32 is decimal64 for a float32 and m < 10^6, or below 2^24 if k is 0. v
 // is the float32 as a float64, in [1e-6, 2^24).
 //
-// Rounding the quotient first to float64 and then to float32 is right here: with
-// k <= 11, m / 10^k is either a point halfway between two float32s or more than
-// 2^-51 of its value away from it, so the first rounding does not reach it.
+// Rounding the quotient first to float64 and then to float32 is right here:
+// with k <= 11, m / 10^k is either a point halfway between two float32s or more
+// than 2^-51 of its value away from it, so the first rounding does not reach
+// it.
 func decimal32(v float64) (m uint64, k int) {
 	if m := uint64(v); float64(m) == v {
 		return m, 0
@@ -117,8 +118,8 @@ func decimal32(v float64) (m uint64, k int) {
 }
 
 // appendDecimal appends m / 10^k with k digits behind the point. It writes the
-// digits of m one place too far and moves those before the point back, which are
-// few: that takes less than the division which would separate them.
+// digits of m one place too far and moves back those before the point, which
+// are few: that costs less than a division to separate them.
 func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	if cap(dst)-len(dst) < maxFloatLen {
 		dst = grow(dst, maxFloatLen)
@@ -146,8 +147,8 @@ func appendDecimal(dst []byte, negative bool, m uint64, k int) []byte {
 	return b
 }
 
-// maxFloatLen is enough for the sign, 19 digits (of a duration; floats have 15),
-// the point, and a zero before or up to 6 behind it.
+// maxFloatLen is enough for the sign, 19 digits (of a duration; floats have
+// 15), the point, and a zero before or up to 6 behind it.
 const maxFloatLen = 32
 
 // appendRareFloat appends 0, very small and very large numbers, infinities and

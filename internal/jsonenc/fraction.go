@@ -3,7 +3,7 @@
 package jsonenc
 
 // PutFraction overwrites the first digits bytes of b with the fraction of a
-// second, nsec nanoseconds cut to so many digits: 0, 3, 6 or 9.
+// second, nsec nanoseconds cut to that many digits: 0, 3, 6 or 9.
 func PutFraction(b []byte, nsec uint32, digits int) {
 	if digits == 0 {
 		return
@@ -27,8 +27,9 @@ func put3(b []byte, v uint32) {
 	b[2] = byte('0' + v - tens*10)
 }
 
-// FractionTail is how much follows the fraction in text, which ends in a time
-// that has one: nothing in a number, otherwise the zone and a quote.
+// FractionTail returns how many bytes follow the fraction in text, which ends
+// in a time with a fraction: nothing in a number, otherwise the zone and a
+// quote.
 func FractionTail(text []byte) int {
 	n := len(text)
 	switch {

@@ -70,9 +70,9 @@ func AppendKeyUint(dst []byte, key string, v uint64) []byte {
 	return appendKeyNumber(dst, key, 0, v)
 }
 
-// appendKeyNumber appends key and v, behind a sign if minus is 1, not 0. It repeats the
-// short lengths of AppendKey, as AppendKeyString does: that saves a third of the
-// time.
+// appendKeyNumber appends key and v, with a minus sign if minus is 1. It
+// repeats the short lengths of AppendKey, as AppendKeyString does: that saves a
+// third of the time.
 func appendKeyNumber(dst []byte, key string, minus, v uint64) []byte {
 	j, n := len(dst), len(key)
 	if cap(dst)-j < n+4+maxIntLen {
@@ -132,8 +132,8 @@ func appendRareKeyNumber(dst []byte, key string, minus, v uint64) []byte {
 
 // decimalLen returns the number of decimal digits of v.
 func decimalLen(v uint64) int {
-	// 1233/4096 is close enough to log10(2) for all 64 bit lengths; the estimate
-	// is the number of digits or one less.
+	// 1233/4096 is close enough to log10(2) for all 64 bit lengths; the
+	// estimate is the number of digits or one less.
 	v |= 1 // 0 has one digit; no other length changes
 	n := bits.Len64(v) * 1233 >> 12
 	if v >= pow10[n] {
@@ -143,8 +143,8 @@ func decimalLen(v uint64) int {
 }
 
 // putLarge writes v to the end of b, which has room for its digits, and returns
-// b. It cuts v into groups of eight digits, whose divisions do not wait for each
-// other; for small numbers the loop in the callers is faster.
+// b. It cuts v into groups of eight digits, whose divisions do not wait for
+// each other; for small numbers the loop in the callers is faster.
 //
 //go:noinline
 func putLarge(b []byte, v uint64) []byte {

@@ -4,17 +4,17 @@ package jsonenc
 
 import "math/bits"
 
-// textHead is how much of a Text is copied whatever its length: four words,
-// where a loop would have to find out how many.
+// textHead is how much of a Text is copied whatever its length: always four
+// words, without a loop.
 const textHead = 32
 
-// A Text is constant JSON text, such as a comma, a key and a colon, laid out for
-// being written many times: it is copied without a look at its bytes. MakeText
+// A Text is constant JSON text, such as a comma, a key and a colon, prepared to
+// be written many times: it is copied without inspecting its bytes. MakeText
 // makes one; it never changes and may be used by any number of goroutines.
 //
-// The functions that write one are built like those of string.go: one comparison
-// finds all that is not usual, and what is unusual is left to a call that is
-// their last, so that nothing has to be kept across it.
+// The functions that write one are built like those of string.go: one
+// comparison finds all unusual cases, which are left to a tail call, so that
+// nothing has to be kept across it.
 type Text struct {
 	head [textHead / 8]uint64
 	long *string // the whole text if it does not fit into head
@@ -157,7 +157,7 @@ func AppendTextUint(dst []byte, t *Text, v uint64) []byte {
 	return appendTextNumber(dst, t, 0, v)
 }
 
-// appendTextNumber appends t and v, behind a sign if minus is 1, not 0.
+// appendTextNumber appends t and v, with a minus sign if minus is 1.
 func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 	j := len(dst)
 	if cap(dst)-j < int(t.need) {

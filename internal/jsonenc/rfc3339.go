@@ -13,8 +13,8 @@ const rfc3339Room = headLen + 10 + 8
 
 // AppendRFC3339 appends t as time.Time.MarshalJSON does: quoted, in its own
 // zone, with as many digits of the fraction as it takes. It returns false and
-// dst as it was if the year has not four digits or the zone is a day or more away
-// from UTC; MarshalJSON has an error for these.
+// dst as it was if the year has not four digits or the zone is a day or more
+// away from UTC; MarshalJSON has an error for these.
 func AppendRFC3339(dst []byte, t *time.Time) ([]byte, bool) { return AppendTextRFC3339(dst, &none, t) }
 
 // AppendTextRFC3339 appends text and t as AppendRFC3339 does. If that returns
@@ -75,8 +75,8 @@ const (
 	lastJulian  = firstJulian + 200*365 + 49 - 1
 )
 
-// dateText returns the texts `"2006-01` and `-02T` of a day counted from 1 January
-// of the year 0, as words.
+// dateText returns the texts `"2006-01` and `-02T` of a day counted from 1
+// January of the year 0, as words.
 func dateText(days uint64) (date, day uint64) {
 	n := uint32(days) - firstJulian
 	if n > lastJulian-firstJulian {
@@ -115,9 +115,9 @@ func putNanos(b []byte, j int, nsec uint32) int {
 	return j + 10 - bits.LeadingZeros64(digits)>>3
 }
 
-// eightDigits returns the digits of v < 10^8 as the bytes of a word, the first one
-// lowest. It divides all of them at once: first by 10^4, then both halves by 100,
-// then all quarters by 10.
+// eightDigits returns the digits of v < 10^8 as the bytes of a word, the first
+// one lowest. It divides all of them at once: first by 10^4, then both halves
+// by 100, then all quarters by 10.
 func eightDigits(v uint32) uint64 {
 	high := v / 1e4
 	w := uint64(high) | uint64(v-high*1e4)<<32

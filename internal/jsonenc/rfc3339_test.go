@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// checkRFC3339 compares with package time, which writes nothing where there is an
+// checkRFC3339 compares with package time, which writes nothing if there is an
 // error.
 func checkRFC3339(t *testing.T, when time.Time) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 )
 
 // An appender is a function with its arguments. One that is exact does not grow
-// a slice that has just the room for what it appends.
+// a slice that has just enough room for what it appends.
 type appender struct {
 	name  string
 	exact bool
@@ -89,7 +89,7 @@ func addPlaces(add func(name string, exact bool, call func([]byte) []byte)) {
 	add("Prefix", false, func(b []byte) []byte { return AppendPrefix(b, netip.PrefixFrom(addr, 64)) })
 }
 
-// isPlain reports whether s is written as it is.
+// isPlain reports whether s is written unescaped.
 func isPlain(s string) bool {
 	for _, r := range s {
 		if r < ' ' || r == '"' || r >= 0x80 {
@@ -99,9 +99,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// TestAppendStaysInItsRoom appends to slices of every capacity that lie within a
-// larger array: what is appended is the same, nothing outside of the slice
-// changes, and a slice with enough room is not copied.
+// TestAppendStaysInItsRoom appends to slices of every capacity inside a larger
+// array: what is appended is the same, nothing outside of the slice changes,
+// and a slice with enough room is not copied.
 func TestAppendStaysInItsRoom(t *testing.T) {
 	const guard = 64
 	arena := make([]byte, 1<<12)
@@ -131,8 +131,8 @@ func TestAppendStaysInItsRoom(t *testing.T) {
 }
 
 // TestStringOfRunsOfEveryKind has texts in which runs of one kind of characters
-// follow each other at any offset: the loops over words must leave each where it
-// ends. They are cut out of longer ones, of which nothing may be read.
+// follow each other at any offset: the loops over words must leave each where
+// it ends. They are cut out of longer ones, of which nothing may be read.
 func TestStringOfRunsOfEveryKind(t *testing.T) {
 	runs := []string{
 		"日本", "日本語日本語", "\u2028日", "日\ufeff", "\xff\xff\xff\xff\xff\xff", "\xe6\x97", `""""""`, "a\"cde\n", "éàü", "é\u0080ü", "привет", "abcdefgh", "x", "🙂",

@@ -3,23 +3,23 @@
 package jsonenc
 
 // plainLeads has a bit for the low half of each first byte 0xe1, 0xe3 to 0xec,
-// 0xee and 0xef: behind these, any two continuation bytes make a valid character
-// that is copied as it is, but for U+FEFF.
+// 0xee and 0xef: behind these, any two continuation bytes make a valid
+// character that is copied unescaped, except U+FEFF.
 const plainLeads = 0xdffa
 
 // nearFEFF is how the three-byte characters U+FEC0 to U+FEFF begin, as a word.
 const nearFEFF = 0xbbef
 
-// twoPlain3 reports whether w begins with two characters of three bytes that are
-// copied as they are: Chinese, Japanese, Korean and their punctuation.
+// twoPlain3 reports whether w begins with two characters of three bytes that
+// are copied as they are: Chinese, Japanese, Korean and their punctuation.
 func twoPlain3(w uint64) bool {
 	return w&0x0000c0c0f0c0c0f0 == 0x00008080e08080e0 && plainLeads>>(w&15)&(plainLeads>>(w>>24&15))&1 != 0 &&
 		w&0xffff != nearFEFF && w>>24&0xffff != nearFEFF
 }
 
 // fourPlain2 reports whether w is four characters of two bytes with first bytes
-// from 0xc4 on, none of them U+061C: Cyrillic, Greek, Hebrew, Arabic. The addition
-// carries into bit 7 of a first byte if one of its bits 2 to 4 is set.
+// from 0xc4 on, none of them U+061C: Cyrillic, Greek, Hebrew, Arabic. The
+// addition carries into bit 7 of a first byte if one of its bits 2 to 4 is set.
 func fourPlain2(w uint64) bool {
 	return w&0xc0e0c0e0c0e0c0e0 == 0x80c080c080c080c0 &&
 		(w&0x001c001c001c001c+0x007c007c007c007c)&0x0080008000800080 == 0x0080008000800080 &&
@@ -32,7 +32,7 @@ func hasZero16(w uint64) bool {
 }
 
 // runeLen returns the length of the character at the front of w if it is not
-// ASCII, valid and copied as it is, and 0 otherwise.
+// ASCII, valid and copied unescaped, and 0 otherwise.
 func runeLen(w uint64) int {
 	switch {
 	case w&0xc0c0f0 == 0x8080e0:
@@ -55,7 +55,7 @@ func runeLen(w uint64) int {
 func rune2(w uint64) uint64 { return w&0x1f<<6 | w>>8&0x3f }
 func rune3(w uint64) uint64 { return w&0xf<<12 | w>>8&0x3f<<6 | w>>16&0x3f }
 
-// plain2 reports whether the two-byte character r is copied as it is.
+// plain2 reports whether the two-byte character r is copied unescaped.
 func plain2(r uint64) bool { return r >= 0xa0 && r != arabicLetterMark }
 
 // arabicLetterMark is the one bidirectional control of two bytes.
@@ -66,8 +66,8 @@ func escaped3(r uint64) bool {
 	return r&^1 == 0x200e || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
 }
 
-// Escaped reports whether r could steer a terminal, break a line or reorder text,
-// and is therefore written as an escape.
+// Escaped reports whether r could steer a terminal, break a line or reorder
+// text, and is therefore written as an escape.
 func Escaped(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r == arabicLetterMark || r >= 0x2000 && escaped3(uint64(r))
 }

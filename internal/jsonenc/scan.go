@@ -5,8 +5,9 @@ package jsonenc
 import "math/bits"
 
 // CleanLen returns the length of the longest beginning of b that the encoder
-// copies as it is: it ends before a quote, a backslash, a control or bidirectional
-// control character and before anything that is not UTF-8. It allocates nothing.
+// copies unescaped: it ends before a quote, a backslash, a control or
+// bidirectional control character and before anything that is not UTF-8. It
+// allocates nothing.
 func CleanLen(b []byte) int {
 	s := viewString(b)
 	i := 0
@@ -40,7 +41,7 @@ func CleanLen(b []byte) int {
 	return i
 }
 
-// cleanRunes is copyRunes without the copy.
+// cleanRunes skips characters that are copied as they are, from s[i:] on.
 func cleanRunes(s string, i int) int {
 	start := i
 	for i+8 <= len(s) {
@@ -58,9 +59,9 @@ func cleanRunes(s string, i int) int {
 	return i - start
 }
 
-// AppendRewritten appends what the encoder writes for the character at the front
-// of b, one at which CleanLen stops, and returns the length of the character.
-// b must not be empty.
+// AppendRewritten appends what the encoder writes for the character at the
+// front of b, one at which CleanLen stops, and returns the length of the
+// character. b must not be empty.
 func AppendRewritten(dst, b []byte) ([]byte, int) {
 	w := loadFront(viewString(b))
 	text, width := escapes[w&0x7f], 1
@@ -74,8 +75,8 @@ func AppendRewritten(dst, b []byte) ([]byte, int) {
 	return dst, width
 }
 
-// loadFront returns the first 8 bytes of s as a word, which ends in zeros if s is
-// shorter.
+// loadFront returns the first 8 bytes of s as a word, which ends in zeros if s
+// is shorter.
 func loadFront(s string) uint64 {
 	if len(s) >= 8 {
 		return load64(s, 0)

@@ -74,10 +74,10 @@ func (c *SecondCache) append(dst []byte, f TimeFormat, nsec int) []byte {
 	return dst[:j+n+int(c.n)]
 }
 
-// putFraction writes a point and the first digits of nsec / 10^9 to the front of
-// b and returns their length. With trim it leaves out trailing zeros, and the
-// point if nothing is left. It always writes all nine digits: that takes less
-// than a division by a power that is not constant.
+// putFraction writes a point and the first digits of nsec / 10^9 to the front
+// of b and returns their length. With trim it leaves out trailing zeros, and
+// the point if nothing is left. It always writes all nine digits: that takes
+// less than a division by a power that is not constant.
 func putFraction(b *[10]byte, nsec uint64, digits int, trim bool) int {
 	first := nsec / 1e8
 	nsec -= first * 1e8
@@ -142,10 +142,10 @@ func putSecond(head *[24]byte, sec uint64) {
 
 // civil returns the date of a day counted from 1 January of the year 0 in the
 // proleptic Gregorian calendar, for the years 0 to 9999. Years are counted from
-// March, so that the leap day is the last day of a year. Quotients and remainders
-// of the century, the year and the month come out of one multiplication each:
-// C. Neri and L. Schneider, "Euclidean affine functions and their application to
-// calendar algorithms" (2022).
+// March, so that the leap day is the last day of a year. Quotients and
+// remainders of the century, the year and the month come out of one
+// multiplication each: C. Neri and L. Schneider, "Euclidean affine functions
+// and their application to calendar algorithms" (2022).
 func civil(days uint64) (year, month, day uint64) {
 	const cycle = 146097 // days in 400 years
 	// One cycle more keeps January and February of the year 0 positive.

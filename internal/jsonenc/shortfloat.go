@@ -17,9 +17,9 @@ func AppendShortFloat64(dst []byte, v float64) []byte { return AppendTextFloat64
 // AppendTextFloat64 appends t and v as AppendFloat64 does.
 //
 // It tries with 10^6 what decimal64 tries with the largest power that is
-// possible: when m / 10^6 gives v, then m / 10^6, less its trailing zeros, is the
-// shortest decimal of v, for the reasons given there. Most measurements have no
-// more digits.
+// possible: when m / 10^6 gives v, then m / 10^6, less its trailing zeros, is
+// the shortest decimal of v, for the reasons given there. Most measurements
+// have no more digits.
 func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 	j := len(dst)
 	if cap(dst)-j < int(t.need)+maxFloatLen {
@@ -74,7 +74,7 @@ func sixDecimals(v float64) (whole, millionths uint32, ok bool) {
 // maxFloatLen bytes. It returns the end.
 func putSix(b []byte, j int, whole, millionths uint32) int {
 	digits := eightDigits(whole)
-	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // of the eight, but for the last
+	zeros := bits.TrailingZeros64(digits|1<<56) &^ 7 // of the eight, except the last
 	store64(b, j, (digits|'0'*all01)>>(zeros&63))
 	j += 8 - zeros>>3
 	if millionths == 0 {

@@ -193,7 +193,7 @@ func TestEveryLengthWithAControlByteAnywhere(t *testing.T) {
 	}
 }
 
-// The output may grow in any place, also when every byte takes six.
+// The output may grow at any point, even if every byte takes six.
 func TestStringGrowsFromEveryCapacity(t *testing.T) {
 	texts := []string{
 		strings.Repeat("\x01", 30), strings.Repeat("a\n", 20), strings.Repeat("\u2028", 10),
@@ -210,7 +210,7 @@ func TestStringGrowsFromEveryCapacity(t *testing.T) {
 	}
 }
 
-// Bytes behind the capacity belong to someone else.
+// Bytes beyond the capacity must not change.
 func TestStringStaysWithinCapacity(t *testing.T) {
 	texts := []string{"", "a", "abcdefg", "abcdefghi", strings.Repeat("a\n中é", 10), strings.Repeat("\x01", 9)}
 	for n := range 40 {

@@ -35,10 +35,10 @@ const (
 	kindNano
 )
 
-// CompileTime prepares layout: one of the Unix constants, or a layout of package
-// time. The layouts of RFC 3339 with Z07:00, without a fraction or with one of 1
-// to 9 digits, .000 as well as .999, are written by this package; all others
-// cost what time.Time.AppendFormat costs.
+// CompileTime prepares layout: one of the Unix constants, or a layout of
+// package time. The layouts of RFC 3339 with Z07:00, without a fraction or with
+// one of 1 to 9 digits, .000 as well as .999, are written by this package; all
+// others cost what time.Time.AppendFormat costs.
 func CompileTime(layout string) TimeFormat {
 	f := TimeFormat{layout: layout}
 	switch layout {
@@ -78,15 +78,15 @@ func (f *TimeFormat) compileFraction(s string) {
 }
 
 // Varies reports whether different times look different: a layout such as
-// "YYYY-MM-DD" has no field of a time and is written as it stands.
+// "YYYY-MM-DD" has no field of a time and is written unchanged.
 func (f TimeFormat) Varies() bool {
 	one := time.Date(2001, time.February, 3, 4, 5, 6, 7, time.UTC)
 	other := time.Date(2012, time.October, 19, 20, 31, 42, 987654321, time.FixedZone("X", 3600))
 	return f.kind != kindLayout || one.Format(f.layout) != other.Format(f.layout)
 }
 
-// Fraction returns how many digits the fraction of a second has in every time of
-// the format, 0, 3, 6 or 9, or -1 where it varies or is not known.
+// Fraction returns how many digits the fraction of a second has in every time
+// of the format, 0, 3, 6 or 9, or -1 where it varies or is not known.
 func (f TimeFormat) Fraction() int {
 	switch {
 	case f.kind == kindUnix:
@@ -119,11 +119,11 @@ func (f TimeFormat) Append(dst []byte, t time.Time) []byte {
 	return f.appendLayout(dst, t)
 }
 
-// AppendCached appends the instant sec, nsec as f.Append appends
-// time.Unix(sec, int64(nsec)).In(loc); a nil loc means UTC. c keeps the text of
-// the second, so writing another instant of the same second costs about as much
-// as copying it. c may be used with any formats and locations in turn, but by one
-// goroutine at a time.
+// AppendCached appends the instant sec, nsec as f.Append appends time.Unix(sec,
+// int64(nsec)).In(loc); a nil loc means UTC. c keeps the text of the second, so
+// writing another instant of the same second costs about as much as copying it.
+// c may be used with any formats and locations in turn, but by one goroutine at
+// a time.
 func (f TimeFormat) AppendCached(dst []byte, c *SecondCache, sec int64, nsec int, loc *time.Location) []byte {
 	if loc == nil {
 		loc = time.UTC

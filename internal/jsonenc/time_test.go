@@ -198,7 +198,7 @@ func FuzzTime(f *testing.F) {
 	f.Add(int64(minCivil), int64(999999999), -30, "2006-01-02T15:04:05.999Z07:00")
 	var c SecondCache
 	f.Fuzz(func(t *testing.T, sec, nsec int64, offset int, layout string) {
-		// Beyond, package time itself loses the instant.
+		// Beyond that, package time itself loses the instant.
 		tm := time.Unix(sec, nsec%1e9).In(time.FixedZone(layout, offset))
 		if got, want := string(CompileTime(layout).Append(nil, tm)), wantTime(tm, layout); got != want {
 			t.Fatalf("Append\ngot  %s\nwant %s", got, want)

@@ -25,8 +25,8 @@ func AppendUnixNano(dst []byte, sec int64, nsec int) []byte {
 	return appendUnixFraction(dst, sec, uint64(nsec), 9)
 }
 
-// appendUnixFraction appends sec * 10^digits + frac. It writes the two parts one
-// behind the other, so it never needs more than 64 bits.
+// appendUnixFraction appends sec * 10^digits + frac. It writes the two parts
+// one behind the other, so it never needs more than 64 bits.
 func appendUnixFraction(dst []byte, sec int64, frac uint64, digits int) []byte {
 	whole := uint64(sec)
 	if whole < 1<<33 { // 1970 to 2242

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// The functions below leave out the bounds checks that the compiler cannot
-// remove from the copy loops; with them, a short field takes twice as long. Each
+// The functions below omit the bounds checks that the compiler cannot remove
+// from the copy loops; with them, a short field takes twice as long. Each
 // compiles to one move instruction on processors that allow unaligned access.
 // Their callers show that the access is in bounds; under the build tag
 // invariants each is checked and panics otherwise.
@@ -57,8 +57,8 @@ func store64(b []byte, i int, w uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))[:], w)
 }
 
-// store32 writes the low half of w to b[i:i+4]. In bounds because the caller has
-// 0 <= i and i+4 <= len(b).
+// store32 writes the low half of w to b[i:i+4]. In bounds because the caller
+// has 0 <= i and i+4 <= len(b).
 func store32(b []byte, i int, w uint64) {
 	if checked {
 		_ = b[i : i+4 : len(b)]
@@ -84,8 +84,8 @@ func store8(b []byte, i int, w uint64) {
 	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i)) = byte(w)
 }
 
-// viewString returns b as a string without a copy. It is valid as long as b does
-// not change; callers use it only while they run and never keep it.
+// viewString returns b as a string without a copy. It is valid as long as b
+// does not change; callers use it only while they run and never keep it.
 func viewString(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }

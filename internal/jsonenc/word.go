@@ -12,10 +12,11 @@ const (
 	all80 = 0x80 * all01
 )
 
-// mark sets the top bit of each byte of w that cannot be copied unseen: control
-// bytes, the quote, the backslash, DEL and everything that is not ASCII; callers
-// look at mark(w)&all80. The lowest such bit is right, and there is none if w is
-// clean; above it there may be wrong ones, as carries and borrows run upwards.
+// mark sets the top bit of each byte of w that cannot be copied unchanged:
+// control bytes, the quote, the backslash, DEL and everything that is not
+// ASCII; callers look at mark(w)&all80. The lowest such bit is right, and there
+// is none if w is clean; above it there may be wrong ones, as carries and
+// borrows run upwards.
 //
 //   - x^0x02 moves the quote (0x22) to 0x20 and leaves the control bytes below
 //     0x20, so one subtraction of 0x21 finds both;
@@ -26,8 +27,8 @@ func mark(w uint64) uint64 {
 	return ((w ^ all02) - all21) | ((w ^ all5c) - all01) | (w + all01)
 }
 
-// load4to7 returns the first and the last four bytes of s, which is 4 to 7 bytes
-// long, as one word.
+// load4to7 returns the first and the last four bytes of s, which is 4 to 7
+// bytes long, as one word.
 func load4to7(s string) uint64 {
 	return load32(s, 0) | load32(s, len(s)-4)<<32
 }
@@ -38,8 +39,8 @@ func store4to7(b []byte, j, n int, w uint64) {
 	store32(b, j+n-4, w>>32)
 }
 
-// load1to3 returns the first, the middle and the last byte of s, which is 1 to 3
-// bytes long, and fills the word up with spaces.
+// load1to3 returns the first, the middle and the last byte of s, which is 1 to
+// 3 bytes long, and pads the word with spaces.
 func load1to3(s string) uint64 {
 	return load8(s, 0) | load8(s, len(s)>>1)<<8 | load8(s, len(s)-1)<<16 | 0x2020202020000000
 }
