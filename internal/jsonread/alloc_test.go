@@ -16,7 +16,7 @@ const usualLine = `{"level":"info","time":"2024-02-29T01:02:03.456Z","logger":"h
 	`"status":200,"size":5120,"duration":1.234,"remote":"10.0.0.1","agent":"Mozilla/5.0 (X11; Linux x86_64)",` +
 	`"tags":["a","b"],"user":{"id":42,"name":"bob"},"message":"request finished: 3 items in the basket"}` + "\n"
 
-// busyLine has something for each function.
+// busyLine has something to edit for each function.
 var busyLine = []byte(`{"level":"info","time":"2024-02-29T01:02:03.456Z","password":{"a":[1,2]},"p\u0061ssword":"x","url":"http://bob:x@h/?token=y",` +
 	`"m":"{\"p\\u0061ssword\":\"x\",\"token\":123}","escaped":"\u0070assword=x","header":"Authorization: Digest a=\"b c\"\r\n",` +
 	`"a":1,"a":2,"\u0061":3,"a#2":4,"truncated":1,"text":"` + strings.Repeat("中文 🙂 ", 30) + `","message":"credit card: 4111"}` + "\n")

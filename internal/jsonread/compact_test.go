@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// compacted is the oracle: encoding/json checks src and removes the white space,
-// and the characters within strings are escaped one at a time.
+// compacted is the oracle: encoding/json checks src and removes the white
+// space, and the characters within strings are escaped one at a time.
 func compacted(src []byte) (string, bool) {
 	var buf bytes.Buffer
 	if json.Compact(&buf, src) != nil {
@@ -120,7 +120,7 @@ var compactSeeds = []string{
 	`/* c */ 1`, `[1,//x` + "\n" + `2]`, `'a'`, `{"\u0061":"\/"}`,
 }
 
-// Half of a surrogate pair stands for no character; strict readers refuse it.
+// Half of a surrogate pair is not a character; strict readers reject it.
 func TestCompactReplacesHalfSurrogatePairs(t *testing.T) {
 	for src, want := range map[string]string{
 		`"\ud800"`:              "\"\ufffd\"",
@@ -148,7 +148,7 @@ func TestCompactSeeds(t *testing.T) {
 	}
 }
 
-// A valid value with one byte replaced, removed or doubled in each place.
+// A valid value with one byte replaced, removed or doubled at each position.
 func TestCompactWithOneByteChanged(t *testing.T) {
 	const text = `{"a":[1,-2.5e-7,true,null,"x\n\u00e9é中🙂"], "bc" : {"d":false}}`
 	for i := range text {

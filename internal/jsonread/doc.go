@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsonread reads JSON text (RFC 8259) without building values, and edits
-// finished log lines. It is the only reader of JSON in the module, as package
-// jsonenc is the only writer.
+// Package jsonread reads JSON text (RFC 8259) without building values, and
+// edits finished log lines. It is the only reader of JSON in the module, as
+// package jsonenc is the only writer.
 //
 // # Reading
 //
-// [AppendCompact] and [Valid] check a value of unknown origin. [Lookup], [Locate]
-// and [Fields] find the members of an object, [AppendUnquoted] and [DecodeRune]
-// decode strings. They keep no state, so any number of goroutines may call them,
-// and they allocate only to grow the slice they append to.
+// [AppendCompact] and [Valid] check a value of unknown origin. [Lookup],
+// [Locate] and [Fields] find the members of an object, [AppendUnquoted] and
+// [DecodeRune] decode strings. They keep no state, so any number of goroutines
+// may call them, and they allocate only to grow the slice they append to.
 //
 // # Editing
 //
@@ -21,12 +21,12 @@
 // The line is one JSON object as package jsonenc writes it: without white space
 // outside of strings, in UTF-8, with or without a newline at its end. So these
 // functions scan it without validating it, see line.go. Each appends the edited
-// line to dst, with the newline if there was one, and returns the extended slice.
-// dst and line must not overlap. A line that is not such an object makes no
-// function panic; the result is then no more valid than the line.
+// line to dst, with the newline if there was one, and returns the extended
+// slice. dst and line must not overlap. A line that is not such an object makes
+// no function panic; the result is then no more valid than the line.
 //
-// These functions keep no state but what is in a [Scratch], so any number of
-// goroutines may call them with slices and a Scratch of their own. They allocate
+// These functions keep no state except in a [Scratch], so any number of
+// goroutines may call them with different slices and Scratches. They allocate
 // only to grow dst and the Scratch; dst may need room for the line and its
 // longest string once more. The time is proportional to the line, and to its
 // logarithm where they sort.

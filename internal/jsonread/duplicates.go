@@ -6,24 +6,23 @@ import (
 	"strconv"
 )
 
-// A Policy says what becomes of top-level members whose key stands in the line
-// more than once.
+// A Policy determines what happens to top-level members with the same key.
 type Policy uint8
 
 // The policies.
 const (
 	KeepAll   Policy = iota // all of them stay
-	LastWins                // the last one stays where it is, those before it go
-	FirstWins               // the first one stays where it is, those behind it go
+	LastWins                // the last one stays in its place, those before it are removed
+	FirstWins               // the first one stays in its place, those behind it are removed
 	Rename                  // all stay: the second becomes "key#2", the third "key#3"
 )
 
-// Duplicates appends line to dst, and of its top-level members with the same key
-// only those that p lets stay. Keys are compared as they read, not as they are
-// escaped. What stays keeps its order and its bytes. Under Rename a number is
-// passed over if the line has that key already, wherever it stands; so all keys
-// differ in the end. s must not be used by another call at the same time. 0
-// allocs, apart from what dst and s have to grow by.
+// Duplicates appends line to dst, and of its top-level members with the same
+// key only those that p keeps. Keys are compared as decoded, not as they are
+// escaped. Members that stay keep their order and their bytes. Rename skips a
+// number if the line has that key already, anywhere; so all keys differ in the
+// end. s must not be used by another call at the same time. 0 allocs, apart
+// from what dst and s have to grow by.
 func Duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
 	if p == KeepAll || p > Rename || !s.findTwins(line) {
 		return append(dst, line...)
@@ -43,8 +42,8 @@ func Duplicates(dst, line []byte, p Policy, s *Scratch) []byte {
 	return append(dst, line[s.fields[len(s.fields)-1].to:]...)
 }
 
-// findTwins reads the members of line into s.fields and tells whether two of them
-// have the same key.
+// findTwins reads the members of line into s.fields and reports whether two of
+// them have the same key.
 func (s *Scratch) findTwins(line []byte) (found bool) {
 	s.fields, s.names, s.table = s.fields[:0], s.names[:0], s.table[:0]
 	var seen uint64 // one bit for each key, by its ends and length
@@ -78,7 +77,7 @@ func (s *Scratch) findTwins(line []byte) (found bool) {
 	return found
 }
 
-// endsOf tells most keys of a line apart at the cost of two additions.
+// endsOf distinguishes most keys of a line at the cost of two additions.
 func endsOf(name []byte) int {
 	n := len(name)
 	if n == 0 {
@@ -104,7 +103,7 @@ func (s *Scratch) appendRenamed(dst, line []byte) []byte {
 	return append(dst, line[from:]...)
 }
 
-// freeNumber returns the next number that makes a new key of f's.
+// freeNumber returns the next number with which the key of f is unique.
 func (s *Scratch) freeNumber(line []byte, f *field) int {
 	for {
 		f.number++

@@ -43,7 +43,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// settle does to decoded members what Duplicates does to a line.
+// settle applies a Policy to decoded members as Duplicates does to a line.
 func settle(src object, p Policy) (out object) {
 	count := map[string]int{}
 	last := map[string]int{}
@@ -97,7 +97,7 @@ func checkDuplicates(t *testing.T, line []byte, s *Scratch) {
 	}
 }
 
-// Around the number of fields from which on a hash table is used, and where it
+// Around the numbers of fields at which a hash table is used, and at which it
 // grows.
 func TestDuplicatesOfManyFields(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -122,8 +122,8 @@ func TestDuplicatesOfManyFields(t *testing.T) {
 	}
 }
 
-// All numbers up to 5,000 are taken: each may be looked at once, not once for
-// each field that needs one.
+// All numbers up to 5,000 are taken: each may be tried once, not once for each
+// field that needs one.
 func TestRenameWithNumbersTaken(t *testing.T) {
 	var b strings.Builder
 	for i := range 5000 {

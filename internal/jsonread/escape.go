@@ -11,10 +11,10 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// In the raw text of a JSON string a double quote is preceded by backslashes. One
-// belongs to the literal of the line; three if the quote is that of a literal
-// within it, seven for the next depth. More of them belong to the text before the
-// quote: of 5 it is 4, of 11 it is 8. The trailing ones of the binary number tell.
+// In the raw text of a JSON string a double quote is preceded by backslashes:
+// one in a literal of the line, three in a literal within it, seven at the next
+// depth. Any more belong to the text before the quote: 4 of 5, 8 of 11. The
+// number of trailing ones in the binary number of backslashes gives the depth.
 
 // quoteWidth returns the length of a double quote with those of the run
 // backslashes before it that belong to it.
@@ -29,7 +29,8 @@ func (m *masker) backslashes(i int) int {
 	return n
 }
 
-// backslashesBefore returns the length of the run of backslashes that ends at i.
+// backslashesBefore returns the length of the run of backslashes that ends at
+// i.
 func (m *masker) backslashesBefore(first, i int) int {
 	n := 0
 	for i-n > first && m.src[i-n-1] == '\\' {

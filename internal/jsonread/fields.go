@@ -9,8 +9,8 @@ import (
 )
 
 // Lookup finds the last top-level member of obj whose decoded name is key and
-// returns its value as raw JSON, which lies within obj. What it reads of obj is
-// described at Fields; obj is UTF-8, as every line of nib is. It allocates
+// returns its value as raw JSON, which is a part of obj. Fields describes what
+// it accepts as obj; obj is UTF-8, as every line of nib is. It allocates
 // nothing.
 func Lookup(obj []byte, key string) (value []byte, ok bool) {
 	c := compactor{src: obj}
@@ -38,14 +38,13 @@ func Locate(obj []byte, key string) (from, end int, ok bool) {
 }
 
 // Fields iterates over the top-level members of obj in their order: the name as
-// it stands there, escaped and without its quotes, and the value as raw JSON.
-// Both lie within obj, with no capacity behind them, and are valid as long as obj
-// is.
+// in obj, escaped and without its quotes, and the value as raw JSON. Both are
+// parts of obj, with no capacity behind them, and are valid as long as obj is.
 //
 // obj is an object, or the beginning of one; instead of its brace it may begin
-// with the comma that precedes a member. The iteration ends where obj stops being
-// an object, for example at the end of an unfinished one. A value that is cut off
-// is left out; of a number at the very end nobody can tell.
+// with the comma that precedes a member. The iteration ends where obj stops
+// being an object, for example at the end of an unfinished one. A value that is
+// cut off is left out, unless it is a number, which may look complete.
 func Fields(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		c := compactor{src: obj}
@@ -102,8 +101,8 @@ func (c *compactor) endOf(i int) int {
 	return end
 }
 
-// equalName reports whether the escaped name decodes to key. An escape is longer
-// than what it stands for, so the lengths tell most names apart.
+// equalName reports whether the escaped name decodes to key. An escape is
+// longer than its character, so most names differ in length.
 func equalName(name []byte, key string) bool {
 	if len(name) <= len(key) {
 		return string(name) == key && bytes.IndexByte(name, '\\') < 0
@@ -121,9 +120,9 @@ func equalName(name []byte, key string) bool {
 	return key == ""
 }
 
-// Elements iterates over the elements of the array arr as raw JSON. They lie
-// within arr, with no capacity behind them. The iteration ends where arr stops
-// being an array.
+// Elements iterates over the elements of the array arr as raw JSON. They are
+// parts of arr, with no capacity behind them. The iteration ends where arr
+// stops being an array.
 func Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		c := compactor{src: arr}

@@ -35,7 +35,7 @@ func members(t *testing.T, obj []byte) []string {
 }
 
 // checkFields compares Fields and Lookup with encoding/json if obj is a valid
-// object, and checks in any case that what they return lies within obj.
+// object, and checks in any case that what they return is a part of obj.
 func checkFields(t *testing.T, obj []byte) {
 	t.Helper()
 	var got []string
@@ -164,7 +164,7 @@ func FuzzUnquoted(f *testing.F) {
 }
 
 // mallocs returns the exact number of heap allocations of 1000 calls of f: the
-// least of several windows, as the runtime allocates now and then itself.
+// minimum of several windows, as the runtime itself allocates now and then.
 func mallocs(f func()) uint64 {
 	least := ^uint64(0)
 	var before, after runtime.MemStats

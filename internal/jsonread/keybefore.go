@@ -8,8 +8,8 @@ import (
 )
 
 // keyBefore returns the key that ends before the separator at i, and the double
-// quote behind it, with its backslashes, if there is one. It does not look further
-// back than first.
+// quote behind it, with its backslashes, if there is one. It does not look
+// further back than first.
 func (m *masker) keyBefore(first, i int) (name, quote []byte) {
 	src, j := m.src, i
 	for j > first && src[j-1] == ' ' {
@@ -46,8 +46,8 @@ func (m *masker) keyBefore(first, i int) (name, quote []byte) {
 }
 
 // wordBefore returns the word that ends at j if it is a key. The letters of an
-// escape sequence in front of it do not belong to it; where it is not certain that
-// they are one, both are tried.
+// escape sequence in front of it do not belong to it; if it is uncertain
+// whether they are one, wordBefore tries both.
 func (m *masker) wordBefore(first, j int) []byte {
 	src, k := m.src, j
 	for k > first && j-k < m.keys.reach && inWord(src[k-1]) {
@@ -90,8 +90,8 @@ func (m *masker) known(k, j int) []byte {
 	return nil
 }
 
-// isBoundary tells whether a word can begin at k: what is before is none, and no
-// backslash that takes its first letter away.
+// isBoundary reports whether a word can begin at k: the byte before is not part
+// of a word, nor a backslash that makes its first letter an escape.
 func (m *masker) isBoundary(first, k int) bool {
 	if k == first {
 		return true
@@ -105,8 +105,8 @@ func (m *masker) isBoundary(first, k int) bool {
 	return k-2 >= first && m.src[k-2] == '\\' || k-6 >= first && m.src[k-6] == '\\' && m.src[k-5] == 'u'
 }
 
-// escapedBefore tells whether the text that ends at j and began with the same
-// quote is a key once its \uXXXX are decoded, at whatever depth of quotation.
+// escapedBefore reports whether the text that ends at j and began with the same
+// quote is a key once its \uXXXX are decoded, at any depth of quotation.
 func (m *masker) escapedBefore(first, j int, quote []byte) bool {
 	name := m.src[max(first, j-len(quote)*6*m.keys.reach):j]
 	if bytes.IndexByte(name, '\\') < 0 {

@@ -12,11 +12,11 @@ import (
 // number of goroutines may use it.
 type Keys struct {
 	// byLength holds the keys in lower case at the index of their length: most
-	// names are told apart by that and a letter.
+	// names differ in that or a letter.
 	byLength [][]string
 
-	// phrases are the keys that are more than one word, in lower case and escaped,
-	// as they stand in a line. In a text they have to be looked for one by one.
+	// phrases are the keys that are more than one word, in lower case and
+	// escaped, as they are in a line. A text is searched for them one by one.
 	phrases []string
 
 	// reach is how far behind a separator a key can begin.
@@ -24,7 +24,8 @@ type Keys struct {
 }
 
 // NewKeys makes a set of keys. Letters match in both cases, if they are ASCII.
-// Bytes that are not UTF-8 count as U+FFFD, as in a line; empty keys are left out.
+// Bytes that are not UTF-8 count as U+FFFD, as in a line; empty keys are left
+// out.
 func NewKeys(keys []string) *Keys {
 	k := new(Keys)
 	for _, key := range keys {
@@ -47,7 +48,7 @@ func NewKeys(keys []string) *Keys {
 	return k
 }
 
-// has tells whether name, which is not escaped, is one of the keys.
+// has reports whether name, which is not escaped, is one of the keys.
 func (k *Keys) has(name []byte) bool {
 	if len(name) >= len(k.byLength) {
 		return false

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// fewFields is how many fields are compared one by one. Above it a hash table is
-// made, as 10,000 fields would take 50 million comparisons.
+// fewFields is how many fields are compared one by one. Above it a hash table
+// is made, as 10,000 fields would take 50 million comparisons.
 const fewFields = 16
 
 // A field is a top-level member and how it relates to those with the same key.
 type field struct {
 	member
-	name, nameEnd int // the decoded key in Scratch.names; name is -1 if it stands in the line as it reads
-	first         int // index of the first field with this key, maybe its own
+	name, nameEnd int // the decoded key in Scratch.names; name is -1 if the line has it unescaped
+	first         int // index of the first field with this key, which may be this one
 	last          int // of the first field with a key: index of the last one
-	number        int // of the first field with a key: the last number that Rename has given
+	number        int // of the first field with a key: the last number that Rename has used
 }
 
 // nameOf returns the decoded key of f, valid until s.names changes.
@@ -41,7 +41,7 @@ func (s *Scratch) find(line, name []byte) int {
 	return -1
 }
 
-// addToTable makes the last field, with that index and key, known to find.
+// addToTable adds the last field, with that index and key, to the table.
 func (s *Scratch) addToTable(line, name []byte, i int) {
 	if 2*len(s.fields) > len(s.table) {
 		s.rehash(line)
@@ -50,7 +50,7 @@ func (s *Scratch) addToTable(line, name []byte, i int) {
 	}
 }
 
-// seed keeps others from choosing keys that meet in one slot.
+// seed prevents an attacker from choosing keys that collide.
 var seed = maphash.MakeSeed()
 
 // slot returns where the table has the field with that key, or would have it.

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// marks tell what a string literal holds.
+// marks describe the content of a string literal.
 type marks uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 // borrows run upwards, so there may be wrong ones above it.
 func zeros(w uint64) uint64 { return (w - all01) &^ w & all80 }
 
-// literal reads the string literal whose opening quote stands at b[i]. It returns
+// literal reads the string literal whose opening quote is at b[i]. It returns
 // the offset behind the closing quote, or -1 if there is none.
 func literal(b []byte, i int) (end int, found marks) {
 	i++
@@ -46,7 +46,7 @@ func literal(b []byte, i int) (end int, found marks) {
 			i += 8
 			continue
 		}
-		stop &= -stop // what lies behind it need not belong to the literal
+		stop &= -stop // what follows need not belong to the literal
 		if separators&(stop-1) != 0 {
 			found |= hasSeparator
 		}
@@ -79,8 +79,8 @@ func escapeMarks(b []byte, i int) marks {
 	return hasEscape
 }
 
-// value returns the offset behind the value that begins at b[i], or -1 if it has
-// no end.
+// value returns the offset behind the value that begins at b[i], or -1 if it
+// has no end.
 func value(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
@@ -153,8 +153,8 @@ func firstMember(line []byte) int {
 	return 1
 }
 
-// nextMember returns the offset of the member behind the one that ends at to, or
-// -1 if that was the last one.
+// nextMember returns the offset of the member behind the one that ends at to,
+// or -1 if that was the last one.
 func nextMember(line []byte, to int) int {
 	if line[to] != ',' {
 		return -1
@@ -162,5 +162,5 @@ func nextMember(line []byte, to int) int {
 	return to + 1
 }
 
-// key returns the key as it stands in line, without its quotes.
+// key returns the key as it is in line, without its quotes.
 func (m *member) key(line []byte) []byte { return line[m.from+1 : m.colon-1] }

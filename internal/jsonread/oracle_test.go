@@ -61,8 +61,8 @@ func decodeValue(t *testing.T, line []byte, dec *json.Decoder) any {
 	}
 }
 
-// compactObject makes a line of what a fuzzer has come up with: an object as nib
-// would write it, or nil.
+// compactObject turns the input of a fuzzer into a line: an object as nib would
+// write it, or nil.
 func compactObject(src []byte) []byte {
 	line, err := AppendCompact(nil, src, 100)
 	if err != nil || line[0] != '{' {

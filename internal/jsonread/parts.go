@@ -18,12 +18,12 @@ type part struct {
 	texts int // bytes in the strings of its value
 }
 
-// bare is the size without strings: as far as cutting them can get.
+// bare returns the size without strings: the least that cutting them can reach.
 func (p *part) bare() int { return p.to - p.from - p.texts }
 
-// split reads the members of line into s.parts. The number is 1, or the one that
-// belongs to the key truncated if the line has that already. It is not ok if line
-// is not an object.
+// split reads the members of line into s.parts. The number is 1, or the one
+// that belongs to the key truncated if the line has that already. It is not ok
+// if line is not an object.
 func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, ok bool) {
 	s.parts, s.end, number = s.parts[:0], 1, 1
 	for i := firstMember(line); i > 0; i = nextMember(line, s.end) {
@@ -51,7 +51,7 @@ func (s *Scratch) split(line []byte, class func(key []byte) Class) (number int, 
 	return number, len(line) > 1 && line[0] == '{' && s.end < len(line) && line[s.end] == '}'
 }
 
-// isKey tells whether the literal that ends at end is a key.
+// isKey reports whether the literal that ends at end is a key.
 func isKey(b []byte, end int) bool { return end < len(b) && b[end] == ':' }
 
 // eachText calls f with the length of each string of b that is not a key.
@@ -69,9 +69,9 @@ func eachText(b []byte, f func(n int)) {
 	}
 }
 
-// dropParts marks as gone what has to go as a whole, so that the line, which has
-// size bytes, can be brought to room bytes by cutting strings. It returns the size
-// of what remains, with the strings.
+// dropParts marks as gone the members that must be removed as a whole, so that
+// cutting strings can shorten the line from size to room bytes. It returns the
+// size of what remains, with the strings.
 func (s *Scratch) dropParts(size, room int) int {
 	bare := size
 	for i := range s.parts {
@@ -108,8 +108,8 @@ func (s *Scratch) limits(line []byte, excess int) (free, late int) {
 	return free, late
 }
 
-// limit returns the length to which the strings of a class have to be cut to save
-// excess bytes, and how many of these remain if that is not possible.
+// limit returns the length to which the strings of a class have to be cut to
+// save excess bytes, and how many of these remain if that is not possible.
 func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) {
 	if excess <= 0 {
 		return math.MaxInt, 0
@@ -128,8 +128,8 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 		if i > 0 {
 			next = s.sizes[i-1]
 		}
-		// The longest n strings, cut to the same length, save enough; they need not
-		// become shorter than the one that follows.
+		// The longest n strings, cut to the same length, save enough; they need
+		// not become shorter than the one that follows.
 		if n := len(s.sizes) - i; sum-n*next >= excess {
 			return (sum - excess) / n, 0
 		}
@@ -137,8 +137,8 @@ func (s *Scratch) limit(line []byte, class Class, excess int) (limit, rest int) 
 	return 0, excess - sum
 }
 
-// appendParts appends a brace and the members that are not gone, with the strings
-// of free and late ones cut to so many bytes.
+// appendParts appends a brace and the members that are not gone, with the
+// strings of free and late ones cut to so many bytes.
 func (s *Scratch) appendParts(dst, line []byte, free, late int) []byte {
 	dst = append(dst, '{')
 	first := len(dst)
@@ -162,7 +162,8 @@ func (s *Scratch) appendParts(dst, line []byte, free, late int) []byte {
 	return dst
 }
 
-// appendCut appends b, a member, with each string in its value cut to limit bytes.
+// appendCut appends b, a member, with each string in its value cut to limit
+// bytes.
 func appendCut(dst, b []byte, limit int) []byte {
 	from := 0
 	for i := 0; i < len(b) && limit < len(b); {

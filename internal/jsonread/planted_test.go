@@ -16,15 +16,17 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A plant is one secret and what stands next to it and has to stay. Secrets of
-// kind tight have no characters that end a token, others have spaces and quotes.
+// A plant is one secret and the text next to it, which must stay. Secrets of
+// kind tight have no characters that end a token, others have spaces and
+// quotes.
 type plant struct {
 	n      int
 	secret string
 	kept   string
 }
 
-// ends tell where a secret begins and ends, so that a part of it is noticed too.
+// ends returns the beginning and end of a secret, so that a part of it is found
+// too.
 func (p plant) ends() (first, last string) {
 	return fmt.Sprintf("Zq%dA", p.n), fmt.Sprintf("O%dqZ", p.n)
 }
@@ -142,7 +144,7 @@ var shapes = []struct {
 	{"URL", nil, func(l *nib.Logger, p plant) {
 		u := url.URL{Scheme: "postgres", User: url.UserPassword(p.kept, p.secret), Host: "db:5432", Path: "/x"}
 		raw := p.secret
-		if strings.ContainsAny(raw, " \"\t#?") { // then not even package url can tell where it ends
+		if strings.ContainsAny(raw, " \"\t#?") { // then even package url cannot find its end
 			raw = "x"
 		}
 		_, err := url.Parse("redis://bob:" + raw + "@host:x/")

@@ -12,7 +12,7 @@ import (
 // Redact appends line to dst with secrets replaced by ***.
 //
 // The value of every member whose key is in k becomes "***", whatever it is and
-// however deep in objects and arrays the member stands; the key is compared as a
+// however deep in objects and arrays the member is; the key is compared as a
 // whole. Inside of the other strings
 //
 //   - the password of a URL goes: scheme://user:***@host, and what package net/url
@@ -30,14 +30,14 @@ import (
 // letters, digits, _ and -, and hyphens before a word do not count. So the key
 // password finds user.password= and --password=, but neither db_password= nor
 // passwords=. Chinese has no spaces, so other characters end a word, and its
-// colon, comma and their like are known, too. A secret that does not follow its
-// key this way is not found: the values that %v prints without names, or
-// "--password x".
+// colon, comma and similar characters are known, too. A secret that does not
+// follow its key this way is not found: the values that %v prints without
+// names, or "--password x".
 //
 // Keys of members are never changed. Where a value has no end, all that follows
-// it in its string goes. Redact does not change what it has written itself: it is
-// idempotent. k may be nil, then URLs only are looked for. 0 allocs, apart from
-// what dst has to grow by.
+// it in its string goes. Redact does not change what it has written itself: it
+// is idempotent. k may be nil, then URLs only are looked for. 0 allocs, apart
+// from what dst has to grow by.
 func Redact(dst, line []byte, k *Keys) []byte {
 	if k == nil {
 		k = &noKeys
@@ -74,25 +74,24 @@ func Redact(dst, line []byte, k *Keys) []byte {
 
 var noKeys Keys
 
-// A masker copies src to dst and leaves secrets out. Only src[:from] has been
-// dealt with; runs that stay as they are are copied when something behind them is
-// replaced.
+// A masker copies src to dst and masks secrets. src[:from] has been copied;
+// unchanged runs are copied when something behind them is replaced.
 type masker struct {
 	keys *Keys
 	src  []byte
 	dst  []byte
 	from int
-	end  int // of the text within src that is being looked through
+	end  int // of the text within src that is being searched
 	noAt int // there is no @ between here and the end of the last URL
 }
 
-// replace puts text in the place of src[from:to].
+// replace replaces src[from:to] with text.
 func (m *masker) replace(from, to int, text string) {
 	m.dst = append(append(m.dst, m.src[m.from:from]...), text...)
 	m.from = to
 }
 
-// isSecret tells whether the key, the literal src[from:to], is secret.
+// isSecret reports whether the key, the literal src[from:to], is secret.
 func (m *masker) isSecret(from, to int, found marks) bool {
 	if found&hasEscape == 0 {
 		return m.keys.has(m.src[from+1 : to-1])
@@ -104,10 +103,10 @@ func (m *masker) isSecret(from, to int, found marks) bool {
 	return m.keys.has(name)
 }
 
-// foreign is text for a text with escape sequences that need not be there. They
-// could hide a key or a separator, so they are taken out first: a copy of the text
-// without them is put behind dst, looked through, and what comes of it is moved
-// into its place. If nothing was found the text stays as it was.
+// foreign is text for a text with unnecessary escape sequences. They could hide
+// a key or a separator, so foreign removes them first: it appends a copy of the
+// text without them to dst, searches that, and moves the result into its place.
+// If nothing was found the text stays unchanged.
 func (m *masker) foreign(from, to int) {
 	start := len(m.dst)
 	m.dst = appendPlain(append(m.dst, m.src[m.from:from]...), m.src[from:to])
@@ -123,7 +122,7 @@ func (m *masker) foreign(from, to int) {
 	m.dst, m.from = out[:at+n], to
 }
 
-// text looks through the text src[from:to].
+// text masks the secrets in the text src[from:to].
 func (m *masker) text(from, to int) {
 	m.end, m.noAt = to, from
 	first := from // keys do not begin before it
@@ -156,9 +155,9 @@ func (m *masker) text(from, to int) {
 	}
 }
 
-// invalidPort masks what package url quotes, with the colon at i, in the error for
-// a URL whose password has a slash in it: it takes the text before that for a
-// port. It returns where to go on.
+// invalidPort masks what package url quotes, with the colon at i, in the error
+// for a URL whose password has a slash in it: it takes the text before that for
+// a port. It returns where to continue.
 func (m *masker) invalidPort(first, i int) int {
 	width := quoteWidth(m.backslashesBefore(first, i-1))
 	if !bytes.HasSuffix(m.src[first:i-width], []byte("invalid port ")) {
@@ -172,7 +171,7 @@ func (m *masker) invalidPort(first, i int) int {
 }
 
 // url masks the password of the URL whose scheme ends with the colon at i, and
-// returns where to go on.
+// returns where to continue.
 func (m *masker) url(i int) int {
 	p := i + 1
 	for range 2 {
@@ -201,10 +200,10 @@ func (m *masker) url(i int) int {
 	return at
 }
 
-// userinfo finds the first colon of the authority at p, the last @ behind it and
-// its end. If there is no @, but what follows the colon is not a port, then a
-// password with a slash in it has been printed unescaped, and the authority goes
-// on behind that.
+// userinfo finds the first colon of the authority at p, the last @ behind it
+// and its end. If there is no @, but what follows the colon is not a port, then
+// a password with a slash in it has been printed unescaped, and the authority
+// continues behind that.
 func (m *masker) userinfo(p int) (colon, at, end int) {
 	colon, at = -1, -1
 	for ; p < m.end; p++ {
@@ -232,8 +231,8 @@ func (m *masker) userinfo(p int) (colon, at, end int) {
 	return colon, at, p
 }
 
-// isPort tells whether b begins with a port, or is empty. Lists of hosts go on
-// with a comma, and a backslash belongs to an escaped slash.
+// isPort reports whether b begins with a port, or is empty. Lists of hosts
+// continue with a comma, and a backslash belongs to an escaped slash.
 func isPort(b []byte) bool {
 	for _, c := range b {
 		if c == ',' || c == '\\' {

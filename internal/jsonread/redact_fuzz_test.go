@@ -27,7 +27,7 @@ func checkRedact(t *testing.T, line []byte) {
 	}
 }
 
-// compareRedacted tells what is wrong with got.
+// compareRedacted returns what is wrong with got, or "".
 func compareRedacted(src, got any) string {
 	switch src := src.(type) {
 	case object:
@@ -70,7 +70,7 @@ func compareRedacted(src, got any) string {
 	return ""
 }
 
-// isMasked tells whether got can be src with masks in it, quoted or not, each
+// isMasked reports whether got can be src with masks in it, quoted or not, each
 // behind a separator.
 func isMasked(src, got string) bool {
 	if !strings.Contains(got, contract.SecretText) {
@@ -107,7 +107,7 @@ func TestRedactSeeds(t *testing.T) {
 	}
 }
 
-// Every text with one byte of it replaced by one that means something.
+// Every text with one byte of it replaced by one with a meaning.
 func TestRedactTextsWithOneByteChanged(t *testing.T) {
 	for _, tt := range textTests {
 		for i := range tt.in {

@@ -105,8 +105,8 @@ func TestRedactURLs(t *testing.T) {
 	}
 }
 
-// textTests are texts with secrets in them. A test may hold several cases of one
-// kind, separated by line ends.
+// textTests are texts with secrets in them. A test may hold several cases of
+// one kind, separated by line ends.
 var textTests = []struct{ name, in, want string }{
 	{"colon", "password: x user: bob\npassword:x user:bob\npassword : x", "password: *** user: bob\npassword:*** user:bob\npassword : ***"},
 	{"equals", "password=x user=bob\npassword = x\npassword==x", "password=*** user=bob\npassword = ***\npassword==***"},
@@ -212,7 +212,7 @@ func TestRedactTexts(t *testing.T) {
 	}
 }
 
-// A text must not be read beyond its end, nor a mask reach there.
+// A text must not be read beyond its end, and a mask must not extend beyond it.
 func TestRedactKeepsWhatIsAroundAText(t *testing.T) {
 	for _, tt := range textTests {
 		for i := range len(tt.in) + 1 {

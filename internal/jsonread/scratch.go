@@ -2,8 +2,8 @@
 
 package jsonread
 
-// A Scratch is working memory that calls use again and again. The zero value is
-// ready. It serves one call at a time and refers to no line once that is over.
+// A Scratch is working memory that calls reuse. The zero value is ready to use.
+// It serves one call at a time and refers to no line after that.
 type Scratch struct {
 	fields []field
 	names  []byte  // keys that had to be decoded
@@ -15,14 +15,14 @@ type Scratch struct {
 	end   int   // of the last member
 }
 
-// What an element of the larger slices takes, in words.
+// The size of an element of the larger slices, in words.
 const (
 	fieldWords = 9
 	partWords  = 7
 )
 
 // Size returns how many bytes s keeps for the next call, so that its owner can
-// drop one that an unusual line has made large.
+// discard one that an unusual line has made large.
 func (s *Scratch) Size() int {
 	words := cap(s.fields)*fieldWords + cap(s.parts)*partWords + cap(s.order) + cap(s.sizes)
 	return words*8 + cap(s.table)*4 + cap(s.names)

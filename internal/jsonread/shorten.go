@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// A Class says when Shorten may touch a top-level member.
+// A Class determines when Shorten may change a top-level member.
 type Class uint8
 
 // The classes.
 const (
-	Free Class = iota // whenever something has to go
-	Late              // when that does not suffice
+	Free Class = iota // whenever something must be cut
+	Late              // if that does not suffice
 	Never
 )
 
-// truncated is the key that tells how much was left out.
+// truncated is the key of the number of bytes left out.
 const truncated = "truncated"
 
-// Shorten appends line to dst, and if it is longer than limit bytes, the newline
-// counted, leaves out as much as it must:
+// Shorten appends line to dst, and if it is longer than limit bytes, the
+// newline counted, leaves out as much as it must:
 //
 //  1. the strings in free members are cut, at any depth, the longest first: all to
 //     the same number of bytes, and none that is shorter than that;
@@ -32,17 +32,17 @@ const truncated = "truncated"
 // A string is cut between characters, never within an escape sequence or a
 // surrogate pair. Keys are not cut, and members of class Never are not touched.
 //
-// A shortened line has one more member at its end, "truncated":N, where N is how
-// many bytes it would be shorter without that member than line was. If line has
-// such a key of its own, it is called truncated#2, or with the next number that is
-// free. The result has at most limit bytes, unless the members of class Never and
-// this one have more; then nothing else is left. Shortening it once more changes
+// A shortened line has one more member at its end, "truncated":N, where N is
+// how many bytes it would be shorter without that member than line was. If line
+// has such a key already, it is truncated#2, or has the next free number. The
+// result has at most limit bytes, unless the members of class Never and this
+// one have more; then nothing else is left. Shortening it again changes
 // nothing, unless it is still too long.
 //
-// class tells the class of each top-level member by its decoded key, which is
+// class returns the class of each top-level member by its decoded key, which is
 // valid during the call only; nil makes all of them free. s must not be used by
-// another call at the same time. 0 allocs, apart from what dst and s have to grow
-// by.
+// another call at the same time. 0 allocs, apart from what dst and s have to
+// grow by.
 func Shorten(dst, line []byte, limit int, class func(key []byte) Class, s *Scratch) []byte {
 	if len(line) <= limit {
 		return append(dst, line...)
@@ -82,8 +82,8 @@ func decimalLen(n int) int {
 	return d
 }
 
-// freeTruncated returns the number that makes the key truncated one that the line
-// does not have.
+// freeTruncated returns the number that makes the key truncated one that the
+// line does not have.
 func freeTruncated(line []byte) int {
 	for n := 2; ; n++ {
 		if _, taken := Lookup(line, truncated+"#"+strconv.Itoa(n)); !taken {

@@ -15,7 +15,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// classOf is the class of a key in these tests.
+// classOf returns the class of a key in these tests.
 func classOf(key []byte) Class {
 	switch string(key) {
 	case "time", "level", "n\n":
@@ -90,7 +90,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// checkShorten holds the result for one limit against the promises of Shorten.
+// checkShorten checks the result for one limit against the promises of Shorten.
 func checkShorten(t *testing.T, line []byte, limit int, s *Scratch) {
 	t.Helper()
 	got := Shorten(nil, line, limit, classOf, s)
@@ -142,8 +142,8 @@ type cut struct {
 	gone    [Never]bool // a member is
 }
 
-// slack is how much shorter a cut string may be than another: a surrogate pair is
-// 12 bytes that stay together.
+// slack is how much shorter a cut string may be than another: a surrogate pair
+// is 12 bytes that stay together.
 const slack = 11
 
 func (c *cut) compare(src, out object) {
@@ -174,8 +174,9 @@ func (c *cut) compare(src, out object) {
 	}
 }
 
-// same tells whether got can be what is left of m. Members with the same key are
-// told apart by what can be in the rest of the line; must says that it has to be.
+// same reports whether got can be what is left of m. Members with the same key
+// are distinguished by what can be in the rest of the line; with must, it has
+// to be.
 func (c *cut) same(class Class, m, got pair, must bool) bool {
 	if m.key != got.key {
 		return false
@@ -272,8 +273,9 @@ func TestShortenRandomLines(t *testing.T) {
 	}
 }
 
-// Nothing more than has to goes: with texts of single bytes, the limit is reached
-// but for the digits that had to be allowed for and what does not divide.
+// No more is cut than necessary: with texts of single bytes, the limit is
+// reached except for the digits that had to be reserved and the remainder of a
+// division.
 func TestShortenUsesItsRoom(t *testing.T) {
 	var s Scratch
 	for n := 1; n < 10; n++ {

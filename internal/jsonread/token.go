@@ -9,7 +9,7 @@ import (
 	"github.com/nib-log/nib/internal/contract"
 )
 
-// kind is the part that a byte plays in a text.
+// A kind is the role of a byte in a text.
 type kind uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 	wide        // first byte of a character that may be punctuation
 )
 
-// The first bytes of the blocks of Unicode in which the punctuation of Chinese and
-// Japanese texts stands. Each character has three.
+// The first bytes of the Unicode blocks with the punctuation of Chinese and
+// Japanese texts. Each character has three.
 const (
 	general   = 0xe2
 	cjk       = 0xe3
@@ -36,7 +36,7 @@ const (
 	wideStops      = "，；。、！）】》」』”’\u3000"
 )
 
-// isOneOf tells whether the character of three bytes at i is in list.
+// isOneOf reports whether the character of three bytes at i is in list.
 func (m *masker) isOneOf(list string, i int) bool {
 	return i+3 <= m.end && strings.Contains(list, string(m.src[i:i+3]))
 }
@@ -61,12 +61,13 @@ var kinds = func() (table [256]kind) {
 	return table
 }()
 
-// inWord tells whether c is part of a word, that is of a key.
+// inWord reports whether c is a character of words and so of keys.
 func inWord(c byte) bool { return kinds[c] == word }
 
-// afterKey masks the value of the key name, whose separator stands in src[i:from],
-// and returns where to go on. quote is the one behind the key, if any: where JSON
-// has a number or an object, the mask gets quotes, so that it stays JSON.
+// afterKey masks the value of the key name, whose separator is in src[i:from],
+// and returns where to continue. quote is the one behind the key, if any: in
+// place of a number or an object of JSON, the mask has quotes, so that the text
+// stays JSON.
 func (m *masker) afterKey(i, from int, name, quote []byte) int {
 	for from < m.end && (m.src[from] == ':' || m.src[from] == '=' || m.src[from] == '>') {
 		from++
@@ -118,8 +119,8 @@ func isHeader(name []byte) bool {
 	return slices.ContainsFunc(headers, func(h string) bool { return len(h) == len(name) && equalFold(name, h) })
 }
 
-// schemes are those of HTTP authentication that stay readable; true if one token
-// follows, and not a list of parameters.
+// schemes are those of HTTP authentication that stay readable; true if one
+// token follows, and not a list of parameters.
 var schemes = []struct {
 	name   string
 	single bool
@@ -140,9 +141,9 @@ func (m *masker) skipScheme(i int) (next int, single bool) {
 	return i, false
 }
 
-// quotedAt returns where the text in the quotes that open at i begins and ends; a
-// letter or two in front of them, as in Python, may belong to them. It returns -1
-// if there are none.
+// quotedAt returns the beginning and end of the text in the quotes that open at
+// i; one or two letters may precede the quotes, as in Python. It returns -1 if
+// there are none.
 func (m *masker) quotedAt(i int) (from, to int) {
 	p := i
 	for p < m.end && p < i+2 && strings.IndexByte("bBuUrRfF", m.src[p]) >= 0 {
@@ -161,15 +162,15 @@ func (m *masker) quotedAt(i int) (from, to int) {
 		return -1, -1
 	}
 	if p > i && (from == m.end || kinds[m.src[from]] == stop || kinds[m.src[from]] == closer) {
-		return -1, -1 // it closes what the letters stand in
+		return -1, -1 // it closes what encloses the letters
 	}
 	return from, m.quoteEnd(from, quote, width)
 }
 
 // quoteEnd returns where the quoted text at i ends, before the backslashes that
-// belong to the closing quote. One that a word follows, or another quote, is taken
-// for part of the text, as it is when somebody has put quotes around a text with
-// quotes. The quote of a shorter width is that of something around it.
+// belong to the closing quote. A quote followed by a word or another quote
+// counts as part of the text, as when a text with quotes was quoted without
+// escaping. The quote of a shorter width belongs to something around it.
 func (m *masker) quoteEnd(i int, quote byte, width int) int {
 	run := 0
 	for ; i < m.end; i++ {
@@ -199,8 +200,8 @@ func (m *masker) quoteEnd(i int, quote byte, width int) int {
 	return m.end
 }
 
-// skipQuoted returns the offset behind the double quote that closes the text at i.
-// It is not closed if it ends with what it stands in.
+// skipQuoted returns the offset behind the double quote that closes the text at
+// i. It is not closed if the enclosing text ends first.
 func (m *masker) skipQuoted(i, width int) (next int, closed bool) {
 	i = m.quoteEnd(i, '"', width)
 	if !m.isQuote(i, '"', width) {
@@ -209,7 +210,7 @@ func (m *masker) skipQuoted(i, width int) (next int, closed bool) {
 	return i + width, true
 }
 
-// isQuote tells whether there is a quote of that width at i.
+// isQuote reports whether there is a quote of that width at i.
 func (m *masker) isQuote(i int, quote byte, width int) bool {
 	end := i + width - 1
 	if end >= m.end || m.src[end] != quote {
@@ -223,7 +224,7 @@ func (m *masker) isQuote(i int, quote byte, width int) bool {
 	return true
 }
 
-// tokenEnd returns where the token at i ends. It goes on behind brackets.
+// tokenEnd returns where the token at i ends. It continues after brackets.
 func (m *masker) tokenEnd(i int) int {
 	if i+1 < m.end && m.src[i] == '&' && kinds[m.src[i+1]] == opener { // a pointer to a struct
 		i++
@@ -267,8 +268,8 @@ func (m *masker) tokenEnd(i int) int {
 }
 
 // bracketEnd returns the offset behind the bracket that closes the one at i. A
-// closing bracket of the wrong kind is taken for text. Of more than 32 open ones
-// the outermost are forgotten, so that nothing closes them.
+// closing bracket of the wrong kind counts as text. Of more than 32 open ones
+// the outermost are dropped, so that nothing closes them.
 func (m *masker) bracketEnd(i int) int {
 	var open uint64 // two bits of each open bracket, the innermost lowest, none 0
 	depth := 0
@@ -303,8 +304,8 @@ func (m *masker) bracketEnd(i int) int {
 	return m.end
 }
 
-// lineEnd returns where the line of text at i ends, or the quotes that it stands
-// in. Those of parameters, as in realm="x", do not end it.
+// lineEnd returns where the line of text at i ends, or the quotes around it.
+// Those of parameters, as in realm="x", do not end it.
 func (m *masker) lineEnd(i int) int {
 	for i < m.end {
 		switch c := m.src[i]; c {

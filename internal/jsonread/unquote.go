@@ -21,7 +21,7 @@ func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
 	return AppendText(dst, quoted[1:n-1])
 }
 
-// AppendText is AppendUnquoted for what stands between the quotes.
+// AppendText is AppendUnquoted for the text between the quotes.
 func AppendText(dst, body []byte) ([]byte, bool) {
 	out := dst
 	for {
@@ -39,9 +39,9 @@ func AppendText(dst, body []byte) ([]byte, bool) {
 	}
 }
 
-// DecodeRune decodes the character at the front of b, which is a part of a string
-// literal and not empty, and returns its length in b, or 0 if b is not valid
-// there.
+// DecodeRune decodes the character at the front of b, which is a part of a
+// string literal and not empty, and returns its length in b, or 0 if b is not
+// valid there.
 func DecodeRune(b []byte) (rune, int) {
 	switch c := b[0]; {
 	case c == '"' || c < 0x20:

@@ -3,8 +3,9 @@
 package jsonread
 
 // wordDepth is the nesting that one call of compactor.value can follow: one bit
-// of a word for each level tells objects from arrays. Deeper values recurse once
-// per wordDepth levels, so the stack stays small and nothing is allocated.
+// of a word for each level distinguishes objects from arrays. Deeper values
+// recurse once per wordDepth levels, so the stack stays small and nothing is
+// allocated.
 const wordDepth = 64
 
 // A compactor validates one JSON value. If rewrite is set, it also copies the
@@ -17,7 +18,7 @@ type compactor struct {
 	rewrite bool
 }
 
-// flush copies what is pending up to i and goes on at next.
+// flush copies what is pending up to i and continues at next.
 func (c *compactor) flush(i, next int) {
 	if c.rewrite {
 		c.dst = append(c.dst, c.src[c.from:i]...)
