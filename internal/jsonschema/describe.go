@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package jsonschema describes what a plan writes, as a JSON Schema. Package
-// schema tells what its users may rely on.
+// schema documents what its users may rely on.
 package jsonschema
 
 import (
@@ -35,7 +35,7 @@ type describer struct {
 	same   map[[2]*plan.Plan]bool
 }
 
-// definitions is what stands under $defs.
+// definitions returns the members of $defs.
 func (d *describer) definitions() object {
 	var defs object
 	for _, s := range d.shared {
@@ -48,7 +48,7 @@ func (d *describer) definitions() object {
 	return defs
 }
 
-// value is the schema of the values of p.
+// value returns the schema of the values of p.
 func (d *describer) value(p *plan.Plan) any {
 	p, pointer := target(p)
 	if p == nil {
@@ -68,7 +68,7 @@ func (d *describer) value(p *plan.Plan) any {
 	return v
 }
 
-// parts is the schema of a type that has parts, where it stands.
+// parts returns the inline schema of a type that has parts.
 func (d *describer) parts(p *plan.Plan) object {
 	switch p.Form() {
 	case plan.FormStruct:
@@ -86,7 +86,7 @@ func (d *describer) parts(p *plan.Plan) object {
 	return object{{"type", "array"}, {"items", d.value(p.Elem())}, {"minItems", n}, {"maxItems", n}}
 }
 
-// members is the schema of a struct.
+// members returns the schema of a struct.
 func (d *describer) members(p *plan.Plan) object {
 	var properties object
 	var required list
@@ -109,7 +109,8 @@ func (d *describer) members(p *plan.Plan) object {
 	return o
 }
 
-// member is the schema of a field: its tags may change what its type says.
+// member returns the schema of a field: its tags may change the schema of its
+// type.
 func (d *describer) member(f *plan.Field, value *plan.Plan) any {
 	if f.Masked {
 		return masked

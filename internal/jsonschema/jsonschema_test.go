@@ -305,8 +305,7 @@ func TestShortName(t *testing.T) {
 	}
 }
 
-// What grows with each level but is the same type over and over must not be
-// written out over and over.
+// A type that occurs again at each level must not be written out again.
 func TestSharedTypesAreWrittenOnce(t *testing.T) {
 	type d0 struct{ A int }
 	type d1 struct{ A, B d0 }

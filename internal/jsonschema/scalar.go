@@ -20,7 +20,7 @@ var (
 	masked = object{{"const", "***"}}
 )
 
-// simple is the schema of a type that has no parts and is no pointer.
+// simple returns the schema of a type that has no parts and is no pointer.
 func simple(p *plan.Plan) any {
 	switch p.Form() {
 	case plan.FormNone:
@@ -63,8 +63,8 @@ const (
 	patternString = `^".*"$`
 )
 
-// scalar is the schema of a scalar, with the unit and the quotes that the tags
-// of a field may ask for.
+// scalar returns the schema of a scalar, with the unit and the quotes that the
+// tags of a field may ask for.
 func scalar(p *plan.Plan, unit string, quoted bool) object {
 	t := p.Type()
 	if t == typeDuration && unit == "" {
@@ -93,7 +93,7 @@ func scalar(p *plan.Plan, unit string, quoted bool) object {
 	return o
 }
 
-// integer is the schema of an integer type.
+// integer returns the schema of an integer type.
 func integer(t reflect.Type) object {
 	o := object{{"type", "integer"}}
 	switch k := t.Kind(); {
@@ -115,8 +115,8 @@ func integerPattern(t reflect.Type) string {
 	return patternInt
 }
 
-// keyPattern is what the names look like that keys of a type become, "" if
-// nothing is known of them.
+// keyPattern returns the pattern of the names that keys of a type become, or ""
+// if nothing is known about them.
 func keyPattern(key reflect.Type) string {
 	if k := key.Kind(); k < reflect.Int || k > reflect.Uintptr || key.Implements(typeText) {
 		return ""
@@ -124,7 +124,7 @@ func keyPattern(key reflect.Type) string {
 	return integerPattern(key)
 }
 
-// nullable is a schema for which null is valid as well.
+// nullable returns a schema for which null is valid as well.
 func nullable(v any) any {
 	o, ok := v.(object)
 	if !ok {

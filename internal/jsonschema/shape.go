@@ -14,8 +14,8 @@ type shape struct {
 	plan   *plan.Plan
 	seen   bool
 	open   bool   // its parts are being visited
-	shared bool   // it stands under $defs
-	name   string // which it has there
+	shared bool   // it is under $defs
+	name   string // its name there
 }
 
 func hasParts(p *plan.Plan) bool {
@@ -38,8 +38,8 @@ func target(p *plan.Plan) (to *plan.Plan, pointer bool) {
 	return nil, true
 }
 
-// visit finds the shapes that p leads to, and which of them are shared. A struct
-// is visited once, however often it occurs.
+// visit finds the shapes that p refers to, and which of them are shared. A
+// struct is visited once, however often it occurs.
 func (d *describer) visit(p *plan.Plan) {
 	if p, _ = target(p); p == nil || !hasParts(p) {
 		return
@@ -109,7 +109,7 @@ func (d *describer) alike(a, b *plan.Plan) bool {
 	return same
 }
 
-// name gives names to the shapes that are shared.
+// name names the shapes that are shared.
 func (d *describer) name() {
 	taken := map[string]bool{}
 	for _, s := range d.shared {
@@ -122,9 +122,9 @@ func (d *describer) name() {
 	}
 }
 
-// shortName is the name of a type without what reflect adds to the arguments of
-// a generic type: the path of a package in front, and a dot and a number behind
-// the name of a type that is local to a function.
+// shortName returns the name of a type without what reflect adds to the
+// arguments of a generic type: the path of a package in front, and a dot and a
+// number behind the name of a type that is local to a function.
 func shortName(name string) string {
 	var out []rune
 	word, local := 0, false // where the word begins, in out; whether its end is left out

@@ -23,7 +23,7 @@ type list []any
 // width is how long a line may be before an object in it takes several.
 const width = 100
 
-// appendLines appends o with each member in a line of its own.
+// appendLines appends o with each member on a separate line.
 func (o object) appendLines(dst []byte, indent string) []byte {
 	dst = append(dst, '{')
 	inner := indent + "  "
@@ -39,8 +39,8 @@ func (o object) appendLines(dst []byte, indent string) []byte {
 	return append(append(append(dst, '\n'), indent...), '}')
 }
 
-// appendValue appends v in as many lines as it needs. room is what the first one
-// has left.
+// appendValue appends v in as many lines as it needs. room is what the first
+// one has left.
 func appendValue(dst []byte, v any, indent string, room int) []byte {
 	start := len(dst)
 	dst = appendInline(dst, v)
