@@ -73,7 +73,7 @@ func (r *reporter) report(err error) {
 	r.newest = err
 	left := r.next - r.now()
 	if left > interval {
-		left = 0 // the clock is another one: that of a test
+		left = 0 // the clock was replaced by that of a test
 	}
 	if r.busy || left > 0 {
 		if !r.timer {
@@ -93,7 +93,7 @@ func (r *reporter) late() {
 	r.writeKept()
 }
 
-// flush writes what is kept back now.
+// flush writes the delayed errors now.
 func (r *reporter) flush() {
 	r.mu.Lock()
 	r.writeKept()
@@ -127,8 +127,8 @@ func (r *reporter) writeKept() {
 	}
 }
 
-// show writes a text on a goroutine of its own, calls then with what came of
-// it, and closes done.
+// show writes a text on another goroutine, calls then with the result, and
+// closes done.
 func (r *reporter) show(text func() string, then func(error)) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
@@ -138,13 +138,14 @@ func (r *reporter) show(text func() string, then func(error)) (done chan struct{
 	return done
 }
 
-// maxStuck is how many texts may be under way that do not come to an end.
+// maxStuck is how many calls for a text may be blocked.
 const maxStuck = 16
 
 var stuck atomic.Int32
 
 // textWithin returns a text. What makes it is user code: it may panic, end its
-// goroutine, or not return. That must not keep other errors from being shown.
+// goroutine, or not return. That must not prevent other errors from being
+// shown.
 func textWithin(of func() string) string {
 	const hangs = "nib: an error whose Error method does not return"
 	if stuck.Add(1) > maxStuck {
@@ -181,7 +182,8 @@ func await(done chan struct{}) {
 	}
 }
 
-// textOf is the text of err, and of what was not shown before it.
+// textOf returns the text of err, and the number of errors that were not shown
+// before it.
 func textOf(err error, others uint64) string {
 	text := fmt.Sprint(err) // catches a panic of Error
 	switch others {
@@ -193,11 +195,11 @@ func textOf(err error, others uint64) string {
 	return fmt.Sprintf("%s (and %d more errors before it)", text, others)
 }
 
-// maxText is how long a text may be: then a pipe takes it whole or not at all.
+// maxText is how long a text may be, so that a pipe takes all of it or nothing.
 const maxText = 4000
 
-// printable is text with a newline at its end, cut off after maxText bytes, and
-// without the control characters that would mean something to a terminal.
+// printable returns text with a newline at its end, cut off after maxText
+// bytes, and without control characters that a terminal interprets.
 func printable(text string) []byte {
 	text = strings.ToValidUTF8(strings.TrimSuffix(text, "\n"), "\uFFFD")
 	b := make([]byte, 0, len(text)+1)

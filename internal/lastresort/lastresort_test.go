@@ -76,7 +76,7 @@ func (r *reporter) idle() {
 
 func TestOneLineASecond(t *testing.T) {
 	s, r := newScreen()
-	r.timer = true // as if one were set: it is late that counts here
+	r.timer = true // as if one were set: this tests late
 	for _, step := range []struct {
 		at   time.Duration
 		err  string
@@ -99,7 +99,8 @@ func TestOneLineASecond(t *testing.T) {
 	}
 }
 
-// TestKeptErrorsAreShownLater needs no further error for it.
+// TestKeptErrorsAreShownLater checks that delayed errors are shown without a
+// further error.
 func TestKeptErrorsAreShownLater(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -146,7 +147,8 @@ func TestNoReportIsForgotten(t *testing.T) {
 	}
 }
 
-// TestFailingStandardErrorIsNotWaitedFor writes again once it works.
+// TestFailingStandardErrorIsNotWaitedFor checks that writes resume once they
+// succeed.
 func TestFailingStandardErrorIsNotWaitedFor(t *testing.T) {
 	s, r := newScreen()
 	s.fail = errors.New("full")
@@ -184,7 +186,7 @@ type textual struct{ text func() string }
 
 func (e textual) Error() string { return e.text() }
 
-// TestTextIsUserCode has errors whose text does something else.
+// TestTextIsUserCode has errors whose Error method misbehaves.
 func TestTextIsUserCode(t *testing.T) {
 	s, r := newScreen()
 	for n, err := range []error{
@@ -205,7 +207,8 @@ func TestTextIsUserCode(t *testing.T) {
 	}
 }
 
-// TestTextThatIsNeverMade has errors whose Error method does not return: others are shown.
+// TestTextThatIsNeverMade has errors whose Error method does not return: others
+// are shown.
 func TestTextThatIsNeverMade(t *testing.T) {
 	s, r := newScreen()
 	release := make(chan struct{})
