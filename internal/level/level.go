@@ -18,15 +18,15 @@ const (
 // Names are the names of the levels -8, -4, … 16.
 var Names = [...]string{"trace", "debug", "info", "warn", "error", "panic", "fatal"}
 
-// Index is the position of a named level in Names and in tables kept per level,
-// and whether l is a named one.
+// Index returns the position of a named level in Names and in tables per level,
+// and reports whether l is one.
 func Index(l int) (int, bool) {
 	n := uint(l - first)
 	return int(n >> 2), n&3 == 0 && n <= last-first
 }
 
-// String gives the name of l, or that of the next lower level that has one and
-// the difference: "info", "info+2", "trace-1".
+// String returns the name of l, or that of the next lower level that has one
+// and the difference: "info", "info+2", "trace-1".
 func String(l int) string {
 	if i, ok := Index(l); ok {
 		return Names[i]
@@ -62,7 +62,7 @@ func Parse(s string) (int, error) {
 	for i, known := range Names {
 		if strings.EqualFold(name, known) {
 			base := first + 4*i
-			if l := base + offset; (l >= base) == (offset >= 0) { // else it has run over
+			if l := base + offset; (l >= base) == (offset >= 0) { // otherwise it has overflowed
 				return l, nil
 			}
 			break
@@ -74,9 +74,9 @@ func Parse(s string) (int, error) {
 // Count is how many named levels there are: the size of a table kept per level.
 const Count = len(Names)
 
-// Row is the row of a table kept per level that counts l: that of the next lower
-// named level, and the first for all below.
+// Row returns the row that counts l in a table per level: that of the next
+// lower named level, or the first for all below.
 func Row(l int) int { return (min(max(l, first), last) - first) / 4 }
 
-// At is the named level of a row.
+// At returns the named level of a row.
 func At(row int) int { return first + 4*row }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Rule gives a level to the loggers whose name it fits.
+// A Rule sets the level of the loggers whose name it matches.
 type Rule struct {
-	Name  string // "" fits every name
+	Name  string // "" matches every name
 	Below bool   // not Name itself, only what is below it: "http.*"
 	Level int
 }
@@ -18,7 +18,7 @@ type Rule struct {
 // ParseRules reads rules separated by commas: a level alone is for all names,
 // "db=debug" for db and all names below it (db.pool), "http.*=error" for those
 // below http only, "*=warn" is a level alone. Space around names and levels is
-// left out, and so are empty rules. The error joins all faults.
+// left out, and so are empty rules. The error joins one for each mistake.
 func ParseRules(s string) ([]Rule, error) {
 	var rules []Rule
 	var faults []error
@@ -58,7 +58,7 @@ func newRule(name, text string) (r Rule, err error) {
 	return r, nil
 }
 
-// fits reports whether r is for loggers of this name.
+// fits reports whether r matches this name.
 func (r *Rule) fits(name string) bool {
 	if r.Name == "" {
 		return true
@@ -67,15 +67,15 @@ func (r *Rule) fits(name string) bool {
 	return ok && (rest == "" && !r.Below || strings.HasPrefix(rest, "."))
 }
 
-// Find gives the level of the rule with the longest name that fits, the last of
-// several alike, or otherwise when none does.
+// Find returns the level of the rule with the longest name that matches, the
+// last of several equal ones, or otherwise if none matches.
 func Find(rules []Rule, name string, otherwise int) int {
 	best, level := -1, otherwise
 	for i := range rules {
 		r := &rules[i]
 		n := len(r.Name)
 		if r.Below {
-			n++ // more to the point than the name alone
+			n++ // more specific than the name alone
 		}
 		if n >= best && r.fits(name) {
 			best, level = n, r.Level
@@ -84,7 +84,7 @@ func Find(rules []Rule, name string, otherwise int) int {
 	return level
 }
 
-// Format gives the rules as ParseRules reads them.
+// Format returns the rules as ParseRules reads them.
 func Format(rules []Rule) string {
 	var b strings.Builder
 	for i, r := range rules {

@@ -2,8 +2,9 @@
 
 package level
 
-// Severity is the severity of syslog for a level (RFC 5424, section 6.2.1). It is
-// never 0, emergency: receivers write that to the terminals of all users.
+// Severity returns the severity of syslog for a level (RFC 5424, section
+// 6.2.1). It is never 0, emergency: receivers write that to the terminals of
+// all users.
 func Severity(l int) int {
 	switch {
 	case l < 0:

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// A Table keeps the present rules, and the level of every name that was asked
-// for. The zero Table has no rules. It is safe for concurrent use.
+// A Table has the current rules, and the level of every name that was looked
+// up. The zero Table has no rules. It is safe for concurrent use.
 type Table struct {
 	mu     sync.Mutex // protects the rest
 	rules  []Rule
@@ -37,15 +37,15 @@ func (t *Table) Set(s string) error {
 	return nil
 }
 
-// String gives the present rules as ParseRules reads them.
+// String returns the current rules as ParseRules reads them.
 func (t *Table) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return Format(t.rules)
 }
 
-// Of gives the level of a name: info, which is 0, if no rule fits. One is kept
-// for each name.
+// Of returns the level of a name: info, which is 0, if no rule fits. One is
+// kept for each name.
 func (t *Table) Of(name string) *Named {
 	t.mu.Lock()
 	defer t.mu.Unlock()
