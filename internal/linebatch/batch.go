@@ -9,12 +9,13 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// A Batch is lines that are written together. It serves one goroutine at a time.
+// A Batch holds lines that are written together. It serves one goroutine at a
+// time.
 type Batch struct {
 	data []byte
 	ends []end
-	sent int // bytes of data that are out
-	done int // Lines that are out
+	sent int // bytes of data that are written
+	done int // Lines that are written
 
 	withoutNewline int
 }
@@ -32,7 +33,7 @@ func New(size int) Batch {
 }
 
 // NewWithoutNewline is New for a writer that begins its next write with the
-// newline that a line lacks: such a line counts as written.
+// missing newline of a line: such a line counts as written.
 func NewWithoutNewline(size int) Batch {
 	b := New(size)
 	b.withoutNewline = len("\n")
@@ -68,8 +69,8 @@ func (b *Batch) Lines() int { return len(b.ends) - b.done }
 // Next returns the size of the next line.
 func (b *Batch) Next() int { return b.ends[b.done].at - b.sent }
 
-// UpTo returns as many of the next lines as have room, but at least one. What
-// is out ends with a line.
+// UpTo returns as many of the next lines as fit into room, but at least one.
+// The bytes written must end with a line.
 func (b *Batch) UpTo(room int64) []byte {
 	if room >= int64(len(b.data)-b.sent) {
 		return b.data[b.sent:]
@@ -81,8 +82,8 @@ func (b *Batch) UpTo(room int64) []byte {
 	return b.data[b.sent:b.ends[last].at]
 }
 
-// Advance notes that n more bytes are out, and counts in written the lines that
-// are complete with them.
+// Advance records that n more bytes are written, and counts in written the
+// lines that they complete.
 func (b *Batch) Advance(n int, written *level.Traffic) {
 	from := 0
 	if b.done > 0 {
@@ -97,8 +98,8 @@ func (b *Batch) Advance(n int, written *level.Traffic) {
 	}
 }
 
-// Back makes the line that is half out the next one, as a whole. If that is its
-// newline alone, it is the line after it.
+// Back makes the half-written line the next one, from its start. If only its
+// newline is missing, the line after it is the next.
 func (b *Batch) Back() {
 	b.sent = 0
 	if b.done > 0 {
@@ -106,7 +107,7 @@ func (b *Batch) Back() {
 	}
 }
 
-// Drop counts the lines that are not out and empties the batch.
+// Drop counts the lines that are not written and empties the batch.
 func (b *Batch) Drop(count *loss.Levels) {
 	for _, e := range b.ends[b.done:] {
 		count[e.level]++

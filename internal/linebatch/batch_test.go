@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/loss"
 )
 
-// FuzzBatchInPieces writes a batch out in pieces and compares its counts with those of
-// the newlines that are out.
+// FuzzBatchInPieces writes a batch in pieces and compares its counts with those
+// of the newlines written.
 func FuzzBatchInPieces(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, []byte{1, 1, 1, 1, 1, 1})
 	f.Add([]byte{200, 0, 7}, []byte{201, 1, 0, 4})
@@ -42,8 +42,8 @@ func FuzzBatchInPieces(f *testing.F) {
 	})
 }
 
-// FuzzBatchInChunks writes a batch out in pieces, with room for each, and compares what
-// it says with the newlines that are out.
+// FuzzBatchInChunks writes a batch in pieces, with room for each, and compares
+// its counts with the newlines written.
 func FuzzBatchInChunks(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, []byte{1, 1, 1, 1, 1, 1})
 	f.Add([]byte{200, 9, 7}, []byte{201, 1, 0, 4})
