@@ -15,7 +15,7 @@ const TagWidth = 5
 
 // A LevelName is one way to write a level.
 type LevelName struct {
-	Name  string // as it stands in a line, escaped
+	Name  string // as it is in a line, escaped
 	Tag   string // for people, at most TagWidth columns
 	Level nib.Level
 }
@@ -51,8 +51,8 @@ func FindLevel(name []byte) *LevelName {
 	return nil
 }
 
-// SplitOffset parses "info+2" into a name, "+2" and 2. Without such an offset it
-// returns nil.
+// SplitOffset parses "info+2" into a name, "+2" and 2. Without such an offset
+// it returns nil.
 func SplitOffset(name []byte) (base *LevelName, offset []byte, by int) {
 	i := bytes.LastIndexAny(name, "+-")
 	if i < 1 || len(name) < i+2 || len(name) >= i+TagWidth {

@@ -8,10 +8,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// ParseTime reads the time of a line from its raw JSON: text as RFC 3339 has it,
-// also with a space for the T and without a zone (zone is meant then), or a
-// number since 1970 in the unit of format. A number in another format is taken
-// for the unit that puts it between 1973 and 5138.
+// ParseTime reads the time of a line from its raw JSON: a text in the format of
+// RFC 3339, also with a space for the T and without a zone (then in zone), or a
+// number since 1970 in the unit of format. With another format a number has the
+// unit that puts it between 1973 and 5138.
 func ParseTime(raw []byte, format string, zone *time.Location) (time.Time, bool) {
 	if raw[0] == '"' {
 		return ParseText(raw[1:len(raw)-1], zone)
@@ -89,8 +89,8 @@ func parseFraction(b []byte) (nanos int64, rest []byte) {
 	return nanos, b
 }
 
-// ParseText reads 2006-01-02T15:04:05.000Z07:00, also with a space for the T and
-// without a zone.
+// ParseText reads 2006-01-02T15:04:05.000Z07:00, also with a space for the T
+// and without a zone.
 func ParseText(b []byte, zone *time.Location) (time.Time, bool) {
 	const pattern = "0000-00-00T00:00:00"
 	if len(b) < len(pattern) {
@@ -146,7 +146,7 @@ func zoneOffset(sign byte, hours, minutes []byte) (offset int, ok bool) {
 	return offset, true
 }
 
-// digits is the number that b stands for, and negative if b is not all digits.
+// digits returns the number in b, or a negative one if b is not all digits.
 func digits(b []byte) int {
 	n := 0
 	for _, c := range b {

@@ -15,7 +15,7 @@ var tokyo = time.FixedZone("JST", 9*60*60)
 func TestTimes(t *testing.T) {
 	for _, tt := range []struct {
 		value, format string
-		want          string // RFC 3339 in UTC, "" for what is not read
+		want          string // RFC 3339 in UTC, "" for a text that is not a time
 	}{
 		{`"2026-01-02T15:04:05Z"`, "", "2026-01-02T15:04:05Z"},
 		{`"2026-01-02T15:04:05.123456789+09:00"`, "", "2026-01-02T06:04:05.123456789Z"},
