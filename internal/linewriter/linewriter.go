@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package linewriter writes lines to an io.Writer, one at a time, and copes with
+// Package linewriter writes lines to an io.Writer, one at a time, and handles
 // writers that fail, write short, panic, or log themselves.
 package linewriter
 
@@ -20,19 +20,19 @@ import (
 	"github.com/nib-log/nib/internal/usercode"
 )
 
-// ErrReentrant is returned for a line that the writer itself has logged while it
-// was writing, too often in a row to be written as well.
+// ErrReentrant is returned for a line that the writer itself has logged while
+// it was writing, too often in a row to be written as well.
 var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 
-// A Writer writes one line at a time to an io.Writer, under one lock. It is safe
-// for concurrent use.
+// A Writer writes one line at a time to an io.Writer, under one lock. It is
+// safe for concurrent use.
 //
-// An io.Writer that is not a file may log to the very logger that writes to it.
-// Such a line cannot be written at once, since the lock is the caller's own;
+// An io.Writer that is not a file may log to the logger that writes to it. Such
+// a line cannot be written at once, since the caller itself holds the lock;
 // waiting for it would never end. It is queued, and the outer call writes it
-// before it lets go of the lock. That a taken lock is one's own shows in one's
-// own stack: put is on it. (Put of another Writer may be on it too. Then the
-// line is queued as well and whoever holds the lock writes it: later, but in order.)
+// before it releases the lock. A call whose own goroutine holds the lock has
+// put on its stack. (That may be put of another Writer. Then the line is queued
+// as well, and the holder of the lock writes it: later, but in order.)
 type Writer struct {
 	w      io.Writer
 	file   bool          // w is an *os.File, or the stream of one, and cannot log
@@ -41,7 +41,7 @@ type Writer struct {
 
 	mu      sync.Mutex // held while a line is written; protects written, torn and timed
 	written level.Traffic
-	torn    bool // the last line written has no end
+	torn    bool // the last line written is incomplete
 	timed   bool // a timer will call release
 
 	lastMu sync.Mutex // protects last
@@ -49,7 +49,7 @@ type Writer struct {
 
 	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
 	queue   []queued
-	depth   atomic.Int32 // how many lines led to the one being written
+	depth   atomic.Int32 // number of lines that led to the one being written
 
 	aborted atomic.Uint64 // lines during which the writer ended the goroutine
 }
@@ -61,16 +61,16 @@ type queued struct {
 	depth int32
 }
 
-// maxQueue and maxLineDepth bound what a writer that logs can cause: lines
-// waiting, and lines caused by lines caused by lines.
+// maxQueue and maxLineDepth limit a writer that logs: the number of waiting
+// lines, and the length of a chain of lines that cause each other.
 const (
 	maxQueue     = 64
 	maxLineDepth = 4
 )
 
 // standard are the Writers of standard output and standard error. All loggers
-// share them: two that write at once must not put a part of one long line into
-// the other, and each has a descriptor.
+// share them: two that write at once must not mix parts of long lines, and each
+// has a descriptor.
 var standard struct {
 	mu      sync.Mutex
 	writers map[*os.File]*Writer
@@ -121,13 +121,14 @@ func (w *Writer) IsFile() bool { return w.file }
 // Flushes reports whether there is anything for Flush to do.
 func (w *Writer) Flushes() bool { return w.flush != nil }
 
-// Aborted is the number of lines during which the writer ended its goroutine.
+// Aborted returns the number of lines during which the writer ended its
+// goroutine.
 func (w *Writer) Aborted() uint64 { return w.aborted.Load() }
 
 // Writing reports whether the caller was called by some Writer's io.Writer.
 func Writing() bool { return usercode.Frames((*Writer).put) > 0 }
 
-// Flush flushes a writer that can be: a bufio.Writer, say.
+// Flush flushes the writer if it has a Flush method, as a bufio.Writer does.
 func (w *Writer) Flush(ctx context.Context) error {
 	if w.flush == nil || Writing() {
 		return nil
@@ -137,8 +138,8 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
-// Write writes line, and whatever the writer itself logs while it does. It returns
-// how many lines were lost, and the first error. line is not kept.
+// Write writes line, and the lines that the writer itself logs during that. It
+// returns how many lines were lost, and the first error. line is not kept.
 func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 	if w.file {
 		if !w.mu.TryLock() {
@@ -164,12 +165,12 @@ func (w *Writer) Write(line []byte, level int) (lost int, err error) {
 	return w.writeAll(line, level)
 }
 
-// keepOpen is how long a stream that is not written to stays open, at least; and
-// how long, at most, one that the program has closed or redirected.
+// keepOpen is how long a stream that is not written to stays open, at least;
+// and how long, at most, one that the program has closed or redirected.
 const keepOpen = time.Second
 
-// release lets the stream close what it does not need to have open. The timer is
-// a new one each time: one that was made within a bubble of testing/synctest must
+// release lets the stream close its descriptor if it need not stay open. The
+// timer is a new one each time: one created in a testing/synctest bubble must
 // not be set outside of it.
 func (w *Writer) release() {
 	w.mu.Lock()
@@ -179,8 +180,8 @@ func (w *Writer) release() {
 	}
 }
 
-// queueUp takes the lock of a file after waiting for it. A stream's reader is
-// waited for once: the time that passed here counts.
+// queueUp takes the lock of a file after waiting for it. The time limit for a
+// stream's reader includes the time that passed here.
 func (w *Writer) queueUp() {
 	if w.stream == nil {
 		w.mu.Lock()
@@ -191,8 +192,8 @@ func (w *Writer) queueUp() {
 	w.stream.Waited = time.Since(from)
 }
 
-// enqueue leaves line to whoever holds the lock. When nobody does any more, it
-// takes the lock instead and says false.
+// enqueue leaves line to the goroutine that holds the lock. If none does any
+// more, it takes the lock instead and returns false.
 func (w *Writer) enqueue(line []byte, level int) (taken bool, err error) {
 	w.queueMu.Lock()
 	defer w.queueMu.Unlock()
@@ -248,7 +249,7 @@ func (w *Writer) put(line []byte, level int) (lost int, err error) {
 	done := false
 	defer func() {
 		if !done {
-			w.torn = true // nobody knows how much of it went out
+			w.torn = true // it is unknown how much of it was written
 			if p := recover(); p != nil {
 				lost, err = 1, fmt.Errorf("nib: the writer panicked: %s", usercode.PanicText(p))
 			} else {
@@ -263,7 +264,7 @@ func (w *Writer) put(line []byte, level int) (lost int, err error) {
 	rest := len(line)
 	if err == nil {
 		rest, err = w.writeFull(line)
-		// After an impossible count nobody knows how much went out.
+		// After an impossible count it is unknown how much was written.
 		w.torn = rest > 0 && (rest < len(line) || err == errWriteCount)
 	}
 	done = true
@@ -279,8 +280,8 @@ var newline = []byte{'\n'}
 
 var errWriteCount = errors.New("nib: the writer returned an impossible count")
 
-// writeFull writes p and goes on after a short write for as long as that gets
-// it any further. It returns how much of p is left.
+// writeFull writes p and continues after a short write as long as it makes
+// progress. It returns how much of p is left.
 func (w *Writer) writeFull(p []byte) (rest int, err error) {
 	for {
 		n, err := w.w.Write(p)

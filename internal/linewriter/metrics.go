@@ -12,8 +12,8 @@ import (
 	"github.com/nib-log/nib/metrics"
 )
 
-// Metrics implements [metrics.Source]: the lines written, by level. The label writer is the
-// name of a file, and otherwise the type of the io.Writer.
+// Metrics implements [metrics.Source]: the lines written, by level. The label
+// writer is the name of a file, and otherwise the type of the io.Writer.
 func (w *Writer) Metrics() iter.Seq[metrics.Metric] {
 	var l metrics.Samples
 	written := w.traffic()
@@ -31,8 +31,9 @@ func (w *Writer) name() string {
 	return fmt.Sprintf("%T", w.w)
 }
 
-// traffic returns what was written. While a write does not return, whether its reader has
-// stopped or its io.Writer is the caller, that is what was written before.
+// traffic returns what was written. While a write has not returned, because its
+// reader has stopped or its io.Writer is the caller, that is what was written
+// before it.
 func (w *Writer) traffic() level.Traffic {
 	w.lastMu.Lock()
 	defer w.lastMu.Unlock()
