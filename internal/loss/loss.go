@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loss counts the lines that a sink could not write, by reason and level,
-// and makes of the counts what users see: [delivery.Drop], metrics, and the notice
-// line in the output itself.
+// Package loss counts the lines that a sink could not write, by reason and
+// level, and turns the counts into what users see: [delivery.Drop], metrics,
+// and the notice line in the output itself.
 package loss
 
 import (
@@ -21,8 +21,8 @@ type Levels [level.Count]uint64
 // maxReasons is the largest number of reasons that a sink drops lines for.
 const maxReasons = 4
 
-// A Tally counts lines by reason and level. The reasons of a sink are the elements
-// of an array of its own, whose indexes are those of its Tally.
+// A Tally counts lines by reason and level. Each sink has an array of reasons,
+// whose indexes are those of its Tally.
 type Tally [maxReasons]Levels
 
 // Minus returns what has been counted since u.
