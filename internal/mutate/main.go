@@ -2,28 +2,29 @@
 
 // Mutate finds out what the tests of a package do not test. It makes one small
 // change after the other in the code that they cover, and runs them: a change
-// that no test fails with has survived.
+// with which no test fails has survived.
 //
 //	go run . [-only write.go,put] [-part 1/4] [-short=false] ../../sink/file
 //
 // It changes conditions and operators, leaves out calls, assignments and
-// operands, and forgets errors that are returned. Changes of numbers, and of <
-// to <= beside a constant that is a duration or a size, are left out without
-// -numbers: most of them survive, and say little.
+// operands, and drops errors that are returned. Changes of numbers, and of < to
+// <= beside a constant that is a duration or a size, are left out without
+// -numbers: most of them survive, and show little.
 //
 // With -together, it leaves out the few that have to be compiled alone, which
-// take most of the time; with -again FILE, it runs those that an earlier run has
-// printed.
+// take most of the time; with -again FILE, it runs those that an earlier run
+// has printed.
 //
-// With -tags, it tests several builds, one after the other, and runs in the later
-// ones what the ones before have not killed: "-tags /nibfast/invariants" are the
-// default build and two with a tag. A mutant that one build kills is killed.
+// With -tags, it tests several builds, one after the other, and runs in the
+// later ones what the ones before have not killed: "-tags /nibfast/invariants"
+// are the default build and two with a tag. A mutant that one build kills is
+// killed.
 //
 // Survivors that change nothing that a test could see are explained in the file
-// testdata/mutants.txt of the package: a line for each as it is printed, without
-// the position, and below it, indented, why. Mutate fails if one is left that is
-// not explained, or if an explanation is of no use: because there is no such
-// mutant any more, or because a test kills it.
+// testdata/mutants.txt of the package: a line for each as it is printed,
+// without the position, and below it, indented, why. Mutate fails if one is
+// left that is not explained, or if an explanation is of no use: because there
+// is no such mutant any more, or because a test kills it.
 package main
 
 import (
@@ -149,7 +150,7 @@ func (r *report) take(m mutant, got result) {
 }
 
 // finish adds the results that no later build has changed, and checks that all
-// explanations are of use.
+// explanations are needed.
 func (r *report) finish() {
 	for _, m := range r.mutants {
 		if got, ok := r.earlier[m.String()]; ok {
@@ -190,7 +191,8 @@ func fatal(err error) {
 	}
 }
 
-// inPart reports whether m is in one of so many parts, in every build the same.
+// inPart reports whether m is in the given one of several parts, which is the
+// same in every build.
 func (m mutant) inPart(index, parts int) bool {
 	return int(crc32.ChecksumIEEE([]byte(m.String()))%uint32(parts)) == index-1
 }

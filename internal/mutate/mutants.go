@@ -22,21 +22,21 @@ type mutant struct {
 	what     string // "function: before => after", equal on every machine and line
 	tuning   bool   // it changes a number, or whether a tuning constant is included
 	switched *insertion
-	covered  token.Position // the place that a coverage profile has for it
+	covered  token.Position // its position in a coverage profile
 }
 
-// A span is the condition of a case. Coverage profiles have none of these: the
-// switch statement stands for them.
+// A span is the condition of a case. Coverage profiles do not have these; the
+// switch statement counts for them.
 type span struct{ from, to, covered token.Pos }
 
 func (m mutant) String() string { return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.col, m.what) }
 
-// key identifies a mutant in the list of explanations, which does not change when
-// lines are added above it.
+// key identifies a mutant in the list of explanations, which does not change
+// when lines are added above it.
 func (m mutant) key() string { return m.file + " " + m.what }
 
-// swaps are the operators that stand in for each other. Of && and ||, mutants
-// drop one operand instead, which fewer tests notice.
+// swaps are the operators that replace each other. Of && and ||, mutants drop
+// one operand instead, which fewer tests notice.
 var swaps = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS,
 	token.GTR: token.GEQ, token.GEQ: token.GTR,
@@ -47,7 +47,7 @@ var swaps = map[token.Token]token.Token{
 	token.AND: token.OR, token.OR: token.AND,
 }
 
-// names are the identifiers that stand in for each other.
+// names are the identifiers that replace each other.
 var names = map[string]string{"min": "max", "max": "min", "true": "false", "false": "true"}
 
 // A maker collects the mutants of a file.
@@ -138,7 +138,7 @@ func functionName(fn *ast.FuncDecl) string {
 	return fn.Name.Name
 }
 
-// add adds the mutant that has text instead of what stands between from and to.
+// add adds the mutant that has text instead of what is between from and to.
 // shown is the part of the source that its description shows.
 func (k *maker) add(from, to token.Pos, text string, shown ast.Node) {
 	at := k.fset.Position(from)
@@ -297,8 +297,8 @@ func (k *maker) negate(cond ast.Expr) {
 	k.around(cond, onlyIn+" != (", ")")
 }
 
-// boundary reports whether n compares with a tuning constant, so that its mutant
-// only changes whether that very value is included.
+// boundary reports whether n compares with a tuning constant, so that its
+// mutant only changes whether that very value is included.
 func (k *maker) boundary(n *ast.BinaryExpr) bool {
 	switch n.Op {
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
@@ -313,7 +313,7 @@ func (k *maker) boundary(n *ast.BinaryExpr) bool {
 	return false
 }
 
-// results adds returns that forget an error.
+// results adds returns that drop an error.
 func (k *maker) results(r *ast.ReturnStmt) {
 	if len(r.Results) == 0 {
 		return

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSurvivorsOfASample: only what is equivalent survives, and what no test
-// executes does not count.
+// TestSurvivorsOfASample checks that only equivalent mutants survive, and that
+// code which no test executes does not count.
 func TestSurvivorsOfASample(t *testing.T) {
 	p, err := load(filepath.Join("testdata", "sample"), options{short: true})
 	if err != nil {
@@ -36,8 +36,8 @@ func TestSurvivorsOfASample(t *testing.T) {
 	}
 }
 
-// TestProcessesOfTestsAreCovered: a test counts for what only a process executes
-// that it starts.
+// TestProcessesOfTestsAreCovered checks that the code of a process counts for
+// the test that starts it.
 func TestProcessesOfTestsAreCovered(t *testing.T) {
 	p, err := load(filepath.Join("testdata", "sample"), options{short: true, run: "End"})
 	if err != nil {
@@ -58,7 +58,8 @@ func TestProcessesOfTestsAreCovered(t *testing.T) {
 	}
 }
 
-// TestBuildsWithTags: a build executes the files and tests of its tags.
+// TestBuildsWithTags checks that a build executes the files and tests of its
+// tags.
 func TestBuildsWithTags(t *testing.T) {
 	for tags, want := range map[string]result{"": uncovered, "strict": killed} {
 		p, err := load(filepath.Join("testdata", "sample"), options{short: true, tags: tags})
@@ -73,8 +74,8 @@ func TestBuildsWithTags(t *testing.T) {
 	}
 }
 
-// TestReportOfSeveralBuilds: a mutant counts once, as killed if one build kills
-// it, and as survived if the tests of any build execute it.
+// TestReportOfSeveralBuilds checks that a mutant counts once, as killed if one
+// build kills it, and as survived if the tests of any build execute it.
 func TestReportOfSeveralBuilds(t *testing.T) {
 	const none = -1 // the build has no such mutant
 	for _, c := range []struct{ first, second, want result }{
@@ -167,8 +168,8 @@ func f(d time.Duration, n int) bool { return d < wait || n >= size || n < header
 	}
 }
 
-// TestReportFailsForUselessExplanations: a mutant that is explained, but killed,
-// counts like one that has survived.
+// TestReportFailsForUselessExplanations checks that a mutant that is explained,
+// but killed, counts like one that has survived.
 func TestReportFailsForUselessExplanations(t *testing.T) {
 	r := report{explained: map[string]string{"a.go f": "why", "a.go g": "why"}}
 	r.add(mutant{file: "a.go", what: "f"}, survived)

@@ -61,7 +61,7 @@ func (b block) has(m mutant) bool {
 	return b.file == m.file && after && before
 }
 
-// result is what became of a mutant.
+// A result is the result of a mutant.
 type result int
 
 const (
@@ -169,7 +169,8 @@ func (p *pkg) cover() error {
 	return nil
 }
 
-// children is the directory for the coverage data of processes that tests start.
+// children returns the directory for the coverage data of processes that tests
+// start.
 func (p *pkg) children() string { return filepath.Join(p.temp, "children") }
 
 // readChildren returns the blocks that processes have executed which a test
@@ -212,7 +213,8 @@ func readProfile(name string) (blocks []block, err error) {
 	return blocks, nil
 }
 
-// tryUnchanged runs the tests with the code that can be switched, and no mutant.
+// tryUnchanged runs the tests with the code that can be switched, and no
+// mutant.
 func (p *pkg) tryUnchanged() error {
 	for {
 		var names []string
@@ -241,7 +243,7 @@ func (p *pkg) tryUnchanged() error {
 	}
 }
 
-// execute runs tests in a process group of their own, which ends with them.
+// execute runs tests in a new process group, and ends the group with them.
 func (p *pkg) execute(bin string, number int, timeout time.Duration, pattern string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -313,8 +315,8 @@ func (p *pkg) runGroups(bin string, number int, groups [][]test) result {
 	return survived
 }
 
-// groups returns the chosen tests that cover m: first those that failed last, and then
-// the others by their duration.
+// groups returns the chosen tests that cover m: first those that failed last,
+// and then the others by their duration.
 func (p *pkg) groups(m mutant, chosen func(test) bool) [][]test {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Most mutants are compiled together: the code asks which one it is, and the
-// environment of the tests says so. To build the tests for each mutant takes
-// longer than to run them.
+// Most mutants are compiled together: an environment variable of the tests
+// selects one. Building the tests for each mutant takes longer than running
+// them.
 
-// onlyIn stands for an expression that is true in one mutant.
+// onlyIn is a placeholder for an expression that is true in one mutant.
 const onlyIn = "\x00"
 
 // An insertion makes a mutant by text around a piece of code.
@@ -32,8 +32,8 @@ func (k *maker) around(n ast.Node, before, after string) {
 	k.list[len(k.list)-1].switched = &insertion{len(k.list), k.fset.Position(n.Pos()).Offset, k.fset.Position(n.End()).Offset, before, after}
 }
 
-// switchFile returns src with all mutants of a list that can be switched on, and
-// that have these numbers.
+// switchFile returns src with all mutants of a list that can be switched on,
+// and that have these numbers.
 func switchFile(src []byte, list []mutant, numbers []int) []byte {
 	type text struct {
 		at, order int
