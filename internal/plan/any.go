@@ -8,8 +8,8 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// AppendAny appends v, whatever it is, as Append does. What v holds has no
-// address, so methods with a pointer receiver are not its own, unless v is a
+// AppendAny appends v, whatever it is, as Append does. The value in v has no
+// address, so methods with a pointer receiver do not count, unless v is a
 // pointer. It allocates nothing for types that Append allocates nothing for.
 func AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 	return standard.AppendAny(dst, v, depth)
@@ -24,8 +24,8 @@ func (s *Set) AppendAny(dst []byte, v any, depth int) ([]byte, error) {
 	return out, nil
 }
 
-// appendAny appends what an interface holds. The types that are met most often
-// need no plan.
+// appendAny appends what an interface holds. The most frequent types need no
+// plan.
 func (s *Set) appendAny(dst []byte, v any, depth int) ([]byte, *Error) {
 	switch v := v.(type) {
 	case nil:

@@ -63,7 +63,7 @@ var strMaps = map[code]code{
 	codeAny: codeMapAny, codeString: codeMapString, codeInt64: codeMapInt64, codeFloat64: codeMapFloat64, codeBool: codeMapBool,
 }
 
-// codeOf is how kinds without methods of their own are written.
+// codeOf returns how kinds without methods are written.
 func codeOf(t reflect.Type) code {
 	switch t.Kind() {
 	case reflect.String:

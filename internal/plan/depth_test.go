@@ -59,8 +59,8 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 	}
 }
 
-// linked tells whether values of t may hold pointers to pointers or interfaces,
-// which count as containers.
+// linked reports whether values of t may hold pointers to pointers or
+// interfaces, which count as containers.
 func linked(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -82,7 +82,7 @@ func linked(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// nest returns v within so many slices.
+// nest returns v within n slices.
 func nest(v any, n int) any {
 	for range n {
 		v = []any{v}

@@ -9,9 +9,9 @@
 // A [Plan] is made the first time a type is seen: reflection finds the fields,
 // the tags, the methods, and the result is a flat list of operations, each with
 // an offset into the value and the text that comes before it. A struct within a
-// struct needs no operation of its own: its fields are operations of the outer
-// one, and its braces belong to the texts around them. Encoding is then one loop
-// with one switch; reflection is left for maps of unusual types.
+// struct needs no operation: its fields are operations of the outer one, and
+// its braces belong to the texts around them. Encoding is then one loop with
+// one switch; reflection is left for maps of unusual types.
 //
 // The text is that of encoding/json in Go 1.26 without HTML escaping, except
 // that
@@ -30,8 +30,8 @@
 //
 // # Hidden pointers
 //
-// A value on the stack can be encoded where it lies if nothing keeps a pointer
-// to it. [Plan.Hideable] reports whether that is so; the compiler cannot prove
-// it, so [AppendValue] hides the pointer from escape analysis. What the value
-// points to is not hidden and lies on the heap.
+// A value on the stack can be encoded in place if nothing keeps a pointer to
+// it. [Plan.Hideable] reports whether that is so; the compiler cannot prove it,
+// so [AppendValue] hides the pointer from escape analysis. What the value
+// points to is not hidden and is on the heap.
 package plan

@@ -8,7 +8,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// hot reports whether an operation has a case of its own in members.
+// hot reports whether an operation has its own case in members.
 func (c code) hot() bool {
 	switch c {
 	case codeString, codeInt64, codeInt32, codeUint64, codeUint8, codeBool, codeFloat64, codeMillis, codeStrings, codeTime:
@@ -17,8 +17,8 @@ func (c code) hot() bool {
 	return false
 }
 
-// members appends the members of the struct at v, with a comma in front of each.
-// The caller has checked that p.inner containers may nest.
+// members appends the members of the struct at v, with a comma in front of
+// each. The caller has checked that p.inner containers may nest.
 func (p *Plan) members(dst []byte, v pointer, depth int) ([]byte, *Error) {
 	for o := &p.ops[0]; ; o = o.next() {
 		at := add(v, uintptr(o.off))

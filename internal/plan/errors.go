@@ -13,9 +13,9 @@ type Error struct {
 	Path string // from the outermost type: Order.Items[3].Price
 	Err  error  // what is wrong there
 
-	whole bool // the path is no more than the type
+	whole bool // the path is only the type
 
-	tag bool // what is wrong is the type, such as a tag in it: no value gets around that
+	tag bool // the type is wrong, such as a tag in it: no value can be encoded
 }
 
 func (e *Error) Error() string { return "nib/schema: " + e.Path + ": " + e.Err.Error() }
@@ -37,8 +37,8 @@ var (
 	errNotStruct = errors.New("not a struct, so it has no fields to add")
 )
 
-// failure begins an error. Each container that it leaves on its way out puts its
-// own step in front of the path.
+// failure begins an error. Each container that returns it adds its step in
+// front of the path.
 func failure(err error) *Error { return &Error{Err: err} }
 
 func (e *Error) in(step string) *Error {

@@ -30,7 +30,7 @@ type (
 	Extra struct{ When time.Time }
 )
 
-// failure of a test marshaler that is left out by omitzero while it is zero.
+// IsZero makes omitzero leave out every failing.
 func (failing) IsZero() bool { return true }
 
 type failingText struct{ S string }
@@ -41,7 +41,7 @@ type badJSON string
 
 func (b badJSON) MarshalJSON() ([]byte, error) { return []byte(b), nil }
 
-// append1 encodes what v holds at an address of its own.
+// append1 encodes the value in v at an address.
 func append1(v any, depth int) ([]byte, error) {
 	p := reflect.New(reflect.TypeOf(v))
 	p.Elem().Set(reflect.ValueOf(v))
@@ -109,7 +109,7 @@ func TestErrorsWrapTheirCause(t *testing.T) {
 func TestErrorsOfTypes(t *testing.T) {
 	cases := []struct {
 		v    any
-		want string // "" for a type that some values of can be encoded
+		want string // "" for a type with some values that can be encoded
 	}{
 		{struct{ C chan int }{}, `struct { C chan int }.C: json: unsupported type: chan int`},
 		{struct{ A struct{ F func() } }{}, `struct { A struct { F func() } }.A.F: json: unsupported type: func()`},

@@ -22,8 +22,8 @@ type Field struct {
 	Unit      string       // log:"unit=…"
 }
 
-// A candidate is a field that may become a member: others of the same name may
-// stand in its way.
+// A candidate is a field that becomes a member unless others of the same name
+// hide it.
 type candidate struct {
 	Field
 	tagged bool // the name comes from the tag
@@ -31,7 +31,7 @@ type candidate struct {
 	twice  bool // the embedded type that it belongs to occurs twice
 }
 
-// An embedded is a struct whose fields are to be looked at.
+// An embedded is a struct whose fields are searched.
 type embedded struct {
 	typ    reflect.Type
 	index  []int
@@ -41,9 +41,9 @@ type embedded struct {
 }
 
 // fieldsOf returns the fields of struct t that become members, in the order in
-// which they are declared, by the rules of encoding/json: a field hides those of
-// the same name that are embedded deeper; of several on one level those with a
-// name from a tag come first; if there is still more than one, none counts.
+// which they are declared, by the rules of encoding/json: a field hides those
+// of the same name that are embedded deeper; of several on one level those with
+// a name from a tag come first; if there is still more than one, none counts.
 //
 // A field left out by log:"-" still hides others: a deeper field of the same
 // name must not take its place.
@@ -94,7 +94,7 @@ func addEmbedded(level []*embedded, e *embedded) []*embedded {
 	return append(level, e)
 }
 
-// look returns what field i of e is: a candidate, a struct to look into, or
+// look returns what field i of e is: a candidate, a struct to search, or
 // neither.
 func (e *embedded) look(i int) (*candidate, *embedded, *Error) {
 	f := e.typ.Field(i)
@@ -139,7 +139,7 @@ func (e *embedded) look(i int) (*candidate, *embedded, *Error) {
 	return c, nil, nil
 }
 
-// dominant returns the candidate that all others of its name give way to, nil if
+// dominant returns the candidate that hides all others of its name, nil if
 // there is none. They are ordered by level.
 func dominant(list []candidate) *candidate {
 	var best *candidate

@@ -72,8 +72,8 @@ func (p *Plan) Form() Form {
 // pointer points to; nil for any other plan.
 func (p *Plan) Elem() *Plan { return p.elem }
 
-// Member returns the plan of f, one of p's Fields, without what its tags change,
-// and reports whether every value of p has that member.
+// Member returns the plan of f, one of p's Fields, without what its tags
+// change, and reports whether every value of p has that member.
 func (p *Plan) Member(f *Field) (value *Plan, always bool) {
 	addr := p.set.addressed.find(uintptr(p.self)) == p
 	always = !f.OmitZero && !(f.OmitEmpty && canBeEmpty(f.Type))

@@ -79,7 +79,7 @@ func TestMemberTellsWhatIsAlwaysThere(t *testing.T) {
 }
 
 // Whether a method with a pointer receiver counts depends on where the struct
-// stands, not on the type of its field alone.
+// is, not on the type of its field alone.
 func TestMemberHasTheAddressOfItsStruct(t *testing.T) {
 	type holder struct{ P byPointer }
 	type outer struct{ holder }

@@ -24,12 +24,12 @@ func (s *bytesSource) Uint64() uint64 {
 	var b [8]byte
 	n := copy(b[:2], s.input)
 	s.input = s.input[n:]
-	// The generator takes small numbers from the upper bits.
+	// The generator uses the upper bits for small numbers.
 	return binary.LittleEndian.Uint64(b[:]) * 0x9E3779B97F4A7C15
 }
 
-// FuzzAgainstEncodingJSON makes a type and a value of the input and compares what
-// becomes of them.
+// FuzzAgainstEncodingJSON makes a type and a value from the input and compares
+// their encodings.
 func FuzzAgainstEncodingJSON(f *testing.F) {
 	f.Add([]byte("seed"), false)
 	f.Add([]byte("another, longer seed for more of the fields"), true)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// deep is a marshaler that needs so much stack that the stack is moved, and then
-// collects garbage.
+// deep is a marshaler that needs so much stack that the stack is moved, and
+// then collects garbage.
 type deep struct{ frames int }
 
 func (d *deep) MarshalJSON() ([]byte, error) { return []byte(fmt.Sprint(useStack(d.frames))), nil }
@@ -35,7 +35,7 @@ func useStack(n int) int {
 	return useStack(n-1) + int(frame[n%256])
 }
 
-// onStack is hideable; everything in it is looked at after the stack has moved.
+// onStack is hideable; everything in it is read after the stack has moved.
 type onStack struct {
 	Before [8]int
 	Deep   any
@@ -60,8 +60,8 @@ func makeOnStack(seed, frames int) onStack {
 	return v
 }
 
-// TestValuesOnAStackThatMoves encodes values that lie on the stacks of young
-// goroutines, whose stacks grow and move while they are encoded.
+// TestValuesOnAStackThatMoves encodes values on the stacks of new goroutines,
+// which grow and move during the encoding.
 func TestValuesOnAStackThatMoves(t *testing.T) {
 	if !For[onStack]().Hideable() {
 		t.Fatal("got a type that is not hideable")

@@ -28,8 +28,8 @@ type node struct {
 	addr bool
 }
 
-// A maker makes the plans of one type and of those that it leads to. They may
-// lead back to each other, so a plan is known here before it is complete, and to
+// A maker makes the plans of one type and of those that it refers to. They may
+// refer to each other, so a plan is visible here before it is complete, and to
 // others only when all are.
 type maker struct {
 	set   *Set
@@ -38,8 +38,8 @@ type maker struct {
 	parts []*Plan    // plans that belong to one place and are in no table
 }
 
-// plan returns the plan of t, which may not be complete yet if t leads to itself
-// by way of a pointer, slice or map.
+// plan returns the plan of t, which may not be complete yet if t leads to
+// itself by way of a pointer, slice or map.
 func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 	tab, i := &m.set.values, 0
 	if addr {
@@ -63,8 +63,8 @@ func (m *maker) plan(t reflect.Type, addr bool) *Plan {
 }
 
 // fill decides how values of p's type are written. The order is that of
-// encoding/json, and types whose methods are known to this package come before
-// the methods themselves.
+// encoding/json, and types whose methods this package replaces come before the
+// methods themselves.
 func (m *maker) fill(p *Plan, addr bool) {
 	t := p.typ
 	byPointer := p.kind != reflect.Pointer && p.kind != reflect.Interface
@@ -161,8 +161,8 @@ func (m *maker) fillKind(p *Plan, addr bool) {
 
 // direct reports whether an interface holds a value of t itself, not its
 // address: t is a pointer, or has the size of one and consists of just that.
-// What exactly counts differs between releases of Go, so an interface is made
-// and looked at: the address of a value is never nil.
+// What exactly counts differs between releases of Go, so direct makes an
+// interface and inspects it: the address of a value is never nil.
 func direct(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
@@ -176,8 +176,8 @@ func direct(t reflect.Type) bool {
 	return false
 }
 
-// finish completes what depends on plans that lead to each other: each fact is
-// carried from plan to plan until nothing changes any more.
+// finish completes what depends on plans that refer to each other: it
+// propagates each fact from plan to plan until nothing changes any more.
 func (m *maker) finish() {
 	all := append(append(m.made[0][:len(m.made[0]):len(m.made[0])], m.made[1]...), m.parts...)
 	for changed := true; changed; {
@@ -196,7 +196,7 @@ func (m *maker) finish() {
 	}
 }
 
-// learn takes over what holds for p because it holds for the plans that p uses.
+// learn sets the facts of p that follow from the plans that p uses.
 func (p *Plan) learn() {
 	switch p.code {
 	case codeStruct:
@@ -224,8 +224,8 @@ func (p *Plan) learnOp(i int) {
 	}
 }
 
-// learnFrom takes over from part. always reports that each value of p has one,
-// within that it lies within the value itself.
+// learnFrom adds the facts of part. always means that each value of p has one,
+// within that it is inside the value itself.
 func (p *Plan) learnFrom(part *Plan, step string, always, within bool) {
 	p.calls = p.calls || part.calls
 	p.shows = p.shows || within && part.shows

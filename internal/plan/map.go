@@ -20,8 +20,8 @@ type mapping struct {
 	spares sync.Pool // of *gathered
 }
 
-// gathered is what a map is copied to for its members to be sorted. It holds
-// nothing while it is in a pool.
+// A gathered is a copy of the entries of a map, for sorting. It is empty while
+// it is in a pool.
 type gathered struct {
 	iter  reflect.MapIter
 	key   reflect.Value // of the type of the keys
@@ -96,7 +96,7 @@ func (p *Plan) mapping(dst []byte, m pointer, depth int) ([]byte, *Error) {
 }
 
 // take returns a gathered with room for n entries. It comes from the pool and
-// goes back when all has gone well; one that a user method has abandoned, by a
+// is returned to it on success; one that a user method has abandoned, by a
 // panic or runtime.Goexit, is left to the garbage collector. So methods may
 // encode maps of the same type while it is in use.
 func (k *mapping) take(n int) *gathered {
@@ -146,7 +146,7 @@ func (p *Plan) gather(g *gathered, r reflect.Value) *Error {
 	return nil
 }
 
-// nameOf returns the name that the key of g stands for.
+// nameOf returns the name for the key of g.
 func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	k := p.keyed.key
 	if k.code == codeString {
@@ -169,8 +169,8 @@ func (p *Plan) nameOf(g *gathered) (string, *Error) {
 	return viewString(g.text[start:]), nil
 }
 
-// A keyError is an error of the MarshalText of a key. Its text is made when it is
-// asked for, and not by package fmt: err is user code.
+// A keyError is an error of the MarshalText of a key. Error makes its text,
+// without package fmt, because err is user code.
 type keyError struct {
 	typ reflect.Type
 	err error
@@ -182,5 +182,6 @@ func (e *keyError) Error() string {
 
 func (e *keyError) Unwrap() error { return e.err }
 
-// errNilKey is where encoding/json panics. A nil pointer is the empty name.
+// errNilKey is for a key with which encoding/json panics. A nil pointer is the
+// empty name.
 var errNilKey = errors.New("json: the key of a map is a nil interface")

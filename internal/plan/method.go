@@ -12,8 +12,8 @@ import (
 )
 
 // receiver returns the value at v as the interface that has its methods, nil if
-// it is a nil pointer or interface. Values that are neither are given by their
-// address: that has the methods with a value receiver as well, and saves a copy.
+// it is a nil pointer or interface. For other values it is their address, which
+// has the methods with a value receiver as well, and saves a copy.
 func (p *Plan) receiver(v pointer) any {
 	if p.kind == reflect.Pointer || p.kind == reflect.Interface {
 		return p.held(v)
@@ -51,7 +51,7 @@ func (p *Plan) callText(dst []byte, v pointer) ([]byte, *Error) {
 }
 
 // A textError is what MarshalText returned. The type of encoding/json for it
-// cannot be made outside of that package.
+// cannot be created outside of that package.
 type textError struct {
 	typ reflect.Type
 	err error

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// acting does what it is told to when it is encoded, as a value and as a key.
+// An acting calls a function when it is encoded, as a value and as a key.
 type acting struct {
 	Name string
 	act  *func()
@@ -31,7 +31,8 @@ type actingJSON struct{ acting }
 
 func (a actingJSON) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", a.do()), nil }
 
-// actors are values of all shapes that need memory of a pool, and act within.
+// actors returns values of all shapes that need memory of a pool, with an
+// acting in each.
 func actors(act *func()) []any {
 	key, value := acting{"k", act}, actingJSON{acting{"v", act}}
 	small := map[string]any{"a": value, "b": 1, "c": map[string]string{"d": "e"}}

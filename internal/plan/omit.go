@@ -12,7 +12,7 @@ type omission uint8
 
 const (
 	omitNever omission = iota
-	omitZero8          // an integer or bool of so many bits that are 0
+	omitZero8          // an integer or bool of that many bits that are 0
 	omitZero16
 	omitZero32
 	omitZero64
@@ -33,7 +33,7 @@ var (
 	typeZeroer = reflect.TypeFor[interface{ IsZero() bool }]()
 )
 
-// whenBits is the condition for a scalar that is no string.
+// whenBits returns the condition for a scalar that is not a string.
 func whenBits(t reflect.Type) omission {
 	switch t.Kind() {
 	case reflect.Float32:
@@ -73,7 +73,7 @@ func (p *Plan) setOmission(o *op, f Field, addr bool) (always bool) {
 
 var typeTimePointer = reflect.TypeFor[*time.Time]()
 
-// whenEmpty is the condition of omitempty.
+// whenEmpty returns the condition of omitempty.
 func whenEmpty(t reflect.Type) omission {
 	switch k := t.Kind(); {
 	case k == reflect.String || k == reflect.Slice:
@@ -88,7 +88,7 @@ func whenEmpty(t reflect.Type) omission {
 	return omitNever
 }
 
-// whenZero is the condition of omitzero.
+// whenZero returns the condition of omitzero.
 func whenZero(t reflect.Type, addr bool) omission {
 	k := t.Kind()
 	if k != reflect.Pointer && k != reflect.Interface {
@@ -167,8 +167,8 @@ func (c omission) holdsRarely(p *Plan, v pointer) bool {
 	return false
 }
 
-// isZero reports whether the value at v is the zero value of its type, exactly as
-// reflect sees it.
+// isZero reports whether the value at v is the zero value of its type, exactly
+// as reflect does.
 func (p *Plan) isZero(v pointer) bool {
 	return reflect.ValueOf(p.boxed(v)).IsZero()
 }
@@ -182,7 +182,7 @@ func (p *Plan) boxed(v pointer) any {
 	return pack(p.self, v)
 }
 
-// callIsZero asks what the pointer or interface at v holds, unless that is nil.
+// callIsZero calls IsZero of the pointer or interface at v, unless that is nil.
 func callIsZero(p *Plan, v pointer) bool {
 	x := p.held(v)
 	if x == nil {

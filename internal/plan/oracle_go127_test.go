@@ -4,6 +4,6 @@
 
 package plan
 
-// newOracle tells whether encoding/json is the one of Go 1.27, which is written
-// anew and differs from what this package promises.
+// newOracle reports whether encoding/json is that of Go 1.27, which was
+// rewritten and differs from what this package promises.
 const newOracle = true

@@ -44,11 +44,11 @@ type Plan struct {
 }
 
 // An op is one step of writing a struct: text that is always the same, and the
-// value behind it. The fields are in the order of use; the whole fills one cache
-// line.
+// value behind it. The fields are in the order of use; the whole fills one
+// cache line.
 type op struct {
 	text   jsonenc.Text
-	sub    *Plan // of the value, or what omit looks at
+	sub    *Plan // of the value, or what omit inspects
 	off    uint32
 	code   code
 	omit   omission
@@ -59,10 +59,10 @@ type op struct {
 // making guards the making of plans.
 var making sync.Mutex
 
-// Of returns the plan of type t in the style of encoding/json, for a value at
-// an address of its own, so that methods with a pointer receiver count. It
-// takes a few nanoseconds and allocates nothing, except the first time it sees
-// the type. A type that cannot be encoded has a plan too; its Err returns why.
+// Of returns the plan of type t in the style of encoding/json, for an
+// addressable value, so that methods with a pointer receiver count. It takes a
+// few nanoseconds and allocates nothing, except the first time it sees the
+// type. A type that cannot be encoded has a plan too; its Err returns why.
 func Of(t reflect.Type) *Plan {
 	if p := standard.addressed.find(uintptr(identity(t))); p != nil {
 		return p
@@ -79,7 +79,7 @@ func For[T any]() *Plan {
 	return standard.makePlan(reflect.TypeFor[T](), true)
 }
 
-// makePlan makes the plan of one type and of those it leads to.
+// makePlan makes the plan of one type and of those that it refers to.
 func (s *Set) makePlan(t reflect.Type, addr bool) *Plan {
 	making.Lock()
 	defer making.Unlock()
@@ -106,7 +106,7 @@ func (p *Plan) Err() error { return p.err }
 // have one.
 func (p *Plan) Plain() bool { return !p.calls }
 
-// ID is a number that no other plan has.
+// ID returns a number that no other plan has.
 func (p *Plan) ID() uintptr { return uintptr(p.self) }
 
 // Methods reports whether the type, or a pointer to it, has methods: it may
@@ -114,9 +114,9 @@ func (p *Plan) ID() uintptr { return uintptr(p.self) }
 func (p *Plan) Methods() bool { return p.method }
 
 // Hideable reports whether encoding keeps no copy of the value's address: it is
-// given to no method and lies nowhere but on the stack. What the value points to
-// has no such promise. Plain values are hideable, and so are those with
-// interfaces, and with pointers to types that have methods.
+// passed to no method and is only on the stack. That does not hold for what the
+// value points to. Plain values are hideable, and so are those with interfaces,
+// and with pointers to types that have methods.
 func (p *Plan) Hideable() bool { return !p.shows }
 
 // Locked reports whether a copy of a value must not be encoded: the value, or
@@ -128,8 +128,8 @@ func (p *Plan) Locked() bool { return p.locked }
 // IsStruct reports whether AppendFields can be used.
 func (p *Plan) IsStruct() bool { return p.code == codeStruct }
 
-// Pointee returns the plan of what a pointer points to, and any other plan as it
-// is.
+// Pointee returns the plan of what a pointer points to, and any other plan
+// unchanged.
 func (p *Plan) Pointee() *Plan {
 	if p.kind == reflect.Pointer && p.elem != nil {
 		return p.elem

@@ -50,8 +50,8 @@ func TestDecodingGivesTheValueBack(t *testing.T) {
 	}
 }
 
-// checkRoundTrip encodes v, decodes the text and encodes again: nothing is lost
-// but what encoding/json cannot tell apart either.
+// checkRoundTrip encodes v, decodes the text and encodes again: nothing may
+// differ that encoding/json distinguishes.
 func checkRoundTrip(t *testing.T, v reflect.Value, hostile bool) {
 	t.Helper()
 	first, err := Of(v.Type()).Append(nil, v.Addr().UnsafePointer(), MaxDepth)

@@ -33,21 +33,22 @@ var durationCodes = [...]code{Nanoseconds: codeInt64, Milliseconds: codeMillis, 
 
 // A Set has the plans of all types for one Style.
 type Set struct {
-	// The plans of values that have an address, by type and by the pointer type; and
-	// of those that have none, as the values of maps and interfaces: the methods
-	// with a pointer receiver are not theirs.
+	// The plans of addressable values, by type and by pointer type, and of
+	// those that are not, such as the values of maps and interfaces: for these,
+	// methods with a pointer receiver do not count.
 	addressed, targets, values table
 
 	duration code // of a time.Duration
-	times    bool // they have a format of their own
+	times    bool // they have a format other than the standard one
 	time     jsonenc.TimeFormat
 	zone     *time.Location
 }
 
 var standard = Set{duration: codeInt64}
 
-// maxStyles is how many Styles share their plans. A program that makes more is
-// making up time zones, and the plans of the others can be freed with them.
+// maxStyles is how many Styles share their plans. A program that makes more
+// must be creating time zones; the plans of further Styles can be freed with
+// them.
 const maxStyles = 64
 
 var styles struct {
@@ -84,7 +85,7 @@ func ForIn[T any](s *Set) *Plan {
 	return s.makePlan(reflect.TypeFor[T](), true)
 }
 
-// of returns the plan of what v holds.
+// of returns the plan of the value in v.
 func (s *Set) of(typ pointer, v any) *Plan {
 	if p := s.values.find(uintptr(typ)); p != nil {
 		return p

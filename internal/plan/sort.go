@@ -12,8 +12,8 @@ import (
 // few is how many names are sorted without a branch.
 const few = 8
 
-// A place stands for a name while names are sorted: the front of the name, and
-// in its lowest bits which one it is.
+// A place represents a name during sorting: its front, and in the lowest bits
+// its index.
 type place uint64
 
 const indexBits = few - 1
@@ -23,13 +23,13 @@ func makePlace(name string, i int) place { return place(frontOf(name)&^indexBits
 func (p place) index() int { return int(p & indexBits) }
 
 // frontOf returns the first 8 bytes of s as a number, the first one highest, so
-// that the order is that of strings. What s lacks is 0.
+// that the order is that of strings. Missing bytes are 0.
 func frontOf(s string) uint64 {
 	b, n := viewBytes(s), len(s)
 	switch {
 	case n >= 8:
 		return binary.BigEndian.Uint64(b)
-	case n >= 4: // what is read twice comes to lie in one place
+	case n >= 4: // bytes read twice end up in the same position
 		return uint64(binary.BigEndian.Uint32(b))<<32 | uint64(binary.BigEndian.Uint32(b[n-4:]))<<(64-8*n)
 	case n > 0:
 		return uint64(b[0])<<56 | uint64(b[n>>1])<<(56-n>>1*8) | uint64(b[n-1])<<(64-8*n)
@@ -37,11 +37,11 @@ func frontOf(s string) uint64 {
 	return 0
 }
 
-// sortFew sorts n places, whose names are to be found by nameOf. A map is walked
-// in another order each time, so a branch that depends on how two names compare
-// is a guess, and half of the guesses are wrong. Minima and maxima are none: this
-// is the network of 19 comparisons that sorts 8 numbers (K. E. Batcher, 1968).
-// Names that begin alike are put in order afterwards.
+// sortFew sorts n places, whose names nameOf returns. The order of a map is
+// random, so half of the branches on comparisons would be mispredicted. Minima
+// and maxima need no branch: this is the network of 19 comparisons that sorts 8
+// numbers (K. E. Batcher, 1968). Names with the same front are sorted
+// afterwards.
 func sortFew(p *[few]place, n int, nameOf func(int) string) {
 	for i := n; i < few; i++ {
 		p[i] = math.MaxUint64
@@ -65,11 +65,11 @@ func sortFew(p *[few]place, n int, nameOf func(int) string) {
 type order struct {
 	names  []string
 	places []place // in the order of the names, once they are sorted
-	mask   place   // which bits of a place say which name it is
+	mask   place   // the bits of a place with the index
 }
 
 // sort sorts places. Numbers are sorted several times faster than strings, and
-// names that begin alike are rare, or few.
+// names with the same front are few.
 func (o *order) sort() {
 	o.mask = 1<<16 - 1
 	if len(o.names) > 1<<16 {
@@ -94,7 +94,7 @@ func (o *order) sort() {
 func (o *order) index(p place) int   { return int(p & o.mask) }
 func (o *order) name(p place) string { return o.names[o.index(p)] }
 
-// clear forgets all names and keeps the memory.
+// clear removes all names and keeps the memory.
 func (o *order) clear() {
 	clear(o.names)
 	o.names, o.places = o.names[:0], o.places[:0]

@@ -18,8 +18,7 @@ func AppendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
 	return out, nil
 }
 
-// An entry is what a map of strings to V is copied to for its members to be
-// sorted.
+// An entry is a copy of an entry of a map, for sorting.
 type entry[V any] struct {
 	name  string
 	value V
@@ -31,7 +30,7 @@ type entries[V any] struct {
 	values []V
 }
 
-// The entries that are not in use, by V. They hold nothing.
+// The unused entries, by V. They are empty.
 var spareAny, spareString, spareInt, spareFloat, spareBool sync.Pool
 
 // A putter appends a member.
@@ -111,8 +110,8 @@ func appendFew[V any](s *Set, dst []byte, m map[string]V, depth int, put putter[
 	return append(dst, '}'), nil
 }
 
-// appendFewAny is appendFew for the type that is met most often: it need not call
-// a function by its address for each member.
+// appendFewAny is appendFew for the most frequent type: it saves an indirect
+// call for each member.
 func (s *Set) appendFewAny(dst []byte, m map[string]any, depth int) ([]byte, *Error) {
 	var list [few]entry[any]
 	var places [few]place

@@ -11,7 +11,7 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// masked stands in place of what must not be seen.
+// masked replaces a secret value.
 const masked = `"***"`
 
 // fillStruct makes the operations of a struct.
@@ -27,12 +27,12 @@ func (m *maker) fillStruct(p *Plan, addr bool) {
 	}
 }
 
-// maxInline is how many operations a struct may have that takes over those of a
-// struct within it.
+// maxInline is how many operations a struct may have that includes those of a
+// nested struct.
 const maxInline = 128
 
-// A weaver gathers the operations of one struct. Text that is always the same
-// waits until there is an operation that it can come before.
+// A weaver collects the operations of one struct. It holds constant text until
+// there is an operation to put it in front of.
 type weaver struct {
 	*Plan
 	text []byte
@@ -77,8 +77,7 @@ func (m *maker) operations(p *Plan, fields []Field, at int, addr bool) {
 	w.add(op{code: codeEnd}, "")
 }
 
-// field adds the operation of one field, or the operations of the struct that it
-// is.
+// field adds the operation of one field or, if it is a struct, its operations.
 func (m *maker) field(w *weaver, f Field, off uint32, addr bool) {
 	step := "." + f.Path
 	sub := m.plan(f.Type, addr)
@@ -126,8 +125,8 @@ func (p *Plan) begins() bool {
 	return p.ops[0].code == codeEnd || p.ops[0].omit == omitNever && p.ops[0].code != codeEmbed
 }
 
-// inline takes over the operations of a struct within this one, with its braces
-// as parts of texts.
+// inline adds the operations of a struct within this one, with its braces as
+// parts of texts.
 func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
 	w.calls, w.shows = w.calls || sub.calls, w.shows || sub.shows // by way of omissions
 	w.text = append(append(w.text, key...), '{')
@@ -151,7 +150,7 @@ func (w *weaver) inline(sub *Plan, key []byte, step string, off uint32) {
 	w.Plan.inner = max(w.Plan.inner, sub.inner+1)
 }
 
-// add adds an operation behind the text that has been gathered.
+// add adds an operation behind the collected text.
 func (w *weaver) add(o op, step string) {
 	o.text = jsonenc.MakeText(string(w.text))
 	w.text = w.text[:0]
@@ -159,16 +158,16 @@ func (w *weaver) add(o op, step string) {
 	w.steps = append(w.steps, step)
 }
 
-// flush makes an operation of text that cannot wait, because what comes next may
-// be left out or be the end.
+// flush turns the held text into an operation, because what follows may be left
+// out or be the end.
 func (w *weaver) flush() {
 	if len(w.text) > 0 {
 		w.add(op{code: codeConst}, "")
 	}
 }
 
-// inUnit returns how a time.Duration, or a pointer to one, is written in a unit,
-// nil for any other type.
+// inUnit returns how a time.Duration, or a pointer to one, is written in a
+// unit, nil for any other type.
 func (m *maker) inUnit(p *Plan, c code) *Plan {
 	switch {
 	case p.typ == typeDuration:
@@ -179,8 +178,8 @@ func (m *maker) inUnit(p *Plan, c code) *Plan {
 	return nil
 }
 
-// inQuotes returns how a scalar, or what a pointer points to, is written with the
-// tag option string. Values that write themselves do not care for it.
+// inQuotes returns how a scalar, or what a pointer points to, is written with
+// the tag option string. Values that write themselves ignore it.
 func (m *maker) inQuotes(p *Plan) *Plan {
 	switch {
 	case p.code >= codeString && p.code <= codeSpan:

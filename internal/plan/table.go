@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// A table finds the plan of a type by the address of its descriptor. Types live
-// as long as the program, so nothing is ever removed, and a reader needs no more
-// than one atomic load: a table that has been published never changes, and
-// adding makes a new one. That takes long, but happens once for each type.
+// A table finds the plan of a type by the address of its descriptor. Types
+// exist as long as the program, so nothing is ever removed, and a reader needs
+// only one atomic load: a published table never changes, and adding makes a new
+// one. That is slow, but happens once for each type.
 type table struct{ now atomic.Pointer[slots] }
 
 // slots is open addressing with linear probing. At most half of it is taken, so
@@ -40,7 +40,8 @@ func (t *table) find(key uintptr) *Plan {
 	}
 }
 
-// add publishes plans under the keys that keyOf gives. One goroutine at a time.
+// add publishes plans under the keys that keyOf returns. Only one goroutine at
+// a time may call it.
 func (t *table) add(plans []*Plan, keyOf func(*Plan) uintptr) {
 	old := t.now.Load()
 	if old == nil {
@@ -72,7 +73,7 @@ func (s *slots) put(e slot) {
 }
 
 // start is where the probe for key begins. The multiplication, by 2^64 over the
-// golden ratio, spreads what differs between addresses into the upper bits.
+// golden ratio, spreads the differences between addresses into the upper bits.
 func start(key uintptr, shift uint) uint {
 	return uint(uint64(key) * 0x9E3779B97F4A7C15 >> (shift & 63))
 }

@@ -40,7 +40,7 @@ func parseJSONTag(tag reflect.StructTag) jsonTag {
 }
 
 // allowedName reports whether encoding/json accepts a name in a tag: it may
-// hold letters, digits, and ASCII punctuation but for quotes, backslash and
+// contain letters, digits, and ASCII punctuation except quotes, backslash and
 // comma.
 func allowedName(name string) bool {
 	for _, r := range name {

@@ -90,7 +90,7 @@ type (
 	}
 )
 
-// Embedding, with names that are in each other's way.
+// Embedding, with names that hide each other.
 type (
 	Inner  struct{ A, B, Own int }
 	Shadow struct {
@@ -122,7 +122,7 @@ type (
 	Iface interface{ MarshalText() ([]byte, error) }
 )
 
-// byHand are types that a generator would not come upon.
+// byHand are types that a generator would not find.
 var byHand = []any{
 	"", 0, false, 1.5, []int(nil), map[string]int(nil), [0]int{}, struct{}{}, (*int)(nil), time.Duration(0),
 	byValue{}, byPointer{}, textValue{}, textPointer{}, textInt(0), textString(""), jsonMap(nil), jsonSlice(nil), jsonFunc(nil),

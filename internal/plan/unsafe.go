@@ -8,29 +8,29 @@ import (
 )
 
 // A pointer points to a value whose type is in the plan that it is used with.
-// The name keeps package unsafe out of the other files: they read through load
-// and move through add, and the two are right because offsets, sizes and types
-// all come from reflect.
+// The name keeps package unsafe out of the other files: they read with load and
+// add offsets with add, which are safe because offsets, sizes and types all
+// come from reflect.
 type pointer = unsafe.Pointer
 
 // load reads the T at p. In bounds because according to the plan a T, or a type
 // with the same layout, is there.
 func load[T any](p pointer) T { return *(*T)(p) }
 
-// add returns the address n bytes behind p. In bounds because n is the offset of
-// a field of the struct at p, or of an element of the array at p.
+// add returns the address n bytes behind p. In bounds because n is the offset
+// of a field of the struct at p, or of an element of the array at p.
 func add(p pointer, n uintptr) pointer { return unsafe.Add(p, n) }
 
-// loadSlice returns address and length of the slice at p, whatever its elements.
-// All slices have the same layout.
+// loadSlice returns address and length of the slice at p, whatever its
+// elements. All slices have the same layout.
 func loadSlice(p pointer) (data pointer, n int) {
 	s := *(*[]byte)(p)
 	return unsafe.Pointer(unsafe.SliceData(s)), len(s)
 }
 
-// An eface is the layout of an interface without methods, and its second word is
-// where one with methods has its own: the word is a pointer to the value, or the
-// value itself where that is a pointer (see Plan.direct).
+// An eface is the layout of an interface without methods. Its second word,
+// which interfaces with methods have as well, is a pointer to the value, or the
+// value itself if that is a pointer (see Plan.direct).
 type eface struct{ typ, word unsafe.Pointer }
 
 // unpack returns the words of v.
@@ -46,29 +46,30 @@ func pack(typ, word pointer) (v any) {
 	return v
 }
 
-// identity returns the type word that values of type t have: a reflect.Type is
-// an interface that holds a pointer to the very descriptor.
+// identity returns the type word of values of type t: a reflect.Type is an
+// interface that holds a pointer to that descriptor.
 func identity(t reflect.Type) pointer {
 	return (*eface)(unsafe.Pointer(&t)).word
 }
 
-// loadInterface reads an interface that has methods. Which ones makes no
-// difference to the layout; the conversion to any finds the type.
+// loadInterface reads an interface that has methods. The layout does not depend
+// on the methods; the conversion to any finds the type.
 func loadInterface(p pointer) any {
 	return *(*interface{ Method() })(p)
 }
 
-// hide returns p in a way that the compiler does not follow, so that what p
-// points to may stay on the stack. That is sound because a Plan that is Hideable
-// keeps no copy of p outside of the stack: when the stack is moved, all copies
-// are adjusted. x is read back at once; nothing can move the stack in between.
+// hide returns p in a way that escape analysis does not follow, so that what p
+// points to may stay on the stack. That is sound because a Plan that is
+// Hideable keeps no copy of p outside of the stack: when the stack is moved,
+// all copies are adjusted. x is read back at once; nothing can move the stack
+// in between.
 func hide(p unsafe.Pointer) unsafe.Pointer {
 	x := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
 }
 
-// viewString returns b as a string without a copy. It is valid as long as b does
-// not change; callers do not keep it.
+// viewString returns b as a string without a copy. It is valid as long as b
+// does not change; callers do not keep it.
 func viewString(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
@@ -145,8 +146,8 @@ func AppendPointer[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) 
 // interface has no address.
 func hideWord(word *pointer) pointer { return hide(unsafe.Pointer(word)) }
 
-// AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p, the
-// plan of T; nil has no members. It allocates what AppendValue allocates.
+// AppendFieldsOf is AppendFields for v, a struct or a pointer to one, with p,
+// the plan of T; nil has no members. It allocates what AppendValue allocates.
 func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) {
 	if p.kind != reflect.Pointer {
 		return AppendFieldsAt(p, dst, &v, depth)
@@ -157,8 +158,8 @@ func AppendFieldsOf[T any](p *Plan, dst []byte, v T, depth int) ([]byte, error) 
 	return dst, nil
 }
 
-// AppendFieldsAt is AppendFields for the struct at v, which may lie on the stack.
-// p is the plan of T. It allocates what AppendValue allocates.
+// AppendFieldsAt is AppendFields for the struct at v, which may be on the
+// stack. p is the plan of T. It allocates what AppendValue allocates.
 func AppendFieldsAt[T any](p *Plan, dst []byte, v *T, depth int) ([]byte, error) {
 	if p.Hideable() {
 		return p.AppendFields(dst, hide(unsafe.Pointer(v)), depth)

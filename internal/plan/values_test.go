@@ -30,7 +30,7 @@ func (g *generator) value(t reflect.Type) reflect.Value {
 	return v
 }
 
-// fill sets v, or leaves it zero in one of four times.
+// fill sets v, or leaves it zero in one of four cases.
 func (g *generator) fill(v reflect.Value, depth int) {
 	if g.IntN(4) == 0 || depth == 0 || !v.CanSet() {
 		return
@@ -109,7 +109,7 @@ func (g *generator) fillReference(v reflect.Value, depth int) {
 	}
 }
 
-// any returns a value to be held by an interface.
+// any returns a value for an interface.
 func (g *generator) any(depth int) any {
 	types := []reflect.Type{
 		reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[float64](), reflect.TypeFor[bool](),
@@ -232,7 +232,7 @@ func (g *generator) typ(depth int) reflect.Type {
 }
 
 // structType returns a struct type with up to eight fields, some of them
-// embedded, some with tags that are in each other's way.
+// embedded, some with tags that conflict.
 func (g *generator) structType(depth int) reflect.Type {
 	var fields []reflect.StructField
 	for i := range g.IntN(9) {
