@@ -28,11 +28,11 @@ type member struct {
 	text []byte
 }
 
-// isLicense finds the files that a license asks to be kept with a binary.
+// isLicense finds the files that a license requires with a binary.
 var isLicense = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^(copying|copyright|notice|patents)`)
 
-// licenses returns those of Go and of each module in a binary. cache is the
-// module cache that it was built from.
+// licenses returns the licenses of Go and of each module in a binary. cache is
+// the module cache that it was built from.
 func licenses(binary, cache, goroot string) (list []member, err error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -67,8 +67,8 @@ func licenses(binary, cache, goroot string) (list []member, err error) {
 	return list, nil
 }
 
-// licensesBelow returns those of a module and of what it has copied into
-// folders of its own.
+// licensesBelow returns the licenses of a module and of the code that it has
+// copied into its folders.
 func licensesBelow(dir string) (list []member, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -90,14 +90,14 @@ func licensesBelow(dir string) (list []member, err error) {
 	return list, err
 }
 
-// pagePackages returns the folders with the licenses of the npm packages that are
-// a part of the pages of a program, each named by its package and version. The
-// build of a page writes them.
+// pagePackages returns the folders with the licenses of the npm packages that
+// are a part of the pages of a program, each named by its package and version.
+// The build of a page writes them.
 func pagePackages(program string) ([]string, error) {
 	return filepath.Glob(filepath.Join(program, "*", "page", "dist", "licenses", "*@*"))
 }
 
-// pageLicenses returns their licenses.
+// pageLicenses returns the licenses of these packages.
 func pageLicenses(program string) (list []member, err error) {
 	dirs, err := pagePackages(program)
 	for _, dir := range dirs {
@@ -169,7 +169,8 @@ func archive(to, target string, files []member) error {
 	return errors.Join(err, os.WriteFile(to+suffix, b.Bytes(), 0o644))
 }
 
-// epoch is the time of all files in an archive: the earliest that a zip can have.
+// epoch is the time of all files in an archive: the earliest that a zip can
+// have.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func zipTo(b *bytes.Buffer, files []member) error {

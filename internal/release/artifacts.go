@@ -18,9 +18,9 @@ import (
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 
 // artifacts makes an archive of each program for each system, with the licenses
-// of what is in it, a list of that (CycloneDX), and checksums. Binaries are those
-// that "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION" makes with the same
-// release of Go.
+// of what is in it, a list of that (CycloneDX), and checksums. Binaries are
+// those that "CGO_ENABLED=0 go install -trimpath PROGRAM@VERSION" makes with
+// the same release of Go.
 func (s *staged) artifacts(work, dist string) error {
 	if !filepath.IsAbs(dist) {
 		dist = filepath.Join(s.origin, dist)

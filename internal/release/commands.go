@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// elsewhere are commands that are not run here, each with the reason. What fits
-// the first line of a block goes for all of it.
+// elsewhere are commands that are not run here, each with the reason. A match
+// of the first line of a block applies to all of it.
 var elsewhere = []struct {
 	pattern, reason string
 }{
@@ -30,10 +30,10 @@ var elsewhere = []struct {
 	{`^allocs .*--go `, "fetches other releases of Go"},
 }
 
-// commands runs what the documents tell users to type. A block is a script: it
-// begins in a module that logs through nib, or in that of the last program
-// before it in the same document that serves, with the folders of the system
-// that it names below a folder of its own.
+// commands runs the commands in the documents. A block is a script: it starts
+// in a module that logs through nib, or in that of the last server before it in
+// the same document, with the system folders that it names moved below a
+// temporary one.
 func (u *user) commands() error {
 	blocks, err := u.blocks()
 	if err != nil {
@@ -81,7 +81,7 @@ func (u *user) commands() error {
 }
 
 // scriptOf returns the commands of a block that can be run here, and how many
-// can not.
+// cannot.
 func scriptOf(text string) (script string, skipped int) {
 	all := false
 	for i, line := range strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " ")), "\n") {
@@ -141,7 +141,7 @@ func (u *user) service() error {
 	return nil
 }
 
-// server makes a module of a program that serves, and returns its folder.
+// server makes a module of a server, and returns its folder.
 func (u *user) server(document, text string) (folder string, err error) {
 	folder = "serve-" + strings.ReplaceAll(strings.TrimSuffix(document, ".md"), "/", "-")
 	if err := u.module(folder); err != nil {
@@ -169,8 +169,8 @@ func (u *user) placed(text string) string {
 	return strings.NewReplacer("/var/", filepath.ToSlash(u.home)+"/var/", "127.0.0.1:8080", u.address).Replace(text)
 }
 
-// script runs commands in a folder, or where they change into it, and ends the
-// services that they leave.
+// script runs commands in a folder, and ends the services that they leave
+// running.
 func (u *user) script(at, folder, script string) error {
 	if strings.Contains(script, "cd your/module") {
 		folder = "."
@@ -182,7 +182,8 @@ func (u *user) script(at, folder, script string) error {
 	return nil
 }
 
-// serviceText logs, and leaves a file and a spool, as a process does that dies.
+// serviceText logs, and leaves a file and a spool, like a process that was
+// killed.
 const serviceText = `package main
 
 import (

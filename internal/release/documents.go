@@ -15,12 +15,12 @@ import (
 // A block is a fenced block of a document.
 type block struct {
 	at       string // file and line
-	language string // as it stands behind the fence
+	language string // as given behind the fence
 	text     string
 }
 
-// documents returns those that users read: README.md, docs, and the README of
-// each published module.
+// documents returns the documents that users read: README.md, docs, and the
+// README of each published module.
 func (r *repository) documents() (list []string) {
 	for name := range strings.FieldsSeq(r.git("ls-files", "README.md", "docs/*.md", "*/README.md")) {
 		if r.isForUsers(name) {
@@ -30,7 +30,7 @@ func (r *repository) documents() (list []string) {
 	return list
 }
 
-// blocks returns those of the documents.
+// blocks returns the blocks of the documents.
 func (r *repository) blocks() (list []block, err error) {
 	for _, name := range r.documents() {
 		text, err := os.ReadFile(filepath.Join(r.dir, name))

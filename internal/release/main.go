@@ -116,7 +116,7 @@ func (s *staged) try(work string) error {
 	return errors.Join(append(faults, u.keep())...)
 }
 
-// indent sets the output of a command off from the line that introduces it.
+// indent indents the output of a command below the line that introduces it.
 func indent(out []byte) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "\n\t")
 }

@@ -86,8 +86,8 @@ func (s *staged) packModule(folder string, tracked []string) error {
 	return w.Close()
 }
 
-// files returns what belongs to a module. Without a LICENSE of its own it has
-// that of the repository.
+// files returns the files of a module. A module without a LICENSE gets that of
+// the repository.
 func (s *staged) files(folder string, tracked []string) (list []zip.File) {
 	for _, name := range tracked {
 		below := name

@@ -307,8 +307,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Entries about a release stand below the headings of its areas. A list in
-// front of them is what a merge of the change log has brought back.
+// Entries about a release are below the headings of its areas. A list in front
+// of them comes from a wrong merge of the change log.
 func TestChangeLogHasNoEntriesOutsideOfAreas(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {

@@ -28,8 +28,8 @@ var published = []string{
 // installed are the programs that users install.
 var installed = []string{"cmd/nib", "allocs/cmd/allocs", "allocs/cmd/allocsvet"}
 
-// unpublished are names of folders; a module in or below one of them is for
-// those who work on the repository.
+// unpublished are names of folders; a module in or below one of them is for the
+// development of nib.
 var unpublished = []string{"bench", "docgen", "e2e", "examples", "internal", "kfaketest", "otlptest"}
 
 // A repository is a checkout.

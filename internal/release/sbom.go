@@ -58,7 +58,7 @@ func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
 	return c
 }
 
-// sboms writes that of each binary: programs have modules that only one system
+// sboms writes one for each binary: programs have modules that only one system
 // needs.
 func (u *user) sboms(dist string) error {
 	for _, folder := range installed {

@@ -42,8 +42,8 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// Each binary has a list of its own: what one system needs, such as mousetrap
-// on Windows, is not in the others.
+// Each binary has another list: what one system needs, such as mousetrap on
+// Windows, is not in the others.
 func TestSBOMOfEachBinary(t *testing.T) {
 	dist := t.TempDir()
 	u := &user{staged: &staged{repository: &repository{dir: t.TempDir()}, version: "v0.1.0"}}

@@ -22,8 +22,8 @@ var isSetting = regexp.MustCompile("\\b(NIB_[A-Z]+)=(?:'([^']+)'|\"([^\"]+)\"|([
 // ours are variables of the tests, which package setup does not have.
 var ours = []string{"NIB_SEED"}
 
-// settingsOf returns the settings in a document. Those with an ellipsis are
-// not meant to be typed.
+// settingsOf returns the settings in a document. It skips those with an
+// ellipsis.
 func settingsOf(name, text string) (list []setting) {
 	line := 0
 	for raw := range strings.Lines(text) {
@@ -38,7 +38,7 @@ func settingsOf(name, text string) (list []setting) {
 	return list
 }
 
-// settings gives package setup each setting of the documents.
+// settings passes package setup each setting of the documents.
 func (u *user) settings() error {
 	const name = "settings"
 	if err := u.module(name); err != nil {
@@ -73,8 +73,8 @@ func (u *user) settings() error {
 	return errors.Join(faults...)
 }
 
-// lacksFilesOnly reports whether files of the reader's, such as certificates, are
-// all that is missing.
+// lacksFilesOnly reports whether only files of the user, such as certificates,
+// are missing.
 func lacksFilesOnly(err error) bool {
 	_, text, _ := strings.Cut(err.Error(), "\n")
 	for line := range strings.Lines(text) {

@@ -28,7 +28,7 @@ type user struct {
 }
 
 // newUser makes a user below work. Modules of others come from the module cache
-// of the machine, in the way that proxies serve them, or else from its proxies.
+// of the machine, which is laid out like a proxy, or from its proxies.
 func newUser(s *staged, work string) (*user, error) {
 	u := &user{staged: s, home: filepath.Join(work, "home")}
 	if err := os.MkdirAll(u.home, 0o755); err != nil {
@@ -103,7 +103,7 @@ func (u *user) keep() error {
 	})
 }
 
-// toolchain returns the setting of the environment, or else the local one.
+// toolchain returns the setting of the environment, or the local one.
 func toolchain() string {
 	if t := os.Getenv("GOTOOLCHAIN"); t != "" {
 		return t
@@ -114,8 +114,8 @@ func toolchain() string {
 func (u *user) bin() string { return filepath.Join(u.home, "go", "bin") }
 
 // run runs a command in a folder below the home. If the go command fails
-// without the network it is run again with it: most of the time of a run would
-// else be spent on asking for modules that do not exist.
+// without the network it is run again with it: otherwise most of the time would
+// go into requests for modules that do not exist.
 func (u *user) run(folder, name string, args ...string) ([]byte, error) {
 	out, err := u.runWith(u.env, folder, name, args...)
 	if err != nil && name == "go" {
@@ -158,8 +158,8 @@ func (u *user) module(folder string) error {
 	return err
 }
 
-// libraries gets each published module that has packages to import into a
-// module of its own, and builds a program that imports all of them.
+// libraries gets each published module with importable packages into a new
+// module, and builds a program that imports all of them.
 func (u *user) libraries() error {
 	var faults []error
 	for _, folder := range u.order() {
@@ -211,8 +211,8 @@ var pseudo = regexp.MustCompile(`@v[0-9.]+-(.*\.)?[0-9]{14}-[0-9a-f]{12}$`)
 var unreleased = []string{"google.golang.org/genproto/googleapis/rpc"} // google.golang.org/grpc
 
 // graph finds requirements that a user should not get: modules of the
-// repository at other versions, and revisions that nobody has released. Those
-// of programs are exempt, which do not become part of the user's module.
+// repository at other versions, and unreleased revisions. Requirements of
+// programs are exempt, because they do not become part of the user's module.
 func (u *user) graph(folder, text string) error {
 	var faults []error
 	for line := range strings.Lines(text) {
@@ -235,7 +235,7 @@ func (u *user) graph(folder, text string) error {
 	return errors.Join(faults...)
 }
 
-// programs installs the programs and asks them for their version and help.
+// programs installs the programs and checks their version and help.
 func (u *user) programs() error {
 	var faults []error
 	for _, folder := range installed {
