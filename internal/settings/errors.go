@@ -2,14 +2,14 @@
 
 package settings
 
-// A ParamError is a mistake in one parameter of a target, or in all of it if the
-// name is empty.
+// A ParamError is a mistake in one parameter of a target, or in all of it if
+// the name is empty.
 type ParamError struct {
 	Param string
 	Err   error
 }
 
-// Error is the name of the parameter and Err.
+// Error returns the name of the parameter and Err.
 func (e *ParamError) Error() string {
 	if e.Param == "" {
 		return e.Err.Error()

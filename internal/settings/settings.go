@@ -2,7 +2,7 @@
 
 // Package settings decodes text into the fields of structs by their tags. It is
 // the only decoder of variables, of JSON and of the parameters of targets, and
-// the tables of the documentation are made of the same tags.
+// the tables of the documentation come from the same tags.
 //
 //	type params struct {
 //		MaxSize int64         `set:"max_size" is:"size" default:"8096B" doc:"size of a message"`
@@ -97,8 +97,8 @@ func (s *Setting) element() reflect.Value {
 	return s.value.Index(s.value.Len() - 1)
 }
 
-// Texts returns what Set decodes to the same value: one text for each element of
-// a list.
+// Texts returns what Set decodes to the same value: one text for each element
+// of a list.
 func (s *Setting) Texts() (list []string) {
 	if s.IsList() {
 		for i := range s.value.Len() {
@@ -109,8 +109,8 @@ func (s *Setting) Texts() (list []string) {
 	return []string{s.unit.text(s.value)}
 }
 
-// Check decodes the texts of a field that a program has set, and returns what is
-// wrong with each.
+// Check decodes the texts of a field that a program has set, and returns what
+// is wrong with each.
 func (s *Setting) Check() (errs []error) {
 	again := *s
 	again.value, again.given = reflect.New(s.value.Type()).Elem(), false

@@ -105,7 +105,8 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// A program that has set fields gets the faults of each, and words in lower case.
+// Check returns the faults of each field that a program has set, and puts words
+// in lower case.
 func TestCheck(t *testing.T) {
 	v := sample{Word: "B", At: []string{"00:00", "25:00", "x"}, Three: 7}
 	for name, want := range map[string]int{"word": 0, "at": 2, "three": 1} {
@@ -206,7 +207,7 @@ func TestMergeIntoNothing(t *testing.T) {
 type number int
 
 // TestFieldsWithoutATagAreNoSettings has fields that look like an embedded
-// struct, and are none.
+// struct, but are not.
 func TestFieldsWithoutATagAreNoSettings(t *testing.T) {
 	var v struct {
 		number

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// secret finds passwords in a target, or in a list of them, which are not quoted
-// in errors.
+// secret finds passwords in a target or a list of them; errors do not quote
+// them.
 var secret = regexp.MustCompile(`(?i)://[^/?]*@|[?&](pass|passwd|password|secret|token)=`)
 
 // HasSecret reports whether a target has a password.
 func HasSecret(text string) bool { return secret.MatchString(text) }
 
-// ErrSecret is the error for that.
+// ErrSecret is the error for a target with a password.
 var ErrSecret = errors.New("a user or password does not belong in a target, which is shown in errors and process lists: " +
 	"write user=NAME where the kind has it, and password_file=PATH or the variable of the kind")
 
 // hostPort is the end of a host, which a path or another target does not have.
 var hostPort = regexp.MustCompile(`^[^,/?]+:[0-9]+(,|/|\?|$)`)
 
-// SplitTargets splits a list of targets at its commas. A comma between two hosts is part
-// of a target. The error does not quote the list.
+// SplitTargets splits a list of targets at its commas. A comma between two
+// hosts is part of a target. The error does not quote the list.
 func SplitTargets(list string) (texts []string, err error) {
 	if secret.MatchString(list) {
 		return nil, ErrSecret

@@ -34,7 +34,7 @@ var (
 	errWant  = errors.New("want another text")
 )
 
-// units are those that tags name. They are made when they are needed first.
+// units are those that tags name. They are made at the first use.
 var units = sync.OnceValue(func() map[string]unit {
 	return map[string]unit{
 		"levels": text("level", "levels, by the names of loggers if need be: warn,db=debug,http.*=error", parseRules),
@@ -69,7 +69,7 @@ func unitOf(f reflect.StructField) unit {
 	return text("text", "anything but nothing", func(string) error { return nil })
 }
 
-// want replaces an error that adds nothing to the unit.
+// want replaces an error that adds nothing to the name of the unit.
 func want(err error) error {
 	if err != nil {
 		return errWant

@@ -17,13 +17,13 @@ func Either(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Escape replaces the characters with a meaning in lists of fields and in targets
-// by %XX.
+// Escape replaces the characters with a meaning in lists of fields and in
+// targets by %XX.
 func Escape(text string) string {
 	return strings.NewReplacer("%", "%25", ",", "%2C", "=", "%3D", "?", "%3F", "&", "%26").Replace(text)
 }
 
-// Shorten keeps errors readable whatever was given.
+// Shorten shortens text for errors, so that they stay readable.
 func Shorten(text string) string {
 	const most = 100
 	if len(text) <= most {
@@ -36,8 +36,8 @@ func Shorten(text string) string {
 	return text[:n] + "…"
 }
 
-// Suggest returns " (did you mean NAME?)" for the name that is most like name, or
-// "".
+// Suggest returns " (did you mean NAME?)" for the name that is most like name,
+// or "".
 func Suggest(name string, names []string) string {
 	if best := Nearest(name, names); best != "" {
 		return fmt.Sprintf(" (did you mean %s?)", best)
@@ -61,7 +61,8 @@ func normalize(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(Shorten(name)))
 }
 
-// distance returns how many letters have to be inserted, deleted or replaced to make b of a.
+// distance returns how many letters have to be inserted, deleted or replaced to
+// make b of a.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
