@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// pipeBuf is PIPE_BUF of pipe(7): up to so many bytes go into a pipe as a whole
-// or, without blocking, not at all.
+// pipeBuf is PIPE_BUF of pipe(7): up to that many bytes are written to a pipe
+// as a whole or, without blocking, not at all.
 const pipeBuf = 4096
 
-// A Port writes lines to the target of a file, usually through a descriptor of
-// its own. Its methods may be called concurrently, except for Close.
+// A Port writes lines to the target of a file, usually through its own
+// descriptor. Its methods may be called concurrently, except for Close.
 type Port struct {
 	fd       int
 	kind     kind
@@ -31,8 +31,8 @@ type kind int
 
 const (
 	kindFile   kind = iota // has no reader that a write waits for
-	kindOwn                // a description of our own, which does not block
-	kindSocket             // each write asks not to block
+	kindOwn                // a separate description, which does not block
+	kindSocket             // each write is non-blocking
 	kindShared             // another owner's description, which may block: poll first
 )
 
@@ -40,8 +40,8 @@ const (
 // fail with EBADF. Close does not close f.
 func Open(f *os.File) Port { return open(f, reopen) }
 
-// OpenShared is Open where the system allows no description of our own: without
-// /proc, say.
+// OpenShared is Open where the system allows no separate description, for
+// example without /proc.
 func OpenShared(f *os.File) Port {
 	return open(f, func(int, *syscall.Stat_t) int { return -1 })
 }
@@ -86,8 +86,8 @@ func newPort(fd int, reopen func(int, *syscall.Stat_t) int) Port {
 		p.fd = duplicate(fd)
 	}
 	if p.fd < 0 && (fd == 1 || fd == 2) {
-		// No descriptor is left, and that is worth a line. The standard two are
-		// not closed and used again for something else while f is open.
+		// No descriptor is left, which must be reported. The standard two are
+		// not closed and reused for something else while f is open.
 		p.fd, p.borrowed = fd, true
 	}
 	return p
@@ -110,8 +110,8 @@ func reopen(fd int, st *syscall.Stat_t) int {
 	if own > 2 {
 		return own
 	}
-	// A program that has closed one of the first three would be surprised to
-	// find it in use.
+	// A program that has closed one of the first three does not expect it to be
+	// in use.
 	defer syscall.Close(own)
 	return duplicate(own)
 }

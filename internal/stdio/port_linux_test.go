@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// pipe is a pipe in blocking mode, as a service finds its standard output.
+// pipe returns a pipe in blocking mode, like the standard output of a service.
 func pipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Fd() // switches over
+	w.Fd() // switches to blocking mode
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return r, w
 }
@@ -98,7 +98,7 @@ func TestDescriptorIsNotInheritedAndIsClosed(t *testing.T) {
 	}
 }
 
-// TestPortOfAClosedFileFails has nothing to open.
+// TestPortOfAClosedFileFails opens a Port of a closed file.
 func TestPortOfAClosedFileFails(t *testing.T) {
 	f := temp(t)
 	f.Close()
@@ -107,8 +107,8 @@ func TestPortOfAClosedFileFails(t *testing.T) {
 	}
 }
 
-// TestNoDescriptorLeft opens descriptors until there are none, as a program
-// does that leaks them: standard error is where that is reported.
+// TestNoDescriptorLeft opens descriptors until there are none, like a program
+// that leaks them, which is reported on standard error.
 func TestNoDescriptorLeft(t *testing.T) {
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A Port is a file of its own, if the system makes that easy. Writes block, so
+// A Port has its own file, if the system makes that easy. Writes block, so
 // there is no ErrFull.
 type Port struct {
 	file *os.File

@@ -6,7 +6,7 @@ package stdio
 
 import "os"
 
-// A reader that went away is one more reason for a write to fail.
+// A reader that went away is an ordinary error of a write here.
 func isGone(error) bool { return false }
 
 func ownFile(f *os.File) *os.File { return f }

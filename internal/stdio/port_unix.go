@@ -13,8 +13,8 @@ import (
 // isGone reports whether a pipe has no reader any more.
 func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// ownFile returns a file with a descriptor of its own. os.File raises SIGPIPE
-// only for descriptors 1 and 2.
+// ownFile returns a file with another descriptor. os.File raises SIGPIPE only
+// for descriptors 1 and 2.
 func ownFile(f *os.File) *os.File {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// onto directs f to what to refers to, as dup2 does.
+// onto redirects f to the target of to, as dup2 does.
 func onto(t *testing.T, to, f *os.File) {
 	t.Helper()
 	if err := syscall.Dup3(int(to.Fd()), int(f.Fd()), 0); err != nil {
@@ -21,8 +21,9 @@ func onto(t *testing.T, to, f *os.File) {
 	}
 }
 
-// TestFileIsDirectedToAPipeThatIsFull has a regular file at the first Write, which then becomes a pipe
-// whose reader has stopped: no Write takes longer than Stall.
+// TestFileIsDirectedToAPipeThatIsFull has a regular file at the first Write,
+// which then becomes a pipe with a stopped reader: no Write takes longer than
+// Stall.
 func TestFileIsDirectedToAPipeThatIsFull(t *testing.T) {
 	f := temp(t)
 	r, w := pipe(t)
@@ -51,8 +52,8 @@ func TestFileIsDirectedToAPipeThatIsFull(t *testing.T) {
 	}
 }
 
-// TestFileIsDirectedToAPipeWithoutReader does so on descriptor 1 of another process, which SIGPIPE
-// would end.
+// TestFileIsDirectedToAPipeWithoutReader does the same on descriptor 1 of
+// another process, which SIGPIPE would end.
 func TestFileIsDirectedToAPipeWithoutReader(t *testing.T) {
 	const inChild = "NIB_STDIO_CHILD"
 	if os.Getenv(inChild) == "" {
@@ -85,7 +86,8 @@ func TestFileIsDirectedToAPipeWithoutReader(t *testing.T) {
 	os.Exit(0) // package testing would write to standard output
 }
 
-// TestFileKeepsItsPosition writes to a file that another one appends to through the same description.
+// TestFileKeepsItsPosition writes to a file to which another descriptor of the
+// same description appends.
 func TestFileKeepsItsPosition(t *testing.T) {
 	f := temp(t)
 	s := NewStream(f)
@@ -106,7 +108,7 @@ func TestFileKeepsItsPosition(t *testing.T) {
 	}
 }
 
-// BenchmarkWriteToFile is what a Write to a regular file costs.
+// BenchmarkWriteToFile measures a Write to a regular file.
 func BenchmarkWriteToFile(b *testing.B) {
 	f, err := os.OpenFile(filepath.Join(b.TempDir(), "out"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

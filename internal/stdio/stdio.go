@@ -78,8 +78,8 @@ func writeWithin(p *Port, text []byte, until time.Time) (n int, err error) {
 	}
 }
 
-// recheck is after how many writes a Stream looks whether its file still refers
-// to the same thing.
+// recheck is the number of writes after which a Stream checks whether its file
+// still refers to the same target.
 const recheck = 64
 
 // A Stream is an io.Writer for standard output or standard error. A Write waits
@@ -89,21 +89,21 @@ const recheck = 64
 // notices within 64 Writes, or at the next call of Release. Calls must not
 // overlap.
 type Stream struct {
-	// Waited is how long the caller of the next Write has waited already.
+	// Waited is how long the caller of the next Write has already waited.
 	Waited time.Duration
 
 	file *os.File
 	conn syscall.RawConn
-	look func(fd uintptr) // looks what fd refers to; made once, for it would be allocated
+	look func(fd uintptr) // finds what fd refers to; made once, because it would be allocated
 
 	port    Port
-	opened  bool // port is open: the system says what the file refers to
+	opened  bool // port is open, because the system can identify the file
 	known   identity
 	found   identity
 	valid   bool // found is
 	checked int  // Writes since the last look
 	used    bool // there was a Write since the last Release
-	stalled bool // a Write has waited in vain, and there was no room since
+	stalled bool // a Write has timed out, and there was no room since
 }
 
 // An identity is what a descriptor refers to.
@@ -137,7 +137,7 @@ func (s *Stream) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeSlowly is the rest of Write, of which n bytes are out.
+// writeSlowly is the rest of Write, after n bytes were written.
 func (s *Stream) writeSlowly(b []byte, n int, err error) (int, error) {
 	s.checked = recheck // whatever went wrong, the file may have been replaced
 	if n > 0 {
@@ -170,7 +170,7 @@ func (s *Stream) Release() (open bool) {
 	return s.opened
 }
 
-// check looks what the file refers to, and opens that if it is something new.
+// check identifies the target of the file, and opens it if it is a new one.
 func (s *Stream) check() {
 	s.checked, s.valid = 0, false
 	if s.conn != nil {

@@ -16,8 +16,8 @@ import (
 
 var line = []byte("{\"level\":\"info\",\"message\":\"a line of an ordinary length\"}\n")
 
-// TestStoppedReaderIsWaitedForOnce waits for Stall, then not any more until the
-// reader goes on.
+// TestStoppedReaderIsWaitedForOnce waits for Stall, then no more until the
+// reader continues.
 func TestStoppedReaderIsWaitedForOnce(t *testing.T) {
 	r, w := pipe(t)
 	fill(t, w)
@@ -47,7 +47,7 @@ func TestStoppedReaderIsWaitedForOnce(t *testing.T) {
 	}
 }
 
-// TestWaitedIsPartOfTheDeadline is for a caller that has stood in a queue.
+// TestWaitedIsPartOfTheDeadline is for a caller that has waited in a queue.
 func TestWaitedIsPartOfTheDeadline(t *testing.T) {
 	_, w := pipe(t)
 	fill(t, w)
@@ -72,8 +72,8 @@ func TestReaderThatWentAwayIsAnError(t *testing.T) {
 	}
 }
 
-// TestRedirectionIsNoticed replaces what the descriptor refers to, as a program
-// does that sends its standard error to a file while it runs.
+// TestRedirectionIsNoticed replaces the target of the descriptor, like a
+// program that redirects its standard error to a file while it runs.
 func TestRedirectionIsNoticed(t *testing.T) {
 	r, w := pipe(t)
 	to := temp(t)

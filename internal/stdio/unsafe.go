@@ -26,13 +26,13 @@ type pollFd struct {
 }
 
 // poll waits until fd can be written to, or is broken, and returns which; 0
-// after d. When it cannot wait it returns pollOut: then a write shows what is
-// wrong. 0 allocs.
+// after d. If it cannot wait it returns pollOut, so that a write returns the
+// error. 0 allocs.
 //
-// A signal ends the wait early, also one of no length: the kernel looks for
-// signals before it looks at the time. (Go's scheduler sends them, to preempt.)
-// A wait that is over early is no harm, but taking it for room would make the
-// write to another owner's full pipe block.
+// A signal ends the wait early, even one of length 0: the kernel checks for
+// signals before the time. (Go's scheduler sends them, to preempt.) A wait that
+// ends early does no harm, but mistaking it for room would make the write to
+// another owner's full pipe block.
 //
 // ppoll(2) because package syscall has no poll, and select(2) is limited to
 // 1024 descriptors.
@@ -40,7 +40,7 @@ func poll(fd int, d time.Duration) int16 {
 	p := pollFd{fd: int32(fd), events: pollOut}
 	t := syscall.NsecToTimespec(int64(max(d, 0)))
 	// Both pointers are to variables of this function that are as large as the
-	// kernel's structures, and live until the call has returned.
+	// kernel's structures, and stay valid until the call has returned.
 	for {
 		n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
 			uintptr(unsafe.Pointer(&t)), 0, 0, 0)
