@@ -21,8 +21,8 @@ func Resolve(v slog.Value, call func(slog.LogValuer) slog.Value) slog.Value {
 	return slog.StringValue("!ERROR: LogValue was called too often")
 }
 
-// IsNil reports whether v has nothing that a method could be called on: it is no
-// value at all, or a nil pointer, map, slice, func or chan.
+// IsNil reports whether v has nothing that a method could be called on: it is
+// no value at all, or a nil pointer, map, slice, func or chan.
 func IsNil(v any) bool {
 	if v == nil {
 		return true

@@ -8,8 +8,9 @@ import (
 )
 
 // PanicText describes v, which recover has returned and is not nil. The methods
-// of v may panic too, and package fmt would follow a cyclic map or slice until the stack is
-// full, so values without a text of their own are shown by their type.
+// of v may panic too, and package fmt would follow a cyclic map or slice until
+// the stack is full, so values without a method for their text are shown by
+// their type.
 func PanicText(v any) (text string) {
 	text = reflect.TypeOf(v).String()
 	defer func() { _ = recover() }()

@@ -56,8 +56,8 @@ func grow() byte {
 	return room[len(os.Args)]
 }
 
-// onLargeStack runs f on a stack that no other goroutine has a part of the same
-// 256 KiB of.
+// onLargeStack runs f on a stack that shares its 256 KiB with no other
+// goroutine.
 //
 //go:noinline
 func onLargeStack(frames int, f func()) byte {
@@ -85,8 +85,8 @@ func TestEnterCountsUpAlongAChain(t *testing.T) {
 	enter(1)
 }
 
-// Goroutines whose stacks are apart do not count in one Slot, or every line
-// would have to look at its stack while others are being made.
+// Goroutines with stacks far apart do not share a Slot, or every line would
+// have to inspect its stack while others are being built.
 func TestStacksApartHaveSlotsOfTheirOwn(t *testing.T) {
 	const goroutines = 64
 	slots, release := make(chan *usercode.Slot), make(chan bool)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxRunDepth = 4  // of calls of Run within each other
+	maxRunDepth = 4  // of nested calls of Run
 	maxRunning  = 64 // goroutines at once
 )
 
@@ -20,7 +20,7 @@ var running atomic.Int32
 // too many functions have not returned yet. It may be called concurrently and
 // allocates.
 //
-// It is for callers that hold a lock which f may want. Package log holds the
+// It is for callers that hold a lock which f may take. Package log holds the
 // lock of a log.Logger while it writes a line. When its lines go to nib and the
 // user's own sink, hook or error handler prints through the same log.Logger,
 // log.Print takes the lock and calls nib; nib calls the sink; the sink calls
@@ -55,9 +55,9 @@ func Run(f func(), wait time.Duration) bool {
 	return true
 }
 
-// nest calls f with depth+1 frames of its own on the stack. That is how a Run
-// within f knows how deep it is: no table of goroutines is needed, and several
-// chains at once cannot be mixed up.
+// nest calls f with depth+1 frames of nest on the stack, from which a Run
+// within f gets its depth: it needs no table of goroutines, and concurrent
+// chains cannot be confused.
 //
 //go:noinline
 func nest(depth int, f func()) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// long is a wait that no test comes near unless it fails.
+// long is a wait that no test reaches unless it fails.
 const long = time.Minute
 
 func TestRunReturnsWhenTheFunctionHas(t *testing.T) {

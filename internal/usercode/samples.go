@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// SampleErrors are errors with every method that functions which write errors
-// look for.
+// SampleErrors have every method that functions which write errors check for.
 var SampleErrors = []error{errors.New("sample"), sample{}, group{}, fmt.Errorf("%w", sample{})}
 
 type sample struct{}
