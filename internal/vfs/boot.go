@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Boot returns a number that tells the runs of the system apart, 0 if the system
-// has none.
+// Boot returns a number that differs for each boot of the system, or 0 if the
+// system has none.
 func Boot() uint64 {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -4,5 +4,5 @@ package vfs
 
 import "runtime"
 
-// lstatIsFree says whether Lstat does without allocations.
+// lstatIsFree reports whether Lstat does not allocate.
 const lstatIsFree = runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")

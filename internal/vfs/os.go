@@ -42,8 +42,8 @@ func (osFS) ReadDir(dir string) ([]string, error) {
 // zeros is what fill writes.
 var zeros [64 << 10]byte
 
-// fill writes zeros behind the end of f until it has the given size: room on the
-// disk where the system has no call that reserves it.
+// fill writes zeros behind the end of f until it has the given size: room on
+// the disk where the system has no call that reserves it.
 func fill(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -4,8 +4,8 @@
 
 package vfs
 
-// SyncData is Sync, which on darwin is the one call that empties the cache of
-// the disk as well.
+// SyncData is Sync, which on darwin is the only call that also flushes the
+// cache of the disk.
 func (f *osFile) SyncData() error { return f.Sync() }
 
 // Preallocate writes zeros.

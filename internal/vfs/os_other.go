@@ -10,14 +10,14 @@ import (
 	"os"
 )
 
-// CanRenameOpen says whether a file may be renamed while it is open.
+// CanRenameOpen reports whether a file may be renamed while it is open.
 const CanRenameOpen = false
 
 // openFlags are those that Open adds.
 const openFlags = 0
 
 // An osFile is an os.File without its Stat. Here files have no identity: all
-// count as the same one with one name.
+// count as one file with one name.
 type osFile struct{ *os.File }
 
 func newFile(f *os.File) File { return &osFile{f} }
@@ -52,5 +52,6 @@ func infoOf(info fs.FileInfo) Info {
 // SyncDir does nothing.
 func (osFS) SyncDir(string) error { return nil }
 
-// IsFull says whether err means that there is no room left on the file system.
+// IsFull reports whether err means that there is no room left on the file
+// system.
 func IsFull(error) bool { return false }

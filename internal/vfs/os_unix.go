@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// CanRenameOpen says whether a file may be renamed while it is open.
+// CanRenameOpen reports whether a file may be renamed while it is open.
 const CanRenameOpen = true
 
 // openFlags keep Open from following links and from waiting for the other end
@@ -29,11 +29,11 @@ type osFile struct {
 func newFile(f *os.File) File { return &osFile{f, int(f.Fd())} }
 
 func (f *osFile) Close() error {
-	f.fd = -1 // the number may be another file's from now on
+	f.fd = -1 // the number may belong to another file from now on
 	return f.File.Close()
 }
 
-// Write calls write(2) directly: an os.File takes a lock of its own first.
+// Write calls write(2) directly: an os.File takes another lock first.
 func (f *osFile) Write(p []byte) (n int, err error) {
 	for {
 		n, err = syscall.Write(f.fd, p)
@@ -79,8 +79,8 @@ func flock(f *os.File, how int) error {
 	if err == syscall.EWOULDBLOCK {
 		return ErrLocked
 	}
-	// EBADF comes from a network file system that makes of flock a lock of
-	// another kind, which wants a file that is open for writing.
+	// EBADF comes from a network file system that turns flock into another kind
+	// of lock, which needs a file that is open for writing.
 	for _, none := range []error{errors.ErrUnsupported, syscall.ENOLCK, syscall.EINVAL, syscall.EBADF} {
 		if errors.Is(err, none) {
 			return fmt.Errorf("nib/vfs: lock %s: %v: %w", f.Name(), err, errors.ErrUnsupported)
@@ -113,8 +113,8 @@ func (osFS) SyncDir(dir string) error {
 	return err
 }
 
-// IsFull says whether err means that there is no room left on the file system,
-// or in the quota of the user.
+// IsFull reports whether err means that there is no room left on the file
+// system, or in the quota of the user.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -112,7 +112,7 @@ func TestWriteAfterCloseReachesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, filepath.Join(dir, "a"))
 	f.Close()
-	other := open(t, filepath.Join(dir, "b")) // takes the number over, most likely
+	other := open(t, filepath.Join(dir, "b")) // most likely reuses the number
 	if _, err := f.Write([]byte("text")); err == nil {
 		t.Error("got no error")
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// CanRenameOpen says whether a file may be renamed while it is open. Package os
-// opens files so that nobody can rename or remove them meanwhile, in this
-// process or another: it is the protection that locks give elsewhere.
+// CanRenameOpen reports whether a file may be renamed while it is open. Package
+// os opens files so that no process can rename or remove them while they are
+// open: that is the protection that locks give elsewhere.
 const CanRenameOpen = false
 
 // openFlags are those that Open adds.
@@ -80,7 +80,8 @@ func stat(h syscall.Handle, name string) (Info, error) {
 // SyncDir does nothing: the system keeps names in a journal.
 func (osFS) SyncDir(string) error { return nil }
 
-// IsFull says whether err means that there is no room left on the file system.
+// IsFull reports whether err means that there is no room left on the file
+// system.
 func IsFull(err error) bool {
 	return errors.Is(err, errDiskFull) || errors.Is(err, syscall.ENOSPC)
 }

@@ -16,8 +16,8 @@ const (
 	longestOnStack = 256   // of names, with the NUL byte
 )
 
-// lstat does what syscall.Lstat does, which puts a copy of the name on the heap:
-// a log file looks ten times a second whether its name is still its own.
+// lstat does what syscall.Lstat does, which copies the name to the heap: a log
+// file checks its name ten times a second.
 func lstat(name string, st *syscall.Stat_t) error {
 	var text [longestOnStack]byte
 	if len(name) >= len(text) || strings.IndexByte(name, 0) >= 0 {
@@ -25,9 +25,9 @@ func lstat(name string, st *syscall.Stat_t) error {
 	}
 	copy(text[:], name) // a NUL byte follows, for name is shorter than text
 	cwd := atCwd
-	// text ends with a NUL byte and st is as large as the kernel's struct stat of
-	// this architecture. Both live until the call returns: conversions in its
-	// argument list are kept alive by the compiler.
+	// text ends with a NUL byte and st is as large as the kernel's struct stat
+	// of this architecture. Both stay valid until the call returns: conversions
+	// in its argument list are kept alive by the compiler.
 	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(cwd), uintptr(unsafe.Pointer(&text[0])),
 		uintptr(unsafe.Pointer(st)), atNoFollow, 0, 0)
 	if errno != 0 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package vfs is the interface between nib and the file system: the operations
-// that log files and spools need, and their implementation on the system ([OS]).
-// Package vfstest has one in memory, where a test can cut the power and make any
-// operation fail, stop half-way or hang.
+// that log files and spools need, and their implementation on the system
+// ([OS]). Package vfstest has one in memory, where a test can cut the power and
+// make any operation fail, stop half-way or hang.
 //
 // It is narrower than package os on purpose. No operation follows a link in the
 // last element of a name, waits for another process, or leaves a descriptor
-// open in a child. Files have an identity, so that one can find out whether a name
-// still means the file that is open.
+// open in a child. Files have an identity, which shows whether a name still
+// refers to the open file.
 package vfs
 
 import (
@@ -20,15 +20,16 @@ import (
 )
 
 // An FS is a file system. It may be used concurrently. Errors are *fs.PathError
-// or *os.LinkError with the system's number inside, unless said otherwise.
+// or *os.LinkError with the system's number inside, unless noted otherwise.
 type FS interface {
 	// Open opens a file with the flags of package os. A link, in the last
-	// element of name, is not followed but an error, and a FIFO is opened without
-	// waiting for its other end.
+	// element of name, is not followed but an error, and a FIFO is opened
+	// without waiting for its other end.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 
-	// Lstat describes what name stands for, a link itself rather than its
-	// target. 0 allocs on linux/amd64 and linux/arm64, for names of up to 255 bytes.
+	// Lstat describes the file called name; for a link, the link itself, not
+	// its target. 0 allocs on linux/amd64 and linux/arm64, for names of up to
+	// 255 bytes.
 	Lstat(name string) (Info, error)
 
 	// Rename gives a file a new name, in place of the file that had it.
@@ -50,19 +51,20 @@ type FS interface {
 // A File is an open file. Methods may be called concurrently, except Close.
 // Offsets and sizes are in bytes.
 type File interface {
-	// Write writes at the end of a file opened with O_APPEND, else behind the
-	// last write. It may write less than p without an error, as write(2). Its
-	// error is the system's number itself: a full disk costs no allocations.
+	// Write writes at the end of a file opened with O_APPEND, otherwise behind
+	// the last write. It may write less than p without an error, as write(2).
+	// Its error is the system's number itself: a full disk costs no
+	// allocations.
 	Write(p []byte) (n int, err error)
 
 	io.ReaderAt
 	io.WriterAt // not with O_APPEND
 	io.Closer
 
-	// Sync makes the content and all that is known of the file survive a loss of
-	// power; SyncData what is needed to read it again. After an error nobody
-	// knows what is on the disk, and another Sync will not bring it there: the
-	// system takes the pages for clean.
+	// Sync makes the content and the metadata of the file survive a loss of
+	// power; SyncData what is needed to read it again. After an error it is
+	// unknown what is on the disk, and another Sync does not help: the system
+	// considers the pages clean.
 	Sync() error
 	SyncData() error
 
@@ -72,22 +74,21 @@ type File interface {
 	// every byte: writing to it cannot run out of space.
 	Preallocate(size int64) error
 
-	// Stat describes the file, also when its name is gone. 0 allocs on Linux.
+	// Stat describes the file, even if its name is gone. 0 allocs on Linux.
 	Stat() (Info, error)
 
 	// Free returns how many bytes this process may still write to the file
 	// system.
 	Free() (int64, error)
 
-	// Lock takes the file for this File together with others (Shared) or alone
-	// (Exclusive), until Unlock or Close, and ErrLocked says that others are in
-	// the way. It does not wait: whoever holds a lock may be suspended. Locks
-	// bind only those who ask for them. errors.ErrUnsupported means that there
-	// are none on this file system.
+	// Lock locks the file together with others (Shared) or alone (Exclusive),
+	// until Unlock or Close, or returns ErrLocked if another lock conflicts. It
+	// does not wait: the holder of a lock may be suspended. Locks are advisory.
+	// errors.ErrUnsupported means that there are none on this file system.
 	Lock(LockMode) error
 	Unlock() error
 
-	// Fd is the descriptor, and Fd(^uintptr(0)) means that there is none.
+	// Fd returns the descriptor, or ^uintptr(0) if there is none.
 	Fd() uintptr
 }
 
@@ -104,16 +105,16 @@ type Info struct {
 // NoOwner is the owner of a file on systems without user IDs.
 const NoOwner = -1
 
-// Foreign reports whether the file belongs to another user than root and the
-// one that this process acts for: its owner may change it at any time.
+// Foreign reports whether the file belongs to a user other than root and the
+// one of this process: its owner may change it at any time.
 func (i Info) Foreign() bool {
 	return i.Owner != NoOwner && i.Owner != 0 && i.Owner != os.Geteuid()
 }
 
-// An ID tells one file from all others that exist at the same time.
+// An ID distinguishes a file from all others that exist at the same time.
 type ID struct{ Device, Inode uint64 }
 
-// A LockMode says with whom a lock is shared.
+// A LockMode determines whether a lock is shared.
 type LockMode int
 
 // The modes of File.Lock.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enumerate lets every call on a file system fail. It runs a scripted
+// Package enumerate makes every call on a file system fail. It runs a scripted
 // life once to record the calls, and then once for every call, every error that
 // this call can return, and every time for which the error may last. Only tests
 // use it.
@@ -11,7 +11,7 @@
 //		… // the backlog arrives; nothing acknowledged is lost
 //	}}.Enumerate(t)
 //
-// Each case is a subtest, so that one of them is run by its name:
+// Each case is a subtest, so that a single one can be run by its name:
 //
 //	go test -run 'TestName/rename/app.log/^2$/EIO/once$'
 package enumerate
@@ -40,16 +40,16 @@ type Life struct {
 	// New returns a file system for one life: in memory, or that of the system.
 	New func(t testing.TB) vfs.FS
 
-	// Run lives, and checks what has become of everything. It makes the same
-	// calls each time as long as none fails; goroutines may change their order.
+	// Run runs the life and checks the outcome. It makes the same calls each
+	// time if none fails; goroutines may change their order.
 	Run func(t *testing.T, w *World)
 
-	// Class returns what the last element of a name is counted as, for names that
-	// differ from life to life. nil: the name itself.
+	// Class returns what the last element of a name is counted as, for names
+	// that differ from life to life. nil: the name itself.
 	Class func(base string) string
 }
 
-// A World is where a life takes place.
+// A World is the file system of a life, and its faults.
 type World struct {
 	FS    vfs.FS // whose calls fail
 	Sound vfs.FS // the same without faults, to prepare and to check
@@ -76,8 +76,8 @@ type Call struct {
 // A Span says for how long calls fail.
 type Span int
 
-// The spans. Those with All are not about one operation on one name but about
-// all calls that can return the error.
+// The spans. Those with All affect not one operation on one name but all calls
+// that can return the error.
 const (
 	Once       Span = iota
 	Hundred         // the next 100 calls of this operation on this name
@@ -90,7 +90,7 @@ var spans = []string{"once", "100", "lasting", "all-100", "all-lasting"}
 
 func (s Span) String() string { return spans[s] }
 
-// A Case is one thing that goes wrong.
+// A Case is one fault.
 type Case struct {
 	Call
 	Outcome
@@ -142,7 +142,7 @@ func (w *World) strike(op vfstest.Op) {
 	}
 }
 
-// Case returns what goes wrong in this life; ok is false if nothing does.
+// Case returns the fault of this life; ok is false if there is none.
 func (w *World) Case() (c Case, ok bool) {
 	if w.c == nil {
 		return Case{}, false
@@ -172,7 +172,7 @@ func (w *World) begins(op vfstest.Op, base string) bool {
 	return true
 }
 
-// goesOn reports whether this call fails as well.
+// goesOn reports whether this later call fails as well.
 func (w *World) goesOn(op vfstest.Op, base string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *World) goesOn(op vfstest.Op, base string) bool {
 	return true
 }
 
-// world returns a new World in which c goes wrong, or nothing if that is nil.
+// world returns a new World with the fault c, or without a fault if c is nil.
 func (l Life) world(t testing.TB, c *Case) *World {
 	w := &World{Sound: l.New(t), class: l.Class, c: c, seen: map[Call]int{}, callers: map[string]bool{}}
 	if w.class == nil {

@@ -154,7 +154,8 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestEveryOperationHasOutcomes: a new one without any would not be enumerated.
+// TestEveryOperationHasOutcomes checks all operations: one without outcomes
+// would not be enumerated.
 func TestEveryOperationHasOutcomes(t *testing.T) {
 	for _, op := range vfstest.Ops {
 		if len(outcomes[op]) == 0 {

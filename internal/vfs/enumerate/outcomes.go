@@ -45,7 +45,8 @@ func half(o Outcome) Outcome {
 }
 
 // outcomes are what each operation can return: on local disks, over quota, with
-// the descriptors of the process or the system exhausted, on network file systems.
+// the descriptors of the process or the system exhausted, on network file
+// systems.
 var outcomes = map[vfstest.Op][]Outcome{
 	vfstest.OpOpen:        {eio, emfile, enfile, enomem, estale, eintr, eacces},
 	vfstest.OpCreate:      {eio, emfile, enfile, enomem, enospc, edquot, estale, eintr, eacces, erofs, done},

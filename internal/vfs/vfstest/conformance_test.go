@@ -39,7 +39,7 @@ func open(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 	return f
 }
 
-// must ends the test if one of the errors is one.
+// must ends the test if one of the errors is not nil.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
@@ -55,7 +55,7 @@ func write(t *testing.T, f vfs.File, text string) {
 	}
 }
 
-// content is what is in the file called name, or the error of Open.
+// content returns the content of the file called name, or the error of Open.
 func content(t *testing.T, fsys vfs.FS, name string) string {
 	t.Helper()
 	f, err := fsys.Open(name, os.O_RDONLY, 0)
@@ -78,7 +78,7 @@ func contentOf(t *testing.T, f vfs.File) string {
 	return string(text)
 }
 
-// errno is the innermost error.
+// errno returns the innermost error.
 func errno(err error) error {
 	for {
 		inner := errors.Unwrap(err)

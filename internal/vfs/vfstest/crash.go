@@ -20,8 +20,8 @@ func (m *memory) SyncDir(dir string) error {
 	if !m.isDir(dir) {
 		return &fs.PathError{Op: "sync", Path: dir, Err: syscall.ENOENT}
 	}
-	// A change of two directories is one: the other name goes to the disk with
-	// it, and so does what happened to that name before.
+	// A change of two directories is atomic: the other name goes to the disk
+	// with it, and so do the earlier changes of that name.
 	touched := map[string]bool{}
 	needed := func(e entry) bool { return touched[e.name] || filepath.Dir(e.name) == dir }
 	var now, later []change
@@ -43,7 +43,7 @@ func (m *memory) SyncDir(dir string) error {
 	return nil
 }
 
-// settle makes the change in names.
+// settle applies the change to names.
 func (c change) settle(names map[string]*node) {
 	for _, e := range c {
 		if e.node == nil {
@@ -54,7 +54,7 @@ func (c change) settle(names map[string]*node) {
 	}
 }
 
-// settle brings the dirty sectors to the disk.
+// settle writes the dirty sectors to the disk.
 func (n *node) settle() {
 	n.disk = resized(n.disk, len(n.data))
 	for s := range n.dirty {
@@ -62,7 +62,7 @@ func (n *node) settle() {
 	}
 }
 
-// copySector copies what both files have of a sector.
+// copySector copies the part of a sector that both files have.
 func copySector(dst, src []byte, s int) {
 	from := s * sector
 	if to := min(from+sector, len(dst), len(src)); from < to {
@@ -78,13 +78,13 @@ func resized(b []byte, size int) []byte {
 }
 
 // CrashClone returns what a machine finds after a loss of power at this moment:
-// a file system of its own, with everything synced and without faults, locks and
+// another file system, with everything synced and without faults, locks and
 // open files.
 //
-// What was not synced is there or not, as pick decides; pick(n) returns a number
-// below n, and 0 stands for losing the most. Each change of names is kept or not,
-// but for those that build on one that is not. A file that grew is torn at any
-// byte. Each sector of 512 bytes that was written is kept or not, so one may be
+// pick decides what is left of what was not synced; pick(n) returns a number
+// below n, and 0 loses the most. Each change of names is kept or not, except
+// those that build on one that is not. A file that grew is torn at any byte.
+// Each sector of 512 bytes that was written is kept or not, so one may be
 // missing in the middle, and reads as zeros or as what was there before.
 //
 // The IntN of a math/rand/v2 Rand is a pick, and so are [Nothing] and

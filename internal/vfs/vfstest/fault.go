@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// An Op is a kind of operation that a fault may be about.
+// An Op is a kind of operation that a fault may affect.
 type Op string
 
 // The operations. Open with O_CREATE is OpCreate, also of a file that exists.
@@ -42,17 +42,18 @@ var Ops = []Op{
 // A Fault makes calls of a [Faulty] file system fail, stop half-way or hang.
 type Fault struct {
 	Op   Op     // "" fits all
-	Path string // a pattern of filepath.Match for the last element of the name; "" fits all
+	Path string // a pattern of filepath.Match for the last element of the name; "" matches all
 
-	// Fits decides instead of Op, Path, Skip and Times whether a call fails. It is
-	// called for every call, by one goroutine at a time.
+	// Fits decides instead of Op, Path, Skip and Times whether a call fails. It
+	// is called for every call, by one goroutine at a time.
 	Fits func(op Op, base string) bool
 
-	Skip  int // how many fitting calls succeed first
+	Skip  int // how many matching calls succeed first
 	Times int // how many fail then; 0: all
 
-	// Err is what the call returns; nil lets it succeed, after Hold. A file whose
-	// Sync fails counts as synced, but is not. A Close that fails closes the file.
+	// Err is what the call returns; nil lets it succeed, after Hold. A file
+	// whose Sync fails counts as synced, but is not. A Close that fails closes
+	// the file.
 	Err error
 
 	// Done lets the call do its work before it returns Err, as a network file
@@ -67,13 +68,13 @@ type Fault struct {
 	// returns no error for them.
 	Short int
 
-	// Hold keeps the call from going on until it is closed. Reached is called at
-	// each fitting call, before that.
+	// Hold blocks the call until it is closed. Reached is called before that,
+	// at each matching call.
 	Hold    <-chan struct{}
 	Reached func()
 }
 
-// fault is a Fault and how many calls fitted it.
+// A fault is a Fault and the number of matching calls.
 type fault struct {
 	Fault
 	mu  sync.Mutex
@@ -86,7 +87,7 @@ type faults struct {
 	list []*fault
 }
 
-// Fail adds a fault until heal is called. The first of those that fit a call
+// Fail adds a fault until heal is called. The first one that matches a call
 // counts.
 func (l *faults) Fail(f Fault) (heal func()) {
 	l.mu.Lock()
@@ -100,7 +101,7 @@ func (l *faults) Fail(f Fault) (heal func()) {
 	}
 }
 
-// A hit is what a call has to do wrong. The zero value means nothing.
+// A hit is how a call fails. With the zero value it succeeds.
 type hit struct {
 	err        error
 	done, half bool
@@ -140,7 +141,7 @@ func (l *faults) enter(op Op, name string) hit {
 	return hit{}
 }
 
-// fits reports whether f is about this call, and counts it.
+// fits reports whether f matches this call, and counts it.
 func (f *fault) fits(op Op, name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A Faulty is a file system whose calls fail where [Faulty.Fail] says so, and
-// otherwise are those of another one.
+// A Faulty is a file system whose calls fail as set by [Faulty.Fail], and
+// otherwise are those of another file system.
 type Faulty struct {
 	faults
 	fs vfs.FS
@@ -23,8 +23,8 @@ type Faulty struct {
 // NewFaulty returns fsys with a way to make its calls fail.
 func NewFaulty(fsys vfs.FS) *Faulty { return &Faulty{fs: fsys} }
 
-// do calls an operation that may fail instead, or be done while its answer is
-// lost, whatever that was.
+// do calls an operation, which may fail instead, or succeed and return an
+// error.
 func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) error) error {
 	h := f.enter(op, name)
 	if h.err == nil {
@@ -36,8 +36,8 @@ func (f *Faulty) do(op Op, name string, call func() error, wrap func(error) erro
 	return wrap(h.err)
 }
 
-// pathError returns what wraps the error of a fault as package os does. Locks
-// that are taken or missing have errors of their own.
+// pathError returns what wraps the error of a fault as package os does. The
+// errors of locks that are taken or missing are not wrapped.
 func pathError(op, name string) func(error) error {
 	return func(err error) error {
 		if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
@@ -96,7 +96,7 @@ func (f *Faulty) Remove(name string) error {
 	return f.do(OpRemove, name, func() error { return f.fs.Remove(name) }, pathError("remove", name))
 }
 
-// MkdirAll makes dir and those that it lies in.
+// MkdirAll makes dir and its parents.
 func (f *Faulty) MkdirAll(dir string, perm fs.FileMode) error {
 	return f.do(OpMkdir, dir, func() error { return f.fs.MkdirAll(dir, perm) }, pathError("mkdir", dir))
 }
@@ -178,10 +178,10 @@ func (f *faultyFile) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, pathError(string(OpRead), f.name)(h.err)
 }
 
-// Sync brings the file to the disk, see [vfs.File].
+// Sync writes the file to the disk, see [vfs.File].
 func (f *faultyFile) Sync() error { return f.sync(f.File.Sync) }
 
-// SyncData brings the file to the disk, see [vfs.File].
+// SyncData writes the file to the disk, see [vfs.File].
 func (f *faultyFile) SyncData() error { return f.sync(f.File.SyncData) }
 
 func (f *faultyFile) sync(call func() error) error {
@@ -228,7 +228,7 @@ func (f *faultyFile) Lock(mode vfs.LockMode) error {
 
 func (f *faultyFile) Close() error { return closeFaulty(f.f, f.name, f.File) }
 
-// forgetDirty lets a file in memory count as synced although it is not.
+// forgetDirty makes a file in memory count as synced although it is not.
 func (f *faultyFile) forgetDirty() {
 	if m, ok := f.File.(interface{ forgetDirty() }); ok {
 		m.forgetDirty()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package vfstest has a file system in memory for tests ([NewMem]): its power can
-// be cut ([Mem.CrashClone]), and each of its operations can be made to fail, stop
-// half-way or hang ([Mem.Fail]). [NewFaulty] does the latter for any file system.
+// Package vfstest has a file system in memory for tests ([NewMem]): its power
+// can be cut ([Mem.CrashClone]), and each of its operations can be made to
+// fail, stop half-way or hang ([Mem.Fail]). [NewFaulty] does the latter for any
+// file system.
 package vfstest
 
 import (
@@ -21,7 +22,7 @@ import (
 
 // A Mem is a file system in memory. It has hard links, files that are open
 // without a name, and locks, but no symbolic links, and directories keep their
-// names. It remembers what has been synced and what has not: see
+// names. It records what has been synced and what has not: see
 // [Mem.CrashClone]. Faults are set by [Faulty.Fail].
 type Mem struct {
 	*Faulty
@@ -58,8 +59,8 @@ type node struct {
 // sector is what a disk writes in one piece.
 const sector = 512
 
-// A change is one atomic change of names: each one means the node then, or
-// nothing if that is nil.
+// A change is one atomic change of names: each one refers to the node then, or
+// to nothing if that is nil.
 type change []entry
 
 type entry struct {
@@ -67,8 +68,8 @@ type entry struct {
 	node *node
 }
 
-// NewMem returns an empty file system with room for anything. Its files show the
-// time of now, and of time.Now if that is nil.
+// NewMem returns an empty file system with room for anything. Its files have
+// the time of now, or of time.Now if that is nil.
 func NewMem(now func() time.Time) *Mem {
 	if now == nil {
 		now = time.Now
@@ -88,8 +89,8 @@ func newMemory(now func() time.Time) *memory {
 // mem returns m with a way to make its calls fail.
 func (m *memory) mem() *Mem { return &Mem{NewFaulty(m), m} }
 
-// SetFree leaves room for n more bytes. Files that are removed or truncated give
-// theirs back. A negative n stands for any number.
+// SetFree sets the free room to n bytes. Files that are removed or truncated
+// return theirs. A negative n means unlimited.
 func (m *Mem) SetFree(n int64) {
 	m.mem.mu.Lock()
 	defer m.mem.mu.Unlock()
@@ -103,7 +104,7 @@ func (m *Mem) Opened() int {
 	return m.mem.opened
 }
 
-// Chown gives what is called name to another user.
+// Chown changes the owner of the file called name.
 func (m *Mem) Chown(name string, owner int) {
 	m.mem.mu.Lock()
 	defer m.mem.mu.Unlock()
@@ -120,7 +121,7 @@ func (m *memory) take(n *node, size int64) int64 {
 	return size
 }
 
-// give gives the room of n beyond size back.
+// give returns the room of n beyond size.
 func (m *memory) give(n *node, size int64) {
 	if back := n.room - size; back > 0 {
 		n.room = size
@@ -130,13 +131,13 @@ func (m *memory) give(n *node, size int64) {
 	}
 }
 
-// isDir says whether there is a directory called name, which is clean.
+// isDir reports whether there is a directory called name, which is clean.
 func (m *memory) isDir(name string) bool {
 	n := m.names[name]
 	return n != nil && n.mode.IsDir()
 }
 
-// apply makes a change visible, and remembers it for the next SyncDir.
+// apply makes a change visible, and records it for the next SyncDir.
 func (m *memory) apply(c change) {
 	for _, e := range c {
 		if old := m.names[e.name]; old != nil {
@@ -154,7 +155,7 @@ func (m *memory) apply(c change) {
 	m.pending = append(m.pending, c)
 }
 
-// forget gives the room of a node back that has neither a name nor an open file.
+// forget returns the room of a node that has neither a name nor an open file.
 func (m *memory) forget(n *node) {
 	if n.links == 0 && n.opened() == 0 {
 		m.give(n, 0)
@@ -279,7 +280,7 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// MkdirAll makes dir and those that it lies in.
+// MkdirAll makes dir and its parents.
 func (m *memory) MkdirAll(dir string, perm fs.FileMode) error {
 	dir = filepath.Clean(dir)
 	m.mu.Lock()

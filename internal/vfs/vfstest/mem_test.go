@@ -25,7 +25,7 @@ func newMem(t *testing.T) *Mem {
 	return m
 }
 
-// tree is all files with their contents: "/a/x=text /a/y=".
+// tree returns all files with their contents: "/a/x=text /a/y=".
 func tree(t *testing.T, m *Mem) string {
 	t.Helper()
 	var files []string
@@ -38,8 +38,8 @@ func tree(t *testing.T, m *Mem) string {
 	return strings.Join(files, " ")
 }
 
-// TestCrashKeepsWhatWasSynced takes the power away after a few operations, with
-// the worst and the best outcome.
+// TestCrashKeepsWhatWasSynced cuts the power after a few operations, with the
+// worst and the best outcome.
 func TestCrashKeepsWhatWasSynced(t *testing.T) {
 	create := func(m *Mem, name, text string) vfs.File {
 		f := open(t, m, name, appending)
@@ -96,7 +96,7 @@ func TestCrashKeepsWhatWasSynced(t *testing.T) {
 	}
 }
 
-// TestCrashTearsTheTail collects what may become of 3 unsynced bytes.
+// TestCrashTearsTheTail collects the possible outcomes for 3 unsynced bytes.
 func TestCrashTearsTheTail(t *testing.T) {
 	m := newMem(t)
 	f := open(t, m, "/a/x", appending)
@@ -121,8 +121,8 @@ func TestCrashTearsTheTail(t *testing.T) {
 	}
 }
 
-// TestCrashReordersNames collects what may become of three changes, the last of
-// which builds on the first.
+// TestCrashReordersNames collects the possible outcomes of three changes, the
+// last of which builds on the first.
 func TestCrashReordersNames(t *testing.T) {
 	m := newMem(t)
 	open(t, m, "/a/x", appending)
@@ -179,8 +179,8 @@ func TestCrashCloneIsOnItsOwn(t *testing.T) {
 	wantText(t, "clone, crashed", tree(t, c.CrashClone(Nothing)), "/a/x=text")
 }
 
-// TestFailedSyncIsNotMadeUpFor: the pages of a failed sync count as clean, and
-// the next one that succeeds does not write them.
+// TestFailedSyncIsNotMadeUpFor checks that the pages of a failed sync count as
+// clean: the next one that succeeds does not write them.
 func TestFailedSyncIsNotMadeUpFor(t *testing.T) {
 	m := newMem(t)
 	f := open(t, m, "/a/x", appending)
@@ -277,7 +277,8 @@ func TestPartOfACall(t *testing.T) {
 	})
 }
 
-// TestEveryCallCanFail on any file system, and is counted as what it is.
+// TestEveryCallCanFail makes each operation fail on any file system, and checks
+// how it is counted.
 func TestEveryCallCanFail(t *testing.T) {
 	everywhere(t, func(t *testing.T, fsys vfs.FS, dir string) {
 		m := NewFaulty(fsys)

@@ -26,7 +26,7 @@ type memFile struct {
 // unlocked is the mode of an open file without a lock.
 const unlocked vfs.LockMode = -1
 
-// lock takes n for f, if no one else is in the way. The lock of the file system
+// lock locks n for f, if no other lock conflicts. The lock of the file system
 // is held.
 func (n *node) lock(f *memFile, mode vfs.LockMode) bool {
 	for other, held := range n.locks {
@@ -119,7 +119,7 @@ func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Sync brings the file to the disk, see [vfs.File].
+// Sync writes the file to the disk, see [vfs.File].
 func (f *memFile) Sync() error { return f.sync() }
 
 // SyncData is Sync.
@@ -135,7 +135,7 @@ func (f *memFile) sync() error {
 	return err
 }
 
-// forgetDirty does what the system does when a sync fails: it does not write
+// forgetDirty does what the system does after a failed sync: it does not write
 // these pages again.
 func (f *memFile) forgetDirty() {
 	f.m.mu.Lock()
@@ -170,7 +170,7 @@ func (f *memFile) Preallocate(size int64) error {
 	return nil
 }
 
-// resize cuts n off, or adds zeros and takes room for them if there is some.
+// resize truncates n, or adds zeros and takes room for them if there is some.
 func (m *memory) resize(n *node, size int64) {
 	was := int64(len(n.data))
 	if size > was {
@@ -191,7 +191,7 @@ func (n *node) grow(size int64) {
 	n.soil(was, size)
 }
 
-// soil notes that the bytes in [from, to) are not on the disk.
+// soil records that the bytes in [from, to) are not on the disk.
 func (n *node) soil(from, to int64) {
 	for s := from / sector; s*sector < to; s++ {
 		n.dirty[int(s)] = struct{}{}
@@ -247,5 +247,5 @@ func (f *memFile) Close() error {
 	return err
 }
 
-// Fd says that there is no descriptor.
+// Fd returns ^uintptr(0): there is no descriptor.
 func (f *memFile) Fd() uintptr { return ^uintptr(0) }
