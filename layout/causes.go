@@ -6,11 +6,11 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// maxDepth is how deep errors that wrap each other are followed.
+// maxDepth limits how deep errors that wrap each other are followed.
 const maxDepth = 32
 
-// ErrorCauses is for the field Error of a [nib.Layout]. It writes the text of an
-// error under key and, if the error wraps or joins others, their texts under
+// ErrorCauses is for the field Error of a [nib.Layout]. It writes the text of
+// an error under key and, if the error wraps or joins others, their texts under
 // key+".causes", outermost first.
 func ErrorCauses(e *nib.Event, key string, err error) {
 	e.AnErr(key, err).Func(func(e *nib.Event) {
@@ -23,8 +23,8 @@ func ErrorCauses(e *nib.Event, key string, err error) {
 // maxCauses ends a list of causes that contain each other.
 const maxCauses = 64
 
-// appendCauses appends the errors that err wraps or joins, outermost first, down
-// to depth.
+// appendCauses appends the errors that err wraps or joins, outermost first,
+// down to depth.
 func appendCauses(dst []error, err error, depth int) []error {
 	if depth == 0 || len(dst) >= maxCauses {
 		return dst

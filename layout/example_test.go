@@ -12,7 +12,7 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// at stops the clock, so that the examples print the same each time.
+// at stops the clock, so that the examples always print the same.
 var at = nib.WithClock(func() time.Time {
 	return time.Date(2026, 1, 2, 15, 4, 5, 120000000, time.FixedZone("", 3600))
 })

@@ -53,7 +53,7 @@ type pair struct {
 	value any
 }
 
-// pairs reads a line, in which a key may stand twice.
+// pairs reads a line, in which a key may occur twice.
 func pairs(t *testing.T, line string) (all []pair) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(line))
@@ -72,7 +72,7 @@ func pairs(t *testing.T, line string) (all []pair) {
 }
 
 // full logs a line with everything that a layout can write. before and after
-// add fields on both sides of Err, and bound is what the logger has.
+// add fields on both sides of Err, and bound adds the logger's fields.
 func full(l *nib.Logger, bound, before, after func(e *nib.Event)) {
 	err := fmt.Errorf("save: %w", errors.New("disk full"))
 	l.Named("app").With(bound).Error().Func(before).Err(err).Func(after).Msg("message")
@@ -127,7 +127,7 @@ func TestKeysThatALayoutWritesCannotBeForged(t *testing.T) {
 	t.Logf("%d lines", tried)
 }
 
-// checkForged wants the key of nib's own once, with its own value, and the
+// checkForged checks that nib's own key occurs once, with its value, and the
 // forged field under another key.
 func checkForged(t *testing.T, what, line, key string, twoErrors bool) {
 	t.Helper()
@@ -200,7 +200,7 @@ type errHook struct{ err error }
 func (h errHook) Run(e *nib.Event, _ nib.Level, _ string) { e.Err(h.err) }
 
 // In lines without an error its keys are the caller's: slog.Any("error", err)
-// stays what it is.
+// stays unchanged.
 func TestKeysOfAnErrorAreFreeWithoutOne(t *testing.T) {
 	for name, layout := range layouts() {
 		key := layout.ErrorKey
@@ -215,7 +215,7 @@ func TestKeysOfAnErrorAreFreeWithoutOne(t *testing.T) {
 	}
 }
 
-// What the function for call sites writes must not pass for another field.
+// The fields of the function for call sites must not pass for others.
 func TestTheFunctionForCallSitesCannotForge(t *testing.T) {
 	layout := nib.Layout{
 		Static: func(e *nib.Event) { e.Str("app", "real") },

@@ -15,10 +15,10 @@
 //		// {"@timestamp":"…","log.level":"info",…,"service.name":"shop","message":"ready"}
 //	}
 //
-// The package decides the names and formats of what nib itself writes. Fields
-// have the keys that the caller gives them, except that every key which the
-// layout writes is reserved: a field with such a key is renamed to "field." and
-// the key (see [nib.Layout]).
+// A layout determines the names and formats of the fields that nib itself
+// writes. Fields have the keys that the caller gives them, except that every
+// key which the layout writes is reserved: a field with such a key is renamed
+// to "field." and the key (see [nib.Layout]).
 //
 // The functions may be called by any number of goroutines. Their layouts cost
 // no more per line than the default one, except where noted.
@@ -32,7 +32,8 @@ import (
 )
 
 // fixedNanos is RFC 3339 with all nine digits. [time.RFC3339Nano] leaves out
-// trailing zeros, which makes the length vary and the front of each line new.
+// trailing zeros: the length varies, and no line can reuse the front of the
+// previous one.
 const fixedNanos = "2006-01-02T15:04:05.000000000Z07:00"
 
 // errorAndType adds the text of an error, and its Go type under another key.
@@ -40,8 +41,8 @@ func errorAndType(typeKey string) func(*nib.Event, string, error) {
 	return func(e *nib.Event, key string, err error) { e.AnErr(key, err).Type(typeKey, err) }
 }
 
-// A step is a place on the scale of syslog (RFC 5424, section 6.2.1), which
-// several services share: nib's levels have no names of their own for some.
+// A step is a severity on the scale of syslog (RFC 5424, section 6.2.1), which
+// several services use; nib has no named level for some of them.
 type step int
 
 const (
@@ -50,12 +51,12 @@ const (
 	notice // from LevelInfo+2 on
 	warning
 	failure
-	critical // LevelPanic: the program may go on
+	critical // LevelPanic: the program may continue
 	alert    // LevelFatal: it does not
 	steps
 )
 
-// stepOf finds the step of any level.
+// stepOf returns the step of any level.
 func stepOf(l nib.Level) step {
 	switch {
 	case l < nib.LevelInfo:
@@ -74,12 +75,12 @@ func stepOf(l nib.Level) step {
 	return alert
 }
 
-// shortFile keeps the last folder and the name of a file.
+// shortFile returns the last folder and the name of a file.
 func shortFile(file string) string {
 	return path.Join(path.Base(path.Dir(file)), path.Base(file))
 }
 
-// fileAndLine is the usual way to write a place in a source file.
+// fileAndLine returns the usual way to write a place in a source file.
 func fileAndLine(file string, line int) string {
 	return file + ":" + strconv.Itoa(line)
 }

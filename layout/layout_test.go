@@ -46,11 +46,11 @@ func preset(t testing.TB, name string) nib.Layout {
 	return nib.Layout{}
 }
 
-// epoch is the time of the lines in these tests, in the zone nib.WithClock
-// hands on.
+// epoch is the time of the lines in these tests, in the zone that nib.WithClock
+// passes on.
 var epoch = time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.FixedZone("", 3600))
 
-// line is what f logs under a layout, without its newline.
+// line returns what f logs under a layout, without its newline.
 func line(l nib.Layout, f func(*nib.Logger), opts ...nib.Option) string {
 	var b bytes.Buffer
 	opts = append([]nib.Option{
@@ -86,7 +86,8 @@ func fields(t *testing.T, line string) map[string]any {
 	return m
 }
 
-// wants compares what some keys hold. A nil value means that the key is absent.
+// wants compares the values of some keys. A nil value means that the key is
+// absent.
 func wants(t *testing.T, line string, want map[string]any) {
 	t.Helper()
 	got := fields(t, line)
@@ -200,7 +201,7 @@ func TestNoErrorIsNull(t *testing.T) {
 	}
 }
 
-// A panicking error has a method that fails whenever it is asked.
+// A panicking error has a method that always panics.
 type panicking struct{}
 
 func (panicking) Error() string { panic("no text") }

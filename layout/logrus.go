@@ -15,15 +15,15 @@ import (
 //
 //	{"time":"2026-01-02T15:04:05+01:00","level":"info","msg":"…",…fields…}
 //
-// but for the order: logrus sorts by key. The keys are level, msg, time, error,
-// and with nib.WithCaller func and file ("/src/app/main.go:12"). Times are
-// [time.RFC3339] in the zone they carry, durations are integer nanoseconds, and
-// the level nib calls warn is "warning".
+// except for the order: logrus sorts by key. The keys are level, msg, time,
+// error, and with nib.WithCaller func and file ("/src/app/main.go:12"). Times
+// are [time.RFC3339] in the zone they carry, durations are integer nanoseconds,
+// and the level nib calls warn is "warning".
 //
-// The time fields of a logrus entry have nanoseconds; nib has one format for all
-// times of a line. A field that has one of nib's keys becomes "field.msg" here,
-// "fields.msg" there. logrus has no stacks and no named loggers; nib's are
-// "stack" and "logger".
+// The time fields of a logrus entry have nanoseconds; nib has one format for
+// all times of a line. A field that has one of nib's keys becomes "field.msg"
+// here, "fields.msg" there. logrus has no stacks and no named loggers; nib's
+// are "stack" and "logger".
 func Logrus() nib.Layout {
 	return nib.Layout{
 		TimeKey:      "time",
@@ -42,7 +42,8 @@ func Logrus() nib.Layout {
 	}
 }
 
-// logrusLevel is nib's name but for warn and the levels named after it.
+// logrusLevel returns nib's name, except for warn and the levels named after
+// it.
 func logrusLevel(l nib.Level) string {
 	name := l.String()
 	if offset, ok := strings.CutPrefix(name, "warn"); ok {

@@ -15,8 +15,8 @@ import (
 //	{"Timestamp":"2026-01-02T15:04:05.000000000Z","SeverityText":"INFO",…fields…,"Body":"…"}
 //
 // It is not OTLP: there a record is an object deep within a request, and each
-// attribute is an object of its own. It is a flat line of which the filelog
-// receiver (or any other with its operators) makes a complete record:
+// attribute is a separate object. It is a flat line, which the filelog receiver
+// (or any other with its operators) turns into a complete record:
 //
 //	operators:
 //	  - type: json_parser
@@ -77,8 +77,8 @@ func OTel() nib.Layout {
 	}
 }
 
-// severityText is the short name of the SeverityNumber of a level. There are
-// six names with four numbers each; the first of four is the name alone.
+// severityText returns the short name of the SeverityNumber of a level. There
+// are six names with four numbers each; the first of four is the name alone.
 func severityText(l nib.Level) string {
 	names := [...]string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
 	n := int(min(max(l, nib.LevelTrace), nib.LevelTrace+nib.Level(4*len(names)-1)) - nib.LevelTrace)

@@ -15,8 +15,8 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// A schema is what a service has published of the lines it takes; the files in
-// testdata name their sources and licences.
+// A schema is what a service has published about the lines that it accepts; the
+// files in testdata name their sources and licences.
 type schema struct {
 	Fields map[string]struct {
 		Type     string // string, integer, int64 (digits in a string), time, severity, object
@@ -38,7 +38,7 @@ func readSchema(t *testing.T, name string) (s schema) {
 	return s
 }
 
-// check tells how a line differs from the schema. Fields in own are the
+// check returns how a line differs from the schema. Fields in own are the
 // program's.
 func (s *schema) check(line map[string]any, own ...string) (faults []string) {
 	flat := map[string]any{}
@@ -82,7 +82,7 @@ func (s *schema) fits(kind string, value any) bool {
 	return isText
 }
 
-// flatten gives the paths of all values that are not objects.
+// flatten stores all values that are not objects in to, by their paths.
 func flatten(prefix string, m, to map[string]any) {
 	for key, value := range m {
 		if inner, ok := value.(map[string]any); ok {
@@ -111,7 +111,7 @@ func TestLinesFitThePublishedSchema(t *testing.T) {
 	}
 }
 
-// Severities that fall where levels rise would make filters lie.
+// Severities that fall where levels rise would make filters wrong.
 func TestSeveritiesRiseWithTheLevel(t *testing.T) {
 	for name, file := range map[string]string{"GCP": "gcp", "Datadog": "datadog", "OTel": "otel"} {
 		s, p, last := readSchema(t, file), preset(t, name), -1

@@ -35,7 +35,7 @@ func Slog() nib.Layout {
 	}
 }
 
-// source adds a call site as slog does: an object of what is known of it.
+// source adds a call site as slog does: an object with the known fields.
 func source(e *nib.Event, key string, f runtime.Frame) {
 	e.Attrs(slog.Any(key, &slog.Source{Function: f.Function, File: f.File, Line: f.Line}))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/nib-log/nib/layout"
 )
 
-// slogLine is what slog's own handler makes of a record.
+// slogLine returns the line of slog's own handler for a record.
 func slogLine(t *testing.T, source bool, r slog.Record) string {
 	t.Helper()
 	var b bytes.Buffer

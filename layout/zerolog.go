@@ -14,15 +14,15 @@ import (
 //
 //	{"time":"2026-01-02T15:04:05+01:00","level":"info",…fields…,"message":"…"}
 //
-// but for the order: zerolog has the level first, and the time and the caller
-// last. The keys are level, time, message, error, caller and stack. Times are
-// [time.RFC3339] in the zone they carry, durations are milliseconds, levels have
-// the same names, and the call site is "/src/app/main.go:12".
+// except for the order: zerolog has the level first, and the time and the
+// caller last. The keys are level, time, message, error, caller and stack.
+// Times are [time.RFC3339] in the zone they carry, durations are milliseconds,
+// levels have the same names, and the call site is "/src/app/main.go:12".
 //
 // zerolog leaves out a nil error where nib writes null, and an empty message
-// where nib writes "". Its stack is whatever zerolog.ErrorStackMarshaler makes of
-// an error, often an array; nib's is one text. It has no named loggers; nib's
-// name is "logger".
+// where nib writes "". Its stack is whatever zerolog.ErrorStackMarshaler makes
+// of an error, often an array; nib's is one text. It has no named loggers;
+// nib's name is "logger".
 func Zerolog() nib.Layout {
 	return nib.Layout{
 		TimeKey:    "time",
