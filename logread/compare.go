@@ -23,11 +23,11 @@ const (
 	operandLine
 )
 
-// An operand is what a comparison has on its left side.
+// An operand is the left side of a comparison.
 type operand struct {
 	kind  operandKind
 	index int           // of a field, in Query.paths
-	unit  time.Duration // of durations, as its key says; 0 if it does not
+	unit  time.Duration // of durations, from the key; 0 if the key has none
 }
 
 // raw returns the raw value, nil if the line has none.
@@ -91,7 +91,7 @@ func holds(op string, c int) bool {
 	return c >= 0
 }
 
-// outcomes are the results of holds for -1, 0 and 1, at c+1.
+// outcomes returns the results of holds for -1, 0 and 1, at c+1.
 func outcomes(op string) [3]bool {
 	return [3]bool{holds(op, -1), holds(op, 0), holds(op, 1)}
 }
@@ -151,7 +151,8 @@ func (o operand) compareText(op, want string) predicate {
 	}
 }
 
-// orEqual adds to a comparison by value that of the same text: 10B may be a name.
+// orEqual returns match, or a comparison of the text as well: 10B may be a
+// name.
 func (o operand) orEqual(match predicate, op, text string) predicate {
 	if op != "=" {
 		return match
@@ -187,7 +188,7 @@ func (o operand) matches(re *regexp.Regexp, source string) predicate {
 	}
 }
 
-// literal returns the text that an expression stands for, and whether it must be
+// literal returns the text that an expression matches, and whether it must be
 // at the beginning.
 func literal(source string) (text string, anchored, ok bool) {
 	parsed, err := syntax.Parse(source, syntax.Perl)

@@ -2,8 +2,8 @@
 
 // Package logread reads log lines: those of nib in every layout, of zerolog,
 // zap, log/slog, logrus and other loggers that write JSON or logfmt. It
-// recognises the format of each line by itself, decodes only what is used, and
-// selects lines by a query:
+// recognises the format of each line, decodes only what is used, and selects
+// lines by a query:
 //
 //	func main() {
 //		q, err := logread.ParseQuery(`level >= warn and took > 250ms`, time.Now())
@@ -42,19 +42,19 @@
 //
 // A field is a key, or the path to one in nested objects (user.id). A key with
 // other characters is written in backquotes. If a line has the key several
-// times, the last one counts. Four names are not keys: time, level, message and
-// line stand for what the line has under whatever key its format uses, and for
-// the whole text of the line.
+// times, the last one counts. Four names are not keys: time, level and message
+// are the fields with that meaning, whatever key the format of the line uses,
+// and line is its whole text.
 //
 // A value is a number (10, 1.5e3, also with a unit of size: 10KB, 4MiB), a
-// duration (250ms, 1h30m), or a text, in quotes if it has spaces or operators in
-// it. A number is compared with numbers, and with texts that are numbers. A
-// duration is compared with texts like 1.5s, and with numbers in the unit that the
-// key says (took_ms, wait_seconds) or the format of the line implies: seconds for
-// zap, nanoseconds for log/slog and logrus, milliseconds for all others. A text
-// is compared with the text of the value. A line that lacks the field, or has one
-// that cannot be compared, does not match. != and !~ are the negation of = and ~,
-// so they match such a line.
+// duration (250ms, 1h30m), or a text, in quotes if it has spaces or operators
+// in it. A number is compared with numbers, and with texts that are numbers. A
+// duration is compared with texts like 1.5s, and with numbers in the unit that
+// the key (took_ms, wait_seconds) or the format of the line implies: seconds
+// for zap, nanoseconds for log/slog and logrus, milliseconds for all others. A
+// text is compared with the text of the value. A line that lacks the field, or
+// has one that cannot be compared, does not match. != and !~ are the negation
+// of = and ~, so they match such a line.
 //
 // # Costs
 //

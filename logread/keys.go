@@ -10,7 +10,7 @@ import (
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// A role is what a field means for the line.
+// A role is the meaning of a field for the line.
 type role uint8
 
 const (
@@ -20,8 +20,8 @@ const (
 	roles
 )
 
-// Key returns the key that the line has its time, level or message under, "" if
-// it has none. name is "time", "level" or "message".
+// Key returns the key of the time, level or message of the line, "" if it has
+// none. name is "time", "level" or "message".
 func (l *Line) Key(name string) string {
 	switch name {
 	case "time":
@@ -40,9 +40,9 @@ func (l *Line) Key(name string) string {
 	return ""
 }
 
-// The keys of nib's layouts, of the loggers that they follow, of pino and bunyan,
-// and of journalctl -o json. A function returns a constant, so that the result
-// outlives the line.
+// The keys of nib's layouts, of the loggers that they follow, of pino and
+// bunyan, and of journalctl -o json. A function returns a constant, so that the
+// result outlives the line.
 
 func timeKey(key []byte) string {
 	switch string(key) {

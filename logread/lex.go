@@ -118,9 +118,9 @@ func (x *lexer) bad(problem string) {
 	x.at = len(x.text)
 }
 
-// quoted reads a text in quotes. A backslash stands before the quote, another
-// backslash, and the letters of Go; in front of anything else it is itself, so
-// that regular expressions need no doubled backslashes.
+// quoted reads a text in quotes. A backslash escapes the quote, another
+// backslash, and the letters of Go; in front of anything else it is an ordinary
+// character, so that regular expressions need no doubled backslashes.
 func (x *lexer) quoted(quote byte) {
 	var b strings.Builder
 	body := x.text[x.at+1:]

@@ -27,21 +27,22 @@ func (f Format) String() string {
 }
 
 // A Line is one line of a log. Its methods decode what they return when it is
-// first needed, and allocate nothing. The slices that they return are valid until
-// the next Reset. A Line is for one goroutine. The zero Line is an empty text.
+// first needed, and allocate nothing. The slices that they return are valid
+// until the next Reset. A Line is for one goroutine. The zero Line is an empty
+// line of text.
 type Line struct {
 	text   []byte // the line
 	body   []byte // the line without the prefix
 	format Format
 
-	known   fact // what of the following has been looked for
-	found   fact // and is there
+	known   fact // which of the following have been searched
+	found   fact // which of these were found
 	time    time.Time
 	level   nib.Level
 	message []byte
 	keys    [roles]string // of time, level and message
 
-	lastLevel []byte // as it was written in an earlier line, and what it means
+	lastLevel []byte // the text of the level of an earlier line, and its value
 	lastIs    nib.Level
 
 	zone    *time.Location
@@ -92,8 +93,8 @@ func (l *Line) SetZone(zone *time.Location) { l.zone = zone }
 // Bytes returns the line without its line break.
 func (l *Line) Bytes() []byte { return l.text }
 
-// Body returns the line without the prefix that a program which shows the lines
-// of several others has put in front of JSON.
+// Body returns the line without a prefix in front of JSON, as programs add that
+// show the lines of several others.
 func (l *Line) Body() []byte { return l.body }
 
 // Format returns the format of the line.
@@ -113,7 +114,7 @@ func (l *Line) recognise() {
 	if at == 0 {
 		return
 	}
-	// JSON in a text is an object that the text is about, unless it has what only
+	// JSON in a text is a part of the message, unless it has fields that only
 	// lines have.
 	l.body, l.format = l.text[at:], FormatJSON
 	if _, ok := l.Level(); !ok && l.Message() == nil {
@@ -124,7 +125,8 @@ func (l *Line) recognise() {
 // maxPrefix is the length of a prefix such as the name of a container.
 const maxPrefix = 200
 
-// prefixLen returns the length of what precedes a JSON object that ends the line.
+// prefixLen returns the length of what precedes a JSON object that ends the
+// line.
 func prefixLen(text []byte) int {
 	if n := len(text); n == 0 || text[n-1] != '}' {
 		return 0
@@ -133,9 +135,9 @@ func prefixLen(text []byte) int {
 	return at + 1
 }
 
-// Fields iterates over the fields of the line in their order. The key is without
-// quotes, as it stands in the line. The value is raw JSON; a value of logfmt that
-// has no quotes there has none here. A line of text has no fields.
+// Fields iterates over the fields of the line in their order. The key is as in
+// the line, without quotes. The value is raw JSON; an unquoted value of logfmt
+// is unquoted. A line of text has no fields.
 func (l *Line) Fields() iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) { l.each(yield) }
 }
@@ -184,7 +186,7 @@ func lookupPath(object []byte, path string) (raw []byte, ok bool) {
 }
 
 // Text returns the text of a raw value: that of a string without its quotes and
-// escape sequences, anything else as it is. It is valid until the next call.
+// escape sequences, anything else unchanged. It is valid until the next call.
 func (l *Line) Text(raw []byte) []byte {
 	n := len(raw)
 	if n < 2 || raw[0] != '"' || raw[n-1] != '"' {
@@ -201,7 +203,7 @@ func (l *Line) Text(raw []byte) []byte {
 	return text
 }
 
-// Time returns when the line was logged, if it says so.
+// Time returns the time of the line, if it has one.
 func (l *Line) Time() (t time.Time, ok bool) {
 	if l.known&factTime == 0 {
 		l.known |= factTime
@@ -223,8 +225,8 @@ func (l *Line) Level() (level nib.Level, ok bool) {
 	return l.level, l.found&factLevel != 0
 }
 
-// Message returns the raw value of the message, or nil. That of a line of text is
-// the text.
+// Message returns the raw value of the message, or nil. That of a line of text
+// is the text.
 func (l *Line) Message() []byte {
 	if l.known&factMessage == 0 {
 		l.known |= factMessage
@@ -302,7 +304,8 @@ func leadingTime(text []byte, zone *time.Location) (time.Time, bool) {
 	return linevalue.ParseText(text[:end], zone)
 }
 
-// leadingLevel reads a level in capitals among the first words of a line of text.
+// leadingLevel reads a level in capitals among the first words of a line of
+// text.
 func leadingLevel(text []byte) (nib.Level, bool) {
 	for words := 0; words < 4 && len(text) > 0; words++ {
 		end := bytes.IndexAny(text, " \t|")

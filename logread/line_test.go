@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// read is the line text.
+// read returns the line text.
 func read(text string) *logread.Line {
 	l := new(logread.Line)
 	l.Reset([]byte(text))

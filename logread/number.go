@@ -68,8 +68,8 @@ func parseNumber(text []byte) (n number, ok bool) {
 	return number{float: float64(n.whole), whole: n.whole, exact: true}, true
 }
 
-// parseAnyNumber reads the numbers that are rare in logs. Those of package
-// strconv that are no decimal numbers are refused.
+// parseAnyNumber reads the numbers that are rare in logs. It rejects those of
+// package strconv that are not decimal numbers.
 func parseAnyNumber(text []byte) (n number, ok bool) {
 	for i, c := range text {
 		switch {
@@ -110,7 +110,8 @@ var units = []struct {
 	{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour},
 }
 
-// parseDuration reads a duration as time.ParseDuration does, without allocating.
+// parseDuration reads a duration as time.ParseDuration does, without
+// allocating.
 func parseDuration(text []byte) (time.Duration, bool) {
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {
@@ -145,7 +146,8 @@ func parseDuration(text []byte) (time.Duration, bool) {
 	return time.Duration(math.Round(sum)), true
 }
 
-// unitOfKey is the unit of durations that a key ends with, 0 if it has none.
+// unitOfKey returns the unit of durations at the end of a key, 0 if it has
+// none.
 func unitOfKey(key string) time.Duration {
 	for _, u := range []struct {
 		suffixes string
@@ -165,7 +167,7 @@ func unitOfKey(key string) time.Duration {
 	return 0
 }
 
-// durationUnit is the unit in which the logger that wrote the line writes
+// durationUnit returns the unit in which the logger that wrote the line writes
 // durations.
 func (l *Line) durationUnit() time.Duration {
 	switch {

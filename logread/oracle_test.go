@@ -17,8 +17,8 @@ import (
 	"github.com/nib-log/nib/logread"
 )
 
-// A condition is a query as a tree, which is evaluated on the values that package
-// encoding/json makes of a line.
+// A condition is a query as a tree, which is evaluated on the values that
+// package encoding/json decodes from a line.
 type condition interface {
 	String() string
 	holds(line map[string]any) bool
@@ -47,7 +47,7 @@ func (c compare) String() string {
 	return name(c.path) + " " + c.op + " " + value
 }
 
-// name quotes what is not a key.
+// name quotes a path that is not a key.
 func name(path string) string {
 	if path == "level" || path == "message" || path == "line" {
 		return path
@@ -127,8 +127,8 @@ var (
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
-// randomLine returns JSON, with escape sequences and white space that loggers may
-// write, and keys that occur twice.
+// randomLine returns JSON, with escape sequences and white space that loggers
+// may write, and keys that occur twice.
 func randomLine(r *rand.Rand, depth int) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -204,8 +204,8 @@ func randomCondition(r *rand.Rand, depth int) condition {
 	return c
 }
 
-// lastWins decodes a line, with numbers as they are written. Keys of which the
-// last one counts are no trouble for package encoding/json, except that it merges
+// lastWins decodes a line, with numbers as they are written. In package
+// encoding/json the last of equal keys counts, too, except that it merges
 // objects.
 func lastWins(t *testing.T, line string) map[string]any {
 	d := json.NewDecoder(strings.NewReader(line))

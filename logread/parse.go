@@ -20,7 +20,7 @@ type parser struct {
 	depth int
 }
 
-// maxNesting bounds the parentheses and nots around a comparison.
+// maxNesting limits the parentheses and nots around a comparison.
 const maxNesting = 200
 
 func (p *parser) errorf(format string, values ...any) error {
@@ -75,7 +75,7 @@ func first(list []predicate) predicate {
 	return list[0]
 }
 
-// list parses what is joined by a keyword.
+// list parses the parts that a keyword joins.
 func (p *parser) list(word string, part func() (predicate, error)) (list []predicate, err error) {
 	for {
 		match, err := part()

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Query selects lines; see the package comment for the language. The zero Query
-// selects all. It never changes, so any number of goroutines may use it, each
-// with a Line of its own.
+// A Query selects lines; see the package comment for the language. The zero
+// Query selects all. It never changes, so any number of goroutines may use it,
+// each with its own Line.
 type Query struct {
 	text  string
 	match predicate
@@ -57,7 +57,7 @@ func (q *Query) Match(l *Line) bool {
 	return q.match(l)
 }
 
-// And returns a query that selects what all of queries select.
+// And returns a query that selects the lines that all of queries select.
 func And(queries ...*Query) *Query {
 	var all []*Query
 	var texts []string
@@ -92,7 +92,7 @@ func (l *Line) field(i int) []byte {
 	return l.values[i]
 }
 
-// A QueryError is why a text is not a query.
+// A QueryError reports why a text is not a query.
 type QueryError struct {
 	Query   string
 	Offset  int // in bytes
@@ -103,7 +103,8 @@ func (e *QueryError) Error() string {
 	return fmt.Sprintf("nib/logread: %s at character %d of the query %q", e.Problem, e.column()+1, e.Query)
 }
 
-// Caret returns the query and a line with a caret below the character at Offset.
+// Caret returns the query and a line with a caret below the character at
+// Offset.
 func (e *QueryError) Caret() (query, caret string) {
 	query = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r == '\r' {

@@ -8,15 +8,15 @@ import (
 	"iter"
 )
 
-// The memory for reading: what is read at once, and the longest line.
+// The memory for reading: the size of a read, and the longest line.
 const (
 	blockSize = 256 << 10
 	maxLine   = 64 << 20
 )
 
-// Lines iterates over the lines of r. The Line is the same each time. An error of
-// r other than io.EOF ends the iteration; the line before it may be incomplete. A
-// line of more than 64 MiB becomes several.
+// Lines iterates over the lines of r. The Line is the same each time. An error
+// of r other than io.EOF ends the iteration; the line before it may be
+// incomplete. A line of more than 64 MiB becomes several.
 func Lines(r io.Reader) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		l := new(Line)
@@ -54,11 +54,11 @@ func LineLen(block []byte) int {
 	return len(block)
 }
 
-// ReadBlock reads from r into buf once, behind a copy of rest, the beginning of a
-// line that the call before has returned. It returns the whole lines, and the
-// beginning of the next one; both lie within buf, which must be longer than rest
-// and not overlap it. At the end of r, the last line needs no line break, and
-// err is io.EOF. It is for programs that use several goroutines; others use
+// ReadBlock reads from r into buf once, behind a copy of rest, the beginning of
+// a line that the call before has returned. It returns the whole lines, and the
+// beginning of the next one; both are parts of buf, which must be longer than
+// rest and not overlap it. At the end of r, the last line needs no line break,
+// and err is io.EOF. It is for programs that use several goroutines; others use
 // [Lines].
 func ReadBlock(r io.Reader, buf, rest []byte) (block, next []byte, err error) {
 	n := copy(buf, rest)
