@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics reports what loggers, sinks, spools, destinations and pools
-// have counted, in a form that any monitoring system can take.
+// Package metrics reports the counters of loggers, sinks, spools, destinations
+// and pools, in a form that any monitoring system can read.
 //
 // Everything in this repository that counts is a [Source]. A source yields its
 // metrics on each call; nothing is registered, and no goroutine runs:
@@ -21,8 +21,8 @@
 // units, the unit at the end of the name, and _total after the name of a
 // counter. Labels have few values, which are fixed by the configuration: names,
 // paths, levels and reasons, never texts, numbers or times. So the set of
-// series does not change while a program runs, but for reasons and levels that
-// occur for the first time.
+// series does not change while a program runs, except for reasons and levels
+// that occur for the first time.
 package metrics
 
 import (
@@ -51,8 +51,8 @@ func (k Kind) String() string {
 // A Label is one dimension of a Metric.
 type Label struct{ Name, Value string }
 
-// A Metric is one value at one moment. Metrics with the same name and labels are
-// one series; a writer adds them up.
+// A Metric is one value at one moment. Metrics with the same name and labels
+// are one series; a writer adds them up.
 type Metric struct {
 	Name   string  // "nib_file_bytes_total": with the unit and, for a counter, _total
 	Help   string  // one sentence
@@ -63,8 +63,8 @@ type Metric struct {
 }
 
 // A Source yields the metrics of one component, and of the components that it
-// writes to. Metrics may be called at any time by any goroutine; it allocates. The
-// values are read one after the other, not all at one instant.
+// writes to. Metrics may be called at any time by any goroutine; it allocates.
+// The values are read one after the other, not all at one instant.
 type Source interface {
 	Metrics() iter.Seq[Metric]
 }
@@ -74,8 +74,8 @@ type sourceFunc func() iter.Seq[Metric]
 
 func (f sourceFunc) Metrics() iter.Seq[Metric] { return f() }
 
-// Of returns v if it is a Source, and otherwise a Source without metrics. A sink
-// that wraps another one uses it.
+// Of returns v if it is a Source, and otherwise a Source without metrics. A
+// sink that wraps another one uses it.
 func Of(v any) Source {
 	if s, ok := v.(Source); ok {
 		return s
@@ -83,8 +83,8 @@ func Of(v any) Source {
 	return Samples(nil)
 }
 
-// WithLabels returns a Source that yields the metrics of s with labels added: the
-// name of a pool, say. A label that a metric has already stays.
+// WithLabels returns a Source that yields the metrics of s with labels added:
+// the name of a pool, say. A label that a metric has already stays.
 func WithLabels(s Source, labels ...Label) Source {
 	return sourceFunc(func() iter.Seq[Metric] {
 		return func(yield func(Metric) bool) {
@@ -137,13 +137,13 @@ func Join(sources ...Source) Source {
 	})
 }
 
-// Vars returns a function for package expvar, which this package does not import
-// because that would add a handler to http.DefaultServeMux:
+// Vars returns a function for package expvar, which this package does not
+// import because that would add a handler to http.DefaultServeMux:
 //
 //	expvar.Publish("log", expvar.Func(metrics.Vars(log)))
 //
-// Its result is a map from `name{label="value"}` to the value: a number, and a
-// string for those that JSON has no number for. A source that panics is left out.
+// Its result is a map from `name{label="value"}` to the value: a number, or a
+// string if JSON has no such number. A source that panics is left out.
 func Vars(sources ...Source) func() any {
 	sources = slices.Clone(sources)
 	return func() any {

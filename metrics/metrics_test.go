@@ -169,8 +169,8 @@ func TestVarsAreJSON(t *testing.T) {
 	}
 }
 
-// FuzzText checks that the text has the form that the formats ask for, whatever a
-// source yields.
+// FuzzText checks that the text has the form that the formats require, whatever
+// a source yields.
 func FuzzText(f *testing.F) {
 	f.Add("x_total", "help", "k", "v", 1.0)
 	f.Add("", "\n", "", "\"\\\n\r\x00", math.NaN())
@@ -192,8 +192,8 @@ var expositionLine = regexp.MustCompile(`^(# HELP [a-zA-Z_:][a-zA-Z0-9_:]* ([^\\
 	`([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-zA-Z_][a-zA-Z0-9_]*="([^\\"]|\\\\|\\"|\\n)*",?)*\})? (NaN|[+-]Inf|[0-9.e+-]+))$`)
 
 // wantExposition checks text against the grammar of the text format 0.0.4: each
-// family has one TYPE, its samples stand together behind it, and no two of them
-// have the same labels.
+// family has one TYPE, its samples follow it together, and no two of them have
+// the same labels.
 func wantExposition(t *testing.T, text string) {
 	t.Helper()
 	seen := map[string]bool{}

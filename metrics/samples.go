@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Samples is a Source of the metrics that were added to it. The unit of a metric is
-// the end of its name: nib_file_bytes_total has the unit "bytes".
+// Samples is a Source of the metrics that were added to it. The unit of a
+// metric is the end of its name: nib_file_bytes_total has the unit "bytes".
 type Samples []Metric
 
 // Counter adds a counter, whose name ends in _total.

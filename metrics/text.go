@@ -14,13 +14,13 @@ import (
 )
 
 // WritePrometheus writes the metrics of all sources in the text format of
-// Prometheus, version 0.0.4, in one call of Write. A source that panics does not
-// take those of the others away; it is in the error. The content type is
-// "text/plain; version=0.0.4; charset=utf-8".
+// Prometheus, version 0.0.4, in one call of Write. If a source panics, the
+// metrics of the others are written, and the error reports it. The content type
+// is "text/plain; version=0.0.4; charset=utf-8".
 func WritePrometheus(w io.Writer, sources ...Source) error { return write(w, false, sources) }
 
-// WriteOpenMetrics writes the metrics in the format OpenMetrics 1.0, whose content
-// type is "application/openmetrics-text; version=1.0.0; charset=utf-8".
+// WriteOpenMetrics writes the metrics in the format OpenMetrics 1.0, whose
+// content type is "application/openmetrics-text; version=1.0.0; charset=utf-8".
 func WriteOpenMetrics(w io.Writer, sources ...Source) error { return write(w, true, sources) }
 
 func write(w io.Writer, open bool, sources []Source) error {
@@ -77,7 +77,8 @@ func collectFrom(s Source, byName map[string]*family) (err error) {
 	return nil
 }
 
-// write writes one family. In OpenMetrics the family of a counter has no _total.
+// write writes one family. In OpenMetrics the family of a counter has no
+// _total.
 func (f *family) write(b *strings.Builder, open bool) {
 	name := f.Name
 	if open {
@@ -101,7 +102,8 @@ func (f *family) write(b *strings.Builder, open bool) {
 	}
 }
 
-// number writes whole numbers without an exponent, as far as a float64 has them.
+// number formats whole numbers without an exponent, as far as a float64 is
+// exact.
 func number(v float64) string {
 	switch {
 	case math.IsInf(v, 1):
@@ -114,7 +116,8 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// labelText returns `a="b",c="d"`, sorted by name. Of equal names the first counts.
+// labelText returns `a="b",c="d"`, sorted by name. Of equal names the first
+// counts.
 func labelText(labels []Label) string {
 	sorted := slices.Clone(labels)
 	for i := range sorted {
@@ -134,8 +137,8 @@ func labelText(labels []Label) string {
 
 const totalSuffix = "_total"
 
-// validName returns name as Prometheus and OpenMetrics accept it: a counter ends in
-// _total, and nothing else does.
+// validName returns name as Prometheus and OpenMetrics accept it: a counter
+// ends in _total, and nothing else does.
 func validName(name string, k Kind) string {
 	name = strings.TrimSuffix(clean(name, ":"), totalSuffix)
 	if k == KindCounter {
